@@ -1,0 +1,33 @@
+/**
+ * What the interface spells out of its two endpoints: path, parameter, and the exact message of
+ * each error status (Endpoints, Errors). Handlers and expectations name a status, never a message.
+ */
+export const endpoints = {
+  'user-status': {
+    path: '/api/ib/user-status',
+    parameter: 'user_id',
+    messages: {
+      400: 'Invalid user_id format',
+      401: 'Unauthorized',
+      429: 'Too many failed lookups. Please try again later.',
+    },
+  },
+  'deposit-check': {
+    path: '/api/ib/deposit-check',
+    parameter: 'reference_id',
+    messages: {
+      400: 'Invalid reference_id format',
+      401: 'UNAUTHORIZED',
+      404: 'Deposit not found',
+      429: 'TOO_MANY_REQUESTS',
+    },
+  },
+} as const;
+
+/** Name of an operation of the interface. */
+export type Endpoint = keyof typeof endpoints;
+
+/** Status of an error that the interface names for an endpoint. */
+export type ErrorStatus<Name extends Endpoint = Endpoint> = Name extends Endpoint
+  ? keyof (typeof endpoints)[Name]['messages']
+  : never;
