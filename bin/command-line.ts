@@ -1,0 +1,169 @@
+import yargs, { type Argv } from 'yargs';
+import { Problem } from '../schemas/problem.ts';
+import { exitCodes } from './exit-codes.ts';
+import type { Surroundings } from './main.ts';
+import type { MockFlags } from './mock.ts';
+import { didYouMean } from './nearest.ts';
+import type { VerifyFlags } from './verify.ts';
+import { version } from './version.ts';
+
+/** The only file that knows yargs. Each command loads what it needs when it is called. */
+export async function commandLine(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+  let code = 0;
+  const parser = yargs()
+    .scriptName('ib-conformance')
+    .usage('$0 <command>\n\nVerifies servers of the partner referral (IB) lookup interface, and mocks one.')
+    .command(
+      'verify [url]',
+      'verify a server, or the mock where no URL is given',
+      verifyOptions,
+      async (flags) => {
+        const { verify } = await import('./verify.ts');
+        code = await verify(flags as unknown as VerifyFlags, surroundings);
+      },
+    )
+    .command('mock', 'run the reference server over fixture data', mockOptions, async (flags) => {
+      const { mock } = await import('./mock.ts');
+      code = await mock(flags as unknown as MockFlags, surroundings);
+    })
+    .command(
+      'requirements',
+      'list what is checked',
+      (command) =>
+        command.option('json', { type: 'boolean', default: false, describe: 'as JSON, for programs' }),
+      async ({ json }) => {
+        const { listRequirements, listRequirementsAsJson } = await import('./requirements.ts');
+        await surroundings.print(json ? listRequirementsAsJson() : listRequirements());
+      },
+    )
+    .command('fixture', 'work on fixture files', (command) =>
+      command
+        .command(
+          'check <file>',
+          'say what is wrong with a fixture, and what it leaves unchecked',
+          (check) =>
+            check.positional('file', { type: 'string', demandOption: true, describe: 'the fixture' }),
+          async ({ file }) => {
+            const { checkFixture } = await import('./fixture-check.ts');
+            await surroundings.print(await checkFixture(file, surroundings.env));
+          },
+        )
+        .demandCommand(1, 'fixture: what shall be done with it? There is: fixture check <file>'),
+    )
+    .demandCommand(1, 'which command? There are verify, mock, requirements, fixture')
+    .strict()
+    .version(version)
+    .help()
+    .alias('help', 'h')
+    .epilogue(
+      `Exit codes:\n${Object.values(exitCodes)
+        .map(([exitCode, meaning]) => `  ${String(exitCode).padStart(3)}  ${meaning}`)
+        .join('\n')}`,
+    )
+    .wrap(Math.min(110, surroundings.terminal.width))
+    .parserConfiguration({
+      'greedy-arrays': false,
+      'duplicate-arguments-array': false,
+      'boolean-negation': false,
+    })
+    .exitProcess(false)
+    .fail((message: string, error: Error | undefined) => {
+      throw error ?? new Problem('usage', withSuggestion(message));
+    });
+  // Help and version come back as text, so that nothing but the door writes.
+  let text = '';
+  await parser.parseAsync([...argv], {}, (_error: Error | undefined, _flags: unknown, output: string) => {
+    text = output;
+  });
+  if (text !== '') await surroundings.print(`${text}\n`);
+  return code;
+}
+
+const list = { type: 'string', array: true, default: [] as string[], requiresArg: true } as const;
+const text = { type: 'string', requiresArg: true } as const;
+
+const verifyFlags = {
+  fixture: { ...text, describe: 'JSON file that says what is true of the target' },
+  partner: {
+    ...text,
+    describe: 'id of the partner whose key makes the calls (default: that of the first active key)',
+  },
+  cases: { ...text, default: '100', describe: 'inputs per requirement' },
+  seed: { ...text, describe: 'whole number that decides every drawn input (default: a new one, printed)' },
+  concurrency: { ...text, default: '16', describe: 'requests at once' },
+  suite: { ...list, describe: 'check this suite only; may be repeated' },
+  only: { ...list, describe: 'check this requirement only; may be repeated' },
+  skip: { ...list, describe: 'leave this requirement out; may be repeated' },
+  timeout: { ...text, default: '5000', describe: 'ms that an answer may take' },
+  'max-duration': { ...text, default: '5m', describe: 'time that the run may take: 90s, 5m, 1h' },
+  strict: { type: 'boolean', default: false, describe: 'fail on recommended requirements too' },
+  'allow-incomplete': {
+    type: 'boolean',
+    default: false,
+    describe: 'exit 0 where nothing failed but something could not be judged',
+  },
+  header: { ...list, describe: "'name: value' to send with every request; may be repeated" },
+  ca: { ...text, describe: 'PEM file of certificates to trust' },
+  insecure: { type: 'boolean', default: false, describe: 'do not check certificates' },
+  report: { ...list, describe: 'format or format=file (console, json); may be repeated' },
+  replay: { ...text, describe: 'with --only and --seed: the one input that a report names' },
+} as const;
+
+function verifyOptions(command: Argv) {
+  return command
+    .positional('url', { type: 'string', describe: '{base_url} of the target; may carry a path' })
+    .options(verifyFlags)
+    .example('$0 verify', 'verify the mock')
+    .example('$0 verify https://ib.example.com --fixture f.json', 'verify your server')
+    .example(
+      '$0 verify http://localhost:8080 --fixture f.json --suite auth --report json=run.json',
+      'one suite, with a record',
+    );
+}
+
+const mockFlags = {
+  port: { ...text, default: '4010', describe: 'port to listen on; 0 takes a free one' },
+  host: { ...text, default: '127.0.0.1', describe: 'address to listen on' },
+  'base-path': { ...text, default: '/', describe: 'path of {base_url}' },
+  fixture: {
+    ...text,
+    describe: 'JSON file with partners, keys, users and deposits (default: the built-in one)',
+  },
+  limits: {
+    type: 'string',
+    choices: ['on', 'off'],
+    default: 'on',
+    requiresArg: true,
+    describe: 'whether the rate limiters of the fixture work',
+  },
+  fault: { ...text, describe: 'deviate from the interface in one way; `--fault list` lists them' },
+  variant: {
+    ...text,
+    describe: 'answer in another way that the interface allows; `--variant list` lists them',
+  },
+  log: {
+    type: 'string',
+    choices: ['pretty', 'json', 'silent'],
+    default: 'pretty',
+    requiresArg: true,
+    describe: 'what is printed',
+  },
+} as const;
+
+function mockOptions(command: Argv) {
+  return command
+    .options(mockFlags)
+    .example('$0 mock', 'serve the built-in fixture on port 4010')
+    .example('$0 mock --port 0 --fixture f.json --limits off', 'your data, on a free port, without limiters');
+}
+
+/** yargs names the flag that it does not know; this names the one that was meant. */
+function withSuggestion(message: string): string {
+  const [, unknown = ''] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? [];
+  const flags = [...Object.keys(verifyFlags), ...Object.keys(mockFlags), 'json', 'help', 'version'];
+  const choices = [...flags.map((flag) => `--${flag}`), 'verify', 'mock', 'requirements', 'fixture'];
+  const asTyped =
+    choices.find((choice) => choice === `--${unknown}`) === undefined ? `--${unknown}` : unknown;
+  const near = unknown === '' ? '' : didYouMean(asTyped, choices) || didYouMean(unknown, choices);
+  return `${message}${near} (--help shows what there is)`;
+}

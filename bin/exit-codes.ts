@@ -1,0 +1,47 @@
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { Problem, type ProblemCode } from '../schemas/problem.ts';
+
+/** Exit codes by name; help and README list them. */
+export const exitCodes = {
+  conformant: [0, 'conformant'],
+  nonconformant: [1, 'nonconformant: a required requirement failed (with --strict also a recommended one)'],
+  usage: [2, 'wrong usage, configuration or fixture'],
+  incomplete: [
+    3,
+    'incomplete: a required requirement could not be judged, or nothing ran (--allow-incomplete: 0)',
+  ],
+  unreachable: [4, 'the target cannot be reached'],
+  bug: [70, 'a bug of ib-conformance'],
+  interrupted: [130, 'interrupted; what was found so far is reported'],
+} as const satisfies Record<string, readonly [code: number, meaning: string]>;
+
+const ofProblem: Readonly<Record<ProblemCode, number>> = {
+  usage: exitCodes.usage[0],
+  fixture: exitCodes.usage[0],
+  unreachable: exitCodes.unreachable[0],
+};
+
+/** How a run ends the process. */
+export function exitCodeOf(
+  record: RunRecord,
+  { strict, allowIncomplete }: { readonly strict: boolean; readonly allowIncomplete: boolean },
+): number {
+  if (record.interrupted) return exitCodes.interrupted[0];
+  if (record.counts.broken > 0) return exitCodes.bug[0];
+  if (record.verdict === 'nonconformant' || (strict && record.counts.recommended.failed > 0))
+    return exitCodes.nonconformant[0];
+  if (record.verdict === 'incomplete')
+    return allowIncomplete ? exitCodes.conformant[0] : exitCodes.incomplete[0];
+  return exitCodes.conformant[0];
+}
+
+/** How an error ends the process: what the user can mend without a stack, a bug of ours with one. */
+export function explain(error: unknown): { readonly code: number; readonly message: string } {
+  if (error instanceof Problem)
+    return { code: ofProblem[error.code], message: error.message.replace(/^/gm, 'ib-conformance: ') };
+  const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
+  return {
+    code: exitCodes.bug[0],
+    message: `ib-conformance: this is a bug of ib-conformance, please report it:\n${stack}`,
+  };
+}

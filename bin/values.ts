@@ -1,0 +1,57 @@
+import { Problem } from '../schemas/problem.ts';
+
+const usage = (message: string) => new Problem('usage', message);
+
+/** A whole number between two bounds. */
+export function wholeNumber(flag: string, text: string, least: number, most: number): number {
+  const value = Number(text);
+  if (/^-?\d+$/.test(text) && value >= least && value <= most) return value;
+  throw usage(`--${flag} ${text}: needs a whole number from ${least} to ${most}`);
+}
+
+const unitsInMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
+
+/** A time such as 500ms, 90s, 5m or 1h, in ms. */
+export function durationMs(flag: string, text: string): number {
+  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
+  const value = Number(amount) * (unitsInMs[unit ?? ''] ?? Number.NaN);
+  if (value > 0) return value;
+  throw usage(`--${flag} ${text}: needs a time above 0 such as 500ms, 90s, 5m or 1h`);
+}
+
+/** The `{base_url}` of a target: http or https, without query, fragment and credentials. */
+export function targetUrl(text: string): URL {
+  let url: URL;
+  try {
+    url = new URL(text);
+  } catch {
+    throw usage(`${text}: is not a URL; write it like https://api.example.com/gateway`);
+  }
+  if (url.protocol !== 'http:' && url.protocol !== 'https:')
+    throw usage(
+      `${text}: needs http or https, not ${url.protocol.replace(':', '')}; write it like http://localhost:8080`,
+    );
+  if (url.username !== '' || url.password !== '')
+    throw usage(
+      'the URL holds a user name or password: keys belong into the fixture, other headers into --header',
+    );
+  if (url.search !== '' || url.hash !== '') throw usage(`${text}: a base URL has no query and no fragment`);
+  return url;
+}
+
+/** `k: v` pairs, names in lower case. */
+export function headerFields(texts: readonly string[]): Readonly<Record<string, string>> {
+  return Object.fromEntries(
+    texts.map((text) => {
+      const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*([\t\x20-\x7e]*)$/.exec(text) ?? [];
+      // The value may be a secret: it is not repeated.
+      if (name === undefined || value === undefined)
+        throw usage(
+          `--header needs 'name: value' in ASCII; got something else${text.includes(':') ? '' : ', without a colon'}`,
+        );
+      if (name.toLowerCase() === 'authorization')
+        throw usage('--header: Authorization is what is tested; keys belong into the fixture');
+      return [name.toLowerCase(), value];
+    }),
+  );
+}

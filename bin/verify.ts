@@ -1,0 +1,203 @@
+import { randomInt } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { renderProgress, reports } from '../reports/index.ts';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { Problem } from '../schemas/problem.ts';
+import { knowledge, realClock, run, virtualClock, type Progress, type RunOptions } from '../suites/index.ts';
+import { exitCodeOf } from './exit-codes.ts';
+import { loadFixture } from './fixture-file.ts';
+import type { Surroundings } from './main.ts';
+import { parseReport, prepareFile, type PendingFile, type ReportRequest } from './report-files.ts';
+import { select } from './select.ts';
+import { durationMs, headerFields, targetUrl, wholeNumber } from './values.ts';
+import { version } from './version.ts';
+
+/** The flags of `verify`, as they were typed. */
+export interface VerifyFlags {
+  readonly url?: string | undefined;
+  readonly fixture?: string | undefined;
+  readonly partner?: string | undefined;
+  readonly cases: string;
+  readonly seed?: string | undefined;
+  readonly concurrency: string;
+  readonly suite: readonly string[];
+  readonly only: readonly string[];
+  readonly skip: readonly string[];
+  readonly timeout: string;
+  readonly maxDuration: string;
+  readonly strict: boolean;
+  readonly allowIncomplete: boolean;
+  readonly header: readonly string[];
+  readonly ca?: string | undefined;
+  readonly insecure: boolean;
+  readonly report: readonly string[];
+  readonly replay?: string | undefined;
+}
+
+/** Verifies a target, or the mock where none is given, and returns the exit code. */
+export async function verify(flags: VerifyFlags, surroundings: Surroundings): Promise<number> {
+  const { env, signal } = surroundings;
+  const { requirements, skip } = select(flags);
+  if (flags.replay !== undefined && requirements.length !== 1)
+    throw new Problem('usage', '--replay speaks of one requirement: name it with --only');
+  const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseReport);
+  refuseSharedOutputs(requests);
+  const fixture = await loadFixture(flags.fixture, env);
+  const options: Omit<RunOptions, 'target' | 'clock' | 'maxDurationMs'> = {
+    known: knowledge(fixture, flags.partner),
+    requirements,
+    skip,
+    seed:
+      flags.seed === undefined
+        ? randomInt(2 ** 31)
+        : wholeNumber('seed', flags.seed, -(2 ** 31), 2 ** 31 - 1),
+    cases: wholeNumber('cases', flags.cases, 1, 1_000_000),
+    concurrency: wholeNumber('concurrency', flags.concurrency, 1, 256),
+    timeoutMs: wholeNumber('timeout', flags.timeout, 1, 600_000),
+    headers: {
+      'user-agent': `ib-conformance/${version}`,
+      accept: 'application/json',
+      ...headerFields(flags.header),
+    },
+    tls: {
+      insecure: flags.insecure,
+      ...(flags.ca === undefined ? {} : { ca: await readCertificates(flags.ca) }),
+    },
+    random: Math.random,
+    signal,
+    version,
+    rerun: rerunCommand(flags),
+    ...(flags.replay === undefined ? {} : { path: checkedPath(flags.replay) }),
+    ...progressLine(surroundings),
+  };
+  const maxDurationMs = durationMs('max-duration', flags.maxDuration);
+  const target = flags.url === undefined ? undefined : targetUrl(flags.url);
+  const outputs = await prepareOutputs(requests);
+  try {
+    const record =
+      target === undefined
+        ? await verifyMock(fixture, options)
+        : await verifyTarget(target, flags, { ...options, maxDurationMs });
+    clearLine(surroundings);
+    for (const { format, pending } of outputs) {
+      const text = reports[format].render(record, surroundings.terminal);
+      await (pending === undefined ? surroundings.print(text) : pending.write(text));
+    }
+    return exitCodeOf(record, flags);
+  } finally {
+    await Promise.all(outputs.map(({ pending }) => pending?.discard()));
+  }
+}
+
+/** The mock and the engine share one virtual clock, over real sockets all the same: a limiter's window costs no time. */
+async function verifyMock(
+  fixture: Parameters<typeof knowledge>[0],
+  options: Omit<RunOptions, 'target' | 'clock' | 'maxDurationMs'>,
+): Promise<RunRecord> {
+  const { startMock } = await import('../mock/server.ts');
+  const clock = virtualClock(Date.now());
+  const mock = await startMock({ fixture, clock });
+  try {
+    return await run({
+      ...options,
+      clock,
+      target: new URL(mock.url),
+      maxDurationMs: Number.POSITIVE_INFINITY,
+      notes: ['No URL was given: the mock was verified.'],
+    });
+  } finally {
+    await mock.close();
+  }
+}
+
+async function verifyTarget(
+  target: URL,
+  flags: VerifyFlags,
+  options: Omit<RunOptions, 'target' | 'clock'>,
+): Promise<RunRecord> {
+  const isGuess = flags.fixture === undefined;
+  const record = await run({
+    ...options,
+    target,
+    clock: realClock,
+    notes: isGuess ? ['No --fixture was given: the target was taken to hold the built-in one.'] : [],
+  });
+  if (isGuess && !record.interrupted && isRefused(record))
+    throw new Problem(
+      'usage',
+      `${target.href}: does not know the keys of the built-in fixture; give --fixture with what is true of this target (\`ib-conformance verify --help\` shows how)`,
+    );
+  return record;
+}
+
+const isRefused = ({ requirements }: RunRecord) =>
+  requirements.some((result) => result.outcome === 'inconclusive' && result.reason === 'key-refused');
+
+async function readCertificates(file: string): Promise<string> {
+  try {
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new Problem('usage', `--ca ${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+}
+
+function checkedPath(path: string): string {
+  if (/^\d+(?::\d+)*$/.test(path)) return path;
+  throw new Problem('usage', `--replay ${path}: is not a path such as 3:0:1, as reports print it`);
+}
+
+function refuseSharedOutputs(requests: readonly ReportRequest[]): void {
+  const places = requests.map(({ file }) => file ?? 'standard output');
+  const twice = places.find((place, index) => places.indexOf(place) !== index);
+  if (twice !== undefined)
+    throw new Problem('usage', `--report: two reports would be written to ${twice}; give each its own file`);
+}
+
+async function prepareOutputs(requests: readonly ReportRequest[]) {
+  const outputs: (ReportRequest & { readonly pending?: PendingFile })[] = [];
+  try {
+    for (const request of requests)
+      outputs.push(
+        request.file === undefined ? request : { ...request, pending: await prepareFile(request.file) },
+      );
+    return outputs;
+  } catch (error) {
+    await Promise.all(outputs.map(({ pending }) => pending?.discard()));
+    throw error;
+  }
+}
+
+/** Flags that change what a run finds, as one would type them again; never a value of --header. */
+function rerunCommand(flags: VerifyFlags): string {
+  const quoted = (word: string) =>
+    /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+  return [
+    'ib-conformance verify',
+    ...(flags.url === undefined ? [] : [quoted(flags.url)]),
+    ...(flags.fixture === undefined ? [] : [`--fixture ${quoted(flags.fixture)}`]),
+    ...(flags.partner === undefined ? [] : [`--partner ${quoted(flags.partner)}`]),
+    ...(flags.cases === '100' ? [] : [`--cases ${flags.cases}`]),
+    ...(flags.ca === undefined ? [] : [`--ca ${quoted(flags.ca)}`]),
+    ...(flags.insecure ? ['--insecure'] : []),
+    ...flags.header.map((text) => `--header '${text.slice(0, text.indexOf(':'))}: …'`),
+  ].join(' ');
+}
+
+const clearToEndOfLine = '\u001b[K';
+
+function progressLine({ isTerminal, writeError, terminal }: Surroundings): Pick<RunOptions, 'onProgress'> {
+  if (!isTerminal) return {};
+  let last = 0;
+  return {
+    onProgress: (progress: Progress) => {
+      const now = Date.now();
+      if (now - last < 50) return;
+      last = now;
+      writeError(`\r${renderProgress(progress, terminal.width)}${clearToEndOfLine}`);
+    },
+  };
+}
+
+function clearLine({ isTerminal, writeError }: Surroundings): void {
+  if (isTerminal) writeError(`\r${clearToEndOfLine}`);
+}

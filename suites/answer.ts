@@ -1,0 +1,63 @@
+/** A body as JSON, or why it is none. */
+export type Json =
+  { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string };
+
+/** An answer that arrived whole. */
+export interface Answer {
+  readonly kind: 'answer';
+  readonly status: number;
+  /** Names in lower case; a repeated field has several values. */
+  readonly headers: Readonly<Record<string, readonly string[]>>;
+  /** The body as text; what is not UTF-8 is shown as U+FFFD, and `json` says so. */
+  readonly text: string;
+  readonly json: Json;
+  /** By the engine's clock, in ms. */
+  readonly sentAt: number;
+  /** By the engine's clock, in ms. */
+  readonly receivedAt: number;
+  /** From the request to the end of the answer, in ms of real time, whatever the engine's clock does. */
+  readonly tookMs: number;
+}
+
+/** Why there is no answer: the code is the reason that an inconclusive requirement gives. */
+export interface Trouble {
+  readonly kind: 'trouble';
+  readonly code: 'timeout' | 'network' | 'rate-limited' | 'budget' | 'interrupted' | 'no-fixture';
+  readonly words: string;
+}
+
+/** What came of a request. */
+export type Reply = Answer | Trouble;
+
+const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
+const lenientUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
+
+/** Reads the bytes of a body strictly: UTF-8 or not, JSON or not (RFC 8259 8.1). */
+export function readBody(bytes: Uint8Array): Pick<Answer, 'text' | 'json'> {
+  let text: string;
+  try {
+    text = strictUtf8.decode(bytes);
+  } catch {
+    return { text: lenientUtf8.decode(bytes), json: { ok: false, why: 'the body is not UTF-8' } };
+  }
+  return { text, json: readJson(text) };
+}
+
+function readJson(text: string): Json {
+  if (text === '') return { ok: false, why: 'the body is empty' };
+  try {
+    return { ok: true, value: JSON.parse(text) as unknown };
+  } catch {
+    return { ok: false, why: 'the body is not JSON' };
+  }
+}
+
+/** An answer in one line, as `expected` and `actual` show it: status and body. */
+export function summary({ status, text }: Answer): string {
+  return `${status} ${text === '' ? '(no body)' : text}`;
+}
+
+/** The values of a header field in one line; undefined where it is missing. */
+export function header(answer: Answer, name: string): string | undefined {
+  return answer.headers[name]?.join(', ');
+}

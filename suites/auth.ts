@@ -1,0 +1,211 @@
+import fc from 'fast-check';
+import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { header, summary, type Answer } from './answer.ts';
+import { either, errorAnswer } from './expectations.ts';
+import {
+  keysInBodies,
+  malformedCredentials,
+  misplacedKeys,
+  unknownCredential,
+  unknownCredentials,
+  type Misplaced,
+} from './inputs/credentials.ts';
+import { findableId, stranger } from './inputs/uuids.ts';
+import type { Known, KnownKey } from './known.ts';
+import { property, spread } from './property.ts';
+import { lookup, lookupOf, type Changes, type Credential, type Request } from './request.ts';
+import type { Requirement } from './requirement.ts';
+import { observing } from './scenario.ts';
+import { failed, held, observed, unjudged, type Verdict } from './verdict.ts';
+
+/** What is looked up without a right: something that is there, something that is not, nothing at all. */
+type Sought = 'findable' | 'stranger' | 'missing parameter';
+
+interface Attempt {
+  readonly credential: Credential;
+  readonly sought: Sought;
+}
+
+const everySought = ['findable', 'stranger', 'missing parameter'] as const;
+
+/** Every credential against something that is there; the first ones against the rest as well. */
+const attempts = (credentials: readonly Credential[]): readonly Attempt[] => [
+  ...credentials.map((credential) => ({ credential, sought: 'findable' as const })),
+  ...everySought
+    .slice(1)
+    .flatMap((sought) => spread(credentials, 3).map((credential) => ({ credential, sought }))),
+];
+
+function requestFor(endpoint: Endpoint, sought: Sought, known: Known, changes: Changes): Request {
+  if (sought === 'missing parameter') return lookup(endpoint, undefined, changes);
+  return lookupOf(endpoint, sought === 'findable' ? findableId(endpoint, known) : stranger(known), changes);
+}
+
+/** Requirements of one endpoint: each kind of credential that must not be let in. */
+function turnsAway(endpoint: Endpoint): readonly Requirement[] {
+  const unauthorized = errorAnswer(endpoint, 401);
+  /** Where both 400 and 401 apply, the interface does not say which comes first. */
+  const eitherError = either(unauthorized, errorAnswer(endpoint, 400));
+  const isTurnedAway = ([answer]: readonly Answer[], { sought }: { readonly sought: Sought }): Verdict =>
+    (sought === 'missing parameter' ? eitherError : unauthorized)(answer!);
+
+  const refusal = (
+    name: string,
+    title: string,
+    credentials: (known: Known) => readonly Credential[],
+    more: {
+      readonly lacks?: (known: Known) => string | undefined;
+      readonly given?: (known: Known) => fc.Arbitrary<Attempt>;
+      readonly clause?: string;
+    } = {},
+  ) =>
+    property<Attempt>({
+      id: `auth/${endpoint}/${name}`,
+      level: 'required',
+      clause: 'Authentication; Errors, 401',
+      title: `${title}: 401 with its exact body`,
+      reading: 'With a missing parameter as well, 400 with its exact body is as good.',
+      every: (known) => attempts(credentials(known)),
+      ask: ({ credential, sought }, known) => [requestFor(endpoint, sought, known, { credential })],
+      holds: isTurnedAway,
+      ...more,
+    });
+
+  const refusalOfKeys = (
+    name: string,
+    title: string,
+    keys: (known: Known) => readonly KnownKey[],
+    what: string,
+  ) =>
+    refusal(name, title, (known) => keys(known).map((key) => ({ as: 'key', key })), {
+      lacks: (known) => (keys(known).length === 0 ? what : undefined),
+    });
+
+  return [
+    refusal('missing', 'No Authorization header', () => [{ as: 'none' }]),
+    refusal(
+      'malformed',
+      'No scheme, another scheme, an empty token, the key in two parts',
+      (known) => known.callerKeys.slice(0, 1).flatMap(malformedCredentials),
+      { lacks: (known) => (known.callerKeys.length === 0 ? 'active key of a partner' : undefined) },
+    ),
+    refusal(
+      'unknown-key',
+      'A key that nobody was given, also a near miss of a real one',
+      unknownCredentials,
+      {
+        given: (known) =>
+          fc.record({
+            credential: unknownCredential(known),
+            sought: fc.constantFrom('findable', 'stranger'),
+          }),
+      },
+    ),
+    refusalOfKeys('revoked', 'A revoked key', (known) => known.revokedKeys, 'revoked key'),
+    refusalOfKeys('expired', 'An expired key', (known) => known.expiredKeys, 'expired key'),
+    refusalOfKeys(
+      'non-partner',
+      'A key of a non-Partner account',
+      (known) => known.nonPartnerKeys,
+      'key of a non-Partner account (partner null)',
+    ),
+    property<Misplaced & { readonly sought: Sought; readonly inBody: boolean }>({
+      id: `auth/${endpoint}/header-only`,
+      level: 'required',
+      clause: 'Authentication: every request carries the Authorization header',
+      title: 'The key in the query, a cookie, another header or a body does not let one in',
+      reading: 'A GET with a body may be refused in other words than those of the interface.',
+      lacks: (known) => (known.callerKeys.length === 0 ? 'active key of a partner' : undefined),
+      every: (known) =>
+        known.callerKeys.slice(0, 1).flatMap((key) => [
+          ...misplacedKeys(key).map((misplaced) => ({
+            ...misplaced,
+            sought: 'findable' as const,
+            inBody: false,
+          })),
+          ...keysInBodies(key).map((misplaced) => ({
+            ...misplaced,
+            sought: 'findable' as const,
+            inBody: true,
+          })),
+        ]),
+      ask: ({ changes, query, sought }, known) => {
+        const request = requestFor(endpoint, sought, known, changes);
+        return [query === undefined ? request : { ...request, target: `${request.target}&${query}` }];
+      },
+      holds: ([answer], { inBody }) => {
+        if (!inBody) return unauthorized(answer!);
+        const { status } = answer!;
+        const isLetIn = status < 400 || status === 404;
+        return isLetIn ? failed('status', '401', summary(answer!)) : held;
+      },
+      onTrouble: (trouble, { inBody }) => (inBody ? held : unjudged(trouble.code, trouble.words)),
+    }),
+    {
+      kind: 'unchecked',
+      id: `auth/${endpoint}/revocation`,
+      level: 'required',
+      clause: 'Authentication: a revoked key yields 401',
+      title: 'A key that is revoked during the run stops working',
+      reason: 'no-state-hook',
+      words: 'no state hook was given: nobody but the target can revoke a key',
+    },
+    observing({
+      id: `auth/${endpoint}/order`,
+      clause: 'Errors: the order of 400 and 401 is not shown',
+      title: 'Whether 400 or 401 comes first where both apply',
+      play: async ({ send }) => {
+        const invalid = [lookup(endpoint, undefined), lookupOf(endpoint, 'not-a-uuid')];
+        const statuses = (
+          await send(...invalid.map((request) => ({ ...request, credential: { as: 'none' } as const })))
+        ).map(statusOf);
+        const [first] = statuses;
+        return observed(
+          new Set(statuses).size === 1
+            ? `${first} comes first`
+            : `missing ${endpoints[endpoint].parameter}: ${statuses[0]}, malformed: ${statuses[1]}`,
+          { missing: statuses[0], malformed: statuses[1] },
+        );
+      },
+    }),
+    observing({
+      id: `auth/${endpoint}/scheme-case`,
+      clause: 'RFC 9110 11.1',
+      title: 'Whether the scheme may be written in another letter case',
+      play: async ({ send }, known) => {
+        const key = known.callerKeys[0]!;
+        const spelled = ['bearer', 'BEARER'].map((scheme) =>
+          lookupOf(endpoint, findableId(endpoint, known), {
+            credential: { as: 'header', value: `${scheme} ${key.key}`, shell: `${scheme} $IB_API_KEY`, key },
+          }),
+        );
+        const [lower, upper] = (await send(...spelled)).map(statusOf);
+        return observed(`bearer: ${lower}, BEARER: ${upper}`, { lower, upper });
+      },
+    }),
+  ];
+}
+
+const statusOf = (reply: { kind: string; status?: number; words?: string }) => reply.status ?? reply.words;
+
+export const auth: readonly Requirement[] = [
+  ...turnsAway('user-status'),
+  ...turnsAway('deposit-check'),
+  observing({
+    id: 'auth/service/www-authenticate',
+    clause: 'RFC 9110 15.5.2',
+    title: 'Whether a 401 carries WWW-Authenticate',
+    play: async ({ send }, known) => {
+      const requests = (['user-status', 'deposit-check'] as const).map((endpoint) =>
+        lookupOf(endpoint, stranger(known), { credential: { as: 'none' } }),
+      );
+      const values = (await send(...requests)).map((reply) =>
+        reply.kind === 'answer' ? (header(reply, 'www-authenticate') ?? 'none') : reply.words,
+      );
+      return observed(`user-status: ${values[0]}, deposit-check: ${values[1]}`, {
+        'user-status': values[0],
+        'deposit-check': values[1],
+      });
+    },
+  }),
+];

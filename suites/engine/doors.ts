@@ -1,0 +1,31 @@
+import type { Reply } from '../answer.ts';
+import type { Request } from '../request.ts';
+import type { Doors } from '../requirement.ts';
+import type { Clock } from './clock.ts';
+import type { Courier } from './courier.ts';
+
+/** What a scenario may do to the world. */
+export function createDoors(courier: Courier, clock: Clock, signal: AbortSignal, cases: number): Doors {
+  const stories = new Map<string, Promise<unknown>>();
+  const replyOf = async (carry: Courier['deliver'], request: Request): Promise<Reply> =>
+    (await carry(request)).reply;
+  return {
+    send: async (...requests) => {
+      const replies: Reply[] = [];
+      for (const request of requests) replies.push(await replyOf(courier.deliver, request));
+      return replies;
+    },
+    sendAtOnce: (...requests) => Promise.all(requests.map((request) => replyOf(courier.deliver, request))),
+    burst: (...requests) => Promise.all(requests.map((request) => replyOf(courier.deliverAnyway, request))),
+    first: (request) => replyOf(courier.share, request),
+    settle: courier.settle,
+    once: <Result>(name: string, make: () => Promise<Result>) => {
+      const story = stories.get(name) ?? make();
+      stories.set(name, story);
+      return story as Promise<Result>;
+    },
+    wait: (ms) => clock.sleep(ms, signal),
+    now: clock.now,
+    cases,
+  };
+}

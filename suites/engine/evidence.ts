@@ -1,0 +1,95 @@
+import type { RecordedExchange } from '../../schemas/generated/types.ts';
+import type { Known } from '../known.ts';
+import type { Request } from '../request.ts';
+import type { Delivery } from './courier.ts';
+
+/** Bodies are recorded up to this many characters. */
+const MOST_BODY = 2000;
+
+/**
+ * Writes down a delivery as evidence. The key stands as $IB_API_KEY in the request, and by its name
+ * anywhere else.
+ */
+export function recordExchange(
+  { request, reply }: Delivery,
+  base: string,
+  redact: (text: string) => string,
+): RecordedExchange {
+  const { credential } = request;
+  const key = credential.as === 'key' || credential.as === 'header' ? credential.key : request.misplaced;
+  const variable = (text: string) => redact(withVariable(text, request, '$IB_API_KEY'));
+  const authorization = shellCredential(request);
+  const headers = Object.entries(request.headers).map(([name, value]) => [name, variable(value)] as const);
+  return {
+    request: {
+      method: request.method,
+      target: variable(request.target),
+      headers: Object.fromEntries([
+        ...(authorization === undefined ? [] : [['authorization', authorization] as const]),
+        ...headers,
+      ]),
+      ...(request.body === undefined ? {} : { body: variable(request.body) }),
+    },
+    ...(reply.kind === 'trouble'
+      ? { trouble: redact(reply.words) }
+      : {
+          response: {
+            status: reply.status,
+            headers: Object.fromEntries(
+              Object.entries(reply.headers).map(([name, values]) => [name, redact(values.join(', '))]),
+            ),
+            body: redact(reply.text).slice(0, MOST_BODY),
+          },
+        }),
+    curl: redact(curl(request, base)),
+    ...(key === undefined ? {} : { key: key.name }),
+  };
+}
+
+/** A function that puts the name of each key in the place of its value. */
+export function redactor({ everyKey }: Known): (text: string) => string {
+  // Longer keys first: one may hold another.
+  const keys = everyKey.toSorted((a, b) => b.key.length - a.key.length);
+  return (text) => keys.reduce((clean, { key, name }) => clean.replaceAll(key, name), text);
+}
+
+/** The request as a command line that needs $IB_API_KEY in its environment. */
+function curl(request: Request, base: string): string {
+  const { method, target, headers, body } = request;
+  const quote = (text: string) => `"${withVariable(inQuotes(text), request, '$IB_API_KEY', inQuotes)}"`;
+  const authorization = shellCredential(request);
+  return [
+    'curl -gi --path-as-is',
+    ...(method === 'GET' ? [] : [method === 'HEAD' ? '--head' : `-X ${method}`]),
+    ...(authorization === undefined ? [] : [`-H "Authorization: ${authorization}"`]),
+    ...Object.entries(headers).map(([name, value]) => `-H ${quote(`${name}: ${value}`)}`),
+    ...(body === undefined ? [] : [...(method === 'GET' ? ['-X GET'] : []), `--data-binary ${quote(body)}`]),
+    quote(base.replace(/\/+$/, '') + target),
+  ].join(' ');
+}
+
+function shellCredential({ credential }: Request): string | undefined {
+  switch (credential.as) {
+    case 'key':
+    case 'caller':
+      return 'Bearer $IB_API_KEY';
+    case 'header':
+      return credential.shell;
+    case 'none':
+      return undefined;
+  }
+}
+
+/** A misplaced key is found again in the text of the request, plain or percent-encoded. */
+function withVariable(
+  text: string,
+  { misplaced }: Request,
+  variable: string,
+  quoted = (value: string) => value,
+): string {
+  if (misplaced === undefined) return text;
+  const { key } = misplaced;
+  return text.replaceAll(quoted(encodeURIComponent(key)), variable).replaceAll(quoted(key), variable);
+}
+
+const inQuotes = (text: string) => text.replace(/[\\"$`]/g, String.raw`\$&`);

@@ -1,0 +1,181 @@
+import type { RunRecord } from '../../schemas/generated/types.ts';
+import { Problem } from '../../schemas/problem.ts';
+import { inRunOrder } from '../catalogue.ts';
+import { findableId } from '../inputs/uuids.ts';
+import type { Known } from '../known.ts';
+import { userStatus } from '../request.ts';
+import type { Doors, Requirement, Watch } from '../requirement.ts';
+import { unjudged, type Verdict } from '../verdict.ts';
+import { createClient, type ClientOptions } from './client.ts';
+import type { Clock } from './clock.ts';
+import { createCourier, type Courier } from './courier.ts';
+import { createDoors } from './doors.ts';
+import { judgeProperty, type PropertyContext } from './judge-property.ts';
+import { createQuota } from './quota.ts';
+import { makeRecord, type Result } from './record.ts';
+import { createWatchers, type Watchers } from './watchers.ts';
+
+export interface RunOptions {
+  readonly target: URL;
+  readonly known: Known;
+  /** What to check, in the order of the record. */
+  readonly requirements: readonly Requirement[];
+  /** Ids that are left out on request; they stay in the record. */
+  readonly skip: ReadonlySet<string>;
+  /** A 32-bit integer. */
+  readonly seed: number;
+  /** Inputs per requirement, beside the listed ones. */
+  readonly cases: number;
+  readonly concurrency: number;
+  /** Bound on each request, in ms. */
+  readonly timeoutMs: number;
+  /** Bound on the run, in ms of the clock. */
+  readonly maxDurationMs: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: Pick<ClientOptions, 'ca' | 'insecure'>;
+  readonly clock: Clock;
+  /** From 0 to 1, for jitter. */
+  readonly random: () => number;
+  /** Ends the run early; what was found so far is still recorded. */
+  readonly signal: AbortSignal;
+  readonly version: string;
+  /** Command that repeats the run, without its filters and its seed. */
+  readonly rerun?: string;
+  /** Of the only requirement, judge only the input that this path leads to. */
+  readonly path?: string;
+  readonly notes?: readonly string[];
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/** How far a run has come. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  /** Id of the requirement at work. */
+  readonly requirement: string;
+  readonly requests: number;
+  readonly elapsedMs: number;
+}
+
+/**
+ * Drives a target through the requirements and records what holds.
+ *
+ * @throws Problem with code `unreachable` when no connection to the target comes about
+ */
+export async function run(options: RunOptions): Promise<RunRecord> {
+  const { clock, known, requirements, signal, concurrency, seed, cases } = options;
+  const startedAt = clock.now();
+  const client = createClient({ ...options.tls, ...options, connections: concurrency, now: clock.now });
+  const watchers = createWatchers(
+    requirements.filter((requirement): requirement is Watch => requirement.kind === 'watch'),
+    known,
+  );
+  const quota = createQuota({
+    clock,
+    limits: known.limits,
+    deadline: startedAt + options.maxDurationMs,
+    random: options.random,
+    signal,
+  });
+  const courier = createCourier({
+    client,
+    known,
+    quota,
+    signal,
+    mostTroubles: 3 * concurrency,
+    onAnswer: watchers.see,
+  });
+  try {
+    const silence = await preflight(courier, options);
+    const context = {
+      property: {
+        known,
+        courier,
+        draw: { seed, cases },
+        concurrency,
+        ...(options.path === undefined ? {} : { path: options.path }),
+      },
+      doors: createDoors(courier, clock, signal, cases),
+      watchers,
+    };
+    const results = new Map<Requirement, Result>();
+    const ordered = inRunOrder(requirements).toSorted(
+      (a, b) => Number(a.kind === 'watch') - Number(b.kind === 'watch'),
+    );
+    for (const requirement of ordered) {
+      options.onProgress?.({
+        done: results.size,
+        total: requirements.length,
+        requirement: requirement.id,
+        requests: courier.sent(),
+        elapsedMs: clock.now() - startedAt,
+      });
+      results.set(requirement, await judge(requirement, options, context, silence));
+    }
+    return makeRecord(options, results, {
+      startedAt,
+      durationMs: clock.now() - startedAt,
+      requests: courier.sent(),
+      rateLimited: { answers: courier.rateLimited(), waitedMs: quota.waitedMs() },
+      keyWorks: courier.keyWorks(),
+    });
+  } finally {
+    await client.close();
+  }
+}
+
+/**
+ * Asks once whether anybody answers at all. A target that cannot be reached ends the run; one that
+ * says nothing is not asked a thousand times.
+ *
+ * @returns why nothing can be judged, where that is so
+ */
+async function preflight(courier: Courier, { known, target }: RunOptions): Promise<Verdict | undefined> {
+  const credential = known.callerKeys.length > 0 ? { as: 'caller' as const } : { as: 'none' as const };
+  const question = userStatus(findableId('user-status', known), { credential });
+  let { reply } = await courier.deliver(question);
+  if (reply.kind === 'trouble' && reply.code === 'timeout') ({ reply } = await courier.deliver(question));
+  if (reply.kind === 'answer') return undefined;
+  if (reply.code === 'timeout')
+    return unjudged('timeout', `the target accepts connections but does not answer: ${reply.words}`);
+  if (reply.code === 'network') throw new Problem('unreachable', `${target.href}: ${reply.words}`);
+  return unjudged(reply.code, reply.words);
+}
+
+interface JudgeContext {
+  readonly property: PropertyContext;
+  readonly doors: Doors;
+  readonly watchers: Watchers;
+}
+
+async function judge(
+  requirement: Requirement,
+  options: RunOptions,
+  context: JudgeContext,
+  silence: Verdict | undefined,
+): Promise<Result> {
+  const { skip, known, signal } = options;
+  if (skip.has(requirement.id))
+    return { verdict: { kind: 'excluded', reason: 'skipped', words: 'left out on request' }, cases: 0 };
+  if (requirement.kind === 'unchecked')
+    return { verdict: { kind: 'excluded', reason: requirement.reason, words: requirement.words }, cases: 0 };
+  if (silence !== undefined) return { verdict: silence, cases: 0 };
+  if (requirement.kind === 'watch') return context.watchers.judgement(requirement);
+  const lack = requirement.lacks(known);
+  if (lack !== undefined) return { verdict: lack, cases: 0 };
+  if (signal.aborted) return { verdict: unjudged('interrupted', 'the run was interrupted'), cases: 0 };
+  try {
+    if (requirement.kind === 'property') return await judgeProperty(requirement, context.property);
+    const { finding, request, reply, cases } = await requirement.play(context.doors, known);
+    const evidence = request !== undefined && reply !== undefined ? { evidence: { request, reply } } : {};
+    return { verdict: finding, cases: cases ?? 1, ...evidence };
+  } catch (error) {
+    return {
+      verdict: {
+        kind: 'broken',
+        words: error instanceof Error ? (error.stack ?? error.message) : String(error),
+      },
+      cases: 0,
+    };
+  }
+}

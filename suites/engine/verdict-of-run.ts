@@ -1,0 +1,34 @@
+import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+
+/**
+ * The verdict over a run: nonconformant if a required requirement failed; else incomplete if one is
+ * inconclusive or broken, or none was verified; else conformant. Excluded ones change nothing.
+ */
+export function verdictOf(results: readonly RequirementResult[]): RunRecord['verdict'] {
+  const required = results.filter(({ level }) => level === 'required');
+  if (required.some(({ outcome }) => outcome === 'failed')) return 'nonconformant';
+  if (results.some(({ outcome }) => outcome === 'broken')) return 'incomplete';
+  if (required.some(({ outcome }) => outcome === 'inconclusive')) return 'incomplete';
+  return results.some(({ outcome }) => outcome === 'passed') ? 'conformant' : 'incomplete';
+}
+
+/** How many there are of each outcome, by level where the level matters. */
+export function countOutcomes(results: readonly RequirementResult[]): RunRecord['counts'] {
+  const count = (outcome: RequirementResult['outcome'], level?: RequirementResult['level']) =>
+    results.filter((result) => result.outcome === outcome && (level === undefined || result.level === level))
+      .length;
+  const judged = (level: 'required' | 'recommended') => ({
+    passed: count('passed', level),
+    failed: count('failed', level),
+    inconclusive: count('inconclusive', level),
+  });
+  return {
+    required: judged('required'),
+    recommended: judged('recommended'),
+    observed: results.filter(
+      ({ level, outcome }) => level === 'observed' && outcome !== 'excluded' && outcome !== 'broken',
+    ).length,
+    excluded: count('excluded'),
+    broken: count('broken'),
+  };
+}

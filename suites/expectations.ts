@@ -1,0 +1,118 @@
+import { endpoints, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
+import type { FixtureExecutedDeposit, FixtureUser } from '../schemas/generated/types.ts';
+import validateErrorBody from '../schemas/generated/error-body.cjs';
+import { summary, type Answer } from './answer.ts';
+import { depends, failed, held, type Expectation, type Verdict } from './verdict.ts';
+
+/**
+ * An error answer as the interface spells it out (Errors): status, JSON, shape and message are
+ * judged apart, so that the result reads "right error, wrong text".
+ */
+export function errorAnswer<Name extends Endpoint>(endpoint: Name, status: ErrorStatus<Name>): Expectation {
+  const messages: Readonly<Record<number, string>> = endpoints[endpoint].messages;
+  const message = messages[status]!;
+  const expected = `${status} ${JSON.stringify({ error: message })}`;
+  return (answer) => {
+    const actual = summary(answer);
+    if (answer.status !== status) return failed('status', expected, actual);
+    if (!answer.json.ok) return failed('JSON', expected, `${actual} (${answer.json.why})`);
+    const body = answer.json.value;
+    if (!validateErrorBody(body))
+      return failed('shape', expected, `${actual} (not exactly one field "error", a string)`);
+    if (repeatsName(answer.text, 'error'))
+      return failed('shape', expected, `${actual} (the field "error" stands twice)`);
+    return body.error === message ? held : failed('message', expected, actual);
+  };
+}
+
+/** Any of the expectations will do; the first one's verdict stands where none holds. */
+export function either(...expectations: readonly Expectation[]): Expectation {
+  return (answer) => {
+    const verdicts = expectations.map((expectation) => expectation(answer));
+    return verdicts.find(({ kind }) => kind === 'held') ?? verdicts[0]!;
+  };
+}
+
+/** The fields of a JSON object; undefined for any other body. */
+export function fieldsOf({ json }: Answer): Readonly<Record<string, unknown>> | undefined {
+  const value = json.ok ? json.value : undefined;
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? (value as Record<string, unknown>)
+    : undefined;
+}
+
+/** 200 and `is_under_ib` the boolean true; the join date is judged apart. */
+export const saysMember: Expectation = (answer) => saysMembership(answer, true);
+
+/** 200, `is_under_ib` the boolean false. */
+export const saysNotMember: Expectation = (answer) => saysMembership(answer, false);
+
+function saysMembership(answer: Answer, isMember: boolean): Verdict {
+  const expected = `200 with "is_under_ib": ${isMember}`;
+  if (answer.status !== 200) return failed('status', expected, summary(answer));
+  const fields = fieldsOf(answer);
+  if (fields === undefined) return failed('JSON', expected, `${summary(answer)} (not a JSON object)`);
+  return fields['is_under_ib'] === isMember ? held : failed('value', expected, summary(answer));
+}
+
+/** The membership result of a member; undefined where another requirement speaks of what is wrong. */
+export function memberFields(answer: Answer): Readonly<Record<string, unknown>> | undefined {
+  return saysMember(answer).kind === 'held' ? fieldsOf(answer) : undefined;
+}
+
+/** 200 and `status` exactly `EXECUTED`. */
+export const saysExecuted: Expectation = (answer) => {
+  const expected = '200 with "status": "EXECUTED"';
+  if (answer.status !== 200) return failed('status', expected, summary(answer));
+  const fields = fieldsOf(answer);
+  if (fields === undefined) return failed('JSON', expected, `${summary(answer)} (not a JSON object)`);
+  return fields['status'] === 'EXECUTED' ? held : failed('value', expected, summary(answer));
+};
+
+/** A field of an executed deposit result equals what the fixture says, as an IEEE double. */
+export function saysNumber(name: 'amountInUsd' | 'executedAt', value: number): Expectation {
+  return (answer) => {
+    const fields = answer.status === 200 ? fieldsOf(answer) : undefined;
+    if (fields === undefined || !Object.hasOwn(fields, name)) return depends('valid/deposit-check/shape');
+    return fields[name] === value
+      ? held
+      : failed('value', `"${name}": ${value}`, `"${name}": ${JSON.stringify(fields[name])}`);
+  };
+}
+
+/** The whole result of an executed deposit, in one. */
+export function executedResult(
+  deposit: Pick<FixtureExecutedDeposit, 'amountInUsd'> & { readonly executedAt?: number },
+): Expectation {
+  return (answer) => {
+    const status = saysExecuted(answer);
+    if (status.kind !== 'held') return status;
+    const amount = saysNumber('amountInUsd', deposit.amountInUsd)(answer);
+    if (amount.kind !== 'held' || deposit.executedAt === undefined) return amount;
+    return saysNumber('executedAt', deposit.executedAt)(answer);
+  };
+}
+
+/** The two answers say the same: status and JSON value, whatever the spelling of the JSON. */
+export function sameAnswer(reference: Answer, answer: Answer): Verdict {
+  const equal = reference.status === answer.status && canonicalBody(reference) === canonicalBody(answer);
+  return equal ? held : failed('value', summary(reference), summary(answer));
+}
+
+function canonicalBody({ json, text }: Answer): string {
+  return json.ok ? JSON.stringify(json.value, sortKeys) : text;
+}
+
+function sortKeys(_: string, value: unknown): unknown {
+  return typeof value === 'object' && value !== null && !Array.isArray(value)
+    ? Object.fromEntries(Object.entries(value).sort(([a], [b]) => (a < b ? -1 : 1)))
+    : value;
+}
+
+/** The user's fixture entry as the answer that it stands for, for messages. */
+export const expectedMember = ({ date_joined }: FixtureUser) => `"date_joined": "${date_joined}"`;
+
+/** JSON.parse keeps the last of two fields of one name; a reader of the text sees both. */
+function repeatsName(text: string, name: string): boolean {
+  return text.split(`"${name}"`).length > 2;
+}

@@ -1,0 +1,236 @@
+import fc from 'fast-check';
+import { classifyUuid } from '../uuid.ts';
+
+/** A way in which a text fails to be a UUID, as made of a good one. */
+interface Mistake {
+  /** Examples that are always tried. */
+  readonly of: (uuid: string) => readonly string[];
+  /** Where further ones are drawn from. */
+  readonly drawn?: (uuid: fc.Arbitrary<string>) => fc.Arbitrary<string>;
+}
+
+const hexPlaces = [...'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'].flatMap((mark, at) =>
+  mark === 'x' ? [at] : [],
+);
+const hyphenPlaces = [8, 13, 18, 23];
+const groupStarts = [0, 9, 14, 19, 24];
+
+const put = (text: string, at: number, piece: string, instead = piece.length) =>
+  text.slice(0, at) + piece + text.slice(at + instead);
+
+/** Characters that a class of hexadecimal digits must not let in, near and far. */
+const strangeDigits = [
+  'g',
+  'G',
+  'z',
+  '_',
+  '.',
+  ':',
+  '/',
+  '@',
+  '`',
+  ' ',
+  '+',
+  '\u0661',
+  '\uff11',
+  '\uff41',
+  '\u0430',
+  '\u{1d7d9}',
+];
+
+/** What stands before or after a UUID in servers that look for one instead of at one. */
+const surroundings: readonly (readonly [string, string])[] = [
+  ['', 'x'],
+  ['x', ''],
+  ['', '0'],
+  ['0', ''],
+  ['', '-'],
+  ['-', ''],
+  ['', '\nx'],
+  ['x\n', ''],
+  ['', '\r\nx'],
+  ['', '\0'],
+  ['\0', ''],
+  ['', '\0x'],
+  ['', ','],
+  ['', '/'],
+  ['../', ''],
+  ['', "' OR '1'='1"],
+  ["'", "'"],
+  ['"', '"'],
+  ['', ';'],
+  ['', '#'],
+  ['', '?x=1'],
+  ['', '%'],
+  ['', '*'],
+  ['', '\\'],
+  ['', '.json'],
+  ['{', ''],
+  ['', '}'],
+  ['[', ']'],
+  ['<', '>'],
+  ['uuid:', ''],
+  ['', ' x'],
+  ['x ', ''],
+  ['', '\u0301'],
+];
+
+const mistakes = {
+  'text before or after': {
+    of: (uuid) => [
+      ...surroundings.map(([before, after]) => before + uuid + after),
+      `${uuid},${uuid}`,
+      uuid + uuid,
+    ],
+    drawn: (uuid) =>
+      fc
+        .tuple(fc.string({ unit: 'binary', maxLength: 3 }), uuid, fc.string({ unit: 'binary', maxLength: 3 }))
+        .map((parts) => parts.join('')),
+  },
+  'a line feed after': { of: (uuid) => [`${uuid}\n`] },
+  'a character that is no hexadecimal digit': {
+    of: (uuid) => [
+      ...hexPlaces.map((at) => put(uuid, at, 'g')),
+      ...strangeDigits.slice(1).map((digit, nth) => put(uuid, hexPlaces[(nth * 5) % 32]!, digit, 1)),
+      ...groupStarts.map((at) => put(uuid, at + 1, '_')),
+    ],
+    drawn: (uuid) =>
+      fc
+        .tuple(
+          uuid,
+          fc.constantFrom(...hexPlaces),
+          fc.oneof(
+            fc.constantFrom(...strangeDigits),
+            fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+          ),
+        )
+        .map(([text, at, digit]) => put(text, at, digit, 1)),
+  },
+  'a character less': {
+    of: (uuid) => [
+      ...groupStarts.map((at) => put(uuid, at + 1, '', 1)),
+      ...hyphenPlaces.map((at) => put(uuid, at, '', 1)),
+    ],
+    drawn: (uuid) => fc.tuple(uuid, fc.nat(35)).map(([text, at]) => put(text, at, '', 1)),
+  },
+  'a character more': {
+    of: (uuid) => [
+      ...groupStarts.map((at) => put(uuid, at + 1, '0', 0)),
+      ...hyphenPlaces.map((at) => put(uuid, at, '-', 0)),
+    ],
+    drawn: (uuid) =>
+      fc
+        .tuple(uuid, fc.nat(36), fc.constantFrom(...'0123456789abcdef-'))
+        .map(([text, at, digit]) => put(text, at, digit, 0)),
+  },
+  'a hyphen moved': {
+    of: (uuid) =>
+      hyphenPlaces.flatMap((at) => [
+        put(uuid, at - 1, `-${uuid[at - 1]}`),
+        put(uuid, at, `${uuid[at + 1]}-`),
+      ]),
+    drawn: (uuid) =>
+      fc
+        .tuple(uuid, fc.uniqueArray(fc.integer({ min: 1, max: 31 }), { minLength: 1, maxLength: 6 }))
+        .map(([text, places]) =>
+          [...text.replaceAll('-', '')]
+            .map((digit, at) => (places.includes(at) ? `-${digit}` : digit))
+            .join(''),
+        ),
+  },
+  'another sign for a hyphen': {
+    of: (uuid) =>
+      ['_', ' ', '.', ':', '\u2010', '\u2013', '\uff0d'].map((sign) => uuid.replaceAll('-', sign)),
+    drawn: (uuid) =>
+      fc
+        .tuple(
+          uuid,
+          fc.constantFrom(...hyphenPlaces),
+          fc.constantFrom('_', ' ', '.', ':', '0', '\u2010', '\u2013', '\u00ad'),
+        )
+        .map(([text, at, sign]) => put(text, at, sign)),
+  },
+  'what lenient parsers take': {
+    of: (uuid) => [
+      '1-1-1-1-1',
+      '0-0-4000-8000-1',
+      uuid.replace(/(^|-)0*(?=[0-9a-f])/g, '$1').replace(/[0-9a-f]$/, ''),
+      `0${uuid}`,
+      `0x${uuid.replaceAll('-', '').slice(2)}`,
+      `+${uuid.replaceAll('-', '').slice(1)}`,
+      `${uuid.replaceAll('-', '').slice(0, 15)}_${uuid.replaceAll('-', '').slice(16)}`,
+      uuid.replaceAll('-', '').replace(/(.{4})(?=.)/g, '$1-'),
+      `${uuid.replaceAll('-', '').slice(0, 16)}-${uuid.replaceAll('-', '').slice(16)}`,
+      `{${uuid.replaceAll('-', '').slice(0, 8)}`,
+      uuid.replace(/[0-9]/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
+      uuid.replace(/[0-9]/g, (digit) => String.fromCodePoint(0x0660 + Number(digit))),
+    ],
+  },
+  'only the length or the form of one': {
+    of: () => [
+      'z'.repeat(36),
+      '-'.repeat(36),
+      '1'.repeat(36),
+      'zzzzzzzz-zzzz-4zzz-8zzz-zzzzzzzzzzzz',
+      'not-a-uuid',
+      'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx',
+    ],
+  },
+  'a part of one': {
+    of: (uuid) => [uuid.slice(0, 35), uuid.slice(1), uuid.slice(0, 8), uuid.slice(0, 23), uuid.slice(24)],
+    drawn: (uuid) =>
+      fc.tuple(uuid, fc.integer({ min: 1, max: 35 })).map(([text, length]) => text.slice(0, length)),
+  },
+  'something else': {
+    of: () => [
+      '0',
+      '1',
+      '-1',
+      '12345',
+      '1e5',
+      '1.5',
+      'NaN',
+      'null',
+      'undefined',
+      'true',
+      '[]',
+      '{}',
+      '*',
+      '%',
+      "' OR '1'='1",
+      "'; DROP TABLE users; --",
+      '../../etc/passwd',
+      '${7*7}',
+      '{{7*7}}',
+      '<script>alert(1)</script>',
+      '__proto__',
+      'constructor',
+      'user@example.com',
+      '\u0001\u0002',
+      '\u007f',
+      '\u{1f600}',
+      '\u202e',
+    ],
+    drawn: () =>
+      fc.oneof(
+        fc.string({ unit: 'binary', minLength: 1 }),
+        fc.string({ minLength: 1 }),
+        fc.integer().map(String),
+      ),
+  },
+} as const satisfies Record<string, Mistake>;
+
+const isMalformed = (text: string) => classifyUuid(text) === 'malformed';
+
+const everyMistake: readonly Mistake[] = Object.values(mistakes);
+
+/** Texts that are not UUIDs in any spelling: an example of every kind of mistake, made of one good UUID. */
+export function malformedExamples(uuid: string): readonly string[] {
+  return [...new Set(everyMistake.flatMap((mistake) => mistake.of(uuid)).filter(isMalformed))];
+}
+
+/** Texts that are not UUIDs in any spelling, mostly near misses. Shrinks to texts of the same class. */
+export function malformed(uuid: fc.Arbitrary<string>): fc.Arbitrary<string> {
+  const drawn = everyMistake.flatMap((mistake) => (mistake.drawn === undefined ? [] : [mistake.drawn(uuid)]));
+  return fc.oneof(...drawn).filter(isMalformed);
+}

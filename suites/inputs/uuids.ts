@@ -1,0 +1,60 @@
+import fc from 'fast-check';
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { Known } from '../known.ts';
+
+const strangers = new WeakMap<Known, fc.Arbitrary<string>>();
+
+/** Version-4 UUIDs that the fixture does not know, neither as a user nor as a deposit. */
+export function unknownUuid(known: Known): fc.Arbitrary<string> {
+  const made =
+    strangers.get(known) ??
+    fc.uuid({ version: 4 }).filter((id) => !known.partnerOfUser.has(id) && !known.depositIds.has(id));
+  strangers.set(known, made);
+  return made;
+}
+
+/** UUIDs that the fixture does not know, always the same ones. */
+export function manyStrangers(known: Known, count: number): readonly string[] {
+  const found: string[] = [];
+  for (let n = 0; found.length < count; n++) {
+    const id = `0badc0de-0000-4000-8000-${String(n).padStart(12, '0')}`;
+    if (!known.partnerOfUser.has(id) && !known.depositIds.has(id)) found.push(id);
+  }
+  return found;
+}
+
+/** A UUID that the fixture does not know, always the same. */
+export const stranger = (known: Known) => manyStrangers(known, 1)[0]!;
+
+/** An id that the endpoint would find, if the fixture has one; else a stranger's. */
+export function findableId(endpoint: Endpoint, known: Known): string {
+  const id = endpoint === 'user-status' ? known.members[0]?.user_id : known.executed[0]?.reference_id;
+  return id ?? stranger(known);
+}
+
+/** Ids that an endpoint would find, and strangers: what near misses are made of. */
+export function baseUuid(endpoint: Endpoint, known: Known): fc.Arbitrary<string> {
+  return fc.oneof(fc.constant(findableId(endpoint, known)), unknownUuid(known));
+}
+
+/** The letters of an id in the given cases, one flag a letter, used again from the start. */
+export function withLetterCase(id: string, flags: readonly boolean[]): string {
+  let letter = 0;
+  return id.replace(/[a-f]/gi, (digit) =>
+    flags[letter++ % flags.length] === true ? digit.toUpperCase() : digit.toLowerCase(),
+  );
+}
+
+/** Whether another letter case gives another text. */
+export const hasLetters = (id: string) => /[a-f]/i.test(id);
+
+/** Percent-encodes the characters at the places where the flags, used again from the start, are set. */
+export function percentEncoded(id: string, flags: readonly boolean[]): string {
+  return [...id]
+    .map((character, at) =>
+      flags[at % flags.length] === true
+        ? `%${character.charCodeAt(0).toString(16).toUpperCase()}`
+        : character,
+    )
+    .join('');
+}

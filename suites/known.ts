@@ -1,0 +1,117 @@
+import type {
+  Fixture,
+  FixtureExecutedDeposit,
+  FixtureFailedDeposit,
+  FixtureLimits,
+  FixturePendingDeposit,
+  FixtureTransition,
+  FixtureUser,
+} from '../schemas/generated/types.ts';
+import { Problem } from '../schemas/problem.ts';
+
+/** A key of the fixture, with the name that outputs show in its place. */
+export interface KnownKey {
+  readonly key: string;
+  readonly partner: string | null;
+  /** Such as `<key northwind/active>`. */
+  readonly name: string;
+}
+
+/** A pending deposit that the fixture says will become EXECUTED. */
+export type BecomingDeposit = FixturePendingDeposit & { readonly becomes: FixtureTransition };
+
+/** What the fixture says of a target, seen from the partner whose key makes the calls. */
+export interface Known {
+  readonly partner: string | undefined;
+  /** Active keys of that partner; the first is the one under test, others may share the load. */
+  readonly callerKeys: readonly KnownKey[];
+  /** Active keys of other partners. */
+  readonly otherKeys: readonly KnownKey[];
+  readonly revokedKeys: readonly KnownKey[];
+  readonly expiredKeys: readonly KnownKey[];
+  readonly nonPartnerKeys: readonly KnownKey[];
+  readonly everyKey: readonly KnownKey[];
+  readonly members: readonly FixtureUser[];
+  /** Users of another IB, or of none. */
+  readonly foreigners: readonly FixtureUser[];
+  readonly executed: readonly FixtureExecutedDeposit[];
+  /** Pending, and not said to become anything else. */
+  readonly pending: readonly FixturePendingDeposit[];
+  readonly becoming: readonly BecomingDeposit[];
+  readonly failed: readonly FixtureFailedDeposit[];
+  /** Deposits of users outside the IB that will not change, whatever their state. */
+  readonly foreignDeposits: readonly (
+    FixtureExecutedDeposit | FixturePendingDeposit | FixtureFailedDeposit
+  )[];
+  /** The user's partner by id in lower case. */
+  readonly partnerOfUser: ReadonlyMap<string, string | null>;
+  /** Reference ids in lower case. */
+  readonly depositIds: ReadonlySet<string>;
+  readonly partnerIds: readonly string[];
+  readonly limits: FixtureLimits;
+}
+
+/**
+ * Reads a fixture from the point of view of one partner.
+ *
+ * @param partner its id; without one, the partner of the first active partner key
+ * @throws Problem with code `usage` when the fixture has no active key of the partner that was asked for
+ */
+export function knowledge(fixture: Fixture, partner?: string): Known {
+  const { apiKeys = [], users = [], deposits = [] } = fixture;
+  const named = apiKeys.map((apiKey, index) => ({ ...apiKey, name: nameOfKey(apiKeys, index) }));
+  const active = named.filter(({ state, partner: owner }) => state === 'active' && owner !== null);
+  const caller = partner ?? active[0]?.partner ?? undefined;
+  const callerKeys = active.filter(({ partner: owner }) => owner === caller);
+  if (partner !== undefined && callerKeys.length === 0) {
+    const known = [...new Set(active.map(({ partner: owner }) => owner))].join(', ') || 'none';
+    throw new Problem(
+      'usage',
+      `--partner ${partner}: the fixture has no active key of that partner (it has some of: ${known})`,
+    );
+  }
+  const partnerOfUser = new Map(users.map(({ user_id, partner: owner }) => [user_id.toLowerCase(), owner]));
+  const isOurs = ({ user_id }: { readonly user_id: string }) =>
+    caller !== undefined && partnerOfUser.get(user_id.toLowerCase()) === caller;
+  const ours = deposits.filter(isOurs);
+  const pending = ours.filter((deposit) => deposit.state === 'pending');
+  return {
+    partner: caller,
+    callerKeys,
+    otherKeys: active.filter(({ partner: owner }) => owner !== caller),
+    revokedKeys: named.filter(({ state }) => state === 'revoked'),
+    expiredKeys: named.filter(({ state }) => state === 'expired'),
+    nonPartnerKeys: named.filter(({ state, partner: owner }) => state === 'active' && owner === null),
+    everyKey: named,
+    members: users.filter(isOurs),
+    foreigners: users.filter((user) => !isOurs(user)),
+    executed: ours.filter((deposit) => deposit.state === 'EXECUTED'),
+    pending: pending.filter((deposit) => !isBecoming(deposit)),
+    becoming: pending.filter(isBecoming),
+    failed: ours.filter((deposit) => deposit.state === 'failed'),
+    foreignDeposits: deposits.filter((deposit) => !isOurs(deposit) && !isBecoming(deposit)),
+    partnerOfUser,
+    depositIds: new Set(deposits.map(({ reference_id }) => reference_id.toLowerCase())),
+    partnerIds: [
+      ...new Set([
+        ...(fixture.partners ?? []).map(({ id }) => id),
+        ...[...apiKeys, ...users].map((item) => item.partner),
+      ]),
+    ].filter((id) => id !== null),
+    limits: fixture.limits ?? {},
+  };
+}
+
+function isBecoming(deposit: {
+  readonly becomes?: FixtureTransition;
+  readonly state: string;
+}): deposit is BecomingDeposit {
+  return deposit.becomes !== undefined;
+}
+
+/** Two keys of one partner and state are told apart by a number. */
+function nameOfKey(apiKeys: NonNullable<Fixture['apiKeys']>, index: number): string {
+  const describe = (at: number) => `${apiKeys[at]!.partner ?? 'non-partner'}/${apiKeys[at]!.state}`;
+  const twins = apiKeys.slice(0, index).filter((_, at) => describe(at) === describe(index)).length;
+  return `<key ${describe(index)}${twins > 0 ? `/${twins + 1}` : ''}>`;
+}

@@ -1,0 +1,166 @@
+import type { FixturePendingDeposit } from '../schemas/generated/types.ts';
+import { summary, type Answer, type Reply } from './answer.ts';
+import { errorAnswer, executedResult, fieldsOf } from './expectations.ts';
+import { indistinguishable } from './indistinguishable.ts';
+import type { BecomingDeposit, Known } from './known.ts';
+import { property } from './property.ts';
+import { depositCheck } from './request.ts';
+import type { Doors, Played, Requirement } from './requirement.ts';
+import { observing, scenario } from './scenario.ts';
+import { failed, held, observed, unjudged, type Verdict } from './verdict.ts';
+
+const notFound = errorAnswer('deposit-check', 404);
+
+const isBecoming = (deposit: FixturePendingDeposit): deposit is BecomingDeposit =>
+  deposit.becomes !== undefined;
+
+/** Polls beyond those that the fixture states, before a transition counts as missing. */
+const SPARE_POLLS = 5;
+
+/** Without deposits that stay pending, the first poll of one that does not is judged. */
+const pendingDeposits = ({ pending, becoming }: Known) =>
+  pending.length > 0 ? pending : becoming.filter(({ becomes: { afterPolls } }) => (afterPolls ?? 2) > 1);
+
+/** What is said of a deposit whose transition came and went before the run. */
+const alreadyExecuted: Verdict = {
+  kind: 'excluded',
+  reason: 'no-state-hook',
+  words:
+    'the deposit that becomes EXECUTED has done so before this run: restart the target with fresh data, or give a state hook',
+};
+
+/** Whether the answer is that of a deposit that had become EXECUTED before anybody asked. */
+function wasExecutedBefore(answer: Answer, { becomes }: BecomingDeposit): boolean {
+  const executedAt = fieldsOf(answer)?.['executedAt'];
+  return (
+    executedResult(becomes)(answer).kind === 'held' &&
+    isPlausibleTime(executedAt) &&
+    executedAt < answer.sentAt
+  );
+}
+
+/** `executedAt` of a transition that nobody dated: a JSON number that can be Unix milliseconds (2001 to 2286). */
+function isPlausibleTime(value: unknown): value is number {
+  return typeof value === 'number' && value >= 1e12 && value < 1e13;
+}
+
+/** Polls until the deposit is EXECUTED, as long as the fixture lets one expect, and some. */
+async function pollUntilExecuted(deposit: BecomingDeposit, doors: Doors): Promise<Played> {
+  const { becomes, reference_id } = deposit;
+  const request = depositCheck(reference_id);
+  const seen = (finding: Verdict, reply: Reply): Played => ({ finding, request, reply, cases: 1 });
+  let reply = await doors.first(request);
+  if (reply.kind === 'answer' && wasExecutedBefore(reply, deposit)) return seen(alreadyExecuted, reply);
+  const stepMs = becomes.afterSeconds === undefined ? 0 : (becomes.afterSeconds * 1000) / 10;
+  const most = becomes.afterPolls === undefined ? 10 + SPARE_POLLS : 2 * becomes.afterPolls + SPARE_POLLS;
+  for (let poll = 1; ; poll++) {
+    if (reply.kind === 'trouble') return seen(unjudged(reply.code, reply.words), reply);
+    const pending = notFound(reply);
+    if (pending.kind !== 'held')
+      return seen(poll === 1 ? firstPollFailed(reply, pending) : turned(reply, becomes), reply);
+    if (poll > most)
+      return seen(
+        failed('status', `200 after ${describe(becomes)}`, `${summary(reply)} after ${poll} polls`),
+        reply,
+      );
+    if (stepMs > 0) await doors.wait(stepMs);
+    [reply] = (await doors.send(request)) as [Reply];
+  }
+}
+
+/** Not 404 at once: pending/deposit-check/pending speaks of it. */
+const firstPollFailed = (reply: Answer, pending: Verdict): Verdict =>
+  reply.status === 200
+    ? failed('status', '404 first, then 200', `${summary(reply)} at the first poll`)
+    : pending;
+
+function turned(reply: Answer, becomes: BecomingDeposit['becomes']): Verdict {
+  const verdict = executedResult(becomes)(reply);
+  if (verdict.kind !== 'held') return verdict;
+  const executedAt = fieldsOf(reply)?.['executedAt'];
+  return isPlausibleTime(executedAt)
+    ? held
+    : failed('value', '"executedAt": Unix milliseconds', `"executedAt": ${JSON.stringify(executedAt)}`);
+}
+
+const describe = ({ afterPolls, afterSeconds }: BecomingDeposit['becomes']) =>
+  afterPolls === undefined ? `${afterSeconds} s` : `${afterPolls} polls`;
+
+export const pending: readonly Requirement[] = [
+  property<FixturePendingDeposit>({
+    id: 'pending/deposit-check/pending',
+    level: 'required',
+    clause: 'States; GET deposit-check, 404',
+    title: 'A pending deposit under the IB: 404 with its exact body',
+    lacks: (known) =>
+      pendingDeposits(known).length === 0 ? 'pending deposit of a user under the IB' : undefined,
+    every: pendingDeposits,
+    once: isBecoming,
+    ask: ({ reference_id }) => [depositCheck(reference_id)],
+    holds: ([answer], deposit) =>
+      isBecoming(deposit) && wasExecutedBefore(answer!, deposit) ? alreadyExecuted : notFound(answer!),
+  }),
+  property({
+    id: 'pending/deposit-check/failed',
+    level: 'required',
+    clause: 'States; GET deposit-check, 404',
+    title: 'A failed deposit under the IB: 404 with its exact body',
+    lacks: ({ failed: deposits }) =>
+      deposits.length === 0 ? 'failed deposit of a user under the IB' : undefined,
+    every: (known) => known.failed,
+    ask: ({ reference_id }) => [depositCheck(reference_id)],
+    holds: ([answer]) => notFound(answer!),
+  }),
+  indistinguishable({
+    id: 'pending/deposit-check/indistinguishable',
+    clause: 'States: answers 404 as for an unknown deposit',
+    title: 'Nothing tells a pending or failed deposit from an unknown one',
+    endpoint: 'deposit-check',
+    lacks: ({ pending: waiting, failed: gone }) =>
+      waiting.length + gone.length === 0
+        ? 'deposit that stays pending, or failed one, of a user under the IB'
+        : undefined,
+    hidden: ({ pending: waiting, failed: gone }) =>
+      [...waiting, ...gone].map(({ reference_id }) => reference_id),
+  }),
+  scenario({
+    id: 'pending/deposit-check/becomes-executed',
+    level: 'required',
+    clause: 'States: can become visible later',
+    title:
+      'A deposit that becomes EXECUTED while a caller polls turns from 404 to 200, with its amount and time',
+    play: async (doors, known) => {
+      if (known.becoming.length === 0)
+        return {
+          finding: {
+            kind: 'excluded',
+            reason: 'no-state-hook',
+            words: 'no state hook was given, and the fixture has no deposit with "becomes" under the IB',
+          },
+        };
+      let played: Played | undefined;
+      for (const [nth, deposit] of known.becoming.entries()) {
+        const next = await pollUntilExecuted(deposit, doors);
+        if (next.finding.kind === 'failed') return { ...next, cases: nth + 1 };
+        // One transition that was seen is worth more than one that was missed.
+        if (played === undefined || next.finding.kind === 'held') played = { ...next, cases: nth + 1 };
+      }
+      return played!;
+    },
+  }),
+  observing({
+    id: 'pending/deposit-check/after-executed',
+    clause: 'Transitions: not shown',
+    title: 'Whether a deposit stays EXECUTED',
+    lacks: ({ executed }) => (executed.length === 0 ? 'EXECUTED deposit of a user under the IB' : undefined),
+    play: async ({ send }, { executed }) => {
+      const [reply] = await send(depositCheck(executed[0]!.reference_id));
+      if (reply?.kind !== 'answer') return unjudged('network', reply?.words ?? 'no answer');
+      const stays = fieldsOf(reply)?.['status'] === 'EXECUTED';
+      return observed(
+        stays ? 'still EXECUTED at the end of the suite' : `no longer EXECUTED: ${summary(reply)}`,
+        { stays },
+      );
+    },
+  }),
+];

@@ -1,0 +1,124 @@
+import { header, type Answer } from './answer.ts';
+import type { Known } from './known.ts';
+import type { Request } from './request.ts';
+
+const uuids = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+
+/** Ids shorter than this are words that an answer may hold for any reason. */
+const SHORTEST_TELLING_ID = 4;
+
+/** Words of the interface and of HTTP: a partner or key of such a name cannot be told from them. */
+const ordinaryWords = new Set([
+  'error',
+  'status',
+  'partner',
+  'json',
+  'application',
+  'close',
+  'keep-alive',
+  'true',
+  'false',
+  'null',
+]);
+
+/** Names of fields that hold user data, letters only. */
+const userFields = new Set([
+  'userid',
+  'user',
+  'username',
+  'email',
+  'emailaddress',
+  'firstname',
+  'lastname',
+  'fullname',
+  'phone',
+  'phonenumber',
+  'dateofbirth',
+  'accountid',
+  'partner',
+  'partnerid',
+]);
+
+/**
+ * Says which user id, key or partner id of the fixture an answer holds that its request did not
+ * name; undefined where there is none.
+ */
+export function foreignData(request: Request, answer: Answer, known: Known): string | undefined {
+  const asked = [
+    request.target,
+    ...Object.values(request.headers),
+    request.body ?? '',
+    credentialText(request),
+  ]
+    .join('\n')
+    .toLowerCase();
+  const askedDecoded = decodeSafely(asked);
+  const wasNamed = (text: string) => asked.includes(text) || askedDecoded.includes(text);
+  for (const [place, text] of placesOf(answer)) {
+    for (const [id] of text.matchAll(uuids)) {
+      const user = id.toLowerCase();
+      if (known.partnerOfUser.has(user) && !wasNamed(user)) return `the user id ${id} in ${place}`;
+    }
+    for (const { key, name } of known.everyKey)
+      if (isTelling(key) && holdsWord(text, key) && !wasNamed(key.toLowerCase()))
+        return `${name} in ${place}`;
+    for (const id of known.partnerIds)
+      if (isTelling(id) && holdsWord(text, id) && !wasNamed(id.toLowerCase()))
+        return `the partner id ${id} in ${place}`;
+  }
+  return undefined;
+}
+
+/** Says what in a deposit result looks like user data; undefined where nothing does. */
+export function userData(fields: Readonly<Record<string, unknown>>, known: Known): string | undefined {
+  for (const [name, value] of Object.entries(fields)) {
+    if (userFields.has(name.replace(/[^a-z]/gi, '').toLowerCase())) return `a field "${name}"`;
+    const text = JSON.stringify(value) ?? '';
+    for (const [id] of text.matchAll(uuids))
+      if (known.partnerOfUser.has(id.toLowerCase())) return `a user id in "${name}"`;
+    if (/[\w.+-]+@[\w-]+\.\w/.test(text)) return `an e-mail address in "${name}"`;
+  }
+  return undefined;
+}
+
+function placesOf(answer: Answer): (readonly [string, string])[] {
+  const fields = Object.keys(answer.headers).map(
+    (name) => [`the header ${name}`, header(answer, name) ?? ''] as const,
+  );
+  return [['the body', answer.text], ...fields];
+}
+
+function credentialText({ credential }: Request): string {
+  switch (credential.as) {
+    case 'key':
+      return credential.key.key;
+    case 'header':
+      return credential.value;
+    case 'caller':
+    case 'none':
+      return '';
+  }
+}
+
+const isTelling = (id: string) => id.length >= SHORTEST_TELLING_ID && !ordinaryWords.has(id.toLowerCase());
+
+const patterns = new Map<string, RegExp>();
+
+/** Whether the text holds the word on its own, and not as a part of a longer one or of a host name. */
+function holdsWord(text: string, word: string): boolean {
+  let pattern = patterns.get(word);
+  if (pattern === undefined) {
+    const literal = word.replace(/[^a-z0-9]/gi, String.raw`\$&`);
+    pattern = new RegExp(String.raw`(?<![\w-]|\w\.)${literal}(?![\w-]|\.\w)`, 'i');
+    patterns.set(word, pattern);
+  }
+  return pattern.test(text);
+}
+
+function decodeSafely(text: string): string {
+  try {
+    return decodeURIComponent(text);
+  } catch {
+    return text;
+  }
+}

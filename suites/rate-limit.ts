@@ -1,0 +1,345 @@
+import type { Endpoint } from '../schemas/endpoints.ts';
+import { header, type Answer, type Reply } from './answer.ts';
+import { errorAnswer } from './expectations.ts';
+import { findableId, manyStrangers, stranger } from './inputs/uuids.ts';
+import type { Known } from './known.ts';
+import { depositCheck, lookupOf, userStatus, type Request } from './request.ts';
+import type { Doors, Played, Requirement, Watch } from './requirement.ts';
+import { observing, scenario } from './scenario.ts';
+import { failed, held, observed, unjudged, type Verdict } from './verdict.ts';
+
+/** Requests of one kind that are spent on finding a limiter whose threshold nobody stated. */
+const MOST_WITHOUT_THRESHOLD = 1000;
+
+/** Requests sent at once; the next lot goes out when their answers are in. */
+const LOT = 16;
+
+const endpointsOfSuite = ['user-status', 'deposit-check'] as const;
+
+/** What the fixture states of an endpoint's limiter. */
+interface Stated {
+  readonly threshold: number;
+  readonly windowMs: number;
+}
+
+function statedLimit(endpoint: Endpoint, { limits }: Known): Stated | undefined {
+  const limit = limits[endpoint];
+  if (limit === undefined) return undefined;
+  const threshold = 'failedLookups' in limit ? limit.failedLookups : limit.requests;
+  return { threshold, windowMs: limit.windowSeconds * 1000 };
+}
+
+/** A kind of request that may count, and how to make many of them. */
+interface Kind {
+  readonly name: string;
+  readonly make: (known: Known, count: number) => readonly Request[];
+}
+
+/** What may count as a failed lookup, the likeliest first; for deposit-check any request counts. */
+const kinds: Readonly<Record<Endpoint, readonly Kind[]>> = {
+  'user-status': [
+    {
+      name: 'unknown users',
+      make: (known, count) => manyStrangers(known, count).map((id) => as(known, userStatus(id))),
+    },
+    {
+      name: 'invalid ids',
+      make: (known, count) => Array.from({ length: count }, (_, n) => as(known, userStatus(`invalid-${n}`))),
+    },
+    {
+      name: 'bad keys',
+      make: (known, count) =>
+        Array.from({ length: count }, (_, n) =>
+          userStatus(stranger(known), {
+            credential: { as: 'header', value: `Bearer nobody-${n}`, shell: `Bearer nobody-${n}` },
+          }),
+        ),
+    },
+  ],
+  'deposit-check': [
+    {
+      name: 'found and unknown deposits in turn',
+      make: (known, count) =>
+        manyStrangers(known, count).map((id, n) =>
+          as(known, depositCheck(n % 2 === 0 ? id : findableId('deposit-check', known))),
+        ),
+    },
+  ],
+};
+
+/** The suite spends one key only: the one under test. */
+const as = (known: Known, request: Request): Request => ({
+  ...request,
+  credential: { as: 'key', key: known.callerKeys[0]! },
+});
+
+/** What came of sending one kind of request until a 429 or to the end. */
+interface Burst {
+  readonly kind: string;
+  readonly sent: number;
+  /** Answers other than 429. */
+  readonly passed: number;
+  readonly elapsedMs: number;
+  readonly limited?: { readonly request: Request; readonly answer: Answer };
+  readonly trouble?: Reply & { kind: 'trouble' };
+}
+
+/** What is known of an endpoint's limiter after it was driven to its limit. */
+interface Exploration {
+  readonly bursts: readonly Burst[];
+  /** The burst that ended in 429. */
+  readonly limited?: Burst & { readonly limited: NonNullable<Burst['limited']> };
+  /** Whether other keys are limited too, by name; only after a 429. */
+  readonly others: Readonly<Record<string, boolean>>;
+  /** What a lookup that should work gave after the wait. */
+  readonly recovery?: Reply;
+  readonly recoveryMs: number;
+}
+
+/** Drives the limiter to its limit, looks whom else it limits, and waits until it lets go; once a run. */
+function explore(endpoint: Endpoint, doors: Doors, known: Known): Promise<Exploration> {
+  return doors.once(`limiter of ${endpoint}`, async () => {
+    const stated = statedLimit(endpoint, known);
+    const bursts: Burst[] = [];
+    for (const kind of kinds[endpoint]) {
+      await doors.settle(endpoint);
+      const next = await burst(
+        kind,
+        known,
+        doors,
+        stated === undefined ? MOST_WITHOUT_THRESHOLD : 2 * stated.threshold + 2,
+      );
+      bursts.push(next);
+      if (next.limited !== undefined || next.trouble !== undefined) break;
+    }
+    const last = bursts.at(-1)!;
+    if (last.limited === undefined) return { bursts, others: {}, recoveryMs: 0 };
+    const limitedAt = doors.now();
+    const others = await limitedOthers(endpoint, doors, known);
+    const [recovery] = await doors.send(as(known, lookupOf(endpoint, findableId(endpoint, known))));
+    return {
+      bursts,
+      limited: { ...last, limited: last.limited },
+      others,
+      recoveryMs: doors.now() - limitedAt,
+      ...(recovery === undefined ? {} : { recovery }),
+    };
+  });
+}
+
+async function burst(kind: Kind, known: Known, doors: Doors, most: number): Promise<Burst> {
+  const requests = kind.make(known, most);
+  const startedAt = doors.now();
+  let passed = 0;
+  for (let sent = 0; sent < most; sent += LOT) {
+    const lot = requests.slice(sent, sent + LOT);
+    const replies = await doors.burst(...lot);
+    const answers = replies.filter((reply) => reply.kind === 'answer');
+    passed += answers.filter(({ status }) => status !== 429).length;
+    const state = { kind: kind.name, sent: sent + lot.length, passed, elapsedMs: doors.now() - startedAt };
+    const at = replies.findIndex((reply) => reply.kind === 'answer' && reply.status === 429);
+    if (at !== -1) return { ...state, limited: { request: lot[at]!, answer: replies[at] as Answer } };
+    const trouble = replies.find((reply) => reply.kind === 'trouble');
+    if (trouble !== undefined) return { ...state, trouble };
+  }
+  return { kind: kind.name, sent: most, passed, elapsedMs: doors.now() - startedAt };
+}
+
+async function limitedOthers(
+  endpoint: Endpoint,
+  doors: Doors,
+  known: Known,
+): Promise<Record<string, boolean>> {
+  const others = [...known.callerKeys.slice(1, 2), ...known.otherKeys.slice(0, 1)];
+  const replies = await doors.burst(
+    ...others.map((key) =>
+      lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }),
+    ),
+  );
+  return Object.fromEntries(
+    replies.flatMap((reply, nth) =>
+      reply.kind === 'answer' ? [[others[nth]!.name, reply.status === 429] as const] : [],
+    ),
+  );
+}
+
+/** Whether the limiter set in, as far as the fixture lets one expect it. */
+async function judgeLimit(endpoint: Endpoint, doors: Doors, known: Known): Promise<Played> {
+  const { bursts, limited } = await explore(endpoint, doors, known);
+  const cases = bursts.reduce((sum, { sent }) => sum + sent, 0);
+  if (limited !== undefined) return { finding: held, cases };
+  const trouble = bursts.at(-1)!.trouble;
+  if (trouble !== undefined) return { finding: unjudged(trouble.code, trouble.words), cases };
+  return { finding: withoutLimit(bursts, statedLimit(endpoint, known)), cases };
+}
+
+function withoutLimit(bursts: readonly Burst[], stated: Stated | undefined): Verdict {
+  const tried = bursts
+    .map(({ kind, sent, elapsedMs }) => `${sent} requests (${kind}) in ${(elapsedMs / 1000).toFixed(2)} s`)
+    .join(', ');
+  if (stated === undefined)
+    return unjudged(
+      'limit-not-reached',
+      `no 429 after ${tried}; state the threshold in the fixture's limits to have it judged`,
+    );
+  const windowSeconds = stated.windowMs / 1000;
+  // Twice the threshold and more within one window: whichever way windows are laid, one of them holds more than the threshold.
+  return bursts.every(({ elapsedMs }) => elapsedMs < stated.windowMs)
+    ? failed(
+        'status',
+        `429 after ${stated.threshold} in ${windowSeconds} s, as the fixture states`,
+        `no 429 after ${tried}`,
+      )
+    : unjudged(
+        'timing-window',
+        `no 429 after ${tried}, but the window of ${windowSeconds} s ended meanwhile: the target is too slow to fill it`,
+      );
+}
+
+/** The key works again, once one has waited. */
+async function judgeRecovery(endpoint: Endpoint, doors: Doors, known: Known): Promise<Played> {
+  const { limited, recovery } = await explore(endpoint, doors, known);
+  if (limited === undefined) return { finding: unjudged('limit-not-reached', 'the limiter never set in') };
+  if (recovery?.kind === 'answer') return { finding: held, cases: 1 };
+  const words = recovery?.words ?? 'no answer';
+  const stated = statedLimit(endpoint, known);
+  const stillLimited = recovery?.code === 'rate-limited' && stated !== undefined;
+  return {
+    finding: stillLimited
+      ? failed('status', `no 429 any more, ${stated.windowMs / 1000} s after the last one`, words)
+      : unjudged(recovery?.code ?? 'network', words),
+    ...limited.limited,
+    reply: limited.limited.answer,
+  };
+}
+
+function message(endpoint: Endpoint): Watch {
+  const limited = errorAnswer(endpoint, 429);
+  return {
+    kind: 'watch',
+    id: `rate-limit/${endpoint}/message`,
+    level: 'required',
+    clause: 'Errors, 429',
+    title: 'Every 429 of the whole run has the exact body of its endpoint',
+    unseen: unjudged('limit-not-reached', 'no 429 was seen'),
+    sees: ({ request, answer }) =>
+      request.endpoint === endpoint && answer.status === 429 ? limited(answer) : undefined,
+  };
+}
+
+/** What is recorded of an endpoint's limiter, where the interface shows nothing. */
+function observations(endpoint: Endpoint): readonly Requirement[] {
+  const clause = 'Limits: not shown';
+  const afterLimit = (
+    name: string,
+    title: string,
+    words: (
+      found: Exploration & { limited: NonNullable<Exploration['limited']> },
+    ) => ReturnType<typeof observed>,
+  ) =>
+    observing({
+      id: `rate-limit/${endpoint}/${name}`,
+      clause,
+      title,
+      play: async (doors, known) => {
+        const found = await explore(endpoint, doors, known);
+        return found.limited === undefined
+          ? observed('the limiter did not set in')
+          : words({ ...found, limited: found.limited });
+      },
+    });
+  return [
+    afterLimit('retry-after', 'Retry-After and other headers of a 429', ({ limited: { limited } }) => {
+      const names = Object.keys(limited.answer.headers).filter((name) => /retry|limit/i.test(name));
+      const fields = Object.fromEntries(names.map((name) => [name, header(limited.answer, name)]));
+      return observed(
+        names.length === 0 ? 'none' : names.map((name) => `${name}: ${fields[name]}`).join(', '),
+        fields,
+      );
+    }),
+    afterLimit('threshold', 'Where the limiter set in', ({ limited: { kind, passed } }) =>
+      observed(`after ${passed} requests (${kind})`, { kind, passed }),
+    ),
+    afterLimit('window', 'When the limiter let go', ({ limited: { elapsedMs }, recovery, recoveryMs }) =>
+      recovery?.kind === 'answer'
+        ? observed(`at most ${((elapsedMs + recoveryMs) / 1000).toFixed(1)} s after its first request`, {
+            elapsedMs,
+            recoveryMs,
+          })
+        : observed(`not within ${(recoveryMs / 1000).toFixed(1)} s`, { elapsedMs, recoveryMs }),
+    ),
+    afterLimit('scope', 'Whom else the limiter limits', ({ others }) => {
+      const words = Object.entries(others).map(
+        ([name, isLimited]) => `${name} ${isLimited ? 'is limited too' : 'is not limited'}`,
+      );
+      return observed(words.length === 0 ? 'no other key to ask with' : words.join(', '), others);
+    }),
+  ];
+}
+
+/** Looking up members is no failed lookup, however often it is done. */
+async function judgeSuccesses(doors: Doors, known: Known): Promise<Played> {
+  const { limited } = await explore('user-status', doors, known);
+  const threshold = statedLimit('user-status', known)?.threshold ?? limited?.passed ?? 100;
+  await doors.settle('user-status');
+  const count = Math.min(2 * threshold + 2, MOST_WITHOUT_THRESHOLD);
+  const lookups: Kind = {
+    name: 'members',
+    make: () =>
+      Array.from({ length: count }, (_, n) =>
+        as(known, userStatus(known.members[n % known.members.length]!.user_id)),
+      ),
+  };
+  const result = await burst(lookups, known, doors, count);
+  if (result.trouble !== undefined) return { finding: unjudged(result.trouble.code, result.trouble.words) };
+  if (result.limited === undefined) return { finding: held, cases: count };
+  const { request, answer } = result.limited;
+  await doors.send(request);
+  return {
+    finding: failed(
+      'status',
+      '200, for members are no failed lookups',
+      `429 after ${result.passed} lookups of members`,
+    ),
+    request,
+    reply: answer,
+    cases: count,
+  };
+}
+
+export const rateLimit: readonly Requirement[] = [
+  ...endpointsOfSuite.map(message),
+  scenario({
+    id: 'rate-limit/user-status/failed-lookups',
+    level: 'required',
+    clause: 'Limits; Errors, 429',
+    title: 'Repeated failed lookups in a short window end in 429',
+    reading: 'Unknown users, invalid ids and bad keys are tried in turn: what counts as failed is not shown.',
+    play: (doors, known) => judgeLimit('user-status', doors, known),
+  }),
+  scenario({
+    id: 'rate-limit/user-status/spares-successes',
+    level: 'recommended',
+    clause: 'Limits: triggered by repeated failed lookups',
+    title: 'Looking up members does not trigger the limiter',
+    lacks: ({ members }) => (members.length === 0 ? 'user of the IB under test' : undefined),
+    play: judgeSuccesses,
+  }),
+  scenario({
+    id: 'rate-limit/deposit-check/requests',
+    level: 'required',
+    clause: 'Limits; Errors, 429',
+    title: 'Many requests end in 429',
+    play: (doors, known) => judgeLimit('deposit-check', doors, known),
+  }),
+  ...endpointsOfSuite.flatMap((endpoint): readonly Requirement[] => [
+    scenario({
+      id: `rate-limit/${endpoint}/recovers`,
+      level: 'recommended',
+      clause: 'Errors, notes on 429: wait, with exponential back-off',
+      title: 'After waiting the key works again',
+      play: (doors, known) => judgeRecovery(endpoint, doors, known),
+    }),
+    ...observations(endpoint),
+  ]),
+];

@@ -1,0 +1,129 @@
+import type { Endpoint } from '../schemas/endpoints.ts';
+import type { Level } from '../schemas/generated/types.ts';
+import type { Answer, Reply, Trouble } from './answer.ts';
+import type { Known } from './known.ts';
+import type { Request } from './request.ts';
+import type { Exclusion, Observation, Verdict } from './verdict.ts';
+
+/** What a requirement is, whatever way it is checked. */
+export interface Subject {
+  /** `suite/endpoint/name`; a public contract. */
+  readonly id: string;
+  readonly level: Level;
+  /** The section of the interface, or the standard, that it stands for. */
+  readonly clause: string;
+  readonly title: string;
+  /** Which reading was taken where the interface is silent or disagrees with itself. */
+  readonly reading?: string;
+}
+
+/** One input, ready to be sent and judged. */
+export interface Case {
+  readonly requests: readonly Request[];
+  /** Whether the requests go out at once, instead of in turn. */
+  readonly atOnce: boolean;
+  readonly judge: (answers: readonly Answer[]) => Verdict;
+  /** What a request without an answer shows, where that is part of the requirement. */
+  readonly onTrouble?: (trouble: Trouble) => Verdict;
+  /** Asking again would change what is asked about, so a failure is not confirmed. */
+  readonly once: boolean;
+}
+
+/** How inputs are drawn: equal values draw equal inputs. */
+export interface Draw {
+  readonly seed: number;
+  /** Inputs per requirement, beside the listed ones. */
+  readonly cases: number;
+}
+
+/** A failing case after shrinking, with the path that leads to it. */
+export interface Shrunk {
+  readonly path: string;
+  readonly candidate: Case;
+}
+
+/** Must hold of every input. */
+export interface Property extends Subject {
+  readonly kind: 'property';
+  /** Equal requests of other requirements may not be shared. */
+  readonly fresh: boolean;
+  /** Speaks of the key under test itself, so that its refusal is judged here and nowhere else. */
+  readonly provesKey: boolean;
+  /** Why the fixture does not suffice for it; undefined where it does. */
+  readonly lacks: (known: Known) => Verdict | undefined;
+  readonly draw: (known: Known, draw: Draw) => readonly Case[];
+  /** The one case that a path leads to. */
+  readonly drawAt: (known: Known, draw: Draw, path: string) => Case;
+  /** Looks for the smallest input that fails as the one at `index` does. */
+  readonly shrink: (
+    known: Known,
+    draw: Draw,
+    index: number,
+    probe: (candidate: Case) => Promise<Verdict>,
+  ) => Promise<Shrunk | undefined>;
+}
+
+/** One request and what came of it, as it happened. */
+export interface Exchange {
+  readonly request: Request;
+  readonly answer: Answer;
+}
+
+/** Must hold of every exchange of the run that it speaks of. */
+export interface Watch extends Subject {
+  readonly kind: 'watch';
+  /** Undefined: nothing of its concern. */
+  readonly sees: (exchange: Exchange, known: Known) => Verdict | undefined;
+  /** What is said when the run held nothing of its concern. */
+  readonly unseen: Verdict;
+}
+
+/** The engine's doors, as a scenario sees them. Times are ms of the engine's clock. */
+export interface Doors {
+  /** One after another; 429 is waited out. */
+  readonly send: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
+  /** All at once; 429 is waited out. */
+  readonly sendAtOnce: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
+  /** All at once; 429 is an answer like any other. */
+  readonly burst: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
+  /** The first answer to a request in this run, shared with the requirements that asked the same. */
+  readonly first: (request: Request) => Promise<Reply>;
+  /** Waits until an endpoint's limiter has forgotten what the key under test did, and lets it in. */
+  readonly settle: (endpoint: Endpoint) => Promise<void>;
+  /** What `make` gives, made once a run: for requirements that speak of one and the same story. */
+  readonly once: <Result>(name: string, make: () => Promise<Result>) => Promise<Result>;
+  readonly wait: (ms: number) => Promise<void>;
+  readonly now: () => number;
+  readonly cases: number;
+}
+
+/** Follows a story whose next request depends on the last answer. */
+export interface Scenario extends Subject {
+  readonly kind: 'scenario';
+  /** Why the fixture does not suffice for it; undefined where it does. */
+  readonly lacks: (known: Known) => Verdict | undefined;
+  readonly play: (doors: Doors, known: Known) => Promise<Played>;
+}
+
+/** What a scenario found, and the request that shows it. */
+export interface Played {
+  readonly finding: Verdict | Observation;
+  readonly request?: Request;
+  readonly reply?: Reply;
+  /** Distinct inputs that were judged. */
+  readonly cases?: number;
+}
+
+/** Declared, but never checked: the catalogue hides nothing. */
+export interface Unchecked extends Subject {
+  readonly kind: 'unchecked';
+  readonly reason: Exclusion;
+  readonly words: string;
+}
+
+export type Requirement = Property | Watch | Scenario | Unchecked;
+
+/** `valid/user-status/member` belongs to `valid`. */
+export function suiteOf({ id }: Pick<Subject, 'id'>): string {
+  return id.slice(0, id.indexOf('/'));
+}

@@ -1,0 +1,177 @@
+import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { header, summary, type Reply } from './answer.ts';
+import { sameAnswer } from './expectations.ts';
+import { findableId, stranger } from './inputs/uuids.ts';
+import type { Known } from './known.ts';
+import { spread } from './property.ts';
+import { depositCheck, lookup, lookupOf, userStatus, type Request } from './request.ts';
+import type { Doors, Played, Requirement } from './requirement.ts';
+import { observing, scenario, type ScenarioSpec } from './scenario.ts';
+import { failed, held, observed, unjudged } from './verdict.ts';
+
+const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
+
+/** Status of an answer, or why there is none. */
+const outcome = (reply: Reply) => (reply.kind === 'answer' ? String(reply.status) : reply.words);
+
+/** Records how odd requests are answered: a name for each. */
+function statuses(
+  spec: Omit<ScenarioSpec, 'level' | 'play' | 'clause'> & {
+    readonly ask: (known: Known) => readonly (readonly [string, Request])[];
+    readonly show?: (reply: Reply) => string;
+  },
+): Requirement {
+  const { ask, show = outcome, ...subject } = spec;
+  return observing({
+    ...subject,
+    clause: 'not shown',
+    play: async ({ send }, known) => {
+      const asked = ask(known);
+      const replies = await send(...asked.map(([, request]) => request));
+      const seen = asked.map(([name], at) => [name, show(replies[at]!)] as const);
+      return observed(
+        seen.map(([name, status]) => `${name}: ${status}`).join(', '),
+        Object.fromEntries(seen),
+      );
+    },
+  });
+}
+
+const plain = (known: Known) =>
+  bothEndpoints.map((endpoint) => [endpoint, lookupOf(endpoint, findableId(endpoint, known))] as const);
+
+/** Crowds of lookups that go out together: each has an answer of its own to get. */
+function crowds(known: Known): readonly (readonly Request[])[] {
+  const users = spread(known.members, 6).map(({ user_id }) => userStatus(user_id));
+  const deposits = spread(known.executed, 6).map(({ reference_id }) => depositCheck(reference_id));
+  const strange = [userStatus(stranger(known)), depositCheck(stranger(known))];
+  const each = [
+    [...users, ...users, ...strange],
+    [...deposits, ...strange, ...deposits],
+    [...users, ...deposits],
+  ];
+  return [...each, ...each];
+}
+
+/** Sends each crowd one by one and at once; what differs is asked alone again, to tell mix-ups from moods. */
+async function judgeConcurrency({ first, send, sendAtOnce }: Doors, known: Known): Promise<Played> {
+  let cases = 0;
+  for (const crowd of crowds(known)) {
+    const alone: Reply[] = [];
+    for (const request of crowd) alone.push(await first(request));
+    const together = await sendAtOnce(...crowd);
+    for (const [at, request] of crowd.entries()) {
+      const [before, reply] = [alone[at]!, together[at]!];
+      const trouble = [before, reply].find(({ kind }) => kind === 'trouble');
+      if (trouble?.kind === 'trouble')
+        return { finding: unjudged(trouble.code, trouble.words), request, reply: trouble, cases };
+      if (before.kind !== 'answer' || reply.kind !== 'answer') continue;
+      const verdict = sameAnswer(before, reply);
+      cases++;
+      if (verdict.kind === 'held') continue;
+      const [again] = await send(request);
+      const isMood = again?.kind !== 'answer' || sameAnswer(before, again).kind !== 'held';
+      return {
+        finding: isMood ? unjudged('flaky', 'the same lookup, alone, is answered in two ways') : verdict,
+        request,
+        reply,
+        cases,
+      };
+    }
+  }
+  return { finding: held, cases };
+}
+
+export const robustness: readonly Requirement[] = [
+  statuses({
+    id: 'robustness/service/methods',
+    title: 'How methods other than GET are answered',
+    ask: (known) =>
+      ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((method) => [
+        method,
+        { ...plain(known)[0]![1], method },
+      ]),
+  }),
+  statuses({
+    id: 'robustness/service/trailing-slash',
+    title: 'How a path with a slash at its end is answered',
+    ask: (known) =>
+      plain(known).map(([name, request]) => [
+        name,
+        { ...request, target: request.target.replace('?', '/?') },
+      ]),
+  }),
+  statuses({
+    id: 'robustness/service/repeated-parameter',
+    title: 'Which of a repeated parameter counts',
+    ask: (known) =>
+      bothEndpoints.flatMap((endpoint) => {
+        const { parameter } = endpoints[endpoint];
+        const good = `${parameter}=${findableId(endpoint, known)}`;
+        return [
+          [`${endpoint}, good then bad`, lookup(endpoint, `${good}&${parameter}=x`)],
+          [`${endpoint}, bad then good`, lookup(endpoint, `${parameter}=x&${good}`)],
+        ] as const;
+      }),
+  }),
+  statuses({
+    id: 'robustness/service/unknown-parameter',
+    title: 'How a parameter that the interface does not name is answered',
+    ask: (known) =>
+      plain(known).map(([name, request]) => [name, { ...request, target: `${request.target}&verbose=1` }]),
+  }),
+  statuses({
+    id: 'robustness/service/parameter-case',
+    title: 'Whether the letter case of a parameter name matters',
+    ask: (known) =>
+      bothEndpoints.map((endpoint) => [
+        endpoint,
+        lookup(endpoint, `${endpoints[endpoint].parameter.toUpperCase()}=${findableId(endpoint, known)}`),
+      ]),
+  }),
+  statuses({
+    id: 'robustness/service/head',
+    title: 'How HEAD is answered',
+    ask: (known) => plain(known).map(([name, request]) => [name, { ...request, method: 'HEAD' }]),
+  }),
+  statuses({
+    id: 'robustness/service/cors',
+    title: 'Whether answers allow other origins',
+    ask: (known) =>
+      plain(known).map(([name, request]) => [
+        name,
+        { ...request, headers: { origin: 'https://partner.example' } },
+      ]),
+    show: (reply) =>
+      reply.kind === 'answer' ? (header(reply, 'access-control-allow-origin') ?? 'no') : reply.words,
+  }),
+  statuses({
+    id: 'robustness/service/compression',
+    title: 'Whether answers are compressed for those who ask',
+    ask: (known) =>
+      plain(known).map(([name, request]) => [
+        name,
+        { ...request, headers: { 'accept-encoding': 'gzip, br' } },
+      ]),
+    show: (reply) => (reply.kind === 'answer' ? (header(reply, 'content-encoding') ?? 'no') : reply.words),
+  }),
+  scenario({
+    id: 'robustness/service/concurrency',
+    level: 'required',
+    clause: 'What the service does: read-only lookup',
+    title: 'Lookups sent at once get their own answers, each the same as alone',
+    lacks: ({ members, executed }) =>
+      members.length + executed.length < 2 ? 'two members or EXECUTED deposits' : undefined,
+    play: judgeConcurrency,
+  }),
+  {
+    kind: 'watch',
+    id: 'robustness/service/no-5xx',
+    level: 'recommended',
+    clause: 'Errors, notes: other statuses are not shown',
+    title: 'Nothing in the whole run is answered with a 5xx',
+    unseen: unjudged('not-seen', 'no answer arrived'),
+    sees: ({ answer }) =>
+      answer.status >= 500 ? failed('status', 'a status below 500', summary(answer)) : held,
+  },
+];

@@ -1,0 +1,110 @@
+/** An instant with the precision it was written in. */
+export interface Instant {
+  /** Whole seconds since 1970-01-01T00:00:00Z. */
+  readonly seconds: number;
+  /** Digits behind the decimal sign of the seconds, possibly none. */
+  readonly fraction: string;
+}
+
+/** How a text reads as a time. */
+export type TimestampReading =
+  /** ISO 8601, in UTC. `rfc3339` says whether it keeps to that profile too (RFC 3339 5.6). */
+  | { readonly kind: 'utc'; readonly instant: Instant; readonly rfc3339: boolean }
+  /** Readable, but not an ISO 8601 date and time in UTC; the instant is the likeliest one, where there is one. */
+  | { readonly kind: 'other'; readonly why: string; readonly instant?: Instant };
+
+const calendar = String.raw`(?<year>\d{4})(?:-(?<month>\d\d)-(?<day>\d\d)|(?<monthBasic>\d\d)(?<dayBasic>\d\d))`;
+const ordinal = String.raw`(?<ordinalYear>\d{4})-?(?<ordinal>\d{3})`;
+const week = String.raw`(?<weekYear>\d{4})-?W(?<week>\d\d)-?(?<weekday>[1-7])`;
+const time = String.raw`(?<hour>\d\d)(?:(?<colon>:?)(?<minute>\d\d)(?:\k<colon>(?<second>\d\d))?)?(?:[.,](?<fraction>\d+))?`;
+const zone = String.raw`(?<zone>Z|[+-]\d\d(?::?\d\d)?)`;
+const iso8601 = new RegExp(`^(?:${calendar}|${ordinal}|${week})(?<separator>T| )${time}${zone}?$`, 'i');
+const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
+
+/** Reads a `date_joined` (membership result: ISO 8601 UTC). */
+export function readTimestamp(text: string): TimestampReading {
+  const groups = iso8601.exec(text)?.groups;
+  if (groups === undefined) return other('it is not an ISO 8601 date and time', fromDateParse(text));
+  const date = dayOf(groups);
+  const clock = secondsOf(groups);
+  if (date === undefined) return other('there is no such day');
+  if (clock === undefined) return other('there is no such time of day');
+  const offset = offsetSeconds(groups['zone']);
+  const instant = { seconds: date * 86_400 + clock.seconds - (offset ?? 0), fraction: clock.fraction };
+  if (groups['separator'] === ' ') return other('a space stands where ISO 8601 has T', instant);
+  if (offset === undefined) return other('it has no time zone: neither Z nor an offset', instant);
+  if (offset !== 0) return other('its offset is not zero', instant);
+  return { kind: 'utc', instant, rfc3339: rfc3339.test(text) };
+}
+
+/**
+ * Whether two instants are the same to the precision in which the first is written: a target may
+ * know more digits, cut off or rounded in the fixture.
+ */
+export function sameInstant(fixture: Instant, actual: Instant): boolean {
+  const digits = Math.max(fixture.fraction.length, actual.fraction.length, 1);
+  const scaled = ({ seconds, fraction }: Instant) =>
+    BigInt(seconds) * 10n ** BigInt(digits) + BigInt(fraction.padEnd(digits, '0'));
+  const unit = 10n ** BigInt(digits - fixture.fraction.length);
+  const difference = scaled(actual) - scaled(fixture);
+  return 2n * difference >= -unit && difference < unit;
+}
+
+type Groups = Readonly<Record<string, string | undefined>>;
+
+function other(why: string, instant?: Instant): TimestampReading {
+  return { kind: 'other', why, ...(instant === undefined ? {} : { instant }) };
+}
+
+/** Days since 1970-01-01; undefined where the calendar has no such day. */
+function dayOf(groups: Groups): number | undefined {
+  const { year, ordinalYear, weekYear } = groups;
+  if (year !== undefined) {
+    const month = Number(groups['month'] ?? groups['monthBasic']);
+    const day = Number(groups['day'] ?? groups['dayBasic']);
+    const date = new Date(utcDay(Number(year), month - 1, day) * 86_400_000);
+    return date.getUTCMonth() === month - 1 && date.getUTCDate() === day
+      ? utcDay(Number(year), month - 1, day)
+      : undefined;
+  }
+  if (ordinalYear !== undefined) {
+    const nth = Number(groups['ordinal']);
+    const first = utcDay(Number(ordinalYear), 0, 1);
+    return nth >= 1 && first + nth - 1 < utcDay(Number(ordinalYear) + 1, 0, 1) ? first + nth - 1 : undefined;
+  }
+  const nth = Number(groups['week']);
+  const fourth = utcDay(Number(weekYear), 0, 4);
+  const monday = fourth - ((fourth + 3) % 7);
+  return nth >= 1 && nth <= 53 ? monday + (nth - 1) * 7 + Number(groups['weekday']) - 1 : undefined;
+}
+
+/** Date.UTC takes the years 0 to 99 for 1900 to 1999. */
+function utcDay(year: number, month: number, day: number): number {
+  return new Date(0).setUTCFullYear(year, month, day) / 86_400_000;
+}
+
+function secondsOf(groups: Groups): { seconds: number; fraction: string } | undefined {
+  const { hour = '', minute, second, fraction = '' } = groups;
+  const [h, m, s] = [Number(hour), Number(minute ?? 0), Number(second ?? 0)];
+  const isMidnight = h === 24 && m === 0 && s === 0 && /^0*$/.test(fraction);
+  if ((h > 23 && !isMidnight) || m > 59 || s > 60) return undefined;
+  const whole = h * 3600 + m * 60 + s;
+  if (second !== undefined || fraction === '') return { seconds: whole, fraction };
+  // A decimal fraction of the minute or the hour.
+  const part = Number(`0.${fraction}`) * (minute === undefined ? 3600 : 60);
+  return { seconds: whole + Math.floor(part), fraction: (part % 1).toFixed(3).slice(2) };
+}
+
+function offsetSeconds(text: string | undefined): number | undefined {
+  if (text === undefined) return undefined;
+  if (text.toUpperCase() === 'Z') return 0;
+  const digits = text.slice(1).replace(':', '');
+  const size = Number(digits.slice(0, 2)) * 3600 + Number(digits.slice(2) || 0) * 60;
+  return text.startsWith('-') ? -size : size;
+}
+
+/** Last resort for RFC 1123 dates and the like. */
+function fromDateParse(text: string): Instant | undefined {
+  const ms = /\d{4}/.test(text) && /[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN;
+  return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000), fraction: '' };
+}

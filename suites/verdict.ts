@@ -1,0 +1,90 @@
+import type { Answer, Trouble } from './answer.ts';
+
+/** Why a requirement could not be judged. The codes stand in reports; add, never rename. */
+export type Reason =
+  | Trouble['code']
+  /** The fixture has no second active key, which the check needs. */
+  | 'no-second-key'
+  /** The limiter did not set in within the budget. */
+  | 'limit-not-reached'
+  /** The limiter's window may have ended while requests were on their way. */
+  | 'timing-window'
+  /** The same request was answered in two ways. */
+  | 'flaky'
+  /** The target refuses the key under test whatever it asks for. */
+  | 'key-refused'
+  /** Another requirement, named in the words, speaks of what went wrong before this check could begin. */
+  | 'depends'
+  /** Nothing was seen that the requirement speaks of. */
+  | 'not-seen';
+
+/** What must be excluded from the verdict, and why. */
+export type Exclusion = 'no-state-hook' | 'skipped' | 'black-box';
+
+/** What an input shows of a requirement. */
+export type Verdict =
+  | { readonly kind: 'held' }
+  | {
+      readonly kind: 'failed';
+      /** What differs: status, JSON, shape, message, value … */
+      readonly aspect: string;
+      readonly expected: string;
+      readonly actual: string;
+      /** Which of the answers shows it, from 0. */
+      readonly at?: number;
+    }
+  | { readonly kind: 'unjudged'; readonly reason: Reason; readonly words: string }
+  | { readonly kind: 'excluded'; readonly reason: Exclusion; readonly words: string };
+
+/** What a whole requirement comes to where it does not judge. */
+export type Observation = {
+  readonly kind: 'observed';
+  readonly words: string;
+  readonly data?: Record<string, unknown>;
+};
+
+export const held: Verdict = { kind: 'held' };
+
+export function failed(aspect: string, expected: string, actual: string, at?: number): Verdict {
+  return { kind: 'failed', aspect, expected, actual, ...(at === undefined ? {} : { at }) };
+}
+
+export function unjudged(reason: Reason, words: string): Verdict {
+  return { kind: 'unjudged', reason, words };
+}
+
+/** The fixture lacks what the check needs. */
+export const noFixture = (words: string): Verdict => unjudged('no-fixture', `the fixture has no ${words}`);
+
+/** The check needs an active key of another partner. */
+export const noSecondKey: Verdict = unjudged(
+  'no-second-key',
+  'the fixture has no active key of another partner',
+);
+
+/** The check could not begin because of what another requirement speaks of. */
+export function depends(id: string): Verdict {
+  return unjudged('depends', `nothing to compare: see ${id}`);
+}
+
+export function observed(words: string, data?: Record<string, unknown>): Observation {
+  return { kind: 'observed', words, ...(data === undefined ? {} : { data }) };
+}
+
+/** What must hold of an answer. */
+export type Expectation = (answer: Answer) => Verdict;
+
+/** Every verdict must hold; the first that does not is the one that counts. */
+export function all(...verdicts: readonly Verdict[]): Verdict {
+  return verdicts.find(({ kind }) => kind !== 'held') ?? held;
+}
+
+/** One expectation for each answer, in order; the first that does not hold counts, and says which answer it was. */
+export function each(answers: readonly Answer[], ...expectations: readonly Expectation[]): Verdict {
+  for (const [at, expectation] of expectations.entries()) {
+    const verdict = expectation(answers[at]!);
+    if (verdict.kind === 'failed') return { ...verdict, at };
+    if (verdict.kind !== 'held') return verdict;
+  }
+  return held;
+}
