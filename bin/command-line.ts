@@ -4,7 +4,6 @@ import { exitCodes } from './exit-codes.ts';
 import type { Surroundings } from './main.ts';
 import type { MockFlags } from './mock.ts';
 import { didYouMean } from './nearest.ts';
-import type { VerifyFlags } from './verify.ts';
 import { version } from './version.ts';
 
 /** The only file that knows yargs. Each command loads what it needs when it is called. */
@@ -19,12 +18,12 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
       verifyOptions,
       async (flags) => {
         const { verify } = await import('./verify.ts');
-        code = await verify(flags as unknown as VerifyFlags, surroundings);
+        code = await verify(flags, surroundings);
       },
     )
     .command('mock', 'run the reference server over fixture data', mockOptions, async (flags) => {
       const { mock } = await import('./mock.ts');
-      code = await mock(flags as unknown as MockFlags, surroundings);
+      code = await mock(flags as MockFlags, surroundings);
     })
     .command(
       'requirements',
@@ -68,7 +67,10 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
     })
     .exitProcess(false)
     .fail((message: string, error: Error | undefined) => {
-      throw error ?? new Problem('usage', withSuggestion(message));
+      // What yargs itself finds wrong comes with its own error, or with none.
+      throw error === undefined || error.name === 'YError'
+        ? new Problem('usage', withSuggestion(message ?? error?.message))
+        : error;
     });
   // Help and version come back as text, so that nothing but the door writes.
   let text = '';

@@ -85,7 +85,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     }
     return exitCodeOf(record, flags);
   } finally {
-    await Promise.all(outputs.map(({ pending }) => pending?.discard()));
+    for (const { pending } of outputs) await pending?.discard();
   }
 }
 
@@ -162,7 +162,7 @@ async function prepareOutputs(requests: readonly ReportRequest[]) {
       );
     return outputs;
   } catch (error) {
-    await Promise.all(outputs.map(({ pending }) => pending?.discard()));
+    for (const { pending } of outputs) await pending?.discard();
     throw error;
   }
 }

@@ -31,11 +31,11 @@ export function readFixture(
 
 function fixtureProblem(where: string, problems: readonly string[]): Problem {
   const distinct = [...new Set(problems)];
-  const shown = distinct.slice(0, MOST_PROBLEMS).map((problem) => `${where}: ${problem}`);
-  const hidden = distinct.length - shown.length;
+  const listedFirst = distinct.slice(0, MOST_PROBLEMS).map((problem) => `${where}: ${problem}`);
+  const hidden = distinct.length - listedFirst.length;
   return new Problem(
     'fixture',
-    [...shown, ...(hidden > 0 ? [`${where}: and ${hidden} more`] : [])].join('\n'),
+    [...listedFirst, ...(hidden > 0 ? [`${where}: and ${hidden} more`] : [])].join('\n'),
   );
 }
 

@@ -51,6 +51,6 @@ function respell(lower: string): string {
 }
 
 /** 32 hexadecimal digits as 8-4-4-4-12. */
-export function hyphenate(digits: string): string {
+function hyphenate(digits: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }

@@ -74,11 +74,6 @@ export function observed(words: string, data?: Record<string, unknown>): Observa
 /** What must hold of an answer. */
 export type Expectation = (answer: Answer) => Verdict;
 
-/** Every verdict must hold; the first that does not is the one that counts. */
-export function all(...verdicts: readonly Verdict[]): Verdict {
-  return verdicts.find(({ kind }) => kind !== 'held') ?? held;
-}
-
 /** One expectation for each answer, in order; the first that does not hold counts, and says which answer it was. */
 export function each(answers: readonly Answer[], ...expectations: readonly Expectation[]): Verdict {
   for (const [at, expectation] of expectations.entries()) {

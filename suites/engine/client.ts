@@ -108,7 +108,7 @@ export function createClient(options: ClientOptions): Client {
 async function read(body: Dispatcher.ResponseData['body']): Promise<Uint8Array | undefined> {
   const chunks: Uint8Array[] = [];
   let size = 0;
-  for await (const chunk of body as AsyncIterable<Uint8Array>) {
+  for await (const chunk of body) {
     size += chunk.length;
     // Leaving the loop destroys the rest of the body.
     if (size > MOST_BODY_BYTES) return undefined;

@@ -1,0 +1,67 @@
+import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import type { ErrorBody, ExecutedDepositResult, MembershipResult } from '../schemas/generated/types.ts';
+import type { Exchange, Finding, FindingKind } from './exchange.ts';
+
+/** Content of an answer: one of the interface's three resources, or what a fault makes of it. */
+export type Payload =
+  MembershipResult | ExecutedDepositResult | ErrorBody | Readonly<Record<string, unknown>>;
+
+/** Status of an answer by what was found: the one place that makes four findings into one 404 (Endpoints). */
+const statuses: Readonly<Record<Endpoint, Readonly<Partial<Record<FindingKind, number>>>>> = {
+  'user-status': { member: 200, foreign: 200, unknown: 200, invalid: 400, unauthorized: 401, limited: 429 },
+  'deposit-check': {
+    executed: 200,
+    notYet: 404,
+    foreign: 404,
+    unknown: 404,
+    invalid: 400,
+    unauthorized: 401,
+    limited: 429,
+  },
+};
+
+/** Answers that the interface does not show: other paths and other methods. */
+const elsewhere = {
+  noSuchPath: { status: 404, error: 'Not found' },
+  noSuchMethod: { status: 405, error: 'Method not allowed' },
+} as const;
+
+/** Status and header fields of an answer; `methods` are those that the endpoints answer. */
+export function answered(exchange: Exchange, methods: readonly string[]) {
+  const status = statusOf(exchange);
+  return { status, headers: headersOf(status, exchange.finding, methods) };
+}
+
+function statusOf({ call, finding }: Exchange): number {
+  if (finding.kind === 'noSuchPath' || finding.kind === 'noSuchMethod') return elsewhere[finding.kind].status;
+  return (call && statuses[call.endpoint][finding.kind]) ?? 404;
+}
+
+function headersOf(status: number, finding: Finding, methods: readonly string[]): Record<string, string> {
+  return {
+    'Content-Type': 'application/json',
+    'Cache-Control': 'no-store',
+    ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
+    ...(status === 405 ? { Allow: methods.join(', ') } : {}),
+    ...(finding.kind === 'limited' ? { 'Retry-After': `${Math.ceil(finding.waitMs / 1000)}` } : {}),
+  };
+}
+
+/** Content of an answer (Resources and their fields; Errors). */
+export function payloadOf(status: number, { call, finding }: Exchange): Payload {
+  if (finding.kind === 'noSuchPath' || finding.kind === 'noSuchMethod')
+    return { error: elsewhere[finding.kind].error };
+  if (finding.kind === 'member') return { is_under_ib: true, date_joined: finding.user.date_joined };
+  if (finding.kind === 'executed') {
+    const { amountInUsd, executedAt } = finding;
+    return { status: 'EXECUTED', amountInUsd, executedAt };
+  }
+  if (status === 200) return { is_under_ib: false, date_joined: null };
+  return { error: messageOf(call?.endpoint, status) };
+}
+
+function messageOf(endpoint: Endpoint | undefined, status: number): string {
+  const messages: Readonly<Record<number, string>> =
+    endpoint === undefined ? {} : endpoints[endpoint].messages;
+  return messages[status] ?? elsewhere.noSuchPath.error;
+}

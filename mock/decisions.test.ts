@@ -1,0 +1,91 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { decisions } from './decisions.ts';
+import { deposit, probe, user, type Probe } from './probes.ts';
+import { answersTo } from './run-probes.ts';
+
+const MEMBER = '11111111-1111-4111-8111-111111111111';
+const NOBODY = '12345678-1234-4234-8234-123456789abc';
+const EXECUTED = '44444444-4444-4444-8444-444444444444';
+const POLLED = '77777777-7777-4777-8777-777777777777';
+const TIMED = '88888888-8888-4888-8888-888888888888';
+const path = '/api/ib/user-status';
+const target = `${path}?user_id=${MEMBER}`;
+const limited = Array.from({ length: 60 }, () => user(NOBODY));
+
+const answers = (...probes: readonly Probe[]) => answersTo(probes);
+const last = (...probes: readonly Probe[]) => {
+  const response = answersTo(probes).at(-1);
+  assert.ok(response);
+  return response;
+};
+const status = (...probes: readonly Probe[]) => last(...probes).status;
+/** Whether the member was found. */
+const finds = (one: Probe) => String(last(one).body).startsWith('{"is_under_ib":true,');
+
+/** By question, what shows the answer. Those of the transport are shown in `server.test.ts`, or in `world.test.ts`. */
+const shown: Readonly<Record<(typeof decisions)[number]['question'], () => boolean>> = {
+  'Order of the checks': () =>
+    status(...limited, user('x', { key: null })) === 401 && status(...limited, user('x')) === 429,
+  'Scheme of Authorization': () =>
+    ['bearer northwind-key', 'BEARER   northwind-key'].every((authorization) =>
+      finds(user(MEMBER, { authorization })),
+    ),
+  'Repeated parameter': () =>
+    finds(probe(`${target}&user_id=x`)) && status(probe(`${path}?user_id=x&user_id=${MEMBER}`)) === 400,
+  'Unknown parameter': () => finds(probe(`${path}?page=1&user_id=${MEMBER}&key=`)),
+  'Letter case of parameter names': () => status(probe(`${path}?User_id=${MEMBER}`)) === 400,
+  'Percent-encoding in a value': () =>
+    finds(probe(`${path}?user%5Fid=%31${MEMBER.slice(1)}`)) && status(probe(`${target}+`)) === 400,
+  'Broken percent-encoding': () => ['%', '%zz', '%ff'].every((end) => status(probe(target + end)) === 400),
+  'Versions of reference_id': () =>
+    [...'12345678'].every(
+      (version) => status(deposit(`abcdef01-2345-${version}678-9abc-def012345678`)) === 404,
+    ) &&
+    status(deposit('00000000-0000-0000-0000-000000000000')) === 400 &&
+    status(deposit('ffffffff-ffff-ffff-ffff-ffffffffffff')) === 400,
+  HEAD: () =>
+    status(probe(target, { method: 'HEAD' })) === 200 && last(probe(target, { method: 'HEAD' })).body === '',
+  'Other methods': () => status(probe(target, { method: 'POST', key: null })) === 405,
+  'Other paths': () => last(probe('/metrics', { key: null })).body === '{"error":"Not found"}',
+  'Trailing slash, or other letter case, in a path': () =>
+    status(probe(`${path}/?user_id=${MEMBER}`)) === 404 && status(probe(target.toUpperCase())) === 404,
+  'Body of a request': () => finds(user(MEMBER, { body: '{"user_id":"x"}' })),
+  'What is no HTTP request': () => true,
+  'Failed lookup': () =>
+    status(...limited.slice(30), ...limited.slice(30).map(() => user('')), user(MEMBER)) === 429,
+  'What deposit-check counts': () =>
+    status(
+      ...Array.from({ length: 250 }, (_, index) => deposit(index % 2 ? EXECUTED : '')),
+      deposit(EXECUTED),
+    ) === 429,
+  'Scope of a limiter': () =>
+    status(...limited, user(MEMBER, { key: 'northwind-spare-key' })) === 200 &&
+    status(...limited, deposit(EXECUTED)) === 200,
+  'Window of a limiter': () =>
+    status(...limited, user(MEMBER, { atMs: 2999 })) === 429 &&
+    status(...limited, user(MEMBER, { atMs: 3000 })) === 200,
+  'Threshold N': () =>
+    answers(...limited, user(NOBODY)).findIndex((response) => response.status === 429) === 60,
+  'No limits in the fixture': () => true,
+  'Retry-After': () => last(...limited, user(NOBODY, { atMs: 1001 })).headers['Retry-After'] === '2',
+  'WWW-Authenticate': () => last(user(MEMBER, { key: null })).headers['WWW-Authenticate'] === 'Bearer',
+  Caching: () =>
+    [user(MEMBER), user('x'), probe('/')].every((one) => last(one).headers['Cache-Control'] === 'no-store'),
+  'Transition after polls': () =>
+    answers(...Array.from({ length: 4 }, () => deposit(POLLED)))
+      .map((one) => one.status)
+      .join() === '404,404,404,200',
+  'Transition after seconds': () =>
+    status(deposit(TIMED, { atMs: 4999 })) === 404 && status(deposit(TIMED, { atMs: 5000 })) === 200,
+  'executedAt after a transition': () =>
+    String(last(deposit(TIMED, { atMs: 7000 })).body).endsWith(':1736942405000}'),
+  'A deposit that became EXECUTED': () =>
+    status(
+      ...Array.from({ length: 9 }, () => deposit(POLLED, { atMs: 1 })),
+      deposit(POLLED, { atMs: 1e9 }),
+    ) === 200,
+};
+
+for (const { question, answer } of decisions)
+  test(`${question}: ${answer}`, () => assert.ok(shown[question]()));

@@ -1,0 +1,36 @@
+import { answerWith, editPayload } from '../change.ts';
+import type { Exchange } from '../exchange.ts';
+import { deposit, rowsOf, user, type Faults } from './rows.ts';
+
+function isLastMember({ world, call, finding }: Exchange): boolean {
+  const own = [...world.users.values()].filter(({ partner }) => partner === call?.caller?.partner);
+  return finding.kind === 'member' && finding.user === own.at(-1);
+}
+
+function isLastExecuted({ world, call, finding }: Exchange): boolean {
+  const own = [...world.deposits.values()].filter(
+    ({ partner, state }) => partner === call?.caller?.partner && state === 'EXECUTED',
+  );
+  return finding.kind === 'executed' && finding.deposit === own.at(-1);
+}
+
+/** Faults that concern a single user or deposit of the whole fixture. */
+export const lastOneFaults: Faults = {
+  'last-member-denied': {
+    what: "The last member of the caller's IB, and nobody else, is not found.",
+    fails: rowsOf('valid', user, 'member', 'date-joined'),
+    change: editPayload({ where: isLastMember }, () => ({ is_under_ib: false, date_joined: null })),
+  },
+  'last-executed-not-found': {
+    what: "The last EXECUTED deposit of the caller's IB, and no other, is not found.",
+    fails: rowsOf('valid', deposit, 'executed'),
+    change: answerWith({ where: isLastExecuted }, 404, {
+      error: 'Deposit not found',
+    }),
+  },
+  'last-amount-wrong': {
+    what: "The amount of the last EXECUTED deposit of the caller's IB, and of no other, is wrong.",
+    fails: rowsOf('valid', deposit, 'amount'),
+    change: editPayload({ where: isLastExecuted }, (payload) => ({ ...payload, amountInUsd: 999_999.99 })),
+  },
+};

@@ -1,0 +1,90 @@
+import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { answered } from './answer.ts';
+import { reference, type Behaviour, type Check, type UnreadCall } from './behaviour.ts';
+import type { Call, Exchange, Finding, HttpRequest, HttpResponse, Refusal } from './exchange.ts';
+import { checkLimit, countCall } from './limiter.ts';
+import { lookUps } from './lookup.ts';
+import { readQuery, routesUnder, splitTarget } from './target.ts';
+import type { World } from './world.ts';
+
+/** Answers a request in a world at a time in Unix milliseconds. Only the world's counters change. */
+export type Handler = (world: World, request: HttpRequest, now: number) => HttpResponse;
+
+type Refuse = (behaviour: Behaviour, world: World, call: Call, now: number) => Refusal | undefined;
+
+const checks: Readonly<Record<Check, Refuse>> = {
+  key: (_behaviour, _world, call) => (call.caller === undefined ? { kind: 'unauthorized' } : undefined),
+  limit: checkLimit,
+  parameter: (behaviour, _world, call) =>
+    call.value !== undefined && behaviour.isId(call.endpoint, call.value) ? undefined : { kind: 'invalid' },
+};
+
+function readCall(behaviour: Behaviour, world: World, unread: UnreadCall): Call {
+  const credential = behaviour.credential(unread);
+  const key = behaviour.findKey(world, credential, unread);
+  return {
+    ...unread,
+    value: behaviour.value(unread.parameters, endpoints[unread.endpoint].parameter),
+    credential,
+    caller: key !== undefined && behaviour.admits(key, unread) ? key : undefined,
+  };
+}
+
+function find(behaviour: Behaviour, world: World, call: Call, now: number): Finding {
+  for (const check of behaviour.order) {
+    const refusal = checks[check](behaviour, world, call, now);
+    if (refusal !== undefined) return refusal;
+  }
+  const id = behaviour.idOf(call.endpoint, call.value ?? '');
+  return lookUps[call.endpoint](behaviour, world, call, id, now);
+}
+
+function exchangeOf(
+  behaviour: Behaviour,
+  routes: ReadonlyMap<string, Endpoint>,
+  world: World,
+  request: HttpRequest,
+  now: number,
+): Exchange {
+  const { path, query } = splitTarget(request.target);
+  const endpoint = routes.get(behaviour.path(path));
+  if (endpoint === undefined) return { world, now, request, finding: { kind: 'noSuchPath' } };
+  if (!behaviour.methods.includes(request.method))
+    return { world, now, request, finding: { kind: 'noSuchMethod' } };
+  const parameters = readQuery(query, behaviour.decode);
+  const call = readCall(behaviour, world, { endpoint, request, parameters });
+  const finding = find(behaviour, world, call, now);
+  countCall(behaviour, world, call, finding, now);
+  return { world, now, request, call, finding };
+}
+
+function respond(behaviour: Behaviour, exchange: Exchange): HttpResponse {
+  const { status, headers } = answered(exchange, behaviour.methods);
+  const body = behaviour.write(behaviour.payload(status, exchange));
+  return behaviour.finish({ status, headers, body }, exchange);
+}
+
+/** The answer as it is sent: HEAD gets what GET would get, without the body (RFC 9110, 9.3.2). */
+function sealed(method: string, response: HttpResponse): HttpResponse {
+  const { status, headers, body } = response;
+  // 204 must not have a length (RFC 9110, 8.6), and chunks bring their own.
+  const hasLength = status !== 204 && !('Transfer-Encoding' in headers);
+  return {
+    ...response,
+    headers: hasLength ? { ...headers, 'Content-Length': `${Buffer.byteLength(body)}` } : headers,
+    body: method === 'HEAD' ? '' : body,
+  };
+}
+
+/**
+ * The whole service as a function (Endpoints).
+ *
+ * @param basePath path of {base_url}; a trailing slash makes no difference
+ */
+export function handlerOf(behaviour: Behaviour = reference, basePath = '/'): Handler {
+  const routes = routesUnder(basePath, behaviour.path);
+  return (world, request, now) => {
+    const exchange = exchangeOf(behaviour, routes, world, request, now);
+    return sealed(request.method, respond(behaviour, exchange));
+  };
+}

@@ -1,0 +1,89 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { FixtureTransition } from '../schemas/generated/types.ts';
+import { becomeExecuted } from './lookup.ts';
+import { deposit } from './probes.ts';
+import { answersTo, START } from './run-probes.ts';
+import { createWorld, type Deposit } from './world.ts';
+
+const AFTER_POLLS = '77777777-7777-4777-8777-777777777777';
+const AFTER_SECONDS = '88888888-8888-4888-8888-888888888888';
+const NOT_FOUND = '{"error":"Deposit not found"}';
+
+const bodies = (...times: readonly (readonly [id: string, atMs: number, key?: string])[]) =>
+  answersTo(times.map(([id, atMs, key]) => deposit(id, { atMs, key: key ?? 'northwind-key' }))).map(
+    ({ body }) => body,
+  );
+
+describe('a deposit that becomes EXECUTED after 3 polls', () => {
+  const executedAt = (ms: number) => `{"status":"EXECUTED","amountInUsd":75.25,"executedAt":${START + ms}}`;
+
+  test('three polls get 404, the fourth and all that follow 200 with the time of the fourth', () => {
+    assert.deepEqual(
+      bodies([AFTER_POLLS, 1], [AFTER_POLLS, 2], [AFTER_POLLS, 3], [AFTER_POLLS, 40], [AFTER_POLLS, 50]),
+      [NOT_FOUND, NOT_FOUND, NOT_FOUND, executedAt(40), executedAt(40)],
+    );
+  });
+  test("polls with other partners' keys and with wrong keys do not count", () => {
+    const others = (['contoso-key', 'nope', 'contoso-key'] as const).map(
+      (key) => [AFTER_POLLS, 0, key] as const,
+    );
+    const all = bodies(...others, [AFTER_POLLS, 1], [AFTER_POLLS, 2], [AFTER_POLLS, 3], [AFTER_POLLS, 4]);
+    assert.deepEqual(all.slice(3), [NOT_FOUND, NOT_FOUND, NOT_FOUND, executedAt(4)]);
+  });
+  test('polls with any key of the partner count', () => {
+    const spare = 'northwind-spare-key';
+    const all = bodies([AFTER_POLLS, 1], [AFTER_POLLS, 2, spare], [AFTER_POLLS, 3], [AFTER_POLLS, 4, spare]);
+    assert.equal(all[3], executedAt(4));
+  });
+  test('polls in any letter case count', () => {
+    const id = 'abcdefab-cdef-4bcd-8fab-cdefabcdefab';
+    const world = createWorld({}, START);
+    const pending = (reference_id: string): Deposit => ({
+      reference_id,
+      user_id: '',
+      state: 'pending',
+      becomes: { state: 'EXECUTED', amountInUsd: 1, afterPolls: 1 },
+      partner: 'northwind',
+    });
+    assert.equal(becomeExecuted(world, pending(id), START), undefined);
+    assert.ok(becomeExecuted(world, pending(id.toUpperCase()), START));
+  });
+});
+
+describe('a deposit that becomes EXECUTED after 5 s', () => {
+  const executed = `{"status":"EXECUTED","amountInUsd":99.9,"executedAt":${START + 5000}}`;
+
+  test('404 up to the last millisecond, then 200 with the time at which it fell due', () => {
+    assert.deepEqual(
+      bodies([AFTER_SECONDS, 0], [AFTER_SECONDS, 4999], [AFTER_SECONDS, 5000], [AFTER_SECONDS, 900_000]),
+      [NOT_FOUND, NOT_FOUND, executed, executed],
+    );
+  });
+  test('polls make no difference', () => {
+    const polls = Array.from({ length: 9 }, () => [AFTER_SECONDS, 1] as const);
+    assert.ok(bodies(...polls).every((body) => body === NOT_FOUND));
+  });
+});
+
+test("the fixture's executedAt counts where there is one", () => {
+  for (const when of [{ afterPolls: 1 }, { afterSeconds: 0.001 }]) {
+    const becomes: FixtureTransition = { state: 'EXECUTED', amountInUsd: 1, executedAt: 42, ...when };
+    const one: Deposit = {
+      reference_id: AFTER_POLLS,
+      user_id: '',
+      state: 'pending',
+      becomes,
+      partner: 'northwind',
+    };
+    const world = createWorld({}, START);
+    assert.equal(becomeExecuted(world, one, START), undefined);
+    assert.deepEqual(becomeExecuted(world, one, START + 1), { amountInUsd: 1, executedAt: 42 });
+  }
+});
+
+test('executedAt is a whole number of ms even where the clock is not', () => {
+  const becomes: FixtureTransition = { state: 'EXECUTED', amountInUsd: 1, afterSeconds: 0.0005 };
+  const one: Deposit = { reference_id: AFTER_POLLS, user_id: '', state: 'pending', becomes, partner: null };
+  assert.deepEqual(becomeExecuted(createWorld({}, 0.25), one, 9), { amountInUsd: 1, executedAt: 0 });
+});

@@ -1,0 +1,164 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request, type IncomingMessage, type RequestOptions } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
+import { reference } from './behaviour.ts';
+import { builtIn, START } from './run-probes.ts';
+import { startMock, type AnsweredRequest, type Mock, type MockOptions } from './server.ts';
+import { setKeyState } from './world.ts';
+
+const MEMBER = '11111111-1111-4111-8111-111111111111';
+const TIMED = '88888888-8888-4888-8888-888888888888';
+const authorization = 'Bearer northwind-key';
+const FOUND = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
+
+const start = (options: Partial<MockOptions> = {}) =>
+  startMock({ fixture: builtIn, clock: { now: () => START }, ...options });
+
+async function ask(mock: Mock, path: string, options: RequestOptions = {}, body = '') {
+  const url = new URL(mock.url);
+  const outgoing = request({
+    port: mock.port,
+    path: url.pathname.replace(/\/$/, '') + path,
+    headers: { authorization },
+    agent: false,
+    ...options,
+  }).end(body);
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
+}
+
+describe('a mock on its defaults', () => {
+  const seen: AnsweredRequest[] = [];
+  let nowMs = START;
+  let mock: Mock;
+  before(async () => {
+    mock = await start({ clock: { now: () => nowMs }, onExchange: (exchange) => seen.push(exchange) });
+  });
+  after(() => mock.close());
+
+  test('takes a free port of the loopback interface', () => {
+    assert.equal(mock.url, `http://127.0.0.1:${mock.port}`);
+    assert.notEqual(mock.port, 0);
+  });
+  test('answers a member, with a length', async () => {
+    const { status, headers, body } = await ask(mock, `/api/ib/user-status?user_id=${MEMBER}`);
+    assert.deepEqual([status, body], [200, FOUND]);
+    assert.equal(headers['content-length'], '61');
+    assert.equal(headers['content-type'], 'application/json');
+    assert.equal(headers['cache-control'], 'no-store');
+  });
+  test('answers HEAD with the length and no body', async () => {
+    const path = `/api/ib/user-status?user_id=${MEMBER}`;
+    const { status, headers, body } = await ask(mock, path, { method: 'HEAD' });
+    assert.deepEqual([status, headers['content-length'], body], [200, '61', '']);
+  });
+  test('tells of each exchange when it was answered', async () => {
+    seen.length = 0;
+    await ask(mock, '/api/ib/user-status?user_id=x#y', { headers: { authorization: 'Bearer nope' } });
+    const [exchange, ...others] = seen;
+    assert.deepEqual(others, []);
+    assert.equal(exchange?.request.target, '/api/ib/user-status?user_id=x#y');
+    assert.equal(exchange.request.headers.authorization, 'Bearer nope');
+    assert.equal(exchange.request.alongside, 0);
+    assert.deepEqual([exchange.response.status, exchange.at], [401, START]);
+  });
+  test('goes by its clock alone', async () => {
+    const path = `/api/ib/deposit-check?reference_id=${TIMED}`;
+    assert.equal((await ask(mock, path)).status, 404);
+    nowMs += 5000;
+    assert.equal((await ask(mock, path)).status, 200);
+  });
+  test('passes a body on where one was sent', async () => {
+    seen.length = 0;
+    await ask(mock, '/', { method: 'POST' }, 'key=1');
+    await ask(mock, '/', { method: 'GET', headers: { 'content-length': 0 } });
+    assert.deepEqual(
+      seen.map((exchange) => exchange.request.body),
+      ['key=1', undefined],
+    );
+  });
+  test('reads 64 KiB of a body and no more', async () => {
+    const most = { method: 'POST' };
+    assert.equal((await ask(mock, '/', most, 'x'.repeat(65_536))).status, 404);
+    const { status, body } = await ask(mock, '/', most, 'x'.repeat(65_537));
+    assert.deepEqual([status, body], [413, '{"error":"Payload Too Large"}']);
+  });
+  test('answers many at once each for itself', async () => {
+    const ids = Array.from({ length: 40 }, (_, index) => (index % 2 ? MEMBER : 'x'));
+    const all = await Promise.all(ids.map((id) => ask(mock, `/api/ib/user-status?user_id=${id}`)));
+    assert.deepEqual(
+      all.map(({ status }) => status),
+      ids.map((id) => (id === MEMBER ? 200 : 400)),
+    );
+  });
+  test('notices a revocation', async () => {
+    const path = `/api/ib/user-status?user_id=${MEMBER}`;
+    setKeyState(mock.world, 'northwind-key', 'revoked');
+    assert.equal((await ask(mock, path)).status, 401);
+    setKeyState(mock.world, 'northwind-key', 'active');
+    assert.equal((await ask(mock, path)).status, 200);
+  });
+});
+
+describe('a mock under a base path', () => {
+  for (const basePath of ['/gateway/v2', '/gateway/v2/'])
+    test(`answers under ${basePath} and nowhere else`, async () => {
+      const mock = await start({ basePath });
+      assert.equal(mock.url, `http://127.0.0.1:${mock.port}/gateway/v2`);
+      assert.equal((await ask(mock, `/api/ib/user-status?user_id=${MEMBER}`)).body, FOUND);
+      const bare = await ask({ ...mock, url: `http://127.0.0.1:${mock.port}` }, '/api/ib/user-status');
+      assert.deepEqual([bare.status, bare.body], [404, '{"error":"Not found"}']);
+      await mock.close();
+    });
+});
+
+test('a port in use is an error with its code', async () => {
+  const mock = await start();
+  await assert.rejects(start({ port: mock.port }), { code: 'EADDRINUSE', port: mock.port });
+  await mock.close();
+});
+
+test('a port out of range is an error', async () => {
+  await assert.rejects(start({ port: 70_000 }), { code: 'ERR_SOCKET_BAD_PORT' });
+});
+
+test('an IPv6 host stands in brackets', async (t) => {
+  const mock = await start({ host: '::1' }).catch((error: NodeJS.ErrnoException) => error);
+  if (mock instanceof Error) return t.skip(`no IPv6 here: ${mock.code}`);
+  assert.equal(mock.url, `http://[::1]:${mock.port}`);
+  return mock.close();
+});
+
+test('close ends connections that are idle and in the middle of a request', async () => {
+  const mock = await start();
+  const idle = connect(mock.port, '127.0.0.1');
+  const halfway = connect(mock.port, '127.0.0.1');
+  halfway.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n123');
+  idle.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+  await once(idle, 'data');
+  for (const socket of [idle, halfway]) socket.on('error', () => undefined);
+  const gone = [idle, halfway].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
+  const begun = performance.now();
+  await mock.close();
+  await Promise.all(gone);
+  assert.ok(performance.now() - begun < 500);
+});
+
+test('a behaviour can cut the connection', async () => {
+  const mock = await start({
+    behaviour: { ...reference, finish: (response) => ({ ...response, dropped: true }) },
+  });
+  await assert.rejects(ask(mock, '/'), { code: 'ECONNRESET' });
+  await mock.close();
+});
+
+test('requests that are answered at the same time know of each other', async () => {
+  const seen: number[] = [];
+  const mock = await start({ onExchange: ({ request: { alongside } }) => seen.push(alongside ?? 0) });
+  await Promise.all(Array.from({ length: 8 }, () => ask(mock, '/', { method: 'POST' }, 'x')));
+  assert.ok(Math.max(...seen) > 0);
+  await mock.close();
+});

@@ -1,0 +1,47 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { handlerOf } from './handler.ts';
+import { builtIn, START } from './run-probes.ts';
+import { createWorld, setKeyState } from './world.ts';
+
+const MEMBER = '11111111-1111-4111-8111-111111111111';
+const ask = (authorization: string) => ({
+  method: 'GET',
+  target: `/api/ib/user-status?user_id=${MEMBER}`,
+  headers: { authorization },
+});
+
+test('a key that is revoked while the mock runs stops working', () => {
+  const world = createWorld(builtIn, START);
+  const handle = handlerOf();
+  assert.equal(handle(world, ask('Bearer northwind-key'), START).status, 200);
+  setKeyState(world, 'northwind-key', 'revoked');
+  assert.equal(handle(world, ask('Bearer northwind-key'), START).status, 401);
+  assert.equal(handle(world, ask('Bearer northwind-spare-key'), START).status, 200);
+  setKeyState(world, 'northwind-key', 'active');
+  assert.equal(handle(world, ask('Bearer northwind-key'), START).status, 200);
+});
+
+test('the state of a key that does not exist cannot be set', () => {
+  const world = createWorld(builtIn, START);
+  setKeyState(world, 'nope', 'active');
+  assert.equal(handlerOf()(world, ask('Bearer nope'), START).status, 401);
+});
+
+test('a world keeps no trace of another', () => {
+  setKeyState(createWorld(builtIn, START), 'northwind-key', 'revoked');
+  assert.equal(handlerOf()(createWorld(builtIn, START), ask('Bearer northwind-key'), START).status, 200);
+});
+
+test('an empty fixture knows no key', () => {
+  assert.equal(handlerOf()(createWorld({}, START), ask('Bearer northwind-key'), START).status, 401);
+});
+
+test('without limits nothing is ever limited', () => {
+  const { limits: _, ...unlimited } = builtIn;
+  const world = createWorld(unlimited, START);
+  const handle = handlerOf();
+  const one = { ...ask('Bearer northwind-key'), target: '/api/ib/deposit-check?reference_id=x' };
+  const statuses = Array.from({ length: 2000 }, () => handle(world, one, START).status);
+  assert.deepEqual([...new Set(statuses)], [400]);
+});

@@ -1,0 +1,71 @@
+import type { Endpoint } from '../schemas/endpoints.ts';
+import type { Fixture, FixtureApiKey, FixtureDeposit, FixtureUser } from '../schemas/generated/types.ts';
+
+export type ApiKey = Readonly<FixtureApiKey>;
+export type User = Readonly<FixtureUser>;
+
+/** A deposit, with the partner to whose IB its user belongs (null: none). */
+export type Deposit = Readonly<FixtureDeposit> & { readonly partner: string | null };
+
+/** So many counted requests are answered in a window of so many ms. */
+export interface Limit {
+  readonly most: number;
+  readonly windowMs: number;
+}
+
+/** All that the mock knows: what the fixture says, and what has happened since. */
+export interface World {
+  /** Unix ms at which the world came to be; `afterSeconds` counts from here. */
+  readonly createdAt: number;
+  readonly keys: Map<string, ApiKey>;
+  /** By user_id in lower case. */
+  readonly users: ReadonlyMap<string, User>;
+  /** By reference_id in lower case. */
+  readonly deposits: ReadonlyMap<string, Deposit>;
+  readonly limits: Readonly<Partial<Record<Endpoint, Limit>>>;
+  /** Unix ms of the counted requests of a limiter window, by endpoint and whom they are counted for. */
+  readonly hits: Map<string, readonly number[]>;
+  /** Polls that found a deposit pending, by reference_id in lower case. */
+  readonly polls: Map<string, number>;
+  /** Unix ms at which a poll first found a deposit executed, by reference_id in lower case. */
+  readonly foundAt: Map<string, number>;
+}
+
+/**
+ * A world in which nothing has happened yet.
+ *
+ * @param now its time of creation in Unix milliseconds
+ */
+export function createWorld(fixture: Fixture, now: number): World {
+  const { apiKeys = [], users = [], deposits = [], limits = {} } = fixture;
+  const byId = new Map(users.map((user) => [user.user_id.toLowerCase(), user]));
+  const withPartner = (deposit: FixtureDeposit): Deposit => ({
+    ...deposit,
+    partner: byId.get(deposit.user_id.toLowerCase())?.partner ?? null,
+  });
+  return {
+    createdAt: now,
+    keys: new Map(apiKeys.map((apiKey) => [apiKey.key, apiKey])),
+    users: byId,
+    deposits: new Map(deposits.map((deposit) => [deposit.reference_id.toLowerCase(), withPartner(deposit)])),
+    limits: {
+      ...limitOf('user-status', limits['user-status']?.failedLookups, limits['user-status']?.windowSeconds),
+      ...limitOf('deposit-check', limits['deposit-check']?.requests, limits['deposit-check']?.windowSeconds),
+    },
+    hits: new Map(),
+    polls: new Map(),
+    foundAt: new Map(),
+  };
+}
+
+function limitOf(endpoint: Endpoint, most: number | undefined, windowSeconds: number | undefined) {
+  return most === undefined || windowSeconds === undefined
+    ? {}
+    : { [endpoint]: { most, windowMs: windowSeconds * 1000 } };
+}
+
+/** Changes the state of a key from now on, as when it is revoked (Authentication 2); unknown keys are ignored. */
+export function setKeyState(world: World, key: string, state: ApiKey['state']): void {
+  const apiKey = world.keys.get(key);
+  if (apiKey !== undefined) world.keys.set(key, { ...apiKey, state });
+}

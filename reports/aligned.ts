@@ -1,0 +1,82 @@
+import { columns, printable } from './printable.ts';
+import { chunk } from './wrap.ts';
+
+/** Columns of either text that are shown at most. */
+const MOST = 600;
+
+/** A common beginning of more columns than this is cut to its last characters. */
+const LONG = 300;
+const KEPT = 30;
+
+/** A line of a comparison: of one of the two texts, or a mark under them. */
+export interface AlignedLine {
+  readonly of: 'expected' | 'actual' | 'mark';
+  readonly text: string;
+}
+
+/**
+ * Two texts in pairs of lines of at most `width` columns, one under the other, with a caret under
+ * the first character that differs. Where that is no ASCII character its code point is named, as
+ * letters that look the same may not be.
+ *
+ * @param expected any text
+ * @param actual any text, however long or hostile
+ * @param width columns of a line, 40 or more
+ */
+export function aligned(expected: string, actual: string, width: number): readonly AlignedLine[] {
+  const at = firstDifference(expected, actual);
+  const isLong = columns(printable(expected.slice(0, at), LONG + 1)) > LONG;
+  const from = isLong ? characterStart(expected, at - KEPT) : 0;
+  const shown = (text: string): string => (from > 0 ? '…' : '') + printable(text.slice(from), MOST);
+  const wanted = chunk(shown(expected), width);
+  const got = chunk(shown(actual), width);
+  const caret = placeAfter(chunk(shown(expected.slice(0, at)), width), width);
+  const isMarked = at > 0 && expected !== actual;
+  return Array.from({ length: Math.max(wanted.length, got.length, 1) }, (_, pair) => [
+    ...lineOf('expected', pair, wanted),
+    ...lineOf('actual', pair, got),
+    ...(isMarked && caret.line === pair ? marks(caret.column, expected, actual, at) : []),
+  ]).flat();
+}
+
+/** The first pair is shown whole, also where a text is empty. */
+function lineOf(of: 'expected' | 'actual', pair: number, lines: readonly string[]): readonly AlignedLine[] {
+  const text = lines[pair] ?? (pair === 0 ? '' : undefined);
+  return text === undefined ? [] : [{ of, text }];
+}
+
+/** Where the next character stands after these lines of so many columns. */
+function placeAfter(
+  lines: readonly string[],
+  width: number,
+): { readonly line: number; readonly column: number } {
+  const column = columns(lines.at(-1) ?? '');
+  if (lines.length === 0 || column < width) return { line: Math.max(0, lines.length - 1), column };
+  return { line: lines.length, column: 0 };
+}
+
+function marks(column: number, expected: string, actual: string, at: number): readonly AlignedLine[] {
+  const wanted = expected.codePointAt(at);
+  const got = actual.codePointAt(at);
+  const isPlain = Math.max(wanted ?? 0, got ?? 0) < 0x80;
+  return [
+    { of: 'mark', text: `${' '.repeat(column)}^` },
+    ...(isPlain ? [] : [{ of: 'mark', text: `${named(got)} where ${named(wanted)} is expected` } as const]),
+  ];
+}
+
+function named(codePoint: number | undefined): string {
+  return codePoint === undefined ? 'the end' : `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
+}
+
+/** Index of the first character that differs; the length of both where none does. */
+function firstDifference(a: string, b: string): number {
+  let at = 0;
+  while (at < a.length && at < b.length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
+  return characterStart(a, at);
+}
+
+/** The index itself, or the one before where it lies in the middle of a surrogate pair. */
+function characterStart(text: string, index: number): number {
+  return (text.codePointAt(index - 1) ?? 0) > 0xffff ? index - 1 : index;
+}

@@ -1,0 +1,85 @@
+import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+
+/** How many ids of a kind a sentence names; the rest it counts. */
+const MOST_IDS = 6;
+
+/**
+ * What the run comes to, in sentences: the verdict with its numbers first, then what failed, what
+ * warns, what is our own bug, and all that was not verified, with the reason. Joined with `; ` they
+ * make one line. No requirement is left out: it is verified, or named, or counted under its reason.
+ *
+ * The sentences hold ids and reasons as the record has them: escape them for where they go.
+ */
+export function conclusion(record: RunRecord): readonly [string, ...string[]] {
+  const rows = record.requirements;
+  const required = rows.filter((row) => row.level === 'required');
+  const recommended = rows.filter((row) => row.level === 'recommended');
+  const observed = rows.filter((row) => row.level === 'observed');
+  return [
+    headline(record, required, recommended),
+    ...sentence('failed', idsOf('failed', required)),
+    ...sentence('warnings', idsOf('failed', [...recommended, ...observed])),
+    ...sentence('broken, a bug of ib-conformance and not of the target', idsOf('broken', rows)),
+    ...sentence('not verified', [...openIds(required, ''), ...openIds(recommended, ', recommended')]),
+    ...sentence('not observed', openIds(observed, '')),
+  ];
+}
+
+type Rows = readonly RequirementResult[];
+
+/** `conformant: 41 of 43 required verified, 12 of 12 recommended` */
+function headline({ verdict, interrupted }: RunRecord, required: Rows, recommended: Rows): string {
+  const verified = having('passed', required).length;
+  const failed = having('failed', required).length;
+  const numbers = [
+    ...(failed > 0 ? [`${failed} of ${required.length} required failed, ${verified} verified`] : []),
+    ...(failed === 0 && required.length > 0 ? [`${verified} of ${required.length} required verified`] : []),
+    ...(recommended.length > 0
+      ? [`${having('passed', recommended).length} of ${recommended.length} recommended`]
+      : []),
+  ];
+  const stopped = interrupted ? ', interrupted before its end' : '';
+  return `${verdict}${stopped}: ${numbers.length > 0 ? numbers.join(', ') : 'nothing was checked'}`;
+}
+
+/** Rows that nothing could be said of, as `id (reason)`; the later ones of a reason as `3 more (reason)`. */
+function openIds(rows: Rows, remark: string): readonly string[] {
+  const byReason = new Map<string, readonly string[]>();
+  for (const row of rows) {
+    const reason = reasonOpen(row);
+    if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), row.id]);
+  }
+  return [...byReason].flatMap(([reason, ids]) => shortened(ids).map((id) => `${id} (${reason}${remark})`));
+}
+
+/** Why a row was not verified; undefined where it was, or where another sentence tells of it. */
+function reasonOpen(row: RequirementResult): string | undefined {
+  switch (row.outcome) {
+    case 'passed':
+    case 'failed':
+    case 'broken':
+      return undefined;
+    case 'inconclusive':
+    case 'excluded':
+      return row.reason;
+    case 'observed':
+      return row.level === 'observed' ? undefined : 'only observed';
+  }
+}
+
+function sentence(subject: string, names: readonly string[]): readonly string[] {
+  return names.length === 0 ? [] : [`${subject}: ${names.join(', ')}`];
+}
+
+function idsOf(outcome: RequirementResult['outcome'], rows: Rows): readonly string[] {
+  return shortened(having(outcome, rows).map((row) => row.id));
+}
+
+function having(outcome: RequirementResult['outcome'], rows: Rows): Rows {
+  return rows.filter((row) => row.outcome === outcome);
+}
+
+function shortened(ids: readonly string[]): readonly string[] {
+  if (ids.length <= MOST_IDS) return ids;
+  return [...ids.slice(0, MOST_IDS - 1), `${ids.length - MOST_IDS + 1} more`];
+}

@@ -1,0 +1,56 @@
+import type { Level, RunRecord } from '../schemas/generated/types.ts';
+import { conclusion } from './conclusion.ts';
+import { outcomes } from './marks.ts';
+import type { Paint, Tone } from './palette.ts';
+import { printable } from './printable.ts';
+import { count, duration, several } from './units.ts';
+import { hanging } from './wrap.ts';
+
+/** Columns of a note, and of a sentence of the conclusion, at most. */
+const MOST_NOTE = 600;
+const MOST_SENTENCE = 8_000;
+
+const levels = ['required', 'recommended', 'observed'] as const satisfies readonly Level[];
+
+const tones = {
+  conformant: 'good',
+  nonconformant: 'bad',
+  incomplete: 'unsure',
+} as const satisfies Record<RunRecord['verdict'], Tone>;
+
+/** Remarks on the run as a whole. */
+export function noteLines({ notes }: RunRecord, width: number): readonly string[] {
+  return notes.length === 0
+    ? []
+    : ['', ...notes.flatMap((note) => hanging(`note: ${printable(note, MOST_NOTE)}`, width))];
+}
+
+/** How many rows of each level came out how, and what it took. */
+export function countLines(record: RunRecord, width: number): readonly string[] {
+  const { requests, durationMs, rateLimited } = record;
+  const waited = `waited out ${several(rateLimited.answers, 'answer')} with status 429, ${duration(rateLimited.waitedMs)}`;
+  const effort = [
+    `${several(requests, 'request')} in ${duration(durationMs)}`,
+    ...(rateLimited.answers > 0 ? [waited] : []),
+  ].join('; ');
+  return ['', ...levels.flatMap((level) => tally(record, level, width)), ...hanging(effort, width)];
+}
+
+function tally({ requirements }: RunRecord, level: Level, width: number): readonly string[] {
+  const rows = requirements.filter((row) => row.level === level);
+  const parts = outcomes
+    .map((outcome) => ({ outcome, number: rows.filter((row) => row.outcome === outcome).length }))
+    .filter(({ number }) => number > 0)
+    .map(({ outcome, number }) => `${count(number)} ${outcome}`);
+  return rows.length === 0 ? [] : hanging(`${count(rows.length)} ${level}: ${parts.join(', ')}`, width);
+}
+
+/** The verdict and what it rests on: the last lines of the report. */
+export function verdictLines(record: RunRecord, paint: Paint, width: number): readonly string[] {
+  const [headline, ...rest] = conclusion(record).map((sentence) => printable(sentence, MOST_SENTENCE));
+  return [
+    '',
+    ...hanging(headline ?? '', width).map((line) => paint('loud', paint(tones[record.verdict], line))),
+    ...rest.flatMap((sentence) => hanging(sentence, width)),
+  ];
+}

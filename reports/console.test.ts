@@ -1,0 +1,145 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import fc from 'fast-check';
+import validate from '../schemas/generated/run-record.cjs';
+import { anyRecord, hostileText } from './any-record.ts';
+import { renderConsole } from './console.ts';
+import { outcomes } from './marks.ts';
+import { columns } from './printable.ts';
+import { sampleRecord } from './sample-record.ts';
+
+const plain = { color: false, width: 100 };
+
+/** Controls but the line break, what reorders or hides text, halves of surrogate pairs. */
+const DANGEROUS = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+
+test('the sample is a valid record with every outcome and every level', () => {
+  assert.ok(validate(sampleRecord), JSON.stringify(validate.errors));
+  assert.deepEqual(
+    [...new Set(sampleRecord.requirements.map(({ outcome }) => outcome))].toSorted(),
+    outcomes.toSorted(),
+  );
+  assert.equal(new Set(sampleRecord.requirements.map(({ level }) => level)).size, 3);
+});
+
+test('the report of the sample is as it was written down', () => {
+  const golden = readFileSync(new URL('console.golden.txt', import.meta.url), 'utf8');
+  assert.equal(renderConsole(sampleRecord, plain), golden);
+});
+
+test('no character that a terminal acts on comes out, whatever goes in', () => {
+  assert.match('\u001b[2J', DANGEROUS);
+  fc.assert(
+    fc.property(anyRecord(hostileText), fc.integer({ min: 60, max: 200 }), (record, width) => {
+      assert.doesNotMatch(renderConsole(record, { color: false, width }), DANGEROUS);
+    }),
+  );
+});
+
+test('no text of the record begins a line that reads like the verdict', () => {
+  fc.assert(
+    fc.property(anyRecord(hostileText), fc.integer({ min: 60, max: 200 }), (record, width) => {
+      const lines = renderConsole({ ...record, verdict: 'nonconformant' }, { color: false, width }).split(
+        '\n',
+      );
+      assert.equal(lines.filter((line) => line.startsWith('nonconformant')).length, 1);
+      assert.equal(lines.filter((line) => line.startsWith('conformant')).length, 0);
+    }),
+  );
+});
+
+test('no line but a command is wider than asked for', () => {
+  fc.assert(
+    fc.property(anyRecord(hostileText), fc.integer({ min: 60, max: 200 }), (record, width) => {
+      const lines = renderConsole(record, { color: false, width }).split('\n');
+      const tooWide = lines.filter((line) => columns(line) > width && !/^ {2}(request|replay) /.test(line));
+      assert.deepEqual(tooWide, []);
+    }),
+  );
+});
+
+test('widths are taken from 60 to 200', () => {
+  const at = (width: number): string => renderConsole(sampleRecord, { color: false, width });
+  assert.equal(at(1), at(60));
+  assert.equal(at(1000), at(200));
+  assert.notEqual(at(60), at(200));
+  assert.ok(
+    sampleRecord.requirements.every(({ id }) => at(60).includes(id)),
+    'ids are whole at 60',
+  );
+});
+
+test('colour adds its escapes and nothing else', () => {
+  assert.notEqual(renderConsole(sampleRecord, { ...plain, color: true }), renderConsole(sampleRecord, plain));
+  fc.assert(
+    fc.property(anyRecord(hostileText), (record) => {
+      const coloured = renderConsole(record, { ...plain, color: true });
+      assert.equal(stripVTControlCharacters(coloured), renderConsole(record, plain));
+    }),
+  );
+});
+
+test('the report stays short however much a target sends', () => {
+  const huge = 'x'.repeat(10_000_000);
+  const record = {
+    ...sampleRecord,
+    requirements: sampleRecord.requirements.map((result) =>
+      result.outcome === 'failed'
+        ? {
+            ...result,
+            expected: `${huge}a`,
+            actual: `${huge}b`,
+            counterexample: {
+              request: { method: 'GET', target: '/', headers: {} },
+              response: { status: 200, headers: { 'content-type': huge }, body: huge },
+              curl: 'curl http://127.0.0.1/',
+            },
+          }
+        : result,
+    ),
+  };
+  const text = renderConsole(record, plain);
+  assert.ok(text.length < 20_000, `${text.length} characters`);
+  assert.match(text, /the beginning of 10,000,000 characters/);
+  assert.match(text, /expected {2}…x+a\n {2}actual {4}…x+b\n +\^\n/);
+});
+
+test('a command that could not be shown as it is says so', () => {
+  const [first] = sampleRecord.requirements.filter((result) => result.outcome === 'failed');
+  assert.ok(first?.counterexample);
+  const show = (curl: string): string =>
+    renderConsole(
+      {
+        ...sampleRecord,
+        requirements: [{ ...first, counterexample: { request: first.counterexample!.request, curl } }],
+      },
+      plain,
+    );
+  assert.match(show('curl \u202e'), /curl \\u\{202e\}\n +\(escaped or cut/);
+  assert.doesNotMatch(show('curl'), /escaped or cut/);
+});
+
+test('a suite is one line only where it was left out as a whole, for one reason', () => {
+  const linesFor = (...reasons: readonly string[]): readonly string[] => {
+    const subject = { level: 'required', clause: 'c', title: 't', cases: 0 } as const;
+    const requirements = reasons.map((reason, at) => {
+      const id = `auth/service/${at}`;
+      return { ...subject, id, outcome: 'excluded' as const, reason, words: 'w' };
+    });
+    const text = renderConsole({ ...sampleRecord, requirements }, plain);
+    return text.split('\n').filter((line) => line.startsWith('  – '));
+  };
+  assert.deepEqual(linesFor('skipped', 'skipped'), ['  – all 2  skipped: w']);
+  assert.equal(linesFor('skipped').length, 1);
+  assert.match(linesFor('skipped').join(), /auth\/service\/0/);
+  assert.equal(linesFor('skipped', 'black-box').length, 2);
+});
+
+test('what the record lacks is left out', () => {
+  const { rerun: _rerun, partner: _partner, ...rest } = sampleRecord;
+  const text = renderConsole({ ...rest, notes: [], rateLimited: { answers: 0, waitedMs: 0 } }, plain);
+  assert.doesNotMatch(text, /replay {2}|partner northwind,|note:|429,/);
+  assert.match(renderConsole(sampleRecord, plain), /replay {2}[^]*note:[^]*429,/);
+});

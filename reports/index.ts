@@ -1,0 +1,15 @@
+import { renderConsole } from './console.ts';
+import { renderJson } from './json.ts';
+import type { Report } from './report.ts';
+
+export { renderProgress, type Progress } from './progress.ts';
+export type { Report, ReportOptions } from './report.ts';
+
+/** Every format by name. The keys are the command line's choices. */
+export const reports = {
+  console: { what: 'text for people, on a terminal or in a CI log', render: renderConsole },
+  json: { what: 'the run record, for programs', render: renderJson },
+} as const satisfies Record<string, Report>;
+
+/** Name of a format. */
+export type ReportName = keyof typeof reports;

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { anyRecord, hostileText } from './any-record.ts';
+import { renderJson } from './json.ts';
+import { sampleRecord } from './sample-record.ts';
+
+test('the record is indented by two and ends in a line break', () => {
+  assert.match(renderJson(sampleRecord), /^\{\n {2}"format": "ib-conformance\/run\/1",\n[^]*\n\}\n$/);
+});
+
+test('the very record can be read back, and a terminal acts on none of it', () => {
+  fc.assert(
+    fc.property(anyRecord(hostileText), (record) => {
+      const text = renderJson(record);
+      assert.deepEqual(JSON.parse(text), JSON.parse(JSON.stringify(record)));
+      assert.doesNotMatch(text, /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+    }),
+  );
+});

@@ -1,0 +1,19 @@
+import type { RunRecord } from '../schemas/generated/types.ts';
+
+/**
+ * What JSON lets stand in a string but a terminal or an editor would act on: DEL and the C1
+ * controls, format characters such as bidi overrides, line and paragraph separators.
+ */
+const ACTED_ON = /[\u{7f}-\u{9f}\p{Cf}\p{Zl}\p{Zp}]/gu;
+
+/** The record as JSON, indented by two. What a terminal would act on is written as a JSON escape. */
+export function renderJson(record: RunRecord): string {
+  return `${JSON.stringify(record, null, 2).replace(ACTED_ON, escaped)}\n`;
+}
+
+function escaped(character: string): string {
+  return Array.from(
+    { length: character.length },
+    (_, at) => `\\u${character.charCodeAt(at).toString(16).padStart(4, '0')}`,
+  ).join('');
+}

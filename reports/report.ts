@@ -1,0 +1,16 @@
+import type { RunRecord } from '../schemas/generated/types.ts';
+
+/** What a report may know apart from the record. */
+export interface ReportOptions {
+  /** Whether colour escapes may be written. */
+  readonly color: boolean;
+  /** Columns of the terminal or log; formats that are not read on one do without. */
+  readonly width: number;
+}
+
+/** A format that a run record can be rendered in: pure, from the record alone. */
+export interface Report {
+  /** What it is good for, in a few words: shown by the command line's help. */
+  readonly what: string;
+  readonly render: (record: RunRecord, options: ReportOptions) => string;
+}

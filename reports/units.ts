@@ -1,0 +1,16 @@
+/** A number as people read it: `1,234`. */
+export function count(value: number): string {
+  return value.toLocaleString('en-US');
+}
+
+/** A number with its noun: `1 request`, `1,234 requests`. */
+export function several(value: number, noun: string): string {
+  return `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+}
+
+/** A time in milliseconds as people read it: `4.2 s`, `2 min 5 s`. */
+export function duration(ms: number): string {
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${count(Math.floor(seconds / 60))} min ${seconds % 60} s`;
+}
