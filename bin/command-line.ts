@@ -62,9 +62,9 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
     .wrap(Math.min(110, surroundings.terminal.width))
     .parserConfiguration({
       'greedy-arrays': false,
-      'duplicate-arguments-array': false,
       'boolean-negation': false,
     })
+    .check(refuseRepeated)
     .exitProcess(false)
     .fail((message: string, error: Error | undefined) => {
       // What yargs itself finds wrong comes with its own error, or with none.
@@ -157,6 +157,19 @@ function mockOptions(command: Argv) {
     .options(mockFlags)
     .example('$0 mock', 'serve the built-in fixture on port 4010')
     .example('$0 mock --port 0 --fixture f.json --limits off', 'your data, on a free port, without limiters');
+}
+
+/** A flag that takes one value was given one. */
+function refuseRepeated(flags: Readonly<Record<string, unknown>>): true {
+  for (const [name, option] of Object.entries({ ...verifyFlags, ...mockFlags })) {
+    const given = flags[name];
+    if (!('array' in option) && Array.isArray(given))
+      throw new Problem(
+        'usage',
+        `--${name} was given more than once, with ${given.join(' and ')}: once is enough`,
+      );
+  }
+  return true;
 }
 
 /** yargs names the flag that it does not know; this names the one that was meant. */

@@ -1,4 +1,4 @@
-import { once } from 'node:events';
+import { once, setMaxListeners } from 'node:events';
 import { commandLine } from './command-line.ts';
 import { exitCodes, explain } from './exit-codes.ts';
 
@@ -22,6 +22,8 @@ export interface Surroundings {
  */
 export async function main(argv: readonly string[]): Promise<number> {
   const stop = new AbortController();
+  // Each wait of a run listens to it.
+  setMaxListeners(Number.POSITIVE_INFINITY, stop.signal);
   const onSignal = () => stop.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   process.stdout.on('error', ignoreClosedPipe);

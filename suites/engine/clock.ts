@@ -2,6 +2,8 @@
 export interface Clock {
   /** Unix time in ms. */
   readonly now: () => number;
+  /** Real time in ms from an arbitrary zero, also where `now` is not real: for what a run took. */
+  readonly stopwatch: () => number;
   /** Waits so many ms; ends early, without an error, when the signal fires. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
 }
@@ -9,6 +11,7 @@ export interface Clock {
 /** The time of the machine. */
 export const realClock: Clock = {
   now: () => Date.now(),
+  stopwatch: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
       const done = () => {
@@ -27,6 +30,7 @@ export function virtualClock(start: number): Clock {
   let now = start;
   return {
     now: () => now,
+    stopwatch: () => performance.now(),
     sleep: async (ms) => {
       const end = now + ms;
       await new Promise(setImmediate);

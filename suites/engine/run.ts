@@ -65,6 +65,7 @@ export interface Progress {
 export async function run(options: RunOptions): Promise<RunRecord> {
   const { clock, known, requirements, signal, concurrency, seed, cases } = options;
   const startedAt = clock.now();
+  const begun = clock.stopwatch();
   const client = createClient({ ...options.tls, ...options, connections: concurrency, now: clock.now });
   const watchers = createWatchers(
     requirements.filter((requirement): requirement is Watch => requirement.kind === 'watch'),
@@ -108,13 +109,13 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         total: requirements.length,
         requirement: requirement.id,
         requests: courier.sent(),
-        elapsedMs: clock.now() - startedAt,
+        elapsedMs: clock.stopwatch() - begun,
       });
       results.set(requirement, await judge(requirement, options, context, silence));
     }
     return makeRecord(options, results, {
       startedAt,
-      durationMs: clock.now() - startedAt,
+      durationMs: Math.round(clock.stopwatch() - begun),
       requests: courier.sent(),
       rateLimited: { answers: courier.rateLimited(), waitedMs: quota.waitedMs() },
       keyWorks: courier.keyWorks(),
