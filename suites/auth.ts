@@ -176,7 +176,7 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
         const key = known.callerKeys[0]!;
         const spelled = ['bearer', 'BEARER'].map((scheme) =>
           lookupOf(endpoint, findableId(endpoint, known), {
-            credential: { as: 'header', value: `${scheme} ${key.key}`, shell: `${scheme} $IB_API_KEY`, key },
+            credential: { as: 'key', key, scheme },
           }),
         );
         const [lower, upper] = (await send(...spelled)).map(statusOf);

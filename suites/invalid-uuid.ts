@@ -63,6 +63,7 @@ function refuses(endpoint: Endpoint): readonly Requirement[] {
         'Braced, as a URN, without hyphens, among white space, of another variant: 400 with its exact body',
       reading: 'A UUID has one spelling, 8-4-4-4-12, in any letter case.',
       every: (known) => alternativeExamples(findableId(endpoint, known)),
+      share: 0.25,
       given: (known) =>
         alternative(baseUuid(endpoint, known)).filter(
           (text) => classifyUuid(text) === 'alternative-spelling',
@@ -108,6 +109,7 @@ export const invalidUuid: readonly Requirement[] = [
       '00000000-0000-0000-0000-000000000000',
       'ffffffff-ffff-ffff-ffff-ffffffffffff',
     ],
+    share: 0.5,
     given: (known) =>
       fc
         .tuple(unknownUuid(known), fc.constantFrom(...'1235678'))

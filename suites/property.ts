@@ -18,6 +18,8 @@ export interface PropertySpec<Input> extends Subject {
   readonly every?: (known: Known) => readonly Input[];
   /** Where further inputs are drawn from. */
   readonly given?: (known: Known) => fc.Arbitrary<Input>;
+  /** How much of --cases is drawn, where an input takes many requests or says little: from 0 to 1. */
+  readonly share?: number;
   /** What to send for an input. Pure. */
   readonly ask: (input: Input, known: Known) => readonly Request[];
   /** What must hold of the answers. Pure. */
@@ -36,6 +38,7 @@ export function property<Input>(spec: PropertySpec<Input>): Property {
     needsSecondKey,
     every = () => [],
     given,
+    share = 1,
     ask,
     holds,
     onTrouble,
@@ -61,7 +64,7 @@ export function property<Input>(spec: PropertySpec<Input>): Property {
   const stream = (known: Known, { seed, cases }: Draw) => {
     const examples = spread(every(known), Math.max(cases * 10, 1000)).map((input): [Input] => [input]);
     const arbitrary = given?.(known) ?? fc.constantFrom(...examples.map(([input]) => input));
-    const drawn = given === undefined ? 0 : Math.max(cases - examples.length, Math.ceil(cases / 4));
+    const drawn = given === undefined ? 0 : Math.ceil(share * Math.max(cases - examples.length, cases / 4));
     return { arbitrary, options: { seed, examples, numRuns: examples.length + drawn } };
   };
 

@@ -5,8 +5,8 @@ import type { KnownKey } from './known.ts';
 export type Credential =
   /** An active key of the partner under test, whichever has room left. */
   | { readonly as: 'caller' }
-  /** One certain key, presented as the interface says. */
-  | { readonly as: 'key'; readonly key: KnownKey }
+  /** One certain key, presented as the interface says; `scheme` spells Bearer in another letter case. */
+  | { readonly as: 'key'; readonly key: KnownKey; readonly scheme?: string }
   /** Anything else. `shell` writes the same inside double quotes, with $IB_API_KEY for the key. */
   | { readonly as: 'header'; readonly value: string; readonly shell: string; readonly key?: KnownKey }
   | { readonly as: 'none' };

@@ -53,6 +53,7 @@ function respelled(
         { id, flags: [true] },
         { id, flags: [true, false] },
       ]),
+    share: 0.5,
     given: (known: Known) => fc.record<Respelled>({ id: fc.constantFrom(...ids(known)), flags }),
     ask: ({ id, flags: set }: Respelled) => [
       lookupOf(endpoint, id.toLowerCase()),
@@ -81,6 +82,7 @@ function repeatable(endpoint: Endpoint, ids: (known: Known) => readonly string[]
   return {
     fresh: true,
     every: (known: Known): readonly Repeated[] => [{ ids: [...spread(ids(known), 3), stranger(known)] }],
+    share: 0.1,
     given: (known: Known) =>
       fc.record({
         ids: fc.array(fc.constantFrom(...ids(known), stranger(known)), { minLength: 1, maxLength: 3 }),

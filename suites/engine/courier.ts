@@ -149,7 +149,7 @@ function trouble(code: Trouble['code'], words: string): Trouble {
 function authorizationOf({ credential }: Request): string | undefined {
   switch (credential.as) {
     case 'key':
-      return `Bearer ${credential.key.key}`;
+      return `${credential.scheme ?? 'Bearer'} ${credential.key.key}`;
     case 'header':
       return credential.value;
     case 'caller':

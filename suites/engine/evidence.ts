@@ -71,6 +71,7 @@ function curl(request: Request, base: string): string {
 function shellCredential({ credential }: Request): string | undefined {
   switch (credential.as) {
     case 'key':
+      return `${credential.scheme ?? 'Bearer'} $IB_API_KEY`;
     case 'caller':
       return 'Bearer $IB_API_KEY';
     case 'header':

@@ -96,10 +96,12 @@ export function createQuota({ clock, limits, deadline, random, signal }: QuotaOp
   /** Until a reply has been noted. */
   const nextNote = () => new Promise<void>((resolve) => waiters.add(resolve));
 
-  const isFull = (account: Account) => {
+  /** One counted request is kept back: at its threshold a limiter turns away the free ones too. */
+  const isFull = (account: Account, price: 0 | 1) => {
     const now = clock.now();
     while (account.releases.length > 0 && account.releases[0]! <= now) account.releases.shift();
-    return account.inFlight + account.releases.length >= account.threshold;
+    const most = price === 0 ? account.threshold : Math.max(1, account.threshold - 1);
+    return account.inFlight + account.releases.length >= most;
   };
 
   const admit: Quota['admit'] = async (endpoint, key, price) => {
@@ -112,7 +114,7 @@ export function createQuota({ clock, limits, deadline, random, signal }: QuotaOp
       if (account.shut !== undefined) return { kind: 'trouble', code: 'rate-limited', words: account.shut };
       if (now < account.closedUntil) await clock.sleep(Math.min(account.closedUntil, deadline) - now, signal);
       else if (account.probing) await nextNote();
-      else if (price > 0 && isFull(account)) {
+      else if (isFull(account, price)) {
         const release = account.releases[0];
         await (release === undefined ? nextNote() : clock.sleep(Math.min(release, deadline) - now, signal));
       } else break;
@@ -169,7 +171,7 @@ export function createQuota({ clock, limits, deadline, random, signal }: QuotaOp
       const opensAt = (key: string) => {
         const account = accountOf(endpoint, key);
         if (account.shut !== undefined) return Number.POSITIVE_INFINITY;
-        const free = isFull(account) ? (account.releases[0] ?? clock.now() + 1) : 0;
+        const free = isFull(account, 1) ? (account.releases[0] ?? clock.now() + 1) : 0;
         return Math.max(
           account.closedUntil > clock.now() ? account.closedUntil : 0,
           account.probing ? clock.now() + 1 : 0,

@@ -1,6 +1,5 @@
 import type { RunRecord } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { inRunOrder } from '../catalogue.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { userStatus } from '../request.ts';
@@ -13,6 +12,7 @@ import { createDoors } from './doors.ts';
 import { judgeProperty, type PropertyContext } from './judge-property.ts';
 import { createQuota } from './quota.ts';
 import { makeRecord, type Result } from './record.ts';
+import { schedule } from './schedule.ts';
 import { createWatchers, type Watchers } from './watchers.ts';
 
 export interface RunOptions {
@@ -100,10 +100,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       watchers,
     };
     const results = new Map<Requirement, Result>();
-    const ordered = inRunOrder(requirements).toSorted(
-      (a, b) => Number(a.kind === 'watch') - Number(b.kind === 'watch'),
-    );
-    for (const requirement of ordered) {
+    const work = async (requirement: Requirement) => {
       options.onProgress?.({
         done: results.size,
         total: requirements.length,
@@ -112,7 +109,13 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         elapsedMs: clock.stopwatch() - begun,
       });
       results.set(requirement, await judge(requirement, options, context, silence));
-    }
+    };
+    for (const lanes of schedule(requirements))
+      await Promise.all(
+        lanes.map(async (lane) => {
+          for (const requirement of lane) await work(requirement);
+        }),
+      );
     return makeRecord(options, results, {
       startedAt,
       durationMs: Math.round(clock.stopwatch() - begun),
