@@ -37,14 +37,18 @@ function statusOf({ call, finding }: Exchange): number {
   return (call && statuses[call.endpoint][finding.kind]) ?? 404;
 }
 
-function headersOf(status: number, finding: Finding, methods: readonly string[]): Record<string, string> {
-  return {
-    'Content-Type': 'application/json',
-    'Cache-Control': 'no-store',
-    ...(status === 401 ? { 'WWW-Authenticate': 'Bearer' } : {}),
-    ...(status === 405 ? { Allow: methods.join(', ') } : {}),
-    ...(finding.kind === 'limited' ? { 'Retry-After': `${Math.ceil(finding.waitMs / 1000)}` } : {}),
-  };
+const everywhere = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } as const;
+
+function headersOf(
+  status: number,
+  finding: Finding,
+  methods: readonly string[],
+): Readonly<Record<string, string>> {
+  if (finding.kind === 'limited')
+    return { ...everywhere, 'Retry-After': `${Math.ceil(finding.waitMs / 1000)}` };
+  if (status === 401) return { ...everywhere, 'WWW-Authenticate': 'Bearer' };
+  if (status === 405) return { ...everywhere, Allow: methods.join(', ') };
+  return everywhere;
 }
 
 /** Content of an answer (Resources and their fields; Errors). */

@@ -20,14 +20,12 @@ const checks: Readonly<Record<Check, Refuse>> = {
 };
 
 function readCall(behaviour: Behaviour, world: World, unread: UnreadCall): Call {
+  const { endpoint, request, parameters } = unread;
+  const value = behaviour.value(parameters, endpoints[endpoint].parameter);
   const credential = behaviour.credential(unread);
   const key = behaviour.findKey(world, credential, unread);
-  return {
-    ...unread,
-    value: behaviour.value(unread.parameters, endpoints[unread.endpoint].parameter),
-    credential,
-    caller: key !== undefined && behaviour.admits(key, unread) ? key : undefined,
-  };
+  const caller = key !== undefined && behaviour.admits(key, unread) ? key : undefined;
+  return { endpoint, request, parameters, value, credential, caller };
 }
 
 function find(behaviour: Behaviour, world: World, call: Call, now: number): Finding {

@@ -240,6 +240,7 @@ export const openProbes: readonly Probe[] = [
   user(member, { authorization: `bearer ${key}` }),
   user('x', { key: null }),
   ...[...times(61, user('x')), user(nobody), user('x'), user(nobody, { key: 'northwind-spare-key' })],
+  user(nobody, { key: 'contoso-key' }),
   ...times(61, user(nobody, { key: 'contoso-key', atMs: 1000 })),
   user(nobody, { key: 'contoso-key', atMs: 3500 }),
   ...times(61, user(nobody, { key: 'nope', atMs: 10_000 })),

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { request, type IncomingMessage, type RequestOptions } from 'node:http';
+import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
-import { after, before, describe, test } from 'node:test';
+import { after, before, describe, test, type TestContext } from 'node:test';
 import { reference } from './behaviour.ts';
 import { builtIn, START } from './run-probes.ts';
 import { startMock, type AnsweredRequest, type Mock, type MockOptions } from './server.ts';
@@ -16,6 +16,13 @@ const FOUND = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
 
 const start = (options: Partial<MockOptions> = {}) =>
   startMock({ fixture: builtIn, clock: { now: () => START }, ...options });
+
+/** A mock that ends with its test, whatever comes of it. */
+async function startFor(t: TestContext, options: Partial<MockOptions> = {}): Promise<Mock> {
+  const mock = await start(options);
+  t.after(() => mock.close());
+  return mock;
+}
 
 async function ask(mock: Mock, path: string, options: RequestOptions = {}, body = '') {
   const url = new URL(mock.url);
@@ -105,20 +112,18 @@ describe('a mock on its defaults', () => {
 
 describe('a mock under a base path', () => {
   for (const basePath of ['/gateway/v2', '/gateway/v2/'])
-    test(`answers under ${basePath} and nowhere else`, async () => {
-      const mock = await start({ basePath });
+    test(`answers under ${basePath} and nowhere else`, async (t) => {
+      const mock = await startFor(t, { basePath });
       assert.equal(mock.url, `http://127.0.0.1:${mock.port}/gateway/v2`);
       assert.equal((await ask(mock, `/api/ib/user-status?user_id=${MEMBER}`)).body, FOUND);
       const bare = await ask({ ...mock, url: `http://127.0.0.1:${mock.port}` }, '/api/ib/user-status');
       assert.deepEqual([bare.status, bare.body], [404, '{"error":"Not found"}']);
-      await mock.close();
     });
 });
 
-test('a port in use is an error with its code', async () => {
-  const mock = await start();
-  await assert.rejects(start({ port: mock.port }), { code: 'EADDRINUSE', port: mock.port });
-  await mock.close();
+test('a port in use is an error with its code', async (t) => {
+  const { port } = await startFor(t);
+  await assert.rejects(start({ port }), { code: 'EADDRINUSE', port });
 });
 
 test('a port out of range is an error', async () => {
@@ -147,18 +152,26 @@ test('close ends connections that are idle and in the middle of a request', asyn
   assert.ok(performance.now() - begun < 500);
 });
 
-test('a behaviour can cut the connection', async () => {
-  const mock = await start({
+test('a behaviour can cut the connection', async (t) => {
+  const mock = await startFor(t, {
     behaviour: { ...reference, finish: (response) => ({ ...response, dropped: true }) },
   });
   await assert.rejects(ask(mock, '/'), { code: 'ECONNRESET' });
-  await mock.close();
 });
 
-test('requests that are answered at the same time know of each other', async () => {
-  const seen: number[] = [];
-  const mock = await start({ onExchange: ({ request: { alongside } }) => seen.push(alongside ?? 0) });
-  await Promise.all(Array.from({ length: 8 }, () => ask(mock, '/', { method: 'POST' }, 'x')));
+test('requests that are answered at the same time know of each other', async (t) => {
+  let seen: number[] = [];
+  const agent = new Agent({ keepAlive: true });
+  t.after(() => agent.destroy());
+  const mock = await startFor(t, {
+    onExchange: ({ request: { alongside } }) => seen.push(alongside ?? 0),
+  });
+  const atOnce = () => Promise.all(Array.from({ length: 8 }, () => ask(mock, '/', { agent })));
+  await atOnce();
+  seen = [];
+  await atOnce();
   assert.ok(Math.max(...seen) > 0);
-  await mock.close();
+  seen = [];
+  for (let turn = 0; turn < 8; turn += 1) await ask(mock, '/', { agent });
+  assert.equal(Math.max(...seen), 0);
 });

@@ -26,8 +26,10 @@ function meaning({ status, headers, body }: HttpResponse) {
 
 const meanings = (id: string, behaviour: Behaviour) => answersTo(probes[id] ?? [], behaviour).map(meaning);
 const decided = Object.keys(probes).filter((id) => !open.has(id));
-const everything = [...Object.values(probes).flat(), ...openProbes];
-const expected = answersTo(everything);
+/** Each row in a world of its own, and what is open in another. */
+const everything = [...Object.values(probes), openProbes];
+const allAnswers = (behaviour: Behaviour) => everything.flatMap((row) => answersTo(row, behaviour));
+const expected = allAnswers(reference);
 
 test('there are at least 25 variants with ids in kebab case and one sentence each', () => {
   assert.ok(Object.keys(variants).length >= 25);
@@ -39,7 +41,7 @@ test('there are at least 25 variants with ids in kebab case and one sentence eac
 
 for (const [id, { what, change }] of Object.entries(variants)) {
   test(`${id} differs from the reference: ${what}`, () => {
-    assert.ok(!isDeepStrictEqual(answersTo(everything, change(reference)), expected));
+    assert.ok(!isDeepStrictEqual(allAnswers(change(reference)), expected));
   });
 
   test(`${id} says what the interface says`, () => {
@@ -48,7 +50,7 @@ for (const [id, { what, change }] of Object.entries(variants)) {
   });
 
   test(`${id} labels every answer as JSON and answers none with 5xx`, () => {
-    for (const { status, headers } of answersTo(everything, change(reference))) {
+    for (const { status, headers } of allAnswers(change(reference))) {
       assert.ok(status < 500);
       assert.match(headers['Content-Type'] ?? '', /^application\/(.+\+)?json(;|$)/i);
     }

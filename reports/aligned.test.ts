@@ -71,6 +71,12 @@ test('a difference is marked however far into the texts, within the width', () =
   );
 });
 
+test('a long beginning is cut between characters', () => {
+  const start = `s${'\u{1f980}'.repeat(200)}x`;
+  const [line] = aligned(`${start}a`, `${start}b`, 100);
+  assert.equal(line?.text, `…${'\u{1f980}'.repeat(15)}xa`);
+});
+
 /** The text with a filler behind every character of two columns, so that its index is its column. */
 function wide(text: string): string {
   return Array.from(text, (character) => (columns(character) === 2 ? `${character}_` : character)).join('');

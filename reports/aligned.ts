@@ -25,7 +25,7 @@ export interface AlignedLine {
  */
 export function aligned(expected: string, actual: string, width: number): readonly AlignedLine[] {
   const at = firstDifference(expected, actual);
-  const isLong = columns(printable(expected.slice(0, at), LONG + 1)) > LONG;
+  const isLong = columns(printable(expected.slice(0, at), MOST)) > LONG;
   const from = isLong ? characterStart(expected, at - KEPT) : 0;
   const shown = (text: string): string => (from > 0 ? '…' : '') + printable(text.slice(from), MOST);
   const wanted = chunk(shown(expected), width);

@@ -2,8 +2,7 @@ import { renderConsole } from './console.ts';
 import { renderJson } from './json.ts';
 import type { Report } from './report.ts';
 
-export { renderProgress, type Progress } from './progress.ts';
-export type { Report, ReportOptions } from './report.ts';
+export { renderProgress } from './progress.ts';
 
 /** Every format by name. The keys are the command line's choices. */
 export const reports = {

@@ -25,14 +25,6 @@ export function errorAnswer<Name extends Endpoint>(endpoint: Name, status: Error
   };
 }
 
-/** Any of the expectations will do; the first one's verdict stands where none holds. */
-export function either(...expectations: readonly Expectation[]): Expectation {
-  return (answer) => {
-    const verdicts = expectations.map((expectation) => expectation(answer));
-    return verdicts.find(({ kind }) => kind === 'held') ?? verdicts[0]!;
-  };
-}
-
 /** The fields of a JSON object; undefined for any other body. */
 export function fieldsOf({ json }: Answer): Readonly<Record<string, unknown>> | undefined {
   const value = json.ok ? json.value : undefined;

@@ -1,0 +1,295 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { endpoints, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
+import {
+  either,
+  errorAnswer,
+  executedResult,
+  fieldsOf,
+  memberFields,
+  sameAnswer,
+  saysExecuted,
+  saysMember,
+  saysNotMember,
+  saysNumber,
+} from './expectations.ts';
+import { answerOf } from './sample-answers.ts';
+import { depends, each, failed, held, type Verdict } from './verdict.ts';
+
+/** What a verdict comes to in a table: `held`, what differs, or the reason for no judgement. */
+function shortOf(verdict: Verdict): string {
+  switch (verdict.kind) {
+    case 'held':
+      return 'held';
+    case 'failed':
+      return verdict.aspect;
+    case 'unjudged':
+    case 'excluded':
+      return verdict.reason;
+  }
+}
+
+const bytes = (...parts: readonly (string | readonly number[])[]) =>
+  Buffer.concat(parts.map((part) => Buffer.from(part as string)));
+
+const unauthorized = errorAnswer('user-status', 401);
+
+/** Bodies of a 401 of user-status, and what is wrong with each. */
+const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expected: string]>> = {
+  'the body of the interface': ['{"error":"Unauthorized"}', 'held'],
+  'white space': [' \t\r\n{ "error" :\n\t"Unauthorized" }\r\n', 'held'],
+  'escapes in the message': [String.raw`{"error":"\u0055nauthorize\u0064"}`, 'held'],
+  'escapes in the name': [String.raw`{"\u0065rror":"Unauthorized"}`, 'held'],
+
+  'a letter changed': ['{"error":"Unauthorised"}', 'message'],
+  'a letter in another case': ['{"error":"unauthorized"}', 'message'],
+  'all letters in another case': ['{"error":"UNAUTHORIZED"}', 'message'],
+  'a space behind': ['{"error":"Unauthorized "}', 'message'],
+  'a space before': ['{"error":" Unauthorized"}', 'message'],
+  'a dot behind': ['{"error":"Unauthorized."}', 'message'],
+  'a line feed behind': [String.raw`{"error":"Unauthorized\n"}`, 'message'],
+  'a NUL behind': [String.raw`{"error":"Unauthorized\u0000"}`, 'message'],
+  'a look-alike': ['{"error":"Unаuthorized"}', 'message'],
+  'an empty message': ['{"error":""}', 'message'],
+  'the name for the message': ['{"error":"error"}', 'message'],
+  'the name within the message': [String.raw`{"error":"the \"error\""}`, 'message'],
+
+  'another name': ['{"message":"Unauthorized"}', 'shape'],
+  'the name in another case': ['{"Error":"Unauthorized"}', 'shape'],
+  'a second field': ['{"error":"Unauthorized","code":401}', 'shape'],
+  'a field __proto__': ['{"error":"Unauthorized","__proto__":null}', 'shape'],
+  'an empty object': ['{}', 'shape'],
+  'no string: null': ['{"error":null}', 'shape'],
+  'no string: a number': ['{"error":401}', 'shape'],
+  'no string: an object': ['{"error":{"message":"Unauthorized"}}', 'shape'],
+  'no string: an array': ['{"error":["Unauthorized"]}', 'shape'],
+  'the field twice': ['{"error":"Unauthorized","error":"Unauthorized"}', 'shape'],
+  'the field twice, the right one last': ['{"error":"x","error":"Unauthorized"}', 'shape'],
+  'the field twice, the right one first': ['{"error":"Unauthorized","error":"x"}', 'shape'],
+  'the field twice, once escaped': [
+    String.raw`{"\u0065rror":"Deposit not found","error":"Unauthorized"}`,
+    'shape',
+  ],
+  'an array': ['[{"error":"Unauthorized"}]', 'shape'],
+  'an empty array': ['[]', 'shape'],
+  null: ['null', 'shape'],
+  'a string': ['"Unauthorized"', 'shape'],
+
+  'no body': ['', 'JSON'],
+  'white space alone': [' ', 'JSON'],
+  text: ['Unauthorized', 'JSON'],
+  HTML: ['<html><body>401 Unauthorized</body></html>', 'JSON'],
+  'single quotes': ["{'error':'Unauthorized'}", 'JSON'],
+  'a comma at the end': ['{"error":"Unauthorized",}', 'JSON'],
+  'a second value': ['{"error":"Unauthorized"}{"error":"Unauthorized"}', 'JSON'],
+  'half a body': ['{"error":"Unauth', 'JSON'],
+  'a raw control character': ['{"error":"Unauthorized\n"}', 'JSON'],
+  'a byte that is not UTF-8': [bytes('{"error":"Unauthorized', [0xff], '"}'), 'JSON'],
+  'Latin-1': [bytes('{"error":"Unauthorized', [0xe9], '"}'), 'JSON'],
+  'an overlong encoding': [bytes('{"error":"', [0xc1, 0x95], 'nauthorized"}'), 'JSON'],
+  'half a surrogate pair': [bytes('{"error":"', [0xed, 0xa0, 0x80], '"}'), 'JSON'],
+  'UTF-16': [Buffer.from('{"error":"Unauthorized"}', 'utf16le'), 'JSON'],
+};
+
+describe('a body of a 401 with', () => {
+  for (const [name, [body, expected]] of Object.entries(bodies))
+    test(`${name}: ${expected}`, () => assert.equal(shortOf(unauthorized(answerOf(401, body))), expected));
+});
+
+describe('every error of the interface', () => {
+  const errors = (Object.keys(endpoints) as Endpoint[]).flatMap((endpoint) =>
+    Object.entries(endpoints[endpoint].messages).map(
+      ([status, message]) => [endpoint, Number(status) as ErrorStatus, message] as const,
+    ),
+  );
+  const everyMessage = [...new Set(errors.map(([, , message]) => message))];
+  for (const [endpoint, status, message] of errors) {
+    const expectation = errorAnswer(endpoint, status as ErrorStatus<typeof endpoint>);
+    test(`${endpoint} ${status} takes its own message and no other`, () => {
+      assert.deepEqual(expectation(answerOf(status, { error: message })), held);
+      for (const another of everyMessage.filter((text) => text !== message))
+        assert.equal(shortOf(expectation(answerOf(status, { error: another }))), 'message', another);
+    });
+    test(`${endpoint} ${status} takes no other status`, () => {
+      for (const another of [200, 204, 301, 400, 401, 403, 404, 422, 429, 500, 503].filter(
+        (code) => code !== status,
+      ))
+        assert.equal(shortOf(expectation(answerOf(another, { error: message }))), 'status', String(another));
+    });
+  }
+  test('no other text is a message, also if it differs in one character', () => {
+    const near = fc
+      .tuple(fc.constantFrom(...errors), fc.nat(), fc.string({ unit: 'binary', maxLength: 2 }))
+      .map(([[endpoint, status, message], place, piece]) => {
+        const at = place % (message.length + 1);
+        return { endpoint, status, message, text: message.slice(0, at) + piece + message.slice(at + 1) };
+      });
+    fc.assert(
+      fc.property(near, ({ endpoint, status, message, text }) => {
+        const verdict = errorAnswer(
+          endpoint,
+          status as ErrorStatus<typeof endpoint>,
+        )(answerOf(status, { error: text }));
+        assert.equal(shortOf(verdict), text === message ? 'held' : 'message');
+      }),
+      { numRuns: 300 },
+    );
+  });
+});
+
+test('headers do not matter to an error, its label neither', () => {
+  for (const headers of [{}, { 'content-type': 'text/html' }, { 'x-request-id': '7', date: 'now' }])
+    assert.deepEqual(unauthorized(answerOf(401, { error: 'Unauthorized' }, headers)), held);
+});
+
+test('a failed expectation says what was expected and what came', () => {
+  assert.deepEqual(unauthorized(answerOf(404, { error: 'Deposit not found' })), {
+    kind: 'failed',
+    aspect: 'status',
+    expected: '401 {"error":"Unauthorized"}',
+    actual: '404 {"error":"Deposit not found"}',
+  });
+  const { actual } = unauthorized(answerOf(401, '')) as { actual: string };
+  assert.equal(actual, '401 (no body) (the body is empty)');
+  const { actual: shown } = unauthorized(answerOf(401, bytes([0xff]))) as { actual: string };
+  assert.equal(shown, '401 \ufffd (the body is not UTF-8)');
+});
+
+describe('either', () => {
+  const expectation = either(unauthorized, errorAnswer('user-status', 400));
+  test('holds where one of its expectations does', () => {
+    assert.deepEqual(expectation(answerOf(401, { error: 'Unauthorized' })), held);
+    assert.deepEqual(expectation(answerOf(400, { error: 'Invalid user_id format' })), held);
+  });
+  test('says what the first one says where none does', () => {
+    const mixed = answerOf(400, { error: 'Unauthorized' });
+    assert.deepEqual(expectation(mixed), unauthorized(mixed));
+  });
+});
+
+test('each: the first expectation that does not hold counts, with its place', () => {
+  const [good, bad] = [answerOf(401, { error: 'Unauthorized' }), answerOf(200, {})];
+  assert.deepEqual(each([good, good], unauthorized, unauthorized), held);
+  assert.deepEqual(each([good, bad], unauthorized, unauthorized), { ...unauthorized(bad), at: 1 });
+  assert.deepEqual(each([bad, bad], unauthorized, unauthorized), { ...unauthorized(bad), at: 0 });
+  assert.deepEqual(
+    each([good, bad], () => depends('x'), unauthorized),
+    depends('x'),
+  );
+});
+
+const member = { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999Z' };
+const notMember = { is_under_ib: false, date_joined: null };
+const executed = { status: 'EXECUTED', amountInUsd: 250.5, executedAt: 1705314600000 };
+const amount = saysNumber('amountInUsd', 250.5);
+const whole = executedResult({ amountInUsd: 250.5, executedAt: 1705314600000 });
+
+/** Expectations of a 200: status, body, and what is wrong with it. */
+const results: readonly (readonly [
+  name: string,
+  expectation: (answer: ReturnType<typeof answerOf>) => Verdict,
+  status: number,
+  body: string | object,
+  expected: string,
+])[] = [
+  ['member', saysMember, 200, member, 'held'],
+  ['member', saysMember, 200, { is_under_ib: true }, 'held'],
+  ['member', saysMember, 201, member, 'status'],
+  ['member', saysMember, 404, member, 'status'],
+  ['member', saysMember, 200, notMember, 'value'],
+  ['member', saysMember, 200, {}, 'value'],
+  ['member', saysMember, 200, { is_under_ib: 'true' }, 'value'],
+  ['member', saysMember, 200, { is_under_ib: 1 }, 'value'],
+  ['member', saysMember, 200, [member], 'JSON'],
+  ['member', saysMember, 200, 'null', 'JSON'],
+  ['member', saysMember, 200, '', 'JSON'],
+  ['no member', saysNotMember, 200, notMember, 'held'],
+  ['no member', saysNotMember, 200, member, 'value'],
+  ['no member', saysNotMember, 200, { is_under_ib: null }, 'value'],
+  ['no member', saysNotMember, 200, { is_under_ib: 0 }, 'value'],
+  ['no member', saysNotMember, 404, notMember, 'status'],
+  ['executed', saysExecuted, 200, executed, 'held'],
+  ['executed', saysExecuted, 200, { ...executed, status: 'executed' }, 'value'],
+  ['executed', saysExecuted, 200, { ...executed, status: 'EXECUTED ' }, 'value'],
+  ['executed', saysExecuted, 200, { ...executed, status: ['EXECUTED'] }, 'value'],
+  ['executed', saysExecuted, 404, executed, 'status'],
+  ['executed', saysExecuted, 200, [executed], 'JSON'],
+  ['amount', amount, 200, executed, 'held'],
+  ['amount', amount, 200, '{"amountInUsd":2505E-1}', 'held'],
+  ['amount', amount, 200, { amountInUsd: '250.5' }, 'value'],
+  ['amount', amount, 200, { amountInUsd: 250.50000000000003 }, 'value'],
+  ['amount', amount, 200, { amountInUsd: 250 }, 'value'],
+  ['amount', amount, 200, { amountInUsd: null }, 'value'],
+  ['amount', amount, 200, {}, 'depends'],
+  ['amount', amount, 404, executed, 'depends'],
+  ['amount', amount, 200, '', 'depends'],
+  ['result', whole, 200, executed, 'held'],
+  ['result', whole, 200, { ...executed, executedAt: 1705314600 }, 'value'],
+  ['result', whole, 200, { ...executed, executedAt: 1705314600001 }, 'value'],
+  ['result', whole, 200, { ...executed, amountInUsd: 0 }, 'value'],
+  ['result', whole, 200, { ...executed, status: 'pending' }, 'value'],
+  ['result', whole, 404, { error: 'Deposit not found' }, 'status'],
+];
+
+describe('a result', () => {
+  for (const [name, expectation, status, body, expected] of results)
+    test(`${name}, ${status} ${JSON.stringify(body)}: ${expected}`, () =>
+      assert.equal(shortOf(expectation(answerOf(status, body))), expected));
+});
+
+test('a date of execution that nobody stated is not compared', () => {
+  assert.deepEqual(
+    executedResult({ amountInUsd: 250.5 })(answerOf(200, { ...executed, executedAt: 1 })),
+    held,
+  );
+});
+
+test('an amount is compared as an IEEE double, however it is written', () => {
+  const digits = fc.double({ min: 0, max: 1e15, noNaN: true }).filter((value) => value > 0);
+  fc.assert(
+    fc.property(digits, (value) => {
+      for (const text of [String(value), value.toExponential(), value.toPrecision(21)]) {
+        const answer = answerOf(200, `{"amountInUsd":${text}}`);
+        assert.deepEqual(saysNumber('amountInUsd', value)(answer), held, text);
+      }
+      const next = value * (1 + Number.EPSILON);
+      const off = answerOf(200, `{"amountInUsd":${next}}`);
+      assert.equal(shortOf(saysNumber('amountInUsd', value)(off)), next === value ? 'held' : 'value');
+    }),
+  );
+});
+
+test('the fields of a body are those of an object', () => {
+  assert.deepEqual(fieldsOf(answerOf(200, '{"a":1}')), { a: 1 });
+  for (const body of ['[]', 'null', '1', '"x"', 'true', '', 'x'])
+    assert.equal(fieldsOf(answerOf(200, body)), undefined, body);
+  assert.deepEqual(memberFields(answerOf(200, member)), member);
+  assert.equal(memberFields(answerOf(200, notMember)), undefined);
+});
+
+/** Two answers to one lookup, and whether they say the same. */
+const pairs: Readonly<Record<string, readonly [number, string, number, string, boolean]>> = {
+  'the very same': [200, '{"a":1}', 200, '{"a":1}', true],
+  'another order of fields': [200, '{"a":{"x":1,"y":2},"b":2}', 200, '{"b":2,"a":{"y":2,"x":1}}', true],
+  'another spelling': [200, '{"a":"A"}', 200, String.raw` {"a" : "\u0041"}`, true],
+  'another status': [200, '{"a":1}', 201, '{"a":1}', false],
+  'another value': [200, '{"a":1}', 200, '{"a":2}', false],
+  'another type': [200, '{"a":1}', 200, '{"a":"1"}', false],
+  'a field more': [200, '{"a":1}', 200, '{"a":1,"b":null}', false],
+  'another order of items': [200, '[1,2]', 200, '[2,1]', false],
+  'no JSON': [502, 'bad', 502, 'bad', true],
+  'other text': [502, 'bad', 502, 'worse', false],
+  'JSON and text': [200, '"bad"', 200, 'bad', false],
+};
+
+describe('the same answer', () => {
+  for (const [name, [status, body, otherStatus, otherBody, same]] of Object.entries(pairs))
+    test(`${name}: ${same ? 'yes' : 'no'}`, () => {
+      const [one, other] = [answerOf(status, body), answerOf(otherStatus, otherBody)];
+      assert.deepEqual(
+        sameAnswer(one, other),
+        same ? held : failed('value', `${status} ${body}`, `${otherStatus} ${otherBody}`),
+      );
+    });
+});

@@ -1,0 +1,86 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { classifyUuid } from '../uuid.ts';
+import { malformed, malformedExamples } from './malformed.ts';
+
+const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+const uuid = fc.oneof(
+  fc.uuid(),
+  fc.uuid().map((text) => text.toUpperCase()),
+);
+
+/** Written apart from the classification, so that both would have to be wrong. */
+const isWellFormed = (text: string) => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text);
+
+/** Malformed all the same: what an unanchored end lets through. */
+const endsInLineFeed = (text: string) => /\S\n$/.test(text);
+
+function isMalformed(text: string): void {
+  assert.equal(classifyUuid(text), 'malformed');
+  assert.ok(!isWellFormed(text), text);
+  assert.ok(endsInLineFeed(text) || !isWellFormed(text.trim()), text);
+  assert.doesNotMatch(text.trim(), /^[\da-f]{32}$/i);
+}
+
+test('every example and every drawn text is malformed', () => {
+  fc.assert(
+    fc.property(uuid, (text) => malformedExamples(text).forEach(isMalformed)),
+    { numRuns: 20 },
+  );
+  fc.assert(fc.property(malformed(uuid), isMalformed), { numRuns: 1000 });
+});
+
+test('a counterexample stays malformed while it shrinks', () => {
+  /** Targets that are wrong about some malformed texts; shrinking stops at the edge of each. */
+  const wrongAbout = {
+    everything: () => true,
+    'long texts': (text: string) => text.length > 20,
+    'texts that hold digits': (text: string) => /\d/.test(text),
+    'texts of the right length': (text: string) => text.length === 36,
+    'texts with hyphens': (text: string) => text.split('-').length >= 5,
+  };
+  const seen = new Set<string>();
+  for (const [name, isAccepted] of Object.entries(wrongAbout))
+    for (let seed = 1; seed <= 20; seed++) {
+      const probe = (text: string) => {
+        assert.equal(classifyUuid(text), 'malformed', `${name}, seed ${seed}`);
+        return !isAccepted(text);
+      };
+      const { counterexample, errorInstance } = fc.check(fc.property(malformed(uuid), probe), { seed });
+      assert.ok(!(errorInstance instanceof assert.AssertionError), String(errorInstance));
+      assert.ok(counterexample, name);
+      assert.equal(classifyUuid(counterexample[0]), 'malformed');
+      seen.add(counterexample[0]);
+    }
+  assert.ok(seen.size > 5, 'shrinking ends at different mistakes');
+});
+
+test('the examples hold every kind of mistake that the catalogue names', () => {
+  const examples = new Set(malformedExamples(id));
+  const bare = id.replaceAll('-', '');
+  const expected = {
+    'a line feed behind': `${id}\n`,
+    'a line behind': `${id}\nx`,
+    'text before': `x${id}`,
+    'text behind': `${id}x`,
+    'a hyphen moved': '3f2504e-04f89-41d3-9a0c-0305e82c3301',
+    'a character less': id.slice(1),
+    'a character less at the end': id.slice(0, -1),
+    'no hyphen': id.replace('-', ''),
+    'a hyphen more': id.replace('-', '--'),
+    'full-width digits': id.replace(/\d/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
+    'Arabic digits': id.replace(/\d/g, (digit) => String.fromCodePoint(0x0660 + Number(digit))),
+    'what Java takes': '1-1-1-1-1',
+    'what Python takes': bare.replace(/(.{4})(?=.)/g, '$1-'),
+    'a NUL behind': `${id}\0`,
+    SQL: `${id}' OR '1'='1`,
+    'a path': '../../etc/passwd',
+    'a number': '12345',
+    'control characters': '\u0001\u0002',
+    'no UUID, but of its length': 'z'.repeat(36),
+  };
+  for (const [name, text] of Object.entries(expected)) assert.ok(examples.has(text), name);
+  const hexPlaces = Array.from(id, (_, at) => at).filter((at) => id[at] !== '-');
+  for (const at of hexPlaces) assert.ok(examples.has(`${id.slice(0, at)}g${id.slice(at + 1)}`), `place ${at}`);
+});

@@ -1,0 +1,67 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { knowledge, type Known } from '../known.ts';
+import { sampleKnown } from '../sample-known.ts';
+import { classifyUuid } from '../uuid.ts';
+import {
+  findableId,
+  hasLetters,
+  manyStrangers,
+  percentEncoded,
+  stranger,
+  unknownUuid,
+  withLetterCase,
+} from './uuids.ts';
+
+/** A fixture that is said to hold every id for which the condition is true. */
+const crowded = (isKnown: (id: string) => boolean): Known => ({
+  ...sampleKnown,
+  partnerOfUser: Object.assign(new Map<string, null>(), { has: (id: string) => isKnown(id) && id < '8' }),
+  depositIds: Object.assign(new Set<string>(), { has: (id: string) => isKnown(id) && id >= '8' }),
+});
+
+test('an unknown UUID is of version 4 and never in the fixture, also after shrinking', () => {
+  const known = crowded((id) => !id.endsWith('7'));
+  fc.assert(
+    fc.property(unknownUuid(known), (id) => classifyUuid(id) === 'v4' && id.endsWith('7')),
+  );
+  const { counterexample } = fc.check(
+    fc.property(unknownUuid(known), () => false),
+    { seed: 1 },
+  );
+  assert.ok(counterexample?.[0].endsWith('7'));
+});
+
+test('strangers are distinct, of version 4, the same each time and never in the fixture', () => {
+  const all = manyStrangers(sampleKnown, 20);
+  assert.equal(new Set(all).size, 20);
+  assert.deepEqual(new Set(all.map(classifyUuid)), new Set(['v4']));
+  assert.deepEqual(manyStrangers(sampleKnown, 20), all);
+  const taken = new Set(all.filter((_, nth) => nth % 2 === 0));
+  const others = manyStrangers({ ...sampleKnown, depositIds: taken }, 10);
+  assert.ok(others.every((id) => !taken.has(id)));
+  const [first] = all;
+  assert.notEqual(stranger({ ...sampleKnown, partnerOfUser: new Map([[first!, null]]) }), first);
+});
+
+test('a findable id is one that the endpoint finds, else a stranger', () => {
+  assert.equal(findableId('user-status', sampleKnown), sampleKnown.members[0]?.user_id);
+  assert.equal(findableId('deposit-check', sampleKnown), sampleKnown.executed[0]?.reference_id);
+  const nothing = knowledge({});
+  assert.equal(findableId('user-status', nothing), stranger(nothing));
+  assert.equal(findableId('deposit-check', nothing), stranger(nothing));
+});
+
+test('other spellings of an id change nothing but the spelling', () => {
+  const flags = fc.array(fc.boolean(), { minLength: 1, maxLength: 36 });
+  fc.assert(
+    fc.property(fc.uuid(), flags, (id, set) => {
+      assert.equal(withLetterCase(id, set).toLowerCase(), id);
+      assert.equal(decodeURIComponent(percentEncoded(id, set)), id);
+    }),
+  );
+  assert.equal(withLetterCase('aB1c-d', [true, false]), 'Ab1C-d');
+  assert.equal(percentEncoded('1a-b', [false, true]), '1%61-%62');
+  assert.deepEqual(['1-2', '1-a', '1-F'].map(hasLetters), [false, true, true]);
+});

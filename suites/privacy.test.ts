@@ -1,0 +1,174 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Answer } from './answer.ts';
+import { knowledge } from './known.ts';
+import { foreignData, userData } from './privacy.ts';
+import { depositCheck, lookup, userStatus, type Request } from './request.ts';
+import { answerOf } from './sample-answers.ts';
+import { sampleKnown as known } from './sample-known.ts';
+
+const [ours, theirs, nobody] = [
+  '1b000000-0000-4000-8000-00000000000b',
+  '2c000000-0000-4000-8000-00000000000c',
+  '9f000000-0000-4000-8000-00000000000f',
+];
+const [caller] = known.callerKeys;
+const [other] = known.otherKeys;
+const as = (key = caller) => ({ credential: { as: 'key', key: key! } }) as const;
+const asked = userStatus(ours, as());
+const body = (text: string) => answerOf(200, text);
+const headed = (name: string, value: string) => answerOf(200, '{}', { [name]: value });
+
+/** What was asked, what came back, and what of it the request did not name. */
+const exchanges: Readonly<Record<string, readonly [Request, Answer, string | undefined]>> = {
+  'the very user': [asked, body(`{"user_id":"${ours}"}`), undefined],
+  'the very user in another case': [asked, body(ours.toUpperCase()), undefined],
+  'the very user, asked for in another case': [userStatus(ours.toUpperCase(), as()), body(ours), undefined],
+  'the very user, asked for in percent-encoding': [
+    lookup('user-status', `user_id=${ours.replace("b", "%62")}`, as()),
+    body(ours),
+    undefined,
+  ],
+  'an id that the fixture does not know': [asked, headed('x-request-id', nobody), undefined],
+  'an id of a deposit': [asked, body('4a000000-0000-4000-8000-000000000001'), undefined],
+  'the key that was sent': [asked, headed('x-key', caller!.key), undefined],
+  'a key that was sent in another way': [
+    userStatus(ours, {
+      credential: { as: 'header', value: `Basic ${caller!.key}`, shell: '' },
+    }),
+    body(caller!.key),
+    undefined,
+  ],
+  'a key that was sent in a cookie': [
+    userStatus(ours, { credential: { as: 'none' }, headers: { cookie: `k=${caller!.key}` } }),
+    body(caller!.key),
+    undefined,
+  ],
+  'a key that was sent in the body': [
+    userStatus(ours, { credential: { as: 'none' }, body: JSON.stringify({ key: caller!.key }) }),
+    body(caller!.key),
+    undefined,
+  ],
+  'a partner id within a longer word': [asked, body('contoso2 xcontoso contoso_x'), undefined],
+  'a partner id in a host name': [
+    asked,
+    headed('location', 'https://contoso.example.com/ www.contoso.example'),
+    undefined,
+  ],
+
+  'another user': [asked, body(`{"user_id":"${theirs}"}`), `the user id ${theirs} in the body`],
+  'another user of ours': [
+    depositCheck('4a000000-0000-4000-8000-000000000001', as()),
+    body(`{"owner":"${ours}"}`),
+    `the user id ${ours} in the body`,
+  ],
+  'another user in upper case': [
+    asked,
+    body(theirs.toUpperCase()),
+    `the user id ${theirs.toUpperCase()} in the body`,
+  ],
+  'another user behind the one asked for': [
+    asked,
+    body(`${ours} ${theirs}`),
+    `the user id ${theirs} in the body`,
+  ],
+  'another user within a longer word': [asked, body(`u${theirs}x`), `the user id ${theirs} in the body`],
+  'another user in a header': [asked, headed('x-user', theirs), `the user id ${theirs} in the header x-user`],
+  'another user in text that is no JSON': [
+    asked,
+    body(`<p>${theirs}</p>`),
+    `the user id ${theirs} in the body`,
+  ],
+  'another user that only another request named': [
+    userStatus(nobody, as()),
+    body(ours),
+    `the user id ${ours} in the body`,
+  ],
+  "another partner's id": [asked, body('{"partner":"contoso"}'), 'the partner id contoso in the body'],
+  "another partner's id in another case": [
+    asked,
+    body('Owner: CONTOSO.'),
+    'the partner id contoso in the body',
+  ],
+  "another partner's id in a header": [
+    asked,
+    headed('x-owner', 'contoso'),
+    'the partner id contoso in the header x-owner',
+  ],
+  'another key': [asked, body(other!.key), `${other!.name} in the body`],
+  'another key in a header': [asked, headed('x-key', other!.key), `${other!.name} in the header x-key`],
+  'the key to one that sent none': [
+    userStatus(ours, { credential: { as: 'none' } }),
+    body(caller!.key),
+    `${caller!.name} in the body`,
+  ],
+};
+
+describe('what an answer holds that its request did not name', () => {
+  for (const [name, [request, answer, expected]] of Object.entries(exchanges))
+    test(`${name}: ${expected === undefined ? 'nothing' : 'told'}`, () =>
+      assert.equal(foreignData(request, answer, known), expected));
+
+  test('a repeated header is looked at whole', () => {
+    const answer = { ...answerOf(200, '{}'), headers: { 'set-cookie': ['a=1', `b=${theirs}`] } };
+    assert.equal(foreignData(asked, answer, known), `the user id ${theirs} in the header set-cookie`);
+  });
+
+  test('no output holds the value of a key', () => {
+    for (const { key } of known.everyKey) {
+      const told = foreignData(userStatus(ours), body(`x ${key} y`), known);
+      assert.ok(told !== undefined && !told.includes(key), told);
+    }
+  });
+
+  test('short ids and ordinary words are no leak', () => {
+    const plain = knowledge({
+      partners: [{ id: 'ab' }, { id: 'error' }, { id: 'Partner' }],
+      apiKeys: [
+        { key: 'abc', partner: 'ab', state: 'active' },
+        { key: 'close', partner: 'error', state: 'active' },
+      ],
+    });
+    const answer = answerOf(401, { error: 'ab abc Partner' }, { connection: 'close' });
+    assert.equal(foreignData(userStatus(nobody), answer, plain), undefined);
+  });
+
+  test('signs in a key stand for themselves', () => {
+    const dotted = knowledge({ apiKeys: [{ key: 'pk.live+1(x)', partner: 'northwind', state: 'active' }] });
+    const told = (text: string) => foreignData(userStatus(nobody), body(text), dotted);
+    assert.equal(told('key: pk.live+1(x)!'), '<key northwind/active> in the body');
+    assert.equal(told('pkxliveee1x'), undefined);
+  });
+
+  test('a percent sign in the key does not hide what else the request named', () => {
+    const odd = knowledge({
+      apiKeys: [{ key: 'pk%live%1', partner: 'northwind', state: 'active' }],
+      users: [{ user_id: ours, partner: 'northwind', date_joined: '2024-02-29T23:59:59Z' }],
+    });
+    const request = lookup('user-status', `user_id=${ours.replace("b", "%62")}`, as(odd.callerKeys[0]));
+    assert.equal(foreignData(request, body(ours), odd), undefined);
+  });
+});
+
+const executed = { status: 'EXECUTED', amountInUsd: 250.5, executedAt: 1705314600000 };
+
+/** Fields of a deposit result, and what of them is user data. */
+const results: Readonly<Record<string, readonly [object, string | undefined]>> = {
+  'the three fields': [executed, undefined],
+  'a harmless fourth': [{ ...executed, currency: 'USD', reference_id: nobody }, undefined],
+  'the id of a deposit': [{ ...executed, reference_id: '4a000000-0000-4000-8000-000000000001' }, undefined],
+  'a field user_id': [{ ...executed, user_id: nobody }, 'a field "user_id"'],
+  'a field userId': [{ ...executed, userId: nobody }, 'a field "userId"'],
+  'a field USER-NAME': [{ ...executed, 'USER-NAME': 'x' }, 'a field "USER-NAME"'],
+  'a field email': [{ ...executed, email: null }, 'a field "email"'],
+  'a field partner_id': [{ ...executed, partner_id: 'x' }, 'a field "partner_id"'],
+  'a known user': [{ ...executed, owner: theirs }, 'a user id in "owner"'],
+  'a known user deep inside': [{ ...executed, more: [{ by: theirs }] }, 'a user id in "more"'],
+  'a known user in a fitting field': [{ ...executed, status: theirs }, 'a user id in "status"'],
+  'an e-mail address': [{ ...executed, note: 'by jane@example.com' }, 'an e-mail address in "note"'],
+};
+
+describe('user data in a deposit result', () => {
+  for (const [name, [fields, expected]] of Object.entries(results))
+    test(name, () => assert.equal(userData(fields as Record<string, unknown>, known), expected));
+});

@@ -1,0 +1,50 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { hostileQueries } from './inputs/hostile.ts';
+import { depositCheck, fingerprint, lookup, userStatus } from './request.ts';
+
+const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+
+test('a lookup is the request that the interface describes', () => {
+  assert.deepEqual(userStatus(id), {
+    endpoint: 'user-status',
+    method: 'GET',
+    target: `/api/ib/user-status?user_id=${id}`,
+    credential: { as: 'caller' },
+    headers: {},
+  });
+  assert.equal(depositCheck(id).target, `/api/ib/deposit-check?reference_id=${id}`);
+  assert.equal(lookup('user-status', undefined).target, '/api/ib/user-status');
+  assert.equal(lookup('user-status', '').target, '/api/ib/user-status?');
+});
+
+test('any value reaches the target as it is, in characters that a URL may hold', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'binary' }), (value) => {
+      const { target } = userStatus(value);
+      assert.match(target, /^\/api\/ib\/user-status\?user_id=(?:[\w.~-]|%[\dA-F]{2})*$/);
+      assert.equal(new URL(target, 'http://x').searchParams.get('user_id'), value);
+    }),
+  );
+});
+
+test('hostile queries are visible ASCII: whatever is wrong with them, they can be sent', () => {
+  for (const { query } of hostileQueries('user_id', id)) assert.match(query, /^[!-~]+$/);
+});
+
+test('fingerprints tell requests apart by method, target, credential, headers and body', () => {
+  const key = { key: 'k', partner: 'p', name: '<key p/active>' };
+  const different = [
+    userStatus(id),
+    depositCheck(id),
+    userStatus(id.toUpperCase()),
+    userStatus(id, { method: 'HEAD' }),
+    userStatus(id, { credential: { as: 'none' } }),
+    userStatus(id, { credential: { as: 'key', key } }),
+    userStatus(id, { headers: { origin: 'x' } }),
+    userStatus(id, { body: 'x' }),
+  ];
+  assert.equal(new Set(different.map(fingerprint)).size, different.length);
+  assert.equal(fingerprint(userStatus(id)), fingerprint(userStatus(id)));
+});

@@ -1,0 +1,100 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { classifyUuid, type UuidClass } from './uuid.ts';
+
+const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+const bare = id.replaceAll('-', '');
+const ofVersion = (version: string) => `${id.slice(0, 14)}${version}${id.slice(15)}`;
+const ofVariant = (variant: string) => `${id.slice(0, 19)}${variant}${id.slice(20)}`;
+const nil = '00000000-0000-0000-0000-000000000000';
+const max = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
+
+/** Texts of each class, by what is peculiar about them. */
+const examples = {
+  v4: {
+    'lower case': id,
+    'upper case': id.toUpperCase(),
+    'mixed case': id.replaceAll('e', 'E'),
+    ...Object.fromEntries([...'89abAB'].map((variant) => [`variant ${variant}`, ofVariant(variant)])),
+  },
+  'other-version': Object.fromEntries(
+    [...'1235678'].map((version) => [`version ${version}`, ofVersion(version)]),
+  ),
+  'unknown-version': Object.fromEntries(
+    [...'09abcdefAF'].map((version) => [`version ${version}`, ofVersion(version)]),
+  ),
+  nil: { nil },
+  max: { max, 'max in upper case': max.toUpperCase() },
+  'alternative-spelling': {
+    braces: `{${id}}`,
+    parentheses: `(${id})`,
+    'a URN': `urn:uuid:${id}`,
+    'a URN in upper case': `URN:UUID:${id.toUpperCase()}`,
+    'no hyphens': bare,
+    'no hyphens, in braces': `{${bare}}`,
+    'a space before': ` ${id}`,
+    'a space behind': `${id} `,
+    'a tab before': `\t${id}`,
+    'CR LF behind': `${id}\r\n`,
+    'a line feed before': `\n${id}`,
+    'two line feeds behind': `${id}\n\n`,
+    'a space and a line feed behind': `${id} \n`,
+    'a no-break space behind': `${id}\u00a0`,
+    'a next-line character behind': `${id}\u0085`,
+    'an ideographic space before': `\u3000${id}`,
+    'a URN in braces': `{urn:uuid:${id}}`,
+    'braces in a URN': `urn:uuid:{${id}}`,
+    'braces in parentheses': `({${id}})`,
+    'white space in braces': `{ ${id}\n}`,
+    'braces among white space': ` {${id}} `,
+    'three layers, no hyphens': ` (urn:uuid:{${bare.toUpperCase()}}) `,
+    'braces, then a line feed': `{${id}}\n`,
+    'no hyphens, then a line feed': `${bare}\n`,
+    'nil in braces': `{${nil}}`,
+    ...Object.fromEntries([...'01234567cdefCF'].map((variant) => [`variant ${variant}`, ofVariant(variant)])),
+  },
+  empty: { 'the empty text': '' },
+  malformed: {
+    'a line feed behind': `${id}\n`,
+    'a line feed behind another variant': `${ofVariant('c')}\n`,
+    'a line feed behind nil': `${nil}\n`,
+    'a line behind': `${id}\nx`,
+    'a line before': `x\n${id}`,
+    'only white space': ' \t',
+    'a digit less': id.slice(0, -1),
+    'a digit more': `${id}0`,
+    'a hyphen less': id.replace('-', ''),
+    'a hyphen moved': '3f2504e04-f89-41d3-9a0c-0305e82c3301',
+    'a hyphen at the end': `${bare}-`,
+    '31 digits': bare.slice(1),
+    '33 digits': `${bare}0`,
+    'no hexadecimal digit': id.replace('f', 'g'),
+    'full-width digits': id.replaceAll('0', '\uff10'),
+    'a full-width letter': id.replace('f', '\uff46'),
+    'Arabic digits': id.replaceAll('0', '\u0660'),
+    'a Cyrillic letter': id.replace('a', '\u0430'),
+    'a mathematical digit': id.replace('3', '\u{1d7d1}'),
+    'a Kelvin sign': `\u212a${id.slice(1)}`,
+    'an en dash': id.replace('-', '\u2013'),
+    'a combining accent behind': `${id}\u0301`,
+    'a soft hyphen inside': `${id.slice(0, 8)}\u00ad${id.slice(8)}`,
+    'a zero-width space before': `\u200b${id}`,
+    'a NUL behind': `${id}\0`,
+    'an open brace': `{${id}`,
+    'a closing brace': `${id}}`,
+    'mismatched brackets': `{${id})`,
+    'square brackets': `[${id}]`,
+    quotes: `"${id}"`,
+    'another URN': `urn:guid:${id}`,
+    'only a URN': 'urn:uuid:',
+    'empty braces': '{}',
+    'short groups': '1-1-1-1-1',
+    'twice the same': id + id,
+  },
+} as const satisfies Record<UuidClass, Readonly<Record<string, string>>>;
+
+for (const [expected, texts] of Object.entries(examples))
+  describe(`what is ${expected}`, () => {
+    for (const [name, text] of Object.entries(texts))
+      test(name, () => assert.equal(classifyUuid(text), expected));
+  });
