@@ -92,7 +92,8 @@ export async function startOtherServer(fixture: Fixture, now: () => number, bend
     polls.set(id, count);
     const { becomes } = deposit;
     const isDue =
-      count > (becomes?.afterPolls ?? Infinity) || now() >= startedAt + (becomes?.afterSeconds ?? Infinity) * 1000;
+      count > (becomes?.afterPolls ?? Infinity) ||
+      now() >= startedAt + (becomes?.afterSeconds ?? Infinity) * 1000;
     if (becomes === undefined || !isDue) return missing('pending deposit');
     return draft('turned', 200, { executedAt: now(), status: 'EXECUTED', amountInUsd: becomes.amountInUsd });
   };

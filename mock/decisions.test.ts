@@ -2,7 +2,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decisions } from './decisions.ts';
 import { deposit, probe, user, type Probe } from './probes.ts';
-import { answersTo } from './run-probes.ts';
+import { handlerOf } from './handler.ts';
+import { answersTo, builtIn, START } from './run-probes.ts';
+import { parserError } from './transport.ts';
+import { createWorld } from './world.ts';
 
 const MEMBER = '11111111-1111-4111-8111-111111111111';
 const NOBODY = '12345678-1234-4234-8234-123456789abc';
@@ -23,7 +26,7 @@ const status = (...probes: readonly Probe[]) => last(...probes).status;
 /** Whether the member was found. */
 const finds = (one: Probe) => String(last(one).body).startsWith('{"is_under_ib":true,');
 
-/** By question, what shows the answer. Those of the transport are shown in `server.test.ts`, or in `world.test.ts`. */
+/** By question, what shows the answer; over sockets, `hostile.test.ts` and `server.test.ts` show more. */
 const shown: Readonly<Record<(typeof decisions)[number]['question'], () => boolean>> = {
   'Order of the checks': () =>
     status(...limited, user('x', { key: null })) === 401 && status(...limited, user('x')) === 429,
@@ -51,7 +54,10 @@ const shown: Readonly<Record<(typeof decisions)[number]['question'], () => boole
   'Trailing slash, or other letter case, in a path': () =>
     status(probe(`${path}/?user_id=${MEMBER}`)) === 404 && status(probe(target.toUpperCase())) === 404,
   'Body of a request': () => finds(user(MEMBER, { body: '{"user_id":"x"}' })),
-  'What is no HTTP request': () => true,
+  'What is no HTTP request': () =>
+    parserError('HPE_INVALID_METHOD').body === '{"error":"Bad Request"}' &&
+    parserError('HPE_INVALID_METHOD').status === 400 &&
+    parserError('HPE_HEADER_OVERFLOW').status === 431,
   'Failed lookup': () =>
     status(...limited.slice(30), ...limited.slice(30).map(() => user('')), user(MEMBER)) === 429,
   'What deposit-check counts': () =>
@@ -67,7 +73,14 @@ const shown: Readonly<Record<(typeof decisions)[number]['question'], () => boole
     status(...limited, user(MEMBER, { atMs: 3000 })) === 200,
   'Threshold N': () =>
     answers(...limited, user(NOBODY)).findIndex((response) => response.status === 429) === 60,
-  'No limits in the fixture': () => true,
+  'No limits in the fixture': () => {
+    const { limits: _, ...unlimited } = builtIn;
+    const world = createWorld(unlimited, START);
+    const request = { method: 'GET', target: path, headers: { authorization: 'Bearer northwind-key' } };
+    return Array.from({ length: 500 }, () => handlerOf()(world, request, START)).every(
+      (response) => response.status === 400,
+    );
+  },
   'Retry-After': () => last(...limited, user(NOBODY, { atMs: 1001 })).headers['Retry-After'] === '2',
   'WWW-Authenticate': () => last(user(MEMBER, { key: null })).headers['WWW-Authenticate'] === 'Bearer',
   Caching: () =>

@@ -16,7 +16,8 @@ const catalogue = [
     (row) => `valid/deposit-check/${row}`,
   ),
   ...['percent-encoding', 'repeatable'].map((row) => `valid/deposit-check/${row}`),
-  ...['valid/service/json-content-type', 'valid/service/no-user-data'],
+  'valid/service/json-content-type',
+  'valid/service/no-user-data',
   ...['missing', 'empty', 'malformed', 'not-v4', 'alternative-spelling', 'hostile'].map(
     (row) => `invalid-uuid/user-status/${row}`,
   ),
@@ -34,7 +35,13 @@ const catalogue = [
   ),
   ...['user-status', 'deposit-check'].flatMap((endpoint) =>
     [
-      ...['missing', 'malformed', 'unknown-key', 'revoked', 'expired', 'non-partner', 'header-only'],
+      'missing',
+      'malformed',
+      'unknown-key',
+      'revoked',
+      'expired',
+      'non-partner',
+      'header-only',
       'revocation',
     ].map((row) => `auth/${endpoint}/${row}`),
   ),
@@ -42,7 +49,8 @@ const catalogue = [
     (row) => `rate-limit/user-status/${row}`,
   ),
   ...['message', 'requests', 'recovers'].map((row) => `rate-limit/deposit-check/${row}`),
-  ...['robustness/service/concurrency', 'robustness/service/no-5xx'],
+  'robustness/service/concurrency',
+  'robustness/service/no-5xx',
 ];
 
 const expected = new Map(Object.entries(probes).map(([id, requests]) => [id, answersTo(requests)]));
@@ -62,11 +70,11 @@ test('ids are in kebab case and descriptions are one sentence', () => {
 test('every fault fails something, and every requirement is failed by some fault', () => {
   for (const [id, { fails }] of faultEntries) assert.notDeepEqual(fails, [], id);
   const failed = new Set(faultEntries.flatMap(([, { fails }]) => fails));
-  assert.deepEqual([...failed].sort(), [...catalogue].sort());
+  assert.deepEqual([...failed].toSorted(), [...catalogue].toSorted());
 });
 
 test('there are probes for every requirement', () => {
-  assert.deepEqual([...expected.keys()].sort(), [...catalogue].sort());
+  assert.deepEqual([...expected.keys()].toSorted(), [...catalogue].toSorted());
 });
 
 for (const [id, { what, fails, change }] of faultEntries)

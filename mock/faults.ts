@@ -31,11 +31,33 @@ export type { Fault, Faults } from './faults/rows.ts';
 
 /** The faults by what they concern, in the order of the suites. */
 const groups: readonly Faults[] = [
-  ...[memberFaults, dateFaults, executedFaults, amountFaults, timeFaults, lastOneFaults, letterCaseFaults],
-  ...[absentFaults, patternFaults, readerFaults, versionFaults, encodingFaults],
-  ...[foreignFaults, scopeFaults, tellingApartFaults, pendingFaults],
-  ...[headerFaults, keyFaults, keyStateFaults, keyPlaceFaults, limitFaults],
-  ...[messageFaults, errorBodyFaults, errorStatusFaults, bodyFaults, leakFaults, stabilityFaults],
+  memberFaults,
+  dateFaults,
+  executedFaults,
+  amountFaults,
+  timeFaults,
+  lastOneFaults,
+  letterCaseFaults,
+  absentFaults,
+  patternFaults,
+  readerFaults,
+  versionFaults,
+  encodingFaults,
+  foreignFaults,
+  scopeFaults,
+  tellingApartFaults,
+  pendingFaults,
+  headerFaults,
+  keyFaults,
+  keyStateFaults,
+  keyPlaceFaults,
+  limitFaults,
+  messageFaults,
+  errorBodyFaults,
+  errorStatusFaults,
+  bodyFaults,
+  leakFaults,
+  stabilityFaults,
 ];
 
 /** Every fault with its id, those whose ids are taken twice included. */

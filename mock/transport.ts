@@ -12,7 +12,7 @@ export type ReadBody =
   | { readonly kind: 'cutOff' };
 
 /** Whether a request announces a body (RFC 9112, 6). */
-export function hasBody({ headers }: IncomingMessage): boolean {
+function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || !/^0*$/.test(headers['content-length']?.trim() ?? '');
 }
 

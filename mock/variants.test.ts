@@ -11,7 +11,12 @@ import { variants } from './variants.ts';
 /** Probes on matters that variants may read otherwise; the catalogue looks at their status alone. */
 const open = new Set(['robustness/service/no-5xx', 'rate-limit/user-status/recovers']);
 /** What counts as failed is open as well: here the limiter may set in later, or on other requests. */
-const countedOtherwise = new Set(['only-invalid-ids-counted', 'only-strangers-counted']);
+const countedOtherwise = new Set([
+  'limit-one-early',
+  'limit-one-late',
+  'only-invalid-ids-counted',
+  'only-strangers-counted',
+]);
 
 /** What the interface says of an answer: status and content, with dates as instants. */
 function meaning({ status, headers, body }: HttpResponse) {

@@ -12,7 +12,7 @@ export function exchangeLines(exchange: RecordedExchange, width: number): readon
   const { curl, key, response, trouble } = exchange;
   return [
     ...commandField('request', curl),
-    ...(key === undefined ? [] : proseField('', `($IB_API_KEY stands for the key ${key})`, width)),
+    ...(key === undefined ? [] : proseField('', `($IB_API_KEY stands for ${key})`, width)),
     ...(response === undefined
       ? proseField('answer', `none: ${trouble ?? 'no reason was recorded'}`, width)
       : answerLines(response, width)),

@@ -103,7 +103,7 @@ const requirements: readonly RequirementResult[] = [
       request: { method: 'GET', target: '/api/ib/deposit-check', headers: {} },
       response: { status: 404, headers: {}, body: '{"error":"Deposit not found"}' },
       curl: curlOf('deposit-check?reference_id=11111111-1111-4111-8111-111111111111'),
-      key: 'northwind/revoked',
+      key: '<key northwind/revoked>',
     },
     replay: { seed: 7, path: '0' },
   },

@@ -3,7 +3,6 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import { endpoints, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
 import {
-  either,
   errorAnswer,
   executedResult,
   fieldsOf,
@@ -154,18 +153,6 @@ test('a failed expectation says what was expected and what came', () => {
   assert.equal(actual, '401 (no body) (the body is empty)');
   const { actual: shown } = unauthorized(answerOf(401, bytes([0xff]))) as { actual: string };
   assert.equal(shown, '401 \ufffd (the body is not UTF-8)');
-});
-
-describe('either', () => {
-  const expectation = either(unauthorized, errorAnswer('user-status', 400));
-  test('holds where one of its expectations does', () => {
-    assert.deepEqual(expectation(answerOf(401, { error: 'Unauthorized' })), held);
-    assert.deepEqual(expectation(answerOf(400, { error: 'Invalid user_id format' })), held);
-  });
-  test('says what the first one says where none does', () => {
-    const mixed = answerOf(400, { error: 'Unauthorized' });
-    assert.deepEqual(expectation(mixed), unauthorized(mixed));
-  });
 });
 
 test('each: the first expectation that does not hold counts, with its place', () => {

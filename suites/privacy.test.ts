@@ -25,7 +25,7 @@ const exchanges: Readonly<Record<string, readonly [Request, Answer, string | und
   'the very user in another case': [asked, body(ours.toUpperCase()), undefined],
   'the very user, asked for in another case': [userStatus(ours.toUpperCase(), as()), body(ours), undefined],
   'the very user, asked for in percent-encoding': [
-    lookup('user-status', `user_id=${ours.replace("b", "%62")}`, as()),
+    lookup('user-status', `user_id=${ours.replace('b', '%62')}`, as()),
     body(ours),
     undefined,
   ],
@@ -145,7 +145,7 @@ describe('what an answer holds that its request did not name', () => {
       apiKeys: [{ key: 'pk%live%1', partner: 'northwind', state: 'active' }],
       users: [{ user_id: ours, partner: 'northwind', date_joined: '2024-02-29T23:59:59Z' }],
     });
-    const request = lookup('user-status', `user_id=${ours.replace("b", "%62")}`, as(odd.callerKeys[0]));
+    const request = lookup('user-status', `user_id=${ours.replace('b', '%62')}`, as(odd.callerKeys[0]));
     assert.equal(foreignData(request, body(ours), odd), undefined);
   });
 });

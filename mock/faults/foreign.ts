@@ -38,7 +38,7 @@ const aboutUsers: Faults = {
   },
   'stranger-as-text': {
     what: 'is_under_ib is the text "false" for users who are not under the IB.',
-    fails: userRows('other-ib', 'unknown', 'shape'),
+    fails: userRows('other-ib', 'unknown'),
     change: editPayload(strangers, (payload) => ({ ...payload, is_under_ib: 'false' })),
   },
   'stranger-without-date': {
@@ -48,7 +48,7 @@ const aboutUsers: Faults = {
   },
   'stranger-with-empty-date': {
     what: 'date_joined is the empty text for users who are not under the IB.',
-    fails: userRows('shape'),
+    fails: userRows('other-ib', 'unknown'),
     change: editPayload(strangers, () => ({ is_under_ib: false, date_joined: '' })),
   },
   'stranger-with-third-field': {
@@ -58,7 +58,7 @@ const aboutUsers: Faults = {
   },
   'foreign-user-with-date': {
     what: 'The join date of users of other IBs is shown.',
-    fails: userRows('other-ib', 'shape', 'indistinguishable'),
+    fails: userRows('other-ib', 'indistinguishable'),
     change: editPayload(foreignUsers, (payload, { finding }) => ({
       ...payload,
       date_joined: finding.kind === 'foreign' && 'user' in finding && finding.user.date_joined,

@@ -29,12 +29,12 @@ const remembersKeys =
 export const keyStateFaults: Faults = {
   'revoked-key-on-user-status': {
     what: 'user-status accepts revoked keys.',
-    fails: rowsOf('auth', user, 'revoked', 'revocation'),
+    fails: rowsOf('auth', user, 'revoked'),
     change: alsoAdmits(user, ({ state }) => state === 'revoked'),
   },
   'revoked-key-on-deposit-check': {
     what: 'deposit-check accepts revoked keys.',
-    fails: rowsOf('auth', deposit, 'revoked', 'revocation'),
+    fails: rowsOf('auth', deposit, 'revoked'),
     change: alsoAdmits(deposit, ({ state }) => state === 'revoked'),
   },
   'expired-key-on-user-status': {

@@ -18,7 +18,7 @@ function isLastExecuted({ world, call, finding }: Exchange): boolean {
 export const lastOneFaults: Faults = {
   'last-member-denied': {
     what: "The last member of the caller's IB, and nobody else, is not found.",
-    fails: rowsOf('valid', user, 'member', 'date-joined'),
+    fails: rowsOf('valid', user, 'member'),
     change: editPayload({ where: isLastMember }, () => ({ is_under_ib: false, date_joined: null })),
   },
   'last-executed-not-found': {

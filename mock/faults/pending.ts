@@ -15,8 +15,8 @@ const becoming =
   (edit: (execution: Execution) => Execution | undefined): Change =>
   (behaviour) => ({
     ...behaviour,
-    becomes: (world, deposit, now) => {
-      const execution = behaviour.becomes(world, deposit, now);
+    becomes: (world, one, now) => {
+      const execution = behaviour.becomes(world, one, now);
       return execution && edit(execution);
     },
   });

@@ -31,7 +31,7 @@ const json: Variants = {
   },
   'fields-reversed': {
     what: 'Fields come in the opposite order.',
-    change: editPayload({}, (payload) => Object.fromEntries(Object.entries(payload).reverse())),
+    change: editPayload({}, (payload) => Object.fromEntries(Object.entries(payload).toReversed())),
   },
   'numbers-with-exponent': {
     what: 'Numbers are spelled with an exponent.',

@@ -82,5 +82,6 @@ test('the examples hold every kind of mistake that the catalogue names', () => {
   };
   for (const [name, text] of Object.entries(expected)) assert.ok(examples.has(text), name);
   const hexPlaces = Array.from(id, (_, at) => at).filter((at) => id[at] !== '-');
-  for (const at of hexPlaces) assert.ok(examples.has(`${id.slice(0, at)}g${id.slice(at + 1)}`), `place ${at}`);
+  for (const at of hexPlaces)
+    assert.ok(examples.has(`${id.slice(0, at)}g${id.slice(at + 1)}`), `place ${at}`);
 });

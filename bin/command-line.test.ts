@@ -1,0 +1,340 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import validateRunRecord from '../schemas/generated/run-record.cjs';
+import { commandLine } from './command-line.ts';
+import { explain } from './exit-codes.ts';
+import { builtInFixture } from './fixture-file.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
+const fixtureText = readFileSync(builtInFixture, 'utf8');
+
+function fileOf(name: string, text: string): string {
+  const file = join(folder, name);
+  writeFileSync(file, text);
+  return file;
+}
+
+/** Runs a command line in this process, with what it would have printed. */
+async function call(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+  signal = new AbortController().signal,
+) {
+  let output = '';
+  const print = async (text: string) => void (output += text);
+  try {
+    const code = await commandLine(argv, {
+      env,
+      signal,
+      print,
+      writeError: assert.fail,
+      isTerminal: false,
+      terminal: { color: false, width: 100 },
+    });
+    return { code, output, error: '' };
+  } catch (error) {
+    const { code, message } = explain(error);
+    return { code, output, error: message };
+  }
+}
+
+const words = (text: string) => text.split(' ');
+const broken = (change: (text: string) => string) =>
+  fileOf(`broken-${Math.random()}.json`, change(fixtureText));
+
+/** Bad input: the exit code, and what the one line must say. */
+const refusals: readonly (readonly [argv: readonly string[], code: number, says: RegExp])[] = [
+  [words('verify nonsense'), 2, /nonsense: is not a URL; write it like/],
+  [words('verify ftp://here'), 2, /needs http or https, not ftp/],
+  [words('verify http://user:secret@here'), 2, /keys belong into the fixture/],
+  [words('verify http://here/?a=b'), 2, /no query/],
+  [
+    words('verify http://127.0.0.1:9'),
+    4,
+    /127\.0\.0\.1:9\/: the connection was refused: nothing listens there/,
+  ],
+  [words('verify http://no-such-host.invalid'), 4, /the name does not resolve/],
+  [words('verify --cases 0'), 2, /--cases 0: needs a whole number from 1/],
+  [words('verify --cases 1.5'), 2, /--cases 1\.5/],
+  [words('verify --seed'), 2, /Not enough arguments following: seed/],
+  [words('verify --seed 1 --seed 2'), 2, /--seed was given more than once/],
+  [words('verify --max-duration soon'), 2, /--max-duration soon: needs a time/],
+  [words('verify --sute auth'), 2, /sute; did you mean --suite/],
+  [words('verify --suite auht'), 2, /--suite auht: there is no such suite; did you mean auth/],
+  [words('verify --only auth/user-status/mising'), 2, /did you mean auth\/user-status\/missing/],
+  [words('verify --skip nothing'), 2, /--skip nothing/],
+  [words('verify --only auth/user-status/revocation'), 2, /leave nothing to check/],
+  [
+    words('verify --only auth/user-status/missing --skip auth/user-status/missing'),
+    2,
+    /leave nothing to check/,
+  ],
+  [words('verify --replay 0'), 2, /--replay speaks of one requirement/],
+  [words('verify --only auth/user-status/missing --replay x'), 2, /--replay x: is not a path/],
+  [words('verify --partner nobody'), 2, /--partner nobody.*northwind/],
+  [words('verify --report jsn'), 2, /there is no format jsn; did you mean json/],
+  [words('verify --report json --report console'), 2, /two reports would be written to standard output/],
+  [
+    ['verify', '--report', `json=${join(folder, 'no', 'x.json')}`],
+    2,
+    /x\.json: the report cannot be written: its folder does not exist/,
+  ],
+  [['verify', '--report', `json=${folder}`], 2, /it is a folder/],
+  [['verify', '--header', 'nonsense'], 2, /--header needs 'name: value'/],
+  [words('verify --ca nowhere.pem'), 2, /--ca nowhere\.pem: cannot be read/],
+  [words('verify --fixture nowhere.json'), 2, /nowhere\.json: there is no such file/],
+  [
+    ['verify', '--fixture', fileOf('cut.json', fixtureText.slice(0, 400))],
+    2,
+    /cut\.json:\d+:\d+: is not JSON/,
+  ],
+  [
+    ['verify', '--fixture', broken((text) => text.replace('"partners"', '"partner"'))],
+    2,
+    /unknown key "partner"; known are/,
+  ],
+  [
+    ['verify', '--fixture', broken((text) => text.replace('11111111-1111-4111', '11111111-1111-1111'))],
+    2,
+    /users\[0\]\.user_id is not a UUID of version 4/,
+  ],
+  [
+    [
+      'verify',
+      '--fixture',
+      broken((text) =>
+        text.replace('aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa', '11111111-1111-4111-8111-111111111111'),
+      ),
+    ],
+    2,
+    /users\[1\]\.user_id is the same as users\[0\]\.user_id/,
+  ],
+  [
+    ['verify', '--fixture', broken((text) => text.replace('"northwind-spare-key"', '"northwind-key"'))],
+    2,
+    /apiKeys\[1\]\.key is the same as apiKeys\[0\]\.key$/,
+  ],
+  [
+    [
+      'verify',
+      '--fixture',
+      broken((text) =>
+        text.replace(
+          '"user_id": "22222222-2222-4222-8222-222222222222",\n      "partner"',
+          '"user_id": "22222222-2222-4222-8222-222222222223",\n      "partner"',
+        ),
+      ),
+    ],
+    2,
+    /deposits\[8\]\.user_id .* is not among the users/,
+  ],
+  [
+    ['verify', '--fixture', broken((text) => text.replace('"amountInUsd": 250.5,', ''))],
+    2,
+    /deposits\[0\] lacks "amountInUsd"/,
+  ],
+  [
+    ['verify', '--fixture', broken((text) => text.replace('2024-02-29', '2023-02-29'))],
+    2,
+    /users\[0\]\.date_joined is not a UTC timestamp/,
+  ],
+  [
+    ['verify', '--fixture', broken((text) => text.replace('"northwind-key"', '"${UNSET_KEY}"'))],
+    2,
+    /apiKeys\[0\]\.key needs the environment variable UNSET_KEY/,
+  ],
+  [words('mock --port 70000'), 2, /--port 70000/],
+  [words('mock --fault nonsense'), 2, /--fault nonsense: there is none/],
+  [words('mock --limits perhaps'), 2, /limits/],
+  [words('verfy'), 2, /did you mean verify/],
+  [[], 2, /which command/],
+];
+
+for (const [argv, expected, says] of refusals)
+  test(`refused: ${argv.join(' ').replaceAll(folder, '…')}`, async () => {
+    const { code, output, error } = await call(argv);
+    assert.match(error, says);
+    assert.equal(code, expected);
+    assert.equal(output, '');
+    assert.doesNotMatch(error, /\n\s+at /);
+  });
+
+test('nothing is left behind where a second report cannot be written', async () => {
+  const before = readdirSync(folder).length;
+  await call([
+    'verify',
+    '--report',
+    `json=${join(folder, 'first.json')}`,
+    '--report',
+    `console=${join(folder, 'no', 'x')}`,
+  ]);
+  assert.equal(readdirSync(folder).length, before);
+});
+
+test('a port in use is told', async () => {
+  const server = createServer().listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const { port } = server.address() as AddressInfo;
+  const { code, error } = await call(['mock', '--port', String(port)]);
+  server.close();
+  assert.equal(code, 2);
+  assert.match(
+    error,
+    new RegExp(`cannot listen on 127.0.0.1:${port}: the port is in use; give another --port`),
+  );
+});
+
+/** Starts the mock, gives its URL to `use`, and stops it. */
+async function withMock(flags: readonly string[], use: (url: string) => Promise<void>): Promise<string> {
+  const stop = new AbortController();
+  let output = '';
+  let ready: (url: string) => void = () => undefined;
+  const url = new Promise<string>((resolve) => (ready = resolve));
+  const done = commandLine(['mock', '--port', '0', ...flags], {
+    env: {},
+    signal: stop.signal,
+    print: async (text) => {
+      output += text;
+      const [, listening] = /^listening on (\S+)\n/.exec(output) ?? [];
+      if (listening !== undefined) ready(listening);
+    },
+    writeError: assert.fail,
+    isTerminal: false,
+    terminal: { color: false, width: 100 },
+  });
+  try {
+    await use(await url);
+  } finally {
+    stop.abort();
+    assert.equal(await done, 0);
+  }
+  return output;
+}
+
+test('verify without a URL: every required requirement of the mock, but those that need a state hook', async () => {
+  const file = join(folder, 'run.json');
+  const { code, output } = await call([
+    'verify',
+    '--seed',
+    '5',
+    '--report',
+    'console',
+    '--report',
+    `json=${file}`,
+  ]);
+  assert.equal(code, 0, output);
+  const record: unknown = JSON.parse(readFileSync(file, 'utf8'));
+  assert.ok(validateRunRecord(record), JSON.stringify(validateRunRecord.errors));
+  const unpassed = record.requirements.filter(
+    ({ level, outcome }) => level === 'required' && outcome !== 'passed',
+  );
+  assert.deepEqual(
+    unpassed.map(({ id, outcome }) => `${id} ${outcome}`),
+    ['auth/user-status/revocation excluded', 'auth/deposit-check/revocation excluded'],
+  );
+  assert.match(output, /auth\/user-status\/revocation \(no-state-hook\)/);
+  assert.equal(record.seed, 5);
+});
+
+test('the mock in one process and verify in another agree, also behind a prefix', async () => {
+  const fast = fileOf(
+    'fast.json',
+    fixtureText
+      .replaceAll('"windowSeconds": 3', '"windowSeconds": 0.4')
+      .replace('"afterSeconds": 5', '"afterSeconds": 0.5'),
+  );
+  await withMock(['--fixture', fast, '--base-path', '/gateway/v2', '--log', 'silent'], async (url) => {
+    assert.match(url, /\/gateway\/v2$/);
+    const run = await call(['verify', `${url}/`, '--fixture', fast, '--cases', '20']);
+    assert.equal(run.code, 0, run.output + run.error);
+    assert.match(run.output, /conformant: 50 of 52 required verified/);
+    // The second run finds the deposits that become EXECUTED as the first one left them, and still agrees.
+    const again = await call(['verify', url, '--fixture', fast, '--cases', '5']);
+    assert.equal(again.code, 0, again.output + again.error);
+  });
+});
+
+test('a key never shows, neither in the log of the mock nor in a record that is full of failures', async () => {
+  const log = await withMock(['--limits', 'off', '--log', 'json'], async (url) => {
+    for (const target of ['?user_id=x&key=northwind-key', '?user_id=northwind-spare-key'])
+      await fetch(`${url}/api/ib/user-status${target}`);
+  });
+  assert.match(log, /<key northwind\/active>/);
+  assert.doesNotMatch(log, /northwind-(?:spare-)?key/);
+  const server = createServer((request, response) =>
+    response.end(JSON.stringify({ error: request.headers.authorization ?? request.url })),
+  );
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const { code, output, error } = await call([
+    'verify',
+    `http://127.0.0.1:${port}`,
+    '--fixture',
+    builtInFixture.pathname,
+    '--report',
+    'json',
+    '--cases',
+    '5',
+    '--skip',
+    'rate-limit/user-status/failed-lookups',
+  ]);
+  server.close();
+  server.closeAllConnections();
+  assert.equal(code, 1, error);
+  assert.doesNotMatch(output, /(?:northwind|contoso|jane-personal)-(?:\w+-)?key/);
+});
+
+test('replay sends the one input that a report names', async () => {
+  await withMock(['--fault', 'g-in-last-group-of-reference-id', '--log', 'silent'], async (url) => {
+    const only = [
+      '--only',
+      'invalid-uuid/deposit-check/malformed',
+      '--report',
+      'json',
+      '--fixture',
+      builtInFixture.pathname,
+    ];
+    const first = await call(['verify', url, ...only]);
+    assert.equal(first.code, 1);
+    const [failed] = (
+      JSON.parse(first.output) as {
+        requirements: [{ replay: { seed: number; path: string }; counterexample: { curl: string } }];
+      }
+    ).requirements;
+    const again = await call([
+      'verify',
+      url,
+      ...only,
+      '--seed',
+      String(failed.replay.seed),
+      '--replay',
+      failed.replay.path,
+    ]);
+    const [replayed] = (JSON.parse(again.output) as { requirements: [typeof failed] }).requirements;
+    assert.deepEqual(replayed.counterexample.curl, failed.counterexample.curl);
+  });
+});
+
+test('an interrupted run is reported, and ends with 130', async () => {
+  await withMock(['--log', 'silent'], async (url) => {
+    const stop = new AbortController();
+    const running = call(['verify', url, '--report', 'json'], {}, stop.signal);
+    stop.abort();
+    const { code, output } = await running;
+    assert.equal(code, 130);
+    assert.equal((JSON.parse(output) as { interrupted: boolean }).interrupted, true);
+  });
+});
+
+test('help names every exit code, and each command shows examples', async () => {
+  const { code, output } = await call(['--help']);
+  assert.equal(code, 0);
+  for (const exitCode of [0, 1, 2, 3, 4, 70, 130]) assert.match(output, new RegExp(`^ +${exitCode}  `, 'm'));
+  for (const command of ['verify', 'mock'])
+    assert.match((await call([command, '--help'])).output, /Examples:/);
+});

@@ -1,0 +1,559 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { FixtureLimits } from '../../schemas/generated/types.ts';
+import { answerOf } from '../sample-answers.ts';
+import type { Clock } from './clock.ts';
+import { createQuota, retryAfterMs, type Quota } from './quota.ts';
+
+/** A clock that only the test moves. */
+function handClock(start = 0) {
+  let now = start;
+  const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
+  /** Lets everything that is ready run. */
+  const settled = () => new Promise((resolve) => setImmediate(resolve));
+  const clock: Clock = {
+    now: () => now,
+    stopwatch: () => now,
+    sleep: (ms, signal) =>
+      new Promise((resolve) => {
+        assert.ok(ms >= 0 && Number.isFinite(ms), `sleep(${ms})`);
+        const sleeper = { at: now + ms, wake: () => (sleepers.delete(sleeper), resolve()) };
+        sleepers.add(sleeper);
+        signal?.addEventListener('abort', sleeper.wake);
+        if (signal?.aborted === true) sleeper.wake();
+      }),
+  };
+  return {
+    clock,
+    settled,
+    /** Moves on to the next one who wakes, within the limit; false where there is none. */
+    next: async (until = Number.POSITIVE_INFINITY) => {
+      await settled();
+      const [first] = [...sleepers].toSorted((a, b) => a.at - b.at);
+      if (first === undefined || first.at > until) return false;
+      now = Math.max(now, first.at);
+      first.wake();
+      await settled();
+      return true;
+    },
+    /** Moves so many ms, waking everybody on the way. */
+    async pass(ms: number) {
+      const end = now + ms;
+      while (await this.next(end));
+      now = end;
+    },
+  };
+}
+
+type HandClock = ReturnType<typeof handClock>;
+
+function quotaOf(
+  { clock }: HandClock,
+  limits: FixtureLimits = {},
+  more: { readonly deadline?: number; readonly signal?: AbortSignal } = {},
+): Quota {
+  return createQuota({
+    clock,
+    limits,
+    deadline: more.deadline ?? Number.MAX_SAFE_INTEGER,
+    random: () => 0,
+    signal: more.signal ?? new AbortController().signal,
+  });
+}
+
+const ok = (sentAt: number, receivedAt = sentAt) => ({ ...answerOf(404, {}), sentAt, receivedAt });
+const limited = (sentAt: number, retryAfter?: string) => ({
+  ...answerOf(429, {}, retryAfter === undefined ? {} : { 'retry-after': retryAfter }),
+  sentAt,
+  receivedAt: sentAt,
+});
+
+/** A promise with its state readable at any time. */
+function watched<Value>(promise: Promise<Value>) {
+  const state: { value?: Value; isDone: boolean } = { isDone: false };
+  void promise.then((value) => Object.assign(state, { value, isDone: true }));
+  return state;
+}
+
+const limitsOf = (requests: number, windowSeconds: number): FixtureLimits => ({
+  'deposit-check': { requests, windowSeconds },
+});
+
+/** Limiters of a target: whether a request that arrives now passes. */
+const limiters = {
+  'a fixed window from the first request': (threshold: number, windowMs: number) => {
+    let start = Number.NEGATIVE_INFINITY;
+    let count = 0;
+    return (now: number) => {
+      if (now >= start + windowMs) [start, count] = [now, 0];
+      return ++count <= threshold;
+    };
+  },
+  'windows of the wall clock': (threshold: number, windowMs: number) => {
+    const counts = new Map<number, number>();
+    return (now: number) => {
+      const window = Math.floor(now / windowMs);
+      counts.set(window, (counts.get(window) ?? 0) + 1);
+      return counts.get(window)! <= threshold;
+    };
+  },
+  'a sliding window': (threshold: number, windowMs: number) => {
+    const seen: number[] = [];
+    return (now: number) => {
+      seen.push(now);
+      return seen.filter((at) => at > now - windowMs).length <= threshold;
+    };
+  },
+} as const satisfies Record<string, (threshold: number, windowMs: number) => (now: number) => boolean>;
+
+interface Crowd {
+  readonly threshold: number;
+  readonly windowMs: number;
+  /** How many threads send requests one after another. */
+  readonly concurrency: number;
+  /** For each request: ms on the way there, and back; whether the answer gets lost. */
+  readonly trips: readonly (readonly [there: number, back: number, isLost: boolean])[];
+}
+
+const crowds = fc.record<Crowd>({
+  threshold: fc.integer({ min: 1, max: 6 }),
+  windowMs: fc.integer({ min: 1, max: 300 }),
+  concurrency: fc.integer({ min: 1, max: 8 }),
+  trips: fc.array(
+    fc.tuple(
+      fc.nat(400),
+      fc.nat(400),
+      fc.integer({ max: 9, min: 0 }).map((n) => n === 0),
+    ),
+    {
+      minLength: 1,
+      maxLength: 30,
+    },
+  ),
+});
+
+/** Sends the crowd to a simulated limiter; how many were refused, and how many sent in all. */
+async function refusals(
+  { threshold, windowMs, concurrency, trips }: Crowd,
+  passes: (now: number) => boolean,
+  stated = threshold,
+): Promise<{ refused: number; sent: number }> {
+  const hand = handClock();
+  const { clock } = hand;
+  const quota = quotaOf(hand, limitsOf(stated, windowMs / 1000));
+  const queue = [...trips];
+  let [refused, sent, working] = [0, 0, concurrency];
+  const worker = async () => {
+    for (let trip = queue.shift(); trip !== undefined; trip = queue.shift()) {
+      assert.equal(await quota.admit('deposit-check', 'k', 1), undefined);
+      const sentAt = clock.now();
+      await clock.sleep(trip[0]);
+      sent++;
+      if (!passes(clock.now())) refused++;
+      await clock.sleep(trip[1]);
+      quota.note('deposit-check', 'k', 1, trip[2] ? undefined : ok(sentAt, clock.now()), true);
+    }
+    working--;
+  };
+  for (let nth = 0; nth < concurrency; nth++) void worker();
+  while (working > 0) assert.ok(await hand.next(), 'nobody waits for anything, and not all is sent');
+  return { refused, sent };
+}
+
+describe('a stated threshold is never crossed, whatever the latencies', () => {
+  for (const [name, limiter] of Object.entries(limiters)) {
+    test(name, async () => {
+      await fc.assert(
+        fc.asyncProperty(crowds, async (crowd) => {
+          const { refused, sent } = await refusals(crowd, limiter(crowd.threshold, crowd.windowMs));
+          assert.equal(refused, 0);
+          assert.equal(sent, crowd.trips.length);
+        }),
+        { numRuns: 40 },
+      );
+    });
+    test(`${name}: the simulation notices one request too many`, async () => {
+      const trips = Array.from({ length: 20 }, () => [5, 5, false] as const);
+      const crowd = { threshold: 4, windowMs: 100, concurrency: 8, trips };
+      const { refused } = await refusals(crowd, limiter(4, 100), 5);
+      assert.ok(refused > 0);
+    });
+  }
+});
+
+describe('a stated threshold is used up', () => {
+  test('so many go out at once, and the next when the first is forgotten', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand, limitsOf(3, 1));
+    const admitted = Array.from({ length: 4 }, () => watched(quota.admit('deposit-check', 'k', 1)));
+    await hand.settled();
+    assert.deepEqual(
+      admitted.map(({ isDone }) => isDone),
+      [true, true, true, false],
+    );
+    await hand.pass(200);
+    quota.note('deposit-check', 'k', 1, ok(0, 200), true);
+    await hand.pass(1000);
+    assert.equal(admitted[3]!.isDone, false, 'a window after the answer is not over');
+    await hand.pass(100);
+    assert.equal(admitted[3]!.isDone, true);
+  });
+  test('what costs nothing always goes out, and what is not admitted counts as well', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand, limitsOf(1, 1));
+    quota.note('deposit-check', 'k', 1, ok(0), false);
+    const [free, paid] = [
+      watched(quota.admit('deposit-check', 'k', 0)),
+      watched(quota.admit('deposit-check', 'k', 1)),
+    ];
+    await hand.settled();
+    assert.deepEqual([free.isDone, paid.isDone], [true, false]);
+  });
+  test('a request without an answer counts too', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand, limitsOf(1, 1));
+    await quota.admit('deposit-check', 'k', 1);
+    quota.note('deposit-check', 'k', 1, undefined, true);
+    const next = watched(quota.admit('deposit-check', 'k', 1));
+    await hand.pass(1000);
+    assert.equal(next.isDone, false);
+    await hand.pass(100);
+    assert.equal(next.isDone, true);
+  });
+  test('each endpoint, each key has a limiter of its own; no key has none', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand, { ...limitsOf(1, 1), 'user-status': { failedLookups: 1, windowSeconds: 1 } });
+    const ask = (endpoint: Endpoint, key: string) => watched(quota.admit(endpoint, key, 1));
+    const first = [
+      ask('deposit-check', 'a'),
+      ask('deposit-check', 'b'),
+      ask('user-status', 'a'),
+      ...Array.from({ length: 50 }, () => ask('deposit-check', '')),
+    ];
+    const second = [ask('deposit-check', 'a'), ask('deposit-check', 'b'), ask('user-status', 'a')];
+    await hand.settled();
+    assert.ok(first.every(({ isDone }) => isDone));
+    assert.ok(second.every(({ isDone }) => !isDone));
+  });
+  test('without a threshold nothing waits', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand);
+    const admitted = Array.from({ length: 500 }, () => watched(quota.admit('user-status', 'k', 1)));
+    await hand.settled();
+    assert.ok(admitted.every(({ isDone }) => isDone));
+  });
+});
+
+test('keys share the load: each is used up before anything waits', async () => {
+  const hand = handClock();
+  const quota = quotaOf(hand, limitsOf(2, 1));
+  const keys = ['a', 'b', 'c'];
+  const used: string[] = [];
+  for (let nth = 0; nth < 6; nth++) {
+    const key = quota.soonest('deposit-check', keys);
+    used.push(key);
+    assert.equal(await quota.admit('deposit-check', key, 1), undefined);
+  }
+  assert.deepEqual(used.toSorted(), ['a', 'a', 'b', 'b', 'c', 'c']);
+  await hand.pass(50);
+  quota.note('deposit-check', 'b', 1, ok(0, 50), true);
+  await hand.pass(100);
+  quota.note('deposit-check', 'a', 1, ok(0, 150), true);
+  await hand.pass(1100);
+  assert.equal(quota.soonest('deposit-check', keys), 'b', 'the first that has room again');
+  quota.note('deposit-check', 'b', 1, limited(1250), true);
+  assert.notEqual(quota.soonest('deposit-check', keys), 'b', 'a key that the limiter holds is passed over');
+});
+
+describe('a 429', () => {
+  test('closes the key until one request has tried whether it is over', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand);
+    await quota.admit('deposit-check', 'k', 1);
+    quota.note('deposit-check', 'k', 1, limited(0, '2'), true);
+    const waiting = Array.from({ length: 5 }, () => watched(quota.admit('deposit-check', 'k', 1)));
+    const done = () => waiting.filter(({ isDone }) => isDone).length;
+    const other = watched(quota.admit('deposit-check', 'other', 1));
+    await hand.pass(1999);
+    assert.equal(done(), 0);
+    assert.equal(other.isDone, true, 'other keys are not held back');
+    await hand.pass(100);
+    assert.equal(done(), 1, 'a single probe');
+    await hand.pass(60_000);
+    assert.equal(done(), 1, 'until its answer is in');
+    quota.note('deposit-check', 'k', 1, ok(hand.clock.now()), true);
+    await hand.settled();
+    assert.equal(done(), 5);
+    assert.equal(quota.waitedMs(), 2020);
+  });
+  test('to the probe closes again, for longer', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand);
+    const waits: number[] = [];
+    for (let nth = 0; nth < 5; nth++) {
+      const before = hand.clock.now();
+      const admission = watched(quota.admit('deposit-check', 'k', 1));
+      while (!admission.isDone) assert.ok(await hand.next());
+      waits.push(hand.clock.now() - before);
+      quota.note('deposit-check', 'k', 1, limited(hand.clock.now()), true);
+    }
+    assert.deepEqual(waits, [0, 520, 1020, 2020, 4020]);
+  });
+  test('a probe that got lost is followed by another, alone', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand);
+    await quota.admit('deposit-check', 'k', 1);
+    quota.note('deposit-check', 'k', 1, limited(0, '1'), true);
+    const waiting = Array.from({ length: 3 }, () => watched(quota.admit('deposit-check', 'k', 1)));
+    const done = () => waiting.filter(({ isDone }) => isDone).length;
+    await hand.pass(2000);
+    quota.note('deposit-check', 'k', 1, undefined, true);
+    await hand.settled();
+    assert.equal(done(), 2);
+  });
+  test('to requests that were under way when the limiter set in says nothing new', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand);
+    for (let nth = 0; nth < 20; nth++) await quota.admit('deposit-check', 'k', 1);
+    await hand.pass(100);
+    for (let nth = 0; nth < 20; nth++) quota.note('deposit-check', 'k', 1, limited(0), true);
+    const next = watched(quota.admit('deposit-check', 'k', 1));
+    await hand.pass(521);
+    assert.equal(next.isDone, true);
+  });
+  test('that was asked for closes nothing', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand);
+    quota.note('deposit-check', 'k', 1, limited(0, '60'), false);
+    const next = watched(quota.admit('deposit-check', 'k', 1));
+    await hand.settled();
+    assert.equal(next.isDone, true);
+  });
+  test('is waited out for the stated window where it says nothing', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand, limitsOf(5, 7));
+    await quota.admit('deposit-check', 'k', 1);
+    quota.note('deposit-check', 'k', 1, limited(0), true);
+    const next = watched(quota.admit('deposit-check', 'k', 1));
+    await hand.pass(6999);
+    assert.equal(next.isDone, false);
+    await hand.pass(50);
+    assert.equal(next.isDone, true);
+  });
+});
+
+const now = Date.parse('2024-02-29T12:00:00Z');
+
+/** Values of Retry-After, and how many ms from then they mean (RFC 9110 10.2.3). */
+const retryAfter: Readonly<Record<string, number | undefined>> = {
+  '0': 0,
+  '3': 3000,
+  ' 3 ': 3000,
+  '007': 7000,
+  '86400': 86_400_000,
+  'Thu, 29 Feb 2024 12:00:05 GMT': 5000,
+  'Thursday, 29-Feb-24 12:00:05 GMT': 5000,
+  'Thu Feb 29 12:00:05 2024': 5000,
+  'Thu, 29 Feb 2024 11:00:00 GMT': 0,
+  '': undefined,
+  soon: undefined,
+  '-5': undefined,
+  '+3': undefined,
+  '1.5': undefined,
+  '1e3': undefined,
+  '0x10': undefined,
+  '3s': undefined,
+  '3, 3': undefined,
+  'in 5': undefined,
+  NaN: undefined,
+  Infinity: undefined,
+};
+
+describe('Retry-After', () => {
+  for (const [value, expected] of Object.entries(retryAfter))
+    test(`${JSON.stringify(value)}: ${expected} ms`, () => assert.equal(retryAfterMs(value, now), expected));
+  test('is missing', () => assert.equal(retryAfterMs(undefined, now), undefined));
+  test('means the same in whatever zone the harness runs', () => {
+    const zone = process.env['TZ'];
+    try {
+      for (const place of ['UTC', 'Asia/Tokyo', 'America/New_York']) {
+        process.env['TZ'] = place;
+        assert.equal(retryAfterMs('Thu Feb 29 12:00:05 2024', now), 5000, place);
+      }
+    } finally {
+      if (zone === undefined) delete process.env['TZ'];
+      else process.env['TZ'] = zone;
+    }
+  });
+});
+
+/** How long a key waits after one 429, and how it ends: with a window of 3 s stated, and without. */
+const waits: readonly (readonly [value: string | undefined, unstated: number | 'shut', stated: number])[] = [
+  [undefined, 520, 3020],
+  ['2', 2020, 2020],
+  ['120', 120_020, 120_020],
+  ['121', 'shut', 3020],
+  ['999999999999999999999999', 'shut', 3020],
+  ['9'.repeat(400), 'shut', 3020],
+  ['Fri, 31 Dec 9999 23:59:59 GMT', 'shut', 3020],
+  ['soon', 520, 3020],
+  ['-1', 520, 3020],
+];
+
+describe('the wait after a 429', () => {
+  for (const [value, unstated, stated] of waits)
+    test(`with Retry-After ${value?.slice(0, 40)}`, async () => {
+      for (const [limits, expected] of [
+        [{}, unstated],
+        [limitsOf(5, 3), stated],
+      ] as const) {
+        const hand = handClock(now);
+        const quota = quotaOf(hand, limits);
+        await quota.admit('deposit-check', 'k', 1);
+        quota.note('deposit-check', 'k', 1, limited(now, value), true);
+        const next = watched(quota.admit('deposit-check', 'k', 1));
+        await hand.settled();
+        while (!next.isDone) assert.ok(await hand.next());
+        const outcome = next.value?.code === 'rate-limited' ? 'shut' : hand.clock.now() - now;
+        assert.equal(outcome, expected);
+      }
+    });
+});
+
+describe('patience ends', () => {
+  for (const [name, limits, value] of [
+    ['without a Retry-After', {}, undefined],
+    ['with a Retry-After that promises too much', {}, '1'],
+    ['with a Retry-After of nothing', {}, '0'],
+    ['with a stated window', limitsOf(5, 3), undefined],
+    ['with a stated window and a Retry-After of nothing', limitsOf(5, 3), '0'],
+  ] as const)
+    test(name, async () => {
+      const hand = handClock();
+      const quota = quotaOf(hand, limits);
+      for (let nth = 0; ; nth++) {
+        assert.ok(nth < 30, 'asked for ever');
+        const admission = watched(quota.admit('deposit-check', 'k', 1));
+        await hand.settled();
+        while (!admission.isDone) assert.ok(await hand.next());
+        if (admission.value !== undefined) {
+          assert.equal(admission.value.code, 'rate-limited');
+          assert.match(admission.value.words, /still 429/);
+          break;
+        }
+        quota.note('deposit-check', 'k', 1, limited(hand.clock.now(), value), true);
+      }
+      assert.ok(hand.clock.now() <= 150_000);
+      assert.equal(await quota.admit('user-status', 'k', 1), undefined, 'the other endpoint goes on');
+      assert.equal(quota.soonest('deposit-check', ['k', 'l']), 'l');
+    });
+  test('and starts anew after an answer', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand);
+    for (let nth = 0; nth < 100; nth++) {
+      const admission = watched(quota.admit('deposit-check', 'k', 1));
+      await hand.settled();
+      while (!admission.isDone) assert.ok(await hand.next());
+      assert.equal(admission.value, undefined);
+      const at = hand.clock.now();
+      quota.note('deposit-check', 'k', 1, nth % 2 === 0 ? limited(at, '60') : ok(at), true);
+    }
+  });
+});
+
+describe('the deadline', () => {
+  test('lets nothing out any more', async () => {
+    const hand = handClock(1000);
+    const quota = quotaOf(hand, {}, { deadline: 1000 });
+    assert.equal((await quota.admit('user-status', 'k', 0))?.code, 'budget');
+  });
+  test('ends the wait for room', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand, limitsOf(1, 60), { deadline: 500 });
+    await quota.admit('deposit-check', 'k', 1);
+    quota.note('deposit-check', 'k', 1, ok(0), true);
+    const next = watched(quota.admit('deposit-check', 'k', 1));
+    await hand.pass(499);
+    assert.equal(next.isDone, false);
+    await hand.pass(1);
+    assert.equal(next.value?.code, 'budget');
+  });
+  test('ends the wait of a 429 before it begins', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand, {}, { deadline: 5000 });
+    await quota.admit('deposit-check', 'k', 1);
+    quota.note('deposit-check', 'k', 1, limited(0, '60'), true);
+    const trouble = await quota.admit('deposit-check', 'k', 1);
+    assert.equal(trouble?.code, 'rate-limited');
+    assert.match(trouble.words, /max-duration/);
+    assert.equal(quota.waitedMs(), 0);
+  });
+});
+
+describe('an interruption', () => {
+  test('lets nothing out any more', async () => {
+    const quota = quotaOf(handClock(), {}, { signal: AbortSignal.abort() });
+    assert.equal((await quota.admit('user-status', 'k', 0))?.code, 'interrupted');
+  });
+  for (const [name, reply] of Object.entries({ 'for room': ok(0), 'of a 429': limited(0, '60') }))
+    test(`ends the wait ${name}`, async () => {
+      const hand = handClock();
+      const abort = new AbortController();
+      const quota = quotaOf(hand, limitsOf(1, 60), { signal: abort.signal });
+      await quota.admit('deposit-check', 'k', 1);
+      quota.note('deposit-check', 'k', 1, reply, true);
+      const next = watched(quota.admit('deposit-check', 'k', 1));
+      await hand.settled();
+      assert.equal(next.isDone, false);
+      abort.abort();
+      await hand.settled();
+      assert.equal(next.value?.code, 'interrupted');
+    });
+  test('ends the wait for a probe when its reply is in', async () => {
+    const hand = handClock();
+    const abort = new AbortController();
+    const quota = quotaOf(hand, {}, { signal: abort.signal });
+    await quota.admit('deposit-check', 'k', 1);
+    quota.note('deposit-check', 'k', 1, limited(0, '1'), true);
+    const [probe, next] = [
+      watched(quota.admit('deposit-check', 'k', 1)),
+      watched(quota.admit('deposit-check', 'k', 1)),
+    ];
+    await hand.pass(2000);
+    assert.deepEqual([probe.isDone, next.isDone], [true, false]);
+    abort.abort();
+    quota.note('deposit-check', 'k', 1, undefined, true);
+    await hand.settled();
+    assert.equal(next.value?.code, 'interrupted');
+  });
+});
+
+describe('settling', () => {
+  test('waits until everything that the key spent is forgotten', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand, limitsOf(5, 1));
+    for (const at of [0, 300]) {
+      await hand.pass(at);
+      await quota.admit('deposit-check', 'k', 1);
+      quota.note('deposit-check', 'k', 1, ok(at), true);
+    }
+    const settling = watched(quota.settle('deposit-check', 'k'));
+    await hand.pass(1000);
+    assert.equal(settling.isDone, false);
+    await hand.pass(50);
+    assert.equal(settling.isDone, true);
+  });
+  test('does not wait for other keys, for nothing, or beyond the deadline', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand, limitsOf(5, 1), { deadline: 100 });
+    await quota.settle('deposit-check', 'k');
+    quota.note('deposit-check', 'k', 1, ok(0), true);
+    await quota.settle('deposit-check', 'other');
+    await quota.settle('user-status', 'k');
+    const settling = watched(quota.settle('deposit-check', 'k'));
+    await hand.pass(100);
+    assert.equal(settling.isDone, true);
+  });
+});

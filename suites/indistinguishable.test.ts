@@ -1,0 +1,180 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Answer } from './answer.ts';
+import { endpoints } from '../schemas/endpoints.ts';
+import { foreignIb } from './foreign-ib.ts';
+import { compare } from './indistinguishable.ts';
+import { pending } from './pending.ts';
+import type { Request } from './request.ts';
+import type { Property } from './requirement.ts';
+import { answerOf } from './sample-answers.ts';
+import { sampleKnown as known } from './sample-known.ts';
+import type { Verdict } from './verdict.ts';
+
+const short = (verdict: Verdict) => (verdict.kind === 'failed' ? verdict.aspect : verdict.kind);
+const notFound = { error: endpoints['deposit-check'].messages[404] };
+const plain = answerOf(404, notFound);
+const headed = (headers: Readonly<Record<string, string>>) => answerOf(404, notFound, headers);
+/** An answer with the nth value of each header that differs from answer to answer. */
+const headedEach = (name: string, values: readonly string[]) =>
+  values.map((value) => headed({ [name]: value }));
+
+/** Answers to hidden and to unknown ids, and what tells them apart. */
+const comparisons: Readonly<
+  Record<string, readonly [hidden: readonly Answer[], unknown: readonly Answer[], expected: string]>
+> = {
+  'equal answers': [[plain, plain], [plain, plain], 'held'],
+  'random request ids': [
+    headedEach('x-request-id', ['5f1', 'c02', '9aa']),
+    headedEach('x-request-id', ['77b', '013', 'e4d']),
+    'held',
+  ],
+  'a ticking Date': [headedEach('date', ['1', '1', '2']), headedEach('date', ['1', '2', '2']), 'held'],
+  'a Date that ticks once': [
+    headedEach('date', ['1', '1', '1']),
+    headedEach('date', ['1', '1', '2']),
+    'held',
+  ],
+  'a counter': [
+    headedEach('x-remaining', ['9', '7', '5']),
+    headedEach('x-remaining', ['8', '6', '4']),
+    'held',
+  ],
+  'the id repeated': [headedEach('x-id', ['one', 'one', 'one']), headedEach('x-id', ['a', 'b', 'c']), 'held'],
+  'bodies that repeat the id': [
+    [answerOf(404, 'no one'), answerOf(404, 'no one')],
+    [answerOf(404, 'no a'), answerOf(404, 'no b')],
+    'held',
+  ],
+  'a header on some of both sides': [
+    [headed({ 'x-cache': 'hit' }), plain],
+    [plain, headed({ 'x-cache': 'hit' })],
+    'held',
+  ],
+  'machines behind a load balancer': [
+    headedEach('x-served-by', ['a', 'b', 'a']),
+    headedEach('x-served-by', ['b', 'b', 'b']),
+    'held',
+  ],
+  'an equal header of another order': [[headed({ a: '1', b: '2' })], [headed({ b: '2', a: '1' })], 'held'],
+
+  'another status': [[answerOf(403, notFound), answerOf(403, notFound)], [plain, plain], 'status'],
+  'various other statuses': [[answerOf(403, notFound), answerOf(410, notFound)], [plain, plain], 'status'],
+  'another body': [[answerOf(404, { error: 'x' })], [plain], 'body'],
+  'white space in the body': [[answerOf(404, '{ "error": "Deposit not found" }')], [plain], 'body'],
+  'various other bodies': [[answerOf(404, 'no 1'), answerOf(404, 'no 2')], [plain, plain], 'body'],
+  'a header more': [
+    [headed({ 'x-owner': 'them' }), headed({ 'x-owner': 'them' })],
+    [plain, plain],
+    'presence of the header x-owner',
+  ],
+  'a header less': [
+    [plain, plain],
+    [headed({ 'x-miss': '1' }), headed({ 'x-miss': '1' })],
+    'presence of the header x-miss',
+  ],
+  'a header more that varies': [
+    headedEach('etag', ['one', 'two']),
+    [plain, plain],
+    'presence of the header etag',
+  ],
+  'another value of a header': [
+    headedEach('cache-control', ['private', 'private']),
+    headedEach('cache-control', ['no-store', 'no-store']),
+    'header cache-control',
+  ],
+  'another length': [
+    headedEach('content-length', ['30', '30']),
+    headedEach('content-length', ['29', '29']),
+    'header content-length',
+  ],
+};
+
+describe('what tells hidden ids from unknown ones', () => {
+  for (const [name, [hidden, unknown, expected]] of Object.entries(comparisons))
+    test(`${name}: ${expected}`, () => assert.equal(short(compare(hidden, unknown)), expected));
+
+  test('it is said with what was expected and what came', () => {
+    assert.deepEqual(compare([answerOf(404, 'gone')], [plain]), {
+      kind: 'failed',
+      aspect: 'body',
+      expected: `as for an unknown id: body ${plain.text}`,
+      actual: '404 gone',
+    });
+    assert.deepEqual(compare([headed({ 'x-owner': 'them' })], [plain]), {
+      kind: 'failed',
+      aspect: 'presence of the header x-owner',
+      expected: 'as for an unknown id: presence of the header x-owner absent',
+      actual: 'presence of the header x-owner present',
+    });
+  });
+});
+
+/** What the requirement says of a target, input by input. */
+function verdictsOn(id: string, target: (request: Request, nth: number) => Answer): readonly string[] {
+  const requirement = [...pending, ...foreignIb].find((candidate) => candidate.id === id) as Property;
+  let nth = 0;
+  return requirement
+    .draw(known, { seed: 1, cases: 10 })
+    .map(({ requests, judge }) => short(judge(requests.map((request) => target(request, nth++)))));
+}
+
+/** The requirements, and the entities that they speak of, kind by kind. */
+const requirements = {
+  'pending/deposit-check/indistinguishable': {
+    pending: known.pending.map(({ reference_id }) => reference_id),
+    failed: known.failed.map(({ reference_id }) => reference_id),
+  },
+  'foreign-ib/deposit-check/indistinguishable': {
+    EXECUTED: known.foreignDeposits.flatMap(({ state, reference_id }) =>
+      state === 'EXECUTED' ? reference_id : [],
+    ),
+    pending: known.foreignDeposits.flatMap(({ state, reference_id }) =>
+      state === 'pending' ? reference_id : [],
+    ),
+  },
+  'foreign-ib/user-status/indistinguishable': {
+    'another IB': known.foreigners.flatMap(({ partner, user_id }) => (partner === null ? [] : user_id)),
+    'no IB': known.foreigners.flatMap(({ partner, user_id }) => (partner === null ? user_id : [])),
+  },
+} as const satisfies Record<string, Readonly<Record<string, readonly string[]>>>;
+
+for (const [id, kinds] of Object.entries(requirements))
+  describe(id, () => {
+    test('holds of equal answers', () => {
+      assert.deepEqual(new Set(verdictsOn(id, () => plain)), new Set(['held']));
+    });
+    for (const [machines, count] of Object.entries({ two: 2, three: 3, four: 4 }))
+      test(`holds of ${machines} machines that take turns`, () => {
+        const verdicts = verdictsOn(id, (_, nth) => headed({ 'x-served-by': String(nth % count) }));
+        assert.deepEqual(new Set(verdicts), new Set(['held']));
+      });
+    test('holds where the id, the number or the time of a request shows', () => {
+      const verdicts = verdictsOn(id, ({ target }, nth) =>
+        headed({ 'x-for': target, 'x-count': String(nth), date: String(Math.floor(nth / 3)) }),
+      );
+      assert.deepEqual(new Set(verdicts), new Set(['held']));
+    });
+    for (const [kind, ids] of Object.entries(kinds) as [string, readonly string[]][])
+      test(`fails where ${kind} alone can be told`, () => {
+        assert.ok(ids.length > 0);
+        const verdicts = verdictsOn(id, ({ target }) =>
+          ids.some((entity) => target.endsWith(entity)) ? headed({ 'x-owner': 'them' }) : plain,
+        );
+        assert.ok(verdicts.includes('presence of the header x-owner'), verdicts.join());
+      });
+  });
+
+test('one entity of a kind is compared, however many there are of another', () => {
+  const many = Array.from({ length: 99 }, (_, nth) => ({
+    ...known.pending[0]!,
+    reference_id: `6a000000-0000-4000-8000-${String(nth).padStart(12, '0')}`,
+  }));
+  const [last] = known.failed;
+  const requirement = pending.find(({ id }) => id === 'pending/deposit-check/indistinguishable') as Property;
+  const cases = requirement.draw({ ...known, pending: many }, { seed: 1, cases: 10 });
+  const asked = cases
+    .flatMap(({ requests }) => requests)
+    .some(({ target }) => target.endsWith(last!.reference_id));
+  assert.ok(asked);
+});

@@ -1,0 +1,194 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { knowledge, type Known, type KnownKey } from '../known.ts';
+import type { Credential } from '../request.ts';
+import { sampleKnown } from '../sample-known.ts';
+import {
+  keysInBodies,
+  malformedCredentials,
+  misplacedKeys,
+  unknownCredential,
+  unknownCredentials,
+} from './credentials.ts';
+
+const knownOf = (...keys: readonly string[]): Known =>
+  knowledge({ apiKeys: keys.map((key) => ({ key, partner: 'northwind', state: 'active' })) });
+
+/** Fixtures whose keys are awkward in a shell, a header or a near miss. */
+const fixtures: Readonly<Record<string, Known>> = {
+  'the sample': sampleKnown,
+  'signs of the shell': knownOf('pk$HOME`id`"q"\\n!!', "it's-$(ls)-%s%d-*?~", '-n-e--key\\\\'),
+  'base64 and percent signs': knownOf('c2VjcmV0LWtleQ+/==', 'pk%20live%41', '{"k":1},;=&#'),
+  'digits alone': knownOf('4111111111111111', '4111111111111112'),
+  'keys that are near misses of each other': knownOf(
+    'pk_live_1',
+    'pk_live_',
+    'k_live_1',
+    'pk_live_1x',
+    'xpk_live_1',
+    'PK_LIVE_1',
+    'pk_lixe_1',
+    'pk_live_1pk_live_1',
+    'test',
+  ),
+};
+
+type Headed = Extract<Credential, { as: 'header' }>;
+const headed = (credentials: readonly Credential[]) =>
+  credentials.map((credential) => {
+    assert.equal(credential.as, 'header');
+    return credential;
+  });
+
+/** Everything that stands for a refused key: listed near misses, drawn ones, wrong forms. */
+function credentialsOf(known: Known): readonly Headed[] {
+  const drawn = fc.sample(unknownCredential(known), { seed: 1, numRuns: 200 });
+  return headed([
+    ...unknownCredentials(known),
+    ...drawn,
+    ...known.callerKeys.flatMap((key) => malformedCredentials(key)),
+  ]);
+}
+
+/** The key that a server takes from a header, if any (RFC 9110 11.4; scheme in any letter case). */
+const tokenOf = (value: string) => /^bearer +(\S+)$/i.exec(value.trim())?.[1];
+
+describe('no near miss and no wrong form is a key of the fixture', () => {
+  for (const [name, known] of Object.entries(fixtures))
+    test(name, () => {
+      const issued = new Set(known.everyKey.map(({ key }) => key));
+      for (const { value } of credentialsOf(known)) assert.ok(!issued.has(tokenOf(value) ?? ''), value);
+    });
+  for (const keys of [['k'], ['x'], ['k', 'x', 'kk'], ['kx', 'x']])
+    test(`also where the keys are ${keys.join(' and ')}`, () => {
+      const known = knownOf(...keys);
+      for (const { value } of credentialsOf(known)) assert.ok(!keys.includes(tokenOf(value) ?? ''), value);
+    });
+});
+
+test('near misses are of every kind that the catalogue names', () => {
+  const [key] = sampleKnown.callerKeys;
+  const text = key!.key;
+  const tokens = new Set(headed(unknownCredentials(sampleKnown)).map(({ value }) => tokenOf(value)));
+  const expected = {
+    'a prefix': text.slice(0, -1),
+    'a suffix': text.slice(1),
+    'a character more': `${text}x`,
+    'the first character changed': `x${text.slice(1)}`,
+    'the last character changed': `${text.slice(0, -1)}x`,
+    'upper case': text.toUpperCase(),
+    'lower case': text.toLowerCase(),
+    'a word of JavaScript': '__proto__',
+    "another partner's key, changed": `${sampleKnown.otherKeys[0]!.key}x`,
+  };
+  for (const [name, token] of Object.entries(expected)) assert.ok(tokens.has(token), name);
+});
+
+test('wrong forms are of every kind that the catalogue names', () => {
+  const [key] = sampleKnown.callerKeys;
+  const text = key!.key;
+  const half = text.length / 2;
+  const values = new Set(headed(malformedCredentials(key!)).map(({ value }) => value));
+  const expected = {
+    'no scheme': text,
+    'an empty token': 'Bearer',
+    'Basic with the key as user': `Basic ${Buffer.from(`${text}:`).toString('base64')}`,
+    Token: `Token ${text}`,
+    'two parts': `Bearer ${text.slice(0, Math.ceil(half))} ${text.slice(Math.ceil(half))}`,
+  };
+  for (const [name, value] of Object.entries(expected)) assert.ok(values.has(value), name);
+});
+
+/** What bash makes of the shell forms between double quotes, each with its key in $IB_API_KEY. */
+function evaluated(credentials: readonly Headed[], fallback: string): readonly string[] {
+  const keys = [...new Set(credentials.map(({ key }) => key?.key ?? fallback))];
+  const script = credentials
+    .map(({ shell, key }) => {
+      const nth = keys.indexOf(key?.key ?? fallback);
+      return `IB_API_KEY=$KEY_${nth}; printf '%s\\0' "${shell}"`;
+    })
+    .join('\n');
+  const env = Object.fromEntries(keys.map((key, nth) => [`KEY_${nth}`, key]));
+  const { status, stdout, stderr } = spawnSync('bash', ['-s'], {
+    input: script,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] ?? '', ...env },
+  });
+  assert.equal(status, 0, stderr);
+  assert.equal(stderr, '');
+  return stdout.split('\0').slice(0, -1);
+}
+
+describe('in a shell that has the key, the written form is the very header', () => {
+  for (const [name, known] of Object.entries(fixtures))
+    test(name, () => {
+      const credentials = credentialsOf(known);
+      assert.deepEqual(
+        evaluated(credentials, 'unused'),
+        credentials.map(({ value }) => value),
+      );
+    });
+});
+
+describe('the written form does not show the key', () => {
+  for (const [name, known] of Object.entries(fixtures))
+    test(name, () => {
+      for (const { shell, key } of credentialsOf(known)) {
+        if (key === undefined) continue;
+        assert.ok(!shell.toLowerCase().includes(key.key.toLowerCase()), shell);
+        const half = key.key.slice(0, Math.ceil(key.key.length / 2));
+        assert.ok(half.length < 5 || !shell.includes(half), `half of the key in ${shell}`);
+      }
+    });
+});
+
+test('a form without the key needs no key, one with it says which', () => {
+  const key: KnownKey = sampleKnown.callerKeys[0]!;
+  for (const { value, shell, key: named } of credentialsOf({
+    ...sampleKnown,
+    otherKeys: [],
+    callerKeys: [key],
+  })) {
+    assert.equal(named === undefined, !shell.includes('IB_API_KEY'), shell);
+    if (value.includes(key.key)) assert.equal(named, key);
+  }
+});
+
+test('a misplaced key stands anywhere but in the Authorization header', () => {
+  const [key] = sampleKnown.callerKeys;
+  const all = [...misplacedKeys(key!), ...keysInBodies(key!)];
+  for (const { changes, query } of all) {
+    assert.deepEqual(changes.credential, { as: 'none' });
+    assert.equal(changes.misplaced, key);
+    assert.ok(!Object.hasOwn(changes.headers ?? {}, 'authorization'));
+    const places = [query, changes.body, ...Object.values(changes.headers ?? {})];
+    assert.ok(places.some((place) => place?.includes(key!.key)));
+  }
+  const kinds = {
+    'the query': all.some(({ query }) => query !== undefined),
+    'a cookie': all.some(({ changes }) => changes.headers?.['cookie'] !== undefined),
+    'X-API-Key': all.some(({ changes }) => changes.headers?.['x-api-key'] === key!.key),
+    'a body': all.some(({ changes }) => changes.body !== undefined),
+  };
+  for (const [kind, isTried] of Object.entries(kinds)) assert.ok(isTried, kind);
+});
+
+test('a misplaced key fits into a query, a cookie and a header, whatever its characters', () => {
+  const keys = fc.string({
+    unit: fc.constantFrom(...Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n))),
+    minLength: 1,
+  });
+  fc.assert(
+    fc.property(keys, (key) => {
+      for (const { changes, query } of misplacedKeys({ key, partner: 'p', name: '<key p/active>' })) {
+        if (query !== undefined) assert.match(query, /^[!-~]+$/);
+        const cookie = changes.headers?.['cookie'];
+        if (cookie !== undefined) assert.match(cookie, /^\w+=[!-~]*$/);
+        if (cookie !== undefined) assert.ok(!/[;," \\]/.test(cookie), cookie);
+        if (query !== undefined) assert.equal([...new URLSearchParams(query)].length, 1, query);
+      }
+    }),
+  );
+});

@@ -1,0 +1,172 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Fixture, FixtureApiKey } from '../schemas/generated/types.ts';
+import { Problem } from '../schemas/problem.ts';
+import { knowledge, type Known } from './known.ts';
+import { sampleFixture, sampleKnown as known } from './sample-known.ts';
+
+const keys = (list: readonly { readonly key: string }[]) => list.map(({ key }) => key);
+const fixture: Fixture = structuredClone<unknown>(sampleFixture) as Fixture;
+
+describe('the caller', () => {
+  test('is the partner of the first active partner key', () => {
+    assert.equal(known.partner, 'northwind');
+    assert.deepEqual(keys(known.callerKeys), ['pk_live_aB3dE6gH9', 'pk_spare_zX8cV1bN']);
+    assert.deepEqual(keys(known.otherKeys), ['pk_cont_Yt5Wn0Qs']);
+  });
+  test('is the partner that was asked for', () => {
+    const contoso = knowledge(fixture, 'contoso');
+    assert.equal(contoso.partner, 'contoso');
+    assert.deepEqual(keys(contoso.callerKeys), ['pk_cont_Yt5Wn0Qs']);
+    assert.deepEqual(keys(contoso.otherKeys), ['pk_live_aB3dE6gH9', 'pk_spare_zX8cV1bN']);
+    assert.deepEqual(
+      contoso.members.map(({ partner }) => partner),
+      ['contoso'],
+    );
+  });
+  for (const partner of ['fabrikam', 'nobody', 'Northwind', ''])
+    test(`cannot be ${JSON.stringify(partner)}, which has no active key`, () => {
+      assert.throws(
+        () => knowledge(fixture, partner),
+        (error) => {
+          assert.ok(error instanceof Problem);
+          assert.equal(error.code, 'usage');
+          assert.match(error.message, /northwind, contoso/);
+          return true;
+        },
+      );
+    });
+  test('cannot be a partner whose keys are all revoked or expired', () => {
+    const apiKeys = fixture.apiKeys!.filter(({ state }) => state !== 'active');
+    assert.throws(() => knowledge({ ...fixture, apiKeys }, 'northwind'), /it has some of: none/);
+  });
+});
+
+test('keys are told apart by state and owner', () => {
+  assert.deepEqual(keys(known.revokedKeys), ['pk_old_R7q2ZmK9']);
+  assert.deepEqual(keys(known.expiredKeys), ['pk_gone_Mn4Jk7Lo']);
+  assert.deepEqual(keys(known.nonPartnerKeys), ['uk_jane_H3v8LpX1']);
+  assert.deepEqual(keys(known.everyKey), keys(fixture.apiKeys!));
+});
+
+describe('names of keys', () => {
+  test('say owner and state', () => {
+    assert.deepEqual(
+      known.everyKey.map(({ name }) => name),
+      [
+        '<key northwind/revoked>',
+        '<key non-partner/active>',
+        '<key northwind/active>',
+        '<key contoso/active>',
+        '<key northwind/active/2>',
+        '<key northwind/expired>',
+      ],
+    );
+  });
+  test('are unique and hold no value of a key, however many there are', () => {
+    const apiKeys = (['northwind', 'contoso', null] as const).flatMap((partner) =>
+      (['active', 'revoked', 'expired'] as const).flatMap((state) =>
+        Array.from({ length: 4 }, (_, nth): FixtureApiKey => ({
+          key: `secret-${partner}-${state}-${nth}`,
+          partner,
+          state,
+        })),
+      ),
+    );
+    const names = knowledge({ apiKeys }).everyKey.map(({ name }) => name);
+    assert.equal(new Set(names).size, apiKeys.length);
+    for (const { key } of apiKeys) assert.ok(names.every((name) => !name.includes(key)));
+    assert.ok(names.every((name) => !name.includes('secret')));
+  });
+  test('do not mix up a partner that is called non-partner', () => {
+    const apiKeys: FixtureApiKey[] = [
+      { key: 'one', partner: 'non-partner', state: 'active' },
+      { key: 'two', partner: null, state: 'active' },
+    ];
+    const [one, two] = knowledge({ apiKeys }).everyKey;
+    assert.notEqual(one?.name, two?.name);
+  });
+});
+
+const ids = (list: readonly ({ readonly user_id: string } | { readonly reference_id: string })[]) =>
+  list.map((item) => ('reference_id' in item ? item.reference_id : item.user_id).slice(0, 2).toLowerCase());
+
+describe('users and deposits', () => {
+  test('are ours or not, whatever the letter case of their ids', () => {
+    assert.deepEqual(ids(known.members), ['1a', '1b']);
+    assert.deepEqual(ids(known.foreigners), ['2c', '3d']);
+    assert.deepEqual(ids(known.executed), ['4a']);
+    assert.deepEqual(ids(known.pending), ['4b']);
+    assert.deepEqual(ids(known.failed), ['4c']);
+  });
+  test('that will become EXECUTED stand apart, and count as foreign in no way', () => {
+    assert.deepEqual(ids(known.becoming), ['4d']);
+    assert.deepEqual(ids(known.foreignDeposits), ['5a', '5b']);
+    assert.deepEqual(ids(knowledge(fixture, 'contoso').becoming), ['5c']);
+  });
+  test('are found by their ids in lower case', () => {
+    assert.equal(known.partnerOfUser.get('1a000000-0000-4000-8000-00000000000a'), 'northwind');
+    assert.equal(known.partnerOfUser.get('3d000000-0000-4000-8000-00000000000d'), null);
+    assert.equal(known.partnerOfUser.size, 4);
+    assert.equal(known.depositIds.size, 7);
+    const upper = knowledge({
+      ...fixture,
+      deposits: fixture.deposits!.map((deposit) => ({
+        ...deposit,
+        reference_id: deposit.reference_id.toUpperCase(),
+        user_id: deposit.user_id.toUpperCase(),
+      })),
+    });
+    assert.deepEqual(upper.depositIds, known.depositIds);
+    assert.deepEqual(ids(upper.executed), ['4a']);
+  });
+});
+
+test('partners are those that any part names, once', () => {
+  assert.deepEqual(known.partnerIds, ['northwind', 'contoso', 'fabrikam']);
+  const { partners: _, ...unlisted } = fixture;
+  assert.deepEqual(knowledge(unlisted).partnerIds, ['northwind', 'contoso']);
+});
+
+describe('a part that is missing', () => {
+  const nothing: Omit<Known, 'partnerOfUser' | 'depositIds' | 'limits' | 'partner'> = {
+    callerKeys: [],
+    otherKeys: [],
+    revokedKeys: [],
+    expiredKeys: [],
+    nonPartnerKeys: [],
+    everyKey: [],
+    members: [],
+    foreigners: [],
+    executed: [],
+    pending: [],
+    becoming: [],
+    failed: [],
+    foreignDeposits: [],
+    partnerIds: [],
+  };
+  test('leaves nothing known of it', () => {
+    assert.deepEqual(knowledge({}), {
+      ...nothing,
+      partner: undefined,
+      partnerOfUser: new Map(),
+      depositIds: new Set(),
+      limits: {},
+    });
+  });
+  test('keys: all users and deposits are foreign', () => {
+    const { apiKeys: _, ...keyless } = fixture;
+    const of = knowledge(keyless);
+    assert.equal(of.partner, undefined);
+    assert.deepEqual(ids(of.members), []);
+    assert.deepEqual(ids(of.foreigners), ['1a', '1b', '2c', '3d']);
+    assert.deepEqual(ids(of.foreignDeposits), ['4a', '4b', '4c', '5a', '5b']);
+  });
+  test('a key of no partner does not make the users of no IB ours', () => {
+    const apiKeys = fixture.apiKeys!.filter(({ partner }) => partner === null);
+    assert.deepEqual(ids(knowledge({ ...fixture, apiKeys }).members), []);
+  });
+  test('limits are those of the fixture', () => {
+    assert.deepEqual(known.limits, { 'user-status': { failedLookups: 60, windowSeconds: 3 } });
+  });
+});
