@@ -49,7 +49,26 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
         )
         .demandCommand(1, 'fixture: what shall be done with it? There is: fixture check <file>'),
     )
-    .demandCommand(1, 'which command? There are verify, mock, requirements, fixture')
+    .command(
+      'self-test',
+      'hold the suites against every fault and every variant of the mock',
+      (command) =>
+        command
+          .option('json', { type: 'boolean', default: false, describe: 'as JSON, with every pair' })
+          .option('seed', { ...text, default: '1', describe: 'whole number that decides every drawn input' }),
+      async ({ json, seed }) => {
+        const [{ selfTest }, { loadFixture }, { wholeNumber }] = await Promise.all([
+          import('./self-test.ts'),
+          import('./fixture-file.ts'),
+          import('./values.ts'),
+        ]);
+        const fixture = await loadFixture(undefined, surroundings.env);
+        const result = await selfTest(fixture, wholeNumber('seed', seed, -(2 ** 31), 2 ** 31 - 1), json);
+        await surroundings.print(result.text);
+        code = result.gaps.length === 0 ? exitCodes.conformant[0] : exitCodes.nonconformant[0];
+      },
+    )
+    .demandCommand(1, 'which command? There are verify, mock, requirements, fixture, self-test')
     .strict()
     .version(version)
     .help()
@@ -108,6 +127,10 @@ const verifyFlags = {
   ca: { ...text, describe: 'PEM file of certificates to trust' },
   insecure: { type: 'boolean', default: false, describe: 'do not check certificates' },
   report: { ...list, describe: 'format or format=file (console, json); may be repeated' },
+  'state-url': {
+    ...text,
+    describe: 'URL that changes the state of the target on request (README, state hook)',
+  },
   replay: { ...text, describe: 'with --only and --seed: the one input that a report names' },
 } as const;
 
@@ -176,7 +199,14 @@ function refuseRepeated(flags: Readonly<Record<string, unknown>>): true {
 function withSuggestion(message: string): string {
   const [, unknown = ''] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? [];
   const flags = [...Object.keys(verifyFlags), ...Object.keys(mockFlags), 'json', 'help', 'version'];
-  const choices = [...flags.map((flag) => `--${flag}`), 'verify', 'mock', 'requirements', 'fixture'];
+  const choices = [
+    ...flags.map((flag) => `--${flag}`),
+    'verify',
+    'mock',
+    'requirements',
+    'fixture',
+    'self-test',
+  ];
   const asTyped =
     choices.find((choice) => choice === `--${unknown}`) === undefined ? `--${unknown}` : unknown;
   const near = unknown === '' ? '' : didYouMean(asTyped, choices) || didYouMean(unknown, choices);

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
 import type { Fixture, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { knowledge, realClock, run } from '../suites/index.ts';
+import { knowledge, realClock, run, stateHookAt } from '../suites/index.ts';
 import { select } from './select.ts';
 import { targetUrl } from './values.ts';
 import { version } from './version.ts';
@@ -21,6 +21,8 @@ export interface ConformanceOptions {
   readonly suite?: readonly string[];
   readonly only?: readonly string[];
   readonly skip?: readonly string[];
+  /** URL that changes the server's state on request. */
+  readonly stateUrl?: string;
   /** Bound on each request, in ms; 5000 without it. */
   readonly timeoutMs?: number;
   /** Bound on the run, in ms; five minutes without it. */
@@ -39,6 +41,7 @@ export function conformance(options: ConformanceOptions): void {
     suite: options.suite ?? [],
     only: options.only ?? [],
     skip: options.skip ?? [],
+    hasStateHook: options.stateUrl !== undefined,
   });
   const seed = options.seed ?? randomInt(2 ** 31);
   let running: Promise<RunRecord> | undefined;
@@ -56,6 +59,9 @@ export function conformance(options: ConformanceOptions): void {
       maxDurationMs: options.maxDurationMs ?? 300_000,
       headers: { 'user-agent': `ib-conformance/${version}`, accept: 'application/json' },
       tls: { insecure: false },
+      ...(options.stateUrl === undefined
+        ? {}
+        : { stateHook: stateHookAt(targetUrl(options.stateUrl), 5000) }),
       clock: realClock,
       random: Math.random,
       signal: new AbortController().signal,

@@ -7,6 +7,7 @@ export interface Filters {
   readonly suite: readonly string[];
   readonly only: readonly string[];
   readonly skip: readonly string[];
+  readonly hasStateHook: boolean;
 }
 
 /**
@@ -14,7 +15,7 @@ export interface Filters {
  *
  * @throws Problem with code `usage` for a name that there is not, or where nothing is left to check
  */
-export function select({ suite, only, skip }: Filters): {
+export function select({ suite, only, skip, hasStateHook }: Filters): {
   readonly requirements: readonly Requirement[];
   readonly skip: ReadonlySet<string>;
 } {
@@ -28,7 +29,11 @@ export function select({ suite, only, skip }: Filters): {
       (suite.length === 0 || suite.includes(suiteOf(requirement))) &&
       (only.length === 0 || only.includes(requirement.id)),
   );
-  if (requirements.every(({ id, kind }) => skipped.has(id) || kind === 'unchecked'))
+  if (
+    requirements.every(
+      (requirement) => skipped.has(requirement.id) || (!hasStateHook && needsHook(requirement)),
+    )
+  )
     throw new Problem(
       'usage',
       'the filters leave nothing to check: loosen --suite, --only or --skip (`ib-conformance requirements` lists what there is)',
@@ -44,3 +49,5 @@ function refuseUnknown(flag: string, names: readonly string[], choices: readonly
         `--${flag} ${name}: there is no such ${flag === 'suite' ? 'suite' : 'requirement'}${didYouMean(name, choices)} (\`ib-conformance requirements\` lists them)`,
       );
 }
+
+const needsHook = (requirement: Requirement) => requirement.kind === 'scenario' && requirement.needsStateHook;

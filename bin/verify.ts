@@ -3,7 +3,15 @@ import { readFile } from 'node:fs/promises';
 import { renderProgress, reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
-import { knowledge, realClock, run, virtualClock, type Progress, type RunOptions } from '../suites/index.ts';
+import {
+  knowledge,
+  realClock,
+  run,
+  stateHookAt,
+  virtualClock,
+  type Progress,
+  type RunOptions,
+} from '../suites/index.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
 import type { Surroundings } from './main.ts';
@@ -32,17 +40,21 @@ export interface VerifyFlags {
   readonly insecure: boolean;
   readonly report: readonly string[];
   readonly replay?: string | undefined;
+  readonly stateUrl?: string | undefined;
 }
 
 /** Verifies a target, or the mock where none is given, and returns the exit code. */
 export async function verify(flags: VerifyFlags, surroundings: Surroundings): Promise<number> {
   const { env, signal } = surroundings;
-  const { requirements, skip } = select(flags);
+  const { requirements, skip } = select({ ...flags, hasStateHook: flags.stateUrl !== undefined });
+  if (flags.stateUrl !== undefined && flags.url === undefined)
+    throw new Problem('usage', '--state-url goes with the URL of a target');
   if (flags.replay !== undefined && requirements.length !== 1)
     throw new Problem('usage', '--replay speaks of one requirement: name it with --only');
   const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseReport);
   refuseSharedOutputs(requests);
   const fixture = await loadFixture(flags.fixture, env);
+  const timeoutMs = wholeNumber('timeout', flags.timeout, 1, 600_000);
   const options: Omit<RunOptions, 'target' | 'clock' | 'maxDurationMs'> = {
     known: knowledge(fixture, flags.partner),
     requirements,
@@ -53,7 +65,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
         : wholeNumber('seed', flags.seed, -(2 ** 31), 2 ** 31 - 1),
     cases: wholeNumber('cases', flags.cases, 1, 1_000_000),
     concurrency: wholeNumber('concurrency', flags.concurrency, 1, 256),
-    timeoutMs: wholeNumber('timeout', flags.timeout, 1, 600_000),
+    timeoutMs,
     headers: {
       'user-agent': `ib-conformance/${version}`,
       accept: 'application/json',
@@ -63,6 +75,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
       insecure: flags.insecure,
       ...(flags.ca === undefined ? {} : { ca: await readCertificates(flags.ca) }),
     },
+    ...(flags.stateUrl === undefined ? {} : { stateHook: stateHookAt(targetUrl(flags.stateUrl), timeoutMs) }),
     random: Math.random,
     signal,
     version,
@@ -177,6 +190,7 @@ function rerunCommand(flags: VerifyFlags): string {
     ...(flags.fixture === undefined ? [] : [`--fixture ${quoted(flags.fixture)}`]),
     ...(flags.partner === undefined ? [] : [`--partner ${quoted(flags.partner)}`]),
     ...(flags.cases === '100' ? [] : [`--cases ${flags.cases}`]),
+    ...(flags.stateUrl === undefined ? [] : [`--state-url ${quoted(flags.stateUrl)}`]),
     ...(flags.ca === undefined ? [] : [`--ca ${quoted(flags.ca)}`]),
     ...(flags.insecure ? ['--insecure'] : []),
     ...flags.header.map((text) => `--header '${text.slice(0, text.indexOf(':'))}: …'`),

@@ -6,6 +6,7 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { reference, type Behaviour } from './behaviour.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { handlerOf } from './handler.ts';
+import { stateAnswer } from './provider-state.ts';
 import { trimBasePath } from './target.ts';
 import { messageText, parserError, readBody, transportError } from './transport.ts';
 import { createWorld, type World } from './world.ts';
@@ -57,6 +58,8 @@ export async function startMock(options: MockOptions): Promise<Mock> {
   const world = createWorld(fixture, clock.now());
   const handle = handlerOf(options.behaviour ?? reference, basePath);
   const answer = (request: HttpRequest): HttpResponse => {
+    const state = isLoopback(host) ? stateAnswer(world, request) : undefined;
+    if (state !== undefined) return state;
     const at = clock.now();
     const response = handle(world, request, at);
     onExchange?.({ request, response, at });
@@ -110,6 +113,8 @@ export async function startMock(options: MockOptions): Promise<Mock> {
     },
   };
 }
+
+const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.');
 
 function requestOf(
   { method = '', headers }: IncomingMessage,

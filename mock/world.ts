@@ -21,7 +21,9 @@ export interface World {
   /** By user_id in lower case. */
   readonly users: ReadonlyMap<string, User>;
   /** By reference_id in lower case. */
-  readonly deposits: ReadonlyMap<string, Deposit>;
+  readonly deposits: Map<string, Deposit>;
+  /** Keys and deposits as the fixture has them, whatever has happened since. */
+  readonly asFixture: Pick<World, 'keys' | 'deposits'>;
   readonly limits: Readonly<Partial<Record<Endpoint, Limit>>>;
   /** Unix ms of the counted requests of a limiter window, by endpoint and whom they are counted for. */
   readonly hits: Map<string, readonly number[]>;
@@ -43,11 +45,16 @@ export function createWorld(fixture: Fixture, now: number): World {
     ...deposit,
     partner: byId.get(deposit.user_id.toLowerCase())?.partner ?? null,
   });
+  const asFixture = {
+    keys: new Map(apiKeys.map((apiKey) => [apiKey.key, apiKey])),
+    deposits: new Map(deposits.map((deposit) => [deposit.reference_id.toLowerCase(), withPartner(deposit)])),
+  };
   return {
     createdAt: now,
-    keys: new Map(apiKeys.map((apiKey) => [apiKey.key, apiKey])),
+    keys: new Map(asFixture.keys),
     users: byId,
-    deposits: new Map(deposits.map((deposit) => [deposit.reference_id.toLowerCase(), withPartner(deposit)])),
+    deposits: new Map(asFixture.deposits),
+    asFixture,
     limits: {
       ...limitOf('user-status', limits['user-status']?.failedLookups, limits['user-status']?.windowSeconds),
       ...limitOf('deposit-check', limits['deposit-check']?.requests, limits['deposit-check']?.windowSeconds),

@@ -22,7 +22,8 @@ export interface Answer {
 /** Why there is no answer: the code is the reason that an inconclusive requirement gives. */
 export interface Trouble {
   readonly kind: 'trouble';
-  readonly code: 'timeout' | 'network' | 'rate-limited' | 'budget' | 'interrupted' | 'no-fixture';
+  readonly code:
+    'timeout' | 'network' | 'rate-limited' | 'budget' | 'interrupted' | 'no-fixture' | 'state-hook';
   readonly words: string;
 }
 

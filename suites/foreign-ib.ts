@@ -1,7 +1,7 @@
 import fc from 'fast-check';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { summary, type Answer } from './answer.ts';
-import { errorAnswer, executedResult, fieldsOf, saysMember, saysNotMember } from './expectations.ts';
+import { errorAnswer, fieldsOf, saysExecuted, saysMember, saysNotMember } from './expectations.ts';
 import { indistinguishable } from './indistinguishable.ts';
 import { stranger, unknownUuid } from './inputs/uuids.ts';
 import type { Known, KnownKey } from './known.ts';
@@ -179,7 +179,7 @@ export const foreignIb: readonly Requirement[] = [
       depositCheck(theirs.reference_id, as(key)),
       depositCheck(ours.reference_id, as(key)),
     ],
-    holds: (answers, { theirs }) => each(answers, executedResult(theirs), notFound),
+    holds: (answers) => each(answers, saysExecuted, notFound),
   }),
   timing('user-status', foreignIds('user-status')),
   timing('deposit-check', foreignIds('deposit-check')),

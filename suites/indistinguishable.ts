@@ -1,11 +1,12 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { header, summary, type Answer } from './answer.ts';
+import { sameAnswer } from './expectations.ts';
 import { manyStrangers } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { property, spread } from './property.ts';
 import { lookupOf } from './request.ts';
 import type { Property, Subject } from './requirement.ts';
-import { failed, held, type Verdict } from './verdict.ts';
+import { depends, failed, held, type Verdict } from './verdict.ts';
 
 /** The order of the lookups in one comparison: neither side comes first throughout, nor every other time. */
 const order = ['hidden', 'unknown', 'unknown', 'hidden', 'hidden', 'unknown', 'unknown', 'hidden'] as const;
@@ -35,7 +36,11 @@ export function indistinguishable({
     },
     holds: (answers) => {
       const side = (name: (typeof order)[number]) => answers.filter((_, at) => order[at] === name);
-      return compare(side('hidden'), side('unknown'));
+      // Where status or value differ, one of the two is wrong on its own account.
+      const [unknown] = side('unknown');
+      return answers.every((answer) => sameAnswer(unknown!, answer).kind === 'held')
+        ? compare(side('hidden'), side('unknown'))
+        : depends('the requirements on the answers themselves');
     },
   });
 }

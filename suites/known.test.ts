@@ -1,12 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Fixture, FixtureApiKey } from '../schemas/generated/types.ts';
+import type { FixtureApiKey } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { knowledge, type Known } from './known.ts';
-import { sampleFixture, sampleKnown as known } from './sample-known.ts';
+import { sampleFixture as fixture, sampleKnown as known } from './sample-known.ts';
 
 const keys = (list: readonly { readonly key: string }[]) => list.map(({ key }) => key);
-const fixture: Fixture = structuredClone<unknown>(sampleFixture) as Fixture;
 
 describe('the caller', () => {
   test('is the partner of the first active partner key', () => {

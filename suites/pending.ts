@@ -7,7 +7,7 @@ import { property } from './property.ts';
 import { depositCheck } from './request.ts';
 import type { Doors, Played, Requirement } from './requirement.ts';
 import { observing, scenario } from './scenario.ts';
-import { failed, held, observed, unjudged, type Verdict } from './verdict.ts';
+import { depends, failed, held, noStateHook, observed, unjudged, type Verdict } from './verdict.ts';
 
 const notFound = errorAnswer('deposit-check', 404);
 
@@ -45,7 +45,7 @@ function isPlausibleTime(value: unknown): value is number {
 }
 
 /** Polls until the deposit is EXECUTED, as long as the fixture lets one expect, and some. */
-async function pollUntilExecuted(deposit: BecomingDeposit, doors: Doors): Promise<Played> {
+async function pollUntilExecuted(deposit: BecomingDeposit, doors: Doors, known: Known): Promise<Played> {
   const { becomes, reference_id } = deposit;
   const request = depositCheck(reference_id);
   const seen = (finding: Verdict, reply: Reply): Played => ({ finding, request, reply, cases: 1 });
@@ -55,9 +55,12 @@ async function pollUntilExecuted(deposit: BecomingDeposit, doors: Doors): Promis
   const most = becomes.afterPolls === undefined ? 10 + SPARE_POLLS : 2 * becomes.afterPolls + SPARE_POLLS;
   for (let poll = 1; ; poll++) {
     if (reply.kind === 'trouble') return seen(unjudged(reply.code, reply.words), reply);
-    const pending = notFound(reply);
-    if (pending.kind !== 'held')
-      return seen(poll === 1 ? firstPollFailed(reply, pending) : turned(reply, becomes), reply);
+    const verdict = notFound(reply);
+    if (verdict.kind !== 'held')
+      return seen(
+        poll === 1 ? await judgeFirstPoll(reply, verdict, doors, known) : turned(reply, becomes),
+        reply,
+      );
     if (poll > most)
       return seen(
         failed('status', `200 after ${describe(becomes)}`, `${summary(reply)} after ${poll} polls`),
@@ -68,11 +71,21 @@ async function pollUntilExecuted(deposit: BecomingDeposit, doors: Doors): Promis
   }
 }
 
-/** Not 404 at once: pending/deposit-check/pending speaks of it. */
-const firstPollFailed = (reply: Answer, pending: Verdict): Verdict =>
-  reply.status === 200
+/** Not 404 at once: pending/deposit-check/pending speaks of it, unless it is so for this deposit only. */
+async function judgeFirstPoll(
+  reply: Answer,
+  verdict: Verdict,
+  { first }: Doors,
+  { pending: staying }: Known,
+): Promise<Verdict> {
+  const [other] = staying;
+  const answer = other === undefined ? undefined : await first(depositCheck(other.reference_id));
+  if (answer?.kind !== 'answer' || notFound(answer).kind !== 'held')
+    return depends('pending/deposit-check/pending');
+  return reply.status === 200
     ? failed('status', '404 first, then 200', `${summary(reply)} at the first poll`)
-    : pending;
+    : verdict;
+}
 
 function turned(reply: Answer, becomes: BecomingDeposit['becomes']): Verdict {
   const verdict = executedResult(becomes)(reply);
@@ -85,6 +98,42 @@ function turned(reply: Answer, becomes: BecomingDeposit['becomes']): Verdict {
 
 const describe = ({ afterPolls, afterSeconds }: BecomingDeposit['becomes']) =>
   afterPolls === undefined ? `${afterSeconds} s` : `${afterPolls} polls`;
+
+/** Polls every deposit that the fixture says will become EXECUTED. */
+async function pollBecoming(doors: Doors, known: Known): Promise<Played> {
+  let played: Played = { finding: noStateHook('and the fixture has no deposit with "becomes" under the IB') };
+  for (const [nth, deposit] of known.becoming.entries()) {
+    const next = await pollUntilExecuted(deposit, doors, known);
+    if (next.finding.kind === 'failed') return { ...next, cases: nth + 1 };
+    // One transition that was seen is worth more than one that was missed.
+    if (nth === 0 || next.finding.kind === 'held') played = { ...next, cases: nth + 1 };
+  }
+  return played;
+}
+
+/** Has a pending deposit executed, and polls. */
+async function executeMeanwhile(
+  { reference_id }: FixturePendingDeposit,
+  doors: Doors,
+  withState: NonNullable<Doors['withState']>,
+): Promise<Played> {
+  const request = depositCheck(reference_id);
+  const before = await doors.first(request);
+  const seen = (finding: Verdict, reply: Reply): Played => ({ finding, request, reply, cases: 1 });
+  if (before.kind === 'trouble') return seen(unjudged(before.code, before.words), before);
+  if (notFound(before).kind !== 'held') return seen(depends('pending/deposit-check/pending'), before);
+  const execution = { amountInUsd: 123.45, executedAt: doors.now() };
+  const after = await withState('deposit executed', { reference_id, ...execution }, async () => {
+    for (const ms of [0, 250, 500, 1000, 2000]) {
+      await doors.wait(ms);
+      const [reply] = (await doors.send(request)) as [Reply];
+      if (reply.kind === 'trouble' || reply.status !== 404) return reply;
+    }
+    return before;
+  });
+  if (after.kind === 'trouble') return seen(unjudged(after.code, after.words), after);
+  return seen(executedResult(execution)(after), after);
+}
 
 export const pending: readonly Requirement[] = [
   property<FixturePendingDeposit>({
@@ -130,22 +179,13 @@ export const pending: readonly Requirement[] = [
     title:
       'A deposit that becomes EXECUTED while a caller polls turns from 404 to 200, with its amount and time',
     play: async (doors, known) => {
-      if (known.becoming.length === 0)
-        return {
-          finding: {
-            kind: 'excluded',
-            reason: 'no-state-hook',
-            words: 'no state hook was given, and the fixture has no deposit with "becomes" under the IB',
-          },
-        };
-      let played: Played | undefined;
-      for (const [nth, deposit] of known.becoming.entries()) {
-        const next = await pollUntilExecuted(deposit, doors);
-        if (next.finding.kind === 'failed') return { ...next, cases: nth + 1 };
-        // One transition that was seen is worth more than one that was missed.
-        if (played === undefined || next.finding.kind === 'held') played = { ...next, cases: nth + 1 };
-      }
-      return played!;
+      const [staying] = known.pending;
+      const { withState } = doors;
+      const onRequest =
+        withState === undefined || staying === undefined ? undefined : await executeMeanwhile(staying, doors, withState);
+      if (onRequest !== undefined && onRequest.finding.kind !== 'held') return onRequest;
+      const byItself = await pollBecoming(doors, known);
+      return onRequest !== undefined && byItself.finding.kind !== 'failed' ? onRequest : byItself;
     },
   }),
   observing({

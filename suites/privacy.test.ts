@@ -84,6 +84,7 @@ const exchanges: Readonly<Record<string, readonly [Request, Answer, string | und
     body(ours),
     `the user id ${ours} in the body`,
   ],
+  "the partner's own id": [asked, body('{"partner":"northwind"}'), 'the partner id northwind in the body'],
   "another partner's id": [asked, body('{"partner":"contoso"}'), 'the partner id contoso in the body'],
   "another partner's id in another case": [
     asked,
@@ -138,6 +139,12 @@ describe('what an answer holds that its request did not name', () => {
     const told = (text: string) => foreignData(userStatus(nobody), body(text), dotted);
     assert.equal(told('key: pk.live+1(x)!'), '<key northwind/active> in the body');
     assert.equal(told('pkxliveee1x'), undefined);
+  });
+
+  test('a key that holds a partner id does not name the partner', () => {
+    const plain = knowledge({ apiKeys: [{ key: 'northwind-key', partner: 'northwind', state: 'active' }] });
+    const request = userStatus(nobody, as(plain.callerKeys[0]));
+    assert.equal(foreignData(request, body('northwind'), plain), 'the partner id northwind in the body');
   });
 
   test('a percent sign in the key does not hide what else the request named', () => {

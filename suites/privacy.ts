@@ -49,22 +49,18 @@ export function foreignData(request: Request, answer: Answer, known: Known): str
     ...Object.values(request.headers),
     request.body ?? '',
     credentialText(request),
-  ]
-    .join('\n')
-    .toLowerCase();
-  const askedDecoded = decodeSafely(asked);
-  const wasNamed = (text: string) => asked.includes(text) || askedDecoded.includes(text);
+  ].join('\n');
+  const wasNamed = (text: string) => holdsWord(asked, text) || holdsWord(decodeSafely(asked), text);
   for (const [place, text] of placesOf(answer)) {
     for (const [id] of text.matchAll(uuids)) {
       const user = id.toLowerCase();
-      if (known.partnerOfUser.has(user) && !wasNamed(user)) return `the user id ${id} in ${place}`;
+      if (known.partnerOfUser.has(user) && !asked.toLowerCase().includes(user) && !wasNamed(user))
+        return `the user id ${id} in ${place}`;
     }
     for (const { key, name } of known.everyKey)
-      if (isTelling(key) && holdsWord(text, key) && !wasNamed(key.toLowerCase()))
-        return `${name} in ${place}`;
+      if (isTelling(key) && holdsWord(text, key) && !wasNamed(key)) return `${name} in ${place}`;
     for (const id of known.partnerIds)
-      if (isTelling(id) && holdsWord(text, id) && !wasNamed(id.toLowerCase()))
-        return `the partner id ${id} in ${place}`;
+      if (isTelling(id) && holdsWord(text, id) && !wasNamed(id)) return `the partner id ${id} in ${place}`;
   }
   return undefined;
 }

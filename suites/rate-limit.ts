@@ -6,7 +6,7 @@ import type { Known } from './known.ts';
 import { depositCheck, lookupOf, userStatus, type Request } from './request.ts';
 import type { Doors, Played, Requirement, Watch } from './requirement.ts';
 import { observing, scenario } from './scenario.ts';
-import { failed, held, observed, unjudged, type Verdict } from './verdict.ts';
+import { depends, failed, held, observed, unjudged, type Verdict } from './verdict.ts';
 
 /** Requests of one kind that are spent on finding a limiter whose threshold nobody stated. */
 const MOST_WITHOUT_THRESHOLD = 1000;
@@ -279,7 +279,9 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
 
 /** Looking up members is no failed lookup, however often it is done. */
 async function judgeSuccesses(doors: Doors, known: Known): Promise<Played> {
-  const { limited } = await explore('user-status', doors, known);
+  const { limited, recovery } = await explore('user-status', doors, known);
+  if (limited !== undefined && recovery?.kind !== 'answer')
+    return { finding: depends('rate-limit/user-status/recovers') };
   const threshold = statedLimit('user-status', known)?.threshold ?? limited?.passed ?? 100;
   await doors.settle('user-status');
   const count = Math.min(2 * threshold + 2, MOST_WITHOUT_THRESHOLD);

@@ -3,7 +3,7 @@ import type { Level } from '../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from './answer.ts';
 import type { Known } from './known.ts';
 import type { Request } from './request.ts';
-import type { Exclusion, Observation, Verdict } from './verdict.ts';
+import type { Observation, Verdict } from './verdict.ts';
 
 /** What a requirement is, whatever way it is checked. */
 export interface Subject {
@@ -78,6 +78,19 @@ export interface Watch extends Subject {
   readonly unseen: Verdict;
 }
 
+/**
+ * Changes the state of the target on request, as Pact's provider states do: `deposit executed` with
+ * `reference_id`, `amountInUsd` and `executedAt`, `key revoked` with `key`.
+ */
+export interface StateHook {
+  /** Rejects where the target did not take it. */
+  readonly change: (
+    action: 'setup' | 'teardown',
+    state: string,
+    params: Readonly<Record<string, unknown>>,
+  ) => Promise<void>;
+}
+
 /** The engine's doors, as a scenario sees them. Times are ms of the engine's clock. */
 export interface Doors {
   /** One after another; 429 is waited out. */
@@ -92,6 +105,12 @@ export interface Doors {
   readonly settle: (endpoint: Endpoint) => Promise<void>;
   /** What `make` gives, made once a run: for requirements that speak of one and the same story. */
   readonly once: <Result>(name: string, make: () => Promise<Result>) => Promise<Result>;
+  /** Holds a state while `during` looks at it, and takes it back; undefined where no hook was given. */
+  readonly withState?: <Result>(
+    state: string,
+    params: Readonly<Record<string, unknown>>,
+    during: () => Promise<Result>,
+  ) => Promise<Result | Trouble>;
   readonly wait: (ms: number) => Promise<void>;
   readonly now: () => number;
   readonly cases: number;
@@ -100,6 +119,8 @@ export interface Doors {
 /** Follows a story whose next request depends on the last answer. */
 export interface Scenario extends Subject {
   readonly kind: 'scenario';
+  /** Whether nobody can tell without a state hook. */
+  readonly needsStateHook: boolean;
   /** Why the fixture does not suffice for it; undefined where it does. */
   readonly lacks: (known: Known) => Verdict | undefined;
   readonly play: (doors: Doors, known: Known) => Promise<Played>;
@@ -114,14 +135,7 @@ export interface Played {
   readonly cases?: number;
 }
 
-/** Declared, but never checked: the catalogue hides nothing. */
-export interface Unchecked extends Subject {
-  readonly kind: 'unchecked';
-  readonly reason: Exclusion;
-  readonly words: string;
-}
-
-export type Requirement = Property | Watch | Scenario | Unchecked;
+export type Requirement = Property | Watch | Scenario;
 
 /** `valid/user-status/member` belongs to `valid`. */
 export function suiteOf({ id }: Pick<Subject, 'id'>): string {

@@ -1,5 +1,5 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import { header, summary, type Reply } from './answer.ts';
+import { header, summary, type Answer, type Reply } from './answer.ts';
 import { sameAnswer } from './expectations.ts';
 import { findableId, stranger } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
@@ -53,30 +53,29 @@ function crowds(known: Known): readonly (readonly Request[])[] {
   return [...each, ...each];
 }
 
-/** Sends each crowd one by one and at once; what differs is asked alone again, to tell mix-ups from moods. */
-async function judgeConcurrency({ first, send, sendAtOnce }: Doors, known: Known): Promise<Played> {
+/**
+ * Sends each lookup alone and then in a crowd. Nothing else is under way meanwhile, so that what
+ * differs is asked alone once more, to tell mix-ups from moods.
+ */
+async function judgeConcurrency({ send, sendAtOnce }: Doors, known: Known): Promise<Played> {
+  const alone = new Map<string, Reply>();
   let cases = 0;
   for (const crowd of crowds(known)) {
-    const alone: Reply[] = [];
-    for (const request of crowd) alone.push(await first(request));
+    for (const request of crowd)
+      if (!alone.has(request.target)) alone.set(request.target, (await send(request))[0]!);
     const together = await sendAtOnce(...crowd);
     for (const [at, request] of crowd.entries()) {
-      const [before, reply] = [alone[at]!, together[at]!];
-      const trouble = [before, reply].find(({ kind }) => kind === 'trouble');
-      if (trouble?.kind === 'trouble')
+      const [before, reply] = [alone.get(request.target)!, together[at]!];
+      const trouble = [before, reply].find((each) => each.kind === 'trouble');
+      if (trouble !== undefined)
         return { finding: unjudged(trouble.code, trouble.words), request, reply: trouble, cases };
-      if (before.kind !== 'answer' || reply.kind !== 'answer') continue;
-      const verdict = sameAnswer(before, reply);
+      const verdict = sameAnswer(before as Answer, reply as Answer);
       cases++;
       if (verdict.kind === 'held') continue;
       const [again] = await send(request);
-      const isMood = again?.kind !== 'answer' || sameAnswer(before, again).kind !== 'held';
-      return {
-        finding: isMood ? unjudged('flaky', 'the same lookup, alone, is answered in two ways') : verdict,
-        request,
-        reply,
-        cases,
-      };
+      const isMood = again?.kind !== 'answer' || sameAnswer(before as Answer, again).kind !== 'held';
+      const finding = isMood ? unjudged('flaky', 'the same lookup, alone, is answered in two ways') : verdict;
+      return { finding, request, reply, cases };
     }
   }
   return { finding: held, cases };

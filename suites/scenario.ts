@@ -8,14 +8,17 @@ export interface ScenarioSpec extends Subject {
   readonly lacks?: (known: Known) => string | undefined;
   /** Whether it takes an active key of another partner. */
   readonly needsSecondKey?: boolean;
+  /** Whether nobody can tell without a state hook. */
+  readonly needsStateHook?: boolean;
   readonly play: (doors: Doors, known: Known) => Promise<Played>;
 }
 
 /** Makes a requirement that follows a story. */
-export function scenario({ lacks, needsSecondKey, ...spec }: ScenarioSpec): Scenario {
+export function scenario({ lacks, needsSecondKey, needsStateHook, ...spec }: ScenarioSpec): Scenario {
   return {
     ...spec,
     kind: 'scenario',
+    needsStateHook: needsStateHook ?? false,
     lacks: (known) => {
       if (needsSecondKey === true && known.otherKeys.length === 0) return noSecondKey;
       if (known.callerKeys.length === 0) return noFixture('active key of a partner');

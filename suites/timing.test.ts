@@ -44,7 +44,7 @@ describe('the rank test', () => {
         const other = rankTest(second, first);
         assert.ok(Math.abs(one.effect + other.effect - 1) < 1e-9);
         assert.ok(Math.abs(one.p - other.p) < 1e-9);
-        assert.deepEqual(rankTest(first.toReversed(), second.toSorted()), one);
+        assert.deepEqual(rankTest(first.toReversed(), second.toReversed()), one);
         assert.deepEqual(
           rankTest(
             first.map((value) => 3 * value + 7),

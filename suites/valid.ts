@@ -88,7 +88,11 @@ function repeatable(endpoint: Endpoint, ids: (known: Known) => readonly string[]
         ids: fc.array(fc.constantFrom(...ids(known), stranger(known)), { minLength: 1, maxLength: 3 }),
       }),
     ask: ({ ids: asked }: Repeated) => [...asked, ...asked.toReversed()].map((id) => lookupOf(endpoint, id)),
+    // What differs the second time may be the same the third: there is nothing to confirm.
+    once: () => true,
     holds: (answers: readonly Answer[]) => {
+      if (answers.some(({ status }) => status >= 500))
+        return unjudged('flaky', 'one of the lookups was answered with a 5xx');
       const half = answers.length / 2;
       for (let at = 0; at < half; at++) {
         const again = answers.length - 1 - at;

@@ -19,7 +19,7 @@ export type Reason =
   | 'not-seen';
 
 /** What must be excluded from the verdict, and why. */
-export type Exclusion = 'no-state-hook' | 'skipped' | 'black-box';
+export type Exclusion = 'no-state-hook' | 'skipped';
 
 /** What an input shows of a requirement. */
 export type Verdict =
@@ -55,6 +55,13 @@ export function unjudged(reason: Reason, words: string): Verdict {
 
 /** The fixture lacks what the check needs. */
 export const noFixture = (words: string): Verdict => unjudged('no-fixture', `the fixture has no ${words}`);
+
+/** The check needs somebody who changes the target's state. */
+export const noStateHook = (words: string): Verdict => ({
+  kind: 'excluded',
+  reason: 'no-state-hook',
+  words: `no state hook was given (--state-url): ${words}`,
+});
 
 /** The check needs an active key of another partner. */
 export const noSecondKey: Verdict = unjudged(

@@ -1,7 +1,6 @@
-import { promisify } from 'node:util';
-import { brotliDecompress, gunzip, inflate } from 'node:zlib';
 import { Pool, type Dispatcher } from 'undici';
-import { readBody, type Answer } from '../answer.ts';
+import type { Answer } from '../answer.ts';
+import { decodeBody, MOST_BODY_BYTES } from './body.ts';
 
 /** Where requests go, and how patiently. */
 export interface ClientOptions {
@@ -43,18 +42,6 @@ export interface Client {
   readonly close: () => Promise<void>;
 }
 
-/** An answer's body is read up to here; the interface's own are a hundred bytes. */
-const MOST_BODY_BYTES = 1024 * 1024;
-
-const decoders: Readonly<
-  Record<string, (bytes: Uint8Array, options: { maxOutputLength: number }) => Promise<Uint8Array>>
-> = {
-  gzip: promisify(gunzip),
-  'x-gzip': promisify(gunzip),
-  deflate: promisify(inflate),
-  br: promisify(brotliDecompress),
-};
-
 /** Opens a pool of connections to the target: keep-alive, no redirects, no pipelining. */
 export function createClient(options: ClientOptions): Client {
   const { target, timeoutMs, connections, now } = options;
@@ -90,7 +77,7 @@ export function createClient(options: ClientOptions): Client {
         kind: 'answer',
         status: response.statusCode,
         headers,
-        ...(await decode(body, headers['content-encoding']?.[0])),
+        ...(await decodeBody(body, headers['content-encoding']?.[0])),
         sentAt,
         receivedAt: now(),
         tookMs: performance.now() - started,
@@ -115,25 +102,6 @@ async function read(body: Dispatcher.ResponseData['body']): Promise<Uint8Array |
     chunks.push(chunk);
   }
   return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
-}
-
-async function decode(
-  bytes: Uint8Array | undefined,
-  encoding: string | undefined,
-): Promise<Pick<Answer, 'text' | 'json'>> {
-  const tooLong = {
-    text: '',
-    json: { ok: false, why: `the body is longer than ${MOST_BODY_BYTES} bytes` },
-  } as const;
-  if (bytes === undefined) return tooLong;
-  const decoder = decoders[encoding?.trim().toLowerCase() ?? ''];
-  if (decoder === undefined || bytes.length === 0) return readBody(bytes);
-  try {
-    return readBody(await decoder(bytes, { maxOutputLength: MOST_BODY_BYTES }));
-  } catch (error) {
-    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE') return tooLong;
-    return { text: '', json: { ok: false, why: `the body is not ${encoding}, as Content-Encoding says` } };
-  }
 }
 
 function multiMap(headers: Dispatcher.ResponseData['headers']): Readonly<Record<string, readonly string[]>> {

@@ -1,11 +1,17 @@
 import type { Reply } from '../answer.ts';
 import type { Request } from '../request.ts';
-import type { Doors } from '../requirement.ts';
+import type { Doors, StateHook } from '../requirement.ts';
 import type { Clock } from './clock.ts';
 import type { Courier } from './courier.ts';
 
 /** What a scenario may do to the world. */
-export function createDoors(courier: Courier, clock: Clock, signal: AbortSignal, cases: number): Doors {
+export function createDoors(
+  courier: Courier,
+  clock: Clock,
+  signal: AbortSignal,
+  cases: number,
+  hook?: StateHook,
+): Doors {
   const stories = new Map<string, Promise<unknown>>();
   const replyOf = async (carry: Courier['deliver'], request: Request): Promise<Reply> =>
     (await carry(request)).reply;
@@ -26,6 +32,28 @@ export function createDoors(courier: Courier, clock: Clock, signal: AbortSignal,
     },
     wait: (ms) => clock.sleep(ms, signal),
     now: clock.now,
+    ...(hook === undefined ? {} : { withState: holder(hook) }),
     cases,
+  };
+}
+
+/** What the target did not take is trouble with the hook, not with what is judged. */
+function holder(hook: StateHook): NonNullable<Doors['withState']> {
+  return async (state, params, during) => {
+    try {
+      await hook.change('setup', state, params);
+    } catch (error) {
+      return {
+        kind: 'trouble',
+        code: 'state-hook',
+        words: error instanceof Error ? error.message : String(error),
+      };
+    }
+    try {
+      return await during();
+    } finally {
+      // What cannot be taken back shows in the next run, not in this one.
+      await hook.change('teardown', state, params).catch(() => undefined);
+    }
   };
 }

@@ -19,10 +19,15 @@ function handClock(start = 0) {
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         assert.ok(ms >= 0 && Number.isFinite(ms), `sleep(${ms})`);
-        const sleeper = { at: now + ms, wake: () => (sleepers.delete(sleeper), resolve()) };
+        const wake = () => {
+          sleepers.delete(sleeper);
+          signal?.removeEventListener('abort', wake);
+          resolve();
+        };
+        const sleeper = { at: now + ms, wake };
         sleepers.add(sleeper);
-        signal?.addEventListener('abort', sleeper.wake);
-        if (signal?.aborted === true) sleeper.wake();
+        signal?.addEventListener('abort', wake);
+        if (signal?.aborted === true) wake();
       }),
   };
   return {
@@ -77,88 +82,111 @@ function watched<Value>(promise: Promise<Value>) {
   return state;
 }
 
+/** What a wait ends in, moving the clock as far as it takes. */
+async function ended<Value>(hand: HandClock, promise: Promise<Value>): Promise<Value> {
+  const state = watched(promise);
+  await hand.settled();
+  while (!state.isDone) assert.ok(await hand.next(), 'waits for ever');
+  return state.value!;
+}
+
 const limitsOf = (requests: number, windowSeconds: number): FixtureLimits => ({
   'deposit-check': { requests, windowSeconds },
 });
 
-/** Limiters of a target: whether a request that arrives now passes. */
+/** A limiter: whether a request that arrives now passes; at the threshold nothing does. */
+type Limiter = (now: number, price: 0 | 1) => boolean;
+
 const limiters = {
-  'a fixed window from the first request': (threshold: number, windowMs: number) => {
+  'a fixed window from the first request': (threshold: number, windowMs: number): Limiter => {
     let start = Number.NEGATIVE_INFINITY;
     let count = 0;
-    return (now: number) => {
-      if (now >= start + windowMs) [start, count] = [now, 0];
-      return ++count <= threshold;
+    return (now, price) => {
+      if (now >= start + windowMs) count = 0;
+      if (count >= threshold) return false;
+      if (count === 0) start = now;
+      count += price;
+      return true;
     };
   },
-  'windows of the wall clock': (threshold: number, windowMs: number) => {
+  'windows of the wall clock': (threshold: number, windowMs: number): Limiter => {
     const counts = new Map<number, number>();
-    return (now: number) => {
+    return (now, price) => {
       const window = Math.floor(now / windowMs);
-      counts.set(window, (counts.get(window) ?? 0) + 1);
-      return counts.get(window)! <= threshold;
+      const count = counts.get(window) ?? 0;
+      if (count < threshold) counts.set(window, count + price);
+      return count < threshold;
     };
   },
-  'a sliding window': (threshold: number, windowMs: number) => {
+  'a sliding window': (threshold: number, windowMs: number): Limiter => {
     const seen: number[] = [];
-    return (now: number) => {
-      seen.push(now);
-      return seen.filter((at) => at > now - windowMs).length <= threshold;
+    return (now, price) => {
+      const passes = seen.filter((at) => at > now - windowMs).length < threshold;
+      if (passes && price > 0) seen.push(now);
+      return passes;
     };
   },
-} as const satisfies Record<string, (threshold: number, windowMs: number) => (now: number) => boolean>;
+} as const satisfies Record<string, (threshold: number, windowMs: number) => Limiter>;
+
+/** A request on its way: ms there and back, and what becomes of it. */
+interface Trip {
+  readonly there: number;
+  readonly back: number;
+  readonly isFree: boolean;
+  readonly isLost: boolean;
+}
 
 interface Crowd {
   readonly threshold: number;
   readonly windowMs: number;
-  /** How many threads send requests one after another. */
+  /** How many workers send requests one after another. */
   readonly concurrency: number;
-  /** For each request: ms on the way there, and back; whether the answer gets lost. */
-  readonly trips: readonly (readonly [there: number, back: number, isLost: boolean])[];
+  readonly trips: readonly Trip[];
 }
 
-const crowds = fc.record<Crowd>({
-  threshold: fc.integer({ min: 1, max: 6 }),
-  windowMs: fc.integer({ min: 1, max: 300 }),
-  concurrency: fc.integer({ min: 1, max: 8 }),
-  trips: fc.array(
-    fc.tuple(
-      fc.nat(400),
-      fc.nat(400),
-      fc.integer({ max: 9, min: 0 }).map((n) => n === 0),
+const crowds = fc
+  .record<Crowd>({
+    threshold: fc.integer({ min: 1, max: 6 }),
+    windowMs: fc.integer({ min: 1, max: 300 }),
+    concurrency: fc.integer({ min: 1, max: 8 }),
+    trips: fc.array(
+      fc.record<Trip>({
+        there: fc.nat(400),
+        back: fc.nat(400),
+        isFree: fc.nat(3).map((n) => n === 0),
+        isLost: fc.nat(9).map((n) => n === 0),
+      }),
+      { minLength: 1, maxLength: 30 },
     ),
-    {
-      minLength: 1,
-      maxLength: 30,
-    },
-  ),
-});
+  })
+  // With a threshold of one, nothing can be kept back for those that are free.
+  .filter(({ threshold, trips }) => threshold > 1 || trips.every(({ isFree }) => !isFree));
 
 /** Sends the crowd to a simulated limiter; how many were refused, and how many sent in all. */
 async function refusals(
   { threshold, windowMs, concurrency, trips }: Crowd,
-  passes: (now: number) => boolean,
+  passes: Limiter,
   stated = threshold,
 ): Promise<{ refused: number; sent: number }> {
   const hand = handClock();
   const { clock } = hand;
   const quota = quotaOf(hand, limitsOf(stated, windowMs / 1000));
   const queue = [...trips];
-  let [refused, sent, working] = [0, 0, concurrency];
+  let [refused, sent] = [0, 0];
   const worker = async () => {
     for (let trip = queue.shift(); trip !== undefined; trip = queue.shift()) {
-      assert.equal(await quota.admit('deposit-check', 'k', 1), undefined);
+      const price = trip.isFree ? 0 : 1;
+      assert.equal(await quota.admit('deposit-check', 'k', price), undefined);
       const sentAt = clock.now();
-      await clock.sleep(trip[0]);
+      await clock.sleep(trip.there);
       sent++;
-      if (!passes(clock.now())) refused++;
-      await clock.sleep(trip[1]);
-      quota.note('deposit-check', 'k', 1, trip[2] ? undefined : ok(sentAt, clock.now()), true);
+      if (!passes(clock.now(), price)) refused++;
+      await clock.sleep(trip.back);
+      const reply = trip.isLost ? undefined : ok(sentAt, clock.now());
+      quota.note('deposit-check', 'k', price, reply, true);
     }
-    working--;
   };
-  for (let nth = 0; nth < concurrency; nth++) void worker();
-  while (working > 0) assert.ok(await hand.next(), 'nobody waits for anything, and not all is sent');
+  await ended(hand, Promise.all(Array.from({ length: concurrency }, worker)));
   return { refused, sent };
 }
 
@@ -171,45 +199,60 @@ describe('a stated threshold is never crossed, whatever the latencies', () => {
           assert.equal(refused, 0);
           assert.equal(sent, crowd.trips.length);
         }),
-        { numRuns: 40 },
+        { numRuns: 60 },
       );
     });
-    test(`${name}: the simulation notices one request too many`, async () => {
-      const trips = Array.from({ length: 20 }, () => [5, 5, false] as const);
-      const crowd = { threshold: 4, windowMs: 100, concurrency: 8, trips };
-      const { refused } = await refusals(crowd, limiter(4, 100), 5);
+    test(`${name}: the simulation notices what goes beyond`, async () => {
+      const trip = { there: 5, back: 5, isFree: false, isLost: false };
+      const crowd = {
+        threshold: 4,
+        windowMs: 100,
+        concurrency: 8,
+        trips: Array.from({ length: 20 }, () => trip),
+      };
+      const { refused } = await refusals(crowd, limiter(4, 100), 6);
       assert.ok(refused > 0);
     });
   }
 });
 
 describe('a stated threshold is used up', () => {
-  test('so many go out at once, and the next when the first is forgotten', async () => {
+  for (const [threshold, atOnce] of [
+    [1, 1],
+    [2, 1],
+    [3, 2],
+    [60, 59],
+  ] as const)
+    test(`of ${threshold}, ${atOnce} go out at once, and the next when the first is forgotten`, async () => {
+      const hand = handClock();
+      const quota = quotaOf(hand, limitsOf(threshold, 1));
+      const admitted = Array.from({ length: threshold + 5 }, () =>
+        watched(quota.admit('deposit-check', 'k', 1)),
+      );
+      const done = () => admitted.filter(({ isDone }) => isDone).length;
+      await hand.settled();
+      assert.equal(done(), atOnce, 'one is kept back for those that are free');
+      await hand.pass(200);
+      quota.note('deposit-check', 'k', 1, ok(0, 200), true);
+      await hand.pass(1000);
+      assert.equal(done(), atOnce, 'a window after the answer is not over');
+      await hand.pass(100);
+      assert.equal(done(), atOnce + 1);
+    });
+  test('what is not admitted counts as well; what is free waits only at the threshold', async () => {
     const hand = handClock();
-    const quota = quotaOf(hand, limitsOf(3, 1));
-    const admitted = Array.from({ length: 4 }, () => watched(quota.admit('deposit-check', 'k', 1)));
-    await hand.settled();
-    assert.deepEqual(
-      admitted.map(({ isDone }) => isDone),
-      [true, true, true, false],
-    );
-    await hand.pass(200);
-    quota.note('deposit-check', 'k', 1, ok(0, 200), true);
-    await hand.pass(1000);
-    assert.equal(admitted[3]!.isDone, false, 'a window after the answer is not over');
-    await hand.pass(100);
-    assert.equal(admitted[3]!.isDone, true);
-  });
-  test('what costs nothing always goes out, and what is not admitted counts as well', async () => {
-    const hand = handClock();
-    const quota = quotaOf(hand, limitsOf(1, 1));
+    const quota = quotaOf(hand, limitsOf(2, 1));
     quota.note('deposit-check', 'k', 1, ok(0), false);
-    const [free, paid] = [
-      watched(quota.admit('deposit-check', 'k', 0)),
-      watched(quota.admit('deposit-check', 'k', 1)),
-    ];
+    const paid = watched(quota.admit('deposit-check', 'k', 1));
+    const free = watched(quota.admit('deposit-check', 'k', 0));
     await hand.settled();
-    assert.deepEqual([free.isDone, paid.isDone], [true, false]);
+    assert.deepEqual([paid.isDone, free.isDone], [false, true]);
+    quota.note('deposit-check', 'k', 1, ok(0), false);
+    const late = watched(quota.admit('deposit-check', 'k', 0));
+    await hand.settled();
+    assert.equal(late.isDone, false);
+    await hand.pass(1100);
+    assert.deepEqual([paid.isDone, late.isDone], [true, true]);
   });
   test('a request without an answer counts too', async () => {
     const hand = handClock();
@@ -248,23 +291,26 @@ describe('a stated threshold is used up', () => {
 
 test('keys share the load: each is used up before anything waits', async () => {
   const hand = handClock();
-  const quota = quotaOf(hand, limitsOf(2, 1));
+  const quota = quotaOf(hand, limitsOf(3, 1));
   const keys = ['a', 'b', 'c'];
   const used: string[] = [];
   for (let nth = 0; nth < 6; nth++) {
     const key = quota.soonest('deposit-check', keys);
     used.push(key);
-    assert.equal(await quota.admit('deposit-check', key, 1), undefined);
+    const admission = watched(quota.admit('deposit-check', key, 1));
+    await hand.settled();
+    assert.ok(admission.isDone);
   }
   assert.deepEqual(used.toSorted(), ['a', 'a', 'b', 'b', 'c', 'c']);
   await hand.pass(50);
   quota.note('deposit-check', 'b', 1, ok(0, 50), true);
   await hand.pass(100);
   quota.note('deposit-check', 'a', 1, ok(0, 150), true);
-  await hand.pass(1100);
+  await hand.pass(950);
   assert.equal(quota.soonest('deposit-check', keys), 'b', 'the first that has room again');
-  quota.note('deposit-check', 'b', 1, limited(1250), true);
-  assert.notEqual(quota.soonest('deposit-check', keys), 'b', 'a key that the limiter holds is passed over');
+  await hand.pass(1000);
+  quota.note('deposit-check', 'b', 1, limited(hand.clock.now()), true);
+  assert.equal(quota.soonest('deposit-check', keys), 'a', 'a key that the limiter holds is passed over');
 });
 
 describe('a 429', () => {
@@ -294,8 +340,7 @@ describe('a 429', () => {
     const waits: number[] = [];
     for (let nth = 0; nth < 5; nth++) {
       const before = hand.clock.now();
-      const admission = watched(quota.admit('deposit-check', 'k', 1));
-      while (!admission.isDone) assert.ok(await hand.next());
+      assert.equal(await ended(hand, quota.admit('deposit-check', 'k', 1)), undefined);
       waits.push(hand.clock.now() - before);
       quota.note('deposit-check', 'k', 1, limited(hand.clock.now()), true);
     }
@@ -392,8 +437,9 @@ describe('Retry-After', () => {
 /** How long a key waits after one 429, and how it ends: with a window of 3 s stated, and without. */
 const waits: readonly (readonly [value: string | undefined, unstated: number | 'shut', stated: number])[] = [
   [undefined, 520, 3020],
+  ['0', 20, 20],
   ['2', 2020, 2020],
-  ['120', 120_020, 120_020],
+  ['15', 15_020, 15_020],
   ['121', 'shut', 3020],
   ['999999999999999999999999', 'shut', 3020],
   ['9'.repeat(400), 'shut', 3020],
@@ -413,13 +459,21 @@ describe('the wait after a 429', () => {
         const quota = quotaOf(hand, limits);
         await quota.admit('deposit-check', 'k', 1);
         quota.note('deposit-check', 'k', 1, limited(now, value), true);
-        const next = watched(quota.admit('deposit-check', 'k', 1));
-        await hand.settled();
-        while (!next.isDone) assert.ok(await hand.next());
-        const outcome = next.value?.code === 'rate-limited' ? 'shut' : hand.clock.now() - now;
+        const trouble = await ended(hand, quota.admit('deposit-check', 'k', 1));
+        const outcome = trouble?.code === 'rate-limited' ? 'shut' : hand.clock.now() - now;
         assert.equal(outcome, expected);
       }
     });
+});
+
+test('a limiter that asks for more than its stated window is waited for once before it is given up', async () => {
+  for (const value of ['17', '30', '60', '120']) {
+    const hand = handClock();
+    const quota = quotaOf(hand, limitsOf(5, 3));
+    await quota.admit('deposit-check', 'k', 1);
+    quota.note('deposit-check', 'k', 1, limited(0, value), true);
+    assert.equal(await ended(hand, quota.admit('deposit-check', 'k', 1)), undefined, value);
+  }
 });
 
 describe('patience ends', () => {
@@ -435,12 +489,10 @@ describe('patience ends', () => {
       const quota = quotaOf(hand, limits);
       for (let nth = 0; ; nth++) {
         assert.ok(nth < 30, 'asked for ever');
-        const admission = watched(quota.admit('deposit-check', 'k', 1));
-        await hand.settled();
-        while (!admission.isDone) assert.ok(await hand.next());
-        if (admission.value !== undefined) {
-          assert.equal(admission.value.code, 'rate-limited');
-          assert.match(admission.value.words, /still 429/);
+        const trouble = await ended(hand, quota.admit('deposit-check', 'k', 1));
+        if (trouble !== undefined) {
+          assert.equal(trouble.code, 'rate-limited');
+          assert.match(trouble.words, /still 429/);
           break;
         }
         quota.note('deposit-check', 'k', 1, limited(hand.clock.now(), value), true);
@@ -453,10 +505,7 @@ describe('patience ends', () => {
     const hand = handClock();
     const quota = quotaOf(hand);
     for (let nth = 0; nth < 100; nth++) {
-      const admission = watched(quota.admit('deposit-check', 'k', 1));
-      await hand.settled();
-      while (!admission.isDone) assert.ok(await hand.next());
-      assert.equal(admission.value, undefined);
+      assert.equal(await ended(hand, quota.admit('deposit-check', 'k', 1)), undefined);
       const at = hand.clock.now();
       quota.note('deposit-check', 'k', 1, nth % 2 === 0 ? limited(at, '60') : ok(at), true);
     }

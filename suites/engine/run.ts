@@ -3,9 +3,9 @@ import { Problem } from '../../schemas/problem.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { userStatus } from '../request.ts';
-import type { Doors, Requirement, Watch } from '../requirement.ts';
-import { unjudged, type Verdict } from '../verdict.ts';
-import { createClient, type ClientOptions } from './client.ts';
+import type { Doors, Requirement, StateHook, Watch } from '../requirement.ts';
+import { noStateHook, unjudged, type Verdict } from '../verdict.ts';
+import { createClient, type Client, type ClientOptions } from './client.ts';
 import type { Clock } from './clock.ts';
 import { createCourier, type Courier } from './courier.ts';
 import { createDoors } from './doors.ts';
@@ -34,6 +34,10 @@ export interface RunOptions {
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: Pick<ClientOptions, 'ca' | 'insecure'>;
   readonly clock: Clock;
+  /** Changes the target's state where a requirement needs it. */
+  readonly stateHook?: StateHook;
+  /** Opens the way to the target; sockets without it. */
+  readonly connect?: (options: ClientOptions) => Client;
   /** From 0 to 1, for jitter. */
   readonly random: () => number;
   /** Ends the run early; what was found so far is still recorded. */
@@ -66,7 +70,12 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   const { clock, known, requirements, signal, concurrency, seed, cases } = options;
   const startedAt = clock.now();
   const begun = clock.stopwatch();
-  const client = createClient({ ...options.tls, ...options, connections: concurrency, now: clock.now });
+  const client = (options.connect ?? createClient)({
+    ...options.tls,
+    ...options,
+    connections: concurrency,
+    now: clock.now,
+  });
   const watchers = createWatchers(
     requirements.filter((requirement): requirement is Watch => requirement.kind === 'watch'),
     known,
@@ -96,7 +105,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         concurrency,
         ...(options.path === undefined ? {} : { path: options.path }),
       },
-      doors: createDoors(courier, clock, signal, cases),
+      doors: createDoors(courier, clock, signal, cases, options.stateHook),
       watchers,
     };
     const results = new Map<Requirement, Result>();
@@ -161,8 +170,8 @@ async function judge(
   const { skip, known, signal } = options;
   if (skip.has(requirement.id))
     return { verdict: { kind: 'excluded', reason: 'skipped', words: 'left out on request' }, cases: 0 };
-  if (requirement.kind === 'unchecked')
-    return { verdict: { kind: 'excluded', reason: requirement.reason, words: requirement.words }, cases: 0 };
+  if (requirement.kind === 'scenario' && requirement.needsStateHook && options.stateHook === undefined)
+    return { verdict: noStateHook('nobody but the target can tell'), cases: 0 };
   if (silence !== undefined) return { verdict: silence, cases: 0 };
   if (requirement.kind === 'watch') return context.watchers.judgement(requirement);
   const lack = requirement.lacks(known);

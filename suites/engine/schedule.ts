@@ -19,11 +19,13 @@ export function schedule(requirements: readonly Requirement[]): readonly Stage[]
   const ordered = requirements.toSorted((a, b) => rank(a) - rank(b));
   const isLast = ({ kind }: Requirement) => kind === 'watch';
   const isLimiter = (requirement: Requirement) => suiteOf(requirement) === 'rate-limit';
-  const early = ordered.filter((requirement) => !isLast(requirement) && !isLimiter(requirement));
+  // A revoked key may be one that shares the load: nothing else is under way meanwhile.
+  const isAlone = ({ id }: Requirement) => id.startsWith('auth/') && id.endsWith('/revocation');
+  const early = ordered.filter((requirement) => ![isLast, isLimiter, isAlone].some((is) => is(requirement)));
   const lane = (endpoint: string) => early.filter(({ id }) => id.split('/')[1] === endpoint);
   return [
     [lane('user-status'), lane('deposit-check')],
-    [lane('service')],
+    [[...lane('service'), ...ordered.filter(isAlone)]],
     [ordered.filter((requirement) => !isLast(requirement) && isLimiter(requirement))],
     [ordered.filter(isLast)],
   ];

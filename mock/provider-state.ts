@@ -1,0 +1,107 @@
+import type { HttpRequest, HttpResponse } from './exchange.ts';
+import type { World } from './world.ts';
+
+/** Where a state is changed: not part of the interface, and open on loopback only. */
+const statePath = '/__admin/state';
+
+type Params = Readonly<Record<string, unknown>>;
+
+interface ProviderState {
+  /** Brings the state about; says what is wrong where it cannot. */
+  readonly setup: (world: World, params: Params) => string | undefined;
+  /** Takes it back: as the fixture has it. */
+  readonly teardown: (world: World, params: Params) => string | undefined;
+}
+
+/** The states by name, as in Pact's provider states. */
+const states: Readonly<Record<string, ProviderState>> = {
+  'key revoked': {
+    setup: (world, params) => changeKey(world, params, (key) => ({ ...key, state: 'revoked' })),
+    teardown: (world, params) => changeKey(world, params, (key) => world.asFixture.keys.get(key.key) ?? key),
+  },
+  'deposit executed': {
+    setup: (world, params) => {
+      const { amountInUsd, executedAt } = params;
+      if (typeof amountInUsd !== 'number' || typeof executedAt !== 'number')
+        return 'params need the numbers amountInUsd and executedAt';
+      return changeDeposit(world, params, (deposit) => ({
+        reference_id: deposit.reference_id,
+        user_id: deposit.user_id,
+        partner: deposit.partner,
+        state: 'EXECUTED',
+        amountInUsd,
+        executedAt,
+      }));
+    },
+    teardown: (world, params) =>
+      changeDeposit(world, params, (deposit, id) => world.asFixture.deposits.get(id) ?? deposit),
+  },
+};
+
+type Key = NonNullable<ReturnType<World['keys']['get']>>;
+type Deposit = NonNullable<ReturnType<World['deposits']['get']>>;
+
+function changeKey(world: World, { key }: Params, change: (key: Key) => Key): string | undefined {
+  const known = typeof key === 'string' ? world.keys.get(key) : undefined;
+  if (known === undefined) return 'params need a key that the fixture has';
+  world.keys.set(known.key, change(known));
+  return undefined;
+}
+
+function changeDeposit(
+  world: World,
+  { reference_id }: Params,
+  change: (deposit: Deposit, id: string) => Deposit,
+): string | undefined {
+  const id = typeof reference_id === 'string' ? reference_id.toLowerCase() : '';
+  const known = world.deposits.get(id);
+  if (known === undefined) return 'params need the reference_id of a deposit that the fixture has';
+  world.deposits.set(id, change(known, id));
+  return undefined;
+}
+
+/**
+ * Brings about or takes back a state of the world.
+ *
+ * @param body `{ "state": name, "params": { … }, "action": "setup" or "teardown" }`
+ * @returns what is wrong with the body; undefined where it was done
+ */
+export function changeState(world: World, body: unknown): string | undefined {
+  const {
+    state,
+    params,
+    action = 'setup',
+  } = (typeof body === 'object' && body !== null ? body : {}) as Params;
+  const found = typeof state === 'string' && Object.hasOwn(states, state) ? states[state] : undefined;
+  if (found === undefined) return `state has to be one of: ${Object.keys(states).join(', ')}`;
+  if (action !== 'setup' && action !== 'teardown') return 'action has to be setup or teardown';
+  return found[action](world, (typeof params === 'object' && params !== null ? params : {}) as Params);
+}
+
+/** The answer to a request for another state; undefined for any other request. */
+export function stateAnswer(
+  world: World,
+  { method, target, headers, body }: HttpRequest,
+): HttpResponse | undefined {
+  if (target !== statePath) return undefined;
+  const refuse = (status: number, error: string): HttpResponse => ({
+    status,
+    headers: { 'Content-Type': 'application/json' },
+    body: JSON.stringify({ error }),
+  });
+  // What a page in a browser can send across sites has neither this host nor this type.
+  if (!isLoopbackName(headers.host)) return refuse(403, 'only reached by a loopback name');
+  if (method !== 'POST') return refuse(405, 'Method not allowed');
+  if (headers['content-type']?.startsWith('application/json') !== true)
+    return refuse(415, 'Content-Type has to be application/json');
+  let json: unknown;
+  try {
+    json = JSON.parse(body ?? '');
+  } catch {
+    return refuse(400, 'the body is not JSON');
+  }
+  const problem = changeState(world, json);
+  return problem === undefined ? { status: 204, headers: {}, body: '' } : refuse(400, problem);
+}
+
+const isLoopbackName = (host = '') => /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/i.test(host);

@@ -1,0 +1,492 @@
+import assert from 'node:assert/strict';
+import { createServer as createHttpServer, type RequestListener } from 'node:http';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { describe, test } from 'node:test';
+import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
+import type { Answer } from '../answer.ts';
+import {
+  createClient,
+  type Client,
+  type ClientOptions,
+  type WireRequest,
+  type WireTrouble,
+} from './client.ts';
+
+const request: WireRequest = { method: 'GET', target: '/api/ib/user-status?user_id=x', headers: {} };
+
+async function withServer<Result>(server: Server, use: (port: number) => Promise<Result>): Promise<Result> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => {});
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    return await use((server.address() as AddressInfo).port);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+async function withClient<Result>(
+  port: number,
+  use: (client: Client) => Promise<Result>,
+  options: Partial<ClientOptions> & { readonly path?: string } = {},
+): Promise<Result> {
+  const client = createClient({
+    target: new URL(`http://127.0.0.1:${port}${options.path ?? ''}`),
+    timeoutMs: 5000,
+    connections: 2,
+    headers: {},
+    insecure: false,
+    now: () => 0,
+    ...options,
+  });
+  try {
+    return await use(client);
+  } finally {
+    await client.close();
+  }
+}
+
+/** What the client makes of a server that writes these bytes, once it has the head of the request. */
+function afterBytes(
+  write: (socket: Socket) => void,
+  options: Partial<ClientOptions> = {},
+): Promise<Answer | WireTrouble> {
+  const server = createServer((socket) => socket.once('data', () => write(socket)));
+  return withServer(server, (port) => withClient(port, (client) => client.send(request), options));
+}
+
+/** What the client makes of a server that speaks HTTP. */
+function afterHttp(listener: RequestListener, options: Partial<ClientOptions> = {}) {
+  return withServer(createHttpServer(listener), (port) =>
+    withClient(port, (client) => client.send(request), options),
+  );
+}
+
+function answered(reply: Answer | WireTrouble): Answer {
+  assert.equal(reply.kind, 'answer', JSON.stringify(reply));
+  return reply;
+}
+
+const head = (...fields: readonly string[]) =>
+  `HTTP/1.1 200 OK\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n`;
+const body = '{"error":"Unauthorized"}';
+const impatient = { timeoutMs: 200 };
+
+const brotli = (data: string | Buffer) =>
+  brotliCompressSync(data, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
+
+describe('an answer that arrives whole', () => {
+  test('is read: status, headers, body, times', async () => {
+    let time = 1000;
+    const answer = answered(
+      await afterHttp(
+        (_, response) => response.writeHead(401, { 'X-One': 'a', 'Set-Cookie': ['b', 'c'] }).end(body),
+        { now: () => time++ },
+      ),
+    );
+    assert.equal(answer.status, 401);
+    assert.deepEqual(answer.headers['x-one'], ['a']);
+    assert.deepEqual(answer.headers['set-cookie'], ['b', 'c']);
+    assert.equal(answer.text, body);
+    assert.deepEqual(answer.json, { ok: true, value: { error: 'Unauthorized' } });
+    assert.ok(answer.sentAt >= 1000 && answer.receivedAt > answer.sentAt);
+    assert.ok(answer.tookMs > 0);
+  });
+
+  /** Bytes on the wire, and the body that they are. */
+  const whole: Readonly<Record<string, readonly [bytes: string, text: string]>> = {
+    'with a Content-Length': [head(`Content-Length: ${body.length}`) + body, body],
+    'in chunks': [
+      `${head('Transfer-Encoding: chunked')}5\r\n${body.slice(0, 5)}\r\n13\r\n${body.slice(5)}\r\n0\r\n\r\n`,
+      body,
+    ],
+    'until the connection closes': [head('Connection: close') + body, body],
+    'of HTTP/1.0': [`HTTP/1.0 200 OK\r\n\r\n${body}`, body],
+    'without a body': [head('Content-Length: 0'), ''],
+    'of status 204': ['HTTP/1.1 204 No Content\r\n\r\n', ''],
+    'without a reason phrase': [`HTTP/1.1 200 \r\nContent-Length: ${body.length}\r\n\r\n${body}`, body],
+    'after a 100': [`HTTP/1.1 100 Continue\r\n\r\n${head(`Content-Length: ${body.length}`)}${body}`, body],
+    'after a 102 and a 103': [
+      `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${head(`Content-Length: ${body.length}`)}${body}`,
+      body,
+    ],
+  };
+  for (const [name, [bytes, text]] of Object.entries(whole))
+    test(name, async () =>
+      assert.equal(answered(await afterBytes((socket) => socket.end(bytes))).text, text),
+    );
+
+  test('byte by byte', async () => {
+    const bytes = head(`Content-Length: ${body.length}`) + body;
+    const reply = await afterBytes((socket) => {
+      socket.setNoDelay(true);
+      let at = 0;
+      const next = () => {
+        if (at < bytes.length) socket.write(bytes[at++]!, () => setImmediate(next));
+      };
+      next();
+    });
+    assert.equal(answered(reply).text, body);
+  });
+
+  for (const status of [301, 302, 303, 307, 308])
+    test(`redirects are not followed: ${status}`, async () => {
+      let asked = 0;
+      const reply = await afterHttp((_, response) => {
+        asked++;
+        response.writeHead(status, { Location: '/elsewhere' }).end('moved');
+      });
+      assert.deepEqual([answered(reply).status, answered(reply).text, asked], [status, 'moved', 1]);
+    });
+  for (const status of [400, 404, 429, 500, 503])
+    test(`no status is an error: ${status}`, async () => {
+      const reply = await afterHttp((_, response) => response.writeHead(status).end(body));
+      assert.equal(answered(reply).status, status);
+    });
+});
+
+describe('a body that is not what it should be', () => {
+  const why = (reply: Answer | WireTrouble) => {
+    const { json } = answered(reply);
+    return json.ok ? 'JSON' : json.why;
+  };
+  const sent = (bytes: Uint8Array, encoding?: string) =>
+    afterHttp((_, response) =>
+      response.writeHead(200, encoding === undefined ? {} : { 'Content-Encoding': encoding }).end(bytes),
+    );
+
+  test('invalid UTF-8 is shown, and said', async () => {
+    const reply = await sent(Buffer.from([0x22, 0xff, 0x22]));
+    assert.equal(answered(reply).text, '"\ufffd"');
+    assert.equal(why(reply), 'the body is not UTF-8');
+  });
+  for (const [encoding, encode] of [
+    ['gzip', gzipSync],
+    ['x-gzip', gzipSync],
+    ['GZip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotli],
+  ] as const)
+    test(`${encoding} is read`, async () => {
+      assert.equal(answered(await sent(encode(body), encoding)).text, body);
+    });
+  for (const [encoding, encode] of [
+    ['gzip', gzipSync],
+    ['deflate', deflateSync],
+    ['br', brotli],
+  ] as const)
+    test(`a ${encoding} bomb is not blown up`, async () => {
+      const reply = await sent(encode(Buffer.alloc(16 * 1024 * 1024)), encoding);
+      assert.equal(answered(reply).text, '');
+      assert.match(why(reply), /longer than 1048576 bytes/);
+    });
+  test('what is not gzip, although it says so', async () => {
+    const reply = await sent(Buffer.from(body), 'gzip');
+    assert.match(why(reply), /not gzip, as Content-Encoding says/);
+  });
+  test('half a gzip', async () => {
+    const reply = await sent(gzipSync(body).subarray(0, 20), 'gzip');
+    assert.match(why(reply), /not gzip/);
+  });
+  for (const encoding of ['identity', 'unheard-of', 'constructor', '__proto__', ''])
+    test(`the encoding ${JSON.stringify(encoding)} is left as it is`, async () => {
+      assert.equal(answered(await sent(Buffer.from(body), encoding)).text, body);
+    });
+  test('one that never ends is read up to a bound', async () => {
+    let isOver = false;
+    const reply = await afterHttp((_, response) => {
+      const piece = Buffer.alloc(64 * 1024, 'x');
+      const more = (): void => {
+        if (!isOver && response.write(piece)) setImmediate(more);
+      };
+      response.on('drain', more);
+      response.on('close', () => (isOver = true));
+      more();
+    });
+    assert.match(why(reply), /longer than 1048576 bytes/);
+    assert.ok(isOver || answered(reply).text === '');
+  });
+  test('a megabyte is still read, a byte more is not', async () => {
+    const megabyte = Buffer.alloc(1024 * 1024, 'x');
+    assert.equal(answered(await sent(megabyte)).text.length, megabyte.length);
+    assert.match(why(await sent(Buffer.concat([megabyte, Buffer.from('x')]))), /longer/);
+  });
+});
+
+describe('no whole answer', { concurrency: true }, () => {
+  /** What a server does, and what that is called. */
+  const troubles: Readonly<
+    Record<string, readonly [write: (socket: Socket) => void, code: WireTrouble['code'], words: RegExp]>
+  > = {
+    'hangs before the head': [() => {}, 'timeout', /no whole answer within 200 ms/],
+    'hangs within the head': [(socket) => socket.write('HTTP/1.1 200 OK\r\nX-'), 'timeout', /200 ms/],
+    'hangs before the body': [(socket) => socket.write(head('Content-Length: 24')), 'timeout', /200 ms/],
+    'hangs within the body': [
+      (socket) => socket.write(head('Content-Length: 24') + body.slice(0, 9)),
+      'timeout',
+      /200 ms/,
+    ],
+    'drips for ever': [
+      (socket) => {
+        socket.write(head('Content-Length: 100000'));
+        const drip = setInterval(() => socket.write('x'), 20);
+        socket.on('close', () => clearInterval(drip));
+      },
+      'timeout',
+      /200 ms/,
+    ],
+    'says 102 for ever': [
+      (socket) => {
+        const drip = setInterval(() => socket.write('HTTP/1.1 102 Processing\r\n\r\n'), 20);
+        socket.on('close', () => clearInterval(drip));
+      },
+      'timeout',
+      /200 ms/,
+    ],
+    'closes at once': [(socket) => socket.end(), 'network', /closed|reset/],
+    'resets at once': [(socket) => socket.resetAndDestroy(), 'network', /reset|closed/],
+    'closes within the head': [(socket) => socket.end('HTTP/1.1 200 OK\r\nX-'), 'network', /closed|not HTTP/],
+    'closes within the body': [
+      (socket) => socket.end(head('Content-Length: 24') + body.slice(0, 9)),
+      'network',
+      /closed|not as long/,
+    ],
+    'closes within a chunk': [
+      (socket) => socket.end(`${head('Transfer-Encoding: chunked')}18\r\n{"err`),
+      'network',
+      /closed|not as long|not HTTP/,
+    ],
+    'resets within the body': [
+      (socket) => socket.write(head('Content-Length: 24') + body.slice(0, 9), () => socket.resetAndDestroy()),
+      'network',
+      /reset|closed/,
+    ],
+    'speaks garbage': [(socket) => socket.end('\u0001\u0002 what?\r\n\r\n'), 'network', /not HTTP/],
+    'greets as SMTP does': [(socket) => socket.end('220 mail ESMTP\r\n'), 'network', /not HTTP/],
+    'sends two different lengths': [
+      (socket) => socket.end(head('Content-Length: 2', 'Content-Length: 24') + body),
+      'network',
+      /./,
+    ],
+    'sends a length that is none': [
+      (socket) => socket.end(head('Content-Length: -1') + body),
+      'network',
+      /./,
+    ],
+    'sends a chunk of no length': [
+      (socket) => socket.end(`${head('Transfer-Encoding: chunked')}zz\r\n`),
+      'network',
+      /not HTTP/,
+    ],
+    'sends huge headers': [
+      (socket) => socket.end(head(`X-Huge: ${'x'.repeat(200_000)}`, 'Content-Length: 0')),
+      'network',
+      /headers are too long/,
+    ],
+    'sends endless headers': [
+      (socket) => {
+        socket.write('HTTP/1.1 200 OK\r\n');
+        const more = (): void => {
+          if (!socket.destroyed && socket.write('X-More: x\r\n'.repeat(1000))) setImmediate(more);
+        };
+        socket.on('drain', more);
+        more();
+      },
+      'network',
+      /headers are too long/,
+    ],
+  };
+  for (const [name, [write, code, words]] of Object.entries(troubles))
+    test(`a server that ${name}: ${code}`, async () => {
+      const reply = await afterBytes(write, code === 'timeout' ? impatient : {});
+      assert.equal(reply.kind, 'trouble', JSON.stringify(reply));
+      assert.equal(reply.code, code);
+      assert.match(reply.words, words);
+      assert.equal(reply.unreachable, false);
+    });
+
+  test('where nothing listens: network, and not reachable', async () => {
+    const port = await withServer(createServer(), async (free) => free);
+    const reply = await withClient(port, (client) => client.send(request));
+    assert.deepEqual(reply, {
+      kind: 'trouble',
+      code: 'network',
+      words: 'the connection was refused: nothing listens there',
+      unreachable: true,
+    });
+  });
+  test('from a port that speaks no TLS: network, and not reachable', async () => {
+    const reply = await withServer(createHttpServer(), (port) =>
+      withClient(port, (client) => client.send(request), { target: new URL(`https://127.0.0.1:${port}`) }),
+    );
+    assert.equal(reply.kind, 'trouble');
+    assert.match(reply.words, /TLS/);
+    assert.equal(reply.unreachable, true);
+  });
+  test('a longer body than Content-Length says is cut there, and spoils no later answer', async () => {
+    const server = createServer((socket) =>
+      socket.on('data', () =>
+        socket.write(`${head(`Content-Length: ${body.length}`)}${body}{"error":"more"}`),
+      ),
+    );
+    await withServer(server, (port) =>
+      withClient(
+        port,
+        async (client) => {
+          for (let nth = 0; nth < 3; nth++) {
+            const reply = await client.send(request);
+            if (reply.kind === 'answer') assert.equal(reply.text, body);
+            else assert.equal(reply.code, 'network');
+          }
+        },
+        { connections: 1 },
+      ),
+    );
+  });
+});
+
+describe('what is sent', () => {
+  /** What a server sees of a request. */
+  async function seen(options: Partial<ClientOptions> & { readonly path?: string }, wire = request) {
+    const requests: { url: string; method: string; headers: NodeJS.Dict<string | string[]>; body: string }[] =
+      [];
+    const server = createHttpServer((incoming, response) => {
+      let text = '';
+      incoming.on('data', (piece) => (text += piece));
+      incoming.on('end', () => {
+        const { url = '', method = '', headers } = incoming;
+        requests.push({ url, method, headers, body: text });
+        response.end();
+      });
+    });
+    await withServer(server, (port) => withClient(port, (client) => client.send(wire), options));
+    assert.equal(requests.length, 1);
+    return requests[0]!;
+  }
+
+  for (const [path, expected] of [
+    ['', ''],
+    ['/', ''],
+    ['/gateway', '/gateway'],
+    ['/gateway/', '/gateway'],
+    ['/gateway///', '/gateway'],
+    ['/gate%20way/v2/', '/gate%20way/v2'],
+  ] as const)
+    test(`below the base path ${JSON.stringify(path)}`, async () => {
+      const { url, method } = await seen({ path });
+      assert.equal(url, `${expected}/api/ib/user-status?user_id=x`);
+      assert.equal(method, 'GET');
+    });
+  test('the target as it is written, not normalized', async () => {
+    for (const target of ['/a/../b', '/a//b', '/%2e%2E/%zz', "/x?a=%&b=%u0031&c='{}|\\^`", '/x?']) {
+      const { url } = await seen({}, { ...request, target });
+      assert.equal(url, target);
+    }
+  });
+  test("the run's headers, and the request's over them", async () => {
+    const { headers } = await seen(
+      { headers: { 'x-run': '1', accept: 'application/json' } },
+      { ...request, headers: { accept: 'text/html', authorization: 'Bearer k' } },
+    );
+    assert.equal(headers['x-run'], '1');
+    assert.equal(headers['accept'], 'text/html');
+    assert.equal(headers['authorization'], 'Bearer k');
+    assert.equal(headers['accept-encoding'], undefined, 'no compression unless asked for');
+  });
+  test('no body, or the body of a GET', async () => {
+    assert.equal((await seen({})).body, '');
+    const { body: text, headers } = await seen({}, { ...request, body: '{"k":1}' });
+    assert.equal(text, '{"k":1}');
+    assert.equal(headers['content-length'], '7');
+  });
+  for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
+    test(`${method} goes out`, async () => {
+      assert.equal((await seen({}, { ...request, method })).method, method);
+    });
+});
+
+describe('connections', () => {
+  test('are kept, and opened anew where the server closed them between requests', async () => {
+    let opened = 0;
+    const closed: (() => Promise<unknown>)[] = [];
+    const server = createServer((socket) => {
+      opened++;
+      socket.on('data', () => socket.write(head('Content-Length: 0')));
+      closed.push(
+        () =>
+          new Promise((resolve) => {
+            socket.on('close', resolve);
+            socket.end();
+          }),
+      );
+    });
+    await withServer(server, (port) =>
+      withClient(
+        port,
+        async (client) => {
+          for (let nth = 0; nth < 3; nth++) answered(await client.send(request));
+          assert.equal(opened, 1, 'one connection for one request after the other');
+          await closed[0]!();
+          answered(await client.send(request));
+          assert.equal(opened, 2);
+        },
+        { connections: 1 },
+      ),
+    );
+  });
+  test('are as many as allowed, and carry one request each at a time', async () => {
+    let [under, most] = [0, 0];
+    const waiting: (() => void)[] = [];
+    const server = createHttpServer((_, response) => {
+      most = Math.max(most, ++under);
+      waiting.push(() => {
+        under--;
+        response.end();
+      });
+      // Answers only when both connections have a request.
+      if (waiting.length % 2 === 0) for (const go of waiting.splice(0)) go();
+    });
+    await withServer(server, (port) =>
+      withClient(port, (client) => Promise.all(Array.from({ length: 8 }, () => client.send(request))), {
+        connections: 2,
+      }),
+    );
+    assert.equal(most, 2);
+  });
+  test('one that failed does not spoil the next request', async () => {
+    let nth = 0;
+    const server = createServer((socket) =>
+      socket.on('data', () => {
+        if (nth++ === 0) socket.end('garbage\r\n\r\n');
+        else socket.write(head('Content-Length: 0'));
+      }),
+    );
+    const replies = await withServer(server, (port) =>
+      withClient(port, async (client) => [await client.send(request), await client.send(request)], {
+        connections: 1,
+      }),
+    );
+    assert.deepEqual(
+      replies.map(({ kind }) => kind),
+      ['trouble', 'answer'],
+    );
+  });
+  test('that are closed with the client end what is under way', async () => {
+    const server = createServer();
+    const reply = await withServer(server, (port) =>
+      withClient(port, async (client) => {
+        const connected = new Promise((resolve) => server.once('connection', resolve));
+        const pending = client.send(request);
+        await connected;
+        await client.close();
+        return pending;
+      }),
+    );
+    assert.equal(reply.kind, 'trouble');
+  });
+});

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { describe, test } from 'node:test';
+import type { Reply } from '../answer.ts';
+import { malformedCredentials, misplacedKeys, unknownCredentials } from '../inputs/credentials.ts';
+import { hostileQueries } from '../inputs/hostile.ts';
+import { knowledge, type Known, type KnownKey } from '../known.ts';
+import { lookup, userStatus, type Changes, type Request } from '../request.ts';
+import { answerOf } from '../sample-answers.ts';
+import { sampleKnown } from '../sample-known.ts';
+import { recordExchange, redactor } from './evidence.ts';
+
+const base = 'https://target.example/gateway/';
+const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+const plain = answerOf(401, { error: 'Unauthorized' });
+
+const knownOf = (key: string, partner = 'northwind'): Known =>
+  knowledge({ apiKeys: [{ key, partner, state: 'active' }] });
+
+/** Keys that are awkward in a shell, a URL, JSON or a cookie. */
+const fixtures: Readonly<Record<string, Known>> = {
+  'a plain key': sampleKnown,
+  'base64 in a key': knownOf('c2VjcmV0+LWtl/eQ=='),
+  'signs of the shell in a key': knownOf('pk$HOME`id`"q"\\n!!'),
+  'signs of a URL in a key': knownOf('pk%20&live=1#x?y'),
+  'signs of a cookie in a key': knownOf('pk;live,one+two/three'),
+  'signs of JSON in a key': knownOf('{"pk":"\\live"}'),
+};
+
+/** What stands in the place of the key wherever it can stand. */
+function requestsWith(known: Known, key: KnownKey): readonly Request[] {
+  const changes: readonly Changes[] = [
+    { credential: { as: 'key', key } },
+    ...[...malformedCredentials(key), ...unknownCredentials(known)].map((credential) => ({ credential })),
+  ];
+  const misplaced = misplacedKeys(key).map((one) =>
+    lookup('user-status', `user_id=${id}${one.query === undefined ? '' : `&${one.query}`}`, one.changes),
+  );
+  return [...changes.map((change) => userStatus(id, change)), ...misplaced];
+}
+
+const record = (request: Request, known: Known, reply: Reply = plain) =>
+  recordExchange({ request, reply }, base, redactor(known));
+
+/** The arguments that bash gives to curl. */
+function curlArguments(lines: readonly string[], key: string): readonly (readonly string[])[] {
+  const script = `curl() { printf '%s\\0' "$@"; printf '\\0'; }\n${lines.join('\n')}`;
+  const { status, stdout, stderr } = spawnSync('bash', ['-s'], {
+    input: script,
+    encoding: 'utf8',
+    env: { PATH: process.env['PATH'] ?? '', IB_API_KEY: key },
+  });
+  assert.equal(status, 0, stderr);
+  assert.equal(stderr, '');
+  return stdout
+    .split('\0\0')
+    .slice(0, -1)
+    .map((line) => line.split('\0'));
+}
+
+/** The values behind an option. */
+const option = (words: readonly string[], name: string) =>
+  words.flatMap((word, at) => (words[at - 1] === name ? [word] : []));
+
+describe('the curl line sends the very request, given the key', () => {
+  for (const [name, known] of Object.entries(fixtures))
+    test(name, () => {
+      const [key] = known.callerKeys;
+      const requests = requestsWith(known, key!).filter(
+        ({ credential }) =>
+          credential.as !== 'header' || credential.key === undefined || credential.key === key,
+      );
+      const sent = curlArguments(
+        requests.map((request) => record(request, known).curl),
+        key!.key,
+      );
+      assert.equal(sent.length, requests.length);
+      for (const [nth, { credential, target, headers, body }] of requests.entries()) {
+        const words = sent[nth]!;
+        const authorization =
+          credential.as === 'key'
+            ? `Bearer ${key!.key}`
+            : credential.as === 'header'
+              ? credential.value
+              : undefined;
+        assert.equal(words.at(-1), `https://target.example/gateway${target}`);
+        assert.deepEqual(option(words, '-H'), [
+          ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
+          ...Object.entries(headers).map(([field, value]) => `${field}: ${value}`),
+        ]);
+        assert.deepEqual(option(words, '--data-binary'), body === undefined ? [] : [body]);
+      }
+    });
+  test('whatever the query and the method', () => {
+    const [key] = sampleKnown.callerKeys;
+    const requests = [
+      ...hostileQueries('user_id', id).map(({ query }) => lookup('user-status', query)),
+      ...['HEAD', 'POST', 'OPTIONS'].map((method) => userStatus(id, { method })),
+      userStatus(`'"$(id)\`id\`\\!{a,b}*`),
+    ];
+    const sent = curlArguments(
+      requests.map((request) => record(request, sampleKnown).curl),
+      key!.key,
+    );
+    for (const [nth, { target, method }] of requests.entries()) {
+      const words = sent[nth]!;
+      assert.equal(words.at(-1), `https://target.example/gateway${target}`);
+      const asked = words.includes('--head') ? 'HEAD' : (option(words, '-X')[0] ?? 'GET');
+      assert.equal(asked, method);
+      assert.ok(words.includes('--path-as-is'));
+      assert.ok(
+        words.some((word) => /^-\w*g/.test(word)),
+        'brackets in a URL are no pattern to curl',
+      );
+    }
+  });
+});
+
+describe('no key stands in the record by its value', () => {
+  for (const [name, known] of Object.entries(fixtures))
+    test(`of a request: ${name}`, () => {
+      for (const key of known.everyKey)
+        for (const request of requestsWith(known, key)) {
+          const text = JSON.stringify(record(request, known));
+          const cookie = request.headers['cookie']?.replace(/^\w+=/, '');
+          for (const spelling of [key.key, encodeURIComponent(key.key), cookie ?? key.key])
+            assert.ok(!text.includes(JSON.stringify(spelling).slice(1, -1)), `${spelling} in ${text}`);
+        }
+    });
+  for (const [name, known] of Object.entries(fixtures))
+    test(`of an answer that repeats it: ${name}`, () => {
+      for (const { key, name: stead } of known.everyKey) {
+        const answer = answerOf(401, `the key ${key} is wrong`, { 'x-key': `Bearer ${key}` });
+        const { response } = record(userStatus(id), known, answer);
+        assert.equal(response?.body, `the key ${stead} is wrong`);
+        assert.equal(response.headers['x-key'], `Bearer ${stead}`);
+      }
+    });
+  test('of an answer that repeats the query', () => {
+    const known = fixtures['base64 in a key']!;
+    const [{ key }] = known.callerKeys as readonly [KnownKey];
+    const answer = answerOf(400, `bad query: api_key=${encodeURIComponent(key)}`);
+    const { response } = record(userStatus(id), known, answer);
+    assert.ok(!response?.body.includes(encodeURIComponent(key)), response?.body);
+  });
+  test('of an answer in JSON', () => {
+    const known = fixtures['signs of JSON in a key']!;
+    const [{ key }] = known.callerKeys as readonly [KnownKey];
+    const { response } = record(userStatus(id), known, answerOf(401, { error: `bad key ${key}` }));
+    assert.ok(!response?.body.includes(JSON.stringify(key).slice(1, -1)), response?.body);
+  });
+  test('of trouble', () => {
+    const [{ key, name }] = sampleKnown.callerKeys as readonly [KnownKey];
+    const reply: Reply = { kind: 'trouble', code: 'network', words: `bad header Bearer ${key}` };
+    assert.equal(record(userStatus(id), sampleKnown, reply).trouble, `bad header Bearer ${name}`);
+  });
+});
+
+describe('the redactor', () => {
+  test('takes the longer of two keys where one holds the other', () => {
+    const known = knowledge({
+      apiKeys: [
+        { key: 'pk_live', partner: 'northwind', state: 'active' },
+        { key: 'pk_live_2', partner: 'contoso', state: 'active' },
+      ],
+    });
+    assert.equal(redactor(known)('pk_live_2 pk_live'), '<key contoso/active> <key northwind/active>');
+  });
+  test('takes every occurrence, and nothing else', () => {
+    const [{ key, name }] = sampleKnown.callerKeys as readonly [KnownKey];
+    assert.equal(redactor(sampleKnown)(`${key}${key} x ${key.slice(1)}`), `${name}${name} x ${key.slice(1)}`);
+  });
+  test('a partner whose name means something to String.replace does not bring the key back', () => {
+    for (const partner of ['a$&b', 'a$`b', "a$'b", 'a$$b']) {
+      const known = knownOf('pk_live_1', partner);
+      assert.equal(redactor(known)('x pk_live_1 y'), `x <key ${partner}/active> y`);
+    }
+  });
+});
+
+test('long bodies are recorded in part, and the key is named where there is one', () => {
+  const [key] = sampleKnown.callerKeys;
+  const exchange = record(
+    userStatus(id, { credential: { as: 'key', key: key! } }),
+    sampleKnown,
+    answerOf(200, 'x'.repeat(5000)),
+  );
+  assert.equal(exchange.response?.body.length, 2000);
+  assert.equal(exchange.key, key!.name);
+  assert.equal(record(userStatus(id, { credential: { as: 'none' } }), sampleKnown).key, undefined);
+});
