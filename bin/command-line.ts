@@ -29,10 +29,18 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
       'requirements',
       'list what is checked',
       (command) =>
-        command.option('json', { type: 'boolean', default: false, describe: 'as JSON, for programs' }),
-      async ({ json }) => {
-        const { listRequirements, listRequirementsAsJson } = await import('./requirements.ts');
-        await surroundings.print(json ? listRequirementsAsJson() : listRequirements());
+        command
+          .option('json', { type: 'boolean', default: false, describe: 'as JSON, for programs' })
+          .option('by-clause', {
+            type: 'boolean',
+            default: false,
+            describe: 'by the clauses of the interface',
+          }),
+      async ({ json, byClause }) => {
+        const { listClauses, listRequirements, listRequirementsAsJson } = await import('./requirements.ts');
+        await surroundings.print(
+          byClause ? listClauses() : json ? listRequirementsAsJson() : listRequirements(),
+        );
       },
     )
     .command('fixture', 'work on fixture files', (command) =>
@@ -92,11 +100,11 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
         : error;
     });
   // Help and version come back as text, so that nothing but the door writes.
-  let text = '';
+  let printed = '';
   await parser.parseAsync([...argv], {}, (_error: Error | undefined, _flags: unknown, output: string) => {
-    text = output;
+    printed = output;
   });
-  if (text !== '') await surroundings.print(`${text}\n`);
+  if (printed !== '') await surroundings.print(`${printed}\n`);
   return code;
 }
 
@@ -130,6 +138,11 @@ const verifyFlags = {
   'state-url': {
     ...text,
     describe: 'URL that changes the state of the target on request (README, state hook)',
+  },
+  'no-canary': {
+    type: 'boolean',
+    default: false,
+    describe: 'do not show first, on the mock, that the suites can fail',
   },
   replay: { ...text, describe: 'with --only and --seed: the one input that a report names' },
 } as const;

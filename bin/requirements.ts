@@ -1,18 +1,13 @@
-import { catalogue } from '../suites/index.ts';
+import { catalogue, clauses, isMeant } from '../suites/index.ts';
 
 /** The catalogue, for people. */
 export function listRequirements(): string {
   return catalogue
-    .map(({ id, level, title, clause, reading }) =>
-      [
-        `${id}  (${level})`,
-        `    ${title}`,
-        `    ${clause}`,
-        ...(reading === undefined ? [] : [`    Reading taken: ${reading}`]),
-      ].join('\n'),
-    )
-    .join('\n')
-    .concat('\n');
+    .map(({ id, level, title, clause, reading }) => {
+      const taken = reading === undefined ? [] : [`    Reading taken: ${reading}`];
+      return [`${id}  (${level})`, `    ${title}`, `    ${clause}`, ...taken, ''].join('\n');
+    })
+    .join('');
 }
 
 /** The catalogue, for programs. */
@@ -25,4 +20,21 @@ export function listRequirementsAsJson(): string {
     reading,
   }));
   return `${JSON.stringify(rows, undefined, 2)}\n`;
+}
+
+/** What the interface binds a server to, clause by clause, and what checks it. */
+export function listClauses(): string {
+  return clauses
+    .map(({ section, binds, checkedBy, unchecked }) => {
+      const ids = catalogue
+        .filter(({ id }) => checkedBy.some((pattern) => isMeant(id, pattern)))
+        .map(({ id }) => `    ${id}`);
+      return [
+        `${section}: ${binds}`,
+        ...ids,
+        ...(unchecked === undefined ? [] : [`    not told by a black box: ${unchecked}`]),
+        '',
+      ].join('\n');
+    })
+    .join('');
 }

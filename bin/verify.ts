@@ -12,6 +12,8 @@ import {
   type Progress,
   type RunOptions,
 } from '../suites/index.ts';
+import { canary } from './canary.ts';
+import { diagnose } from './diagnose.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
 import type { Surroundings } from './main.ts';
@@ -41,6 +43,7 @@ export interface VerifyFlags {
   readonly report: readonly string[];
   readonly replay?: string | undefined;
   readonly stateUrl?: string | undefined;
+  readonly noCanary: boolean;
 }
 
 /** Verifies a target, or the mock where none is given, and returns the exit code. */
@@ -87,11 +90,18 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
   const target = flags.url === undefined ? undefined : targetUrl(flags.url);
   const outputs = await prepareOutputs(requests);
   try {
-    const record =
+    const caught = flags.noCanary ? undefined : await canary(await loadFixture(undefined, env), options.seed);
+    const found =
       target === undefined
         ? await verifyMock(fixture, options)
         : await verifyTarget(target, flags, { ...options, maxDurationMs });
     clearLine(surroundings);
+    const suspicions = await diagnose(found, fixture);
+    const record: RunRecord = {
+      ...found,
+      ...(caught === undefined ? {} : { canary: [...caught] }),
+      ...(suspicions.length === 0 ? {} : { diagnosis: [...suspicions] }),
+    };
     for (const { format, pending } of outputs) {
       const text = reports[format].render(record, surroundings.terminal);
       await (pending === undefined ? surroundings.print(text) : pending.write(text));

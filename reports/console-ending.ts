@@ -25,6 +25,21 @@ export function noteLines({ notes }: RunRecord, width: number): readonly string[
     : ['', ...notes.flatMap((note) => hanging(`note: ${printable(note, MOST_NOTE)}`, width))];
 }
 
+/** Known faults that fail like the target, and those that showed that the suites can fail. */
+export function suspicionLines({ diagnosis = [], canary }: RunRecord, width: number): readonly string[] {
+  const suspicions = diagnosis.map(
+    ({ fault, what, fit }) =>
+      `looks like ${printable(fault, MOST_NOTE)}: ${printable(what, MOST_NOTE)} (fits ${Math.round(fit * 100)} %)`,
+  );
+  const caught =
+    canary === undefined
+      ? []
+      : [`canary: the mock passed, and the faults ${printable(canary.join(' and '), MOST_NOTE)} were caught`];
+  return [suspicions, caught].flatMap((lines) =>
+    lines.length === 0 ? [] : ['', ...lines.flatMap((line) => hanging(line, width))],
+  );
+}
+
 /** How many rows of each level came out how, and what it took. */
 export function countLines(record: RunRecord, width: number): readonly string[] {
   const { requests, durationMs, rateLimited } = record;

@@ -1,5 +1,5 @@
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { countLines, noteLines, verdictLines } from './console-ending.ts';
+import { countLines, noteLines, suspicionLines, verdictLines } from './console-ending.ts';
 import { brokenLines, failureLines, inconclusiveLines } from './console-findings.ts';
 import { rowLines } from './console-rows.ts';
 import { palette } from './palette.ts';
@@ -28,6 +28,7 @@ export function renderConsole(record: RunRecord, { color, width: asked }: Report
     ...failureLines(record, paint, width),
     ...inconclusiveLines(record, paint, width),
     ...brokenLines(record, paint, width),
+    ...suspicionLines(record, width),
     ...noteLines(record, width),
     ...countLines(record, width),
     ...verdictLines(record, paint, width),

@@ -178,6 +178,8 @@ export const sampleRecord: RunRecord = {
   cases: 100,
   interrupted: false,
   rateLimited: { answers: 12, waitedMs: 3200 },
+  canary: ['key-case-ignored', 'nul-crashes'],
+  diagnosis: [{ fault: 'empty-token-accepted', what: 'An empty token is let in.', fit: 0.75 }],
   notes: ['The fixture states no limits: thresholds are observed, not judged.'],
   rerun: 'ib-conformance verify http://127.0.0.1:4010/ --fixture f.json',
   counts: {

@@ -189,8 +189,10 @@ async function judgeRevocation(endpoint: Endpoint, doors: Doors, known: Known): 
   if (before.status === 401)
     return { finding: unjudged('key-refused', `${key.name} did not work before`), request, reply: before };
   const [revoked] = known.revokedKeys;
-  const [control] = revoked === undefined ? [] : await doors.send({ ...request, credential: { as: 'key', key: revoked } });
-  if (control?.kind === 'answer' && control.status !== 401) return { finding: depends(`auth/${endpoint}/revoked`) };
+  const [control] =
+    revoked === undefined ? [] : await doors.send({ ...request, credential: { as: 'key', key: revoked } });
+  if (control?.kind === 'answer' && control.status !== 401)
+    return { finding: depends(`auth/${endpoint}/revoked`) };
   const after = await doors.withState!('key revoked', { key: key.key }, async () => {
     let reply = before as Reply;
     for (const ms of patience) {

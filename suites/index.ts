@@ -1,5 +1,6 @@
 export type { Client } from './engine/client.ts';
 export { decodeBody } from './engine/body.ts';
+export { clauses, isMeant } from './clauses.ts';
 export { catalogue, suites, type SuiteName } from './catalogue.ts';
 export { realClock, virtualClock, type Clock } from './engine/clock.ts';
 export { run, type Progress, type RunOptions } from './engine/run.ts';

@@ -155,6 +155,16 @@ for (const [id, kinds] of Object.entries(requirements))
       );
       assert.deepEqual(new Set(verdicts), new Set(['held']));
     });
+    test('never holds where status or body differ', () => {
+      const isHidden = ({ target }: Request) =>
+        Object.values(kinds as Record<string, readonly string[]>)
+          .flat()
+          .some((entity) => target.endsWith(entity));
+      for (const other of [answerOf(403, notFound), answerOf(404, { error: 'not yours' })]) {
+        const verdicts = verdictsOn(id, (request) => (isHidden(request) ? other : plain));
+        assert.ok(verdicts.length > 0 && !verdicts.includes('held'), verdicts.join());
+      }
+    });
     for (const [kind, ids] of Object.entries(kinds) as [string, readonly string[]][])
       test(`fails where ${kind} alone can be told`, () => {
         assert.ok(ids.length > 0);

@@ -182,7 +182,9 @@ export const pending: readonly Requirement[] = [
       const [staying] = known.pending;
       const { withState } = doors;
       const onRequest =
-        withState === undefined || staying === undefined ? undefined : await executeMeanwhile(staying, doors, withState);
+        withState === undefined || staying === undefined
+          ? undefined
+          : await executeMeanwhile(staying, doors, withState);
       if (onRequest !== undefined && onRequest.finding.kind !== 'held') return onRequest;
       const byItself = await pollBecoming(doors, known);
       return onRequest !== undefined && byItself.finding.kind !== 'failed' ? onRequest : byItself;

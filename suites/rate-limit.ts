@@ -168,12 +168,16 @@ async function judgeLimit(endpoint: Endpoint, doors: Doors, known: Known): Promi
   const { bursts, limited } = await explore(endpoint, doors, known);
   const cases = bursts.reduce((sum, { sent }) => sum + sent, 0);
   if (limited !== undefined) return { finding: held, cases };
-  const trouble = bursts.at(-1)!.trouble;
-  if (trouble !== undefined) return { finding: unjudged(trouble.code, trouble.words), cases };
-  return { finding: withoutLimit(bursts, statedLimit(endpoint, known)), cases };
+  const stated = statedLimit(endpoint, known);
+  const { trouble, passed } = bursts.at(-1)!;
+  // A connection that breaks just where 429 is due is no accident; anywhere else it tells nothing.
+  const isInstead = trouble?.code === 'network' && stated !== undefined && passed >= stated.threshold;
+  if (trouble !== undefined && !isInstead) return { finding: unjudged(trouble.code, trouble.words), cases };
+  return { finding: withoutLimit(bursts, stated), cases };
 }
 
 function withoutLimit(bursts: readonly Burst[], stated: Stated | undefined): Verdict {
+  const end = bursts.at(-1)!.trouble;
   const tried = bursts
     .map(({ kind, sent, elapsedMs }) => `${sent} requests (${kind}) in ${(elapsedMs / 1000).toFixed(2)} s`)
     .join(', ');
@@ -188,7 +192,7 @@ function withoutLimit(bursts: readonly Burst[], stated: Stated | undefined): Ver
     ? failed(
         'status',
         `429 after ${stated.threshold} in ${windowSeconds} s, as the fixture states`,
-        `no 429 after ${tried}`,
+        `no 429 after ${tried}${end === undefined ? '' : `: ${end.words}`}`,
       )
     : unjudged(
         'timing-window',

@@ -300,6 +300,14 @@ export interface RunRecord {
    */
   notes: string[];
   /**
+   * Faults of the mock that the suites caught before the run, to show that they can fail.
+   */
+  canary?: string[];
+  /**
+   * Known faults that fail like the target, the likeliest first.
+   */
+  diagnosis?: Suspicion[];
+  /**
    * Command that repeats the run, without its filters and its seed.
    */
   rerun?: string;
@@ -311,6 +319,14 @@ export interface RunRecord {
     broken: number;
   };
   requirements: RequirementResult[];
+}
+export interface Suspicion {
+  fault: string;
+  what: string;
+  /**
+   * 1: the same requirements fail, with the same answers.
+   */
+  fit: number;
 }
 /**
  * This interface was referenced by `RunRecord`'s JSON-Schema

@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { catalogue } from './catalogue.ts';
+import { clauses, isMeant } from './clauses.ts';
+
+test('every requirement stands for a clause', () => {
+  const patterns = clauses.flatMap(({ checkedBy }) => checkedBy);
+  const homeless = catalogue.filter(({ id }) => !patterns.some((pattern) => isMeant(id, pattern)));
+  assert.deepEqual(
+    homeless.map(({ id }) => id),
+    [],
+  );
+});
+
+test('every clause is checked by requirements that there are, or says why not', () => {
+  for (const { section, binds, checkedBy, unchecked } of clauses) {
+    assert.ok(checkedBy.length > 0 || unchecked !== undefined, `${section}: ${binds}`);
+    for (const pattern of checkedBy)
+      assert.ok(
+        catalogue.some(({ id }) => isMeant(id, pattern)),
+        pattern,
+      );
+  }
+});
+
+test('a pattern means what it spells', () => {
+  assert.ok(isMeant('auth/user-status/missing', 'auth/*'));
+  assert.ok(isMeant('auth/user-status/missing', 'auth/*/missing'));
+  assert.ok(!isMeant('auth/user-status/missing', 'auth/*/malformed'));
+  assert.ok(!isMeant('auth/user-status/missing', 'auth/user-status'));
+});
