@@ -98,13 +98,12 @@ export function refuse(which: readonly Endpoint[], test: (value: string) => bool
   });
 }
 
-/** A condition that holds for every second request with the same value. */
-export function everySecond(): (exchange: Exchange) => boolean {
+/** A condition that holds from the third request for the same target on, however it is timed. */
+export function fromThird(): (exchange: Exchange) => boolean {
   const seen = new Map<string, number>();
-  return ({ call }) => {
-    const id = call?.value?.toLowerCase() ?? '';
-    const times = (seen.get(id) ?? 0) + 1;
-    seen.set(id, times);
-    return times % 2 === 0;
+  return ({ request: { target } }) => {
+    const times = (seen.get(target) ?? 0) + 1;
+    seen.set(target, times);
+    return times > 2;
   };
 }

@@ -241,7 +241,7 @@ export const probes: Readonly<Record<string, readonly Probe[]>> = {
     'deposit-check/recovers': [...overDepositLimit, deposit(cash, { atMs: 3000 })],
   }),
   ...prefixed('robustness/service', {
-    concurrency: members.map((id, index) => user(id, { alongside: 2 - index })),
+    concurrency: [...members, ...members].map((id) => user(id, { alongside: 5 })),
     'no-5xx': [
       ...hostile('/api/ib/user-status', 'user_id'),
       ...hostile('/api/ib/deposit-check', 'reference_id'),

@@ -15,11 +15,16 @@ const readAs =
     },
   });
 
+const saidMissing = (endpoint: Endpoint) =>
+  answerWith({ endpoint, status: 400, where: ({ call }) => call?.value === undefined }, 400, {
+    error: `Missing ${endpoints[endpoint].parameter}`,
+  });
+
 /** Parameters that are missing or empty (invalid-uuid). */
 export const absentFaults: Faults = {
   'missing-user-id-unknown': {
-    what: 'A missing user_id is answered as an unknown user.',
-    fails: rowsOf('invalid-uuid', user, 'missing'),
+    what: 'A missing user_id is answered as an unknown user, also where it is spelled as an array.',
+    fails: rowsOf('invalid-uuid', user, 'missing', 'hostile'),
     change: readAs('user-status', undefined),
   },
   'missing-reference-id-unknown': {
@@ -37,12 +42,15 @@ export const absentFaults: Faults = {
     fails: rowsOf('invalid-uuid', deposit, 'empty'),
     change: readAs('deposit-check', ''),
   },
-  'missing-has-own-message': {
-    what: 'A missing parameter has a message of its own.',
-    fails: rowsOf('invalid-uuid', both, 'missing'),
-    change: answerWith({ status: 400, where: ({ call }) => call?.value === undefined }, 400, {
-      error: 'Missing parameter',
-    }),
+  'missing-user-id-has-own-message': {
+    what: 'A missing user_id has a message of its own.',
+    fails: rowsOf('invalid-uuid', user, 'missing'),
+    change: saidMissing('user-status'),
+  },
+  'missing-reference-id-has-own-message': {
+    what: 'A missing reference_id has a message of its own.',
+    fails: rowsOf('invalid-uuid', deposit, 'missing'),
+    change: saidMissing('deposit-check'),
   },
   'empty-is-422': {
     what: 'An empty parameter is answered with 422.',

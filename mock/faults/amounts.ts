@@ -1,7 +1,7 @@
 import { editPayload, type Change } from '../change.ts';
-import { deposit, rowsOf, type Faults } from './rows.ts';
+import { becomesExecuted, deposit, rowsOf, type Faults } from './rows.ts';
 
-const rows = (...names: readonly string[]) => rowsOf('valid', deposit, ...names);
+const wrong = [...rowsOf('valid', deposit, 'amount'), ...becomesExecuted];
 
 const amounts = (rewrite: (amount: number) => unknown): Change =>
   editPayload({ kinds: ['executed'] }, (payload) => ({
@@ -13,37 +13,42 @@ const amounts = (rewrite: (amount: number) => unknown): Change =>
 export const amountFaults: Faults = {
   'amount-in-cents': {
     what: 'amountInUsd is in cents.',
-    fails: rows('amount'),
+    fails: wrong,
     change: amounts((amount) => Math.round(amount * 100)),
   },
   'amount-of-32-bits': {
     what: 'amountInUsd has been through a 32-bit float.',
-    fails: rows('amount'),
+    fails: wrong,
     change: amounts(Math.fround),
   },
   'amount-rounded': {
     what: 'amountInUsd is rounded to whole dollars.',
-    fails: rows('amount'),
+    fails: wrong,
     change: amounts(Math.round),
   },
   'amount-rounded-to-dimes': {
     what: 'amountInUsd is rounded to one decimal place.',
-    fails: rows('amount'),
+    fails: wrong,
     change: amounts((amount) => Math.round(amount * 10) / 10),
   },
   'amount-one-cent-more': {
     what: 'amountInUsd is one cent too high.',
-    fails: rows('amount'),
+    fails: wrong,
     change: amounts((amount) => Math.round(amount * 100 + 1) / 100),
   },
   'amount-negative': {
     what: 'amountInUsd is negative.',
-    fails: rows('amount'),
+    fails: wrong,
     change: amounts((amount) => -amount),
   },
   'amount-as-text': {
     what: 'amountInUsd is a text.',
-    fails: rows('amount'),
+    fails: wrong,
     change: amounts(String),
+  },
+  'amount-capped': {
+    what: 'amountInUsd is at most 9999999.99, the most that a column of nine digits holds.',
+    fails: rowsOf('valid', deposit, 'amount'),
+    change: amounts((amount) => Math.min(amount, 9_999_999.99)),
   },
 };

@@ -1,11 +1,16 @@
 import { dropHeader, editHeaders, editResponse } from '../change.ts';
-import { rowsOf, type Faults } from './rows.ts';
+import { allErrorRows, both, executedRows, memberRows, rowsOf, user, type Faults } from './rows.ts';
 
 const labelled = (type: string) => editHeaders({}, () => ({ 'Content-Type': type }));
 const jsonType = ['valid/service/json-content-type'];
+
+/** Whatever looks into a body. */
 const results = [
-  ...rowsOf('valid', ['user-status'], 'member'),
-  ...rowsOf('valid', ['deposit-check'], 'executed'),
+  ...memberRows,
+  ...executedRows,
+  ...rowsOf('valid', both, 'shape'),
+  ...rowsOf('foreign-ib', user, 'other-ib', 'unknown'),
+  ...both.flatMap(allErrorRows),
 ];
 
 const types: Faults = {

@@ -13,7 +13,7 @@ const undecoded =
   });
 
 const queryOf = ({ request }: Exchange) => request.target.split('?')[1] ?? '';
-const hasArray = (exchange: Exchange) => /\[|%5b/i.test(queryOf(exchange));
+const hasArray = ({ call }: Exchange) => call?.parameters.some(([name]) => name.includes('[')) ?? false;
 const isBroken = (exchange: Exchange) => {
   try {
     decodeURIComponent(queryOf(exchange));

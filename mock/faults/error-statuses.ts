@@ -32,6 +32,7 @@ const restated = wrongStatuses.map(([endpoint, status, wrong]): readonly [string
     what: `${endpoint} answers ${wrong} where ${status} is due.`,
     fails: [
       ...(status === 429 ? never429[endpoint] : (errorRows[endpoint][status] ?? [])),
+      ...(status === 400 && wrong < 400 ? rowsOf('invalid-uuid', [endpoint], 'hostile') : []),
       ...(wrong >= 500 ? [noServerErrors] : []),
     ],
     change: answerWith({ endpoint, status }, wrong),

@@ -1,5 +1,5 @@
-import { answerWith, editPayload, everySecond, type Change } from '../change.ts';
-import { deposit, rowsOf, type Faults } from './rows.ts';
+import { answerWith, editPayload, fromThird, type Change } from '../change.ts';
+import { becomesExecuted, deposit, executedRows, noUserData, rowsOf, type Faults } from './rows.ts';
 
 const notFound = { error: 'Deposit not found' };
 const executed = { kinds: ['executed'] } as const;
@@ -11,28 +11,28 @@ const rename = (from: string, to: string): Change =>
 const wrongStatus: Faults = {
   'executed-in-lower-case': {
     what: 'status is "executed".',
-    fails: rows('executed'),
+    fails: [...executedRows, ...becomesExecuted],
     change: editPayload(executed, (payload) => ({ ...payload, status: 'executed' })),
   },
   'executed-by-another-name': {
     what: 'status is "COMPLETED".',
-    fails: rows('executed'),
+    fails: [...executedRows, ...becomesExecuted],
     change: editPayload(executed, (payload) => ({ ...payload, status: 'COMPLETED' })),
   },
   'executed-with-202': {
     what: 'An EXECUTED deposit is answered with 202.',
-    fails: rows('executed'),
+    fails: [...executedRows, ...becomesExecuted],
     change: answerWith(executed, 202),
   },
   'executed-not-found': {
     what: 'An EXECUTED deposit is not found.',
-    fails: rows('executed'),
+    fails: [...executedRows, ...becomesExecuted],
     change: answerWith(executed, 404, notFound),
   },
-  'every-other-check-not-found': {
-    what: 'Every other lookup of an EXECUTED deposit does not find it.',
+  'third-check-not-found': {
+    what: 'An EXECUTED deposit is not found from the third lookup of the same spelling on.',
     fails: rows('repeatable'),
-    change: (behaviour) => answerWith({ ...executed, where: everySecond() }, 404, notFound)(behaviour),
+    change: (behaviour) => answerWith({ ...executed, where: fromThird() }, 404, notFound)(behaviour),
   },
 };
 
@@ -54,7 +54,7 @@ const wrongShape: Faults = {
   },
   'executed-wrapped': {
     what: 'An executed deposit result is wrapped in a field `deposit`.',
-    fails: rows('executed', 'shape'),
+    fails: [...executedRows, ...becomesExecuted, ...rows('shape')],
     change: editPayload(executed, (result) => ({ deposit: result })),
   },
   'executed-with-fourth-field': {
@@ -64,7 +64,7 @@ const wrongShape: Faults = {
   },
   'executed-with-user': {
     what: 'An executed deposit result names its user.',
-    fails: [...rows('shape', 'closed'), 'valid/service/no-user-data'],
+    fails: [...rows('shape', 'closed'), noUserData],
     change: editPayload(executed, (payload, { finding }) => ({
       ...payload,
       user_id: finding.kind === 'executed' && finding.deposit.user_id,

@@ -13,17 +13,17 @@ const depositRows = (...names: readonly string[]) => rowsOf('foreign-ib', deposi
 const aboutUsers: Faults = {
   'foreign-user-with-404': {
     what: 'Users of other IBs are answered with 404.',
-    fails: userRows('other-ib', 'indistinguishable'),
+    fails: userRows('other-ib'),
     change: answerWith(foreignUsers, 404),
   },
   'foreign-user-with-403': {
     what: 'Users of other IBs are answered with 403 and an error.',
-    fails: userRows('other-ib', 'indistinguishable'),
+    fails: userRows('other-ib'),
     change: answerWith(foreignUsers, 403, { error: 'Forbidden' }),
   },
   'unknown-user-with-404': {
     what: 'Unknown users are answered with 404 and an error.',
-    fails: userRows('unknown', 'indistinguishable'),
+    fails: userRows('unknown'),
     change: answerWith(unknownUsers, 404, { error: 'User not found' }),
   },
   'unknown-user-is-member': {
@@ -58,7 +58,7 @@ const aboutUsers: Faults = {
   },
   'foreign-user-with-date': {
     what: 'The join date of users of other IBs is shown.',
-    fails: userRows('other-ib', 'indistinguishable'),
+    fails: userRows('other-ib'),
     change: editPayload(foreignUsers, (payload, { finding }) => ({
       ...payload,
       date_joined: finding.kind === 'foreign' && 'user' in finding && finding.user.date_joined,
@@ -69,22 +69,22 @@ const aboutUsers: Faults = {
 const aboutDeposits: Faults = {
   'foreign-deposit-with-403': {
     what: "Deposits of other IBs' users are answered with 403.",
-    fails: depositRows('other-ib', 'indistinguishable'),
+    fails: depositRows('other-ib'),
     change: answerWith(foreignDeposits, 403),
   },
   'foreign-deposit-has-own-message': {
     what: "Deposits of other IBs' users have a message of their own.",
-    fails: depositRows('other-ib', 'indistinguishable'),
+    fails: depositRows('other-ib'),
     change: editPayload(foreignDeposits, () => ({ error: 'Deposit belongs to another IB' })),
   },
   'unknown-deposit-with-200': {
     what: 'Unknown deposits are answered with 200.',
-    fails: depositRows('unknown', 'indistinguishable'),
+    fails: depositRows('unknown'),
     change: answerWith(unknownDeposits, 200),
   },
   'unknown-deposit-with-204': {
     what: 'Unknown deposits are answered with 204 and no body.',
-    fails: depositRows('unknown', 'indistinguishable'),
+    fails: depositRows('unknown'),
     change: editResponse(unknownDeposits, () => ({ status: 204, body: '' })),
   },
 };

@@ -9,7 +9,7 @@ const looseHeader = (test: KeyTest, which: readonly Endpoint[] = both): Change =
   orKey(which, (key, { request }) => test(key, request.headers.authorization ?? ''));
 
 const hasTwoParts: KeyTest = (key, header) => {
-  const parts = header.replace(/^bearer /i, '').split(/[\s,]+/);
+  const parts = header.replace(/^bearer /i, '').split(/\s+/);
   return parts.length > 1 && (parts.includes(key) || parts.join('') === key);
 };
 const isBasic: KeyTest = (key, header) => {
@@ -61,7 +61,7 @@ export const headerFaults: Faults = {
   },
   'key-trimmed': {
     what: 'Quotation marks and any white space around the key are trimmed.',
-    fails: rowsOf('auth', both, 'malformed'),
+    fails: rowsOf('auth', both, 'unknown-key'),
     change: looseHeader(isTrimmed),
   },
 };

@@ -10,6 +10,16 @@ const keepingCase =
     idOf: (endpoint, value) => (endpoint === which ? value : behaviour.idOf(endpoint, value)),
   });
 
+const readingNumbers =
+  (which: Endpoint): Change =>
+  (behaviour) => ({
+    ...behaviour,
+    idOf: (endpoint, value) =>
+      endpoint === which && /^\d+e\d/i.test(value)
+        ? `${Number.parseFloat(value)}`
+        : behaviour.idOf(endpoint, value),
+  });
+
 /** Well-formed ids that are not recognized (valid, uuid-case). */
 export const letterCaseFaults: Faults = {
   'upper-case-user-unknown': {
@@ -32,13 +42,14 @@ export const letterCaseFaults: Faults = {
     fails: rowsOf('valid', both, 'uuid-case'),
     change: refuse(both, (value) => /[A-F]/.test(value) && /[a-f]/.test(value)),
   },
-  'ids-read-as-numbers': {
-    what: 'An id that begins like 1e500000 is read as that number and finds nothing.',
-    fails: [...rowsOf('valid', user, 'member'), ...rowsOf('valid', deposit, 'executed')],
-    change: (behaviour) => ({
-      ...behaviour,
-      idOf: (endpoint, value) =>
-        /^\d+e\d/i.test(value) ? `${Number.parseFloat(value)}` : behaviour.idOf(endpoint, value),
-    }),
+  'user-id-read-as-number': {
+    what: 'A user_id that begins like 1e500000 is read as that number and finds nobody.',
+    fails: rowsOf('valid', user, 'member'),
+    change: readingNumbers('user-status'),
+  },
+  'reference-id-read-as-number': {
+    what: 'A reference_id that begins like 1e400000 is read as that number and finds nothing.',
+    fails: rowsOf('valid', deposit, 'executed'),
+    change: readingNumbers('deposit-check'),
   },
 };

@@ -3,6 +3,7 @@ import { both, deposit, rowsOf, user, type Faults } from './rows.ts';
 import { classes, groups, matching } from './uuid-pattern.ts';
 
 const malformed = rowsOf('invalid-uuid', both, 'malformed');
+const alternative = rowsOf('invalid-uuid', both, 'alternative-spelling');
 const notV4 = rowsOf('invalid-uuid', user, 'not-v4');
 
 /** Patterns that are not what they look like (invalid-uuid). */
@@ -14,27 +15,27 @@ export const patternFaults: Faults = {
   },
   'multi-line-mode': {
     what: 'The pattern is satisfied by one line of several.',
-    fails: malformed,
+    fails: [...malformed, ...alternative],
     change: matching(both, (endpoint) => `^${groups(endpoint)}$`, 'im'),
   },
   'not-anchored-at-start': {
     what: 'Text before the id is accepted.',
-    fails: malformed,
+    fails: [...malformed, ...alternative],
     change: matching(both, (endpoint) => `${groups(endpoint)}$`),
   },
   'not-anchored-at-end': {
     what: 'Text after the id is accepted.',
-    fails: malformed,
+    fails: [...malformed, ...alternative, ...rowsOf('invalid-uuid', user, 'hostile')],
     change: matching(both, (endpoint) => `^${groups(endpoint)}`),
   },
   'length-only': {
     what: 'Anything of 36 characters is accepted.',
-    fails: [...malformed, ...notV4],
+    fails: [...malformed, ...alternative, ...notV4],
     change: accept(both, (value) => value.length === 36),
   },
   'hyphens-only': {
     what: 'Anything with hyphens in the places of a UUID is accepted.',
-    fails: [...malformed, ...notV4],
+    fails: [...malformed, ...alternative, ...notV4],
     change: accept(both, (value) => /^.{8}-.{4}-.{4}-.{4}-.{12}$/s.test(value)),
   },
   'any-letter-accepted': {
@@ -75,7 +76,7 @@ export const patternFaults: Faults = {
   },
   'last-group-too-long': {
     what: 'The last group of user_id may have more than twelve digits.',
-    fails: rowsOf('invalid-uuid', user, 'malformed'),
+    fails: rowsOf('invalid-uuid', user, 'malformed', 'hostile'),
     change: matching(user, (endpoint) => `^${groups(endpoint)}[0-9a-f]*$`),
   },
   'last-group-too-short': {

@@ -24,37 +24,37 @@ const becoming =
 const visible: Faults = {
   'pending-with-200': {
     what: 'A pending deposit is answered with 200 and the status PENDING.',
-    fails: rows('pending', 'indistinguishable'),
+    fails: rows('pending'),
     change: answerWith(pending, 200, { status: 'PENDING', amountInUsd: 1, executedAt: 0 }),
   },
   'pending-as-executed': {
     what: 'A pending deposit is answered as if it were EXECUTED.',
-    fails: rows('pending', 'indistinguishable'),
+    fails: rows('pending'),
     change: answerWith(pending, 200, { status: 'EXECUTED', amountInUsd: 1, executedAt: 1_700_000_000_000 }),
   },
   'pending-with-202': {
     what: 'A pending deposit is answered with 202.',
-    fails: rows('pending', 'indistinguishable'),
+    fails: rows('pending'),
     change: answerWith(pending, 202),
   },
   'pending-has-own-message': {
     what: 'A pending deposit has a message of its own.',
-    fails: rows('pending', 'indistinguishable'),
+    fails: rows('pending'),
     change: editPayload(pending, () => ({ error: 'Deposit not executed yet' })),
   },
   'failed-with-200': {
     what: 'A failed deposit is answered with 200 and the status FAILED.',
-    fails: rows('failed', 'indistinguishable'),
+    fails: rows('failed'),
     change: answerWith(failed, 200, { status: 'FAILED', amountInUsd: 1, executedAt: 0 }),
   },
   'failed-with-410': {
     what: 'A failed deposit is answered with 410.',
-    fails: rows('failed', 'indistinguishable'),
+    fails: rows('failed'),
     change: answerWith(failed, 410),
   },
   'failed-has-own-message': {
     what: 'A failed deposit has a message of its own.',
-    fails: rows('failed', 'indistinguishable'),
+    fails: rows('failed'),
     change: editPayload(failed, () => ({ error: 'Deposit failed' })),
   },
 };

@@ -22,7 +22,7 @@ const notV4 = rowsOf('invalid-uuid', user, 'not-v4');
 export const readerFaults: Faults = {
   'java-uuid-from-string': {
     what: 'Groups may be short, as for Java: 1-1-1-1-1.',
-    fails: [...malformed, ...notV4],
+    fails: [...malformed, ...alternative, ...notV4],
     change: accept(
       both,
       (value) => /^[0-9a-f]{1,8}(-[0-9a-f]{1,4}){3}-[0-9a-f]{1,12}$/i.test(value),
@@ -63,7 +63,7 @@ export const readerFaults: Faults = {
   },
   'controls-stripped': {
     what: 'Control characters in the value are ignored.',
-    fails: malformed,
+    fails: [...malformed, ...alternative],
     change: cleaned(both, (value) => value.replaceAll(/\p{Cc}/gu, '')),
   },
   'white-space-trimmed': {

@@ -1,35 +1,51 @@
 import { answerWith, crash, editResponse, type Change } from '../change.ts';
 import type { HttpResponse } from '../exchange.ts';
-import { noServerErrors, type Faults } from './rows.ts';
+import { both, noServerErrors, rowsOf, type Faults } from './rows.ts';
 
-/** With others at the same time, an answer is what the one before it in the rush got. */
+/** So many others under way at once make a rush. */
+const RUSH = 5;
+
+/**
+ * In a rush, lookups of what is being looked up already wait for that answer. Two places to wait in
+ * are kept apart; whoever comes third finds the second one's answer in his.
+ */
 const mixesUp: Change = (behaviour) => {
+  let recent: readonly { readonly target: string; readonly waits: boolean }[] = [];
   let last: HttpResponse | undefined;
-  return editResponse({ status: 200 }, (response, { request }) => {
-    const previous = last;
-    last = response;
-    return (request.alongside ?? 0) > 0 && previous !== undefined ? previous : response;
+  return editResponse({ kinds: ['member', 'executed'] }, (response, { request }) => {
+    const { target, alongside = 0 } = request;
+    recent = alongside < RUSH ? [] : recent.slice(-alongside);
+    const waits = recent.some((one) => one.target === target);
+    const isThird = waits && recent.filter((one) => one.waits).length >= 2;
+    recent = [...recent, { target, waits }];
+    const answer = isThird ? (last ?? response) : response;
+    if (waits) last = response;
+    return answer;
   })(behaviour);
 };
 
-const everyFiftieth: Change = (behaviour) => {
-  let turn = 0;
-  return answerWith({ where: () => (turn += 1) % 50 === 0 }, 503, { error: 'Service unavailable' })(
-    behaviour,
-  );
+/** The first answer of a server that is still warming up. */
+const coldStart: Change = (behaviour) => {
+  let isCold = true;
+  const where = () => {
+    const wasCold = isCold;
+    isCold = false;
+    return wasCold;
+  };
+  return answerWith({ where }, 503, { error: 'Service unavailable' })(behaviour);
 };
 
 /** Crashes, and answers that get mixed up (robustness). */
 export const stabilityFaults: Faults = {
   'answers-mixed-up': {
-    what: "Callers at the same time get each other's answers.",
+    what: "In a rush, callers who wait for equal lookups get each other's answers.",
     fails: ['robustness/service/concurrency'],
     change: mixesUp,
   },
-  'every-fiftieth-with-503': {
-    what: 'Every fiftieth answer is 503.',
+  'first-answer-with-503': {
+    what: 'The first answer after a start is 503.',
     fails: [noServerErrors],
-    change: everyFiftieth,
+    change: coldStart,
   },
   'other-methods-with-501': {
     what: 'Other methods than GET and HEAD are answered with 501.',
@@ -43,7 +59,7 @@ export const stabilityFaults: Faults = {
   },
   'unknown-parameter-crashes': {
     what: 'A parameter that it does not know crashes.',
-    fails: [noServerErrors],
+    fails: [...rowsOf('invalid-uuid', both, 'empty', 'hostile'), noServerErrors],
     change: crash({ where: ({ call }) => (call?.parameters.length ?? 0) > 1 }),
   },
   'trailing-slash-crashes': {

@@ -25,12 +25,12 @@ export const versionFaults: Faults = {
   },
   'reference-id-up-to-version-5': {
     what: 'Only reference_ids of versions 1 to 5 are accepted.',
-    fails: rowsOf('valid', deposit, 'any-uuid-version'),
+    fails: rowsOf('valid', deposit, 'executed', 'any-uuid-version'),
     change: refuse(deposit, (value) => /^.{14}[678]/.test(value)),
   },
   'reference-id-of-version-4-only': {
     what: 'Only reference_ids of version 4 are accepted.',
-    fails: rowsOf('valid', deposit, 'any-uuid-version'),
+    fails: rowsOf('valid', deposit, 'executed', 'any-uuid-version'),
     change: refuse(deposit, (value) => /^.{14}[^4]/.test(value)),
   },
   'reference-id-not-of-version-8': {
@@ -40,7 +40,7 @@ export const versionFaults: Faults = {
   },
   'whole-numbers-accepted': {
     what: 'A whole number is accepted for an id.',
-    fails: malformed,
+    fails: [...malformed, ...alternative],
     change: accept(both, (value) => /^\d+$/.test(value)),
   },
   'quote-crashes': {
@@ -50,7 +50,7 @@ export const versionFaults: Faults = {
   },
   'nul-crashes': {
     what: 'A NUL in the value crashes.',
-    fails: [...malformed, noServerErrors],
+    fails: [...malformed, ...rowsOf('invalid-uuid', both, 'hostile'), noServerErrors],
     change: crash({ where: ({ call }) => call?.value?.includes('\0') ?? false }),
   },
 };
