@@ -1,3 +1,5 @@
+import { visit } from 'jsonc-parser';
+
 /** A body as JSON, or why it is none. */
 export type Json =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string };
@@ -61,4 +63,18 @@ export function summary({ status, text }: Answer): string {
 /** The values of a header field in one line; undefined where it is missing. */
 export function header(answer: Answer, name: string): string | undefined {
   return answer.headers[name]?.join(', ');
+}
+
+/** Names that stand more than once in the outermost object of a JSON text: JSON.parse keeps the last and says nothing. */
+export function repeatedNames(text: string): readonly string[] {
+  const seen = new Set<string>();
+  const repeated: string[] = [];
+  visit(text, {
+    onObjectProperty: (name, _offset, _length, _line, _character, path) => {
+      if (path().length > 0) return;
+      if (seen.has(name)) repeated.push(name);
+      seen.add(name);
+    },
+  });
+  return repeated;
 }

@@ -1,7 +1,7 @@
 import { endpoints, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
 import type { FixtureExecutedDeposit } from '../schemas/generated/types.ts';
 import validateErrorBody from '../schemas/generated/error-body.cjs';
-import { summary, type Answer } from './answer.ts';
+import { repeatedNames, summary, type Answer } from './answer.ts';
 import { depends, failed, held, type Expectation, type Verdict } from './verdict.ts';
 
 /**
@@ -19,7 +19,7 @@ export function errorAnswer<Name extends Endpoint>(endpoint: Name, status: Error
     const body = answer.json.value;
     if (!validateErrorBody(body))
       return failed('shape', expected, `${actual} (not exactly one field "error", a string)`);
-    if (repeatsName(answer.text, 'error'))
+    if (repeatedNames(answer.text).length > 0)
       return failed('shape', expected, `${actual} (the field "error" stands twice)`);
     return body.error === message ? held : failed('message', expected, actual);
   };
@@ -99,9 +99,4 @@ function sortKeys(_: string, value: unknown): unknown {
   return typeof value === 'object' && value !== null && !Array.isArray(value)
     ? Object.fromEntries(Object.entries(value).toSorted(([a], [b]) => (a < b ? -1 : 1)))
     : value;
-}
-
-/** JSON.parse keeps the last of two fields of one name; a reader of the text sees both. */
-function repeatsName(text: string, name: string): boolean {
-  return text.split(`"${name}"`).length > 2;
 }

@@ -1,6 +1,6 @@
 import fc from 'fast-check';
 import type { Endpoint } from '../schemas/endpoints.ts';
-import { summary, type Answer } from './answer.ts';
+import { repeatedNames, summary, type Answer } from './answer.ts';
 import { errorAnswer, fieldsOf, saysExecuted, saysMember, saysNotMember } from './expectations.ts';
 import { indistinguishable } from './indistinguishable.ts';
 import { stranger, unknownUuid } from './inputs/uuids.ts';
@@ -36,7 +36,7 @@ const exactlyTwoFields = ([answer]: readonly Answer[]) => {
       words: 'nothing to compare: see foreign-ib/user-status/other-ib and unknown',
     } as const;
   const names = Object.keys(fieldsOf(answer!) ?? {}).toSorted();
-  return names.join() === 'date_joined,is_under_ib'
+  return names.join() === 'date_joined,is_under_ib' && repeatedNames(answer!.text).length === 0
     ? held
     : failed(
         'shape',

@@ -3,7 +3,7 @@ import { summary, type Answer, type Reply } from './answer.ts';
 import { errorAnswer, executedResult, fieldsOf } from './expectations.ts';
 import { indistinguishable } from './indistinguishable.ts';
 import type { BecomingDeposit, Known } from './known.ts';
-import { property } from './property.ts';
+import { property, spread } from './property.ts';
 import { depositCheck } from './request.ts';
 import type { Doors, Played, Requirement } from './requirement.ts';
 import { observing, scenario } from './scenario.ts';
@@ -170,7 +170,7 @@ export const pending: readonly Requirement[] = [
         ? 'deposit that stays pending, or failed one, of a user under the IB'
         : undefined,
     hidden: ({ pending: waiting, failed: gone }) =>
-      [...waiting, ...gone].map(({ reference_id }) => reference_id),
+      [...spread(waiting, 3), ...spread(gone, 3)].map(({ reference_id }) => reference_id),
   }),
   scenario({
     id: 'pending/deposit-check/becomes-executed',

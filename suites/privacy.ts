@@ -50,7 +50,11 @@ export function foreignData(request: Request, answer: Answer, known: Known): str
     request.body ?? '',
     credentialText(request),
   ].join('\n');
-  const wasNamed = (text: string) => holdsWord(asked, text) || holdsWord(decodeSafely(asked), text);
+  const decoded = asked
+    .split(/[\n=&?]/)
+    .map(decodeSafely)
+    .join('\n');
+  const wasNamed = (text: string) => holdsWord(asked, text) || holdsWord(decoded, text);
   for (const [place, text] of placesOf(answer)) {
     for (const [id] of text.matchAll(uuids)) {
       const user = id.toLowerCase();

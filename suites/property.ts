@@ -1,4 +1,5 @@
 import fc from 'fast-check';
+import { Problem } from '../schemas/problem.ts';
 import type { Answer, Trouble } from './answer.ts';
 import type { Known } from './known.ts';
 import type { Case, Draw, Property, Subject } from './requirement.ts';
@@ -88,7 +89,8 @@ export function property<Input>(spec: PropertySpec<Input>): Property {
     drawAt: (known, draw, path) => {
       const { arbitrary, options } = stream(known, draw);
       const [drawn] = fc.sample(fc.tuple(arbitrary), { ...options, path, numRuns: 1 });
-      if (drawn === undefined) throw new RangeError(`no input at path ${path}`);
+      if (drawn === undefined)
+        throw new Problem('usage', `--replay ${path}: leads to no input of ${subject.id}`);
       return caseOf(drawn[0], known);
     },
     shrink: async (known, draw, index, probe) => {

@@ -168,6 +168,11 @@ async function judgeLimit(endpoint: Endpoint, doors: Doors, known: Known): Promi
   const { bursts, limited } = await explore(endpoint, doors, known);
   const cases = bursts.reduce((sum, { sent }) => sum + sent, 0);
   if (limited !== undefined) return { finding: held, cases };
+  if (doors.keyWorks() === false)
+    return {
+      finding: unjudged('key-refused', 'the target answers every request of the key under test with 401'),
+      cases,
+    };
   const stated = statedLimit(endpoint, known);
   const { trouble, passed } = bursts.at(-1)!;
   // A connection that breaks just where 429 is due is no accident; anywhere else it tells nothing.

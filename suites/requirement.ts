@@ -114,6 +114,8 @@ export interface Doors {
   readonly wait: (ms: number) => Promise<void>;
   readonly now: () => number;
   readonly cases: number;
+  /** Whether the key under test was ever answered with anything but 401; undefined before it was used. */
+  readonly keyWorks: () => boolean | undefined;
 }
 
 /** Follows a story whose next request depends on the last answer. */

@@ -19,7 +19,7 @@ const week = String.raw`(?<weekYear>\d{4})-?W(?<week>\d\d)-?(?<weekday>[1-7])`;
 const time = String.raw`(?<hour>\d\d)(?:(?<colon>:?)(?<minute>\d\d)(?:\k<colon>(?<second>\d\d))?)?(?:[.,](?<fraction>\d+))?`;
 const zone = String.raw`(?<zone>Z|[+-]\d\d(?::?\d\d)?)`;
 const iso8601 = new RegExp(`^(?:${calendar}|${ordinal}|${week})(?<separator>T| )${time}${zone}?$`, 'i');
-const rfc3339 = /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
+const rfc3339 = /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
 
 /** Reads a `date_joined` (membership result: ISO 8601 UTC). */
 export function readTimestamp(text: string): TimestampReading {
@@ -73,10 +73,13 @@ function dayOf(groups: Groups): number | undefined {
     return nth >= 1 && first + nth - 1 < utcDay(Number(ordinalYear) + 1, 0, 1) ? first + nth - 1 : undefined;
   }
   const nth = Number(groups['week']);
-  const fourth = utcDay(Number(weekYear), 0, 4);
-  const monday = fourth - ((fourth + 3) % 7);
-  return nth >= 1 && nth <= 53 ? monday + (nth - 1) * 7 + Number(groups['weekday']) - 1 : undefined;
+  const monday = mondayOf(utcDay(Number(weekYear), 0, 4));
+  const weeks = (mondayOf(utcDay(Number(weekYear) + 1, 0, 4)) - monday) / 7;
+  return nth >= 1 && nth <= weeks ? monday + (nth - 1) * 7 + Number(groups['weekday']) - 1 : undefined;
 }
+
+/** The Monday of a day's week; day 0 was a Thursday. */
+const mondayOf = (day: number) => day - ((((day + 3) % 7) + 7) % 7);
 
 /** Date.UTC takes the years 0 to 99 for 1900 to 1999. */
 function utcDay(year: number, month: number, day: number): number {
@@ -87,12 +90,17 @@ function secondsOf(groups: Groups): { seconds: number; fraction: string } | unde
   const { hour = '', minute, second, fraction = '' } = groups;
   const [h, m, s] = [Number(hour), Number(minute ?? 0), Number(second ?? 0)];
   const isMidnight = h === 24 && m === 0 && s === 0 && /^0*$/.test(fraction);
-  if ((h > 23 && !isMidnight) || m > 59 || s > 60) return undefined;
+  const isLeapSecond = h === 23 && m === 59 && s === 60;
+  if ((h > 23 && !isMidnight) || m > 59 || (s > 59 && !isLeapSecond)) return undefined;
   const whole = h * 3600 + m * 60 + s;
   if (second !== undefined || fraction === '') return { seconds: whole, fraction };
-  // A decimal fraction of the minute or the hour.
-  const part = Number(`0.${fraction}`) * (minute === undefined ? 3600 : 60);
-  return { seconds: whole + Math.floor(part), fraction: (part % 1).toFixed(3).slice(2) };
+  // A decimal fraction of the minute or the hour, kept to nanoseconds.
+  const unit = minute === undefined ? 3600n : 60n;
+  const nanoseconds = (BigInt(fraction.slice(0, 15).padEnd(15, '0')) * unit) / 1_000_000n;
+  return {
+    seconds: whole + Number(nanoseconds / 1_000_000_000n),
+    fraction: String(nanoseconds % 1_000_000_000n).padStart(9, '0'),
+  };
 }
 
 function offsetSeconds(text: string | undefined): number | undefined {
@@ -103,8 +111,10 @@ function offsetSeconds(text: string | undefined): number | undefined {
   return text.startsWith('-') ? -size : size;
 }
 
-/** Last resort for RFC 1123 dates and the like. */
+const rfc1123 = /^(?:[a-z]{3}, )?\d{1,2} [a-z]{3} \d{4} \d\d:\d\d:\d\d (?:GMT|UTC|[+-]\d{4})$/i;
+
+/** Last resort: the date of mails and HTTP, which says its zone. */
 function fromDateParse(text: string): Instant | undefined {
-  const ms = /\d{4}/.test(text) && /[a-z]{3}/i.test(text) ? Date.parse(text) : Number.NaN;
+  const ms = rfc1123.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000), fraction: '' };
 }

@@ -29,12 +29,19 @@ export function timing(
       const pairs = Math.min(MOST_PAIRS, Math.max(5, Math.floor(cases / 4)));
       const ids = hidden(known);
       const unknown = manyStrangers(known, pairs);
-      const interleaved = unknown.flatMap((id, nth) => [ids[nth % ids.length]!, id]);
+      // Neither kind comes first throughout: two machines that answer in turn are no difference.
+      const isForeignFirst = (nth: number) => nth % 2 === 0;
+      const interleaved = unknown.flatMap((id, nth) => {
+        const foreignId = ids[nth % ids.length]!;
+        return isForeignFirst(nth) ? [foreignId, id] : [id, foreignId];
+      });
       const replies = await send(...interleaved.map((id) => lookupOf(endpoint, id)));
-      const times = replies.map((reply) => (reply.kind === 'answer' ? reply.tookMs : undefined));
-      const [foreign, strange] = [0, 1].map((side) =>
-        times.filter((time, at) => time !== undefined && at % 2 === side),
-      ) as [number[], number[]];
+      const timesOf = (isForeign: boolean) =>
+        replies.flatMap((reply, at) => {
+          const wasForeign = isForeignFirst(Math.floor(at / 2)) === (at % 2 === 0);
+          return reply.kind === 'answer' && wasForeign === isForeign ? [reply.tookMs] : [];
+        });
+      const [foreign, strange] = [timesOf(true), timesOf(false)];
       if (foreign.length < 5 || strange.length < 5)
         return unjudged('network', 'too few lookups were answered');
       const result = rankTest(foreign, strange);

@@ -38,14 +38,17 @@ function classifyCanonical(lower: string, version: string, variant: string): Uui
   return '1235678'.includes(version) ? 'other-version' : 'unknown-version';
 }
 
+/** What trimming takes off, in JavaScript or in Python. */
+const whiteSpaceAround = /^[\s\u0085\u001c-\u001f]+|[\s\u0085\u001c-\u001f]+$/g;
+
 /** Takes off, layer by layer, what other spellings wrap around a UUID. */
 function respell(lower: string): string {
   const bare = lower
-    .trim()
+    .replace(whiteSpaceAround, '')
     .replace(/^\{(.*)\}$/s, '$1')
     .replace(/^\((.*)\)$/s, '$1')
     .replace(/^urn:uuid:/, '')
-    .trim();
+    .replace(whiteSpaceAround, '');
   if (bare !== lower) return respell(bare);
   return /^[0-9a-f]{32}$/.test(bare) ? hyphenate(bare) : bare;
 }

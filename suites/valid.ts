@@ -3,7 +3,7 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import type { FixtureExecutedDeposit, FixtureUser } from '../schemas/generated/types.ts';
 import validateExecutedDepositResult from '../schemas/generated/executed-deposit-result.cjs';
 import validateMembershipResult from '../schemas/generated/membership-result.cjs';
-import { header, summary, type Answer } from './answer.ts';
+import { header, repeatedNames, summary, type Answer } from './answer.ts';
 import { fieldsOf, memberFields, sameAnswer, saysExecuted, saysMember, saysNumber } from './expectations.ts';
 import { hasLetters, percentEncoded, stranger, unknownUuid, withLetterCase } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
@@ -189,6 +189,7 @@ export const valid: readonly Requirement[] = [
       const body = fieldsOf(answer!);
       const isShaped =
         body !== undefined &&
+        repeatedNames(answer!.text).length === 0 &&
         validateMembershipResult({
           ...body,
           ...(Object.hasOwn(body, 'date_joined') && { date_joined: null }),
@@ -258,6 +259,9 @@ export const valid: readonly Requirement[] = [
       const fields = fieldsOf(answer!);
       const expected = '200 with "status", "amountInUsd" and "executedAt"';
       if (fields === undefined) return failed('JSON', expected, `${summary(answer!)} (not a JSON object)`);
+      const twice = repeatedNames(answer!.text);
+      if (twice.length > 0)
+        return failed('shape', expected, `${summary(answer!)} (twice: ${twice.join(', ')})`);
       const missing = ['status', 'amountInUsd', 'executedAt'].filter((name) => !Object.hasOwn(fields, name));
       if (missing.length > 0)
         return failed('shape', expected, `${summary(answer!)} (no ${missing.join(', ')})`);
@@ -310,8 +314,13 @@ export const valid: readonly Requirement[] = [
             `${id.slice(0, 14)}${version}${id.slice(15, 19)}${variant}${id.slice(20)}`,
         ),
     ask: (id) => [depositCheck(id)],
-    holds: ([answer]) =>
-      answer!.status === 400 ? failed('status', 'not 400: the id is a UUID', summary(answer!)) : held,
+    holds: ([answer]) => {
+      const { status } = answer!;
+      if (status === 400) return failed('status', 'not 400: the id is a UUID', summary(answer!));
+      return status === 200 || status === 404
+        ? held
+        : depends('valid/deposit-check/executed and foreign-ib/deposit-check/unknown');
+    },
   }),
   property({
     id: 'valid/deposit-check/percent-encoding',

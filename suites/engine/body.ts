@@ -24,7 +24,8 @@ export async function decodeBody(
     json: { ok: false, why: `the body is longer than ${MOST_BODY_BYTES} bytes` },
   } as const;
   if (bytes === undefined) return tooLong;
-  const decoder = decoders[encoding?.trim().toLowerCase() ?? ''];
+  const name = encoding?.trim().toLowerCase() ?? '';
+  const decoder = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
   if (decoder === undefined || bytes.length === 0) return readBody(bytes);
   try {
     return readBody(await decoder(bytes, { maxOutputLength: MOST_BODY_BYTES }));

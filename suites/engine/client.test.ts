@@ -110,12 +110,16 @@ describe('an answer that arrives whole', () => {
     'without a body': [head('Content-Length: 0'), ''],
     'of status 204': ['HTTP/1.1 204 No Content\r\n\r\n', ''],
     'without a reason phrase': [`HTTP/1.1 200 \r\nContent-Length: ${body.length}\r\n\r\n${body}`, body],
-    'after a 100': [`HTTP/1.1 100 Continue\r\n\r\n${head(`Content-Length: ${body.length}`)}${body}`, body],
     'after a 102 and a 103': [
       `HTTP/1.1 102 Processing\r\n\r\nHTTP/1.1 103 Early Hints\r\nLink: </x>\r\n\r\n${head(`Content-Length: ${body.length}`)}${body}`,
       body,
     ],
   };
+  // undici takes a 100 that nobody asked for as an error of the peer.
+  test('a 100 that nobody asked for is trouble, and no verdict', async () => {
+    const bytes = `HTTP/1.1 100 Continue\r\n\r\n${head(`Content-Length: ${body.length}`)}${body}`;
+    assert.equal((await afterBytes((socket) => socket.end(bytes))).kind, 'trouble');
+  });
   for (const [name, [bytes, text]] of Object.entries(whole))
     test(name, async () =>
       assert.equal(answered(await afterBytes((socket) => socket.end(bytes))).text, text),

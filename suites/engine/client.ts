@@ -150,7 +150,7 @@ const timeouts = new Set([
 ]);
 
 function troubleOf(error: unknown, aborted: boolean, timeoutMs: number): WireTrouble {
-  const { code = '', message = String(error) } = error as { code?: string; message?: string };
+  const { code = '', name = '', message = String(error) } = error as Partial<NodeJS.ErrnoException>;
   if (aborted || timeouts.has(code))
     return {
       kind: 'trouble',
@@ -159,7 +159,7 @@ function troubleOf(error: unknown, aborted: boolean, timeoutMs: number): WireTro
       unreachable: code === 'UND_ERR_CONNECT_TIMEOUT',
     };
   const [words, unreachable] = knownErrors[code] ?? [
-    code.startsWith('HPE_') ? `the answer is not HTTP (${message})` : message,
+    name === 'HTTPParserError' ? `the answer is not HTTP (${message})` : message,
     false,
   ];
   return { kind: 'trouble', code: 'network', words, unreachable };

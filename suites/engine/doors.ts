@@ -25,6 +25,7 @@ export function createDoors(
     burst: (...requests) => Promise.all(requests.map((request) => replyOf(courier.deliverAnyway, request))),
     first: (request) => replyOf(courier.share, request),
     settle: courier.settle,
+    keyWorks: courier.keyWorks,
     once: <Result>(name: string, make: () => Promise<Result>) => {
       const story = stories.get(name) ?? make();
       stories.set(name, story);

@@ -49,14 +49,16 @@ export function recordExchange(
 /** A function that puts the name of each key in the place of its value. */
 export function redactor({ everyKey }: Known): (text: string) => string {
   // Longer keys first: one may hold another.
-  const keys = everyKey.toSorted((a, b) => b.key.length - a.key.length);
-  return (text) => keys.reduce((clean, { key, name }) => clean.replaceAll(key, name), text);
+  const written = everyKey
+    .flatMap(({ key, name }) => writtenForms(key).map(([form]) => [form, name] as const))
+    .toSorted(([one], [other]) => other.length - one.length);
+  return (text) => written.reduce((clean, [form, name]) => clean.replaceAll(form, () => name), text);
 }
 
 /** The request as a command line that needs $IB_API_KEY in its environment. */
 function curl(request: Request, base: string): string {
   const { method, target, headers, body } = request;
-  const quote = (text: string) => `"${withVariable(inQuotes(text), request, '$IB_API_KEY', inQuotes)}"`;
+  const quote = (text: string) => `"${withVariable(inQuotes(text), request, undefined, inQuotes)}"`;
   const authorization = shellCredential(request);
   return [
     'curl -gi --path-as-is',
@@ -81,16 +83,34 @@ function shellCredential({ credential }: Request): string | undefined {
   }
 }
 
-/** A misplaced key is found again in the text of the request, plain or percent-encoded. */
+/** How a key stands in a text, and what writes it so in a shell. */
+const forms: readonly { readonly write: (key: string) => string; readonly shell: string }[] = [
+  { write: (key) => key, shell: '$IB_API_KEY' },
+  { write: encodeURIComponent, shell: "$(node -p 'encodeURIComponent(process.env.IB_API_KEY)')" },
+  {
+    write: (key) => JSON.stringify(key).slice(1, -1),
+    shell: "$(node -p 'JSON.stringify(process.env.IB_API_KEY).slice(1, -1)')",
+  },
+];
+
+/** Every way in which a key may stand in a text, once each. */
+const writtenForms = (key: string) =>
+  [...new Map(forms.toReversed().map(({ write, shell }) => [write(key), shell] as const))].toSorted(
+    ([one], [other]) => other.length - one.length,
+  );
+
+/** A misplaced key is found again in the text of the request, in whatever form it stands there. */
 function withVariable(
   text: string,
   { misplaced }: Request,
-  variable: string,
+  variable: string | undefined,
   quoted = (value: string) => value,
 ): string {
   if (misplaced === undefined) return text;
-  const { key } = misplaced;
-  return text.replaceAll(quoted(encodeURIComponent(key)), variable).replaceAll(quoted(key), variable);
+  return writtenForms(misplaced.key).reduce(
+    (clean, [written, shell]) => clean.replaceAll(quoted(written), () => variable ?? shell),
+    text,
+  );
 }
 
 const inQuotes = (text: string) => text.replace(/[\\"$`]/g, String.raw`\$&`);

@@ -51,7 +51,7 @@ export async function judgeProperty(property: Property, context: PropertyContext
   if (failure === undefined) return summarize(inOrder, path);
   const [index, trial] = failure;
   return path === undefined
-    ? confirm(property, context, cases[index]!, index, trial, trials.size)
+    ? confirm(property, context, cases[index]!, index, trial, inOrder.findIndex(([at]) => at === index) + 1)
     : { ...judgementOf(trial, 1), path };
 }
 

@@ -146,16 +146,17 @@ export function createQuota({ clock, limits, deadline, random, signal }: QuotaOp
     const now = clock.now();
     const asked = retryAfterMs(header(answer, 'retry-after'), now);
     const backOff = FIRST_BACK_OFF * 2 ** account.strikes * (1 + 0.2 * random());
-    const said = asked !== undefined && asked <= LONGEST_RETRY_AFTER ? asked : account.windowMs;
-    // What was said turned out too short when the first wait did not help.
-    const wait = (said === undefined ? backOff : account.strikes === 0 ? said : said + backOff) + MARGIN;
     const patience = account.windowMs === undefined ? PATIENCE : 4 * account.windowMs + 5000;
+    const longest = account.windowMs === undefined ? LONGEST_RETRY_AFTER : patience;
+    const said = asked !== undefined && asked <= longest ? asked : account.windowMs;
+    // What was said turned out too short when the first wait did not help.
+    const wanted = (said === undefined ? backOff : account.strikes === 0 ? said : said + backOff) + MARGIN;
+    const wait = Math.min(wanted, patience - account.waitedMs);
     account.strikes++;
-    account.waitedMs += wait;
+    account.waitedMs += Math.max(0, wait);
     if (asked !== undefined && asked > LONGEST_RETRY_AFTER && account.windowMs === undefined)
       account.shut = `429 with Retry-After of ${Math.round(asked / 1000)} s, longer than is waited for`;
-    else if (account.waitedMs > patience)
-      account.shut = `still 429 after waiting ${Math.round((account.waitedMs - wait) / 1000)} s`;
+    else if (wait <= 0) account.shut = `still 429 after waiting ${Math.round(account.waitedMs / 1000)} s`;
     else if (now + wait > deadline)
       account.shut = `429, and the wait for its end would go beyond --max-duration`;
     else {
@@ -203,10 +204,15 @@ function stated(
   };
 }
 
+/** A date as HTTP writes it today, as asctime() wrote it, and as RFC 850 did (RFC 9110 5.6.7); all of them UTC. */
+const httpDate = /^[A-Za-z]{3,9}, \d\d[ -][A-Za-z]{3}[ -]\d{2,4} \d\d:\d\d:\d\d GMT$/;
+const asctimeDate = /^[A-Za-z]{3} [A-Za-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
+
 /** Retry-After as seconds or as a date (RFC 9110 10.2.3), in ms from now; undefined where it is neither. */
 export function retryAfterMs(value: string | undefined, now: number): number | undefined {
-  if (value === undefined) return undefined;
-  if (/^\d+$/.test(value.trim())) return Number(value) * 1000;
-  const date = Date.parse(value);
+  const text = value?.trim() ?? '';
+  if (/^\d+$/.test(text)) return Number(text) * 1000;
+  const utc = httpDate.test(text) ? text : asctimeDate.test(text) ? `${text} GMT` : undefined;
+  const date = utc === undefined ? Number.NaN : Date.parse(utc);
   return Number.isNaN(date) ? undefined : Math.max(0, date - now);
 }

@@ -106,9 +106,19 @@ function describe(
         ...subject,
         outcome: 'observed',
         words: redact(verdict.words),
-        ...(verdict.data === undefined
-          ? {}
-          : { data: JSON.parse(redact(JSON.stringify(verdict.data))) as Record<string, unknown> }),
+        ...(verdict.data === undefined ? {} : { data: redactData(verdict.data, redact) }),
       };
   }
+}
+
+function redactData(
+  data: Record<string, unknown>,
+  redact: (text: string) => string,
+): Record<string, unknown> {
+  return Object.fromEntries(
+    Object.entries(data).map(([name, value]) => [
+      redact(name),
+      typeof value === 'string' ? redact(value) : value,
+    ]),
+  );
 }

@@ -183,6 +183,7 @@ async function judge(
     const evidence = request !== undefined && reply !== undefined ? { evidence: { request, reply } } : {};
     return { verdict: finding, cases: cases ?? 1, ...evidence };
   } catch (error) {
+    if (error instanceof Problem) throw error;
     return {
       verdict: {
         kind: 'broken',

@@ -2,14 +2,16 @@ import type { RequirementResult, RunRecord } from '../../schemas/generated/types
 
 /**
  * The verdict over a run: nonconformant if a required requirement failed; else incomplete if one is
- * inconclusive or broken, or none was verified; else conformant. Excluded ones change nothing.
+ * inconclusive or anything is broken, or nothing was judged; else conformant. Excluded ones change nothing.
  */
 export function verdictOf(results: readonly RequirementResult[]): RunRecord['verdict'] {
   const required = results.filter(({ level }) => level === 'required');
   if (required.some(({ outcome }) => outcome === 'failed')) return 'nonconformant';
   if (results.some(({ outcome }) => outcome === 'broken')) return 'incomplete';
   if (required.some(({ outcome }) => outcome === 'inconclusive')) return 'incomplete';
-  return results.some(({ outcome }) => outcome === 'passed') ? 'conformant' : 'incomplete';
+  return results.some(({ outcome }) => outcome === 'passed' || outcome === 'failed')
+    ? 'conformant'
+    : 'incomplete';
 }
 
 /** How many there are of each outcome, by level where the level matters. */

@@ -43,15 +43,19 @@ const wrongForms: readonly ((key: KnownKey) => Credential)[] = [
   (key) => header(`Bearer ${key.key} x`, 'Bearer $IB_API_KEY x', key),
   (key) => header(`Bearer x ${key.key}`, 'Bearer x $IB_API_KEY', key),
   (key) => header(`${key.key} Bearer`, '$IB_API_KEY Bearer', key),
-  (key) => {
-    const half = Math.ceil(key.key.length / 2);
-    return header(
-      `Bearer ${key.key.slice(0, half)} ${key.key.slice(half)}`,
-      `Bearer \${IB_API_KEY:0:${half}} \${IB_API_KEY:${half}}`,
-      key,
-    );
-  },
+  twoParts,
 ];
+
+/** The key cut in the middle; a key of one character is followed by another one. */
+function twoParts(key: KnownKey): Credential {
+  if (key.key.length < 2) return header(`Bearer ${key.key} x`, 'Bearer $IB_API_KEY x', key);
+  const half = Math.ceil(key.key.length / 2);
+  return header(
+    `Bearer ${key.key.slice(0, half)} ${key.key.slice(half)}`,
+    `Bearer \${IB_API_KEY:0:${half}} \${IB_API_KEY:${half}}`,
+    key,
+  );
+}
 
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
@@ -167,7 +171,7 @@ export function unknownCredential(known: Known): fc.Arbitrary<Credential> {
         ],
         insert: [[0, at], 'x', [at, length]],
       };
-      return nearMiss(known, key, pieces[how]) ?? literal('Bearer x');
+      return nearMiss(known, key, pieces[how]) ?? literal('Bearer no-such-key');
     });
   return fc.oneof(random, near);
 }
@@ -183,7 +187,7 @@ export interface Misplaced {
 export function misplacedKeys(misplaced: KnownKey): readonly Misplaced[] {
   const { key } = misplaced;
   const none = { credential: { as: 'none' }, misplaced } as const satisfies Changes;
-  const cookie = (text: string) => text.replace(/[;,"\\]/g, encodeURIComponent);
+  const cookie = /^[\w.~+/=-]+$/.test(key) ? key : encodeURIComponent(key);
   return [
     ...[
       'api_key',
@@ -202,7 +206,7 @@ export function misplacedKeys(misplaced: KnownKey): readonly Misplaced[] {
     })),
     { changes: none, query: `authorization=${encodeURIComponent(`Bearer ${key}`)}` },
     ...['api_key', 'apiKey', 'token', 'access_token', 'session', 'Authorization', 'key'].map((name) => ({
-      changes: { ...none, headers: { cookie: `${name}=${cookie(key)}` } },
+      changes: { ...none, headers: { cookie: `${name}=${cookie}` } },
     })),
     ...[
       'x-api-key',

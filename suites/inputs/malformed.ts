@@ -75,6 +75,12 @@ const surroundings: readonly (readonly [string, string])[] = [
   ['', '\u0301'],
 ];
 
+/** Any character that UTF-8 can carry. */
+const anyCharacter = fc
+  .integer({ min: 0, max: 0x10ffff })
+  .filter((code) => code < 0xd800 || code > 0xdfff)
+  .map((code) => String.fromCodePoint(code));
+
 const mistakes = {
   'text before or after': {
     of: (uuid) => [
@@ -84,7 +90,11 @@ const mistakes = {
     ],
     drawn: (uuid) =>
       fc
-        .tuple(fc.string({ unit: 'binary', maxLength: 3 }), uuid, fc.string({ unit: 'binary', maxLength: 3 }))
+        .tuple(
+          fc.string({ unit: anyCharacter, maxLength: 3 }),
+          uuid,
+          fc.string({ unit: anyCharacter, maxLength: 3 }),
+        )
         .map((parts) => parts.join('')),
   },
   'a line feed after': { of: (uuid) => [`${uuid}\n`] },
@@ -101,7 +111,7 @@ const mistakes = {
           fc.constantFrom(...hexPlaces),
           fc.oneof(
             fc.constantFrom(...strangeDigits),
-            fc.string({ unit: 'binary', minLength: 1, maxLength: 1 }),
+            fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
           ),
         )
         .map(([text, at, digit]) => put(text, at, digit, 1)),
@@ -221,7 +231,7 @@ const mistakes = {
     ],
     drawn: () =>
       fc.oneof(
-        fc.string({ unit: 'binary', minLength: 1 }),
+        fc.string({ unit: anyCharacter, minLength: 1 }),
         fc.string({ minLength: 1 }),
         fc.integer().map(String),
       ),
