@@ -1,0 +1,68 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { reference } from '../mock/behaviour.ts';
+import { faults } from '../mock/faults.ts';
+import { variants } from '../mock/variants.ts';
+import { canary } from './canary.ts';
+import { diagnose } from './diagnose.ts';
+import { loadFixture } from './fixture-file.ts';
+import { gaps, type Kill } from './kill-matrix.ts';
+import { selfTest } from './self-test.ts';
+import { tryMock } from './trial.ts';
+
+const fixture = await loadFixture(undefined, {});
+
+test('the gate: every fault fails exactly what it breaks, every requirement has a fault of its own, every variant passes', async () => {
+  assert.ok(Object.keys(faults).length >= 100);
+  assert.ok(Object.keys(variants).length >= 25);
+  const result = await selfTest(fixture, 1, false);
+  assert.deepEqual(result.gaps, []);
+});
+
+const kill = (
+  kind: Kill['kind'],
+  failed: readonly string[],
+  expected: readonly string[],
+  unsettled: readonly string[] = [],
+): Kill => ({
+  kind,
+  id: 'x',
+  failed,
+  expected,
+  unsettled,
+});
+
+test('a matrix with a gap is told so', () => {
+  assert.deepEqual(gaps([kill('fault', ['a'], ['a'])], ['a']), []);
+  assert.match(gaps([kill('fault', [], ['a'])], [])[0]!, /a did not catch the fault x/);
+  assert.match(gaps([kill('fault', ['a', 'b'], ['a'])], [])[0]!, /b failed for the fault x/);
+  assert.match(gaps([kill('fault', ['a', 'b'], ['a', 'b'])], ['a'])[0]!, /no fault fails a and nothing else/);
+  assert.match(gaps([kill('variant', ['a'], [])], [])[0]!, /a failed for the variant x/);
+  assert.match(gaps([kill('variant', [], [], ['a'])], [])[0]!, /a could not judge the variant x/);
+});
+
+test('twenty seeds, one verdict: of the reference, and of a server with a fault', async () => {
+  for (const [behaviour, verdict] of [
+    [reference, 'conformant'],
+    [faults['nul-ends-text']!.change(reference), 'nonconformant'],
+  ] as const)
+    for (let seed = 0; seed < 20; seed++)
+      assert.equal((await tryMock(behaviour, { fixture, seed, cases: 5 })).verdict, verdict, `seed ${seed}`);
+});
+
+test('the canary sings for any seed', async () => {
+  for (const seed of [0, -1, 7, 123_456, 2 ** 31 - 1]) assert.equal((await canary(fixture, seed)).length, 2);
+});
+
+test('the diagnosis names the fault of a server that has a known one, and nothing for the reference', async () => {
+  for (const id of [
+    'date-day-and-month-swapped',
+    'amount-of-32-bits',
+    'python-uuid',
+    'key-suffix-accepted',
+  ]) {
+    const record = await tryMock(faults[id]!.change(reference), { fixture, seed: 3, cases: 10 });
+    assert.equal((await diagnose(record, fixture))[0]?.fault, id);
+  }
+  assert.deepEqual(await diagnose(await tryMock(reference, { fixture, seed: 3, cases: 5 }), fixture), []);
+});
