@@ -2,7 +2,6 @@ import yargs, { type Argv } from 'yargs';
 import { Problem } from '../schemas/problem.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Surroundings } from './main.ts';
-import type { MockFlags } from './mock.ts';
 import { didYouMean } from './nearest.ts';
 import { version } from './version.ts';
 
@@ -23,7 +22,7 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
     )
     .command('mock', 'run the reference server over fixture data', mockOptions, async (flags) => {
       const { mock } = await import('./mock.ts');
-      code = await mock(flags as MockFlags, surroundings);
+      code = await mock(flags, surroundings);
     })
     .command(
       'requirements',

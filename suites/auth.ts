@@ -198,12 +198,14 @@ async function judgeRevocation(endpoint: Endpoint, doors: Doors, known: Known): 
     for (const ms of patience) {
       await doors.wait(ms);
       [reply] = (await doors.send(request)) as [Reply];
-      if (reply.kind === 'trouble' || reply.status === 401) break;
+      if (reply.kind === 'trouble' || !isLetIn(reply)) break;
     }
     return reply;
   });
   if (after.kind === 'trouble') return { finding: unjudged(after.code, after.words), request, reply: after };
-  return { finding: errorAnswer(endpoint, 401)(after), request, reply: after };
+  // The words of a 401 are judged by the other requirements.
+  const finding = isLetIn(after) ? failed('status', '401', summary(after)) : held;
+  return { finding, request, reply: after };
 }
 
 /** Whether the lookup was carried out, whatever it found. */

@@ -76,6 +76,12 @@ function pairings<Theirs extends { readonly user_id: string }, Ours>(
 
 const foreignExecuted = ({ foreignDeposits }: Known) =>
   foreignDeposits.filter((deposit) => deposit.state === 'EXECUTED');
+/** Found is what it must not be; how else it is answered is spoken of by the other requirements. */
+const isNot =
+  (found: Expectation, expected: string): Expectation =>
+  (answer) =>
+    found(answer).kind === 'held' ? failed('value', expected, summary(answer)) : held;
+
 const as = (key: KnownKey): Changes => ({ credential: { as: 'key', key } });
 
 /** What must look like an unknown id. */
@@ -133,7 +139,8 @@ export const foreignIb: readonly Requirement[] = [
     needsSecondKey: true,
     every: (known) => pairings(known, known.foreigners, known.members),
     ask: ({ key, theirs, ours }) => [userStatus(theirs.user_id, as(key)), userStatus(ours.user_id, as(key))],
-    holds: (answers) => each(answers, saysMember, saysNotMember),
+    holds: (answers) =>
+      each(answers, saysMember, isNot(saysMember, '"is_under_ib": false for a user of the first partner')),
   }),
   property({
     id: 'foreign-ib/deposit-check/other-ib',
@@ -179,7 +186,8 @@ export const foreignIb: readonly Requirement[] = [
       depositCheck(theirs.reference_id, as(key)),
       depositCheck(ours.reference_id, as(key)),
     ],
-    holds: (answers) => each(answers, saysExecuted, notFound),
+    holds: (answers) =>
+      each(answers, saysExecuted, isNot(saysExecuted, '404 for a deposit of the first partner')),
   }),
   timing('user-status', foreignIds('user-status')),
   timing('deposit-check', foreignIds('deposit-check')),

@@ -39,6 +39,7 @@ function classifyCanonical(lower: string, version: string, variant: string): Uui
 }
 
 /** What trimming takes off, in JavaScript or in Python. */
+// oxlint-disable-next-line no-control-regex -- control characters are what Python trims
 const whiteSpaceAround = /^[\s\u0085\u001c-\u001f]+|[\s\u0085\u001c-\u001f]+$/g;
 
 /** Takes off, layer by layer, what other spellings wrap around a UUID. */

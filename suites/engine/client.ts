@@ -65,7 +65,7 @@ export function createClient(options: ClientOptions): Client {
     const started = performance.now();
     try {
       const response = await pool.request({
-        method: request.method as Dispatcher.HttpMethod,
+        method: request.method,
         path: basePath + request.target,
         headers: { ...options.headers, ...request.headers },
         body: request.body ?? null,
