@@ -1,5 +1,6 @@
 import yargs, { type Argv } from 'yargs';
 import { Problem } from '../schemas/problem.ts';
+import { defaults } from './defaults.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Surroundings } from './main.ts';
 import { didYouMean } from './nearest.ts';
@@ -116,14 +117,18 @@ const verifyFlags = {
     ...text,
     describe: 'id of the partner whose key makes the calls (default: that of the first active key)',
   },
-  cases: { ...text, default: '100', describe: 'inputs per requirement' },
+  cases: { ...text, default: String(defaults.cases), describe: 'inputs per requirement' },
   seed: { ...text, describe: 'whole number that decides every drawn input (default: a new one, printed)' },
-  concurrency: { ...text, default: '16', describe: 'requests at once' },
+  concurrency: { ...text, default: String(defaults.concurrency), describe: 'requests at once' },
   suite: { ...list, describe: 'check this suite only; may be repeated' },
   only: { ...list, describe: 'check this requirement only; may be repeated' },
   skip: { ...list, describe: 'leave this requirement out; may be repeated' },
-  timeout: { ...text, default: '5000', describe: 'ms that an answer may take' },
-  'max-duration': { ...text, default: '5m', describe: 'time that the run may take: 90s, 5m, 1h' },
+  timeout: { ...text, default: String(defaults.timeoutMs), describe: 'ms that an answer may take' },
+  'max-duration': {
+    ...text,
+    default: `${defaults.maxDurationMs / 60_000}m`,
+    describe: 'time that the run may take: 90s, 5m, 1h',
+  },
   strict: { type: 'boolean', default: false, describe: 'fail on recommended requirements too' },
   'allow-incomplete': {
     type: 'boolean',

@@ -2,6 +2,7 @@ import { randomInt } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
 import type { Fixture, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { knowledge, realClock, run, stateHookAt } from '../suites/index.ts';
+import { defaults, ourHeaders } from './defaults.ts';
 import { select } from './select.ts';
 import { targetUrl } from './values.ts';
 import { version } from './version.ts';
@@ -53,15 +54,15 @@ export function conformance(options: ConformanceOptions): void {
       requirements,
       skip,
       seed,
-      cases: options.cases ?? 100,
-      concurrency: 16,
-      timeoutMs: options.timeoutMs ?? 5000,
-      maxDurationMs: options.maxDurationMs ?? 300_000,
-      headers: { 'user-agent': `ib-conformance/${version}`, accept: 'application/json' },
+      cases: options.cases ?? defaults.cases,
+      concurrency: defaults.concurrency,
+      timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
+      maxDurationMs: options.maxDurationMs ?? defaults.maxDurationMs,
+      headers: ourHeaders,
       tls: { insecure: false },
       ...(options.stateUrl === undefined
         ? {}
-        : { stateHook: stateHookAt(targetUrl(options.stateUrl), 5000) }),
+        : { stateHook: stateHookAt(targetUrl(options.stateUrl), options.timeoutMs ?? defaults.timeoutMs) }),
       clock: realClock,
       random: Math.random,
       signal: new AbortController().signal,

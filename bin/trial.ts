@@ -4,6 +4,7 @@ import { changeState } from '../mock/provider-state.ts';
 import { createWorld } from '../mock/world.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { catalogue, knowledge, run, virtualClock, type Requirement } from '../suites/index.ts';
+import { defaults } from './defaults.ts';
 import { directClient } from './direct-client.ts';
 import { version } from './version.ts';
 
@@ -28,8 +29,8 @@ export function tryMock(behaviour: Behaviour, options: TrialOptions): Promise<Ru
     skip: new Set(),
     seed,
     cases,
-    concurrency: 16,
-    timeoutMs: 5000,
+    concurrency: defaults.concurrency,
+    timeoutMs: defaults.timeoutMs,
     maxDurationMs: Number.POSITIVE_INFINITY,
     headers: {},
     tls: { insecure: false },

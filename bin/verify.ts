@@ -13,6 +13,7 @@ import {
   type RunOptions,
 } from '../suites/index.ts';
 import { canary } from './canary.ts';
+import { defaults, ourHeaders } from './defaults.ts';
 import { diagnose } from './diagnose.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
@@ -69,11 +70,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     cases: wholeNumber('cases', flags.cases, 1, 1_000_000),
     concurrency: wholeNumber('concurrency', flags.concurrency, 1, 256),
     timeoutMs,
-    headers: {
-      'user-agent': `ib-conformance/${version}`,
-      accept: 'application/json',
-      ...headerFields(flags.header),
-    },
+    headers: { ...ourHeaders, ...headerFields(flags.header) },
     tls: {
       insecure: flags.insecure,
       ...(flags.ca === undefined ? {} : { ca: await readCertificates(flags.ca) }),
@@ -199,7 +196,7 @@ function rerunCommand(flags: VerifyFlags): string {
     ...(flags.url === undefined ? [] : [quoted(flags.url)]),
     ...(flags.fixture === undefined ? [] : [`--fixture ${quoted(flags.fixture)}`]),
     ...(flags.partner === undefined ? [] : [`--partner ${quoted(flags.partner)}`]),
-    ...(flags.cases === '100' ? [] : [`--cases ${flags.cases}`]),
+    ...(flags.cases === String(defaults.cases) ? [] : [`--cases ${flags.cases}`]),
     ...(flags.stateUrl === undefined ? [] : [`--state-url ${quoted(flags.stateUrl)}`]),
     ...(flags.ca === undefined ? [] : [`--ca ${quoted(flags.ca)}`]),
     ...(flags.insecure ? ['--insecure'] : []),

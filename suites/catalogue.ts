@@ -18,7 +18,5 @@ export const suites = {
   robustness,
 } as const satisfies Record<string, readonly Requirement[]>;
 
-export type SuiteName = keyof typeof suites;
-
 /** Every requirement, in the order of the reports. */
 export const catalogue: readonly Requirement[] = Object.values(suites).flat();

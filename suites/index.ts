@@ -1,10 +1,10 @@
 export type { Client } from './engine/client.ts';
 export { decodeBody } from './engine/body.ts';
 export { clauses, isMeant } from './clauses.ts';
-export { catalogue, suites, type SuiteName } from './catalogue.ts';
-export { realClock, virtualClock, type Clock } from './engine/clock.ts';
+export { catalogue, suites } from './catalogue.ts';
+export { realClock, virtualClock } from './engine/clock.ts';
 export { run, type Progress, type RunOptions } from './engine/run.ts';
 export { stateHookAt } from './engine/state-hook.ts';
 export { knowledge, type Known, type KnownKey } from './known.ts';
 export { redactor } from './engine/evidence.ts';
-export { suiteOf, type Requirement, type StateHook } from './requirement.ts';
+export { suiteOf, type Requirement } from './requirement.ts';
