@@ -1,0 +1,46 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { decisions } from '../mock/decisions.ts';
+import type { Fixture } from '../schemas/generated/types.ts';
+import { exitCodes } from './exit-codes.ts';
+import { builtInFixture } from './fixture-file.ts';
+
+const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
+/** White space around table cells is the formatter's. */
+const rows = read('README.md')
+  .split('\n')
+  .map((line) => line.replace(/\s*\|\s*/g, '|').trim());
+
+test('the README lists every decision of the mock', () => {
+  for (const { question, answer } of decisions)
+    assert.ok(rows.includes(`|${question}|${answer}|`), `${question}: ${answer}`);
+});
+
+test('the README lists every exit code', () => {
+  for (const [code, meaning] of Object.values(exitCodes))
+    assert.ok(rows.includes(`|${code}|${meaning}|`), String(code));
+});
+
+test('the README lists every key and id of the built-in fixture', () => {
+  const {
+    apiKeys = [],
+    users = [],
+    deposits = [],
+  } = JSON.parse(readFileSync(builtInFixture, 'utf8')) as Fixture;
+  const ids = [
+    ...apiKeys.map(({ key }) => key),
+    ...users.map(({ user_id }) => user_id),
+    ...deposits.map(({ reference_id }) => reference_id),
+  ];
+  for (const id of ids) assert.ok(read('README.md').includes(`\`${id}\``), id);
+});
+
+test('CONTRIBUTING gives the reason of every dependency', () => {
+  const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Record<
+    'dependencies' | 'devDependencies',
+    Record<string, string>
+  >;
+  for (const name of Object.keys({ ...dependencies, ...devDependencies }))
+    assert.match(read('CONTRIBUTING.md'), new RegExp(`^\\|.*${name.replace('/', '\\/')}.*\\|`, 'm'), name);
+});
