@@ -1,4 +1,4 @@
-import { open, rename, rm } from 'node:fs/promises';
+import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, basename } from 'node:path';
 import { reports, type ReportName } from '../reports/index.ts';
 import { Problem } from '../schemas/problem.ts';
@@ -43,46 +43,34 @@ export interface PendingFile {
  * @throws Problem with code `usage` where it cannot
  */
 export async function prepareFile(file: string): Promise<PendingFile> {
-  const draft = join(dirname(file), `.${basename(file)}.${process.pid}.part`);
   const failure = (error: unknown) => {
     const { code, message } = error as NodeJS.ErrnoException;
-    return new Problem(
-      'usage',
-      `${file}: the report cannot be written: ${(code === undefined ? undefined : reasons[code]) ?? message}`,
-    );
+    const why = (code === undefined ? undefined : reasons[code]) ?? message;
+    return new Problem('usage', `${file}: the report cannot be written: ${why}`);
   };
   try {
-    await refuseFolder(file);
-    await (await open(draft, 'w')).close();
+    const existing = await stat(file).catch(() => undefined);
+    if (existing?.isDirectory() === true) throw Object.assign(new Error(), { code: 'EISDIR' });
+    // A pipe or a device is written to; only a file can be put in the place of another.
+    const isSpecial = existing !== undefined && !existing.isFile();
+    const draft = isSpecial ? file : join(dirname(file), `.${basename(file)}.${process.pid}.part`);
+    const discard = () => (isSpecial ? Promise.resolve() : rm(draft, { force: true }));
+    if (!isSpecial) await writeFile(draft, '');
+    return {
+      discard,
+      write: async (text) => {
+        try {
+          await writeFile(draft, text);
+          if (!isSpecial) await rename(draft, file);
+        } catch (error) {
+          await discard();
+          throw failure(error);
+        }
+      },
+    };
   } catch (error) {
     throw failure(error);
   }
-  const discard = () => rm(draft, { force: true });
-  return {
-    discard,
-    write: async (text) => {
-      try {
-        const handle = await open(draft, 'w');
-        try {
-          await handle.writeFile(text);
-        } finally {
-          await handle.close();
-        }
-        await rename(draft, file);
-      } catch (error) {
-        await discard();
-        throw failure(error);
-      }
-    },
-  };
-}
-
-async function refuseFolder(file: string): Promise<void> {
-  const handle = await open(file, 'r').catch(() => undefined);
-  if (handle === undefined) return;
-  const isFolder = (await handle.stat()).isDirectory();
-  await handle.close();
-  if (isFolder) throw Object.assign(new Error('it is a folder'), { code: 'EISDIR' });
 }
 
 const reasons: Readonly<Record<string, string>> = {

@@ -99,10 +99,14 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
       ...(caught === undefined ? {} : { canary: [...caught] }),
       ...(suspicions.length === 0 ? {} : { diagnosis: [...suspicions] }),
     };
-    for (const { format, pending } of outputs) {
-      const text = reports[format].render(record, surroundings.terminal);
-      await (pending === undefined ? surroundings.print(text) : pending.write(text));
-    }
+    // One report that cannot be written does not keep the others from being so.
+    const written = await Promise.allSettled(
+      outputs.map(({ format, pending }) => {
+        const text = reports[format].render(record, surroundings.terminal);
+        return pending === undefined ? surroundings.print(text) : pending.write(text);
+      }),
+    );
+    for (const outcome of written) if (outcome.status === 'rejected') throw outcome.reason;
     return exitCodeOf(record, flags);
   } finally {
     for (const { pending } of outputs) await pending?.discard();
