@@ -8,18 +8,20 @@ import { builtInFixture } from './fixture-file.ts';
 
 const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
 /** White space around table cells is the formatter's. */
-const rows = read('README.md')
-  .split('\n')
-  .map((line) => line.replace(/\s*\|\s*/g, '|').trim());
+const rows = new Set(
+  read('README.md')
+    .split('\n')
+    .map((line) => line.replace(/\s*\|\s*/g, '|').trim()),
+);
 
 test('the README lists every decision of the mock', () => {
   for (const { question, answer } of decisions)
-    assert.ok(rows.includes(`|${question}|${answer}|`), `${question}: ${answer}`);
+    assert.ok(rows.has(`|${question}|${answer}|`), `${question}: ${answer}`);
 });
 
 test('the README lists every exit code', () => {
   for (const [code, meaning] of Object.values(exitCodes))
-    assert.ok(rows.includes(`|${code}|${meaning}|`), String(code));
+    assert.ok(rows.has(`|${code}|${meaning}|`), String(code));
 });
 
 test('the README lists every key and id of the built-in fixture', () => {

@@ -55,6 +55,7 @@ const executed = [
 const [member, letters] = members;
 const [cash, lettersToo] = executed;
 const foreignUser = '22222222-2222-4222-8222-222222222222';
+const lastForeignUser = 'bbbbbbbb-bbbb-4bbb-bbbb-bbbbbbbbbbbb';
 const freeUser = '33333333-3333-4333-8333-333333333333';
 const foreignDeposit = '99999999-9999-4999-8999-999999999999';
 const freeDeposit = 'cccccccc-cccc-4ccc-8ccc-cccccccccccc';
@@ -96,13 +97,23 @@ const otherSpellings = (id: string) => [
   `urn:uuid:${id}`,
   id.replaceAll('-', ''),
   ` ${id} `,
+  `${id} `,
+  `\t${id}`,
+  `\n${id}`,
   id.replace(/-8/, '-c'),
 ];
 const ofVersion = (version: number) => `abcdef01-2345-${version}678-9abc-def012345678`;
-const hostile = (path: string, name: string) =>
-  [`${name}=%`, `${name}=%zz`, `${name}=%E0%A4%A`, `${name}[]=x`, `${name}=${'a'.repeat(8192)}`].map(
-    (query) => probe(`${path}?${query}`),
-  );
+const hostile = (path: string, name: string, id: string) =>
+  [
+    '=%',
+    '=%zz',
+    '=%E0%A4%A',
+    '[]=x',
+    `=${'a'.repeat(8192)}`,
+    `=${id}${'0'.repeat(8156)}`,
+    `=${'%00'.repeat(2730)}`,
+    '=x&x=1&x=1',
+  ].map((rest) => probe(`${path}?${name}${rest}`));
 const times = (count: number, one: Probe) => Array.from({ length: count }, () => one);
 
 const key = 'northwind-key';
@@ -116,7 +127,6 @@ const badKeys = (ask: (details: Details) => Probe) => ({
     'Bearer',
     'Bearer northwind -key',
     `Bearer ${key} ${key}`,
-    `Bearer "${key}"`,
     '',
   ].map((authorization) => ask({ authorization })),
   'unknown-key': [
@@ -125,6 +135,7 @@ const badKeys = (ask: (details: Details) => Probe) => ({
     key.slice(1),
     `${key}x`,
     `x${key}`,
+    `"${key}"`,
     'Northwind-key',
     'northwind-kez',
   ].map((one) => ask({ key: one })),
@@ -185,38 +196,45 @@ export const probes: Readonly<Record<string, readonly Probe[]>> = {
   }),
   ...prefixed('invalid-uuid/user-status', {
     missing: [probe('/api/ib/user-status'), probe('/api/ib/user-status?')],
-    empty: [user('')],
+    empty: [user(''), probe('/api/ib/user-status?user_id=&other=1')],
     malformed: notIds(member).map((id) => user(id)),
     'not-v4': [1, 2, 3, 5, 6, 7, 8].map((version) => user(ofVersion(version))),
     'alternative-spelling': otherSpellings(member).map((id) => user(id)),
-    hostile: hostile('/api/ib/user-status', 'user_id'),
+    hostile: hostile('/api/ib/user-status', 'user_id', member),
   }),
   ...prefixed('invalid-uuid/deposit-check', {
     missing: [probe('/api/ib/deposit-check')],
-    empty: [deposit('')],
+    empty: [deposit(''), probe('/api/ib/deposit-check?reference_id=&other=1')],
     malformed: notIds(cash).map((id) => deposit(id)),
     'alternative-spelling': otherSpellings(cash).map((id) => deposit(id)),
-    hostile: hostile('/api/ib/deposit-check', 'reference_id'),
+    hostile: hostile('/api/ib/deposit-check', 'reference_id', cash),
   }),
   ...prefixed('foreign-ib/user-status', {
     'other-ib': [user(foreignUser), user(freeUser)],
     unknown: [user(nobody)],
     shape: [user(foreignUser), user(nobody)],
     indistinguishable: [user(foreignUser), user(nobody)],
-    'follows-key': [user(member), user(foreignUser), user(member, { key: 'contoso-key' })],
+    'follows-key': [
+      user(member),
+      user(foreignUser),
+      ...[member, foreignUser, lastForeignUser].map((id) => user(id, { key: 'contoso-key' })),
+    ],
   }),
   ...prefixed('foreign-ib/deposit-check', {
     'other-ib': [deposit(foreignDeposit), deposit(freeDeposit)],
     unknown: [deposit(nobody)],
     indistinguishable: [deposit(foreignDeposit), deposit(nobody)],
-    'follows-key': [deposit(foreignDeposit), deposit(cash, { key: 'contoso-key' })],
+    'follows-key': [
+      deposit(foreignDeposit),
+      ...[cash, foreignDeposit].map((id) => deposit(id, { key: 'contoso-key' })),
+    ],
   }),
   ...prefixed('pending/deposit-check', {
     pending: [deposit(pending)],
     failed: [deposit(failed)],
     indistinguishable: [deposit(pending), deposit(failed), deposit(nobody)],
     'becomes-executed': [
-      ...times(4, deposit('77777777-7777-4777-8777-777777777777')),
+      ...times(4, deposit('77777777-7777-4777-8777-777777777777', { atMs: 123 })),
       deposit('88888888-8888-4888-8888-888888888888', { atMs: 5000 }),
     ],
   }),
@@ -243,8 +261,8 @@ export const probes: Readonly<Record<string, readonly Probe[]>> = {
   ...prefixed('robustness/service', {
     concurrency: [...members, ...members].map((id) => user(id, { alongside: 5 })),
     'no-5xx': [
-      ...hostile('/api/ib/user-status', 'user_id'),
-      ...hostile('/api/ib/deposit-check', 'reference_id'),
+      ...hostile('/api/ib/user-status', 'user_id', member),
+      ...hostile('/api/ib/deposit-check', 'reference_id', cash),
       user("'"),
       deposit("'"),
       user('\0'),

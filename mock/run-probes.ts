@@ -4,7 +4,8 @@ import type { Behaviour } from './behaviour.ts';
 import type { HttpResponse } from './exchange.ts';
 import { handlerOf } from './handler.ts';
 import type { Probe } from './probes.ts';
-import { createWorld, setKeyState } from './world.ts';
+import { changeState } from './provider-state.ts';
+import { createWorld } from './world.ts';
 
 export const builtIn = fixture as Fixture;
 
@@ -17,7 +18,7 @@ export function answersTo(probes: readonly Probe[], behaviour?: Behaviour): read
   const handle = handlerOf(behaviour);
   return probes.flatMap((probe) => {
     if ('request' in probe) return [handle(world, probe.request, START + probe.atMs)];
-    setKeyState(world, probe.revoke, 'revoked');
+    changeState(world, { state: 'key revoked', params: { key: probe.revoke } });
     return [];
   });
 }

@@ -7,7 +7,6 @@ import { after, before, describe, test, type TestContext } from 'node:test';
 import { reference } from './behaviour.ts';
 import { builtIn, START } from './run-probes.ts';
 import { startMock, type AnsweredRequest, type Mock, type MockOptions } from './server.ts';
-import { setKeyState } from './world.ts';
 
 const MEMBER = '11111111-1111-4111-8111-111111111111';
 const TIMED = '88888888-8888-4888-8888-888888888888';
@@ -100,13 +99,6 @@ describe('a mock on its defaults', () => {
       all.map(({ status }) => status),
       ids.map((id) => (id === MEMBER ? 200 : 400)),
     );
-  });
-  test('notices a revocation', async () => {
-    const path = `/api/ib/user-status?user_id=${MEMBER}`;
-    setKeyState(mock.world, 'northwind-key', 'revoked');
-    assert.equal((await ask(mock, path)).status, 401);
-    setKeyState(mock.world, 'northwind-key', 'active');
-    assert.equal((await ask(mock, path)).status, 200);
   });
 });
 

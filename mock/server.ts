@@ -9,7 +9,7 @@ import { handlerOf } from './handler.ts';
 import { stateAnswer } from './provider-state.ts';
 import { trimBasePath } from './target.ts';
 import { messageText, parserError, readBody, transportError } from './transport.ts';
-import { createWorld, type World } from './world.ts';
+import { createWorld } from './world.ts';
 
 /** Request line and header fields together; room for hostile values, which are then answered 400. */
 const MOST_HEADER = 65_536;
@@ -42,8 +42,6 @@ export interface Mock {
   /** The {base_url}, without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** What the mock knows; `setKeyState` changes it while it runs. */
-  readonly world: World;
   /** Stops listening and ends every connection, idle or not. */
   close(): Promise<void>;
 }
@@ -104,7 +102,6 @@ export async function startMock(options: MockOptions): Promise<Mock> {
   return {
     url: `http://${name}:${bound}${trimBasePath(basePath)}`,
     port: bound,
-    world,
     close: async () => {
       const closed = once(server, 'close');
       server.close();

@@ -70,9 +70,3 @@ function limitOf(endpoint: Endpoint, most: number | undefined, windowSeconds: nu
     ? {}
     : { [endpoint]: { most, windowMs: windowSeconds * 1000 } };
 }
-
-/** Changes the state of a key from now on, as when it is revoked (Authentication 2); unknown keys are ignored. */
-export function setKeyState(world: World, key: string, state: ApiKey['state']): void {
-  const apiKey = world.keys.get(key);
-  if (apiKey !== undefined) world.keys.set(key, { ...apiKey, state });
-}
