@@ -28,6 +28,7 @@ export function indistinguishable({
   return property<string>({
     ...spec,
     level: 'recommended',
+    reading: 'Where status or value differ, the requirements on the answers themselves speak of it.',
     fresh: true,
     every: (known) => spread(hidden(known), MOST_IDS),
     ask: (id, known) => {

@@ -280,6 +280,9 @@ export const valid: readonly Requirement[] = [
     holds: ([answer]) => {
       const fields = saysExecuted(answer!).kind === 'held' ? fieldsOf(answer!) : undefined;
       if (fields === undefined) return depends('valid/deposit-check/executed');
+      // A field by another name is one that is missing.
+      if (!Object.hasOwn(fields, 'amountInUsd') || !Object.hasOwn(fields, 'executedAt'))
+        return depends('valid/deposit-check/shape');
       validateExecutedDepositResult(fields);
       const extra = (validateExecutedDepositResult.errors ?? []).some(
         ({ keyword }) => keyword === 'additionalProperties',
