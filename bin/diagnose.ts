@@ -60,13 +60,17 @@ function jaccard(one: readonly string[], other: readonly string[]): number {
   return common / (one.length + other.length - common);
 }
 
-/** The share of failed requirements for which both runs saw the same answer. */
+/** The share of failed requirements for which both runs saw the same answer to the same request. */
 function likeness(record: RunRecord, trial: RunRecord): number {
-  const answers = ({ requirements }: RunRecord) =>
+  const evidence = ({ requirements }: RunRecord) =>
     new Map(
-      requirements.flatMap((result) => (result.outcome === 'failed' ? [[result.id, result.actual]] : [])),
+      requirements.flatMap((result) =>
+        result.outcome === 'failed' && result.level !== 'observed'
+          ? [[result.id, JSON.stringify([result.actual, result.counterexample?.request])]]
+          : [],
+      ),
     );
-  const [seen, expected] = [answers(record), answers(trial)];
-  const alike = [...seen].filter(([id, actual]) => expected.get(id) === actual).length;
+  const [seen, expected] = [evidence(record), evidence(trial)];
+  const alike = [...seen].filter(([id, text]) => expected.get(id) === text).length;
   return alike / seen.size;
 }
