@@ -2,7 +2,7 @@ import yargs, { type Argv } from 'yargs';
 import { Problem } from '../schemas/problem.ts';
 import { defaults } from './defaults.ts';
 import { exitCodes } from './exit-codes.ts';
-import type { Surroundings } from './main.ts';
+import type { Surroundings } from './surroundings.ts';
 import { didYouMean } from './nearest.ts';
 import { version } from './version.ts';
 

@@ -2,20 +2,6 @@ import { once, setMaxListeners } from 'node:events';
 import { commandLine } from './command-line.ts';
 import { exitCodes, explain } from './exit-codes.ts';
 
-/** All that a command sees of the process it runs in. */
-export interface Surroundings {
-  readonly env: Readonly<Record<string, string | undefined>>;
-  /** Fires when the user or the system asks to stop. */
-  readonly signal: AbortSignal;
-  /** Standard output; resolves when the text is out. */
-  readonly print: (text: string) => Promise<void>;
-  readonly writeError: (text: string) => void;
-  /** Whether a person watches standard error. */
-  readonly isTerminal: boolean;
-  /** How standard output shows colour and width. */
-  readonly terminal: { readonly color: boolean; readonly width: number };
-}
-
 /**
  * Runs a command line and returns the exit code. The first SIGINT or SIGTERM asks for an end, the
  * second one ends the process at once.

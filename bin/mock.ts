@@ -7,7 +7,7 @@ import { Problem } from '../schemas/problem.ts';
 import { knowledge, redactor } from '../suites/index.ts';
 import { loadFixture } from './fixture-file.ts';
 import { magicLines } from './magic-values.ts';
-import type { Surroundings } from './main.ts';
+import type { Surroundings } from './surroundings.ts';
 import { didYouMean } from './nearest.ts';
 import { wholeNumber } from './values.ts';
 

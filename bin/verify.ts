@@ -17,7 +17,7 @@ import { defaults, ourHeaders } from './defaults.ts';
 import { diagnose } from './diagnose.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
-import type { Surroundings } from './main.ts';
+import type { Surroundings } from './surroundings.ts';
 import { parseReport, prepareFile, type PendingFile, type ReportRequest } from './report-files.ts';
 import { select } from './select.ts';
 import { durationMs, headerFields, targetUrl, wholeNumber } from './values.ts';

@@ -1,18 +1,19 @@
 import fc from 'fast-check';
-import type { Endpoint } from '../schemas/endpoints.ts';
 import type { FixtureExecutedDeposit, FixtureUser } from '../schemas/generated/types.ts';
 import validateExecutedDepositResult from '../schemas/generated/executed-deposit-result.cjs';
 import validateMembershipResult from '../schemas/generated/membership-result.cjs';
-import { header, repeatedNames, summary, type Answer } from './answer.ts';
-import { fieldsOf, memberFields, sameAnswer, saysExecuted, saysMember, saysNumber } from './expectations.ts';
+import { header, repeatedNames, summary } from './answer.ts';
+import { fieldsOf, memberFields, saysExecuted, saysMember, saysNumber } from './expectations.ts';
 import { hasLetters, percentEncoded, stranger, unknownUuid, withLetterCase } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { foreignData, userData } from './privacy.ts';
-import { property, spread } from './property.ts';
-import { depositCheck, lookup, lookupOf, userStatus } from './request.ts';
+import { property } from './property.ts';
+import { depositCheck, userStatus } from './request.ts';
+import { repeatable } from './repeatable.ts';
 import type { Requirement, Watch } from './requirement.ts';
+import { respelled } from './respelled.ts';
 import { readTimestamp, sameInstant } from './timestamp.ts';
-import { depends, failed, held, unjudged, type Verdict } from './verdict.ts';
+import { depends, failed, held, unjudged } from './verdict.ts';
 
 const members = (known: Known) => known.members;
 const executed = (known: Known) => known.executed;
@@ -32,77 +33,12 @@ const ofExecuted = {
   ask: ({ reference_id }: FixtureExecutedDeposit) => [depositCheck(reference_id)],
 };
 
-/** An id to look up in other spellings: of an entity with letters in its id where letters matter. */
-interface Respelled {
-  readonly id: string;
-  readonly flags: readonly boolean[];
-}
-
-const flags = fc.array(fc.boolean(), { minLength: 1, maxLength: 36 }).filter((set) => set.includes(true));
-
-/** The same lookup in another spelling must be answered like the plain one. */
-function respelled(
-  endpoint: Endpoint,
-  ids: (known: Known) => readonly string[],
-  saysFound: (answer: Answer) => Verdict,
-  spell: (id: string, flags: readonly boolean[]) => string,
-) {
-  return {
-    every: (known: Known) =>
-      spread(ids(known), 50).flatMap((id) => [
-        { id, flags: [true] },
-        { id, flags: [true, false] },
-      ]),
-    share: 0.5,
-    given: (known: Known) => fc.record<Respelled>({ id: fc.constantFrom(...ids(known)), flags }),
-    ask: ({ id, flags: set }: Respelled) => [
-      lookupOf(endpoint, id.toLowerCase()),
-      lookup(endpoint, `${endpoint === 'user-status' ? 'user_id' : 'reference_id'}=${spell(id, set)}`),
-    ],
-    holds: ([plain, other]: readonly Answer[]) =>
-      saysFound(plain!).kind === 'held'
-        ? { ...sameAnswer(plain!, other!), at: 1 }
-        : depends(endpoint === 'user-status' ? 'valid/user-status/member' : 'valid/deposit-check/executed'),
-  };
-}
-
 const memberIds = (known: Known) => known.members.map(({ user_id }) => user_id);
 const executedIds = (known: Known) => known.executed.map(({ reference_id }) => reference_id);
 const lettered = (ids: (known: Known) => readonly string[]) => (known: Known) =>
   ids(known).filter(hasLetters);
 const lacksLetters = (ids: (known: Known) => readonly string[], what: string) => (known: Known) =>
   ids(known).some(hasLetters) ? undefined : `${what} with a letter in its id`;
-
-/** Several lookups, some of them the same, once in turn and once at the same time. */
-interface Repeated {
-  readonly ids: readonly string[];
-}
-
-function repeatable(endpoint: Endpoint, ids: (known: Known) => readonly string[]) {
-  return {
-    fresh: true,
-    every: (known: Known): readonly Repeated[] => [{ ids: [...spread(ids(known), 3), stranger(known)] }],
-    share: 0.1,
-    given: (known: Known) =>
-      fc.record({
-        ids: fc.array(fc.constantFrom(...ids(known), stranger(known)), { minLength: 1, maxLength: 3 }),
-      }),
-    ask: ({ ids: asked }: Repeated) => [...asked, ...asked.toReversed()].map((id) => lookupOf(endpoint, id)),
-    // What differs the second time may be the same the third: there is nothing to confirm.
-    once: () => true,
-    holds: (answers: readonly Answer[]) => {
-      if (answers.some(({ status }) => status >= 500))
-        return unjudged('flaky', 'one of the lookups was answered with a 5xx');
-      const half = answers.length / 2;
-      for (let at = 0; at < half; at++) {
-        const again = answers.length - 1 - at;
-        const verdict = sameAnswer(answers[at]!, answers[again]!);
-        if (verdict.kind !== 'held') return { ...verdict, at: again };
-      }
-      return held;
-    },
-  };
-}
 
 export const valid: readonly Requirement[] = [
   property({

@@ -3,7 +3,7 @@ import type { Requirement } from '../requirement.ts';
 import type { Observation, Verdict } from '../verdict.ts';
 import type { Delivery } from './courier.ts';
 import { recordExchange, redactor } from './evidence.ts';
-import type { RunOptions } from './run.ts';
+import type { RunOptions } from './run-options.ts';
 import { countOutcomes, verdictOf } from './verdict-of-run.ts';
 
 /** What a requirement came to. */

@@ -1,0 +1,13 @@
+/** All that a command sees of the process it runs in. */
+export interface Surroundings {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** Fires when the user or the system asks to stop. */
+  readonly signal: AbortSignal;
+  /** Standard output; resolves when the text is out. */
+  readonly print: (text: string) => Promise<void>;
+  readonly writeError: (text: string) => void;
+  /** Whether a person watches standard error. */
+  readonly isTerminal: boolean;
+  /** How standard output shows colour and width. */
+  readonly terminal: { readonly color: boolean; readonly width: number };
+}

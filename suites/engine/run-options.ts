@@ -1,0 +1,51 @@
+import type { Known } from '../known.ts';
+import type { Requirement, StateHook } from '../requirement.ts';
+import type { Client, ClientOptions } from './client.ts';
+import type { Clock } from './clock.ts';
+
+/** All that a run depends on: everything with an effect comes in here. */
+export interface RunOptions {
+  readonly target: URL;
+  readonly known: Known;
+  /** What to check, in the order of the record. */
+  readonly requirements: readonly Requirement[];
+  /** Ids that are left out on request; they stay in the record. */
+  readonly skip: ReadonlySet<string>;
+  /** A 32-bit integer. */
+  readonly seed: number;
+  /** Inputs per requirement, beside the listed ones. */
+  readonly cases: number;
+  readonly concurrency: number;
+  /** Bound on each request, in ms. */
+  readonly timeoutMs: number;
+  /** Bound on the run, in ms of the clock. */
+  readonly maxDurationMs: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly tls: Pick<ClientOptions, 'ca' | 'insecure'>;
+  readonly clock: Clock;
+  /** Changes the target's state where a requirement needs it. */
+  readonly stateHook?: StateHook;
+  /** Opens the way to the target; sockets without it. */
+  readonly connect?: (options: ClientOptions) => Client;
+  /** From 0 to 1, for jitter. */
+  readonly random: () => number;
+  /** Ends the run early; what was found so far is still recorded. */
+  readonly signal: AbortSignal;
+  readonly version: string;
+  /** Command that repeats the run, without its filters and its seed. */
+  readonly rerun?: string;
+  /** Of the only requirement, judge only the input that this path leads to. */
+  readonly path?: string;
+  readonly notes?: readonly string[];
+  readonly onProgress?: (progress: Progress) => void;
+}
+
+/** How far a run has come. */
+export interface Progress {
+  readonly done: number;
+  readonly total: number;
+  /** Id of the requirement at work. */
+  readonly requirement: string;
+  readonly requests: number;
+  readonly elapsedMs: number;
+}
