@@ -1,4 +1,5 @@
-import { once, setMaxListeners } from 'node:events';
+import { once } from 'node:events';
+import { Problem } from '../schemas/problem.ts';
 import { commandLine } from './command-line.ts';
 import { exitCodes, explain } from './exit-codes.ts';
 
@@ -8,20 +9,24 @@ import { exitCodes, explain } from './exit-codes.ts';
  */
 export async function main(argv: readonly string[]): Promise<number> {
   const stop = new AbortController();
-  // Each wait of a run listens to it.
-  setMaxListeners(Number.POSITIVE_INFINITY, stop.signal);
   const onSignal = () => stop.abort();
   process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
   process.stdout.on('error', ignoreClosedPipe);
+  // Where messages cannot be written, the exit code still tells.
+  process.stderr.on('error', () => undefined);
   const { env, stdout, stderr } = process;
   try {
     return await commandLine(argv, {
       env,
       signal: stop.signal,
       print: async (text) => {
-        if (!stdout.write(text)) await once(stdout, 'drain');
+        try {
+          if (!stdout.write(text)) await once(stdout, 'drain');
+        } catch (error) {
+          throw new Problem('usage', `standard output cannot be written: ${(error as Error).message}`);
+        }
       },
-      writeError: (text) => void stderr.write(text),
+      writeError,
       isTerminal: stderr.isTTY,
       terminal: {
         color: wantsColor(env, stdout.isTTY),
@@ -30,10 +35,19 @@ export async function main(argv: readonly string[]): Promise<number> {
     });
   } catch (error) {
     const { code, message } = explain(error);
-    stderr.write(`${message}\n`);
+    writeError(`${message}\n`);
     return code;
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
+  }
+}
+
+/** A full disk behind standard error must not change the exit code. */
+function writeError(text: string): void {
+  try {
+    process.stderr.write(text);
+  } catch {
+    // Nobody is left to tell.
   }
 }
 

@@ -55,6 +55,11 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     throw new Problem('usage', '--state-url goes with the URL of a target');
   if (flags.replay !== undefined && requirements.length !== 1)
     throw new Problem('usage', '--replay speaks of one requirement: name it with --only');
+  if (flags.replay !== undefined && requirements[0]?.kind !== 'property')
+    throw new Problem(
+      'usage',
+      `--replay: ${requirements[0]?.id} has no inputs to replay; leave --replay out`,
+    );
   const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseReport);
   refuseSharedOutputs(requests);
   const fixture = await loadFixture(flags.fixture, env);
@@ -166,7 +171,7 @@ async function readCertificates(file: string): Promise<string> {
 }
 
 function checkedPath(path: string): string {
-  if (/^\d+(?::\d+)*$/.test(path)) return path;
+  if (/^\d{1,7}(?::\d{1,4})*$/.test(path)) return path;
   throw new Problem('usage', `--replay ${path}: is not a path such as 3:0:1, as reports print it`);
 }
 

@@ -11,6 +11,12 @@ export const MOST_WITHOUT_THRESHOLD = 1000;
 /** Requests sent at once; the next lot goes out when their answers are in. */
 const LOT = 16;
 
+/** The same to a target that takes its time: a window must not end before it is full. */
+const LARGE_LOT = 64;
+
+/** A lot that took so many ms is followed by large ones. */
+const SLOW = 50;
+
 /** What the fixture states of an endpoint's limiter. */
 export interface Stated {
   readonly threshold: number;
@@ -127,8 +133,10 @@ export async function burst(kind: Kind, known: Known, doors: Doors, most: number
   const requests = kind.make(known, most);
   const startedAt = doors.now();
   let passed = 0;
-  for (let sent = 0; sent < most; sent += LOT) {
-    const lot = requests.slice(sent, sent + LOT);
+  let size = LOT;
+  for (let sent = 0; sent < most; sent += size) {
+    size = doors.now() - startedAt > SLOW ? LARGE_LOT : LOT;
+    const lot = requests.slice(sent, sent + size);
     const replies = await doors.burst(...lot);
     const answers = replies.filter((reply) => reply.kind === 'answer');
     passed += answers.filter(({ status }) => status !== 429).length;

@@ -1,3 +1,4 @@
+import { endpoints } from '../schemas/endpoints.ts';
 import { header, type Answer } from './answer.ts';
 import type { Known } from './known.ts';
 import type { Request } from './request.ts';
@@ -81,11 +82,49 @@ export function userData(fields: Readonly<Record<string, unknown>>, known: Known
   return undefined;
 }
 
+/** Fields whose values are HTTP's own words, numbers and dates. */
+const ordinaryHeaders = new Set([
+  'date',
+  'expires',
+  'last-modified',
+  'age',
+  'cache-control',
+  'content-length',
+  'content-type',
+  'content-encoding',
+  'connection',
+  'keep-alive',
+  'transfer-encoding',
+  'vary',
+  'server',
+  'via',
+  'etag',
+  'retry-after',
+  'allow',
+]);
+
+/** Messages and values that the interface itself puts into bodies. */
+const ownTexts = new Set<string>([
+  ...Object.values(endpoints).flatMap(({ messages }) => Object.values(messages)),
+  'EXECUTED',
+]);
+
+/** Where an answer may hold what is nobody's business: the strings of its JSON, or a text that is none; and its headers. */
 function placesOf(answer: Answer): (readonly [string, string])[] {
-  const fields = Object.keys(answer.headers).map(
-    (name) => [`the header ${name}`, header(answer, name) ?? ''] as const,
-  );
-  return [['the body', answer.text], ...fields];
+  const fields = Object.keys(answer.headers)
+    .filter((name) => !ordinaryHeaders.has(name))
+    .map((name) => [`the header ${name}`, header(answer, name) ?? ''] as const);
+  const body = answer.json.ok ? stringsIn(answer.json.value).join('\n') : answer.text;
+  return [['the body', body], ...fields];
+}
+
+function stringsIn(value: unknown): readonly string[] {
+  if (typeof value === 'string') return ownTexts.has(value) ? [] : [value];
+  if (typeof value !== 'object' || value === null) return [];
+  return Object.entries(value).flatMap(([name, item]) => [
+    ...(Array.isArray(value) ? [] : [name]),
+    ...stringsIn(item),
+  ]);
 }
 
 function credentialText({ credential }: Request): string {

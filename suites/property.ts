@@ -69,6 +69,12 @@ export function property<Input>(spec: PropertySpec<Input>): Property {
     return { arbitrary, options: { seed, examples, numRuns: examples.length + drawn } };
   };
 
+  const noInput = (path: string) =>
+    new Problem(
+      'usage',
+      `--replay ${path}: leads to no input of ${subject.id}; are --seed and --cases those of the report?`,
+    );
+
   return {
     ...subject,
     kind: 'property',
@@ -88,9 +94,9 @@ export function property<Input>(spec: PropertySpec<Input>): Property {
     },
     drawAt: (known, draw, path) => {
       const { arbitrary, options } = stream(known, draw);
+      if (Number.parseInt(path, 10) >= options.numRuns) throw noInput(path);
       const [drawn] = fc.sample(fc.tuple(arbitrary), { ...options, path, numRuns: 1 });
-      if (drawn === undefined)
-        throw new Problem('usage', `--replay ${path}: leads to no input of ${subject.id}`);
+      if (drawn === undefined) throw noInput(path);
       return caseOf(drawn[0], known);
     },
     shrink: async (known, draw, index, probe) => {

@@ -170,7 +170,10 @@ export const robustness: readonly Requirement[] = [
     clause: 'Errors, notes: other statuses are not shown',
     title: 'Nothing in the whole run is answered with a 5xx',
     unseen: unjudged('not-seen', 'no answer arrived'),
-    sees: ({ answer }) =>
-      answer.status >= 500 ? failed('status', 'a status below 500', summary(answer)) : held,
+    reading: 'A method other than GET and HEAD may be answered with 501.',
+    sees: ({ request, answer }) =>
+      answer.status >= 500 && !(answer.status === 501 && !['GET', 'HEAD'].includes(request.method))
+        ? failed('status', 'a status below 500', summary(answer))
+        : held,
   },
 ];

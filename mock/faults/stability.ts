@@ -47,10 +47,10 @@ export const stabilityFaults: Faults = {
     fails: [noServerErrors],
     change: coldStart,
   },
-  'other-methods-with-501': {
-    what: 'Other methods than GET and HEAD are answered with 501.',
+  'other-methods-with-500': {
+    what: 'Other methods than GET and HEAD are answered with 500.',
     fails: [noServerErrors],
-    change: answerWith({ kinds: ['noSuchMethod'] }, 501),
+    change: answerWith({ kinds: ['noSuchMethod'] }, 500),
   },
   'head-crashes': {
     what: 'HEAD crashes.',

@@ -41,6 +41,7 @@ async function withClient<Result>(
     connections: 2,
     headers: {},
     insecure: false,
+    signal: new AbortController().signal,
     now: () => 0,
     ...options,
   });

@@ -17,6 +17,8 @@ export interface ClientOptions {
   readonly insecure: boolean;
   /** The engine's time, in ms. */
   readonly now: () => number;
+  /** Cuts off what is under way. */
+  readonly signal: AbortSignal;
 }
 
 /** A request as it goes over the wire. */
@@ -60,7 +62,9 @@ export function createClient(options: ClientOptions): Client {
 
   const send = async (request: WireRequest): Promise<Answer | WireTrouble> => {
     const abort = new AbortController();
-    const timer = setTimeout(() => abort.abort(), timeoutMs);
+    const cutOff = () => abort.abort();
+    const timer = setTimeout(cutOff, timeoutMs);
+    options.signal.addEventListener('abort', cutOff);
     const sentAt = now();
     const started = performance.now();
     try {
@@ -86,6 +90,7 @@ export function createClient(options: ClientOptions): Client {
       return troubleOf(error, abort.signal.aborted, timeoutMs);
     } finally {
       clearTimeout(timer);
+      options.signal.removeEventListener('abort', cutOff);
     }
   };
   return { send, close: () => pool.destroy() };

@@ -17,7 +17,7 @@ export interface CourierOptions {
   readonly known: Known;
   readonly quota: Quota;
   readonly signal: AbortSignal;
-  /** Replies without an answer, in a row, after which the target counts as gone. */
+  /** Requests without an answer, in a row, after which the target counts as gone. */
   readonly mostTroubles: number;
   /** Sees every answer as it arrives. */
   readonly onAnswer: (request: Request, answer: Answer) => void;
@@ -76,6 +76,7 @@ export function createCourier(options: CourierOptions): Courier {
       again++
     )
       result = await sendOnce();
+    if (result.kind === 'trouble') troublesInARow++;
     return result;
 
     async function sendOnce() {
@@ -90,7 +91,7 @@ export function createCourier(options: CourierOptions): Courier {
         )
           keyWorks = keyWorks === true || reply.status !== 401;
         onAnswer(request, reply);
-      } else troublesInARow++;
+      }
       return reply;
     }
   };
@@ -102,7 +103,8 @@ export function createCourier(options: CourierOptions): Courier {
       const request = resolve(asked);
       if (request === undefined)
         return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };
-      if (signal.aborted) return { request, reply: trouble('interrupted', 'the run was interrupted') };
+      const end = quota.ended();
+      if (end !== undefined) return { request, reply: end };
       if (isGone())
         return {
           request,
@@ -114,6 +116,8 @@ export function createCourier(options: CourierOptions): Courier {
       if (refusal !== undefined) return { request, reply: refusal };
       const reply = await transmit(request);
       quota.note(request.endpoint, account, price, reply.kind === 'answer' ? reply : undefined, !anyway);
+      if (signal.aborted && reply.kind === 'trouble')
+        return { request, reply: trouble('interrupted', 'the run was interrupted') };
       if (anyway || reply.kind === 'trouble' || reply.status !== 429) return { request, reply };
       rateLimited++;
     }

@@ -10,6 +10,7 @@ export function createDoors(
   clock: Clock,
   signal: AbortSignal,
   cases: number,
+  deadline: number,
   hook?: StateHook,
 ): Doors {
   const stories = new Map<string, Promise<unknown>>();
@@ -31,7 +32,7 @@ export function createDoors(
       stories.set(name, story);
       return story as Promise<Result>;
     },
-    wait: (ms) => clock.sleep(ms, signal),
+    wait: (ms) => clock.sleep(Math.min(ms, Math.max(0, deadline - clock.now())), signal),
     now: clock.now,
     ...(hook === undefined ? {} : { withState: holder(hook) }),
     cases,

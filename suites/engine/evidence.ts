@@ -50,7 +50,12 @@ export function recordExchange(
 export function redactor({ everyKey }: Known): (text: string) => string {
   // Longer keys first: one may hold another.
   const written = everyKey
-    .flatMap(({ key, name }) => writtenForms(key).map(([form]) => [form, name] as const))
+    .flatMap(({ key, name }) => [
+      ...writtenForms(key).map(([form]) => [form, name] as const),
+      ...[key, `${key}:`, `:${key}`].map(
+        (text) => [Buffer.from(text).toString('base64').replace(/=+$/, ''), name] as const,
+      ),
+    ])
     .toSorted(([one], [other]) => other.length - one.length);
   return (text) => written.reduce((clean, [form, name]) => clean.replaceAll(form, () => name), text);
 }

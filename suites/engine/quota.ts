@@ -34,6 +34,8 @@ interface Account {
 }
 
 export interface Quota {
+  /** Whether the time of the run is used up, or the run interrupted; nothing more may go out then. */
+  readonly ended: () => Trouble | undefined;
   /** Waits until a request may go out; trouble where it never may. */
   readonly admit: (endpoint: Endpoint, key: string, price: 0 | 1) => Promise<Trouble | undefined>;
   /** Takes note of the reply to an admitted request, or of one that was sent without asking. */
@@ -104,13 +106,18 @@ export function createQuota({ clock, limits, deadline, random, signal }: QuotaOp
     return account.inFlight + account.releases.length >= most;
   };
 
+  const ended: Quota['ended'] = () => {
+    if (signal.aborted) return { kind: 'trouble', code: 'interrupted', words: 'the run was interrupted' };
+    if (clock.now() < deadline) return undefined;
+    return { kind: 'trouble', code: 'budget', words: 'the time of --max-duration was used up' };
+  };
+
   const admit: Quota['admit'] = async (endpoint, key, price) => {
     const account = accountOf(endpoint, key);
     for (;;) {
-      if (signal.aborted) return { kind: 'trouble', code: 'interrupted', words: 'the run was interrupted' };
+      const end = ended();
+      if (end !== undefined) return end;
       const now = clock.now();
-      if (now >= deadline)
-        return { kind: 'trouble', code: 'budget', words: 'the time of --max-duration was used up' };
       if (account.shut !== undefined) return { kind: 'trouble', code: 'rate-limited', words: account.shut };
       if (now < account.closedUntil) await clock.sleep(Math.min(account.closedUntil, deadline) - now, signal);
       else if (account.probing) await nextNote();
@@ -144,7 +151,9 @@ export function createQuota({ clock, limits, deadline, random, signal }: QuotaOp
     // Requests that were under way when the limiter set in say nothing new.
     if (answer.sentAt < account.closedUntil) return;
     const now = clock.now();
-    const asked = retryAfterMs(header(answer, 'retry-after'), now);
+    // A date is meant by the target's own clock.
+    const theirs = Date.parse(header(answer, 'date') ?? '');
+    const asked = retryAfterMs(header(answer, 'retry-after'), Number.isNaN(theirs) ? now : theirs);
     const backOff = FIRST_BACK_OFF * 2 ** account.strikes * (1 + 0.2 * random());
     const patience = account.windowMs === undefined ? PATIENCE : 4 * account.windowMs + 5000;
     const longest = account.windowMs === undefined ? LONGEST_RETRY_AFTER : patience;
@@ -166,6 +175,7 @@ export function createQuota({ clock, limits, deadline, random, signal }: QuotaOp
   };
 
   return {
+    ended,
     admit,
     note,
     soonest: (endpoint, keys) => {

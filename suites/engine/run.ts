@@ -1,3 +1,4 @@
+import { setMaxListeners } from 'node:events';
 import type { RunRecord } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { findableId } from '../inputs/uuids.ts';
@@ -22,11 +23,15 @@ import { createWatchers, type Watchers } from './watchers.ts';
 export async function run(options: RunOptions): Promise<RunRecord> {
   const { clock, known, requirements, signal, concurrency, seed, cases } = options;
   const startedAt = clock.now();
+  const deadline = startedAt + options.maxDurationMs;
+  // Every request and every wait listens to it.
+  setMaxListeners(Number.POSITIVE_INFINITY, signal);
   const begun = clock.stopwatch();
   const client = (options.connect ?? createClient)({
     ...options.tls,
     ...options,
-    connections: concurrency,
+    connections: Math.max(concurrency, 64),
+    signal,
     now: clock.now,
   });
   const watchers = createWatchers(
@@ -36,7 +41,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   const quota = createQuota({
     clock,
     limits: known.limits,
-    deadline: startedAt + options.maxDurationMs,
+    deadline,
     random: options.random,
     signal,
   });
@@ -45,7 +50,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     known,
     quota,
     signal,
-    mostTroubles: 3 * concurrency,
+    mostTroubles: Math.max(10, 2 * concurrency),
     onAnswer: watchers.see,
   });
   try {
@@ -58,7 +63,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         concurrency,
         ...(options.path === undefined ? {} : { path: options.path }),
       },
-      doors: createDoors(courier, clock, signal, cases, options.stateHook),
+      doors: createDoors(courier, clock, signal, cases, deadline, options.stateHook),
       watchers,
     };
     const results = new Map<Requirement, Result>();
