@@ -51,7 +51,8 @@ test('twenty seeds, one verdict: of the reference, and of a server with a fault'
 });
 
 test('the canary sings for any seed', async () => {
-  for (const seed of [0, -1, 7, 35, 123_456, 2 ** 31 - 1]) assert.equal((await canary(fixture, seed)).length, 2);
+  for (const seed of [0, -1, 7, 35, 123_456, 2 ** 31 - 1])
+    assert.equal((await canary(fixture, seed)).length, 2);
 });
 
 test('the diagnosis names the fault of a server that has a known one, and nothing for the reference', async () => {
