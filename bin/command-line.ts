@@ -79,6 +79,8 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
     .demandCommand(1, 'which command? There are verify, mock, requirements, fixture, self-test')
     .strict()
     .version(version)
+    // English, like all else that is printed.
+    .detectLocale(false)
     .help()
     .alias('help', 'h')
     .epilogue(

@@ -1,6 +1,6 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { knowledge, type Known, type KnownKey } from '../suites/index.ts';
+import { knowledge, type Known, type KnownKey } from '../suites/known.ts';
 
 /** A state of the interface, and a request that shows it. */
 interface MagicValue {

@@ -1,10 +1,9 @@
 import { reference, type Behaviour } from '../mock/behaviour.ts';
-import { faults } from '../mock/faults.ts';
 import { startMock, type AnsweredRequest, type Mock, type MockOptions } from '../mock/server.ts';
-import { variants } from '../mock/variants.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
-import { knowledge, redactor } from '../suites/index.ts';
+import { redactor } from '../suites/engine/evidence.ts';
+import { knowledge } from '../suites/known.ts';
 import { loadFixture } from './fixture-file.ts';
 import { magicLines } from './magic-values.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -27,8 +26,9 @@ type LogFormat = 'pretty' | 'json' | 'silent';
 
 /** Serves until the signal fires, and returns the exit code. */
 export async function mock(flags: MockFlags, { print, env, signal }: Surroundings): Promise<number> {
-  if (flags.fault === 'list' || flags.variant === 'list') {
-    await print(listed(flags.fault === 'list' ? faults : variants));
+  const list = (['fault', 'variant'] as const).find((flag) => flags[flag] === 'list');
+  if (list !== undefined) {
+    await print(listed(await deviations[list]()));
     return 0;
   }
   const { limits, ...unlimited } = await loadFixture(flags.fixture, env);
@@ -41,12 +41,7 @@ export async function mock(flags: MockFlags, { print, env, signal }: Surrounding
     host: flags.host,
     port: wholeNumber('port', flags.port, 0, 65_535),
     basePath: flags.basePath,
-    behaviour: deviation(
-      'fault',
-      flags.fault,
-      faults,
-      deviation('variant', flags.variant, variants, reference),
-    ),
+    behaviour: await deviation('fault', flags.fault, await deviation('variant', flags.variant, reference)),
     clock: { now: Date.now },
     onExchange: (exchange) => {
       if (log !== undefined) void print(redact(log(exchange)));
@@ -93,13 +88,20 @@ interface Deviation {
   readonly change: (behaviour: Behaviour) => Behaviour;
 }
 
-function deviation(
-  flag: string,
+/** Loaded only where one is asked for. */
+const deviations: Readonly<Record<'fault' | 'variant', () => Promise<Readonly<Record<string, Deviation>>>>> =
+  {
+    fault: async () => (await import('../mock/faults.ts')).faults,
+    variant: async () => (await import('../mock/variants.ts')).variants,
+  };
+
+async function deviation(
+  flag: keyof typeof deviations,
   id: string | undefined,
-  known: Readonly<Record<string, Deviation>>,
   base: Behaviour,
-): Behaviour {
+): Promise<Behaviour> {
   if (id === undefined) return base;
+  const known = await deviations[flag]();
   const found = Object.hasOwn(known, id) ? known[id] : undefined;
   if (found === undefined)
     throw new Problem(

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+
+const staticImport = /^(?:import|export)\s(?!type\b)[^;]*?from\s+'([^']+)'/gm;
+
+/** Files and packages that a file loads before it runs. */
+function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  for (const [, name] of readFileSync(file, 'utf8').matchAll(staticImport))
+    if (name!.startsWith('.')) loadedBy(join(dirname(file), name!), seen);
+    else seen.add(name!);
+  return seen;
+}
+
+/** What each start must not wait for, by the file that starts it. */
+const spared: Readonly<Record<string, readonly string[]>> = {
+  'main.ts': ['fast-check', 'undici', 'jsonc-parser', 'polka', 'node:http'],
+  'mock.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],
+  'api/index.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],
+  'api/mock.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],
+};
+
+for (const [file, packages] of Object.entries(spared))
+  test(`${file} starts without ${packages.join(', ')}, and without the validators`, () => {
+    const loaded = [...loadedBy(join(import.meta.dirname, file))];
+    assert.ok(loaded.length > 5);
+    assert.deepEqual(
+      loaded.filter((name) => packages.includes(name) || name.endsWith('.cjs')),
+      [],
+    );
+  });
+
+test('verify loads the client and the engine: the way of finding out sees what there is', () => {
+  const loaded = loadedBy(join(import.meta.dirname, 'verify.ts'));
+  assert.ok(loaded.has('undici') && loaded.has('fast-check'));
+});
