@@ -101,6 +101,7 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
         ? new Problem('usage', withSuggestion(message ?? error?.message))
         : error;
     });
+  spareRendering(parser);
   // Help and version come back as text, so that nothing but the door writes.
   let printed = '';
   await parser.parseAsync([...argv], {}, (_error: Error | undefined, _flags: unknown, output: string) => {
@@ -108,6 +109,18 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
   });
   if (printed !== '') await surroundings.print(`${printed}\n`);
   return code;
+}
+
+/**
+ * yargs renders the help of every command that it runs, in case it is asked for later. Nobody asks:
+ * that would be a tenth of the mock's start. Should a later yargs have no such method, only time is lost.
+ */
+function spareRendering(parser: Argv): void {
+  const { getInternalMethods } = parser as unknown as {
+    readonly getInternalMethods?: () => { getUsageInstance?: () => { cacheHelpMessage?: () => void } };
+  };
+  const usage = getInternalMethods?.call(parser).getUsageInstance?.();
+  if (usage?.cacheHelpMessage !== undefined) usage.cacheHelpMessage = () => undefined;
 }
 
 const list = { type: 'string', array: true, default: [] as string[], requiresArg: true } as const;

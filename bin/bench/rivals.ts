@@ -1,0 +1,74 @@
+import { mockoonEnvironment, openApi, records } from './rival-data.ts';
+
+/** A mock server of those that are compared. */
+export interface Rival {
+  readonly name: string;
+  /** What npm installs; undefined for this package, which is packed first. */
+  readonly install: string | undefined;
+  /** The package whose version the table gives. */
+  readonly packageName: string;
+  /** Its command, of `node_modules/.bin`. */
+  readonly command: string;
+  readonly argv: (port: number) => readonly string[];
+  /** Files that it reads, by name. */
+  readonly files: Readonly<Record<string, unknown>>;
+  /** Path and query of the look-up of a member. */
+  readonly request: string;
+}
+
+const lookup = '/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111';
+
+/** Each serves the interface as well as it can, quietly, on loopback. */
+export const rivals: readonly Rival[] = [
+  {
+    name: 'ib-conformance',
+    install: undefined,
+    packageName: 'ib-conformance',
+    command: 'ib-conformance',
+    argv: (port) => ['mock', '--port', String(port), '--log', 'silent'],
+    files: {},
+    request: lookup,
+  },
+  {
+    name: 'Prism',
+    install: '@stoplight/prism-cli',
+    packageName: '@stoplight/prism-cli',
+    command: 'prism',
+    argv: (port) => ['mock', 'openapi.json', '--port', String(port), '--host', '127.0.0.1', '-v', 'silent'],
+    files: { 'openapi.json': openApi },
+    request: lookup,
+  },
+  {
+    name: 'Mockoon',
+    install: '@mockoon/cli',
+    packageName: '@mockoon/cli',
+    command: 'mockoon-cli',
+    argv: (port) => ['start', '--data', 'environment.json', '--port', String(port), '--disable-log-to-file'],
+    files: { 'environment.json': mockoonEnvironment },
+    request: lookup,
+  },
+  {
+    name: 'json-server',
+    install: 'json-server',
+    packageName: 'json-server',
+    command: 'json-server',
+    argv: (port) => ['records.json', '--port', String(port), '--host', '127.0.0.1', '--quiet'],
+    files: { 'records.json': records },
+    request: '/user-status?user_id=11111111-1111-4111-8111-111111111111',
+  },
+  {
+    name: 'bare polka',
+    install: 'polka@1.0.0-next.28',
+    packageName: 'polka',
+    command: 'node',
+    argv: (port) => ['polka.mjs', String(port)],
+    files: {
+      'polka.mjs': `import polka from 'polka';
+polka()
+  .get('/api/ib/user-status', (_, response) => response.end('{}'))
+  .listen(Number(process.argv[2]), '127.0.0.1');
+`,
+    },
+    request: lookup,
+  },
+];

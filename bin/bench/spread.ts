@@ -1,0 +1,13 @@
+/** Where the middle half of some figures lies. */
+export interface Spread {
+  readonly median: number;
+  readonly lowerQuartile: number;
+  readonly upperQuartile: number;
+}
+
+/** The spread of at least one figure, by the nearest one. */
+export function spreadOf(figures: readonly number[]): Spread {
+  const sorted = figures.toSorted((a, b) => a - b);
+  const at = (share: number) => sorted[Math.round(share * (sorted.length - 1))]!;
+  return { median: at(0.5), lowerQuartile: at(0.25), upperQuartile: at(0.75) };
+}
