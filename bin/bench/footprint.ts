@@ -85,6 +85,7 @@ try {
     // Once for the file system's cache, uncounted.
     await start(rival, folder);
   }
+  const bare = entrants.at(-1)!;
   const before = loadavg()[0]!;
   for (let round = 1; round <= rounds; round += 1) {
     say(`round ${round} of ${rounds}`);
@@ -100,6 +101,9 @@ try {
       name: rival.name,
       version: versionOf(folder, rival.packageName),
       coldStartMs: spreadOf(starts.map(({ coldStartMs }) => coldStartMs)),
+      timesBare: spreadOf(
+        starts.map(({ coldStartMs }, round) => coldStartMs / bare.starts[round]!.coldStartMs),
+      ).median,
       restMb: spreadOf(starts.map(({ restMb }) => restMb)),
       ...installed(folder),
     })),

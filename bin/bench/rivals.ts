@@ -18,7 +18,7 @@ export interface Rival {
 
 const lookup = '/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111';
 
-/** Each serves the interface as well as it can, quietly, on loopback. */
+/** Each serves the interface as well as it can, quietly, on loopback; the last one is the yardstick. */
 export const rivals: readonly Rival[] = [
   {
     name: 'ib-conformance',
