@@ -61,10 +61,9 @@ export const rivals: readonly Rival[] = [
     install: 'polka@1.0.0-next.28',
     packageName: 'polka',
     command: 'node',
-    argv: (port) => ['polka.mjs', String(port)],
+    argv: (port) => ['polka.cjs', String(port)],
     files: {
-      'polka.mjs': `import polka from 'polka';
-polka()
+      'polka.cjs': `require('polka')()
   .get('/api/ib/user-status', (_, response) => response.end('{}'))
   .listen(Number(process.argv[2]), '127.0.0.1');
 `,
