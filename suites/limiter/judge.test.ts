@@ -1,4 +1,3 @@
-import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Rule, Sighting } from './history.ts';
