@@ -144,6 +144,13 @@ const verifyFlags = {
     default: `${defaults.maxDurationMs / 60_000}m`,
     describe: 'time that the run may take: 90s, 5m, 1h',
   },
+  'max-requests': { ...text, describe: 'requests that the run may send (default: no bound)' },
+  rate: { ...text, describe: 'requests a second, at most (default: as fast as they come)' },
+  plan: {
+    type: 'boolean',
+    default: false,
+    describe: 'say what the run would take and what would be cut, and send nothing',
+  },
   strict: { type: 'boolean', default: false, describe: 'fail on recommended requirements too' },
   'allow-incomplete': {
     type: 'boolean',

@@ -51,6 +51,7 @@ export async function verifyServer(options: VerifyOptions): Promise<RunRecord> {
     concurrency: defaults.concurrency,
     timeoutMs,
     maxDurationMs: options.maxDurationMs ?? defaults.maxDurationMs,
+    maxRequests: Number.POSITIVE_INFINITY,
     headers: ourHeaders,
     tls: { insecure: false },
     ...(options.stateUrl === undefined
