@@ -20,10 +20,12 @@ export async function main(argv: readonly string[]): Promise<number> {
       env,
       signal: stop.signal,
       print: async (text) => {
+        // Once it has failed, it tells nobody that it is ready again.
+        if (!stdout.writable) throw unwritable({ code: 'EPIPE' });
         try {
           if (!stdout.write(text)) await once(stdout, 'drain');
         } catch (error) {
-          throw new Problem('usage', `standard output cannot be written: ${(error as Error).message}`);
+          throw unwritable(error as NodeJS.ErrnoException);
         }
       },
       writeError,
@@ -40,6 +42,14 @@ export async function main(argv: readonly string[]): Promise<number> {
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
+}
+
+function unwritable({ code, message }: Partial<NodeJS.ErrnoException>): Problem {
+  const known: Readonly<Record<string, string>> = {
+    EPIPE: 'its reader closed it before everything was written',
+    ENOSPC: 'the disk is full',
+  };
+  return new Problem('usage', `standard output cannot be written: ${known[code ?? ''] ?? message}`);
 }
 
 /** A full disk behind standard error must not change the exit code. */
