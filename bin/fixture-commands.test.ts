@@ -75,21 +75,26 @@ test('interrupted, it ends with 130 and leaves the file as it was', async () => 
   );
 });
 
-test('a closed pipe ends it at once, with a line that says so', async () => {
-  const child = spawn(
-    process.execPath,
-    [join(import.meta.dirname, 'ib-conformance.mjs'), 'fixture', 'generate', '--users', '100000000'],
-    { stdio: ['ignore', 'pipe', 'pipe'] },
-  );
-  const said = text(child.stderr);
-  child.stdout.once('data', () => child.stdout.destroy());
-  const [code] = (await once(child, 'exit')) as [number];
-  assert.equal(
-    await said,
-    'ib-conformance: standard output cannot be written: its reader closed it before everything was written\n',
-  );
-  assert.equal(code, 2);
-});
+for (const [when, users] of [
+  ['at once', '10'],
+  ['in the middle', '100000000'],
+] as const)
+  test(`a pipe that is closed ${when} ends it, with a line that says so`, async () => {
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dirname, 'ib-conformance.mjs'), 'fixture', 'generate', '--users', users],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    const said = text(child.stderr);
+    if (when === 'at once') child.stdout.destroy();
+    else child.stdout.once('data', () => child.stdout.destroy());
+    const [code] = (await once(child, 'exit')) as [number];
+    assert.equal(
+      await said,
+      'ib-conformance: standard output cannot be written: its reader closed it before everything was written\n',
+    );
+    assert.equal(code, 2);
+  });
 
 const keyed = JSON.stringify({ apiKeys: [{ key: '${IB_KEY}', partner: 'northwind', state: 'active' }] });
 

@@ -20,8 +20,6 @@ export async function main(argv: readonly string[]): Promise<number> {
       env,
       signal: stop.signal,
       print: async (text) => {
-        // Once it has failed, it tells nobody that it is ready again.
-        if (!stdout.writable) throw unwritable({ code: 'EPIPE' });
         try {
           if (!stdout.write(text)) await once(stdout, 'drain');
         } catch (error) {
@@ -44,7 +42,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-function unwritable({ code, message }: Partial<NodeJS.ErrnoException>): Problem {
+function unwritable({ code, message }: NodeJS.ErrnoException): Problem {
   const known: Readonly<Record<string, string>> = {
     EPIPE: 'its reader closed it before everything was written',
     ENOSPC: 'the disk is full',

@@ -24,8 +24,8 @@ test('an index finds what a Map by id in lower case finds, and nothing else', ()
       const items = known.map((id) => ({ id }));
       const index = indexById(items, idOf);
       const map = new Map(items.map(({ id }, position) => [id.toLowerCase(), position]));
-      for (const id of [...known, ...asked, ...known.map((one) => one.toLowerCase())])
-        assert.equal(index.find(id), map.get(id) ?? -1);
+      const near = known.flatMap((one) => [one.toLowerCase(), one.replace('-', 'a'), one.replace('-', '')]);
+      for (const id of [...known, ...asked, ...near]) assert.equal(index.find(id), map.get(id) ?? -1);
     }),
   );
 });
@@ -60,4 +60,17 @@ test('lower case is what the language says it is', () => {
         assert.equal(inLowerCase(text), text.toLowerCase());
     }),
   );
+});
+
+test('ids of the same hash are told apart', () => {
+  // Among so many, about ten pairs have the same 32 bits.
+  const scrambled = (n: number, by: number) =>
+    (Math.imul(n ^ (n >>> 15), by) >>> 0).toString(16).padStart(8, '0');
+  const items = Array.from({ length: 300_000 }, (_, n) => {
+    const [a, b] = [scrambled(n + 1, 0x85ebca6b), scrambled(n + 7, 0xc2b2ae35)];
+    return { id: `${a}-0000-4000-8000-${b}0000` };
+  });
+  const index = indexById(items, idOf);
+  assert.deepEqual(index.twins, []);
+  assert.ok(items.every(({ id }, position) => index.find(id) === position));
 });

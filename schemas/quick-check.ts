@@ -23,19 +23,23 @@ function isPlainUser(value: unknown): boolean {
 
 function isPlainDeposit(value: unknown): boolean {
   if (typeof value !== 'object' || value === null) return false;
-  const { reference_id, user_id, state, amountInUsd, executedAt } = value as Fields;
+  const { reference_id, user_id, state, amountInUsd, executedAt, becomes } = value as Fields;
   if (!isUuid(reference_id, ONE, EIGHT) || !isUuid(user_id, FOUR, FOUR)) return false;
-  if (state === 'pending' || state === 'failed') return hasFields(value, 3);
-  return (
-    state === 'EXECUTED' &&
-    hasFields(value, 5) &&
-    typeof amountInUsd === 'number' &&
-    amountInUsd >= 0 &&
-    amountInUsd < Infinity &&
-    Number.isInteger(executedAt) &&
-    (executedAt as number) >= 0
-  );
+  if (state === 'EXECUTED') return hasFields(value, 5) && isAmount(amountInUsd) && isCount(executedAt, 0);
+  if (state === 'pending' && becomes !== undefined) return hasFields(value, 4) && isPlainTransition(becomes);
+  return (state === 'pending' || state === 'failed') && hasFields(value, 3);
 }
+
+/** One with a single trigger, and without a time of execution. */
+function isPlainTransition(value: unknown): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  const { state, amountInUsd, afterPolls, afterSeconds } = value as Fields;
+  if (state !== 'EXECUTED' || !isAmount(amountInUsd) || !hasFields(value, 3)) return false;
+  return afterPolls === undefined ? isAmount(afterSeconds) && afterSeconds !== 0 : isCount(afterPolls, 1);
+}
+
+const isAmount = (value: unknown) => typeof value === 'number' && value >= 0 && value < Infinity;
+const isCount = (value: unknown, least: number) => Number.isInteger(value) && (value as number) >= least;
 
 /** Whether it has so many fields: with those that were looked at, there are no others. */
 function hasFields(value: object, count: number): boolean {
