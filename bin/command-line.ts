@@ -43,7 +43,7 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
         );
       },
     )
-    .command('fixture', 'work on fixture files', (command) =>
+    .command('fixture', 'check, make and export fixture files', (command) =>
       command
         .command(
           'check <file>',
@@ -55,7 +55,25 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
             await surroundings.print(await checkFixture(file, surroundings.env));
           },
         )
-        .demandCommand(1, 'fixture: what shall be done with it? There is: fixture check <file>'),
+        .command(
+          'generate',
+          'make a large fixture: every state, values worth testing, always the same for a seed',
+          generateOptions,
+          async (flags) => {
+            const { generateFixture } = await import('./fixture-generate.ts');
+            await generateFixture(flags, surroundings);
+          },
+        )
+        .command(
+          'export <file>',
+          'write a fixture as data for the database of your server; it holds the keys',
+          exportOptions,
+          async (flags) => {
+            const { exportFixture } = await import('./fixture-export.ts');
+            await exportFixture(flags, surroundings);
+          },
+        )
+        .demandCommand(1, 'fixture: what shall be done with it? There are check, generate, export'),
     )
     .command(
       'self-test',
@@ -221,9 +239,51 @@ function mockOptions(command: Argv) {
     .example('$0 mock --port 0 --fixture f.json --limits off', 'your data, on a free port, without limiters');
 }
 
+const generateFlags = {
+  users: { ...text, default: '1000', describe: 'users to make' },
+  deposits: { ...text, default: '1000', describe: 'deposits to make' },
+  partners: { ...text, default: '2', describe: 'partners to make, each with an active key' },
+  seed: { ...text, default: '1', describe: 'whole number that decides every value' },
+  output: { ...text, describe: 'file to write (default: standard output)' },
+} as const;
+
+function generateOptions(command: Argv) {
+  return command
+    .options(generateFlags)
+    .example('$0 fixture generate --output f.json', 'a fixture of a thousand users and deposits')
+    .example(
+      '$0 fixture generate --users 1000000 --deposits 1000000 --seed 7 --output big.json',
+      'one that shows how a server does when it is full',
+    );
+}
+
+const exportFlags = {
+  format: {
+    type: 'string',
+    choices: ['sql', 'csv', 'ndjson'],
+    demandOption: true,
+    requiresArg: true,
+    describe: 'sql for PostgreSQL and SQLite; csv, a file for each table; ndjson, an object a line',
+  },
+  output: { ...text, describe: 'file to write (default: standard output); for csv a folder' },
+} as const;
+
+function exportOptions(command: Argv) {
+  return command
+    .positional('file', { type: 'string', demandOption: true, describe: 'the fixture' })
+    .options(exportFlags)
+    .example('$0 fixture export f.json --format sql | psql -v ON_ERROR_STOP=1 testdb', 'fill a database')
+    .example('$0 fixture export f.json --format csv --output tables', 'a file for each table');
+}
+
 /** A flag that takes one value was given one. */
 function refuseRepeated(flags: Readonly<Record<string, unknown>>): true {
-  for (const [name, option] of Object.entries({ ...verifyFlags, ...mockFlags })) {
+  for (const [name, option] of Object.entries({
+    ...verifyFlags,
+    ...mockFlags,
+    ...generateFlags,
+    ...exportFlags,
+  })) {
     const given = flags[name];
     if (!('array' in option) && Array.isArray(given))
       throw new Problem(
@@ -237,7 +297,8 @@ function refuseRepeated(flags: Readonly<Record<string, unknown>>): true {
 /** yargs names the flag that it does not know; this names the one that was meant. */
 function withSuggestion(message: string): string {
   const [, unknown = ''] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? [];
-  const flags = [...Object.keys(verifyFlags), ...Object.keys(mockFlags), 'json', 'help', 'version'];
+  const known = [verifyFlags, mockFlags, generateFlags, exportFlags];
+  const flags = [...known.flatMap((one) => Object.keys(one)), 'json', 'help', 'version'];
   const choices = [
     ...flags.map((flag) => `--${flag}`),
     'verify',

@@ -19,6 +19,7 @@ const ofProblem: Readonly<Record<ProblemCode, number>> = {
   usage: exitCodes.usage[0],
   fixture: exitCodes.usage[0],
   unreachable: exitCodes.unreachable[0],
+  interrupted: exitCodes.interrupted[0],
 };
 
 /** How a run ends the process. */

@@ -23,7 +23,7 @@ export async function main(argv: readonly string[]): Promise<number> {
         try {
           if (!stdout.write(text)) await once(stdout, 'drain');
         } catch (error) {
-          throw new Problem('usage', `standard output cannot be written: ${(error as Error).message}`);
+          throw unwritable(error as NodeJS.ErrnoException);
         }
       },
       writeError,
@@ -40,6 +40,14 @@ export async function main(argv: readonly string[]): Promise<number> {
   } finally {
     process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
+}
+
+function unwritable({ code, message }: NodeJS.ErrnoException): Problem {
+  const known: Readonly<Record<string, string>> = {
+    EPIPE: 'its reader closed it before everything was written',
+    ENOSPC: 'the disk is full',
+  };
+  return new Problem('usage', `standard output cannot be written: ${known[code ?? ''] ?? message}`);
 }
 
 /** A full disk behind standard error must not change the exit code. */

@@ -3,7 +3,8 @@ import { startMock, type AnsweredRequest, type Mock, type MockOptions } from '..
 import type { Fixture } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { redactor } from '../suites/engine/evidence.ts';
-import { knowledge } from '../suites/known.ts';
+import { namedKeys } from '../suites/known.ts';
+import { excerpt } from './excerpt.ts';
 import { loadFixture } from './fixture-file.ts';
 import { magicLines } from './magic-values.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -35,7 +36,7 @@ export async function mock(flags: MockFlags, { print, env, signal }: Surrounding
   const fixture: Fixture =
     flags.limits === 'off' || limits === undefined ? unlimited : { ...unlimited, limits };
   const log = requestLine[flags.log];
-  const redact = redactor(knowledge(fixture));
+  const redact = redactor({ everyKey: namedKeys(fixture) });
   const server = await listen({
     fixture,
     host: flags.host,
@@ -44,12 +45,14 @@ export async function mock(flags: MockFlags, { print, env, signal }: Surrounding
     behaviour: await deviation('fault', flags.fault, await deviation('variant', flags.variant, reference)),
     clock: { now: Date.now },
     onExchange: (exchange) => {
-      if (log !== undefined) void print(redact(log(exchange)));
+      // The mock serves on when nobody reads its log any more.
+      if (log !== undefined) print(redact(log(exchange))).catch(() => undefined);
     },
   });
   try {
     await print(`listening on ${server.url}\n`);
-    if (flags.log === 'pretty') await print(magicLines(fixture, server.url, flags.fixture === undefined));
+    if (flags.log === 'pretty')
+      await print(magicLines(excerpt(fixture), server.url, flags.fixture === undefined));
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   } finally {
     await server.close();

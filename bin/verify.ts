@@ -19,7 +19,8 @@ import { diagnose } from './diagnose.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
 import type { Surroundings } from './surroundings.ts';
-import { parseReport, prepareFile, type PendingFile, type ReportRequest } from './report-files.ts';
+import type { PendingFile } from './pending-file.ts';
+import { parseReport, prepareReport, type ReportRequest } from './report-files.ts';
 import { select } from './select.ts';
 import { durationMs, headerFields, positiveNumber, targetUrl, wholeNumber } from './values.ts';
 import { version } from './version.ts';
@@ -204,7 +205,7 @@ async function prepareOutputs(requests: readonly ReportRequest[]) {
   try {
     for (const request of requests)
       outputs.push(
-        request.file === undefined ? request : { ...request, pending: await prepareFile(request.file) },
+        request.file === undefined ? request : { ...request, pending: await prepareReport(request.file) },
       );
     return outputs;
   } catch (error) {

@@ -23,7 +23,7 @@ const examples: Readonly<Record<Endpoint, Example>> = {
     for (const user of users.values()) if (user.partner === partner) return { kind: 'member', user };
     return undefined;
   },
-  'deposit-check': ({ deposits }, partner) => {
+  'deposit-check': ({ asFixture: { deposits } }, partner) => {
     for (const deposit of deposits.values())
       if (deposit.state === 'EXECUTED' && deposit.partner === partner) {
         const { amountInUsd, executedAt } = deposit;

@@ -21,6 +21,11 @@ const FOUND = '{"status":"EXECUTED","amountInUsd":123.45,"executedAt":1767225599
 const execution = { amountInUsd: 123.45, executedAt: 1_767_225_599_123 };
 
 const newWorld = () => createWorld(builtIn, START);
+/** All that may change in a world, in a form that can be compared. */
+const contents = ({ users: _, asFixture: { deposits }, ...world }: World) => ({
+  ...world,
+  deposits: [...deposits.values()].map(({ reference_id }) => world.deposits.get(reference_id)),
+});
 const handle = handlerOf();
 const lookup = (world: World, target: string, key: string) =>
   handle(world, { method: 'GET', target, headers: { authorization: `Bearer ${key}` } }, START);
@@ -143,7 +148,7 @@ for (const [name, [body, problem]] of Object.entries(badBodies))
   test(`${name} changes nothing and is told`, () => {
     const world = newWorld();
     assert.match(changeState(world, body) ?? '', problem);
-    assert.deepEqual(world, newWorld());
+    assert.deepEqual(contents(world), contents(newWorld()));
   });
 
 describe('the answer to a request for a state', () => {
@@ -161,7 +166,7 @@ describe('the answer to a request for a state', () => {
     assert.equal(answer?.status, status);
     assert.equal(answer.headers['Content-Type'], 'application/json');
     assert.match((JSON.parse(answer.body.toString()) as { error: string }).error, error);
-    assert.deepEqual(world, newWorld());
+    assert.deepEqual(contents(world), contents(newWorld()));
   };
 
   test('is 204 without a body', () => {

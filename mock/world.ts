@@ -1,5 +1,7 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Fixture, FixtureApiKey, FixtureDeposit, FixtureUser } from '../schemas/generated/types.ts';
+import { overlay, type Changeable } from './overlay.ts';
+import { storeOf, type Store } from './store.ts';
 
 export type ApiKey = Readonly<FixtureApiKey>;
 export type User = Readonly<FixtureUser>;
@@ -19,11 +21,11 @@ export interface World {
   readonly createdAt: number;
   readonly keys: Map<string, ApiKey>;
   /** By user_id in lower case. */
-  readonly users: ReadonlyMap<string, User>;
+  readonly users: Store['users'];
   /** By reference_id in lower case. */
-  readonly deposits: Map<string, Deposit>;
+  readonly deposits: Changeable<Deposit>;
   /** Keys and deposits as the fixture has them, whatever has happened since. */
-  readonly asFixture: Pick<World, 'keys' | 'deposits'>;
+  readonly asFixture: Pick<World, 'keys'> & Pick<Store, 'deposits'>;
   readonly limits: Readonly<Partial<Record<Endpoint, Limit>>>;
   /** Unix ms of the counted requests of a limiter window, by endpoint and whom they are counted for. */
   readonly hits: Map<string, readonly number[]>;
@@ -39,21 +41,14 @@ export interface World {
  * @param now its time of creation in Unix milliseconds
  */
 export function createWorld(fixture: Fixture, now: number): World {
-  const { apiKeys = [], users = [], deposits = [], limits = {} } = fixture;
-  const byId = new Map(users.map((user) => [user.user_id.toLowerCase(), user]));
-  const withPartner = (deposit: FixtureDeposit): Deposit => ({
-    ...deposit,
-    partner: byId.get(deposit.user_id.toLowerCase())?.partner ?? null,
-  });
-  const asFixture = {
-    keys: new Map(apiKeys.map((apiKey) => [apiKey.key, apiKey])),
-    deposits: new Map(deposits.map((deposit) => [deposit.reference_id.toLowerCase(), withPartner(deposit)])),
-  };
+  const { apiKeys = [], limits = {} } = fixture;
+  const { users, deposits } = storeOf(fixture);
+  const asFixture = { keys: new Map(apiKeys.map((apiKey) => [apiKey.key, apiKey])), deposits };
   return {
     createdAt: now,
     keys: new Map(asFixture.keys),
-    users: byId,
-    deposits: new Map(asFixture.deposits),
+    users,
+    deposits: overlay(deposits),
     asFixture,
     limits: {
       ...limitOf('user-status', limits['user-status']?.failedLookups, limits['user-status']?.windowSeconds),

@@ -3,6 +3,7 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import { repeatedNames, summary, type Answer } from './answer.ts';
 import { errorAnswer, fieldsOf, saysExecuted, saysMember, saysNotMember } from './expectations.ts';
 import { indistinguishable } from './indistinguishable.ts';
+import { oneOf } from './inputs/one-of.ts';
 import { stranger, unknownUuid } from './inputs/uuids.ts';
 import type { Known, KnownKey } from './known.ts';
 import { property } from './property.ts';
@@ -52,18 +53,24 @@ interface Pairing<Theirs, Ours> {
   readonly ours: Ours;
 }
 
-/** Everything of the other partners that have an active key, each with one of ours. */
+/** Pairings for each key of another partner. */
+const MOST_PAIRINGS = 20;
+
+/** What the other partners have that have an active key, each with one of ours. */
 function pairings<Theirs extends { readonly user_id: string }, Ours>(
   known: Known,
   theirs: readonly Theirs[],
   ours: readonly Ours[],
 ): readonly Pairing<Theirs, Ours>[] {
+  const byPartner = new Map(known.otherKeys.map(({ partner }): [string | null, Theirs[]] => [partner, []]));
+  for (const one of theirs) {
+    const owned = byPartner.get(known.partnerOfUser.get(one.user_id.toLowerCase()) ?? null);
+    if (owned !== undefined && owned.length < MOST_PAIRINGS) owned.push(one);
+  }
   return known.otherKeys.flatMap((key) => {
-    const owned = theirs.filter(
-      ({ user_id }) => known.partnerOfUser.get(user_id.toLowerCase()) === key.partner,
-    );
+    const owned = byPartner.get(key.partner)!;
     const length = Math.min(
-      20,
+      MOST_PAIRINGS,
       owned.length === 0 || ours.length === 0 ? 0 : Math.max(owned.length, ours.length),
     );
     return Array.from({ length }, (_, nth) => ({
@@ -160,10 +167,7 @@ export const foreignIb: readonly Requirement[] = [
     every: (known) => [stranger(known)],
     given: (known) =>
       fc
-        .oneof(
-          unknownUuid(known),
-          fc.constantFrom(...known.members.map(({ user_id }) => user_id), stranger(known)),
-        )
+        .oneof(unknownUuid(known), oneOf([...known.members.map(({ user_id }) => user_id), stranger(known)]))
         .filter((id) => !known.depositIds.has(id.toLowerCase())),
     ask: (reference_id) => [depositCheck(reference_id)],
     holds: ([answer]) => notFound(answer!),

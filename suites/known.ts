@@ -1,5 +1,6 @@
 import type {
   Fixture,
+  FixtureApiKey,
   FixtureExecutedDeposit,
   FixtureFailedDeposit,
   FixtureLimits,
@@ -7,6 +8,7 @@ import type {
   FixtureTransition,
   FixtureUser,
 } from '../schemas/generated/types.ts';
+import { inLowerCase } from '../schemas/id-index.ts';
 import { Problem } from '../schemas/problem.ts';
 
 /** A key of the fixture, with the name that outputs show in its place. */
@@ -59,7 +61,7 @@ export interface Known {
  */
 export function knowledge(fixture: Fixture, partner?: string): Known {
   const { apiKeys = [], users = [], deposits = [] } = fixture;
-  const named = apiKeys.map((apiKey, index) => ({ ...apiKey, name: nameOfKey(apiKeys, index) }));
+  const named = namedKeys(fixture);
   const active = named.filter(({ state, partner: owner }) => state === 'active' && owner !== null);
   const caller = partner ?? active[0]?.partner ?? undefined;
   const callerKeys = active.filter(({ partner: owner }) => owner === caller);
@@ -70,10 +72,11 @@ export function knowledge(fixture: Fixture, partner?: string): Known {
       `--partner ${partner}: the fixture has no active key of that partner (it has some of: ${known})`,
     );
   }
-  const partnerOfUser = new Map(users.map(({ user_id, partner: owner }) => [user_id.toLowerCase(), owner]));
+  const partnerOfUser = new Map(users.map(({ user_id, partner: owner }) => [inLowerCase(user_id), owner]));
   const isOurs = ({ user_id }: { readonly user_id: string }) =>
-    caller !== undefined && partnerOfUser.get(user_id.toLowerCase()) === caller;
-  const ours = deposits.filter(isOurs);
+    caller !== undefined && partnerOfUser.get(inLowerCase(user_id)) === caller;
+  const [members, foreigners] = parted(users, isOurs);
+  const [ours, theirs] = parted(deposits, isOurs);
   const pending = ours.filter((deposit) => deposit.state === 'pending');
   return {
     partner: caller,
@@ -83,23 +86,31 @@ export function knowledge(fixture: Fixture, partner?: string): Known {
     expiredKeys: named.filter(({ state }) => state === 'expired'),
     nonPartnerKeys: named.filter(({ state, partner: owner }) => state === 'active' && owner === null),
     everyKey: named,
-    members: users.filter(isOurs),
-    foreigners: users.filter((user) => !isOurs(user)),
+    members,
+    foreigners,
     executed: ours.filter((deposit) => deposit.state === 'EXECUTED'),
     pending: pending.filter((deposit) => !isBecoming(deposit)),
     becoming: pending.filter(isBecoming),
     failed: ours.filter((deposit) => deposit.state === 'failed'),
-    foreignDeposits: deposits.filter((deposit) => !isOurs(deposit) && !isBecoming(deposit)),
+    foreignDeposits: theirs.filter((deposit) => !isBecoming(deposit)),
     partnerOfUser,
-    depositIds: new Set(deposits.map(({ reference_id }) => reference_id.toLowerCase())),
+    depositIds: new Set(deposits.map(({ reference_id }) => inLowerCase(reference_id))),
     partnerIds: [
       ...new Set([
         ...(fixture.partners ?? []).map(({ id }) => id),
-        ...[...apiKeys, ...users].map((item) => item.partner),
+        ...apiKeys.map((apiKey) => apiKey.partner),
+        ...partnerOfUser.values(),
       ]),
     ].filter((id) => id !== null),
     limits: fixture.limits ?? {},
   };
+}
+
+/** What is so, and what is not; looked at once. */
+function parted<Item>(items: readonly Item[], isSo: (item: Item) => boolean): readonly [Item[], Item[]] {
+  const [so, not]: [Item[], Item[]] = [[], []];
+  for (const item of items) (isSo(item) ? so : not).push(item);
+  return [so, not];
 }
 
 function isBecoming(deposit: {
@@ -109,9 +120,13 @@ function isBecoming(deposit: {
   return deposit.becomes !== undefined;
 }
 
-/** Two keys of one partner and state are told apart by a number. */
-function nameOfKey(apiKeys: NonNullable<Fixture['apiKeys']>, index: number): string {
-  const describe = (at: number) => `${apiKeys[at]!.partner ?? 'non-partner'}/${apiKeys[at]!.state}`;
-  const twins = apiKeys.slice(0, index).filter((_, at) => describe(at) === describe(index)).length;
-  return `<key ${describe(index)}${twins > 0 ? `/${twins + 1}` : ''}>`;
+/** The keys of a fixture with their names: two of one partner and state are told apart by a number. */
+export function namedKeys({ apiKeys = [] }: Fixture): readonly (FixtureApiKey & KnownKey)[] {
+  const counts = new Map<string, number>();
+  return apiKeys.map((apiKey) => {
+    const words = `${apiKey.partner ?? 'non-partner'}/${apiKey.state}`;
+    const count = (counts.get(words) ?? 0) + 1;
+    counts.set(words, count);
+    return { ...apiKey, name: `<key ${words}${count > 1 ? `/${count}` : ''}>` };
+  });
 }

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Answer } from './answer.ts';
 import { sameAnswer } from './expectations.ts';
+import { oneOf } from './inputs/one-of.ts';
 import { stranger } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { spread } from './property.ts';
@@ -21,7 +22,7 @@ export function repeatable(endpoint: Endpoint, ids: (known: Known) => readonly s
     share: 0.1,
     given: (known: Known) =>
       fc.record({
-        ids: fc.array(fc.constantFrom(...ids(known), stranger(known)), { minLength: 1, maxLength: 3 }),
+        ids: fc.array(oneOf([...ids(known), stranger(known)]), { minLength: 1, maxLength: 3 }),
       }),
     ask: ({ ids: asked }: Repeated) => [...asked, ...asked.toReversed()].map((id) => lookupOf(endpoint, id)),
     // What differs the second time may be the same the third: there is nothing to confirm.

@@ -2,6 +2,7 @@ import fc from 'fast-check';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { Answer } from './answer.ts';
 import { sameAnswer } from './expectations.ts';
+import { oneOf } from './inputs/one-of.ts';
 import type { Known } from './known.ts';
 import { spread } from './property.ts';
 import { lookup, lookupOf } from './request.ts';
@@ -29,7 +30,7 @@ export function respelled(
         { id, flags: [true, false] },
       ]),
     share: 0.5,
-    given: (known: Known) => fc.record<Respelled>({ id: fc.constantFrom(...ids(known)), flags }),
+    given: (known: Known) => fc.record<Respelled>({ id: oneOf(ids(known)), flags }),
     ask: ({ id, flags: set }: Respelled) => [
       lookupOf(endpoint, id.toLowerCase()),
       lookup(endpoint, `${endpoints[endpoint].parameter}=${spell(id, set)}`),

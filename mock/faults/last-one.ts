@@ -1,17 +1,34 @@
 import { answerWith, editPayload } from '../change.ts';
 import type { Exchange } from '../exchange.ts';
+import type { Deposit, User } from '../world.ts';
 import { deposit, executedRows, memberRows, rowsOf, type Faults } from './rows.ts';
 
+type Owned = { readonly partner: string | null };
+
+/** The last of each partner that passes a test; looked for once in all that a fixture has. */
+function lastOf<Item extends Owned>(isMeant: (item: Item) => boolean) {
+  const found = new WeakMap<object, Map<string | null, Item>>();
+  return (items: { values(): Iterable<Item> }, partner: string | null | undefined): Item | undefined => {
+    let last = found.get(items);
+    if (last === undefined) {
+      last = new Map();
+      for (const item of items.values()) if (isMeant(item)) last.set(item.partner, item);
+      found.set(items, last);
+    }
+    return partner === undefined ? undefined : last.get(partner);
+  };
+}
+
+const lastMember = lastOf<User>(() => true);
+const lastExecuted = lastOf<Deposit>(({ state }) => state === 'EXECUTED');
+
 function isLastMember({ world, call, finding }: Exchange): boolean {
-  const own = [...world.users.values()].filter(({ partner }) => partner === call?.caller?.partner);
-  return finding.kind === 'member' && finding.user === own.at(-1);
+  return finding.kind === 'member' && finding.user === lastMember(world.users, call?.caller?.partner);
 }
 
 function isLastExecuted({ world, call, finding }: Exchange): boolean {
-  const own = [...world.asFixture.deposits.values()].filter(
-    ({ partner, state }) => partner === call?.caller?.partner && state === 'EXECUTED',
-  );
-  return finding.kind === 'executed' && finding.deposit === own.at(-1);
+  const last = lastExecuted(world.asFixture.deposits, call?.caller?.partner);
+  return finding.kind === 'executed' && finding.deposit.reference_id === last?.reference_id;
 }
 
 /** Faults that concern a single user or deposit of a partner: the last one that the fixture has. */

@@ -47,7 +47,7 @@ export function recordExchange(
 }
 
 /** A function that puts the name of each key in the place of its value. */
-export function redactor({ everyKey }: Known): (text: string) => string {
+export function redactor({ everyKey }: Pick<Known, 'everyKey'>): (text: string) => string {
   // Longer keys first: one may hold another.
   const written = everyKey
     .flatMap(({ key, name }) => [

@@ -1,0 +1,160 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtempSync, readdirSync, readFileSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test } from 'node:test';
+import { commandLine } from './command-line.ts';
+import { explain } from './exit-codes.ts';
+import { loadFixture } from './fixture-file.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
+const at = (name: string) => join(folder, name);
+
+async function call(argv: readonly string[], env: Record<string, string> = {}, signal = AbortSignal.any([])) {
+  let output = '';
+  try {
+    const code = await commandLine(argv, {
+      env,
+      signal,
+      print: async (chunk) => void (output += chunk),
+      writeError: assert.fail,
+      isTerminal: false,
+      terminal: { color: false, width: 100 },
+    });
+    return { code, output, error: '' };
+  } catch (error) {
+    const { code, message } = explain(error);
+    return { code, output, error: message };
+  }
+}
+
+const generate = (...flags: readonly string[]) => call(['fixture', 'generate', ...flags]);
+
+test('what is generated to a file is what is generated to standard output, and passes the check', async () => {
+  const flags = ['--users', '50', '--deposits', '70', '--seed', '7', '--partners', '3'];
+  const { code, output } = await generate(...flags);
+  assert.equal(code, 0);
+  assert.equal((await generate(...flags, '--output', at('f.json'))).code, 0);
+  assert.equal(readFileSync(at('f.json'), 'utf8'), output);
+  const check = await call(['fixture', 'check', at('f.json')]);
+  assert.match(check.output, /good: 3 partners, 7 apiKeys, 50 users, 70 deposits; limits stated\nEvery/);
+});
+
+const refusals: readonly (readonly [flags: readonly string[], says: RegExp])[] = [
+  [['--users', '-1'], /--users -1: needs a whole number from 0/],
+  [['--users', '0'], /--deposits 1000: every deposit is a user's/],
+  [['--partners', '0'], /--partners 0: needs a whole number from 1/],
+  [['--seed', 'x'], /--seed x/],
+  [['--seed', '1', '--seed', '2'], /--seed was given more than once/],
+  [['--sed', '1'], /did you mean --seed/],
+  [['--output', folder], /the fixture cannot be written: it is a folder/],
+  [['--output', at('none/f.json')], /the fixture cannot be written: its folder does not exist/],
+  [['--output', '/dev/full'], /the fixture cannot be written: the disk is full/],
+];
+for (const [flags, says] of refusals)
+  test(`generate refuses ${flags.join(' ').replaceAll(folder, '…')}`, async () => {
+    const { code, error } = await generate(...flags);
+    assert.match(error, says);
+    assert.equal(code, 2);
+  });
+
+test('interrupted, it ends with 130 and leaves the file as it was', async () => {
+  writeFileSync(at('kept.json'), 'as it was');
+  const stop = AbortSignal.abort();
+  for (const flags of [['--output', at('kept.json')], []]) {
+    const { code, error } = await call(['fixture', 'generate', ...flags], {}, stop);
+    assert.deepEqual([code, error], [130, 'ib-conformance: interrupted before everything was written']);
+  }
+  assert.equal(readFileSync(at('kept.json'), 'utf8'), 'as it was');
+  assert.deepEqual(
+    readdirSync(folder).filter((name) => name.endsWith('.part')),
+    [],
+  );
+});
+
+for (const [when, users] of [
+  ['at once', '10'],
+  ['in the middle', '100000000'],
+] as const)
+  test(`a pipe that is closed ${when} ends it, with a line that says so`, async () => {
+    const child = spawn(
+      process.execPath,
+      [join(import.meta.dirname, 'ib-conformance.mjs'), 'fixture', 'generate', '--users', users],
+      { stdio: ['ignore', 'pipe', 'pipe'] },
+    );
+    const said = text(child.stderr);
+    if (when === 'at once') child.stdout.destroy();
+    else child.stdout.once('data', () => child.stdout.destroy());
+    const [code] = (await once(child, 'exit')) as [number];
+    assert.equal(
+      await said,
+      'ib-conformance: standard output cannot be written: its reader closed it before everything was written\n',
+    );
+    assert.equal(code, 2);
+  });
+
+const keyed = JSON.stringify({ apiKeys: [{ key: '${IB_KEY}', partner: 'northwind', state: 'active' }] });
+
+test('an export holds keys, those of the environment too, and is only for its owner to read', async () => {
+  writeFileSync(at('keyed.json'), keyed);
+  const env = { IB_KEY: "it's-secret" };
+  const { output } = await call(['fixture', 'export', at('keyed.json'), '--format', 'sql'], env);
+  assert.match(output, /'it''s-secret'/);
+  for (const [format, target, file] of [
+    ['sql', at('x.sql'), at('x.sql')],
+    ['ndjson', at('x.ndjson'), at('x.ndjson')],
+    ['csv', at('tables/of/x'), at('tables/of/x/api_keys.csv')],
+  ] as const) {
+    const flags = ['--format', format, '--output', target];
+    assert.equal((await call(['fixture', 'export', at('keyed.json'), ...flags], env)).code, 0);
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+    assert.match(readFileSync(file, 'utf8'), /it''?s-secret/);
+  }
+  assert.deepEqual(readdirSync(at('tables/of/x')).toSorted(), [
+    'api_keys.csv',
+    'deposits.csv',
+    'partners.csv',
+    'users.csv',
+  ]);
+});
+
+const exportRefusals: readonly (readonly [flags: readonly string[], says: RegExp])[] = [
+  [[at('keyed.json'), '--format', 'sql'], /needs the environment variable IB_KEY/],
+  [[at('nowhere.json'), '--format', 'sql'], /there is no such file/],
+  [[at('f.json'), '--format', 'csv'], /give --output with a folder/],
+  [[at('f.json'), '--format', 'csv', '--output', at('f.json')], /there is a file of that name/],
+  [[at('f.json'), '--format', 'xml'], /xml/],
+  [[at('f.json')], /format/],
+  [[at('f.json'), '--format', 'sql', '--output', folder], /the export cannot be written: it is a folder/],
+];
+for (const [flags, says] of exportRefusals)
+  test(`export refuses ${flags.join(' ').replaceAll(folder, '…')}`, async () => {
+    const { code, error } = await call(['fixture', 'export', ...flags]);
+    assert.match(error, says);
+    assert.equal(code, 2);
+  });
+
+test('a large file is read in pieces, and what is wrong with it is said as with a small one', async () => {
+  const flags = ['--users', '80000', '--deposits', '80000', '--output', at('large.json')];
+  await generate(...flags);
+  const whole = readFileSync(at('large.json'), 'utf8');
+  assert.ok(whole.length > 2 ** 24);
+  assert.deepEqual(await loadFixture(at('large.json'), {}), JSON.parse(whole));
+  const says = async (broken: string, expected: RegExp) => {
+    writeFileSync(at('broken.json'), broken);
+    const { code, error } = await call(['fixture', 'check', at('broken.json')]);
+    assert.match(error, expected);
+    assert.equal(code, 2);
+  };
+  const end = whole.lastIndexOf('"reference_id"');
+  await says(`${whole.slice(0, end)}"x":1,${whole.slice(end)}`, /deposits\[79999\] has an unknown key "x"/);
+  await says(`${whole.slice(0, end)},${whole.slice(end)}`, /broken\.json:160016:\d+: is not JSON/);
+  const [line = ''] = whole.slice(end).split('\n');
+  await says(
+    whole.replace(`{${line}`, `{${line},{${line}`),
+    /deposits\[80000\]\.reference_id is the same as deposits\[79999\]/,
+  );
+});
