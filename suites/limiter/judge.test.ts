@@ -2,80 +2,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Rule, Sighting } from './history.ts';
 import { judge } from './judge.ts';
-
-/** Whether a counted request passes at an instant; remembers it if so. */
-type Limiter = (instant: number) => boolean;
-
-/** Limiters as servers have them, written without a look at the judge. */
-const limiters: Readonly<Record<string, (most: number, windowMs: number, phase: number) => Limiter>> = {
-  fixed: (most, windowMs) => {
-    let start = Number.NEGATIVE_INFINITY;
-    let count = 0;
-    return (instant) => {
-      if (instant >= start + windowMs) [start, count] = [instant, 0];
-      if (count >= most) return false;
-      count++;
-      return true;
-    };
-  },
-  aligned: (most, windowMs, phase) => {
-    let window = Number.NaN;
-    let count = 0;
-    return (instant) => {
-      const at = Math.floor((instant - phase) / windowMs);
-      if (at !== window) [window, count] = [at, 0];
-      if (count >= most) return false;
-      count++;
-      return true;
-    };
-  },
-  sliding: (most, windowMs) => {
-    let hits: number[] = [];
-    return (instant) => {
-      hits = hits.filter((hit) => hit > instant - windowMs);
-      if (hits.length >= most) return false;
-      hits.push(instant);
-      return true;
-    };
-  },
-  'sliding, refusals counted': (most, windowMs) => {
-    let hits: number[] = [];
-    return (instant) => {
-      hits = hits.filter((hit) => hit > instant - windowMs);
-      hits.push(instant);
-      return hits.length <= most;
-    };
-  },
-  'locked until a window without a try': (most, windowMs) => {
-    let hits: number[] = [];
-    let locked = Number.NEGATIVE_INFINITY;
-    return (instant) => {
-      const isLocked = instant < locked + windowMs;
-      if (!isLocked) hits = hits.filter((hit) => hit > instant - windowMs);
-      if (isLocked || hits.length >= most) {
-        if (!isLocked) hits = [];
-        locked = instant;
-        return false;
-      }
-      hits.push(instant);
-      return true;
-    };
-  },
-};
-
-const refilled = (holds: number, perMs: number): Limiter =>
-  // Full to begin with.
-  (() => {
-    let level = holds;
-    let last = 0;
-    return (instant: number) => {
-      level = Math.min(holds, level + (instant - last) * perMs);
-      last = instant;
-      if (level < 1) return false;
-      level--;
-      return true;
-    };
-  })();
+import { limiters, noise, refilled, type Limiter } from './simulated.ts';
 
 const manners = fc.constantFrom(...Object.keys(limiters));
 const rules = fc.record({
@@ -91,7 +18,7 @@ const traffic = (windowMs: number, most: number) =>
         gap: fc.oneof(fc.integer({ min: 0, max: 2 * windowMs }), fc.constant(windowMs + 120)),
         count: fc.integer({ min: 1, max: 2 * most + 4 }),
         slowness: fc.constantFrom(0, 2, 80, windowMs / 2, windowMs),
-        latencies: fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
+        latencies: fc.integer().map(noise),
       }),
       { minLength: 1, maxLength: 5 },
     )
@@ -101,8 +28,8 @@ const traffic = (windowMs: number, most: number) =>
         at += gap;
         return Array.from({ length: count }, () => {
           const sentAt = at;
-          const instant = sentAt + latencies.next().value! * slowness;
-          return { sentAt, instant, receivedAt: instant + latencies.next().value! * slowness };
+          const instant = sentAt + latencies() * slowness;
+          return { sentAt, instant, receivedAt: instant + latencies() * slowness };
         });
       });
     });
