@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Rule, Sighting } from './history.ts';
@@ -115,4 +116,39 @@ describe('a limiter that breaks its rule', () => {
       runs,
     );
   });
+});
+
+/** What an exploration sends, with latencies up to 80 ms: a burst, one request early on, and a burst more than a window later. */
+function settledBursts(limiter: Limiter, { most, windowMs }: Rule, seed: number): readonly Sighting[] {
+  const latency = noise(seed);
+  const plan = [
+    [10_000, most + 4],
+    [10_000 + 0.3 * windowMs, 1],
+    [10_000 + 1.3 * windowMs + 150, most + 4],
+  ] as const;
+  const bursts = plan.flatMap(([sentAt, length]) =>
+    Array.from({ length }, () => {
+      const instant = sentAt + latency() * 40;
+      return { sentAt, instant, receivedAt: instant + latency() * 40 };
+    }),
+  );
+  return seen(limiter, bursts);
+}
+
+describe('two settled bursts decide', () => {
+  for (const manner of ['fixed', 'sliding'])
+    for (const [more, expected] of [
+      [0, 'kept'],
+      [1, 'broken'],
+      [-1, 'broken'],
+    ] as const)
+      test(`${manner}, ${more} off: ${expected} in 200 of 200`, () => {
+        for (let seed = 0; seed < 200; seed++) {
+          // Fewer than these a bucket may win back between the bursts, and still refuse the one request early on.
+          const rule = { most: 8 + (seed % 60), windowMs: 1000 + 37 * (seed % 50) };
+          const history = settledBursts(limiters[manner]!(rule.most + more, rule.windowMs, 0), rule, seed);
+          const judgement = judge(history, rule);
+          assert.equal(judgement.kind, expected, `seed ${seed}: ${JSON.stringify(judgement)}`);
+        }
+      });
 });
