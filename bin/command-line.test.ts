@@ -5,6 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import type { RunRecord } from '../schemas/generated/types.ts';
 import validateRunRecord from '../schemas/generated/run-record.cjs';
 import { commandLine } from './command-line.ts';
 import { explain } from './exit-codes.ts';
@@ -25,21 +26,21 @@ async function call(
   env: Record<string, string> = {},
   signal = new AbortController().signal,
 ) {
-  let output = '';
+  let [output, aside] = ['', ''];
   const print = async (text: string) => void (output += text);
   try {
     const code = await commandLine(argv, {
       env,
       signal,
       print,
-      writeError: assert.fail,
+      writeError: (text) => void (aside += text),
       isTerminal: false,
       terminal: { color: false, width: 100 },
     });
-    return { code, output, error: '' };
+    return { code, output, aside, error: '' };
   } catch (error) {
     const { code, message } = explain(error);
-    return { code, output, error: message };
+    return { code, output, aside, error: message };
   }
 }
 
@@ -64,6 +65,13 @@ const refusals: readonly (readonly [argv: readonly string[], code: number, says:
   [words('verify --seed'), 2, /Not enough arguments following: seed/],
   [words('verify --seed 1 --seed 2'), 2, /--seed was given more than once/],
   [words('verify --max-duration soon'), 2, /--max-duration soon: needs a time/],
+  [words('verify --max-requests 0'), 2, /--max-requests 0: needs a whole number from 1/],
+  [words('verify --max-requests 1.5'), 2, /--max-requests 1\.5/],
+  [words('verify --max-requests'), 2, /Not enough arguments following: max-requests/],
+  [words('verify --rate 0'), 2, /--rate 0: needs a number above 0, up to/],
+  [words('verify --rate 1e3'), 2, /--rate 1e3: needs a number above 0/],
+  [words('verify --rate fast'), 2, /--rate fast/],
+  [words('verify --plan --rate 1 --rate 2'), 2, /--rate was given more than once/],
   [words('verify --sute auth'), 2, /sute; did you mean --suite/],
   [words('verify --suite auht'), 2, /--suite auht: there is no such suite; did you mean auth/],
   [words('verify --only auth/user-status/mising'), 2, /did you mean auth\/user-status\/missing/],
@@ -322,6 +330,60 @@ test('replay sends the one input that a report names', async () => {
     const [replayed] = (JSON.parse(again.output) as { requirements: [typeof failed] }).requirements;
     assert.deepEqual(replayed.counterexample.curl, failed.counterexample.curl);
   });
+});
+
+test('the plan is printed, and nothing is sent', async () => {
+  let requests = 0;
+  const server = createServer((_, response) => {
+    requests++;
+    response.end();
+  }).listen(0, '127.0.0.1');
+  await new Promise((resolve) => server.once('listening', resolve));
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const file = join(folder, 'of-a-plan.json');
+  const planned = (...flags: readonly string[]) =>
+    call([
+      'verify',
+      url,
+      '--fixture',
+      builtInFixture.pathname,
+      '--plan',
+      '--report',
+      `json=${file}`,
+      ...flags,
+    ]);
+  const whole = await planned();
+  assert.equal(whole.code, 0, whole.error);
+  assert.match(
+    whole.output,
+    /^plan: about [\d,]+ requests, about [\d.]+ s of waiting.*\n {2}user-status: \d+ that count; 60 pass in 3\.0 s.*2 keys\n {2}deposit-check: .*\n$/,
+  );
+  for (const [flag, value] of [
+    ['--max-requests', '2000'],
+    ['--max-duration', '15s'],
+  ] as const)
+    assert.match(
+      (await planned(flag, value)).output,
+      new RegExp(`to fit ${flag}, a requirement gets at most`),
+    );
+  assert.match((await planned('--rate', '10')).output, /about \d min \d+ s of waiting/);
+  server.close();
+  assert.equal(requests, 0);
+  assert.ok(!readdirSync(folder).includes('of-a-plan.json'));
+});
+
+test('no more is sent than --max-requests, the cut is even, though one endpoint is slower, and is said', async () => {
+  const { output, error } = await call(
+    words('verify --suite invalid-uuid --seed 1 --max-requests 300 --no-canary --report json'),
+  );
+  const record = JSON.parse(output) as RunRecord;
+  assert.ok(record.requests <= 300, error);
+  assert.match(record.notes.join(), /Shallower than asked for/);
+  const [one, other] = ['user-status', 'deposit-check'].map((endpoint) =>
+    record.requirements.find(({ id }) => id === `invalid-uuid/${endpoint}/malformed`),
+  );
+  assert.ok(one!.cases > 10 && other!.cases > 10);
+  assert.ok(Math.max(one!.cases, other!.cases) <= 4 * Math.min(one!.cases, other!.cases));
 });
 
 test('an interrupted run is reported, and ends with 130', async () => {

@@ -160,10 +160,13 @@ const verifyFlags = {
   'max-duration': {
     ...text,
     default: `${defaults.maxDurationMs / 60_000}m`,
-    describe: 'time that the run may take: 90s, 5m, 1h',
+    describe: 'time that the run of a target may take: 90s, 5m, 1h; the mock waits in no time',
   },
   'max-requests': { ...text, describe: 'requests that the run may send (default: no bound)' },
-  rate: { ...text, describe: 'requests a second, at most (default: as fast as they come)' },
+  rate: {
+    ...text,
+    describe: 'requests a second, at most, such as 20 or 0.5 (default: as fast as they come)',
+  },
   plan: {
     type: 'boolean',
     default: false,

@@ -8,7 +8,7 @@ import { answerOf } from '../sample-answers.ts';
 import { sampleKnown as known } from '../sample-known.ts';
 import { depends, failed, held, type Verdict } from '../verdict.ts';
 import type { Courier } from './courier.ts';
-import { judgeProperty, type Judgement } from './judge-property.ts';
+import { evenly, examine, judgeProperty, type Judgement } from './judge-property.ts';
 
 /** A target: what it says to a request, and to the how manieth of its kind. */
 type Target = (value: number, again: number, request: Request) => Reply;
@@ -341,5 +341,81 @@ describe('a key that is refused everywhere', () => {
     const { courier } = scripted(refused, { keyWorks: false });
     const requirement = ofThese([1], { ask: (n) => [{ ...ask(n), credential: { as: 'none' } }] });
     assert.equal(short((await judge(requirement, courier)).verdict), 'status 401');
+  });
+});
+
+describe('rounds', () => {
+  const numbers = Array.from({ length: 100 }, (_, nth) => nth);
+  const outOfTime: Target = (value) => (value >= 50 ? trouble('budget') : says(200));
+  const examined = (requirement: ReturnType<typeof ofNumbers>, target: Target, pace = 0) => {
+    const script = scripted(target, { pace });
+    const context = { known, courier: script.courier, draw, concurrency: 8 };
+    return { ...script, ...examine(requirement, context) };
+  };
+
+  test('an order whose beginnings are spread evenly, and in which nothing is lost', () => {
+    fc.assert(
+      fc.property(fc.integer({ min: 0, max: 500 }), fc.nat(500), (length, cut) => {
+        const list = Array.from({ length }, (_, nth) => nth);
+        const order = evenly(list);
+        assert.deepEqual(
+          order.toSorted((a, b) => a - b),
+          list,
+        );
+        const begun = order.slice(0, cut);
+        // Of any half of the list, about half of what was begun.
+        const early = begun.filter((nth) => nth < length / 2).length;
+        assert.ok(Math.abs(2 * early - begun.length) <= Math.log2(length + 2) + 1);
+        assert.equal(order[0], list[0]);
+      }),
+    );
+  });
+  test('each goes as far as it is told, the first from one end of the list to the other', async () => {
+    const { advance, tried, judgement, log, planned } = examined(ofThese(numbers), good);
+    for (const inputs of [1, 4, 16, 64]) {
+      assert.equal(await advance(inputs), undefined);
+      assert.equal(tried(), inputs);
+      assert.deepEqual(judgement(), { verdict: held, cases: inputs, planned });
+    }
+    const quarters = [0, 25, 50, 75].map(
+      (from) => log.slice(0, 16).filter(({ value }) => value >= from && value < from + 25).length,
+    );
+    assert.ok(
+      quarters.every((count) => count >= 3),
+      quarters.join(),
+    );
+    assert.deepEqual(await advance(1000), { verdict: held, cases: 100 }, 'planned is said of a cut only');
+    assert.equal(log.length, 100, 'nothing is sent twice');
+  });
+  test('what was not sent for want of time is no gap before the time is up, and one after', async () => {
+    const early = examined(ofThese(numbers), outOfTime);
+    assert.equal(await early.advance(1000, 5), undefined);
+    const { verdict, cases, planned } = early.judgement();
+    assert.deepEqual([verdict, planned], [held, 100]);
+    assert.ok(cases > 0 && cases <= 50);
+    const late = examined(ofThese(numbers), outOfTime);
+    assert.equal(short((await late.advance(1000))!.verdict), 'budget');
+  });
+  test('what was under way when time ran out is judged all the same', async () => {
+    const target: Target = (value) => (value === 0 ? trouble('budget') : says(500));
+    // The first to be answered is the one that was too late.
+    const { advance } = examined(ofThese([0, 1, 2]), target, 1);
+    assert.equal(short((await advance(3, 5))!.verdict), 'status 500');
+  });
+  test('nothing tried is no pass', async () => {
+    const { advance, judgement } = examined(ofThese(numbers), () => trouble('budget'));
+    assert.equal(await advance(4, 5), undefined);
+    assert.deepEqual([short(judgement().verdict), judgement().cases], ['budget', 0]);
+  });
+  test('what failed is confirmed in its round, and its path is that of the whole draw', async () => {
+    const requirement = ofThese(numbers);
+    const { advance, asked, tried } = examined(requirement, (value) => says(value === 64 ? 500 : 200));
+    assert.equal(await advance(1), undefined);
+    const judgement = (await advance(4))!;
+    assert.equal(short(judgement.verdict), 'status 500');
+    assert.equal(judgement.planned, undefined);
+    assert.ok(tried() <= 4);
+    assert.ok(asked(64).length >= 2);
+    assert.deepEqual(requirement.drawAt(known, draw, judgement.path!).requests, [ask(64)]);
   });
 });

@@ -77,10 +77,11 @@ export function examine(property: Property, context: PropertyContext): Examinati
       let isCut = false;
       await inPool(round, context.concurrency, async ({ item, index }) => {
         const trial = await tryOut(item, property, context, property.fresh, until);
-        isCut ||= until !== undefined && isOutOfTime(trial);
-        if (isCut) return false;
-        trials.set(index, trial);
-        return trial.verdict.kind !== 'failed';
+        const isLate = until !== undefined && isOutOfTime(trial);
+        isCut ||= isLate;
+        // What was under way with it has its answer all the same.
+        if (!isLate) trials.set(index, trial);
+        return !isCut && trial.verdict.kind !== 'failed';
       });
       const failure = round.find(({ index }) => trials.get(index)?.verdict.kind === 'failed');
       if (failure === undefined) return isCut || trials.size < distinct.length ? undefined : judgement();
@@ -219,6 +220,8 @@ function summarize(trials: readonly (readonly [number, Trial])[], path: string |
   const cases = trials.filter(([, { verdict }]) => verdict.kind === 'held').length;
   const gap = trials.find(([, { verdict }]) => verdict.kind === 'unjudged' && verdict.reason !== 'depends');
   const rest = gap ?? (cases > 0 ? undefined : trials[0]);
+  if (trials.length === 0)
+    return { verdict: unjudged('budget', 'time or requests were used up before its turn came'), cases };
   if (rest === undefined) return { verdict: { kind: 'held' }, cases };
   return { ...judgementOf(rest[1], cases), path: path ?? String(rest[0]) };
 }

@@ -43,6 +43,12 @@ const WINDOWS_OF_LIMITER = 3.4;
 
 const endpointsInTurn = ['user-status', 'deposit-check'] as const;
 
+/** Requests that the rate-limit suite sends for each that an endpoint lets through: on user-status it tries three kinds, and members. */
+const BURSTS: Readonly<Record<Endpoint, number>> = { 'user-status': 6, 'deposit-check': 3 };
+
+/** What a limiter is taken to let through where nobody states it. */
+const MOST_WHERE_UNSTATED = 50;
+
 /** Estimates a run, and how deep it can go within its bounds. */
 export function plan(options: PlanOptions): Plan {
   const { known, requirements, skip, seed, cases, maxDurationMs, maxRequests, rate } = options;
@@ -55,7 +61,8 @@ export function plan(options: PlanOptions): Plan {
       cases: evenly(withoutTwins(property.draw(known, { seed, cases }))).map(({ item }) => item.requests),
     }));
   const deepest = Math.max(0, ...inputs.map((property) => property.cases.length));
-  const keepBackMs = limiterMs(asked, known);
+  const limiters = keptBack(limiterRequests(asked, known), maxRequests);
+  const limitersMs = keptBack(limiterMs(asked, known, {}, rate), maxDurationMs);
 
   const scenarios = asked.filter(
     (requirement) => requirement.kind === 'scenario' && suiteOf(requirement) !== 'rate-limit',
@@ -71,11 +78,10 @@ export function plan(options: PlanOptions): Plan {
       .filter(({ name }) => name === undefined || (!seen.has(name) && seen.add(name)))
       .map(({ request }) => request);
     const load = endpointsInTurn.map((endpoint) => loadOf(endpoint, sent, scenarios, known));
-    const total = sent.length + scenarios.length * REQUESTS_OF_SCENARIO;
-    const waits = Math.max(...load.map(waitMs));
+    const others = sent.length + scenarios.length * REQUESTS_OF_SCENARIO;
     return {
-      requests: total,
-      durationMs: Math.max(waits + keepBackMs, rate === undefined ? 0 : (total / rate) * 1000),
+      requests: Math.floor(others + limiters),
+      durationMs: Math.max(...load.map(waitMs), msAt(rate, others)) + limitersMs,
       load,
     };
   };
@@ -97,28 +103,45 @@ export function plan(options: PlanOptions): Plan {
   };
 }
 
+/** What is kept back of a bound for the limiters, which come last: never more than half. */
+export const keptBack = (needed: number, bound: number) => Math.min(needed, bound / 2);
+
 /**
  * Time (ms) that the rate-limit suite needs at the end of a run, by the limits that are stated or
- * were learned; 0 where it is not asked for.
+ * were learned, and at so many requests a second; 0 where it is not asked for.
  */
 export function limiterMs(
   requirements: readonly Requirement[],
   known: Known,
   learned: Readonly<Partial<Record<Endpoint, { readonly windowMs: number }>>> = {},
+  rate?: number,
 ): number {
-  const windows = endpointsInTurn
-    .filter((endpoint) =>
-      requirements.some(({ id, kind }) => kind === 'scenario' && id.startsWith(`rate-limit/${endpoint}/`)),
-    )
-    .map((endpoint) => (statedRule(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0);
-  return WINDOWS_OF_LIMITER * Math.max(0, ...windows);
+  const windows = limitersOf(requirements).map(
+    (endpoint) => (statedRule(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0,
+  );
+  return Math.max(
+    WINDOWS_OF_LIMITER * Math.max(0, ...windows),
+    msAt(rate, limiterRequests(requirements, known)),
+  );
 }
 
 /** Requests that the rate-limit suite needs at the end of a run. */
 export function limiterRequests(requirements: readonly Requirement[], known: Known): number {
-  if (!requirements.some((requirement) => suiteOf(requirement) === 'rate-limit')) return 0;
-  return endpointsInTurn.reduce((sum, endpoint) => sum + 6 * (statedRule(endpoint, known)?.most ?? 50), 0);
+  return limitersOf(requirements).reduce(
+    (sum, endpoint) => sum + BURSTS[endpoint] * (statedRule(endpoint, known)?.most ?? MOST_WHERE_UNSTATED),
+    0,
+  );
 }
+
+/** Endpoints whose limiter is asked about. */
+const limitersOf = (requirements: readonly Requirement[]) =>
+  endpointsInTurn.filter((endpoint) =>
+    requirements.some(({ id, kind }) => kind === 'scenario' && id.startsWith(`rate-limit/${endpoint}/`)),
+  );
+
+/** What so many requests take at so many a second, in ms. */
+const msAt = (rate: number | undefined, requests: number) =>
+  rate === undefined ? 0 : (requests / rate) * 1000;
 
 function loadOf(
   endpoint: Endpoint,

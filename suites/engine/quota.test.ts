@@ -5,56 +5,8 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { answerOf } from '../sample-answers.ts';
 import { createBudget } from './budget.ts';
-import type { Clock } from './clock.ts';
+import { ended, handClock, watched, type HandClock } from './hand-clock.ts';
 import { createQuota, retryAfterMs, type Quota } from './quota.ts';
-
-/** A clock that only the test moves. */
-function handClock(start = 0) {
-  let now = start;
-  const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
-  /** Lets everything that is ready run. */
-  const settled = () => new Promise((resolve) => setImmediate(resolve));
-  const clock: Clock = {
-    now: () => now,
-    stopwatch: () => now,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        assert.ok(ms >= 0 && Number.isFinite(ms), `sleep(${ms})`);
-        const wake = () => {
-          sleepers.delete(sleeper);
-          signal?.removeEventListener('abort', wake);
-          resolve();
-        };
-        const sleeper = { at: now + ms, wake };
-        sleepers.add(sleeper);
-        signal?.addEventListener('abort', wake);
-        if (signal?.aborted === true) wake();
-      }),
-    during: (work) => work,
-  };
-  return {
-    clock,
-    settled,
-    /** Moves on to the next one who wakes, within the limit; false where there is none. */
-    next: async (until = Number.POSITIVE_INFINITY) => {
-      await settled();
-      const [first] = [...sleepers].toSorted((a, b) => a.at - b.at);
-      if (first === undefined || first.at > until) return false;
-      now = Math.max(now, first.at);
-      first.wake();
-      await settled();
-      return true;
-    },
-    /** Moves so many ms, waking everybody on the way. */
-    async pass(ms: number) {
-      const end = now + ms;
-      while (await this.next(end));
-      now = end;
-    },
-  };
-}
-
-type HandClock = ReturnType<typeof handClock>;
 
 function quotaOf(
   { clock }: HandClock,
@@ -76,21 +28,6 @@ const limited = (sentAt: number, retryAfter?: string) => ({
   sentAt,
   receivedAt: sentAt,
 });
-
-/** A promise with its state readable at any time. */
-function watched<Value>(promise: Promise<Value>) {
-  const state: { value?: Value; isDone: boolean } = { isDone: false };
-  void promise.then((value) => Object.assign(state, { value, isDone: true }));
-  return state;
-}
-
-/** What a wait ends in, moving the clock as far as it takes. */
-async function ended<Value>(hand: HandClock, promise: Promise<Value>): Promise<Value> {
-  const state = watched(promise);
-  await hand.settled();
-  while (!state.isDone) assert.ok(await hand.next(), 'waits for ever');
-  return state.value!;
-}
 
 const limitsOf = (requests: number, windowSeconds: number): FixtureLimits => ({
   'deposit-check': { requests, windowSeconds },
@@ -605,6 +542,111 @@ describe('settling', () => {
     quota.note('deposit-check', 'k', 1, ok(0), true);
     await quota.settle('user-status');
     const settling = watched(quota.settle('deposit-check'));
+    await hand.pass(100);
+    assert.equal(settling.isDone, true);
+  });
+});
+
+describe('a limit that nobody stated', () => {
+  /** Sends counted requests at these times, then meets a 429, and is let in again after so many ms. */
+  const meetLimit = async (
+    hand: HandClock,
+    quota: Quota,
+    { key = 'k', probe = 1, passes, wait }: { key?: string; probe?: 0 | 1; passes: number; wait: number },
+  ) => {
+    const ask = async (reply: (at: number) => ReturnType<typeof ok>, price: 0 | 1 = 1) => {
+      assert.equal(await ended(hand, quota.admit('deposit-check', key, price)), undefined);
+      quota.note('deposit-check', key, price, reply(hand.clock.now()), true);
+    };
+    for (let nth = 0; nth < passes; nth++) await ask(ok);
+    await ask((at) => limited(at, String(wait / 1000)));
+    await ask(ok, probe);
+  };
+  const learned = (quota: Quota) => quota.learned()['deposit-check'];
+
+  test('is learned from the first 429: what passed, and how long until it let go', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand);
+    assert.equal(learned(quota), undefined);
+    await meetLimit(hand, quota, { passes: 6, wait: 3000 });
+    assert.deepEqual(quota.learned(), { 'deposit-check': { threshold: 6, windowMs: 3020 } });
+  });
+  test('is kept to from then on, by every key of its endpoint and by no other', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand);
+    for (const key of ['sibling', '']) await ended(hand, quota.admit('deposit-check', key, 1));
+    await meetLimit(hand, quota, { passes: 4, wait: 3000 });
+    const atOnce = (endpoint: Endpoint, key: string) =>
+      Array.from({ length: 10 }, () => watched(quota.admit(endpoint, key, 1)));
+    const asked = {
+      k: atOnce('deposit-check', 'k'),
+      sibling: atOnce('deposit-check', 'sibling'),
+      fresh: atOnce('deposit-check', 'fresh'),
+      nobody: atOnce('deposit-check', ''),
+      elsewhere: atOnce('user-status', 'k'),
+    };
+    await hand.settled();
+    const admitted = Object.entries(asked).map(
+      ([name, list]) => [name, list.filter(({ isDone }) => isDone).length] as const,
+    );
+    // One is kept back; the probe of the first key and the first request of its sibling count as well.
+    assert.deepEqual(Object.fromEntries(admitted), { k: 2, sibling: 2, fresh: 3, nobody: 10, elsewhere: 10 });
+  });
+  test('is tightened by what is met later, and its average rate is never raised', async () => {
+    const met = fc.record({ passes: fc.integer({ min: 1, max: 8 }), wait: fc.integer({ min: 1, max: 9 }) });
+    await fc.assert(
+      fc.asyncProperty(fc.array(met, { minLength: 2, maxLength: 5 }), async (list) => {
+        const hand = handClock();
+        const quota = quotaOf(hand);
+        let before = Number.POSITIVE_INFINITY;
+        let threshold = Number.POSITIVE_INFINITY;
+        for (const { passes, wait } of list) {
+          await meetLimit(hand, quota, { passes, wait: wait * 1000 });
+          const limit = learned(quota)!;
+          assert.ok(limit.threshold <= threshold && limit.threshold >= 1);
+          const rate = limit.threshold / limit.windowMs;
+          assert.ok(rate <= before * (1 + 1e-9), `${rate} after ${before}`);
+          [before, threshold] = [rate, limit.threshold];
+        }
+      }),
+      { numRuns: 50 },
+    );
+  });
+  test('by a second 429 after fewer: half as many, in half the window or more', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand);
+    await meetLimit(hand, quota, { passes: 8, wait: 8000 });
+    // With the probe, four.
+    await meetLimit(hand, quota, { passes: 3, wait: 1000 });
+    assert.deepEqual(learned(quota), { threshold: 4, windowMs: 4010 });
+  });
+  for (const [name, limits, meeting] of [
+    ['where one is stated', limitsOf(5, 3), { passes: 2, wait: 1000 }],
+    ['where a free lookup was let in first', {}, { passes: 5, wait: 1000, probe: 0 }],
+    ['from requests without an issued key', {}, { passes: 5, wait: 1000, key: '' }],
+    ['from a limiter that was shut to begin with', {}, { passes: 0, wait: 1000 }],
+  ] as const)
+    test(`nothing is learned ${name}`, async () => {
+      const hand = handClock();
+      const quota = quotaOf(hand, limits);
+      await meetLimit(hand, quota, meeting);
+      assert.deepEqual(quota.learned(), {});
+    });
+  test('a stated limit stands, whatever its sibling meets', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand, limitsOf(5, 3));
+    await meetLimit(hand, quota, { passes: 2, wait: 9000 });
+    const asked = Array.from({ length: 9 }, () => watched(quota.admit('deposit-check', 'other', 1)));
+    await hand.settled();
+    assert.equal(asked.filter(({ isDone }) => isDone).length, 4);
+  });
+  test('is settled for as well', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand);
+    await meetLimit(hand, quota, { passes: 4, wait: 3000 });
+    const settling = watched(quota.settle('deposit-check'));
+    await hand.pass(3000);
+    assert.equal(settling.isDone, false);
     await hand.pass(100);
     assert.equal(settling.isDone, true);
   });

@@ -70,7 +70,7 @@ function cutNote(list: readonly RequirementResult[]): readonly string[] {
   const tried = cut.reduce((sum, { cases }) => sum + cases, 0);
   const planned = cut.reduce((sum, result) => sum + result.planned!, 0);
   return [
-    `Shallower than asked for: ${cut.length} requirements passed on ${tried} of ${planned} inputs, for want of time or requests (--max-duration, --max-requests). Each had one input at least before any had more.`,
+    `Shallower than asked for: ${cut.length} requirement${cut.length === 1 ? '' : 's'} passed on ${tried} of ${planned} inputs, spread evenly, for want of time or requests (--max-duration, --max-requests).`,
   ];
 }
 

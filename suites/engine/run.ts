@@ -11,7 +11,7 @@ import { createClient } from './client.ts';
 import { createCourier, type Courier } from './courier.ts';
 import { createDoors } from './doors.ts';
 import { examine, type Examination, type PropertyContext } from './judge-property.ts';
-import { limiterMs, limiterRequests } from './plan.ts';
+import { keptBack, limiterMs, limiterRequests } from './plan.ts';
 import { createQuota } from './quota.ts';
 import { makeRecord, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
@@ -45,7 +45,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   const budget = createBudget({
     ...options,
     deadline,
-    keepBack: Math.min(options.maxRequests / 2, limiterRequests(asked, known)),
+    keepBack: keptBack(limiterRequests(asked, known), options.maxRequests),
   });
   const quota = createQuota({ ...options, budget, limits: known.limits, deadline });
   const courier = createCourier({
@@ -58,7 +58,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   });
   /** Depth ends early enough for the limiters to be judged after it. */
   const depthEndsAt = () =>
-    deadline - Math.min(options.maxDurationMs / 2, limiterMs(asked, known, quota.learned()));
+    deadline - keptBack(limiterMs(asked, known, quota.learned(), options.rate), options.maxDurationMs);
   let mustGiveWay = false;
   try {
     const silence = await preflight(courier, options);
@@ -110,11 +110,14 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     };
     for (const { lanes, rounds, givesWay } of schedule(requirements)) {
       mustGiveWay = givesWay;
-      await Promise.all(
-        lanes.map(async (lane) => {
-          for (const inputs of rounds) for (const requirement of lane) await work(requirement, inputs);
-        }),
-      );
+      // Lanes that draw on one supply of requests keep step; time each of them has for itself.
+      const strides = Number.isFinite(options.maxRequests) ? rounds.map((inputs) => [inputs]) : [rounds];
+      for (const stride of strides)
+        await Promise.all(
+          lanes.map(async (lane) => {
+            for (const inputs of stride) for (const requirement of lane) await work(requirement, inputs);
+          }),
+        );
     }
     for (const [requirement, examination] of examinations)
       if (!results.has(requirement)) results.set(requirement, examination.judgement());

@@ -1,81 +1,9 @@
+import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Rule, Sighting } from './history.ts';
 import { judge } from './judge.ts';
-
-/** Whether a counted request passes at an instant; remembers it if so. */
-type Limiter = (instant: number) => boolean;
-
-/** Limiters as servers have them, written without a look at the judge. */
-const limiters: Readonly<Record<string, (most: number, windowMs: number, phase: number) => Limiter>> = {
-  fixed: (most, windowMs) => {
-    let start = Number.NEGATIVE_INFINITY;
-    let count = 0;
-    return (instant) => {
-      if (instant >= start + windowMs) [start, count] = [instant, 0];
-      if (count >= most) return false;
-      count++;
-      return true;
-    };
-  },
-  aligned: (most, windowMs, phase) => {
-    let window = Number.NaN;
-    let count = 0;
-    return (instant) => {
-      const at = Math.floor((instant - phase) / windowMs);
-      if (at !== window) [window, count] = [at, 0];
-      if (count >= most) return false;
-      count++;
-      return true;
-    };
-  },
-  sliding: (most, windowMs) => {
-    let hits: number[] = [];
-    return (instant) => {
-      hits = hits.filter((hit) => hit > instant - windowMs);
-      if (hits.length >= most) return false;
-      hits.push(instant);
-      return true;
-    };
-  },
-  'sliding, refusals counted': (most, windowMs) => {
-    let hits: number[] = [];
-    return (instant) => {
-      hits = hits.filter((hit) => hit > instant - windowMs);
-      hits.push(instant);
-      return hits.length <= most;
-    };
-  },
-  'locked until a window without a try': (most, windowMs) => {
-    let hits: number[] = [];
-    let locked = Number.NEGATIVE_INFINITY;
-    return (instant) => {
-      const isLocked = instant < locked + windowMs;
-      if (!isLocked) hits = hits.filter((hit) => hit > instant - windowMs);
-      if (isLocked || hits.length >= most) {
-        if (!isLocked) hits = [];
-        locked = instant;
-        return false;
-      }
-      hits.push(instant);
-      return true;
-    };
-  },
-};
-
-const refilled = (holds: number, perMs: number): Limiter =>
-  // Full to begin with.
-  (() => {
-    let level = holds;
-    let last = 0;
-    return (instant: number) => {
-      level = Math.min(holds, level + (instant - last) * perMs);
-      last = instant;
-      if (level < 1) return false;
-      level--;
-      return true;
-    };
-  })();
+import { limiters, noise, refilled, type Limiter } from './simulated.ts';
 
 const manners = fc.constantFrom(...Object.keys(limiters));
 const rules = fc.record({
@@ -91,7 +19,7 @@ const traffic = (windowMs: number, most: number) =>
         gap: fc.oneof(fc.integer({ min: 0, max: 2 * windowMs }), fc.constant(windowMs + 120)),
         count: fc.integer({ min: 1, max: 2 * most + 4 }),
         slowness: fc.constantFrom(0, 2, 80, windowMs / 2, windowMs),
-        latencies: fc.infiniteStream(fc.double({ min: 0, max: 1, noNaN: true })),
+        latencies: fc.integer().map(noise),
       }),
       { minLength: 1, maxLength: 5 },
     )
@@ -101,8 +29,8 @@ const traffic = (windowMs: number, most: number) =>
         at += gap;
         return Array.from({ length: count }, () => {
           const sentAt = at;
-          const instant = sentAt + latencies.next().value! * slowness;
-          return { sentAt, instant, receivedAt: instant + latencies.next().value! * slowness };
+          const instant = sentAt + latencies() * slowness;
+          return { sentAt, instant, receivedAt: instant + latencies() * slowness };
         });
       });
     });
@@ -188,4 +116,39 @@ describe('a limiter that breaks its rule', () => {
       runs,
     );
   });
+});
+
+/** What an exploration sends, with latencies up to 80 ms: a burst, one request early on, and a burst more than a window later. */
+function settledBursts(limiter: Limiter, { most, windowMs }: Rule, seed: number): readonly Sighting[] {
+  const latency = noise(seed);
+  const plan = [
+    [10_000, most + 4],
+    [10_000 + 0.3 * windowMs, 1],
+    [10_000 + 1.3 * windowMs + 150, most + 4],
+  ] as const;
+  const bursts = plan.flatMap(([sentAt, length]) =>
+    Array.from({ length }, () => {
+      const instant = sentAt + latency() * 40;
+      return { sentAt, instant, receivedAt: instant + latency() * 40 };
+    }),
+  );
+  return seen(limiter, bursts);
+}
+
+describe('two settled bursts decide', () => {
+  for (const manner of ['fixed', 'sliding'])
+    for (const [more, expected] of [
+      [0, 'kept'],
+      [1, 'broken'],
+      [-1, 'broken'],
+    ] as const)
+      test(`${manner}, ${more} off: ${expected} in 200 of 200`, () => {
+        for (let seed = 0; seed < 200; seed++) {
+          // Fewer than these a bucket may win back between the bursts, and still refuse the one request early on.
+          const rule = { most: 8 + (seed % 60), windowMs: 1000 + 37 * (seed % 50) };
+          const history = settledBursts(limiters[manner]!(rule.most + more, rule.windowMs, 0), rule, seed);
+          const judgement = judge(history, rule);
+          assert.equal(judgement.kind, expected, `seed ${seed}: ${JSON.stringify(judgement)}`);
+        }
+      });
 });

@@ -36,7 +36,10 @@ export function thresholds(history: readonly Sighting[], windowMs: number): read
   return [
     { windows: 'fixed' as const, ...inFixedWindows(passes, refusals, windowMs) },
     { windows: 'sliding' as const, ...inSlidingWindow(passes, refusals, windowMs) },
-    ...offsets(history, windowMs).map((offset) => ({
+    ...offsets(
+      [...passes.map(({ sentAt, receivedAt }) => ({ from: sentAt, to: receivedAt })), ...refusals],
+      windowMs,
+    ).map((offset) => ({
       windows: 'aligned' as const,
       ...inAlignedWindows(passes, refusals, windowMs, offset),
     })),
@@ -60,12 +63,17 @@ function firstRefusals(history: readonly Sighting[], windowMs: number): readonly
   });
 }
 
-/** Passes that may have met the server within a span, and before a refusal was over. */
-const possible = (passes: readonly Sighting[], { from, to }: Span, refusal: Span) =>
-  passes.filter(
-    ({ sentAt, receivedAt }) =>
-      receivedAt >= from - SLACK && sentAt <= to + SLACK && sentAt <= refusal.to + SLACK,
-  ).length;
+/** How many passes, in the order of their sending, may have met the server within a span, and before a refusal was over. */
+function possible(passes: readonly Sighting[], { from, to }: Span, refusal: Span): number {
+  const earliest = from - SLACK;
+  const latest = Math.min(to, refusal.to) + SLACK;
+  let count = 0;
+  for (const { sentAt, receivedAt } of passes) {
+    if (sentAt > latest) break;
+    if (receivedAt >= earliest) count++;
+  }
+  return count;
+}
 
 /** The least that any of the first refusals had before it, at most. */
 const atMost = (refusals: readonly Span[], before: (refusal: Span) => number) =>
@@ -124,43 +132,45 @@ function inAlignedWindows(
   windowMs: number,
   offset: number,
 ) {
-  const windowAt = (instant: number) => Math.floor((instant - offset) / windowMs);
-  const certain = new Map<number, number>();
+  let least = 0;
+  let certain = 0;
+  let current = Number.NaN;
   for (const { sentAt, receivedAt } of passes) {
-    const window = windowAt(sentAt - SLACK);
-    if (windowAt(receivedAt + SLACK) === window) certain.set(window, (certain.get(window) ?? 0) + 1);
+    const window = Math.floor((sentAt - SLACK - offset) / windowMs);
+    if (Math.floor((receivedAt + SLACK - offset) / windowMs) !== window) continue;
+    certain = window === current ? certain + 1 : 1;
+    current = window;
+    least = Math.max(least, certain);
   }
-  const most = atMost(refusals, (refusal) => {
+  let most = Number.POSITIVE_INFINITY;
+  for (const refusal of refusals) {
     let before = 0;
-    for (let window = windowAt(refusal.from - SLACK); window <= windowAt(refusal.to + SLACK); window++) {
-      const from = offset + window * windowMs;
+    const last = offset + Math.floor((refusal.to + SLACK - offset) / windowMs) * windowMs;
+    let from = offset + Math.floor((refusal.from - SLACK - offset) / windowMs) * windowMs;
+    for (; from <= last; from += windowMs)
       before = Math.max(before, possible(passes, { from, to: from + windowMs }, refusal));
-    }
-    return before;
-  });
-  return { least: Math.max(0, ...certain.values()), most };
+    most = Math.min(most, before);
+    // Nothing explains what more than that is certain of.
+    if (most < least) break;
+  }
+  return { least, most };
 }
 
 /**
  * Where aligned windows may begin, as far as it makes a difference: just at the edges of what was
  * seen, to the ms, and between two of them.
  */
-function offsets(history: readonly Sighting[], windowMs: number): readonly number[] {
-  const start = Math.min(...history.map(({ sentAt }) => sentAt));
-  const edges = new Set(
-    history
-      .flatMap(({ sentAt, receivedAt }) => [
-        sentAt - SLACK,
-        sentAt + SLACK,
-        receivedAt - SLACK,
-        receivedAt + SLACK,
-      ])
-      .map((edge) => Math.round(edge - start + windowMs) % Math.round(windowMs)),
-  );
-  const ascending = [...edges].toSorted((a, b) => a - b);
-  const between = ascending.map((edge, at) => {
+function offsets(spans: readonly Span[], windowMs: number): readonly number[] {
+  const start = Math.min(...spans.map(({ from }) => from));
+  const edges = new Set<number>();
+  for (const { from, to } of spans)
+    for (const edge of [from - SLACK, from + SLACK, to - SLACK, to + SLACK])
+      edges.add(Math.round(edge - start + windowMs) % Math.round(windowMs));
+  const ascending = Float64Array.from(edges).toSorted();
+  const all: number[] = [];
+  ascending.forEach((edge, at) => {
     const next = ascending[at + 1] ?? ascending[0]! + windowMs;
-    return ((edge + next) / 2) % windowMs;
+    all.push(start + edge, start + (((edge + next) / 2) % windowMs));
   });
-  return [...ascending, ...between].map((edge) => start + edge);
+  return all;
 }

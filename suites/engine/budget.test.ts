@@ -1,0 +1,106 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { createBudget, type BudgetOptions } from './budget.ts';
+import { ended, handClock, watched } from './hand-clock.ts';
+
+function budgetOf(bounds: Partial<BudgetOptions> = {}) {
+  const hand = handClock();
+  const abort = new AbortController();
+  const budget = createBudget({
+    clock: hand.clock,
+    signal: abort.signal,
+    deadline: Number.POSITIVE_INFINITY,
+    maxRequests: Number.POSITIVE_INFINITY,
+    keepBack: 0,
+    ...bounds,
+  });
+  const words = (until?: number) => budget.ended(until)?.words;
+  return { ...hand, ...budget, abort, words };
+}
+
+test('without bounds there is no end', async () => {
+  const { spend, spent, words } = budgetOf();
+  for (let nth = 0; nth < 1000; nth++) assert.equal(await spend(), undefined);
+  assert.deepEqual([spent(), words()], [1000, undefined]);
+});
+
+test('the time ends at the deadline, and earlier for what has to', async () => {
+  const hand = budgetOf({ deadline: 100 });
+  const { words, spend, spent } = hand;
+  await hand.pass(49);
+  assert.deepEqual([words(), words(50), words(200)], [undefined, undefined, undefined]);
+  await hand.pass(1);
+  assert.match(words(50)!, /--max-duration/);
+  assert.equal(words(), undefined);
+  await hand.pass(50);
+  // A later end than that of the run does not prolong it.
+  for (const until of [undefined, 200]) assert.match(words(until)!, /--max-duration/);
+  assert.equal((await spend())?.code, 'budget');
+  assert.equal(spent(), 0);
+});
+
+test('so many requests and no more, however many want to at once', async () => {
+  const { spend, spent, words } = budgetOf({ maxRequests: 10 });
+  const outcomes = await Promise.all(Array.from({ length: 25 }, spend));
+  assert.equal(outcomes.filter((end) => end === undefined).length, 10);
+  assert.deepEqual(
+    new Set(outcomes.flatMap((end) => (end === undefined ? [] : [end.words]))),
+    new Set(['the requests of --max-requests were used up']),
+  );
+  assert.deepEqual([spent(), words()], [10, 'the requests of --max-requests were used up']);
+});
+
+test('some are kept back from what has to end early', async () => {
+  const { spend, words } = budgetOf({ maxRequests: 10, keepBack: 4 });
+  for (let nth = 0; nth < 6; nth++) {
+    assert.equal(words(1000), undefined);
+    await spend();
+  }
+  assert.match(words(1000)!, /--max-requests/);
+  assert.equal(words(), undefined);
+});
+
+describe('a rate', () => {
+  for (const rate of [0.5, 4, 50])
+    test(`of ${rate} a second paces evenly, and makes up for nothing`, async () => {
+      const hand = budgetOf({ rate });
+      const at: number[] = [];
+      const spend = async () => {
+        assert.equal(await hand.spend(), undefined);
+        at.push(hand.clock.now());
+      };
+      await ended(hand, Promise.all(Array.from({ length: 5 }, spend)));
+      const pause = 60_000;
+      await hand.pass(pause);
+      await ended(hand, Promise.all([spend(), spend()]));
+      const gaps = at.slice(1).map((time, nth) => time - at[nth]!);
+      const gap = 1000 / rate;
+      assert.deepEqual(gaps.toSpliced(4, 1), [gap, gap, gap, gap, gap]);
+      assert.equal(at[0], 0);
+      assert.equal(gaps[4], pause);
+    });
+  test('whose next turn comes after the deadline sends nothing, and counts nothing', async () => {
+    const hand = budgetOf({ rate: 1, deadline: 500 });
+    assert.equal(await hand.spend(), undefined);
+    const late = await ended(hand, hand.spend());
+    assert.deepEqual([late?.code, hand.clock.now(), hand.spent()], ['budget', 500, 1]);
+  });
+  test('is left at once when interrupted', async () => {
+    const hand = budgetOf({ rate: 1 });
+    await hand.spend();
+    const next = watched(hand.spend());
+    await hand.settled();
+    assert.equal(next.isDone, false);
+    hand.abort.abort();
+    await hand.settled();
+    assert.equal(next.value?.code, 'interrupted');
+    assert.equal(hand.spent(), 1);
+  });
+});
+
+test('an interruption comes before all else', async () => {
+  const { abort, spend, words } = budgetOf({ deadline: 0, maxRequests: 0 });
+  abort.abort();
+  assert.equal(words(), 'the run was interrupted');
+  assert.equal((await spend())?.code, 'interrupted');
+});

@@ -1,0 +1,99 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { realClock, virtualClock } from './clock.ts';
+import { watched } from './hand-clock.ts';
+
+const START = Date.UTC(2026, 0, 1);
+const turns = async (count: number) => {
+  for (let nth = 0; nth < count; nth++) await new Promise(setImmediate);
+};
+
+describe('a virtual clock', () => {
+  test('stands where it starts, whatever goes by', async () => {
+    const { now } = virtualClock(START);
+    await turns(5);
+    assert.equal(now(), START);
+  });
+  test('wakes everybody at a time of their own, the soonest first', async () => {
+    await fc.assert(
+      fc.asyncProperty(fc.array(fc.nat(1000), { minLength: 1, maxLength: 30 }), async (waits) => {
+        const { sleep, now } = virtualClock(START);
+        const woken: number[] = [];
+        await Promise.all(
+          waits.map(async (ms) => {
+            await sleep(ms);
+            assert.equal(now(), START + ms);
+            woken.push(ms);
+          }),
+        );
+        assert.deepEqual(
+          woken,
+          waits.toSorted((a, b) => a - b),
+        );
+      }),
+      { numRuns: 30 },
+    );
+  });
+  test('lets two lanes sleep side by side: neither takes the time of the other', async () => {
+    const { sleep, now } = virtualClock(0);
+    const log: string[] = [];
+    const lane = async (name: string, ms: number, times: number) => {
+      for (let nth = 0; nth < times; nth++) {
+        await sleep(ms);
+        log.push(`${name}${now()}`);
+      }
+    };
+    await Promise.all([lane('a', 300, 3), lane('b', 250, 3)]);
+    assert.deepEqual(log, ['b250', 'a300', 'b500', 'a600', 'b750', 'a900']);
+    assert.equal(now(), 900);
+  });
+  test('stands still while work is under way, and goes on after it', async () => {
+    const { sleep, now, during } = virtualClock(0);
+    let finish = () => {};
+    const working = during(new Promise<void>((resolve) => (finish = resolve)));
+    const sleeping = sleep(1000);
+    await turns(20);
+    assert.equal(now(), 0);
+    finish();
+    await working;
+    await sleeping;
+    assert.equal(now(), 1000);
+  });
+  test('goes on after work that failed', async () => {
+    const { sleep, now, during } = virtualClock(0);
+    const work = during(Promise.reject(new Error('lost')));
+    const sleeping = sleep(5);
+    await assert.rejects(work, /lost/);
+    await sleeping;
+    assert.equal(now(), 5);
+  });
+  test('stands still for work that whoever woke begins', async () => {
+    const { sleep, now, during } = virtualClock(0);
+    const seen: number[] = [];
+    const lane = async () => {
+      await sleep(100);
+      await during(turns(5));
+      seen.push(now());
+    };
+    await Promise.all([lane(), sleep(200)]);
+    assert.deepEqual([seen, now()], [[100], 200]);
+  });
+});
+
+describe('the real clock', () => {
+  test('does not sleep once the signal fires, before or meanwhile', async () => {
+    const abort = new AbortController();
+    const sleepers = [AbortSignal.abort(), abort.signal].map((signal) =>
+      watched(realClock.sleep(2000, signal)),
+    );
+    await turns(1);
+    assert.deepEqual(
+      sleepers.map(({ isDone }) => isDone),
+      [true, false],
+    );
+    abort.abort();
+    await turns(1);
+    assert.equal(sleepers[1]!.isDone, true);
+  });
+});

@@ -1,0 +1,116 @@
+import assert from 'node:assert/strict';
+import type { Reply } from '../answer.ts';
+import type { Request } from '../request.ts';
+import type { Doors } from '../requirement.ts';
+import { answerOf } from '../sample-answers.ts';
+import { noise, type Limiter } from './simulated.ts';
+
+/** A target with limiters, in a time of its own. */
+export interface Simulation {
+  /** The limiter of whoever a request is counted for; undefined: it is not counted, and passes. */
+  readonly limiterOf: (request: Request) => Limiter | undefined;
+  /** Requests take from nothing to so many ms there, and as many back. */
+  readonly slowness?: number;
+  readonly seed?: number;
+  /** When the run ends, in ms of its time. */
+  readonly deadline?: number;
+  /** What `settle` waits for, in ms. */
+  readonly forgetsAfter?: number;
+  /** Requests that get no answer, by the how manieth they are. */
+  readonly isLost?: (nth: number) => boolean;
+}
+
+const START = 10_000;
+
+/** Waits for a 429 to end, in ms, one after another; then it is given up. */
+const BACK_OFFS = [500, 1000, 2000, 4000, 8000, 16_000];
+
+/** Doors to a simulated target, and what went through them. */
+export function simulatedDoors(simulation: Simulation) {
+  const { limiterOf, slowness = 0, seed = 1, forgetsAfter = 0, isLost = () => false } = simulation;
+  const deadline = START + (simulation.deadline ?? 1_000_000);
+  const next = noise(seed);
+  const log: Request[] = [];
+  const stories = new Map<string, Promise<unknown>>();
+  let now = START;
+
+  /** Whoever arrives first is asked first; time goes on to the last answer. */
+  const burst = (requests: readonly Request[]): readonly Reply[] => {
+    const sentAt = now;
+    const trips = requests.map((request) => {
+      const lost = isLost(log.push(request) - 1);
+      const instant = sentAt + next() * slowness;
+      return { request, lost, instant, receivedAt: instant + next() * slowness };
+    });
+    const replies = new Map<unknown, Reply>();
+    for (const trip of trips.toSorted((a, b) => a.instant - b.instant)) {
+      const { request, lost, instant, receivedAt } = trip;
+      const status = limiterOf(request)?.(instant) === false ? 429 : 404;
+      replies.set(
+        trip,
+        lost
+          ? { kind: 'trouble', code: 'network', words: 'the connection was reset' }
+          : { ...answerOf(status, {}), sentAt, receivedAt },
+      );
+      now = Math.max(now, receivedAt);
+    }
+    return trips.map((trip) => replies.get(trip)!);
+  };
+  const wait = (ms: number) => {
+    assert.ok(ms >= 0);
+    now = Math.max(now, Math.min(now + ms, deadline));
+    return Promise.resolve();
+  };
+  const patiently: Doors['patiently'] = async (request, onRefused) => {
+    for (const backOff of BACK_OFFS) {
+      const [reply] = burst([request]);
+      if (reply!.kind !== 'answer' || reply!.status !== 429) return reply!;
+      onRefused(reply!);
+      if (now + backOff > deadline) break;
+      await wait(backOff);
+    }
+    return { kind: 'trouble', code: 'rate-limited', words: 'still 429' };
+  };
+  const oneByOne = async (requests: readonly Request[]) => {
+    const replies: Reply[] = [];
+    for (const request of requests) replies.push(await patiently(request, () => undefined));
+    return replies;
+  };
+  const doors: Doors = {
+    send: (...requests) => oneByOne(requests),
+    sendAtOnce: (...requests) => oneByOne(requests),
+    patiently,
+    burst: (...requests) => Promise.resolve(burst(requests)),
+    first: async (request) => (await oneByOne([request]))[0]!,
+    settle: () => wait(forgetsAfter),
+    once: <Result>(name: string, make: () => Promise<Result>) => {
+      const story = stories.get(name) ?? make();
+      stories.set(name, story);
+      return story as Promise<Result>;
+    },
+    wait,
+    now: () => now,
+    leftMs: () => deadline - now,
+    cases: 100,
+    keyWorks: () => true,
+  };
+  return { doors, log, elapsedMs: () => now - START };
+}
+
+/** Requests are counted apart by what `account` says; those of no account are not counted. */
+export function countedBy(
+  account: (request: Request) => string | undefined,
+  make: () => Limiter,
+): Simulation['limiterOf'] {
+  const limiters = new Map<string, Limiter>();
+  return (request) => {
+    const name = account(request);
+    if (name === undefined) return undefined;
+    const limiter = limiters.get(name) ?? make();
+    limiters.set(name, limiter);
+    return limiter;
+  };
+}
+
+/** The key under which a request is made; undefined for those without one that was issued. */
+export const keyOf = ({ credential }: Request) => (credential.as === 'key' ? credential.key.key : undefined);

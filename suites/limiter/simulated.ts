@@ -1,0 +1,85 @@
+/** Whether a counted request passes at an instant; remembers it if so. */
+export type Limiter = (instant: number) => boolean;
+
+/** Limiters as servers have them, written without a look at the judge. */
+export const limiters: Readonly<Record<string, (most: number, windowMs: number, phase: number) => Limiter>> =
+  {
+    fixed: (most, windowMs) => {
+      let start = Number.NEGATIVE_INFINITY;
+      let count = 0;
+      return (instant) => {
+        if (instant >= start + windowMs) [start, count] = [instant, 0];
+        if (count >= most) return false;
+        count++;
+        return true;
+      };
+    },
+    aligned: (most, windowMs, phase) => {
+      let window = Number.NaN;
+      let count = 0;
+      return (instant) => {
+        const at = Math.floor((instant - phase) / windowMs);
+        if (at !== window) [window, count] = [at, 0];
+        if (count >= most) return false;
+        count++;
+        return true;
+      };
+    },
+    sliding: (most, windowMs) => {
+      let hits: number[] = [];
+      return (instant) => {
+        hits = hits.filter((hit) => hit > instant - windowMs);
+        if (hits.length >= most) return false;
+        hits.push(instant);
+        return true;
+      };
+    },
+    'sliding, refusals counted': (most, windowMs) => {
+      let hits: number[] = [];
+      return (instant) => {
+        hits = hits.filter((hit) => hit > instant - windowMs);
+        hits.push(instant);
+        return hits.length <= most;
+      };
+    },
+    'locked until a window without a try': (most, windowMs) => {
+      let hits: number[] = [];
+      let locked = Number.NEGATIVE_INFINITY;
+      return (instant) => {
+        const isLocked = instant < locked + windowMs;
+        if (!isLocked) hits = hits.filter((hit) => hit > instant - windowMs);
+        if (isLocked || hits.length >= most) {
+          if (!isLocked) hits = [];
+          locked = instant;
+          return false;
+        }
+        hits.push(instant);
+        return true;
+      };
+    },
+  };
+
+/** A bucket that holds so many and wins back so many a ms; full to begin with. */
+export const refilled = (holds: number, perMs: number): Limiter =>
+  (() => {
+    let level = holds;
+    let last = 0;
+    return (instant: number) => {
+      level = Math.min(holds, level + (instant - last) * perMs);
+      last = instant;
+      if (level < 1) return false;
+      level--;
+      return true;
+    };
+  })();
+
+/** Numbers from 0 to 1, always the same ones for a seed: cheaper by far than to draw each (mulberry32). */
+export function noise(seed: number): () => number {
+  let state = seed;
+  return () => {
+    state = (state + 0x6d2b79f5) | 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
+  };
+}

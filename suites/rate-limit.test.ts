@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { priceOf } from './engine/price.ts';
+import { limiters, type Limiter } from './limiter/simulated.ts';
+import { countedBy, keyOf, simulatedDoors, type Simulation } from './limiter/simulated-doors.ts';
+import { rateLimit } from './rate-limit.ts';
+import type { Request } from './request.ts';
+import { sampleKnown } from './sample-known.ts';
+
+const MOST = 12;
+const WINDOW = 2000;
+const known = {
+  ...sampleKnown,
+  limits: {
+    'user-status': { failedLookups: MOST, windowSeconds: WINDOW / 1000 },
+    'deposit-check': { requests: MOST, windowSeconds: WINDOW / 1000 },
+  },
+};
+const unstated = { ...sampleKnown, limits: {} };
+const failedLookups = (request: Request) => (priceOf(request, known) === 0 ? undefined : keyOf(request));
+const fixed =
+  (most = MOST) =>
+  () =>
+    limiters['fixed']!(most, WINDOW, 0);
+const never = (): Limiter => {
+  let count = 0;
+  return () => count++ < MOST;
+};
+
+/** What the story of one requirement comes to at a simulated target. */
+async function outcome(
+  name: string,
+  make: () => Limiter,
+  more: Partial<Simulation> & {
+    readonly account?: (request: Request) => string | undefined;
+    readonly what?: typeof known | typeof unstated;
+  } = {},
+) {
+  const { account = failedLookups, what = known, ...rest } = more;
+  const requirement = rateLimit.find(({ id }) => id === `rate-limit/${name}`);
+  assert.ok(requirement?.kind === 'scenario');
+  const limiterOf = countedBy(account, make);
+  const { doors } = simulatedDoors({ limiterOf, forgetsAfter: WINDOW + 20, ...rest });
+  const { finding } = await requirement.play(doors, what);
+  if (finding.kind === 'failed') return `${finding.aspect}: ${finding.actual}`;
+  return finding.kind === 'unjudged' ? `${finding.reason}: ${finding.words}` : finding.kind;
+}
+
+type Row = readonly [name: string, make: () => Limiter, more: Parameters<typeof outcome>[2], says: RegExp];
+const rows: Readonly<Record<string, Row>> = {
+  'a limiter as stated': ['user-status/failed-lookups', fixed(), {}, /^held$/],
+  'one too many': ['user-status/failed-lookups', fixed(MOST + 1), {}, /^threshold: .*; 13 would$/],
+  'one too few': ['deposit-check/requests', fixed(MOST - 1), {}, /^threshold: .*; 11 would$/],
+  'no limiter, though one is stated': [
+    'deposit-check/requests',
+    fixed(1e6),
+    {},
+    /^status: no 429 after 26 requests/,
+  ],
+  'no limiter, at a target too slow to fill a window': [
+    'deposit-check/requests',
+    fixed(1e6),
+    { slowness: 3000 },
+    /^timing-window: .*too slow to fill it$/,
+  ],
+  'no limiter, and none stated': [
+    'deposit-check/requests',
+    fixed(1e6),
+    { what: unstated },
+    /^limit-not-reached: no 429 after 1000 requests .*state the threshold/,
+  ],
+  'a limiter that nobody stated': ['deposit-check/requests', fixed(), { what: unstated }, /^held$/],
+  'a latency that leaves it open': [
+    'user-status/failed-lookups',
+    fixed(MOST + 1),
+    { slowness: 600 },
+    /^timing-window: 12 in 2 s would explain it, .*more than 2\.00 s between them/,
+  ],
+  'a latency that leaves open only whether fewer would do': [
+    'user-status/failed-lookups',
+    fixed(),
+    { slowness: 600 },
+    /^held$/,
+  ],
+  'no time but for a first 429': ['user-status/failed-lookups', fixed(), { deadline: 1000 }, /^held$/],
+  'no time, and more than are stated': [
+    'user-status/failed-lookups',
+    fixed(MOST + 1),
+    { deadline: 1000 },
+    /^budget: 429 after 13 requests/,
+  ],
+  'a connection that breaks where 429 is due': [
+    'deposit-check/requests',
+    fixed(1e6),
+    { isLost: (nth) => nth >= MOST },
+    /^status: .*the connection was reset$/,
+  ],
+  'a connection that breaks before': [
+    'deposit-check/requests',
+    fixed(1e6),
+    { isLost: (nth) => nth >= 3 },
+    /^network: the connection was reset$/,
+  ],
+  'a limiter that lets go': ['user-status/recovers', fixed(), {}, /^held$/],
+  'one that never does': ['user-status/recovers', never, {}, /^status: still 429$/],
+  'one that never does, and nobody stated': [
+    'user-status/recovers',
+    never,
+    { what: unstated },
+    /^rate-limited: /,
+  ],
+  'one that never set in': [
+    'user-status/recovers',
+    fixed(),
+    { account: () => undefined },
+    /^limit-not-reached: /,
+  ],
+  'members that are spared': ['user-status/spares-successes', fixed(), {}, /^held$/],
+  'members that count': [
+    'user-status/spares-successes',
+    fixed(),
+    { account: keyOf },
+    /^status: 429 after \d+ lookups of members$/,
+  ],
+  'members of a key that stays limited': [
+    'user-status/spares-successes',
+    never,
+    {},
+    /^depends: nothing to compare: see rate-limit\/user-status\/recovers$/,
+  ],
+};
+
+describe('what is said of a limiter', () => {
+  for (const [name, [requirement, make, more, says]] of Object.entries(rows))
+    test(`${name}: ${requirement}`, async () => assert.match(await outcome(requirement, make, more), says));
+});
+
+test('whatever the limiter, what is only observed is observed', async () => {
+  for (const requirement of rateLimit.filter(({ level }) => level === 'observed'))
+    for (const make of [fixed(), fixed(1e6), never])
+      assert.equal(await outcome(requirement.id.slice('rate-limit/'.length), make), 'observed');
+});
