@@ -96,11 +96,12 @@ async function follow(
 ): Promise<Limited> {
   const rule = isSettled ? statedRule(endpoint, known) : undefined;
   const { request, answer } = first.refusal!;
-  const meanwhile = await statusesMeanwhile(endpoint, doors, known);
-  const others = await limitedOthers(endpoint, doors, known);
   const history = [...first.history];
   const begun = first.history[0]!.sentAt;
   if (rule !== undefined) history.push(...(await tryEarly(doors, rule, begun, supply, first.kind)));
+  // Some of it may count, as nobody knows: no counted request may come soon after it.
+  const meanwhile = await statusesMeanwhile(endpoint, doors, known);
+  const others = await limitedOthers(endpoint, doors, known);
   const recovery = await recover(doors, history, rule, supply);
   const recoveryMs = doors.now() - begun;
   const refusedMs = Math.max(
@@ -179,15 +180,14 @@ async function tryEarly(
   return [...history, ...(await sendUntilRefused(doors, kind, supply, 2 * rule.most + 2)).history];
 }
 
-/** Waits until a window after the last request is over, where its length is known, and then until the key is let in. */
+/** Waits for a window without any request, where its length is known, and then until the key is let in. */
 async function recover(
   doors: Doors,
   history: Sighting[],
   rule: Rule | undefined,
   supply: Supply,
 ): Promise<Reply> {
-  const last = Math.max(...history.map(({ receivedAt }) => receivedAt));
-  if (rule !== undefined) await doors.wait(Math.max(0, last + rule.windowMs + MARGIN - doors.now()));
+  if (rule !== undefined) await doors.wait(rule.windowMs + MARGIN);
   const reply = await doors.patiently(supply(1)[0]!, (refused) => history.push(sightingOf(refused)));
   if (reply.kind === 'answer') history.push(sightingOf(reply));
   return reply;
