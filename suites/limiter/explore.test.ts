@@ -9,11 +9,14 @@ import { explore } from './explore.ts';
 
 const WINDOW = 2000;
 
+/** The way of an answer, in ms. */
+const BACK = 10;
+
 /** Whether a counted request passes at an instant. */
 type Limiter = (instant: number) => boolean;
 
-/** How long the requests of a lot take to get there, and to be answered, in ms. */
-type Latency = (lot: number) => { readonly there: number; readonly back: number };
+/** When the first request of a lot meets the target and how long each one after it takes, in ms. */
+type Latency = (lot: number) => { readonly there: number; readonly each?: number };
 
 const known = {
   ...sampleKnown,
@@ -31,11 +34,12 @@ function doorsTo(limiter: Limiter, latency: Latency): Doors {
   let now = 10_000;
   let lots = 0;
   const burst = (requests: readonly Request[]): readonly Answer[] => {
-    const { there, back } = latency(lots++);
+    const { there, each = 0 } = latency(lots++);
     const sentAt = now;
-    now += there + back;
-    return requests.map((request) => {
-      const passes = !isUnderTest(request) || limiter(sentAt + there);
+    return requests.map((request, nth) => {
+      const instant = sentAt + there + nth * each;
+      const passes = !isUnderTest(request) || limiter(instant);
+      now = instant + BACK;
       return { ...answerOf(passes ? 404 : 429, {}), sentAt, receivedAt: now };
     });
   };
@@ -82,8 +86,29 @@ const refilled = (holds: number, perMs: number): Limiter => {
 describe('what is asked while a key is limited', () => {
   test('may count without failing a bucket, which won one back and spent it on that', async () => {
     // The second lot finds one in the bucket.
-    const latency: Latency = (lot) => ({ there: lot === 1 ? 330 : 10, back: 10 });
+    const latency: Latency = (lot) => ({ there: lot === 1 ? 330 : 10 });
     const { limited } = await explore('deposit-check', doorsTo(refilled(6, 6 / WINDOW), latency), known);
     assert.notEqual(limited?.judgement?.kind, 'broken', JSON.stringify(limited?.judgement));
   });
+});
+
+test('a bucket that grows while it is emptied is told from windows that let one more through', async () => {
+  for (const each of [1, 3, 5]) {
+    const target = doorsTo(refilled(40, 40 / WINDOW), () => ({ there: 10, each }));
+    const { limited } = await explore('deposit-check', target, {
+      ...known,
+      limits: { 'deposit-check': { requests: 40, windowSeconds: WINDOW / 1000 } },
+    });
+    assert.equal(limited?.judgement?.kind, 'kept', JSON.stringify(limited?.judgement));
+  }
+});
+
+test('a burst that took longer than a window is tried once more', async () => {
+  const latency: Latency = (lot) => ({ there: 10, each: lot < 2 ? 130 : 5 });
+  const { bursts } = await explore(
+    'deposit-check',
+    doorsTo(() => true, latency),
+    known,
+  );
+  assert.ok(bursts.length === 1 && bursts[0]!.elapsedMs < WINDOW, `${bursts[0]!.elapsedMs} ms`);
 });

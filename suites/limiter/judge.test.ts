@@ -63,6 +63,18 @@ const limiters: Readonly<Record<string, (most: number, windowMs: number, phase: 
   },
 };
 
+const weighted = (most: number, windowMs: number, phase: number): Limiter => {
+  const counts = new Map<number, number>();
+  return (instant) => {
+    const at = Math.floor((instant - phase) / windowMs);
+    const into = (instant - phase) / windowMs - at;
+    const count = counts.get(at) ?? 0;
+    if ((counts.get(at - 1) ?? 0) * (1 - into) + count + 1 > most) return false;
+    counts.set(at, count + 1);
+    return true;
+  };
+};
+
 const refilled = (holds: number, perMs: number): Limiter =>
   // Full to begin with.
   (() => {
@@ -130,6 +142,14 @@ const runs = { numRuns: 10_000, seed: 4 };
 describe('a limiter that keeps its rule', () => {
   test('is never said to break it, however its windows lie', () => {
     const kept = histories((manner, { most, windowMs }, phase) => limiters[manner]!(most, windowMs, phase));
+    fc.assert(
+      fc.property(kept, ({ rule, history }) => judge(history, rule).kind !== 'broken'),
+      runs,
+    );
+  });
+
+  test('nor one that weighs the window before', () => {
+    const kept = histories((_, { most, windowMs }, phase) => weighted(most, windowMs, phase));
     fc.assert(
       fc.property(kept, ({ rule, history }) => judge(history, rule).kind !== 'broken'),
       runs,
