@@ -4,7 +4,8 @@ import { priceOf } from './engine/price.ts';
 import { limiters, type Limiter } from './limiter/simulated.ts';
 import { countedBy, keyOf, simulatedDoors, type Simulation } from './limiter/simulated-doors.ts';
 import { rateLimit } from './rate-limit.ts';
-import type { Request } from './request.ts';
+import { depositCheck, userStatus, type Request } from './request.ts';
+import { answerOf } from './sample-answers.ts';
 import { sampleKnown } from './sample-known.ts';
 
 const MOST = 12;
@@ -139,4 +140,22 @@ test('whatever the limiter, what is only observed is observed', async () => {
   for (const requirement of rateLimit.filter(({ level }) => level === 'observed'))
     for (const make of [fixed(), fixed(1e6), never])
       assert.equal(await outcome(requirement.id.slice('rate-limit/'.length), make), 'observed');
+});
+
+const id = '1a000000-0000-4000-8000-00000000000a';
+
+test('a 429 to HEAD has no body that could be wrong', () => {
+  for (const ask of [userStatus, depositCheck])
+    for (const [method, verdict] of [
+      ['HEAD', undefined],
+      ['GET', 'failed'],
+    ] as const) {
+      const exchange = { request: ask(id, { method }), answer: answerOf(429, '') };
+      const verdicts = rateLimit.flatMap((requirement) =>
+        requirement.kind === 'watch' ? [requirement.sees(exchange, sampleKnown)?.kind] : [],
+      );
+      assert.ok(
+        verdicts.includes(verdict) && (method === 'GET' || verdicts.every((kind) => kind === undefined)),
+      );
+    }
 });

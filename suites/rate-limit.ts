@@ -102,7 +102,10 @@ function message(endpoint: Endpoint): Watch {
     title: 'Every 429 of the whole run has the exact body of its endpoint',
     unseen: unjudged('limit-not-reached', 'no 429 was seen'),
     sees: ({ request, answer }) =>
-      request.endpoint === endpoint && answer.status === 429 ? limited(answer) : undefined,
+      // The answer to HEAD has no body (RFC 9110 9.3.2).
+      request.endpoint === endpoint && request.method !== 'HEAD' && answer.status === 429
+        ? limited(answer)
+        : undefined,
   };
 }
 

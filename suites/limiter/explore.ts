@@ -16,6 +16,9 @@ const MOST_WITHOUT_THRESHOLD = 1000;
 /** How far into a window a limited key is tried once more: only a bucket that is refilled, or a new window, lets it in. */
 const EARLY = 0.3;
 
+/** Windows that an exploration takes once all is forgotten: until the limiter lets go, and once more. */
+const WINDOWS = 3.4;
+
 /** Added to a window before it counts as over, in ms. */
 const MARGIN = 50;
 
@@ -61,9 +64,19 @@ export function explore(endpoint: Endpoint, doors: Doors, known: Known): Promise
     // Where there is no time to wait until all is forgotten, a 429 may come early and still be due.
     const isSettled = rule === undefined || doors.leftMs() > 1.2 * rule.windowMs;
     for (const kind of kindsOf(endpoint)) {
-      if (isSettled) await doors.settle(endpoint);
+      const forget = async () => {
+        if (isSettled) await doors.settle(endpoint);
+        // Some limiters still count the window before the last one.
+        if (rule !== undefined && doors.leftMs() > (WINDOWS + 1) * rule.windowMs)
+          await doors.wait(rule.windowMs);
+      };
       const supply = supplyOf(kind, known);
-      const burst = await sendUntilRefused(doors, kind.name, supply, most);
+      await forget();
+      let burst = await sendUntilRefused(doors, kind.name, supply, most);
+      if (rule !== undefined && isTooSlow(burst, rule) && doors.leftMs() > WINDOWS * rule.windowMs) {
+        await forget();
+        burst = await sendUntilRefused(doors, kind.name, supply, most);
+      }
       bursts.push(burst);
       if (burst.refusal !== undefined)
         return { bursts, limited: await follow(endpoint, doors, known, burst, supply, isSettled) };
@@ -72,6 +85,10 @@ export function explore(endpoint: Endpoint, doors: Doors, known: Known): Promise
     return { bursts };
   });
 }
+
+/** Whether a window ended before a limiter had to set in. */
+const isTooSlow = ({ refusal, trouble, elapsedMs }: Burst, { windowMs }: Rule) =>
+  refusal === undefined && trouble === undefined && elapsedMs >= windowMs;
 
 /** Fresh requests of a kind, as many as are asked for. */
 export type Supply = (count: number) => readonly Request[];
@@ -96,11 +113,12 @@ async function follow(
 ): Promise<Limited> {
   const rule = isSettled ? statedRule(endpoint, known) : undefined;
   const { request, answer } = first.refusal!;
-  const meanwhile = await statusesMeanwhile(endpoint, doors, known);
-  const others = await limitedOthers(endpoint, doors, known);
   const history = [...first.history];
   const begun = first.history[0]!.sentAt;
   if (rule !== undefined) history.push(...(await tryEarly(doors, rule, begun, supply, first.kind)));
+  // Some of it may count, as nobody knows: no counted request may come soon after it.
+  const meanwhile = await statusesMeanwhile(endpoint, doors, known);
+  const others = await limitedOthers(endpoint, doors, known);
   const recovery = await recover(doors, history, rule, supply);
   const recoveryMs = doors.now() - begun;
   const refusedMs = Math.max(
@@ -155,10 +173,22 @@ async function decide(
   isLetIn: boolean,
 ): Promise<Judgement> {
   const most = 2 * rule.most + 2;
-  if (isLetIn) history.push(...(await sendUntilRefused(doors, kind, supply, most)).history);
+  if (!isLetIn) return judge(history, rule);
+  const second = await sendUntilRefused(doors, kind, supply, most);
+  history.push(...second.history);
+  // Nothing but weights explains it: a burst that finds nothing to be weighed tells, elsewhere in a window than the first.
+  const isWeighted = (judgement: Judgement) =>
+    judgement.kind !== 'broken' && judgement.manners.every((manner) => manner === 'weighted');
+  const isOpen = (judgement: Judgement) =>
+    isWeighted(judgement) || (judgement.kind === 'open' && !judgement.isStrictEnough);
+  if (!isOpen(judge(history, rule))) return judge(history, rule);
+  // A bucket looks like windows that end within the first burst; none of those ends now.
+  if (!isWeighted(judge(history, rule)) && doors.leftMs() > 1.5 * rule.windowMs)
+    history.push(...(await tryEarly(doors, rule, second.history[0]?.sentAt ?? doors.now(), supply, kind)));
   const judgement = judge(history, rule);
-  if (!isLetIn || judgement.kind !== 'open' || judgement.isStrictEnough) return judgement;
-  if (doors.leftMs() < 1.5 * rule.windowMs) return judgement;
+  if (!isOpen(judgement) || doors.leftMs() < (isWeighted(judgement) ? 3 : 1.5) * rule.windowMs)
+    return judgement;
+  if (isWeighted(judgement)) await doors.wait(1.5 * rule.windowMs);
   const reply = await recover(doors, history, rule, supply);
   if (reply.kind !== 'answer') return judge(history, rule);
   history.push(...(await sendUntilRefused(doors, kind, supply, most)).history);
@@ -173,21 +203,22 @@ async function tryEarly(
   supply: Supply,
   kind: string,
 ): Promise<readonly Sighting[]> {
-  await doors.wait(Math.max(0, begun + EARLY * rule.windowMs - doors.now()));
+  const early = EARLY * rule.windowMs;
+  // At once after a slow burst it would tell nothing: no bucket has won anything back.
+  await doors.wait(Math.max(early / 2, begun + early - doors.now()));
   const { history, refusal, trouble } = await send(doors, kind, supply(1));
   if (refusal !== undefined || trouble !== undefined) return history;
   return [...history, ...(await sendUntilRefused(doors, kind, supply, 2 * rule.most + 2)).history];
 }
 
-/** Waits until a window after the last request is over, where its length is known, and then until the key is let in. */
+/** Waits for a window without any request, where its length is known, and then until the key is let in. */
 async function recover(
   doors: Doors,
   history: Sighting[],
   rule: Rule | undefined,
   supply: Supply,
 ): Promise<Reply> {
-  const last = Math.max(...history.map(({ receivedAt }) => receivedAt));
-  if (rule !== undefined) await doors.wait(Math.max(0, last + rule.windowMs + MARGIN - doors.now()));
+  if (rule !== undefined) await doors.wait(rule.windowMs + MARGIN);
   const reply = await doors.patiently(supply(1)[0]!, (refused) => history.push(sightingOf(refused)));
   if (reply.kind === 'answer') history.push(sightingOf(reply));
   return reply;

@@ -5,6 +5,18 @@ import type { Rule, Sighting } from './history.ts';
 import { judge } from './judge.ts';
 import { limiters, noise, refilled, type Limiter } from './simulated.ts';
 
+const weighted = (most: number, windowMs: number, phase: number): Limiter => {
+  const counts = new Map<number, number>();
+  return (instant) => {
+    const at = Math.floor((instant - phase) / windowMs);
+    const into = (instant - phase) / windowMs - at;
+    const count = counts.get(at) ?? 0;
+    if ((counts.get(at - 1) ?? 0) * (1 - into) + count + 1 > most) return false;
+    counts.set(at, count + 1);
+    return true;
+  };
+};
+
 const manners = fc.constantFrom(...Object.keys(limiters));
 const rules = fc.record({
   most: fc.integer({ min: 1, max: 20 }),
@@ -61,6 +73,14 @@ describe('a limiter that keeps its rule', () => {
     fc.assert(
       fc.property(kept, ({ rule, history }) => judge(history, rule).kind !== 'broken'),
       runs,
+    );
+  });
+
+  test('nor one that weighs the window before', () => {
+    const kept = histories((_, { most, windowMs }, phase) => weighted(most, windowMs, phase));
+    fc.assert(
+      fc.property(kept, ({ rule, history }) => judge(history, rule).kind !== 'broken'),
+      { ...runs, numRuns: 2000 },
     );
   });
 

@@ -1,9 +1,9 @@
 import { seconds, story, type Rule, type Sighting } from './history.ts';
 import { mayBeRefilled } from './refilled.ts';
-import { thresholds, type Thresholds, type Windows } from './windows.ts';
+import { mayBeWeighted, thresholds, type Thresholds, type Windows } from './windows.ts';
 
 /** How a limiter may work, as far as can be told. */
-export type Manner = Windows | 'refilled';
+export type Manner = Windows | 'weighted' | 'refilled';
 
 /** What a history says of a rule. */
 export type Judgement =
@@ -14,6 +14,7 @@ export type Judgement =
   /** The rule may explain it, and so may other thresholds. */
   | {
       readonly kind: 'open';
+      readonly manners: readonly Manner[];
       readonly words: string;
       /** Whether at least it is certain that no more pass than the rule says. */
       readonly isStrictEnough: boolean;
@@ -25,21 +26,24 @@ export type Judgement =
  * Every way to lay windows and every instant between sending and answer counts in favour of every
  * threshold: what is said to be broken has no explanation, and what is said to be kept has no other.
  *
- * @param history counted requests of one key, after a window or more without any
+ * @param history counted requests of one key, after two windows or more without any
  */
 export function judge(history: readonly Sighting[], rule: Rule): Judgement {
   const { most, windowMs } = rule;
   const explaining = thresholds(history, windowMs);
   const mine = explaining.filter((span) => span.least <= most && most <= span.most);
-  const manners: readonly Manner[] = [
+  const plain: readonly Manner[] = [
     ...new Set(mine.map(({ windows }) => windows)),
     ...(mayBeRefilled(history, rule) ? ['refilled' as const] : []),
   ];
+  // The costliest is asked last.
+  const manners = plain.length === 0 && mayBeWeighted(history, rule) ? ['weighted' as const] : plain;
   const others = explaining.filter((span) => span.least < most || span.most > most);
   if (manners.length === 0) return { kind: 'broken', proof: proofOf(history, rule, explaining) };
   if (others.length === 0) return { kind: 'kept', manners };
   return {
     kind: 'open',
+    manners,
     words: `${most} in ${windowMs / 1000} s would explain it, and so would ${describe(others)}: ${story(history, windowMs)}`,
     isStrictEnough: others.every((span) => span.most <= most),
   };

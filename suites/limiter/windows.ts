@@ -1,4 +1,4 @@
-import { SLACK, type Sighting } from './history.ts';
+import { SLACK, type Rule, type Sighting } from './history.ts';
 
 /** How a limiter may lay its windows. */
 export type Windows =
@@ -7,7 +7,9 @@ export type Windows =
   /** One after another, whatever comes. */
   | 'aligned'
   /** Over the last so many ms at any time. */
-  | 'sliding';
+  | 'sliding'
+  /** As that, and what is refused counts as well. */
+  | 'sliding, with refusals';
 
 /** Thresholds from the least to the most, both included, that would explain a history. */
 export interface Thresholds {
@@ -29,6 +31,8 @@ interface Span {
  * threshold that is not named explains the history in no way at all; one that is named may do so.
  * A limiter that holds on for longer than its window is not held against a threshold: only the first
  * 429 of a row has to be explained, by what had passed.
+ *
+ * @param history counted requests, after so long without any that no window remembers one
  */
 export function thresholds(history: readonly Sighting[], windowMs: number): readonly Thresholds[] {
   const passes = history.filter(({ passed }) => passed).toSorted((a, b) => a.sentAt - b.sentAt);
@@ -36,23 +40,36 @@ export function thresholds(history: readonly Sighting[], windowMs: number): read
   return [
     { windows: 'fixed' as const, ...inFixedWindows(passes, refusals, windowMs) },
     { windows: 'sliding' as const, ...inSlidingWindow(passes, refusals, windowMs) },
-    ...offsets(
-      [...passes.map(({ sentAt, receivedAt }) => ({ from: sentAt, to: receivedAt })), ...refusals],
-      windowMs,
-    ).map((offset) => ({
+    { windows: 'sliding, with refusals' as const, ...withRefusals(history, passes, refusals, windowMs) },
+    ...offsets(passes, refusals, windowMs).map(({ offset }) => ({
       windows: 'aligned' as const,
       ...inAlignedWindows(passes, refusals, windowMs, offset),
     })),
   ].filter(({ least, most }) => least <= most);
 }
 
-/** When the first 429 of each row came: rows are parted by more than a window without one. */
+/**
+ * Whether aligned windows may explain a history if of the window before there still counts the part
+ * that is less than a window ago, as the sliding window counter has it.
+ */
+export function mayBeWeighted(history: readonly Sighting[], { most, windowMs }: Rule): boolean {
+  const passes = history.filter(({ passed }) => passed).toSorted((a, b) => a.sentAt - b.sentAt);
+  const refusals = firstRefusals(history, windowMs);
+  return offsets(passes, refusals, windowMs).some(({ offset, reach }) => {
+    const span = inWeightedWindows(passes, refusals, windowMs, offset, reach);
+    return span.least <= most && most <= span.most;
+  });
+}
+
+/** When the first 429 of each row came: rows are parted by a request that passed, or by more than a window without a 429. */
 function firstRefusals(history: readonly Sighting[], windowMs: number): readonly Span[] {
   const refused = history.filter(({ passed }) => !passed).toSorted((a, b) => a.sentAt - b.sentAt);
   const rows: Sighting[][] = [];
   let last = Number.NEGATIVE_INFINITY;
+  const isLetInBefore = ({ sentAt }: Sighting) =>
+    history.some((other) => other.passed && other.sentAt >= last && other.receivedAt <= sentAt);
   for (const sighting of refused) {
-    if (sighting.sentAt > last + windowMs) rows.push([]);
+    if (sighting.sentAt > last + windowMs || isLetInBefore(sighting)) rows.push([]);
     rows.at(-1)!.push(sighting);
     last = Math.max(last, sighting.receivedAt);
   }
@@ -126,6 +143,29 @@ function inSlidingWindow(passes: readonly Sighting[], refusals: readonly Span[],
   return { least, most };
 }
 
+function withRefusals(
+  history: readonly Sighting[],
+  passes: readonly Sighting[],
+  refusals: readonly Span[],
+  windowMs: number,
+) {
+  const hitsBefore = ({ sentAt, receivedAt }: Sighting) =>
+    history.filter((hit) => hit.receivedAt < sentAt - SLACK && hit.sentAt > receivedAt - windowMs + SLACK)
+      .length;
+  const least = Math.max(
+    inSlidingWindow(passes, [], windowMs).least,
+    ...passes.map((pass) => hitsBefore(pass) + 1),
+  );
+  const refused = history.filter(({ passed }) => !passed);
+  const most = atMost(refusals, (refusal) => {
+    const span = { from: refusal.from - windowMs, to: refusal.to };
+    // Nothing was refused before the first one.
+    const earlier = refusal === refusals[0] ? [] : refused.filter(({ sentAt }) => sentAt < refusal.from);
+    return possible(passes, span, refusal) + possible(earlier, span, refusal);
+  });
+  return { least, most };
+}
+
 function inAlignedWindows(
   passes: readonly Sighting[],
   refusals: readonly Span[],
@@ -156,21 +196,54 @@ function inAlignedWindows(
   return { least, most };
 }
 
+/** Windows that begin at most `reach` after the offset: of the window before, what passed counts in part. */
+function inWeightedWindows(
+  passes: readonly Sighting[],
+  refusals: readonly Span[],
+  windowMs: number,
+  offset: number,
+  reach: number,
+) {
+  const { least } = inAlignedWindows(passes, refusals, windowMs, offset);
+  const most = atMost(refusals, (refusal) => {
+    const first = Math.floor((refusal.from - SLACK - offset) / windowMs);
+    const last = Math.floor((refusal.to + SLACK - offset) / windowMs);
+    let before = 0;
+    for (let window = first; window <= last; window++) {
+      const from = offset + window * windowMs;
+      const into = Math.max(0, refusal.from - SLACK - from - reach);
+      const inWindow = possible(passes, { from, to: from + windowMs }, refusal);
+      const inBoth = possible(passes, { from: from - windowMs, to: from + windowMs }, refusal);
+      before = Math.max(before, inWindow + Math.ceil((inBoth - inWindow) * Math.max(0, 1 - into / windowMs)));
+    }
+    return before;
+  });
+  return { least, most };
+}
+
 /**
  * Where aligned windows may begin, as far as it makes a difference: just at the edges of what was
- * seen, to the ms, and between two of them.
+ * seen, to the ms, and between two of them; and how far it is to the next edge, in ms.
  */
-function offsets(spans: readonly Span[], windowMs: number): readonly number[] {
+function offsets(
+  passes: readonly Sighting[],
+  refusals: readonly Span[],
+  windowMs: number,
+): readonly { readonly offset: number; readonly reach: number }[] {
+  const spans = [...passes.map(({ sentAt, receivedAt }) => ({ from: sentAt, to: receivedAt })), ...refusals];
   const start = Math.min(...spans.map(({ from }) => from));
   const edges = new Set<number>();
   for (const { from, to } of spans)
     for (const edge of [from - SLACK, from + SLACK, to - SLACK, to + SLACK])
       edges.add(Math.round(edge - start + windowMs) % Math.round(windowMs));
-  const ascending = Float64Array.from(edges).toSorted();
-  const all: number[] = [];
-  ascending.forEach((edge, at) => {
+  const ascending = [...edges].toSorted((a, b) => a - b);
+  return ascending.flatMap((edge, at) => {
     const next = ascending[at + 1] ?? ascending[0]! + windowMs;
-    all.push(start + edge, start + (((edge + next) / 2) % windowMs));
+    const offset = start + edge;
+    const reach = (next - edge) / 2;
+    return [
+      { offset, reach },
+      { offset: offset + reach, reach },
+    ];
   });
-  return all;
 }
