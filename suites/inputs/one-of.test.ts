@@ -13,5 +13,8 @@ test('one of a million is drawn, from all over them', () => {
   const items = Array.from({ length: 1_000_000 }, (_, n) => n);
   const drawn = fc.sample(oneOf(items), { seed: 7, numRuns: 1000 });
   for (let tenth = 0; tenth < 10; tenth++)
-    assert.ok(drawn.some((n) => Math.floor(n / 100_000) === tenth), String(tenth));
+    assert.ok(
+      drawn.some((n) => Math.floor(n / 100_000) === tenth),
+      String(tenth),
+    );
 });
