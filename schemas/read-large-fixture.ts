@@ -61,5 +61,5 @@ export async function readLargeFixture(
     ),
   );
   problems.throwIfAny();
-  return finishFixture(Object.fromEntries(parts) as Fixture, where, env);
+  return finishFixture(Object.fromEntries(parts), where, env);
 }
