@@ -14,7 +14,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   bin: ['bin', 'mock', 'suites', 'reports', 'schemas'],
 };
 const onlyIn: Readonly<Record<string, string>> = {
-  polka: 'mock/server.ts',
+  polka: 'mock/listener.ts',
   undici: 'suites/engine/client.ts',
   yargs: 'bin/command-line.ts',
 };

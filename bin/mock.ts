@@ -1,10 +1,10 @@
 import { reference, type Behaviour } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
-import { startMock, type AnsweredRequest, type Mock, type MockOptions } from '../mock/server.ts';
+import type { JournalEntry } from '../mock/journal.ts';
+import { startMock, type Mock, type MockOptions } from '../mock/server.ts';
 import { variants } from '../mock/variants.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
-import { knowledge, redactor } from '../suites/index.ts';
 import { loadFixture } from './fixture-file.ts';
 import { magicLines } from './magic-values.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -35,7 +35,6 @@ export async function mock(flags: MockFlags, { print, env, signal }: Surrounding
   const fixture: Fixture =
     flags.limits === 'off' || limits === undefined ? unlimited : { ...unlimited, limits };
   const log = requestLine[flags.log];
-  const redact = redactor(knowledge(fixture));
   const server = await listen({
     fixture,
     host: flags.host,
@@ -48,8 +47,8 @@ export async function mock(flags: MockFlags, { print, env, signal }: Surrounding
       deviation('variant', flags.variant, variants, reference),
     ),
     clock: { now: Date.now },
-    onExchange: (exchange) => {
-      if (log !== undefined) void print(redact(log(exchange)));
+    onExchange: ({ entry }) => {
+      if (log !== undefined) void print(log(entry()));
     },
   });
   try {
@@ -80,11 +79,11 @@ const reasons: Readonly<Record<string, string>> = {
   ENOTFOUND: 'the name of --host does not resolve',
 };
 
-/** What is printed of a request: never its headers, which hold the key. */
-const requestLine: Readonly<Record<LogFormat, ((exchange: AnsweredRequest) => string) | undefined>> = {
-  pretty: ({ request, response }) => `${response.status} ${request.method} ${request.target}\n`,
-  json: ({ request, response, at }) =>
-    `${JSON.stringify({ time: new Date(at).toISOString(), method: request.method, target: request.target, status: response.status })}\n`,
+/** What is printed of a request: the line that the journal has of it. */
+const requestLine: Readonly<Record<LogFormat, ((entry: JournalEntry) => string) | undefined>> = {
+  pretty: ({ method, target, reason, key, world }) =>
+    `${reason.replace(':', ` ${method} ${target} `)}${key === undefined ? '' : `  ${key}`}${world === '' ? '' : `~${world}`}\n`,
+  json: ({ at, ...entry }) => `${JSON.stringify({ time: new Date(at).toISOString(), ...entry })}\n`,
   silent: undefined,
 };
 

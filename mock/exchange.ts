@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Endpoint } from '../schemas/endpoints.ts';
-import type { ApiKey, Deposit, User, World } from './world.ts';
+import type { ApiKey, Deposit, Limit, User, World } from './world.ts';
 
 /** A request as the transport received it. */
 export interface HttpRequest {
@@ -24,6 +24,16 @@ export interface HttpResponse {
   readonly dropped?: true;
 }
 
+/** An answer without an end: `follow` is given the way to send text, and returns how to stop. */
+export interface StreamedResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly follow: (send: (text: string) => void) => () => void;
+}
+
+/** What a transport has to send. */
+export type Answer = HttpResponse | StreamedResponse;
+
 /** Name and value of a query parameter, decoded. */
 export type Parameter = readonly [name: string, value: string];
 
@@ -46,10 +56,10 @@ export type DepositFinding =
   | { readonly kind: 'foreign'; readonly deposit: Deposit }
   | { readonly kind: 'unknown' };
 
-/** Why a request got no lookup; `waitMs` is the time in ms until the limiter lets go. */
+/** Why a request got no lookup; `waitMs` is the time in ms until the limiter with that limit lets go. */
 export type Refusal =
   | { readonly kind: 'unauthorized' }
-  | { readonly kind: 'limited'; readonly waitMs: number }
+  | { readonly kind: 'limited'; readonly waitMs: number; readonly limit: Limit }
   | { readonly kind: 'invalid' };
 
 /** What became of a request. The last two never reached an endpoint. */
@@ -71,6 +81,8 @@ export interface Call {
   readonly value: string | undefined;
   /** The key that the request presents, known or not. */
   readonly credential: string | undefined;
+  /** The key that the credential stands for, let in or not; undefined where there is none. */
+  readonly key: ApiKey | undefined;
   /** The accepted key; undefined where authentication failed. */
   readonly caller: ApiKey | undefined;
 }

@@ -1,5 +1,6 @@
 import type { HttpRequest, HttpResponse } from './exchange.ts';
-import type { World } from './world.ts';
+import { lookIn } from './overlay.ts';
+import type { ApiKey, Deposit, World } from './world.ts';
 
 /** Where a state is changed: not part of the interface, and open on loopback only. */
 const statePath = '/__admin/state';
@@ -38,13 +39,10 @@ const states: Readonly<Record<string, ProviderState>> = {
   },
 };
 
-type Key = NonNullable<ReturnType<World['keys']['get']>>;
-type Deposit = NonNullable<ReturnType<World['deposits']['get']>>;
-
-function changeKey(world: World, { key }: Params, change: (key: Key) => Key): string | undefined {
-  const known = typeof key === 'string' ? world.keys.get(key) : undefined;
+function changeKey(world: World, { key }: Params, change: (key: ApiKey) => ApiKey): string | undefined {
+  const known = typeof key === 'string' ? lookIn(world.keys, key) : undefined;
   if (known === undefined) return 'params need a key that the fixture has';
-  world.keys.set(known.key, change(known));
+  world.keys.changed.set(known.key, change(known));
   return undefined;
 }
 
@@ -54,9 +52,9 @@ function changeDeposit(
   change: (deposit: Deposit, id: string) => Deposit,
 ): string | undefined {
   const id = typeof reference_id === 'string' ? reference_id.toLowerCase() : '';
-  const known = world.deposits.get(id);
+  const known = lookIn(world.deposits, id);
   if (known === undefined) return 'params need the reference_id of a deposit that the fixture has';
-  world.deposits.set(id, change(known, id));
+  world.deposits.changed.set(id, change(known, id));
   return undefined;
 }
 

@@ -159,6 +159,11 @@ function crossCheck(fixture: Fixture): string[] {
       deposits.map(({ reference_id }) => reference_id.toLowerCase()),
     ),
     ...ofPartner('apiKeys', apiKeys),
+    ...apiKeys.flatMap(({ expiresAt, expiresAfterSeconds }, index) =>
+      expiresAt !== undefined && expiresAfterSeconds !== undefined
+        ? [`apiKeys[${index}] has both "expiresAt" and "expiresAfterSeconds": one is enough`]
+        : [],
+    ),
     ...ofPartner('users', users),
     ...deposits.flatMap((deposit, index) => {
       const place = `deposits[${index}]`;

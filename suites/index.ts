@@ -7,5 +7,4 @@ export { run } from './engine/run.ts';
 export type { Progress, RunOptions } from './engine/run-options.ts';
 export { stateHookAt } from './engine/state-hook.ts';
 export { knowledge, type Known, type KnownKey } from './known.ts';
-export { redactor } from './engine/evidence.ts';
 export { suiteOf, type Requirement } from './requirement.ts';

@@ -1,5 +1,6 @@
 import type {
   Fixture,
+  FixtureApiKey,
   FixtureExecutedDeposit,
   FixtureFailedDeposit,
   FixtureLimits,
@@ -7,6 +8,7 @@ import type {
   FixtureTransition,
   FixtureUser,
 } from '../schemas/generated/types.ts';
+import { keyNames } from '../schemas/key-names.ts';
 import { Problem } from '../schemas/problem.ts';
 
 /** A key of the fixture, with the name that outputs show in its place. */
@@ -59,8 +61,11 @@ export interface Known {
  */
 export function knowledge(fixture: Fixture, partner?: string): Known {
   const { apiKeys = [], users = [], deposits = [] } = fixture;
-  const named = apiKeys.map((apiKey, index) => ({ ...apiKey, name: nameOfKey(apiKeys, index) }));
-  const active = named.filter(({ state, partner: owner }) => state === 'active' && owner !== null);
+  const names = keyNames(apiKeys);
+  const named = apiKeys.map((apiKey, index) => ({ ...apiKey, name: names[index]! }));
+  const active = named.filter(
+    (apiKey) => apiKey.state === 'active' && apiKey.partner !== null && isLasting(apiKey),
+  );
   const caller = partner ?? active[0]?.partner ?? undefined;
   const callerKeys = active.filter(({ partner: owner }) => owner === caller);
   if (partner !== undefined && callerKeys.length === 0) {
@@ -102,16 +107,14 @@ export function knowledge(fixture: Fixture, partner?: string): Known {
   };
 }
 
+/** A key that ends by itself, or has limits of its own, cannot carry a run. */
+function isLasting({ expiresAfterSeconds, limits }: FixtureApiKey): boolean {
+  return expiresAfterSeconds === undefined && limits === undefined;
+}
+
 function isBecoming(deposit: {
   readonly becomes?: FixtureTransition;
   readonly state: string;
 }): deposit is BecomingDeposit {
   return deposit.becomes !== undefined;
-}
-
-/** Two keys of one partner and state are told apart by a number. */
-function nameOfKey(apiKeys: NonNullable<Fixture['apiKeys']>, index: number): string {
-  const describe = (at: number) => `${apiKeys[at]!.partner ?? 'non-partner'}/${apiKeys[at]!.state}`;
-  const twins = apiKeys.slice(0, index).filter((_, at) => describe(at) === describe(index)).length;
-  return `<key ${describe(index)}${twins > 0 ? `/${twins + 1}` : ''}>`;
 }

@@ -1,4 +1,5 @@
 import { editPayload, type Change } from '../change.ts';
+import { valuesOf } from '../overlay.ts';
 import { rowsOf, user, type Faults } from './rows.ts';
 
 /** Rewrites date_joined of members, given in the fixture's spelling `2024-02-29T23:59:59.999Z`. */
@@ -56,7 +57,7 @@ const wrongInstants: Faults = {
     fails: rows('date-joined'),
     change: editPayload({ kinds: ['member'] }, (payload, { world }) => ({
       ...payload,
-      date_joined: [...world.users.values()][0]?.date_joined,
+      date_joined: valuesOf(world.users)[0]?.date_joined,
     })),
   },
 };

@@ -1,9 +1,10 @@
 import { answerWith, editPayload } from '../change.ts';
 import type { Exchange } from '../exchange.ts';
+import { valuesOf } from '../overlay.ts';
 import { deposit, executedRows, memberRows, rowsOf, type Faults } from './rows.ts';
 
 function isLastMember({ world, call, finding }: Exchange): boolean {
-  const own = [...world.users.values()].filter(({ partner }) => partner === call?.caller?.partner);
+  const own = valuesOf(world.users).filter(({ partner }) => partner === call?.caller?.partner);
   return finding.kind === 'member' && finding.user === own.at(-1);
 }
 

@@ -17,8 +17,8 @@ const limitMovedBy =
   (more: number) =>
   (behaviour: Behaviour): Behaviour => ({
     ...behaviour,
-    limit: (world, endpoint) => {
-      const limit = behaviour.limit(world, endpoint);
+    limit: (world, endpoint, key) => {
+      const limit = behaviour.limit(world, endpoint, key);
       return limit && { ...limit, most: Math.max(1, limit.most + more) };
     },
   });
@@ -85,7 +85,7 @@ export const limitVariants: Variants = {
     what: 'Header fields give the limit and what is left of it.',
     change: (behaviour) =>
       editHeaders({}, ({ world, call }) => {
-        const limit = call && behaviour.limit(world, call.endpoint);
+        const limit = call && behaviour.limit(world, call.endpoint, call.caller);
         if (call === undefined || limit === undefined) return {};
         const used = world.hits.get(`${call.endpoint} ${behaviour.countedFor(call)}`)?.length ?? 0;
         return { 'RateLimit-Limit': `${limit.most}`, 'RateLimit-Remaining': `${limit.most - used}` };

@@ -1,0 +1,155 @@
+import { once } from 'node:events';
+import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import polka, { type Request } from 'polka';
+import type { Answer, HttpRequest } from './exchange.ts';
+import { hasBody, messageText, parserError, readBody, transportError } from './transport.ts';
+
+/** Request line and header fields together; room for hostile values, which are then answered 400. */
+const MOST_HEADER = 65_536;
+
+/** How long (ms) a refused connection may stay open so that its peer can read why. */
+const LINGER = 1_000;
+
+/** Most bytes that wait for a reader of a stream; one that is slower is let go. */
+const MOST_BUFFERED = 1_048_576;
+
+/** Certificate and private key in PEM. */
+export interface Tls {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface ListenerOptions {
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly host: string;
+  readonly tls?: Tls | undefined;
+  readonly answer: (request: HttpRequest) => Answer | Promise<Answer>;
+  /** Date of the answers that the transport gives by itself. */
+  readonly date: () => string;
+}
+
+export interface Listener {
+  readonly port: number;
+  /**
+   * Stops listening and ends every connection: the idle ones, those in the middle of a request and
+   * streams at once, the others behind their answer; `force` does not wait for answers.
+   */
+  close(options?: { readonly force?: boolean }): Promise<void>;
+}
+
+/**
+ * Listens, and hands what comes in to `answer`.
+ *
+ * @throws the system's error where it cannot listen, such as one with code EADDRINUSE
+ */
+export async function listen({ port, host, tls, answer, date }: ListenerOptions): Promise<Listener> {
+  // A request without Host is answered like any other: node's own 400 would carry no JSON.
+  const settings = { maxHeaderSize: MOST_HEADER, requireHostHeader: false };
+  const server = tls === undefined ? createPlainServer(settings) : createTlsServer({ ...settings, ...tls });
+  const sockets = new Map<string, Socket>();
+  const open = new Set<ServerResponse>();
+  // The secured socket takes the place of the one below it.
+  const track = (socket: Socket) => {
+    const peer = `${socket.remoteAddress} ${socket.remotePort}`;
+    sockets.set(peer, socket);
+    socket.once('close', () => {
+      if (sockets.get(peer) === socket) sockets.delete(peer);
+    });
+  };
+  server.on('connection', track).on('secureConnection', track);
+  server.on('request', (_, response) => {
+    open.add(response);
+    response.once('close', () => open.delete(response));
+  });
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
+    refuse(socket as Socket, parserError(code), date()),
+  );
+  server.on('connect', (message: IncomingMessage, socket) => {
+    const answered = answer(requestOf(message, message.url ?? '', undefined, open.size));
+    void Promise.resolve(answered).then((response) => refuse(socket as Socket, response, date()));
+  });
+
+  const serve = (message: Request, response: ServerResponse): Promise<void> | void => {
+    // polka has rewritten `url` by now; the raw target is what its parser kept.
+    const target = message._parsedUrl.raw;
+    // Without a body nothing is waited for: this is the way of nearly every request.
+    if (hasBody(message)) return serveWithBody(message, target, response);
+    const answered = answer(requestOf(message, target, undefined, open.size - 1));
+    if (answered instanceof Promise) return answered.then((late) => send(response, late));
+    send(response, answered);
+  };
+  const serveWithBody = async (message: Request, target: string, response: ServerResponse) => {
+    const body = await readBody(message);
+    if (body.kind === 'cutOff') return;
+    if (body.kind === 'tooLarge') {
+      const { headers, ...tooLarge } = transportError(413);
+      return send(response, { ...tooLarge, headers: { Date: date(), ...headers } });
+    }
+    send(response, await answer(requestOf(message, target, body.text, open.size - 1)));
+  };
+  // Targets such as `*` match no pattern of polka's, hence `onNoMatch`.
+  const app = polka({ server, onNoMatch: serve }).use(serve);
+
+  app.listen(port, host);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: async ({ force = false } = {}) => {
+      const closed = once(server, 'close');
+      server.close();
+      const busy = new Set<Socket | null>();
+      for (const response of force ? [] : open) {
+        if (!response.req.complete || streams.has(response)) continue;
+        busy.add(response.socket);
+        const { socket } = response;
+        response.shouldKeepAlive = false;
+        response.once('close', () => socket?.destroySoon());
+      }
+      for (const socket of sockets.values()) if (!busy.has(socket)) socket.destroy();
+      await closed;
+    },
+  };
+}
+
+function requestOf(
+  { method = '', headers }: IncomingMessage,
+  target: string,
+  body: string | undefined,
+  alongside: number,
+): HttpRequest {
+  return body === undefined
+    ? { method, target, headers, alongside }
+    : { method, target, headers, alongside, body };
+}
+
+const streams = new WeakSet<ServerResponse>();
+
+function send(response: ServerResponse, answer: Answer): void {
+  const { status, headers } = answer;
+  if ('follow' in answer) {
+    streams.add(response);
+    response.writeHead(status, headers).flushHeaders();
+    const stop = answer.follow((text) => {
+      if (response.writableLength > MOST_BUFFERED) response.destroy();
+      else response.write(text);
+    });
+    response.once('close', stop);
+  } else if (answer.dropped) response.destroy();
+  else {
+    if ('Date' in headers) response.sendDate = false;
+    response.writeHead(status, headers).end(answer.body);
+  }
+}
+
+/** Answers on a bare socket, once, and lets it go. */
+function refuse(socket: Socket, answer: Answer, date: string): void {
+  if (!socket.writable) return;
+  const { status, headers } = answer;
+  const body = 'follow' in answer ? '' : answer.body;
+  socket.on('error', () => socket.destroy());
+  socket.setTimeout(LINGER, () => socket.destroy());
+  socket.end(messageText({ status, headers: { Date: date, ...headers }, body }));
+}

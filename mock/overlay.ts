@@ -1,0 +1,24 @@
+/** What many worlds share, under what one of them has changed. */
+export interface Overlay<Value> {
+  readonly base: ReadonlyMap<string, Value>;
+  readonly changed: Map<string, Value>;
+}
+
+/** Nothing is changed yet. */
+export function overlayOn<Value>(base: ReadonlyMap<string, Value>): Overlay<Value> {
+  return { base, changed: new Map() };
+}
+
+/** The value of an id; undefined: there is none. */
+export function lookIn<Value>({ base, changed }: Overlay<Value>, id: string): Value | undefined {
+  return (changed.size === 0 ? undefined : changed.get(id)) ?? base.get(id);
+}
+
+/** Every value, changed ones in the place of those that they changed, new ones last. */
+export function valuesOf<Value>({ base, changed }: Overlay<Value>): readonly Value[] {
+  if (changed.size === 0) return [...base.values()];
+  return [
+    ...Array.from(base, ([id, value]) => changed.get(id) ?? value),
+    ...Array.from(changed).flatMap(([id, value]) => (base.has(id) ? [] : [value])),
+  ];
+}
