@@ -89,8 +89,8 @@ const shown: Readonly<Record<(typeof decisions)[number]['question'], () => boole
     status(user(MEMBER, { key: 'fabrikam-expiring-key', atMs: 29_999 })) === 200 &&
     status(user(MEMBER, { key: 'fabrikam-expiring-key', atMs: 30_000 })) === 401,
   'Limits of a key': () =>
-    status(user(MEMBER, { key: 'fabrikam-limited-key' })) === 429 &&
-    status(deposit(EXECUTED, { key: 'fabrikam-limited-key' })) === 429,
+    status(user(MEMBER, { key: 'fabrikam-always-limited-key' })) === 429 &&
+    status(deposit(EXECUTED, { key: 'fabrikam-always-limited-key' })) === 429,
   Date: () =>
     [user(MEMBER, { atMs: 4001 }), user('x', { key: null, atMs: 4001 })].every(
       (one) => last(one).headers['Date'] === 'Wed, 15 Jan 2025 12:00:04 GMT',

@@ -1,21 +1,31 @@
+import type { Access } from './admin/guard.ts';
 import { answerRequest, type Answered } from './answer-request.ts';
 import type { Answer, HttpRequest } from './exchange.ts';
-import { stateAnswer } from './provider-state.ts';
 import type { Session } from './session.ts';
 
-interface DoorOptions {
-  readonly hasAdmin: boolean;
+export interface DoorOptions {
+  /** Answers admin calls; without it there is no admin API here. */
+  readonly admin?: ((request: HttpRequest) => Promise<Answer>) | undefined;
   /** Told of each request of a partner. */
   readonly onAnswered?: ((request: HttpRequest, answered: Answered) => void) | undefined;
 }
 
-/** Where each request goes: to the service, or to what stands beside it and leaves no trace in it. */
-export function doorOf(session: Session, { hasAdmin, onAnswered }: DoorOptions) {
-  return (request: HttpRequest): Answer => {
-    const state = hasAdmin ? stateAnswer(session.main.world, request) : undefined;
-    if (state !== undefined) return state;
+/** Where each request goes: to the service, or to the admin API, which leaves no trace in it. */
+export function doorOf(session: Session, { admin, onAnswered }: DoorOptions) {
+  return (request: HttpRequest): Answer | Promise<Answer> => {
+    if (admin !== undefined && isAdmin(request.target)) return admin(request);
     const answered = answerRequest(session, request);
     onAnswered?.(request, answered);
     return answered.response;
   };
 }
+
+/** The admin API of a session; loaded with its first call, for most mocks never get one. */
+export function adminOf(session: Session, access: Access | undefined) {
+  return async (request: HttpRequest): Promise<Answer> => {
+    const { answerAdmin } = await import('./admin/router.ts');
+    return answerAdmin(session, access, request);
+  };
+}
+
+const isAdmin = (target: string) => target.startsWith('/__admin') && /^\/__admin(?:[/?]|$)/.test(target);

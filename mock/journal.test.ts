@@ -76,7 +76,7 @@ describe('the reason of an answer', () => {
       for (let count = 0; count < 61; count++) user(ids.nobody);
       pass(1500);
       user(ids.member);
-      user(ids.member, 'fabrikam-limited-key');
+      user(ids.member, 'fabrikam-always-limited-key');
     });
     assert.deepEqual(all.slice(60), [
       '429: 61 of 60 in 3 s, frees in 3 s',
@@ -114,7 +114,7 @@ test('an entry has the name of the key, its world, time and what was asked', () 
 
 test('a limited request has its Retry-After', () => {
   const { deposit, entries } = testSession();
-  deposit(ids.executed, 'fabrikam-limited-key');
+  deposit(ids.executed, 'fabrikam-always-limited-key');
   assert.equal(entries()[0]?.retryAfterSeconds, 3);
 });
 

@@ -1,12 +1,13 @@
 import type { Fixture } from '../schemas/generated/types.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { ClockMode } from './clock.ts';
-import { doorOf } from './door.ts';
+import type { Access } from './admin/guard.ts';
+import { adminOf, doorOf } from './door.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { httpDate } from './http-date.ts';
 import { entryOf, type JournalEntry } from './journal.ts';
 import { listen } from './listener.ts';
-import { createSession, timeIn } from './session.ts';
+import { createSession, timeIn, type Deviation } from './session.ts';
 import { trimBasePath } from './target.ts';
 
 /** A request and its answer; `at` is in Unix ms. Header fields hold keys: never print them. */
@@ -33,6 +34,11 @@ export interface MockOptions {
   /** Requests that the journal of a world holds. */
   readonly journal?: number;
   readonly maxWorlds?: number;
+  /** The keys of the fixture are no secrets. */
+  readonly arePublicKeys?: boolean;
+  readonly deviation?: Deviation | undefined;
+  /** The admin API: missing with `false`; on a port of its own; for whoever has the token. */
+  readonly admin?: false | { readonly port?: number | undefined; readonly token?: string | undefined };
   /** Told of each request when its answer is on its way. */
   readonly onExchange?: (exchange: AnsweredRequest) => void;
 }
@@ -41,6 +47,8 @@ export interface Mock {
   /** The {base_url}, without a trailing slash. */
   readonly url: string;
   readonly port: number;
+  /** Where the admin API is; undefined where there is none. */
+  readonly adminUrl: string | undefined;
   /** Stops listening and ends every connection: idle ones at once, others behind their answer. */
   close(): Promise<void>;
 }
@@ -51,26 +59,46 @@ export interface Mock {
  * @throws the system's error where it cannot listen, such as one with code EADDRINUSE
  */
 export async function startMock(options: MockOptions): Promise<Mock> {
-  const { port = 0, host = '127.0.0.1', basePath = '/', onExchange } = options;
+  const { port = 0, host = '127.0.0.1', basePath = '/', onExchange, admin = {} } = options;
   const session = createSession({ ...options, now: () => options.clock.now(), clock: options.clockMode });
+  const date = () => httpDate(timeIn(session, session.main));
+  const access = admin === false ? undefined : accessTo(host, admin.token);
+  const answerAdmin = access && adminOf(session, access);
+  const adminPort = admin === false ? undefined : admin.port;
   const listener = await listen({
     port,
     host,
-    date: () => httpDate(timeIn(session, session.main)),
+    date,
     answer: doorOf(session, {
-      hasAdmin: isLoopback(host),
+      admin: adminPort === undefined ? answerAdmin : undefined,
       onAnswered:
         onExchange &&
         ((request, { response, note }) =>
           onExchange({ request, response, at: note.at, entry: () => entryOf(note, session.redact) })),
     }),
   });
-  const name = host.includes(':') ? `[${host}]` : host;
+  const adminListener =
+    answerAdmin && adminPort !== undefined
+      ? await listen({ port: adminPort, host, date, answer: answerAdmin }).catch(async (error: unknown) => {
+          await listener.close();
+          throw error;
+        })
+      : undefined;
+  const origin = (bound: number) => `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
   return {
-    url: `http://${name}:${listener.port}${trimBasePath(basePath)}`,
+    url: `${origin(listener.port)}${trimBasePath(basePath)}`,
     port: listener.port,
-    close: () => listener.close(),
+    adminUrl: answerAdmin && `${origin((adminListener ?? listener).port)}/__admin`,
+    close: async () => {
+      await Promise.all([listener.close(), adminListener?.close()]);
+    },
   };
+}
+
+/** Without a token the admin API is for this machine alone; undefined: for nobody. */
+function accessTo(host: string, token: string | undefined): Access | undefined {
+  if (token !== undefined) return { kind: 'token', token };
+  return isLoopback(host) ? { kind: 'loopback' } : undefined;
 }
 
 const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.');

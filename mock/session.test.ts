@@ -134,9 +134,10 @@ test('a disturbance changes the answer, and the journal says what it would have 
 test('keys of their own limits: always limited, and limited sooner', () => {
   const { user, deposit } = testSession();
   assert.deepEqual(
-    [user(ids.member, 'fabrikam-limited-key'), deposit(ids.executed, 'fabrikam-limited-key')].map(
-      ({ status, headers }) => [status, headers['Retry-After']],
-    ),
+    [
+      user(ids.member, 'fabrikam-always-limited-key'),
+      deposit(ids.executed, 'fabrikam-always-limited-key'),
+    ].map(({ status, headers }) => [status, headers['Retry-After']]),
     [
       [429, '3'],
       [429, '3'],

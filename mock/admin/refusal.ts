@@ -1,0 +1,16 @@
+/** An admin call that cannot be done; the message says why, `place` where in the request. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, message: string, details: Readonly<Record<string, unknown>> = {}) {
+    super(message);
+    this.name = 'Refusal';
+    this.status = status;
+    this.details = details;
+  }
+}
+
+/** 400, with the place in the request that is wrong. */
+export const wrongAt = (place: string, message: string) =>
+  new Refusal(400, place === '' ? message : `${place} ${message}`, place === '' ? {} : { place });
