@@ -1,13 +1,12 @@
-import type { Fixture } from '../schemas/generated/types.ts';
-import type { Behaviour } from './behaviour.ts';
-import type { ClockMode } from './clock.ts';
 import type { Access } from './admin/guard.ts';
+import { controlsOf, type ControlledMock } from './controls.ts';
 import { adminOf, doorOf } from './door.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { httpDate } from './http-date.ts';
 import { entryOf, type JournalEntry } from './journal.ts';
 import { listen } from './listener.ts';
-import { createSession, timeIn, type Deviation } from './session.ts';
+import { sessionFor, type MockData } from './options.ts';
+import { timeIn } from './session.ts';
 import { trimBasePath } from './target.ts';
 
 /** A request and its answer; `at` is in Unix ms. Header fields hold keys: never print them. */
@@ -19,31 +18,18 @@ export interface AnsweredRequest {
   readonly entry: () => JournalEntry;
 }
 
-export interface MockOptions {
-  readonly fixture: Fixture;
-  /** The only source of time, in Unix ms. */
-  readonly clock: { now(): number };
-  /** How the clock of the mock begins, over that; `real` where it is missing. */
-  readonly clockMode?: ClockMode;
+export interface MockOptions extends MockData {
   /** 0, the default, takes a free one. */
   readonly port?: number;
+  /** 127.0.0.1 where it is missing. */
   readonly host?: string;
-  /** Path of {base_url}; a trailing slash makes no difference. */
-  readonly basePath?: string;
-  readonly behaviour?: Behaviour;
-  /** Requests that the journal of a world holds. */
-  readonly journal?: number;
-  readonly maxWorlds?: number;
-  /** The keys of the fixture are no secrets. */
-  readonly arePublicKeys?: boolean;
-  readonly deviation?: Deviation | undefined;
   /** The admin API: missing with `false`; on a port of its own; for whoever has the token. */
   readonly admin?: false | { readonly port?: number | undefined; readonly token?: string | undefined };
   /** Told of each request when its answer is on its way. */
   readonly onExchange?: (exchange: AnsweredRequest) => void;
 }
 
-export interface Mock {
+export interface Mock extends ControlledMock {
   /** The {base_url}, without a trailing slash. */
   readonly url: string;
   readonly port: number;
@@ -51,6 +37,8 @@ export interface Mock {
   readonly adminUrl: string | undefined;
   /** Stops listening and ends every connection: idle ones at once, others behind their answer. */
   close(): Promise<void>;
+  /** The same, at the end of a block with `await using`. */
+  [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
@@ -58,9 +46,9 @@ export interface Mock {
  *
  * @throws the system's error where it cannot listen, such as one with code EADDRINUSE
  */
-export async function startMock(options: MockOptions): Promise<Mock> {
+export async function startMock(options: MockOptions = {}): Promise<Mock> {
   const { port = 0, host = '127.0.0.1', basePath = '/', onExchange, admin = {} } = options;
-  const session = createSession({ ...options, now: () => options.clock.now(), clock: options.clockMode });
+  const session = sessionFor(options);
   const date = () => httpDate(timeIn(session, session.main));
   const access = admin === false ? undefined : accessTo(host, admin.token);
   const answerAdmin = access && adminOf(session, access);
@@ -85,13 +73,16 @@ export async function startMock(options: MockOptions): Promise<Mock> {
         })
       : undefined;
   const origin = (bound: number) => `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+  const close = async () => {
+    await Promise.all([listener.close(), adminListener?.close()]);
+  };
   return {
+    ...controlsOf(session),
     url: `${origin(listener.port)}${trimBasePath(basePath)}`,
     port: listener.port,
     adminUrl: answerAdmin && `${origin((adminListener ?? listener).port)}/__admin`,
-    close: async () => {
-      await Promise.all([listener.close(), adminListener?.close()]);
-    },
+    close,
+    [Symbol.asyncDispose]: close,
   };
 }
 

@@ -1,11 +1,11 @@
-import type { FixtureDeposit } from '../../schemas/generated/types.ts';
-import { changeDeposit, depositNow, foundDeposit } from '../deposits.ts';
-import { lookIn, valuesOf } from '../overlay.ts';
+import { addDeposit, executeDeposit, failDeposit, knownDeposit } from '../change-deposit.ts';
+import { depositNow, type DepositNow } from '../deposit-now.ts';
+import { valuesOf } from '../overlay.ts';
 import { sandboxNamed, timeIn, type Sandbox, type Session } from '../session.ts';
+import { isId } from '../uuid.ts';
 import { countIn, fieldsOf, numberAt } from './fields.ts';
 import { readPart } from './part.ts';
-import { Refusal } from './refusal.ts';
-import { ok, type AdminRequest, type Route } from './route.ts';
+import { ok, type Route } from './route.ts';
 
 /** Most deposits or users that one answer lists, unless told otherwise. */
 export const PAGE = 1000;
@@ -16,42 +16,15 @@ export function page<Item>(items: readonly Item[], query: URLSearchParams): read
   return items.slice(offset, offset + countIn(query, 'limit', PAGE));
 }
 
-function known(session: Session, { world, params }: AdminRequest) {
-  const sandbox = sandboxNamed(session, world);
-  const deposit = foundDeposit(sandbox.world, params['id'] ?? '');
-  if (deposit === undefined)
-    throw new Refusal(404, `there is no deposit ${params['id']} here; GET /__admin/deposits lists them`);
-  return { sandbox, deposit, now: timeIn(session, sandbox) };
-}
-
-/** A deposit whose state can still change. */
-function open(session: Session, request: AdminRequest) {
-  const found = known(session, request);
-  const { state } = depositNow(found.sandbox.world, found.deposit, found.now);
-  if (state !== 'pending')
-    throw new Refusal(409, `the deposit is ${state}, which is final; POST /__admin/reset begins anew`, {
-      state,
-    });
-  return found;
-}
-
-function add(session: Session, sandbox: Sandbox, body: unknown): FixtureDeposit {
-  const user_id = (body as { user_id?: unknown } | undefined)?.user_id;
-  const user = typeof user_id === 'string' ? lookIn(sandbox.world.users, user_id.toLowerCase()) : undefined;
-  if (typeof user_id === 'string' && user === undefined)
-    throw new Refusal(400, `user_id ${user_id} is not among the users; POST /__admin/users adds one`, {
-      place: 'user_id',
-    });
-  const { deposits } = readPart({ users: user ? [user] : [], deposits: [body ?? null] }, 'deposits[0]');
-  const [deposit] = deposits!;
-  if (foundDeposit(sandbox.world, deposit!.reference_id) !== undefined)
-    throw new Refusal(409, `there is a deposit ${deposit!.reference_id} already`, { place: 'reference_id' });
-  changeDeposit(session, sandbox, 'added', {
-    ...deposit!,
-    partner: user?.partner ?? null,
-    since: timeIn(session, sandbox),
-  });
-  return deposit!;
+function add(session: Session, sandbox: Sandbox, body: unknown): DepositNow {
+  // Within the part any user will do; whether there is one is the world's to say.
+  const { user_id } = (body ?? {}) as { readonly user_id?: unknown };
+  const users =
+    typeof user_id === 'string' && isId('user-status', user_id)
+      ? [{ user_id, partner: null, date_joined: '2000-01-01T00:00:00Z' }]
+      : [];
+  const { deposits } = readPart({ users, deposits: [body ?? null] }, 'deposits[0]');
+  return addDeposit(session, sandbox, deposits![0]!);
 }
 
 /** The deposits, and the transitions of the pending ones (States and transitions). */
@@ -90,9 +63,10 @@ export const depositRoutes: readonly Route[] = [
     method: 'GET',
     path: '/deposits/{id}',
     summary: 'One deposit.',
-    handle: (session, request) => {
-      const { sandbox, deposit, now } = known(session, request);
-      return ok(depositNow(sandbox.world, deposit, now));
+    handle: (session, { world: name, params }) => {
+      const sandbox = sandboxNamed(session, name);
+      const deposit = knownDeposit(sandbox, params['id'] ?? '');
+      return ok(depositNow(sandbox.world, deposit, timeIn(session, sandbox)));
     },
   },
   {
@@ -108,36 +82,26 @@ export const depositRoutes: readonly Route[] = [
         executedAt: { type: 'integer', minimum: 0 },
       },
     },
-    handle: (session, request) => {
-      const fields = fieldsOf(request.body, ['amountInUsd', 'executedAt']);
-      const { sandbox, deposit, now } = open(session, request);
-      const planned = deposit.state === 'pending' ? deposit.becomes : undefined;
-      const amountInUsd = numberAt(fields, 'amountInUsd', 0) ?? planned?.amountInUsd ?? 100;
-      const executedAt = Math.trunc(numberAt(fields, 'executedAt', 0) ?? planned?.executedAt ?? now);
-      const { reference_id, user_id, partner } = deposit;
-      const executed = {
-        reference_id,
-        user_id,
-        partner,
-        state: 'EXECUTED',
-        amountInUsd,
-        executedAt,
-      } as const;
-      changeDeposit(session, sandbox, 'executed', executed);
-      return ok(depositNow(sandbox.world, executed, now));
+    handle: (session, { world: name, params, body }) => {
+      const fields = fieldsOf(body, ['amountInUsd', 'executedAt']);
+      const [amountInUsd, executedAt] = [
+        numberAt(fields, 'amountInUsd', 0),
+        numberAt(fields, 'executedAt', 0),
+      ];
+      const given = {
+        ...(amountInUsd !== undefined && { amountInUsd }),
+        ...(executedAt !== undefined && { executedAt }),
+      };
+      return ok(executeDeposit(session, sandboxNamed(session, name), params['id'] ?? '', given));
     },
   },
   {
     method: 'POST',
     path: '/deposits/{id}/fail',
     summary: 'Lets a pending deposit fail now. 409 where its state is final.',
-    handle: (session, request) => {
-      fieldsOf(request.body, []);
-      const { sandbox, deposit, now } = open(session, request);
-      const { reference_id, user_id, partner } = deposit;
-      const failed = { reference_id, user_id, partner, state: 'failed' } as const;
-      changeDeposit(session, sandbox, 'failed', failed);
-      return ok(depositNow(sandbox.world, failed, now));
+    handle: (session, { world: name, params, body }) => {
+      fieldsOf(body, []);
+      return ok(failDeposit(session, sandboxNamed(session, name), params['id'] ?? ''));
     },
   },
 ];

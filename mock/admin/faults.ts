@@ -2,7 +2,7 @@ import { tell } from '../events.ts';
 import { faults } from '../faults.ts';
 import { sandboxNamed, serviceWith } from '../session.ts';
 import { fieldsOf } from './fields.ts';
-import { wrongAt } from './refusal.ts';
+import { wrongAt } from '../refusal.ts';
 import { ok, type Route } from './route.ts';
 
 /** Deviations from the interface, one at a time. */

@@ -7,7 +7,7 @@ import { keyOf, type ApiKey } from '../world.ts';
 import { fieldsOf, needed, textAt } from './fields.ts';
 import { shownLimits } from './limits.ts';
 import { readPart } from './part.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from '../refusal.ts';
 import { ok, type AdminRequest, type Route } from './route.ts';
 
 /** A key as it may be shown: by its name, and by itself only where it is no secret. */

@@ -1,7 +1,7 @@
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { readFixture } from '../../schemas/read-fixture.ts';
-import { Refusal, wrongAt } from './refusal.ts';
+import { Refusal, wrongAt } from '../refusal.ts';
 
 /**
  * A fixture, or a part of one, read as a file would be.

@@ -2,7 +2,7 @@ import { clear, entryOf, notesOf, type JournalEntry } from '../journal.ts';
 import { sandboxNamed, type Session } from '../session.ts';
 import { splitTarget } from '../target.ts';
 import { countIn, fieldsOf } from './fields.ts';
-import { wrongAt } from './refusal.ts';
+import { wrongAt } from '../refusal.ts';
 import { ok, type AdminRequest, type Route } from './route.ts';
 
 type Matches = (entry: JournalEntry, value: string) => boolean;

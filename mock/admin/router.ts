@@ -3,7 +3,7 @@ import type { Session } from '../session.ts';
 import { splitTarget } from '../target.ts';
 import { isWorldName } from '../world-name.ts';
 import { admit, type Access } from './guard.ts';
-import { Refusal, wrongAt } from './refusal.ts';
+import { Refusal, wrongAt } from '../refusal.ts';
 import type { AdminAnswer, Route } from './route.ts';
 import { routes } from './routes.ts';
 

@@ -3,7 +3,7 @@ import { lookIn, valuesOf } from '../overlay.ts';
 import { sandboxNamed } from '../session.ts';
 import { page, PAGE } from './deposits.ts';
 import { readPart } from './part.ts';
-import { Refusal } from './refusal.ts';
+import { Refusal } from '../refusal.ts';
 import { ok, type Route } from './route.ts';
 
 /** The users, and of whose IB they are. */

@@ -1,4 +1,4 @@
-/** An admin call that cannot be done; the message says why, `place` where in the request. */
+/** Something that a mock was asked to do and cannot; the message says why, `place` in the details where. */
 export class Refusal extends Error {
   readonly status: number;
   readonly details: Readonly<Record<string, unknown>>;

@@ -1,7 +1,5 @@
-import { tell } from './events.ts';
 import { dueAt } from './lookup.ts';
 import { lookIn } from './overlay.ts';
-import type { Sandbox, Session } from './session.ts';
 import type { Deposit, World } from './world.ts';
 
 /** A deposit as it is at a time, with what is to become of it. */
@@ -41,11 +39,4 @@ export function depositNow(world: World, deposit: Deposit, now: number): Deposit
   return afterPolls === undefined
     ? { ...shown, ...(due !== undefined && { dueInMs: due - now }) }
     : { ...shown, pollsLeft: Math.max(0, afterPolls - (world.polls.get(id) ?? 0)) };
-}
-
-/** Puts a deposit into a world, in the place of the one with its id. */
-export function changeDeposit(session: Session, sandbox: Sandbox, what: string, deposit: Deposit): void {
-  sandbox.world.deposits.changed.set(deposit.reference_id.toLowerCase(), deposit);
-  const words = `deposit ${deposit.reference_id} ${what}`;
-  tell(session.watchers, () => ({ kind: 'change', world: sandbox.name, what: words }));
 }
