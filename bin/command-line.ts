@@ -1,5 +1,7 @@
 import yargs, { type Argv } from 'yargs';
 import { Problem } from '../schemas/problem.ts';
+import { clockModes } from '../mock/clock.ts';
+import { sessionDefaults } from '../mock/session-defaults.ts';
 import { defaults } from './defaults.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -58,6 +60,26 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
         .demandCommand(1, 'fixture: what shall be done with it? There is: fixture check <file>'),
     )
     .command(
+      'healthcheck [url]',
+      'exit with 0 where a mock answers, with 1 where none does',
+      (command) =>
+        command.positional('url', {
+          type: 'string',
+          default: 'http://127.0.0.1:4010',
+          describe: '{base_url} of the mock',
+        }),
+      async ({ url }) => {
+        const [{ ailment }, { targetUrl }] = await Promise.all([
+          import('./healthcheck.ts'),
+          import('./values.ts'),
+        ]);
+        const problem = await ailment(targetUrl(url));
+        if (problem === undefined) return;
+        surroundings.writeError(`ib-conformance: ${url} is not healthy: ${problem}\n`);
+        code = 1;
+      },
+    )
+    .command(
       'self-test',
       'hold the suites against every fault and every variant of the mock',
       (command) =>
@@ -76,7 +98,7 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
         code = result.gaps.length === 0 ? exitCodes.conformant[0] : exitCodes.nonconformant[0];
       },
     )
-    .demandCommand(1, 'which command? There are verify, mock, requirements, fixture, self-test')
+    .demandCommand(1, 'which command? There are verify, mock, requirements, fixture, healthcheck, self-test')
     .strict()
     .version(version)
     .help()
@@ -183,6 +205,34 @@ const mockFlags = {
     ...text,
     describe: 'answer in another way that the interface allows; `--variant list` lists them',
   },
+  watch: { type: 'boolean', default: false, describe: 'load the fixture again when its file changes' },
+  clock: {
+    type: 'string',
+    choices: clockModes,
+    default: 'real',
+    requiresArg: true,
+    describe: 'real; frozen until it is moved; poll: a second further with each poll of a pending deposit',
+  },
+  journal: {
+    ...text,
+    default: String(sessionDefaults.journal),
+    describe: 'requests that are kept, of each world',
+  },
+  'max-worlds': {
+    ...text,
+    default: String(sessionDefaults.maxWorlds),
+    describe: 'worlds that keys with ~name may open; past that the least recently used one is dropped',
+  },
+  'no-admin': { type: 'boolean', default: false, describe: 'leave the admin API out' },
+  'admin-port': { ...text, describe: 'port of its own for the admin API; 0 takes a free one' },
+  'admin-token': {
+    ...text,
+    describe:
+      'what callers of the admin API have to present (default: none on loopback, else a new one, printed)',
+  },
+  'tls-cert': { ...text, describe: 'PEM file of a certificate: serve https' },
+  'tls-key': { ...text, describe: 'PEM file of its key' },
+  cors: { type: 'boolean', default: false, describe: 'let pages of any origin call the service' },
   log: {
     type: 'string',
     choices: ['pretty', 'json', 'silent'],
@@ -222,6 +272,7 @@ function withSuggestion(message: string): string {
     'mock',
     'requirements',
     'fixture',
+    'healthcheck',
     'self-test',
   ];
   const asTyped =

@@ -93,23 +93,24 @@ export async function listen({ port, host, tls, answer, date }: ListenerOptions)
   // Targets such as `*` match no pattern of polka's, hence `onNoMatch`.
   const app = polka({ server, onNoMatch: serve }).use(serve);
 
+  let closing: Promise<void> | undefined;
   app.listen(port, host);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
-    close: async ({ force = false } = {}) => {
-      const closed = once(server, 'close');
+    close: ({ force = false } = {}) => {
+      const closed = (closing ??= once(server, 'close').then(() => undefined));
       server.close();
-      const busy = new Set<Socket | null>();
-      for (const response of force ? [] : open) {
-        if (!response.req.complete || streams.has(response)) continue;
-        busy.add(response.socket);
+      const busy = new Set<Socket>();
+      for (const response of open) {
         const { socket } = response;
+        if (force || socket === null || !response.req.complete || streams.has(response)) continue;
+        busy.add(socket);
         response.shouldKeepAlive = false;
-        response.once('close', () => socket?.destroySoon());
+        response.once('close', () => socket.destroySoon());
       }
       for (const socket of sockets.values()) if (!busy.has(socket)) socket.destroy();
-      await closed;
+      return closed;
     },
   };
 }

@@ -1,12 +1,13 @@
+import type { Fixture } from '../schemas/generated/types.ts';
 import type { Access } from './admin/guard.ts';
 import { controlsOf, type ControlledMock } from './controls.ts';
 import { adminOf, doorOf } from './door.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { httpDate } from './http-date.ts';
 import { entryOf, type JournalEntry } from './journal.ts';
-import { listen } from './listener.ts';
+import { listen, type Tls } from './listener.ts';
 import { sessionFor, type MockData } from './options.ts';
-import { timeIn } from './session.ts';
+import { replaceFixture, timeIn } from './session.ts';
 import { trimBasePath } from './target.ts';
 
 /** A request and its answer; `at` is in Unix ms. Header fields hold keys: never print them. */
@@ -25,6 +26,9 @@ export interface MockOptions extends MockData {
   readonly host?: string;
   /** The admin API: missing with `false`; on a port of its own; for whoever has the token. */
   readonly admin?: false | { readonly port?: number | undefined; readonly token?: string | undefined };
+  readonly tls?: Tls | undefined;
+  /** Pages of other origins may call the service, not the admin API. */
+  readonly cors?: boolean;
   /** Told of each request when its answer is on its way. */
   readonly onExchange?: (exchange: AnsweredRequest) => void;
 }
@@ -35,8 +39,13 @@ export interface Mock extends ControlledMock {
   readonly port: number;
   /** Where the admin API is; undefined where there is none. */
   readonly adminUrl: string | undefined;
-  /** Stops listening and ends every connection: idle ones at once, others behind their answer. */
-  close(): Promise<void>;
+  /** Another fixture in the place of the one that is served, and everything as at first. */
+  replaceFixture(fixture: Fixture): void;
+  /**
+   * Stops listening and ends every connection: idle ones at once, others behind their answer, which
+   * `force` does not wait for.
+   */
+  close(options?: { readonly force?: boolean }): Promise<void>;
   /** The same, at the end of a block with `await using`. */
   [Symbol.asyncDispose](): Promise<void>;
 }
@@ -48,6 +57,7 @@ export interface Mock extends ControlledMock {
  */
 export async function startMock(options: MockOptions = {}): Promise<Mock> {
   const { port = 0, host = '127.0.0.1', basePath = '/', onExchange, admin = {} } = options;
+  const { tls, cors } = options;
   const session = sessionFor(options);
   const date = () => httpDate(timeIn(session, session.main));
   const access = admin === false ? undefined : accessTo(host, admin.token);
@@ -57,7 +67,9 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     port,
     host,
     date,
+    tls,
     answer: doorOf(session, {
+      cors,
       admin: adminPort === undefined ? answerAdmin : undefined,
       onAnswered:
         onExchange &&
@@ -67,22 +79,26 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   });
   const adminListener =
     answerAdmin && adminPort !== undefined
-      ? await listen({ port: adminPort, host, date, answer: answerAdmin }).catch(async (error: unknown) => {
-          await listener.close();
-          throw error;
-        })
+      ? await listen({ port: adminPort, host, date, tls, answer: answerAdmin }).catch(
+          async (error: unknown) => {
+            await listener.close();
+            throw error;
+          },
+        )
       : undefined;
-  const origin = (bound: number) => `http://${host.includes(':') ? `[${host}]` : host}:${bound}`;
-  const close = async () => {
-    await Promise.all([listener.close(), adminListener?.close()]);
+  const scheme = tls === undefined ? 'http' : 'https';
+  const origin = (bound: number) => `${scheme}://${host.includes(':') ? `[${host}]` : host}:${bound}`;
+  const close: Mock['close'] = async (how) => {
+    await Promise.all([listener.close(how), adminListener?.close(how)]);
   };
   return {
     ...controlsOf(session),
     url: `${origin(listener.port)}${trimBasePath(basePath)}`,
     port: listener.port,
     adminUrl: answerAdmin && `${origin((adminListener ?? listener).port)}/__admin`,
+    replaceFixture: (fixture) => replaceFixture(session, fixture),
     close,
-    [Symbol.asyncDispose]: close,
+    [Symbol.asyncDispose]: () => close(),
   };
 }
 
@@ -92,4 +108,5 @@ function accessTo(host: string, token: string | undefined): Access | undefined {
   return isLoopback(host) ? { kind: 'loopback' } : undefined;
 }
 
-const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.');
+/** Whether only this machine reaches an address. */
+export const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.');

@@ -8,6 +8,7 @@ import { serviceOf, type Service } from './handler.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { valuesOf } from './overlay.ts';
 import { redactorOf, type Redact } from './redact.ts';
+import { sessionDefaults } from './session-defaults.ts';
 import { factsOf, worldOf, type Facts, type World } from './world.ts';
 
 /** A deviation from the behaviour, by the id under which a table has it. */
@@ -72,9 +73,6 @@ export interface Session {
   /** Requests that were answered in all worlds, ever. */
   answered: number;
 }
-
-/** Numbers where nobody says otherwise. */
-export const sessionDefaults = { maxWorlds: 100, journal: 1000 } as const;
 
 /** A mock that has answered nothing yet. */
 export function createSession(options: SessionOptions): Session {

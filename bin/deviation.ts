@@ -1,0 +1,29 @@
+import type { Change } from '../mock/change.ts';
+import { Problem } from '../schemas/problem.ts';
+import { didYouMean } from './nearest.ts';
+
+interface Described {
+  readonly what: string;
+  readonly change: Change;
+}
+
+/**
+ * The deviation that a flag names.
+ *
+ * @throws Problem with code `usage` where there is none of that name
+ */
+export function deviation(flag: string, id: string, known: Readonly<Record<string, Described>>) {
+  const found = Object.hasOwn(known, id) ? known[id] : undefined;
+  if (found === undefined)
+    throw new Problem(
+      'usage',
+      `--${flag} ${id}: there is none of that name${didYouMean(id, Object.keys(known))} (--${flag} list lists them)`,
+    );
+  return { id, change: found.change };
+}
+
+/** Ids with what they stand for, one behind the other. */
+export const listed = (known: Readonly<Record<string, Described>>) =>
+  Object.entries(known)
+    .map(([id, { what }]) => `${id}\n    ${what}\n`)
+    .join('');
