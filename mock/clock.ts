@@ -33,7 +33,6 @@ export function setBackBy(clock: Clock, ms: number): Clock {
 
 /** Unix ms that a clock shows at a base time. */
 export function timeOf({ at, since, rate }: Clock, base: number): number {
-  if (rate === 0) return at;
   return rate === 1 ? at + base - since : Math.floor(at + (base - since) * rate);
 }
 

@@ -40,6 +40,23 @@ test('a minute frees the limiter, executes the deposit and expires the key at on
   assert.deepEqual(before(), [200, 404, 200]);
 });
 
+test('a limiter that is still closed is not told of, nor one that was open', () => {
+  const mock = testSession();
+  limit(mock);
+  mock.deposit(ids.executed);
+  assert.deepEqual(advanceClock(mock.session, mock.session.main, 2999).due, none);
+  assert.equal(advanceClock(mock.session, mock.session.main, 1).due.limiters.length, 1);
+});
+
+test('a clock that is reset forgets what was counted in a time to come', () => {
+  const mock = testSession();
+  advanceClock(mock.session, mock.session.main, 60_000);
+  limit(mock);
+  assert.equal(mock.user(ids.member).status, 429);
+  resetClock(mock.session, mock.session.main);
+  assert.equal(mock.user(ids.member).status, 200);
+});
+
 test('a clock that is reset undoes what it brought about', () => {
   const mock = testSession();
   const { session, user, deposit } = mock;

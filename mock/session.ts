@@ -6,7 +6,6 @@ import { tell, type Watcher } from './events.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { serviceOf, type Service } from './handler.ts';
 import { createJournal, type Journal } from './journal.ts';
-import { valuesOf } from './overlay.ts';
 import { redactorOf, type Redact } from './redact.ts';
 import { sessionDefaults } from './session-defaults.ts';
 import { factsOf, worldOf, type Facts, type World } from './world.ts';
@@ -157,7 +156,11 @@ export function replaceFixture(session: Session, fixture: Fixture): void {
   resetAll(session);
 }
 
-/** Names instead of values for the keys that were added to a world, too. */
-export function redactAlso(session: Session, sandbox: Sandbox): void {
-  session.redact = redactorOf([...session.facts.keys.values(), ...valuesOf(sandbox.world.keys)]);
+/** Names instead of values for the keys that were added to any world, too. */
+export function redactAdded(session: Session): void {
+  const worlds = [session.main, ...session.sandboxes.values()].map(({ world }) => world);
+  session.redact = redactorOf([
+    ...session.facts.keys.values(),
+    ...worlds.flatMap(({ keys }) => [...keys.changed.values()]),
+  ]);
 }

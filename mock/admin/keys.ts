@@ -2,7 +2,7 @@ import { keyNames } from '../../schemas/key-names.ts';
 import { tell } from '../events.ts';
 import { expiryOf, keyAt } from '../key.ts';
 import { lookIn, valuesOf } from '../overlay.ts';
-import { redactAlso, sandboxNamed, timeIn, type Sandbox, type Session } from '../session.ts';
+import { redactAdded, sandboxNamed, timeIn, type Sandbox, type Session } from '../session.ts';
 import { keyOf, type ApiKey } from '../world.ts';
 import { fieldsOf, needed, textAt } from './fields.ts';
 import { shownLimits } from './limits.ts';
@@ -97,7 +97,7 @@ export const keyRoutes: readonly Route[] = [
           : Math.trunc(timeIn(session, sandbox) + expiresAfterSeconds * 1000);
       const key = keyOf({ ...added, ...(expiresAt !== undefined && { expiresAt }) }, names.at(-1)!);
       change(session, sandbox, key, 'added');
-      redactAlso(session, sandbox);
+      redactAdded(session);
       return { status: 201, json: shownKey(session, sandbox, key) };
     },
   },

@@ -47,7 +47,8 @@ test('on the port of the service, at the root, whatever the base path, and no ex
   assert.deepEqual([status, body], [200, '{"status":"healthy"}']);
   assert.equal(headers['content-type'], 'application/json');
   assert.equal((await ask(port, 'GET', '/gateway/__admin/health')).body, '{"error":"Not found"}');
-  assert.equal(seen.length, 1);
+  assert.equal((await ask(port, 'GET', '/__administration')).body, '{"error":"Not found"}');
+  assert.equal(seen.length, 2);
 });
 
 test('HEAD is GET without the body', async (t) => {

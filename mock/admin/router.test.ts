@@ -356,6 +356,15 @@ describe('keys', () => {
     assert.equal(user(ids.member, 'another-key~a').status, 200);
     assert.equal(entries('a')[0]?.key, '<key northwind/active/3>');
   });
+  test('are named in the journal of any world in which they turn up', async () => {
+    const { done, get, entries } = testAdmin();
+    const add = (world: string, key: string) =>
+      done('POST', `/keys?world=${world}`, { key, partner: 'northwind', state: 'active' });
+    await add('a', 'secret-of-a');
+    await add('b', 'secret-of-b');
+    get('/?x=secret-of-a&y=secret-of-b');
+    assert.doesNotMatch(JSON.stringify(entries()), /secret/);
+  });
   test('never show, in no answer, but those of the built-in fixture', async () => {
     for (const [arePublicKeys, shows] of [
       [false, false],
