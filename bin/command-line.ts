@@ -5,7 +5,7 @@ import { sessionDefaults } from '../mock/session-defaults.ts';
 import { defaults } from './defaults.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Surroundings } from './surroundings.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean } from '../schemas/nearest.ts';
 import { version } from './version.ts';
 
 /** The only file that knows yargs. Each command loads what it needs when it is called. */
@@ -150,6 +150,13 @@ const verifyFlags = {
     ...text,
     default: `${defaults.maxDurationMs / 60_000}m`,
     describe: 'time that the run may take: 90s, 5m, 1h',
+  },
+  'max-requests': { ...text, describe: 'requests that the run may send (default: no bound)' },
+  rate: { ...text, describe: 'requests a second, at most (default: as fast as they come)' },
+  plan: {
+    type: 'boolean',
+    default: false,
+    describe: 'say what the run would take and what would be cut, and send nothing',
   },
   strict: { type: 'boolean', default: false, describe: 'fail on recommended requirements too' },
   'allow-incomplete': {

@@ -1,6 +1,6 @@
 import type { Change } from '../mock/change.ts';
 import { Problem } from '../schemas/problem.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean } from '../schemas/nearest.ts';
 
 interface Described {
   readonly what: string;

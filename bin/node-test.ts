@@ -58,6 +58,7 @@ export function conformance(options: ConformanceOptions): void {
       concurrency: defaults.concurrency,
       timeoutMs: options.timeoutMs ?? defaults.timeoutMs,
       maxDurationMs: options.maxDurationMs ?? defaults.maxDurationMs,
+      maxRequests: Number.POSITIVE_INFINITY,
       headers: ourHeaders,
       tls: { insecure: false },
       ...(options.stateUrl === undefined

@@ -26,6 +26,7 @@ async function verify(bend?: Bend, withLimits = true): Promise<RunRecord> {
       concurrency: 8,
       timeoutMs: 5000,
       maxDurationMs: Number.POSITIVE_INFINITY,
+      maxRequests: Number.POSITIVE_INFINITY,
       headers: {},
       tls: { insecure: false },
       clock,

@@ -2,7 +2,7 @@ import { rename, rm, stat, writeFile } from 'node:fs/promises';
 import { dirname, join, basename } from 'node:path';
 import { reports, type ReportName } from '../reports/index.ts';
 import { Problem } from '../schemas/problem.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean } from '../schemas/nearest.ts';
 
 /** A report that was asked for; without a file it goes to standard output. */
 export interface ReportRequest {

@@ -32,6 +32,7 @@ export function tryMock(behaviour: Behaviour, options: TrialOptions): Promise<Ru
     concurrency: defaults.concurrency,
     timeoutMs: defaults.timeoutMs,
     maxDurationMs: Number.POSITIVE_INFINITY,
+    maxRequests: Number.POSITIVE_INFINITY,
     headers: {},
     tls: { insecure: false },
     clock,

@@ -9,6 +9,13 @@ export function wholeNumber(flag: string, text: string, least: number, most: num
   throw usage(`--${flag} ${text}: needs a whole number from ${least} to ${most}`);
 }
 
+/** A number above 0, such as 20 or 0.5. */
+export function positiveNumber(flag: string, text: string, most: number): number {
+  const value = Number(text);
+  if (/^\d+(\.\d+)?$/.test(text) && value > 0 && value <= most) return value;
+  throw usage(`--${flag} ${text}: needs a number above 0, up to ${most}`);
+}
+
 const unitsInMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** A time such as 500ms, 90s, 5m or 1h, in ms. */

@@ -1,10 +1,11 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { renderProgress, reports } from '../reports/index.ts';
+import { renderPlan, renderProgress, reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import {
   knowledge,
+  plan,
   realClock,
   run,
   stateHookAt,
@@ -20,7 +21,7 @@ import { loadFixture } from './fixture-file.ts';
 import type { Surroundings } from './surroundings.ts';
 import { parseReport, prepareFile, type PendingFile, type ReportRequest } from './report-files.ts';
 import { select } from './select.ts';
-import { durationMs, headerFields, targetUrl, wholeNumber } from './values.ts';
+import { durationMs, headerFields, positiveNumber, targetUrl, wholeNumber } from './values.ts';
 import { version } from './version.ts';
 
 /** The flags of `verify`, as they were typed. */
@@ -36,6 +37,9 @@ export interface VerifyFlags {
   readonly skip: readonly string[];
   readonly timeout: string;
   readonly maxDuration: string;
+  readonly maxRequests?: string | undefined;
+  readonly rate?: string | undefined;
+  readonly plan: boolean;
   readonly strict: boolean;
   readonly allowIncomplete: boolean;
   readonly header: readonly string[];
@@ -75,6 +79,11 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     cases: wholeNumber('cases', flags.cases, 1, 1_000_000),
     concurrency: wholeNumber('concurrency', flags.concurrency, 1, 256),
     timeoutMs,
+    maxRequests:
+      flags.maxRequests === undefined
+        ? Number.POSITIVE_INFINITY
+        : wholeNumber('max-requests', flags.maxRequests, 1, 1_000_000_000),
+    ...(flags.rate === undefined ? {} : { rate: positiveNumber('rate', flags.rate, 100_000) }),
     headers: { ...ourHeaders, ...headerFields(flags.header) },
     tls: {
       insecure: flags.insecure,
@@ -90,6 +99,14 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
   };
   const maxDurationMs = durationMs('max-duration', flags.maxDuration);
   const target = flags.url === undefined ? undefined : targetUrl(flags.url);
+  const planned = renderPlan(
+    plan({ ...options, maxDurationMs: target === undefined ? Number.POSITIVE_INFINITY : maxDurationMs }),
+  );
+  if (flags.plan) {
+    await surroundings.print(planned);
+    return 0;
+  }
+  if (target !== undefined) surroundings.writeError(planned);
   const outputs = await prepareOutputs(requests);
   try {
     const caught = flags.noCanary ? undefined : await canary(await loadFixture(undefined, env), options.seed);

@@ -52,7 +52,7 @@ function noteOf(
   response: HttpResponse,
   chaos: string | undefined,
 ): Note {
-  const { call, finding, now } = exchange;
+  const { call, finding, preferred, now } = exchange;
   return {
     id,
     at: now,
@@ -68,6 +68,7 @@ function noteOf(
     status: response.status,
     meant: answered(exchange, []).status,
     retryAfter: response.headers['Retry-After'],
+    preferred,
     chaos,
   };
 }

@@ -1,3 +1,4 @@
+import { STATUS_CODES } from 'node:http';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { ErrorBody, ExecutedDepositResult, MembershipResult } from '../schemas/generated/types.ts';
 import type { Exchange, Finding, FindingKind } from './exchange.ts';
@@ -29,11 +30,15 @@ const elsewhere = {
 /** Status and header fields of an answer; `methods` are those that the endpoints answer. */
 export function answered(exchange: Exchange, methods: readonly string[]) {
   const status = statusOf(exchange);
-  return { status, headers: headersOf(status, exchange.finding, methods) };
+  const headers = headersOf(status, exchange.finding, methods);
+  const { preferred } = exchange;
+  if (preferred === undefined) return { status, headers };
+  return { status, headers: { ...headers, 'Preference-Applied': `code=${preferred}` } };
 }
 
 function statusOf({ call, finding }: Exchange): number {
   if (finding.kind === 'noSuchPath' || finding.kind === 'noSuchMethod') return elsewhere[finding.kind].status;
+  if (finding.kind === 'failing') return finding.status;
   return (call && statuses[call.endpoint][finding.kind]) ?? 404;
 }
 
@@ -55,6 +60,7 @@ function headersOf(
 export function payloadOf(status: number, { call, finding }: Exchange): Payload {
   if (finding.kind === 'noSuchPath' || finding.kind === 'noSuchMethod')
     return { error: elsewhere[finding.kind].error };
+  if (finding.kind === 'failing') return { error: STATUS_CODES[status] ?? 'Server Error' };
   if (finding.kind === 'member') return { is_under_ib: true, date_joined: finding.user.date_joined };
   if (finding.kind === 'executed') {
     const { amountInUsd, executedAt } = finding;

@@ -83,6 +83,14 @@ const shown: Readonly<Record<(typeof decisions)[number]['question'], () => boole
   },
   'Retry-After': () => last(...limited, user(NOBODY, { atMs: 1001 })).headers['Retry-After'] === '2',
   'WWW-Authenticate': () => last(user(MEMBER, { key: null })).headers['WWW-Authenticate'] === 'Bearer',
+  Prefer: () => {
+    const asking = { headers: { prefer: 'code=429' } };
+    return (
+      last(user(MEMBER, asking)).headers['Preference-Applied'] === 'code=429' &&
+      status(user(MEMBER, asking)) === 429 &&
+      status(user(MEMBER, { ...asking, key: 'nope' })) === 401
+    );
+  },
   Caching: () =>
     [user(MEMBER), user('x'), probe('/')].every((one) => last(one).headers['Cache-Control'] === 'no-store'),
   'Expiry of a key': () =>

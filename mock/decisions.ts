@@ -34,6 +34,10 @@ export const decisions = [
   { question: 'No limits in the fixture', answer: 'no limiter' },
   { question: 'Retry-After', answer: 'on 429, in whole seconds, rounded up' },
   { question: 'WWW-Authenticate', answer: 'Bearer, on 401' },
+  {
+    question: 'Prefer',
+    answer: 'code=429 forces that answer, with an accepted key; Preference-Applied says so',
+  },
   { question: 'Caching', answer: 'Cache-Control: no-store on every answer' },
   { question: 'Transition after polls', answer: "so many polls by the partner's keys get 404, the next 200" },
   {

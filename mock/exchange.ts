@@ -62,11 +62,12 @@ export type Refusal =
   | { readonly kind: 'limited'; readonly waitMs: number; readonly limit: Limit }
   | { readonly kind: 'invalid' };
 
-/** What became of a request. The last two never reached an endpoint. */
+/** What became of a request. The last two never reached an endpoint; `failing` is only ever asked for. */
 export type Finding =
   | UserFinding
   | DepositFinding
   | Refusal
+  | { readonly kind: 'failing'; readonly status: number }
   | { readonly kind: 'noSuchPath' }
   | { readonly kind: 'noSuchMethod' };
 
@@ -95,4 +96,6 @@ export interface Exchange {
   /** Missing where the path led to no endpoint, or the method was refused. */
   readonly call?: Call;
   readonly finding: Finding;
+  /** The status that the request asked for, where it was given that. */
+  readonly preferred?: number;
 }

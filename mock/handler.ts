@@ -4,6 +4,7 @@ import { reference, type Behaviour, type Check, type UnreadCall } from './behavi
 import type { Call, Exchange, Finding, HttpRequest, HttpResponse, Refusal } from './exchange.ts';
 import { httpDate } from './http-date.ts';
 import { keyAt } from './key.ts';
+import { preferredFinding } from './forced.ts';
 import { checkLimit, countCall } from './limiter.ts';
 import { lookUps } from './lookup.ts';
 import { readQuery, routesUnder, splitTarget } from './target.ts';
@@ -54,6 +55,8 @@ function exchangeOf(
     return { world, now, request, finding: { kind: 'noSuchMethod' } };
   const parameters = readQuery(query, behaviour.decode);
   const call = readCall(behaviour, world, { endpoint, request, parameters }, now);
+  const preferred = preferredFinding(world, call);
+  if (preferred !== undefined) return { world, now, request, call, ...preferred };
   const finding = find(behaviour, world, call, now);
   countCall(behaviour, world, call, finding, now);
   return { world, now, request, call, finding };

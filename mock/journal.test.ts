@@ -84,6 +84,16 @@ describe('the reason of an answer', () => {
       '429: a key that is always limited',
     ]);
   });
+  test('of an answer that was asked for', () =>
+    assert.deepEqual(
+      reasons(({ session }) => {
+        for (const code of [200, 400, 401, 404, 429, 503]) {
+          const headers = { authorization: 'Bearer northwind-key', prefer: `code=${code}` };
+          answerRequest(session, { method: 'GET', target: depositPath(ids.pending), headers });
+        }
+      }),
+      [200, 400, 401, 404, 429, 503].map((code) => `${code}: asked for by Prefer`),
+    ));
   test('of an answer that was bent', () => {
     const { change } = faults['pending-with-202']!;
     const { deposit, entries } = testSession({ deviation: { id: 'pending-with-202', change } });

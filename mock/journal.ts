@@ -48,6 +48,8 @@ export interface Note {
   /** The status that the interface asks for. */
   readonly meant: number;
   readonly retryAfter: string | undefined;
+  /** The status that the request asked for by Prefer, where it was given that. */
+  readonly preferred: number | undefined;
   readonly chaos: string | undefined;
 }
 

@@ -14,6 +14,19 @@ export function lookIn<Value>({ base, changed }: Overlay<Value>, id: string): Va
   return (changed.size === 0 ? undefined : changed.get(id)) ?? base.get(id);
 }
 
+/** The first value that fits; nothing is copied, for there may be millions. */
+export function findIn<Value>(
+  { base, changed }: Overlay<Value>,
+  fits: (value: Value) => boolean,
+): Value | undefined {
+  for (const [id, value] of base) {
+    const now = changed.get(id) ?? value;
+    if (fits(now)) return now;
+  }
+  for (const [id, value] of changed) if (!base.has(id) && fits(value)) return value;
+  return undefined;
+}
+
 /** Every value, changed ones in the place of those that they changed, new ones last. */
 export function valuesOf<Value>({ base, changed }: Overlay<Value>): readonly Value[] {
   if (changed.size === 0) return [...base.values()];

@@ -27,6 +27,7 @@ const words: { readonly [Kind in Finding['kind']]: Said<Kind> } = {
     const name = endpoint === undefined ? 'the parameter' : endpoints[endpoint].parameter;
     return value === undefined ? `${name} is missing` : `${name} is not a valid UUID`;
   },
+  failing: () => 'failing',
   noSuchPath: () => 'no such path',
   noSuchMethod: (_, { method }) => `no such method: ${method}`,
 };
@@ -39,9 +40,9 @@ function unauthorized({ key, credential, authorization }: Note): string {
 
 /** `401: key revoked`; where the answer was bent, also what it would have been. */
 export function reasonOf(note: Note): string {
-  const { finding, status, meant, chaos } = note;
+  const { finding, status, meant, chaos, preferred } = note;
   const say = words[finding.kind] as Said<Finding['kind']>;
-  const why = say(finding, note);
+  const why = preferred === undefined ? say(finding, note) : 'asked for by Prefer';
   if (chaos !== undefined) return `${status}: ${chaos} (else ${meant}: ${why})`;
   return status === meant ? `${status}: ${why}` : `${status}: a deviation (else ${meant}: ${why})`;
 }

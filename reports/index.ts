@@ -2,6 +2,7 @@ import { renderConsole } from './console.ts';
 import { renderJson } from './json.ts';
 import type { Report } from './report.ts';
 
+export { renderPlan } from './plan.ts';
 export { renderProgress } from './progress.ts';
 
 /** Every format by name. The keys are the command line's choices. */

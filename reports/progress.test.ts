@@ -11,25 +11,27 @@ const progress: Progress = {
   requirement: 'invalid-uuid/user-status/malformed',
   requests: 1234,
   elapsedMs: 4210,
-  waitingMs: 1700,
+  leftMs: 1700,
+  maxRequests: Number.POSITIVE_INFINITY,
+  maxDurationMs: 300_000,
 };
 
 const lines: readonly (readonly [width: number, line: string])[] = [
-  [96, '[12/68] invalid-uuid/user-status/malformed  1,234 requests  4.2 s  waiting 2 s for a rate limit'],
-  [80, '[12/68] invalid-uuid/user-…  1,234 requests  4.2 s  waiting 2 s for a rate limit'],
-  [70, '[12/68]  1,234 requests  4.2 s  waiting 2 s for a rate limit'],
-  [40, '[12/68]  1,234 requests  4.2 s  waiting…'],
+  [96, '[12/68] invalid-uuid/user-status/malformed  1,234 requests  4.2 s of 5 min 0 s  about 2 s left'],
+  [80, '[12/68] invalid-uuid/user-s…  1,234 requests  4.2 s of 5 min 0 s  about 2 s left'],
+  [70, '[12/68]  1,234 requests  4.2 s of 5 min 0 s  about 2 s left'],
+  [40, '[12/68]  1,234 requests  4.2 s of 5 min…'],
 ];
 
 for (const [width, line] of lines) {
   test(`progress on ${width} columns`, () => assert.equal(renderProgress(progress, width), line));
 }
 
-test('progress without a wait', () => {
-  const { waitingMs: _, ...rest } = progress;
+test('progress within other bounds, and without an estimate', () => {
+  const { leftMs: _, ...rest } = { ...progress, maxRequests: 5000, maxDurationMs: Number.POSITIVE_INFINITY };
   assert.equal(
     renderProgress({ ...rest, requests: 1 }, 120),
-    '[12/68] invalid-uuid/user-status/malformed  1 request  4.2 s',
+    '[12/68] invalid-uuid/user-status/malformed  1 of 5,000 requests  4.2 s',
   );
 });
 

@@ -1,5 +1,5 @@
 import { columns, printable } from './printable.ts';
-import { duration, several } from './units.ts';
+import { count, duration, several } from './units.ts';
 
 /** How far a run has come. */
 export interface Progress {
@@ -12,8 +12,11 @@ export interface Progress {
   /** Requests sent so far. */
   readonly requests: number;
   readonly elapsedMs: number;
-  /** How long it still waits for a rate limit, while it does. */
-  readonly waitingMs?: number;
+  /** What is left to do, about. */
+  readonly leftMs?: number;
+  /** Bounds of the run; Infinity: none. */
+  readonly maxRequests: number;
+  readonly maxDurationMs: number;
 }
 
 /** An id cut shorter than this says nothing; then the line goes without. */
@@ -23,11 +26,13 @@ const SHORTEST_ID = 12;
 export function renderProgress(progress: Progress, width: number): string {
   const place = `[${progress.done}/${progress.total}]`;
   const rest = [
-    several(progress.requests, 'request'),
-    duration(progress.elapsedMs),
-    ...(progress.waitingMs === undefined
-      ? []
-      : [`waiting ${Math.ceil(progress.waitingMs / 1000)} s for a rate limit`]),
+    Number.isFinite(progress.maxRequests)
+      ? `${count(progress.requests)} of ${several(progress.maxRequests, 'request')}`
+      : several(progress.requests, 'request'),
+    Number.isFinite(progress.maxDurationMs)
+      ? `${duration(progress.elapsedMs)} of ${duration(progress.maxDurationMs)}`
+      : duration(progress.elapsedMs),
+    ...(progress.leftMs === undefined ? [] : [`about ${Math.ceil(progress.leftMs / 1000)} s left`]),
   ].join('  ');
   const room = width - columns(`${place}   ${rest}`);
   const id = room < SHORTEST_ID ? '' : ` ${printable(progress.requirement, room)}`;

@@ -3,6 +3,7 @@ export { decodeBody } from './engine/body.ts';
 export { clauses, isMeant } from './clauses.ts';
 export { catalogue, suites } from './catalogue.ts';
 export { realClock, virtualClock } from './engine/clock.ts';
+export { plan } from './engine/plan.ts';
 export { run } from './engine/run.ts';
 export type { Progress, RunOptions } from './engine/run-options.ts';
 export { stateHookAt } from './engine/state-hook.ts';

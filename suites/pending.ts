@@ -200,7 +200,7 @@ export const pending: readonly Requirement[] = [
     lacks: ({ executed }) => (executed.length === 0 ? 'EXECUTED deposit of a user under the IB' : undefined),
     play: async ({ send }, { executed }) => {
       const [reply] = await send(depositCheck(executed[0]!.reference_id));
-      if (reply?.kind !== 'answer') return unjudged('network', reply?.words ?? 'no answer');
+      if (reply?.kind !== 'answer') return unjudged(reply?.code ?? 'network', reply?.words ?? 'no answer');
       const stays = fieldsOf(reply)?.['status'] === 'EXECUTED';
       return observed(
         stays ? 'still EXECUTED at the end of the suite' : `no longer EXECUTED: ${summary(reply)}`,

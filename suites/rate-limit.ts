@@ -2,58 +2,71 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import { header } from './answer.ts';
 import { errorAnswer } from './expectations.ts';
 import type { Known } from './known.ts';
-import {
-  asCaller,
-  burst,
-  explore,
-  MOST_WITHOUT_THRESHOLD,
-  statedLimit,
-  type Burst,
-  type Exploration,
-  type Kind,
-  type Stated,
-} from './limiter.ts';
-import { userStatus } from './request.ts';
+import type { Burst } from './limiter/burst.ts';
+import { explore, sendMembers, type Limited } from './limiter/explore.ts';
+import { seconds, type Rule } from './limiter/history.ts';
+import { thresholdSpan, type Judgement } from './limiter/judge.ts';
+import { statedRule } from './limiter/rule.ts';
 import type { Doors, Played, Requirement, Watch } from './requirement.ts';
 import { observing, scenario } from './scenario.ts';
 import { depends, failed, held, observed, unjudged, type Verdict } from './verdict.ts';
 
 const endpointsOfSuite = ['user-status', 'deposit-check'] as const;
 
-/** Whether the limiter set in, as far as the fixture lets one expect it. */
+/** Whether the limiter set in, and where the fixture states when, whether it was then. */
 async function judgeLimit(endpoint: Endpoint, doors: Doors, known: Known): Promise<Played> {
   const { bursts, limited } = await explore(endpoint, doors, known);
+  const rule = statedRule(endpoint, known);
+  if (limited !== undefined) {
+    const { history, judgement, passed, request, answer } = limited;
+    const finding =
+      judgement !== undefined && rule !== undefined
+        ? byRule(judgement, rule)
+        : passed <= (rule?.most ?? passed)
+          ? held
+          : unjudged('budget', `429 after ${passed} requests, and no time was left to try it once more`);
+    return { finding, cases: history.length, request, reply: answer };
+  }
   const cases = bursts.reduce((sum, { sent }) => sum + sent, 0);
-  if (limited !== undefined) return { finding: held, cases };
   if (doors.keyWorks() === false)
     return {
       finding: unjudged('key-refused', 'the target answers every request of the key under test with 401'),
       cases,
     };
-  const stated = statedLimit(endpoint, known);
   const { trouble, passed } = bursts.at(-1)!;
   // A connection that breaks just where 429 is due is no accident; anywhere else it tells nothing.
-  const isInstead = trouble?.code === 'network' && stated !== undefined && passed >= stated.threshold;
+  const isInstead = trouble?.code === 'network' && rule !== undefined && passed >= rule.most;
   if (trouble !== undefined && !isInstead) return { finding: unjudged(trouble.code, trouble.words), cases };
-  return { finding: withoutLimit(bursts, stated), cases };
+  return { finding: withoutLimit(bursts, rule), cases };
 }
 
-function withoutLimit(bursts: readonly Burst[], stated: Stated | undefined): Verdict {
+/** That no more pass than is stated is what is required; that fewer do counts where it is proven. */
+function byRule(judgement: Judgement, { most, windowMs }: Rule): Verdict {
+  const stated = `${most} pass in ${windowMs / 1000} s and the next is answered 429, as the fixture states`;
+  if (judgement.kind === 'broken') return failed('threshold', stated, judgement.proof);
+  if (judgement.kind === 'kept' || judgement.isStrictEnough) return held;
+  return unjudged(
+    'timing-window',
+    `${judgement.words}. Two bursts of ${most + 1} that each take less than ${seconds(windowMs / 4)}, with more than ${seconds(windowMs)} between them, would decide it: they were tried, and the target was too slow`,
+  );
+}
+
+function withoutLimit(bursts: readonly Burst[], rule: Rule | undefined): Verdict {
   const end = bursts.at(-1)!.trouble;
   const tried = bursts
-    .map(({ kind, sent, elapsedMs }) => `${sent} requests (${kind}) in ${(elapsedMs / 1000).toFixed(2)} s`)
+    .map(({ kind, sent, elapsedMs }) => `${sent} requests (${kind}) in ${seconds(elapsedMs)}`)
     .join(', ');
-  if (stated === undefined)
+  if (rule === undefined)
     return unjudged(
       'limit-not-reached',
       `no 429 after ${tried}; state the threshold in the fixture's limits to have it judged`,
     );
-  const windowSeconds = stated.windowMs / 1000;
+  const windowSeconds = rule.windowMs / 1000;
   // Twice the threshold and more within one window: whichever way windows are laid, one of them holds more than the threshold.
-  return bursts.every(({ elapsedMs }) => elapsedMs < stated.windowMs)
+  return bursts.every(({ elapsedMs }) => elapsedMs < rule.windowMs)
     ? failed(
         'status',
-        `429 after ${stated.threshold} in ${windowSeconds} s, as the fixture states`,
+        `429 after ${rule.most} in ${windowSeconds} s, as the fixture states`,
         `no 429 after ${tried}${end === undefined ? '' : `: ${end.words}`}`,
       )
     : unjudged(
@@ -64,18 +77,18 @@ function withoutLimit(bursts: readonly Burst[], stated: Stated | undefined): Ver
 
 /** The key works again, once one has waited. */
 async function judgeRecovery(endpoint: Endpoint, doors: Doors, known: Known): Promise<Played> {
-  const { limited, recovery } = await explore(endpoint, doors, known);
+  const { limited } = await explore(endpoint, doors, known);
   if (limited === undefined) return { finding: unjudged('limit-not-reached', 'the limiter never set in') };
-  if (recovery?.kind === 'answer') return { finding: held, cases: 1 };
-  const words = recovery?.words ?? 'no answer';
-  const stated = statedLimit(endpoint, known);
-  const stillLimited = recovery?.code === 'rate-limited' && stated !== undefined;
+  const { recovery, request, answer } = limited;
+  if (recovery.kind === 'answer') return { finding: held, cases: 1 };
+  const rule = statedRule(endpoint, known);
+  const isStillLimited = recovery.code === 'rate-limited' && rule !== undefined;
   return {
-    finding: stillLimited
-      ? failed('status', `no 429 any more, ${stated.windowMs / 1000} s after the last one`, words)
-      : unjudged(recovery?.code ?? 'network', words),
-    ...limited.limited,
-    reply: limited.limited.answer,
+    finding: isStillLimited
+      ? failed('status', `no 429 any more, ${rule.windowMs / 1000} s after the last one`, recovery.words)
+      : unjudged(recovery.code, recovery.words),
+    request,
+    reply: answer,
   };
 }
 
@@ -95,83 +108,111 @@ function message(endpoint: Endpoint): Watch {
 
 /** What is recorded of an endpoint's limiter, where the interface shows nothing. */
 function observations(endpoint: Endpoint): readonly Requirement[] {
-  const clause = 'Limits: not shown';
   const afterLimit = (
     name: string,
     title: string,
-    words: (
-      found: Exploration & { limited: NonNullable<Exploration['limited']> },
-    ) => ReturnType<typeof observed>,
+    words: (limited: Limited, known: Known, bursts: readonly Burst[]) => ReturnType<typeof observed>,
   ) =>
     observing({
       id: `rate-limit/${endpoint}/${name}`,
-      clause,
+      clause: 'Limits: not shown',
       title,
       play: async (doors, known) => {
-        const found = await explore(endpoint, doors, known);
-        return found.limited === undefined
-          ? observed('the limiter did not set in')
-          : words({ ...found, limited: found.limited });
+        const { bursts, limited } = await explore(endpoint, doors, known);
+        return limited === undefined ? observed('the limiter did not set in') : words(limited, known, bursts);
       },
     });
   return [
-    afterLimit('retry-after', 'Retry-After and other headers of a 429', ({ limited: { limited } }) => {
-      const names = Object.keys(limited.answer.headers).filter((name) => /retry|limit/i.test(name));
-      const fields = Object.fromEntries(names.map((name) => [name, header(limited.answer, name)]));
+    afterLimit('retry-after', 'Retry-After and other headers of a 429', ({ answer }) => {
+      const names = Object.keys(answer.headers).filter((name) => /retry|limit/i.test(name));
+      const fields = Object.fromEntries(names.map((name) => [name, header(answer, name)]));
       return observed(
         names.length === 0 ? 'none' : names.map((name) => `${name}: ${fields[name]}`).join(', '),
         fields,
       );
     }),
-    afterLimit('threshold', 'Where the limiter set in', ({ limited: { kind, passed } }) =>
-      observed(`after ${passed} requests (${kind})`, { kind, passed }),
-    ),
-    afterLimit('window', 'When the limiter let go', ({ limited: { elapsedMs }, recovery, recoveryMs }) =>
-      recovery?.kind === 'answer'
-        ? observed(`at most ${((elapsedMs + recoveryMs) / 1000).toFixed(1)} s after its first request`, {
-            elapsedMs,
-            recoveryMs,
-          })
-        : observed(`not within ${(recoveryMs / 1000).toFixed(1)} s`, { elapsedMs, recoveryMs }),
-    ),
+    afterLimit('threshold', 'Where the limiter set in', (limited, known, bursts) => {
+      const { kind, passed, history, judgement, recoveryMs } = limited;
+      const spared = bursts.filter(({ refusal }) => refusal === undefined).map((burst) => burst.kind);
+      const span = thresholdSpan(history, statedRule(endpoint, known)?.windowMs ?? recoveryMs);
+      const manners = judgement?.kind === 'kept' ? judgement.manners : [];
+      const words = [
+        `after ${passed} requests (${kind})`,
+        ...(span === undefined ? [] : [`a threshold of ${between(span.least, span.most)} explains it`]),
+        ...(spared.length === 0 ? [] : [`${spared.join(' and ')} did not count`]),
+        ...(manners.length === 0 ? [] : [`windows as seen may be ${manners.join(', ')}`]),
+      ];
+      return observed(words.join('; '), { kind, passed, ...span, spared, windows: manners });
+    }),
+    afterLimit('window', 'When the limiter let go', ({ recovery, refusedMs, recoveryMs }) => {
+      const data = { leastMs: Math.round(refusedMs), mostMs: Math.round(recoveryMs) };
+      return recovery.kind === 'answer'
+        ? observed(
+            `between ${seconds(data.leastMs)} and ${seconds(data.mostMs)} after its first request`,
+            data,
+          )
+        : observed(`not within ${seconds(recoveryMs)}: ${recovery.words}`, data);
+    }),
     afterLimit('scope', 'Whom else the limiter limits', ({ others }) => {
       const words = Object.entries(others).map(
         ([name, isLimited]) => `${name} ${isLimited ? 'is limited too' : 'is not limited'}`,
       );
       return observed(words.length === 0 ? 'no other key to ask with' : words.join(', '), others);
     }),
+    afterLimit(
+      'order',
+      'What a limited key, and an unknown one, is told of other requests',
+      ({ meanwhile }) =>
+        observed(
+          Object.entries(meanwhile)
+            .map(([asked, status]) => `${asked}: ${status}`)
+            .join(', '),
+          meanwhile,
+        ),
+    ),
   ];
 }
 
+const between = (least: number, most: number) =>
+  most === Number.POSITIVE_INFINITY
+    ? `${least} or more`
+    : least === most
+      ? `${least}`
+      : `${least} to ${most}`;
+
 /** Looking up members is no failed lookup, however often it is done. */
 async function judgeSuccesses(doors: Doors, known: Known): Promise<Played> {
-  const { limited, recovery } = await explore('user-status', doors, known);
-  if (limited !== undefined && recovery?.kind !== 'answer')
-    return { finding: depends('rate-limit/user-status/recovers') };
-  const threshold = statedLimit('user-status', known)?.threshold ?? limited?.passed ?? 100;
+  const { limited } = await explore('user-status', doors, known);
+  if (limited === undefined) return judgeSuccessesAlone(doors, known);
+  const { recovery, members } = limited;
+  if (members === undefined)
+    return {
+      finding:
+        recovery.kind === 'trouble' && recovery.code !== 'rate-limited'
+          ? unjudged(recovery.code, recovery.words)
+          : depends('rate-limit/user-status/recovers'),
+    };
+  return ofMembers(members);
+}
+
+/** Where no failed lookup was ever limited, a fair number of members will do. */
+async function judgeSuccessesAlone(doors: Doors, known: Known): Promise<Played> {
   await doors.settle('user-status');
-  const count = Math.min(2 * threshold + 2, MOST_WITHOUT_THRESHOLD);
-  const lookups: Kind = {
-    name: 'members',
-    make: () =>
-      Array.from({ length: count }, (_, n) =>
-        asCaller(known, userStatus(known.members[n % known.members.length]!.user_id)),
-      ),
-  };
-  const result = await burst(lookups, known, doors, count);
-  if (result.trouble !== undefined) return { finding: unjudged(result.trouble.code, result.trouble.words) };
-  if (result.limited === undefined) return { finding: held, cases: count };
-  const { request, answer } = result.limited;
-  await doors.send(request);
+  return ofMembers(await sendMembers(doors, known, statedRule('user-status', known)?.most ?? 100));
+}
+
+function ofMembers({ trouble, refusal, passed, sent }: Burst): Played {
+  if (trouble !== undefined) return { finding: unjudged(trouble.code, trouble.words) };
+  if (refusal === undefined) return { finding: held, cases: sent };
   return {
     finding: failed(
       'status',
       '200, for members are no failed lookups',
-      `429 after ${result.passed} lookups of members`,
+      `429 after ${passed} lookups of members`,
     ),
-    request,
-    reply: answer,
-    cases: count,
+    request: refusal.request,
+    reply: refusal.answer,
+    cases: sent,
   };
 }
 
@@ -182,7 +223,8 @@ export const rateLimit: readonly Requirement[] = [
     level: 'required',
     clause: 'Limits; Errors, 429',
     title: 'Repeated failed lookups in a short window end in 429',
-    reading: 'Unknown users, invalid ids and bad keys are tried in turn: what counts as failed is not shown.',
+    reading:
+      'Unknown users, invalid ids and bad keys are tried in turn: what counts as failed is not shown. Where the fixture states a threshold, more that pass fail it, and so do fewer, unless a bucket that is refilled steadily would explain them.',
     play: (doors, known) => judgeLimit('user-status', doors, known),
   }),
   scenario({

@@ -97,6 +97,8 @@ export interface Doors {
   readonly send: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
   /** All at once; 429 is waited out. */
   readonly sendAtOnce: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
+  /** As `send`, and shows the 429s that were waited out. */
+  readonly patiently: (request: Request, onRefused: (answer: Answer) => void) => Promise<Reply>;
   /** All at once; 429 is an answer like any other. */
   readonly burst: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
   /** The first answer to a request in this run, shared with the requirements that asked the same. */
@@ -113,6 +115,8 @@ export interface Doors {
   ) => Promise<Result | Trouble>;
   readonly wait: (ms: number) => Promise<void>;
   readonly now: () => number;
+  /** What is left of the time of the run, in ms. */
+  readonly leftMs: () => number;
   readonly cases: number;
   /** Whether the key under test was ever answered with anything but 401; undefined before it was used. */
   readonly keyWorks: () => boolean | undefined;

@@ -3,6 +3,7 @@ import { header, summary, type Answer, type Reply } from './answer.ts';
 import { sameAnswer } from './expectations.ts';
 import { findableId, stranger } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
+import { statedRule } from './limiter/rule.ts';
 import { spread } from './property.ts';
 import { depositCheck, lookup, lookupOf, userStatus, type Request } from './request.ts';
 import type { Doors, Played, Requirement } from './requirement.ts';
@@ -40,11 +41,17 @@ function statuses(
 const plain = (known: Known) =>
   bothEndpoints.map((endpoint) => [endpoint, lookupOf(endpoint, findableId(endpoint, known))] as const);
 
-/** Crowds of lookups that go out together: each has an answer of its own to get. */
+/** Entities in a crowd, at most. */
+const CROWD = 6;
+
+/** Crowds of lookups that go out together: each has an answer of its own to get. A limit that is stated makes them smaller. */
 function crowds(known: Known): readonly (readonly Request[])[] {
-  const users = spread(known.members, 6).map(({ user_id }) => userStatus(user_id));
-  const deposits = spread(known.executed, 6).map(({ reference_id }) => depositCheck(reference_id));
+  const most = statedRule('deposit-check', known)?.most ?? Number.POSITIVE_INFINITY;
+  const size = Math.min(CROWD, Math.max(2, Math.floor((most * known.callerKeys.length) / CROWD)));
+  const users = spread(known.members, size).map(({ user_id }) => userStatus(user_id));
+  const deposits = spread(known.executed, size).map(({ reference_id }) => depositCheck(reference_id));
   const strange = [userStatus(stranger(known)), depositCheck(stranger(known))];
+  if (size < CROWD) return [[...users, ...deposits, ...users, ...strange]];
   const each = [
     [...users, ...users, ...strange],
     [...deposits, ...strange, ...deposits],
@@ -57,12 +64,12 @@ function crowds(known: Known): readonly (readonly Request[])[] {
  * Sends each lookup alone and then in a crowd. Nothing else is under way meanwhile, so that what
  * differs is asked alone once more, to tell mix-ups from moods.
  */
-async function judgeConcurrency({ send, sendAtOnce }: Doors, known: Known): Promise<Played> {
+async function judgeConcurrency({ first, send, sendAtOnce }: Doors, known: Known): Promise<Played> {
   const alone = new Map<string, Reply>();
   let cases = 0;
   for (const crowd of crowds(known)) {
     for (const request of crowd)
-      if (!alone.has(request.target)) alone.set(request.target, (await send(request))[0]!);
+      if (!alone.has(request.target)) alone.set(request.target, await first(request));
     const together = await sendAtOnce(...crowd);
     for (const [at, request] of crowd.entries()) {
       const [before, reply] = [alone.get(request.target)!, together[at]!];

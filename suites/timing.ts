@@ -42,8 +42,10 @@ export function timing(
           return reply.kind === 'answer' && wasForeign === isForeign ? [reply.tookMs] : [];
         });
       const [foreign, strange] = [timesOf(true), timesOf(false)];
-      if (foreign.length < 5 || strange.length < 5)
-        return unjudged('network', 'too few lookups were answered');
+      if (foreign.length < 5 || strange.length < 5) {
+        const trouble = replies.find((reply) => reply.kind === 'trouble');
+        return unjudged(trouble?.code ?? 'network', trouble?.words ?? 'too few lookups were answered');
+      }
       const result = rankTest(foreign, strange);
       const figures = `effect ${result.effect.toFixed(2)} (0.50 is none), p ${result.p.toFixed(3)}, ${foreign.length} against ${strange.length} lookups`;
       const words =

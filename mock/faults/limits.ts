@@ -13,6 +13,7 @@ const limited =
     },
   });
 
+const movedBy = (more: number) => (limit: Limit) => ({ ...limit, most: Math.max(1, limit.most + more) });
 const tenfold = (limit: Limit) => ({ ...limit, most: limit.most * 10 });
 const forEver = (limit: Limit) => ({ ...limit, windowMs: Number.MAX_SAFE_INTEGER });
 
@@ -37,6 +38,26 @@ export const limitFaults: Faults = {
     what: 'deposit-check lets ten times as many requests pass as were promised.',
     fails: rowsOf('rate-limit', deposit, 'requests'),
     change: limited('deposit-check', tenfold),
+  },
+  'user-status-limit-one-late': {
+    what: 'user-status lets one failed lookup more pass than was promised.',
+    fails: rowsOf('rate-limit', user, 'failed-lookups'),
+    change: limited('user-status', movedBy(1)),
+  },
+  'user-status-limit-one-early': {
+    what: 'user-status answers 429 to the last failed lookup that was promised.',
+    fails: rowsOf('rate-limit', user, 'failed-lookups'),
+    change: limited('user-status', movedBy(-1)),
+  },
+  'deposit-check-limit-one-late': {
+    what: 'deposit-check lets one request more pass than was promised.',
+    fails: rowsOf('rate-limit', deposit, 'requests'),
+    change: limited('deposit-check', movedBy(1)),
+  },
+  'deposit-check-limit-one-early': {
+    what: 'deposit-check answers 429 to the last request that was promised.',
+    fails: rowsOf('rate-limit', deposit, 'requests'),
+    change: limited('deposit-check', movedBy(-1)),
   },
   'user-status-counts-successes': {
     what: 'Lookups of members count as failed.',

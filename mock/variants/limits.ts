@@ -13,16 +13,6 @@ const countedOnUserStatus =
     counts: { ...behaviour.counts, 'user-status': kinds },
   });
 
-const limitMovedBy =
-  (more: number) =>
-  (behaviour: Behaviour): Behaviour => ({
-    ...behaviour,
-    limit: (world, endpoint, key) => {
-      const limit = behaviour.limit(world, endpoint, key);
-      return limit && { ...limit, most: Math.max(1, limit.most + more) };
-    },
-  });
-
 /** Other limiters: whom they limit, what they count, what they say (Limits: "not shown"). */
 export const limitVariants: Variants = {
   'limit-before-key': {
@@ -44,14 +34,6 @@ export const limitVariants: Variants = {
   'sliding-window': {
     what: 'A counted request stops counting when it is older than the window.',
     change: (behaviour) => ({ ...behaviour, live: inSlidingWindow }),
-  },
-  'limit-one-early': {
-    what: 'The limiters set in with the last request that was promised.',
-    change: limitMovedBy(-1),
-  },
-  'limit-one-late': {
-    what: 'The limiters let one request more pass than was promised.',
-    change: limitMovedBy(1),
   },
   'only-invalid-ids-counted': {
     what: 'user-status counts only 400s as failed lookups.',

@@ -393,6 +393,10 @@ export interface RequirementSubject {
    * Distinct inputs that were judged.
    */
   cases: number;
+  /**
+   * Distinct inputs that were to be judged, where time or requests were too short for all.
+   */
+  planned?: number;
 }
 export interface Passed1 {
   outcome: 'passed';

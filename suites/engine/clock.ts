@@ -6,11 +6,14 @@ export interface Clock {
   readonly stopwatch: () => number;
   /** Waits so many ms; ends early, without an error, when the signal fires. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
+  /** Work that takes time: a clock that is not real stands still meanwhile. */
+  readonly during: <Result>(work: Promise<Result>) => Promise<Result>;
 }
 
 /** The time of the machine. */
 export const realClock: Clock = {
-  now: () => Date.now(),
+  // Never goes back, whatever happens to the time of day.
+  now: () => performance.timeOrigin + performance.now(),
   stopwatch: () => performance.now(),
   sleep: (ms, signal) =>
     new Promise((resolve) => {
@@ -23,18 +26,53 @@ export const realClock: Clock = {
       signal?.addEventListener('abort', done);
       if (signal?.aborted === true) done();
     }),
+  during: (work) => work,
 };
 
-/** A time that stands still but for the waits: they cost nothing and end at once. */
+/**
+ * A time that stands still while anything is under way; once everybody waits it goes on to the one
+ * who wakes first. Waits cost nothing.
+ */
 export function virtualClock(start: number): Clock {
+  const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
   let now = start;
+  let underWay = 0;
+  let turning = false;
+
+  const turn = async () => {
+    turning = true;
+    while (sleepers.size > 0) {
+      // Whatever is ready comes first, and may begin something new.
+      await new Promise(setImmediate);
+      if (underWay > 0) break;
+      const [first] = [...sleepers].toSorted((a, b) => a.at - b.at);
+      if (first === undefined) break;
+      now = Math.max(now, first.at);
+      sleepers.delete(first);
+      first.wake();
+    }
+    turning = false;
+  };
+  const goOn = () => {
+    if (!turning && underWay === 0 && sleepers.size > 0) void turn();
+  };
+
   return {
     now: () => now,
     stopwatch: () => performance.now(),
-    sleep: async (ms) => {
-      const end = now + ms;
-      await new Promise(setImmediate);
-      now = Math.max(now, end);
+    sleep: (ms) =>
+      new Promise((wake) => {
+        sleepers.add({ at: now + ms, wake });
+        goOn();
+      }),
+    during: async (work) => {
+      underWay++;
+      try {
+        return await work;
+      } finally {
+        underWay--;
+        goOn();
+      }
     },
   };
 }

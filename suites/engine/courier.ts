@@ -1,9 +1,12 @@
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
-import type { Known, KnownKey } from '../known.ts';
+import type { Known } from '../known.ts';
 import { fingerprint, lookupOf, type Request } from '../request.ts';
 import type { Doors } from '../requirement.ts';
-import type { Client, WireTrouble } from './client.ts';
+import type { Budget } from './budget.ts';
+import type { Client } from './client.ts';
+import type { Clock } from './clock.ts';
+import { priceOf } from './price.ts';
 import type { Quota } from './quota.ts';
 
 /** A request as it went out, and what came of it. */
@@ -12,9 +15,19 @@ export interface Delivery {
   readonly reply: Reply;
 }
 
+/** On what terms a request is delivered. */
+export interface Terms {
+  /** No limiter is waited for beyond this time, in ms of the clock. */
+  readonly until?: number;
+  /** Sees the 429s that are waited out. */
+  readonly onRefused?: (answer: Answer) => void;
+}
+
 export interface CourierOptions {
   readonly client: Client;
   readonly known: Known;
+  readonly clock: Clock;
+  readonly budget: Budget;
   readonly quota: Quota;
   readonly signal: AbortSignal;
   /** Requests without an answer, in a row, after which the target counts as gone. */
@@ -26,14 +39,13 @@ export interface CourierOptions {
 /** Carries requests to the target and replies back, whatever limiters and the network do meanwhile. */
 export interface Courier {
   /** Waits out 429s; sends again what broke on the way. */
-  readonly deliver: (request: Request) => Promise<Delivery>;
+  readonly deliver: (request: Request, terms?: Terms) => Promise<Delivery>;
   /** As `deliver`, but equal requests share the first delivery. */
-  readonly share: (request: Request) => Promise<Delivery>;
+  readonly share: (request: Request, terms?: Terms) => Promise<Delivery>;
   /** A 429 is an answer like any other. */
   readonly deliverAnyway: (request: Request) => Promise<Delivery>;
   readonly settle: Doors['settle'];
-  /** Requests so far, and the 429s among their answers that were waited out. */
-  readonly sent: () => number;
+  /** 429s that were waited out so far. */
   readonly rateLimited: () => number;
   /** Whether any answer to the key under test was other than 401; undefined before there was one. */
   readonly keyWorks: () => boolean | undefined;
@@ -43,12 +55,11 @@ export interface Courier {
 const TRIES = 3;
 
 export function createCourier(options: CourierOptions): Courier {
-  const { client, known, quota, signal, mostTroubles, onAnswer } = options;
+  const { client, known, clock, budget, quota, signal, mostTroubles, onAnswer } = options;
   const shared = new Map<string, Promise<Delivery>>();
   const issued = new Set(known.everyKey.map(({ key }) => key));
   const callers = known.callerKeys.map(({ key }) => key);
   const keyNamed = new Map(known.everyKey.map((key) => [key.key, key]));
-  let sent = 0;
   let rateLimited = 0;
   let troublesInARow = 0;
   let keyWorks: boolean | undefined;
@@ -61,7 +72,7 @@ export function createCourier(options: CourierOptions): Courier {
     return { ...request, credential: { as: 'key', key } };
   };
 
-  const transmit = async (request: Request): Promise<Answer | WireTrouble> => {
+  const transmit = async (request: Request): Promise<Reply> => {
     const authorization = authorizationOf(request);
     const wire = {
       method: request.method,
@@ -76,12 +87,13 @@ export function createCourier(options: CourierOptions): Courier {
       again++
     )
       result = await sendOnce();
-    if (result.kind === 'trouble') troublesInARow++;
+    if (result.kind === 'trouble' && isOfTheTarget(result)) troublesInARow++;
     return result;
 
-    async function sendOnce() {
-      sent++;
-      const reply = await client.send(wire);
+    async function sendOnce(): Promise<Reply> {
+      const end = await budget.spend();
+      if (end !== undefined) return end;
+      const reply = await clock.during(client.send(wire));
       if (reply.kind === 'answer') {
         troublesInARow = 0;
         if (
@@ -98,12 +110,12 @@ export function createCourier(options: CourierOptions): Courier {
 
   const isGone = () => troublesInARow >= mostTroubles;
 
-  const attempt = async (asked: Request, anyway: boolean): Promise<Delivery> => {
+  const attempt = async (asked: Request, anyway: boolean, terms: Terms = {}): Promise<Delivery> => {
     for (;;) {
       const request = resolve(asked);
       if (request === undefined)
         return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };
-      const end = quota.ended();
+      const end = budget.ended(terms.until);
       if (end !== undefined) return { request, reply: end };
       if (isGone())
         return {
@@ -112,7 +124,7 @@ export function createCourier(options: CourierOptions): Courier {
         };
       const account = accountName(request, issued);
       const price = priceOf(request, known);
-      const refusal = anyway ? undefined : await quota.admit(request.endpoint, account, price);
+      const refusal = anyway ? undefined : await quota.admit(request.endpoint, account, price, terms.until);
       if (refusal !== undefined) return { request, reply: refusal };
       const reply = await transmit(request);
       quota.note(request.endpoint, account, price, reply.kind === 'answer' ? reply : undefined, !anyway);
@@ -120,31 +132,35 @@ export function createCourier(options: CourierOptions): Courier {
         return { request, reply: trouble('interrupted', 'the run was interrupted') };
       if (anyway || reply.kind === 'trouble' || reply.status !== 429) return { request, reply };
       rateLimited++;
+      terms.onRefused?.(reply);
     }
   };
 
-  const deliver = (request: Request) => attempt(request, false);
+  const deliver: Courier['deliver'] = (request, terms) => attempt(request, false, terms);
   return {
     deliver,
-    share: (request) => {
+    share: async (request, terms) => {
       const name = fingerprint(request);
-      const first = shared.get(name) ?? deliver(request);
+      const first = shared.get(name) ?? deliver(request, terms);
       shared.set(name, first);
-      return first;
+      const delivery = await first;
+      // What was not sent for want of time may be, by somebody who has more.
+      if (delivery.reply.kind === 'trouble' && delivery.reply.code === 'budget') shared.delete(name);
+      return delivery;
     },
     deliverAnyway: (request) => attempt(request, true),
     settle: async (endpoint) => {
       const [key] = known.callerKeys;
       if (key === undefined) return;
-      await quota.settle(endpoint, key.key);
       await deliver(lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }));
-      await quota.settle(endpoint, key.key);
+      await quota.settle(endpoint);
     },
-    sent: () => sent,
     rateLimited: () => rateLimited,
     keyWorks: () => keyWorks,
   };
 }
+
+const isOfTheTarget = ({ code }: Trouble) => code === 'timeout' || code === 'network';
 
 function trouble(code: Trouble['code'], words: string): Trouble {
   return { kind: 'trouble', code, words };
@@ -166,14 +182,3 @@ function authorizationOf({ credential }: Request): string | undefined {
 function accountName({ credential }: Request, issued: ReadonlySet<string>): string {
   return credential.as === 'key' && issued.has(credential.key.key) ? credential.key.key : '';
 }
-
-/** What a request may cost at the limiter: found members are no failed lookups, all else may count. */
-function priceOf({ endpoint, target, credential }: Request, known: Known): 0 | 1 {
-  if (credential.as !== 'key') return 0;
-  if (endpoint === 'deposit-check') return 1;
-  const id = /^[^?]*\?user_id=([0-9a-f-]{36})$/i.exec(target)?.[1]?.toLowerCase();
-  return id !== undefined && isOwn(known, credential.key, id) ? 0 : 1;
-}
-
-const isOwn = (known: Known, key: KnownKey, user_id: string) =>
-  key.partner !== null && known.partnerOfUser.get(user_id) === key.partner;

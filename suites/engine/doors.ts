@@ -2,27 +2,40 @@ import type { Reply } from '../answer.ts';
 import type { Request } from '../request.ts';
 import type { Doors, StateHook } from '../requirement.ts';
 import type { Clock } from './clock.ts';
-import type { Courier } from './courier.ts';
+import type { Courier, Delivery } from './courier.ts';
+
+export interface DoorsOptions {
+  readonly courier: Courier;
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  readonly cases: number;
+  /** When the run ends, in ms of the clock. */
+  readonly deadline: number;
+  /** When the scenarios at work have to end, if earlier. */
+  readonly until: () => number | undefined;
+  readonly hook?: StateHook;
+}
 
 /** What a scenario may do to the world. */
-export function createDoors(
-  courier: Courier,
-  clock: Clock,
-  signal: AbortSignal,
-  cases: number,
-  deadline: number,
-  hook?: StateHook,
-): Doors {
+export function createDoors(options: DoorsOptions): Doors {
+  const { courier, clock, signal, cases, deadline, hook } = options;
+  const terms = () => {
+    const until = options.until();
+    return until === undefined ? {} : { until };
+  };
   const stories = new Map<string, Promise<unknown>>();
-  const replyOf = async (carry: Courier['deliver'], request: Request): Promise<Reply> =>
+  const replyOf = async (carry: (request: Request) => Promise<Delivery>, request: Request): Promise<Reply> =>
     (await carry(request)).reply;
+  const deliver = (request: Request) => courier.deliver(request, terms());
   return {
     send: async (...requests) => {
       const replies: Reply[] = [];
-      for (const request of requests) replies.push(await replyOf(courier.deliver, request));
+      for (const request of requests) replies.push(await replyOf(deliver, request));
       return replies;
     },
-    sendAtOnce: (...requests) => Promise.all(requests.map((request) => replyOf(courier.deliver, request))),
+    sendAtOnce: (...requests) => Promise.all(requests.map((request) => replyOf(deliver, request))),
+    patiently: async (request, onRefused) =>
+      (await courier.deliver(request, { ...terms(), onRefused })).reply,
     burst: (...requests) => Promise.all(requests.map((request) => replyOf(courier.deliverAnyway, request))),
     first: (request) => replyOf(courier.share, request),
     settle: courier.settle,
@@ -34,6 +47,7 @@ export function createDoors(
     },
     wait: (ms) => clock.sleep(Math.min(ms, Math.max(0, deadline - clock.now())), signal),
     now: clock.now,
+    leftMs: () => deadline - clock.now(),
     ...(hook === undefined ? {} : { withState: holder(hook) }),
     cases,
   };

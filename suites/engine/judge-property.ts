@@ -1,6 +1,6 @@
 import type { Answer, Trouble } from '../answer.ts';
 import type { Known } from '../known.ts';
-import { fingerprint } from '../request.ts';
+import { fingerprint, type Request } from '../request.ts';
 import type { Case, Draw, Property } from '../requirement.ts';
 import { unjudged, type Verdict } from '../verdict.ts';
 import type { Courier, Delivery } from './courier.ts';
@@ -11,6 +11,8 @@ export interface Judgement {
   readonly verdict: Verdict;
   /** Distinct inputs that were judged. */
   readonly cases: number;
+  /** Distinct inputs that were to be judged, where not all of them were. */
+  readonly planned?: number;
   readonly evidence?: Delivery;
   /** Leads to the input again, with the same seed. */
   readonly path?: string;
@@ -33,26 +35,79 @@ export interface PropertyContext {
   readonly path?: string;
 }
 
+/** A property at work: its inputs are tried in rounds, so that what is cut for want of time is cut evenly. */
+export interface Examination {
+  /**
+   * Tries so many inputs in all, those before included.
+   *
+   * @param until nothing is begun or waited for beyond this time (ms of the clock), nor missed
+   * @returns what it comes to; undefined where more could be tried
+   */
+  readonly advance: (inputs: number, until?: number) => Promise<Judgement | undefined>;
+  /** What it comes to by what was tried so far. */
+  readonly judgement: () => Judgement;
+  /** Distinct inputs, in all and so far. */
+  readonly planned: number;
+  readonly tried: () => number;
+}
+
 /**
- * Draws all inputs up front, sends them together, and judges each. The first that fails is sent
- * again before it counts, and then shrunk.
+ * Draws all inputs up front, sends those of a round together, and judges each. The first that fails
+ * is sent again before it counts, and then shrunk.
  */
-export async function judgeProperty(property: Property, context: PropertyContext): Promise<Judgement> {
+export function examine(property: Property, context: PropertyContext): Examination {
   const { known, draw, path } = context;
   const cases = path === undefined ? property.draw(known, draw) : [property.drawAt(known, draw, path)];
-  const distinct = withoutTwins(cases);
+  const distinct = evenly(withoutTwins(cases));
   const trials = new Map<number, Trial>();
-  await inPool(distinct, context.concurrency, async ({ item, index }) => {
-    trials.set(index, await tryOut(item, property, context, property.fresh));
-    return trials.get(index)!.verdict.kind !== 'failed';
-  });
-  const inOrder = [...trials].toSorted(([a], [b]) => a - b);
-  const failure = inOrder.find(([, { verdict }]) => verdict.kind === 'failed');
-  if (failure === undefined) return summarize(inOrder, path);
-  const [index, trial] = failure;
-  return path === undefined
-    ? confirm(property, context, cases[index]!, index, trial, inOrder.findIndex(([at]) => at === index) + 1)
-    : { ...judgementOf(trial, 1), path };
+  const judgement = () => {
+    const tried = [...trials].toSorted(([a], [b]) => a - b);
+    const isCut = trials.size < distinct.length;
+    return { ...summarize(tried, path), ...(isCut ? { planned: distinct.length } : {}) };
+  };
+  return {
+    judgement,
+    planned: distinct.length,
+    tried: () => trials.size,
+    advance: async (inputs, until) => {
+      const round = distinct
+        .filter(({ index }) => !trials.has(index))
+        .slice(0, inputs - trials.size)
+        .toSorted((a, b) => a.index - b.index);
+      let isCut = false;
+      await inPool(round, context.concurrency, async ({ item, index }) => {
+        const trial = await tryOut(item, property, context, property.fresh, until);
+        isCut ||= until !== undefined && isOutOfTime(trial);
+        if (isCut) return false;
+        trials.set(index, trial);
+        return trial.verdict.kind !== 'failed';
+      });
+      const failure = round.find(({ index }) => trials.get(index)?.verdict.kind === 'failed');
+      if (failure === undefined) return isCut || trials.size < distinct.length ? undefined : judgement();
+      const { item, index } = failure;
+      const trial = trials.get(index)!;
+      return path === undefined
+        ? confirm(property, context, item, index, trial, trials.size)
+        : { ...judgementOf(trial, 1), path };
+    },
+  };
+}
+
+/** Draws, sends and judges all inputs at once. */
+export async function judgeProperty(property: Property, context: PropertyContext): Promise<Judgement> {
+  return (await examine(property, context).advance(Number.POSITIVE_INFINITY))!;
+}
+
+const isOutOfTime = ({ verdict }: Trial) => verdict.kind === 'unjudged' && verdict.reason === 'budget';
+
+/** In an order whose beginnings, however short, are spread evenly over the list. */
+export function evenly<Item>(list: readonly Item[]): readonly Item[] {
+  const bits = Math.ceil(Math.log2(Math.max(1, list.length)));
+  return Array.from({ length: 2 ** bits }, (_, at) => {
+    let place = 0;
+    for (let bit = 0; bit < bits; bit++) place = place * 2 + ((at >> bit) & 1);
+    return list[place];
+  }).filter((item) => item !== undefined);
 }
 
 async function confirm(
@@ -94,8 +149,11 @@ async function tryOut(
   property: Property,
   { courier }: PropertyContext,
   fresh: boolean,
+  until?: number,
 ): Promise<Trial> {
-  const carry = fresh ? courier.deliver : courier.share;
+  const terms = until === undefined ? {} : { until };
+  const carry = (request: Request) =>
+    fresh ? courier.deliver(request, terms) : courier.share(request, terms);
   const deliveries: Delivery[] = [];
   if (candidate.atOnce) deliveries.push(...(await Promise.all(candidate.requests.map(carry))));
   else for (const request of candidate.requests) deliveries.push(await carry(request));
@@ -137,7 +195,9 @@ function isRefusal(deliveries: readonly Delivery[], at = 0): boolean {
 }
 
 /** Each distinct case once, with its index in the draw. */
-function withoutTwins(cases: readonly Case[]): readonly { readonly item: Case; readonly index: number }[] {
+export function withoutTwins(
+  cases: readonly Case[],
+): readonly { readonly item: Case; readonly index: number }[] {
   const seen = new Set<string>();
   return cases.flatMap((item, index) => {
     const name = item.requests.map(fingerprint).join('\n');

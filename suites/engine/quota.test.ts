@@ -4,6 +4,7 @@ import fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { answerOf } from '../sample-answers.ts';
+import { createBudget } from './budget.ts';
 import type { Clock } from './clock.ts';
 import { createQuota, retryAfterMs, type Quota } from './quota.ts';
 
@@ -29,6 +30,7 @@ function handClock(start = 0) {
         signal?.addEventListener('abort', wake);
         if (signal?.aborted === true) wake();
       }),
+    during: (work) => work,
   };
   return {
     clock,
@@ -59,13 +61,13 @@ function quotaOf(
   limits: FixtureLimits = {},
   more: { readonly deadline?: number; readonly signal?: AbortSignal } = {},
 ): Quota {
-  return createQuota({
+  const bounds = {
     clock,
-    limits,
     deadline: more.deadline ?? Number.MAX_SAFE_INTEGER,
-    random: () => 0,
     signal: more.signal ?? new AbortController().signal,
-  });
+  };
+  const budget = createBudget({ ...bounds, maxRequests: Number.POSITIVE_INFINITY, keepBack: 0 });
+  return createQuota({ ...bounds, budget, limits, random: () => 0 });
 }
 
 const ok = (sentAt: number, receivedAt = sentAt) => ({ ...answerOf(404, {}), sentAt, receivedAt });
@@ -580,28 +582,29 @@ describe('an interruption', () => {
 });
 
 describe('settling', () => {
-  test('waits until everything that the key spent is forgotten', async () => {
+  test('waits until a window after whatever was last heard of the endpoint, counted or not', async () => {
     const hand = handClock();
     const quota = quotaOf(hand, limitsOf(5, 1));
-    for (const at of [0, 300]) {
+    for (const [at, key, price] of [
+      [0, 'k', 1],
+      [300, '', 0],
+    ] as const) {
       await hand.pass(at);
-      await quota.admit('deposit-check', 'k', 1);
-      quota.note('deposit-check', 'k', 1, ok(at), true);
+      await quota.admit('deposit-check', key, price);
+      quota.note('deposit-check', key, price, ok(at), true);
     }
-    const settling = watched(quota.settle('deposit-check', 'k'));
+    const settling = watched(quota.settle('deposit-check'));
     await hand.pass(1000);
     assert.equal(settling.isDone, false);
     await hand.pass(50);
     assert.equal(settling.isDone, true);
   });
-  test('does not wait for other keys, for nothing, or beyond the deadline', async () => {
+  test('does not wait for nothing, for another endpoint, or beyond the deadline', async () => {
     const hand = handClock();
     const quota = quotaOf(hand, limitsOf(5, 1), { deadline: 100 });
-    await quota.settle('deposit-check', 'k');
     quota.note('deposit-check', 'k', 1, ok(0), true);
-    await quota.settle('deposit-check', 'other');
-    await quota.settle('user-status', 'k');
-    const settling = watched(quota.settle('deposit-check', 'k'));
+    await quota.settle('user-status');
+    const settling = watched(quota.settle('deposit-check'));
     await hand.pass(100);
     assert.equal(settling.isDone, true);
   });

@@ -2,6 +2,8 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import type { Answer, Trouble } from '../answer.ts';
 import { header } from '../answer.ts';
+import { statedRule } from '../limiter/rule.ts';
+import type { Budget } from './budget.ts';
 import type { Clock } from './clock.ts';
 
 /** A wait that the target asks for is honoured up to here, in ms. */
@@ -18,9 +20,12 @@ const MARGIN = 20;
 
 /** What one key has spent on one endpoint, and whether its limiter lets it in. */
 interface Account {
-  readonly threshold: number;
-  readonly windowMs: number | undefined;
+  readonly isStated: boolean;
+  threshold: number;
+  windowMs: number | undefined;
   inFlight: number;
+  /** When counted requests that passed went out, since the limiter last let go; where no limit is stated. */
+  passes: number[];
   /** When each counted request is forgotten, at the earliest from the answer on; ascending. */
   releases: number[];
   closedUntil: number;
@@ -34,10 +39,13 @@ interface Account {
 }
 
 export interface Quota {
-  /** Whether the time of the run is used up, or the run interrupted; nothing more may go out then. */
-  readonly ended: () => Trouble | undefined;
-  /** Waits until a request may go out; trouble where it never may. */
-  readonly admit: (endpoint: Endpoint, key: string, price: 0 | 1) => Promise<Trouble | undefined>;
+  /** Waits until a request may go out, but not beyond `until` (ms); trouble where it never may. */
+  readonly admit: (
+    endpoint: Endpoint,
+    key: string,
+    price: 0 | 1,
+    until?: number,
+  ) => Promise<Trouble | undefined>;
   /** Takes note of the reply to an admitted request, or of one that was sent without asking. */
   readonly note: (
     endpoint: Endpoint,
@@ -48,14 +56,23 @@ export interface Quota {
   ) => void;
   /** The key that can go out first. */
   readonly soonest: (endpoint: Endpoint, keys: readonly string[]) => string;
-  /** Waits until everything that the key spent is forgotten. */
-  readonly settle: (endpoint: Endpoint, key: string) => Promise<void>;
+  /** Limits that nobody stated, as far as 429s have taught them. */
+  readonly learned: () => Readonly<Partial<Record<Endpoint, Limit>>>;
+  /** Waits until whatever was sent to an endpoint is forgotten, whether it counted or not. */
+  readonly settle: (endpoint: Endpoint) => Promise<void>;
   /** Waits for 429s so far, in ms. */
   readonly waitedMs: () => number;
 }
 
+/** So many counted requests in a window of so many ms. */
+export interface Limit {
+  readonly threshold: number;
+  readonly windowMs: number;
+}
+
 export interface QuotaOptions {
   readonly clock: Clock;
+  readonly budget: Budget;
   readonly limits: FixtureLimits;
   /** When the run must end, in ms of the clock. */
   readonly deadline: number;
@@ -71,8 +88,11 @@ export interface QuotaOptions {
  * A request counts from the moment it goes out until a window after its answer came: whatever the
  * latency, and whether the target's window is fixed or slides, the threshold is not crossed.
  */
-export function createQuota({ clock, limits, deadline, random, signal }: QuotaOptions): Quota {
+export function createQuota({ clock, budget, limits, deadline, random, signal }: QuotaOptions): Quota {
   const accounts = new Map<string, Account>();
+  const learned = new Map<Endpoint, Limit>();
+  /** When an endpoint was last heard of, in ms. */
+  const lastAnswer = new Map<Endpoint, number>();
   const waiters = new Set<() => void>();
   let waitedMs = 0;
 
@@ -81,8 +101,12 @@ export function createQuota({ clock, limits, deadline, random, signal }: QuotaOp
     let account = accounts.get(name);
     if (account === undefined) {
       account = {
-        ...stated(limits, endpoint, key),
+        ...(stated(limits, endpoint, key) ?? {
+          isStated: false,
+          ...((key === '' ? undefined : learned.get(endpoint)) ?? unlimited),
+        }),
         inFlight: 0,
+        passes: [],
         releases: [],
         closedUntil: 0,
         waitedMs: 0,
@@ -106,24 +130,19 @@ export function createQuota({ clock, limits, deadline, random, signal }: QuotaOp
     return account.inFlight + account.releases.length >= most;
   };
 
-  const ended: Quota['ended'] = () => {
-    if (signal.aborted) return { kind: 'trouble', code: 'interrupted', words: 'the run was interrupted' };
-    if (clock.now() < deadline) return undefined;
-    return { kind: 'trouble', code: 'budget', words: 'the time of --max-duration was used up' };
-  };
-
-  const admit: Quota['admit'] = async (endpoint, key, price) => {
+  const admit: Quota['admit'] = async (endpoint, key, price, until) => {
+    const last = until ?? deadline;
     const account = accountOf(endpoint, key);
     for (;;) {
-      const end = ended();
+      const end = budget.ended(until);
       if (end !== undefined) return end;
       const now = clock.now();
       if (account.shut !== undefined) return { kind: 'trouble', code: 'rate-limited', words: account.shut };
-      if (now < account.closedUntil) await clock.sleep(Math.min(account.closedUntil, deadline) - now, signal);
+      if (now < account.closedUntil) await clock.sleep(Math.min(account.closedUntil, last) - now, signal);
       else if (account.probing) await nextNote();
       else if (isFull(account, price)) {
         const release = account.releases[0];
-        await (release === undefined ? nextNote() : clock.sleep(Math.min(release, deadline) - now, signal));
+        await (release === undefined ? nextNote() : clock.sleep(Math.min(release, last) - now, signal));
       } else break;
     }
     account.probing = account.strikes > 0;
@@ -133,18 +152,44 @@ export function createQuota({ clock, limits, deadline, random, signal }: QuotaOp
 
   const note: Quota['note'] = (endpoint, key, price, reply, wasAdmitted) => {
     const account = accountOf(endpoint, key);
+    lastAnswer.set(endpoint, clock.now());
     if (wasAdmitted) account.inFlight -= price;
     account.probing = false;
     if (reply?.status === 429) {
       if (wasAdmitted) close(account, reply);
     } else if (reply !== undefined) {
-      if (wasAdmitted) Object.assign(account, { strikes: 0, waitedMs: 0 });
+      if (wasAdmitted) {
+        if (account.strikes > 0 && price > 0) learn(endpoint, key, account, reply);
+        Object.assign(account, { strikes: 0, waitedMs: 0 });
+      }
+      if (price > 0 && !account.isStated) account.passes.push(reply.sentAt);
       if (price > 0 && account.windowMs !== undefined)
         account.releases.push(reply.receivedAt + account.windowMs + MARGIN);
     } else if (price > 0 && account.windowMs !== undefined)
       account.releases.push(clock.now() + account.windowMs + MARGIN);
     for (const wake of waiters) wake();
     waiters.clear();
+  };
+
+  /** The wait until a limiter lets go tells its window; what passed before, its threshold. */
+  const learn = (endpoint: Endpoint, key: string, account: Account, release: Answer) => {
+    const { passes, threshold, windowMs, isStated } = account;
+    const first = passes[0];
+    account.passes = [];
+    if (isStated || key === '' || first === undefined) return;
+    const measured = release.receivedAt - first;
+    // A shorter measure must not make for a higher rate than was found too high before.
+    const limit: Limit =
+      windowMs === undefined
+        ? { threshold: passes.length, windowMs: measured }
+        : {
+            threshold: Math.min(threshold, passes.length),
+            windowMs: Math.max(measured, (windowMs * Math.min(threshold, passes.length)) / threshold),
+          };
+    learned.set(endpoint, limit);
+    for (const [name, other] of accounts)
+      if (name.startsWith(`${endpoint} `) && name !== `${endpoint} ` && !other.isStated)
+        Object.assign(other, limit);
   };
 
   const close = (account: Account, answer: Answer) => {
@@ -175,7 +220,6 @@ export function createQuota({ clock, limits, deadline, random, signal }: QuotaOp
   };
 
   return {
-    ended,
     admit,
     note,
     soonest: (endpoint, keys) => {
@@ -191,27 +235,29 @@ export function createQuota({ clock, limits, deadline, random, signal }: QuotaOp
       };
       return keys.reduce((best, key) => (opensAt(key) < opensAt(best) ? key : best));
     },
-    settle: async (endpoint, key) => {
-      const last = accountOf(endpoint, key).releases.at(-1);
-      if (last !== undefined && last > clock.now())
-        await clock.sleep(Math.min(last, deadline) - clock.now(), signal);
+    learned: () => Object.fromEntries(learned),
+    settle: async (endpoint) => {
+      const windowMs = statedRule(endpoint, { limits })?.windowMs ?? learned.get(endpoint)?.windowMs ?? 0;
+      const end = Math.min(
+        (lastAnswer.get(endpoint) ?? Number.NEGATIVE_INFINITY) + windowMs + MARGIN,
+        deadline,
+      );
+      if (end > clock.now()) await clock.sleep(end - clock.now(), signal);
     },
     waitedMs: () => waitedMs,
   };
 }
+
+const unlimited = { threshold: Number.POSITIVE_INFINITY, windowMs: undefined };
 
 /** Only keys that were issued have a threshold stated for them; the empty name stands for everybody else. */
 function stated(
   limits: FixtureLimits,
   endpoint: Endpoint,
   key: string,
-): Pick<Account, 'threshold' | 'windowMs'> {
-  const limit = key === '' ? undefined : limits[endpoint];
-  if (limit === undefined) return { threshold: Number.POSITIVE_INFINITY, windowMs: undefined };
-  return {
-    threshold: 'failedLookups' in limit ? limit.failedLookups : limit.requests,
-    windowMs: limit.windowSeconds * 1000,
-  };
+): (Limit & { readonly isStated: true }) | undefined {
+  const rule = key === '' ? undefined : statedRule(endpoint, { limits });
+  return rule === undefined ? undefined : { isStated: true, threshold: rule.most, windowMs: rule.windowMs };
 }
 
 /** A date as HTTP writes it today, as asctime() wrote it, and as RFC 850 did (RFC 9110 5.6.7); all of them UTC. */

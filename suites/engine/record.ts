@@ -11,6 +11,8 @@ export interface Result {
   readonly verdict: Verdict | Observation | { readonly kind: 'broken'; readonly words: string };
   /** Distinct inputs that were judged. */
   readonly cases: number;
+  /** Distinct inputs that were to be judged, where not all of them were. */
+  readonly planned?: number;
   readonly evidence?: Delivery;
   readonly path?: string;
 }
@@ -54,11 +56,22 @@ export function makeRecord(
     ...rest,
     cases: options.cases,
     interrupted: options.signal.aborted,
-    notes: [...(options.notes ?? []), ...refused],
+    notes: [...(options.notes ?? []), ...refused, ...cutNote(list)],
     ...(options.rerun === undefined ? {} : { rerun: options.rerun }),
     counts: countOutcomes(list),
     requirements: list,
   };
+}
+
+/** Says that a run was not as deep as it was asked to be. */
+function cutNote(list: readonly RequirementResult[]): readonly string[] {
+  const cut = list.filter(({ planned }) => planned !== undefined);
+  if (cut.length === 0) return [];
+  const tried = cut.reduce((sum, { cases }) => sum + cases, 0);
+  const planned = cut.reduce((sum, result) => sum + result.planned!, 0);
+  return [
+    `Shallower than asked for: ${cut.length} requirements passed on ${tried} of ${planned} inputs, for want of time or requests (--max-duration, --max-requests). Each had one input at least before any had more.`,
+  ];
 }
 
 function describe(
@@ -69,7 +82,16 @@ function describe(
 ): RequirementResult {
   const { id, level, clause, title, reading } = requirement;
   const { verdict, cases } = result;
-  const subject = { id, level, clause, title, ...(reading === undefined ? {} : { reading }), cases };
+  const isCut = result.planned !== undefined && verdict.kind === 'held';
+  const subject = {
+    id,
+    level,
+    clause,
+    title,
+    ...(reading === undefined ? {} : { reading }),
+    cases,
+    ...(isCut ? { planned: result.planned } : {}),
+  };
   const proof =
     result.evidence === undefined
       ? {}

@@ -20,6 +20,10 @@ export interface RunOptions {
   readonly timeoutMs: number;
   /** Bound on the run, in ms of the clock. */
   readonly maxDurationMs: number;
+  /** Bound on the requests of the run. */
+  readonly maxRequests: number;
+  /** Requests a second, at most; as fast as they come without it. */
+  readonly rate?: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: Pick<ClientOptions, 'ca' | 'insecure'>;
   readonly clock: Clock;
@@ -48,4 +52,8 @@ export interface Progress {
   readonly requirement: string;
   readonly requests: number;
   readonly elapsedMs: number;
+  /** What is left to do, about, in ms; undefined while nobody can tell. */
+  readonly leftMs?: number;
+  readonly maxDurationMs: number;
+  readonly maxRequests: number;
 }

@@ -3,12 +3,15 @@ import type { RunRecord } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { findableId } from '../inputs/uuids.ts';
 import { userStatus } from '../request.ts';
-import type { Doors, Requirement, Watch } from '../requirement.ts';
+import type { Known } from '../known.ts';
+import type { Doors, Requirement, Scenario, Watch } from '../requirement.ts';
 import { noStateHook, unjudged, type Verdict } from '../verdict.ts';
+import { createBudget } from './budget.ts';
 import { createClient } from './client.ts';
 import { createCourier, type Courier } from './courier.ts';
 import { createDoors } from './doors.ts';
-import { judgeProperty, type PropertyContext } from './judge-property.ts';
+import { examine, type Examination, type PropertyContext } from './judge-property.ts';
+import { limiterMs, limiterRequests } from './plan.ts';
 import { createQuota } from './quota.ts';
 import { makeRecord, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
@@ -38,24 +41,28 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     requirements.filter((requirement): requirement is Watch => requirement.kind === 'watch'),
     known,
   );
-  const quota = createQuota({
-    clock,
-    limits: known.limits,
+  const asked = requirements.filter(({ id }) => !options.skip.has(id));
+  const budget = createBudget({
+    ...options,
     deadline,
-    random: options.random,
-    signal,
+    keepBack: Math.min(options.maxRequests / 2, limiterRequests(asked, known)),
   });
+  const quota = createQuota({ ...options, budget, limits: known.limits, deadline });
   const courier = createCourier({
+    ...options,
     client,
-    known,
+    budget,
     quota,
-    signal,
     mostTroubles: Math.max(10, 2 * concurrency),
     onAnswer: watchers.see,
   });
+  /** Depth ends early enough for the limiters to be judged after it. */
+  const depthEndsAt = () =>
+    deadline - Math.min(options.maxDurationMs / 2, limiterMs(asked, known, quota.learned()));
+  let mustGiveWay = false;
   try {
     const silence = await preflight(courier, options);
-    const context = {
+    const context: JudgeContext = {
       property: {
         known,
         courier,
@@ -63,36 +70,71 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         concurrency,
         ...(options.path === undefined ? {} : { path: options.path }),
       },
-      doors: createDoors(courier, clock, signal, cases, deadline, options.stateHook),
+      doors: createDoors({
+        courier,
+        clock,
+        signal,
+        cases,
+        deadline,
+        until: () => (mustGiveWay ? depthEndsAt() : undefined),
+        ...(options.stateHook === undefined ? {} : { hook: options.stateHook }),
+      }),
       watchers,
     };
     const results = new Map<Requirement, Result>();
-    const work = async (requirement: Requirement) => {
+    const examinations = new Map<Requirement, Examination>();
+    const report = (requirement: Requirement) =>
       options.onProgress?.({
         done: results.size,
         total: requirements.length,
         requirement: requirement.id,
-        requests: courier.sent(),
+        requests: budget.spent(),
         elapsedMs: clock.stopwatch() - begun,
+        ...leftOf([...examinations.values()], clock.now() - startedAt, deadline - clock.now()),
+        maxDurationMs: options.maxDurationMs,
+        maxRequests: options.maxRequests,
       });
-      results.set(requirement, await judge(requirement, options, context, silence));
+    /** Goes so far with a requirement; what it comes to once that is known. */
+    const work = async (requirement: Requirement, inputs: number) => {
+      if (results.has(requirement)) return;
+      report(requirement);
+      const outcome = await guarded(async () => {
+        const early = beforehand(requirement, options, context, silence);
+        if (early !== undefined || requirement.kind === 'watch') return early;
+        if (requirement.kind === 'scenario') return play(requirement, context, known);
+        const examination = examinations.get(requirement) ?? examine(requirement, context.property);
+        examinations.set(requirement, examination);
+        return examination.advance(inputs, mustGiveWay ? depthEndsAt() : undefined);
+      });
+      if (outcome !== undefined) results.set(requirement, outcome);
     };
-    for (const lanes of schedule(requirements))
+    for (const { lanes, rounds, givesWay } of schedule(requirements)) {
+      mustGiveWay = givesWay;
       await Promise.all(
         lanes.map(async (lane) => {
-          for (const requirement of lane) await work(requirement);
+          for (const inputs of rounds) for (const requirement of lane) await work(requirement, inputs);
         }),
       );
+    }
+    for (const [requirement, examination] of examinations)
+      if (!results.has(requirement)) results.set(requirement, examination.judgement());
     return makeRecord(options, results, {
       startedAt,
       durationMs: Math.round(clock.stopwatch() - begun),
-      requests: courier.sent(),
+      requests: budget.spent(),
       rateLimited: { answers: courier.rateLimited(), waitedMs: quota.waitedMs() },
       keyWorks: courier.keyWorks(),
     });
   } finally {
     await client.close();
   }
+}
+
+/** What is left to do, in ms: as long an input as until now, and no longer than there is time. */
+function leftOf(examinations: readonly Examination[], elapsedMs: number, leftMs: number) {
+  const planned = examinations.reduce((sum, examination) => sum + examination.planned, 0);
+  const tried = examinations.reduce((sum, examination) => sum + examination.tried(), 0);
+  return tried === 0 ? {} : { leftMs: Math.min(leftMs, (elapsedMs / tried) * (planned - tried)) };
 }
 
 /**
@@ -119,12 +161,13 @@ interface JudgeContext {
   readonly watchers: Watchers;
 }
 
-async function judge(
+/** What can be said of a requirement before anything is sent for it. */
+function beforehand(
   requirement: Requirement,
   options: RunOptions,
   context: JudgeContext,
   silence: Verdict | undefined,
-): Promise<Result> {
+): Result | undefined {
   const { skip, known, signal } = options;
   if (skip.has(requirement.id))
     return { verdict: { kind: 'excluded', reason: 'skipped', words: 'left out on request' }, cases: 0 };
@@ -134,20 +177,24 @@ async function judge(
   if (requirement.kind === 'watch') return context.watchers.judgement(requirement);
   const lack = requirement.lacks(known);
   if (lack !== undefined) return { verdict: lack, cases: 0 };
-  if (signal.aborted) return { verdict: unjudged('interrupted', 'the run was interrupted'), cases: 0 };
+  return signal.aborted
+    ? { verdict: unjudged('interrupted', 'the run was interrupted'), cases: 0 }
+    : undefined;
+}
+
+async function play(scenario: Scenario, { doors }: JudgeContext, known: Known): Promise<Result> {
+  const { finding, request, reply, cases } = await scenario.play(doors, known);
+  const evidence = request !== undefined && reply !== undefined ? { evidence: { request, reply } } : {};
+  return { verdict: finding, cases: cases ?? 1, ...evidence };
+}
+
+/** What goes wrong in here is our own bug, and is said to be. */
+async function guarded(work: () => Promise<Result | undefined>): Promise<Result | undefined> {
   try {
-    if (requirement.kind === 'property') return await judgeProperty(requirement, context.property);
-    const { finding, request, reply, cases } = await requirement.play(context.doors, known);
-    const evidence = request !== undefined && reply !== undefined ? { evidence: { request, reply } } : {};
-    return { verdict: finding, cases: cases ?? 1, ...evidence };
+    return await work();
   } catch (error) {
     if (error instanceof Problem) throw error;
-    return {
-      verdict: {
-        kind: 'broken',
-        words: error instanceof Error ? (error.stack ?? error.message) : String(error),
-      },
-      cases: 0,
-    };
+    const words = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { verdict: { kind: 'broken', words }, cases: 0 };
   }
 }

@@ -13,18 +13,20 @@ export function unknownUuid(known: Known): fc.Arbitrary<string> {
   return made;
 }
 
-/** UUIDs that the fixture does not know, always the same ones. */
-export function manyStrangers(known: Known, count: number): readonly string[] {
-  const found: string[] = [];
-  for (let n = 0; found.length < count; n++) {
-    const id = `0badc0de-0000-4000-8000-${String(n).padStart(12, '0')}`;
-    if (!known.partnerOfUser.has(id) && !known.depositIds.has(id)) found.push(id);
+/** UUIDs that the fixture does not know, one for each number below a million, always the same ones. */
+export function strangerAt(known: Known, nth: number): string {
+  for (let tail = nth; ; tail += 1_000_000) {
+    const id = `0badc0de-0000-4000-8000-${String(tail).padStart(12, '0')}`;
+    if (!known.partnerOfUser.has(id) && !known.depositIds.has(id)) return id;
   }
-  return found;
 }
 
+/** The first of them. */
+export const manyStrangers = (known: Known, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, nth) => strangerAt(known, nth));
+
 /** A UUID that the fixture does not know, always the same. */
-export const stranger = (known: Known) => manyStrangers(known, 1)[0]!;
+export const stranger = (known: Known) => strangerAt(known, 0);
 
 /** An id that the endpoint would find, if the fixture has one; else a stranger's. */
 export function findableId(endpoint: Endpoint, known: Known): string {

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { deposit, probe, user, type Probe } from './probes.ts';
+import { handlerOf } from './handler.ts';
+import { answersTo, builtIn, START } from './run-probes.ts';
+import { createWorld } from './world.ts';
+
+const MEMBER = '11111111-1111-4111-8111-111111111111';
+const NOBODY = '12345678-1234-4234-8234-123456789abc';
+const EXECUTED = '44444444-4444-4444-8444-444444444444';
+const POLLED = '77777777-7777-4777-8777-777777777777';
+
+const preferring = (code: number | string) => ({ headers: { prefer: `code=${code}` } });
+const last = (...probes: readonly Probe[]) => {
+  const response = answersTo(probes).at(-1);
+  assert.ok(response);
+  return response;
+};
+const forced = (one: Probe) => {
+  const { status, headers, body } = last(one);
+  return [status, headers['Preference-Applied'], body];
+};
+
+describe('an answer that is asked for', () => {
+  test('errors have the own message of their endpoint', () => {
+    const errors = {
+      400: ['Invalid user_id format', 'Invalid reference_id format'],
+      401: ['Unauthorized', 'UNAUTHORIZED'],
+      429: ['Too many failed lookups. Please try again later.', 'TOO_MANY_REQUESTS'],
+      500: ['Internal Server Error', 'Internal Server Error'],
+      503: ['Service Unavailable', 'Service Unavailable'],
+    };
+    for (const [code, [ofUser, ofDeposit]] of Object.entries(errors)) {
+      const applied = `code=${code}`;
+      const body = (error?: string) => JSON.stringify({ error });
+      assert.deepEqual(forced(user(MEMBER, preferring(code))), [Number(code), applied, body(ofUser)]);
+      assert.deepEqual(forced(deposit(EXECUTED, preferring(code))), [Number(code), applied, body(ofDeposit)]);
+    }
+    const notFound = '{"error":"Deposit not found"}';
+    assert.deepEqual(forced(deposit(EXECUTED, preferring(404))), [404, 'code=404', notFound]);
+  });
+  test('429 says how long to wait, 401 how to authenticate, and 503 neither', () => {
+    const headers = (code: number) => last(user(MEMBER, preferring(code))).headers;
+    assert.equal(headers(429)['Retry-After'], '1');
+    assert.equal(headers(401)['WWW-Authenticate'], 'Bearer');
+    assert.deepEqual(Object.keys(headers(503)).toSorted(), [
+      'Cache-Control',
+      'Content-Length',
+      'Content-Type',
+      'Date',
+      'Preference-Applied',
+    ]);
+  });
+  test("200 is an example of the caller's own IB, whatever id is sent", () => {
+    const member = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
+    const executed = '{"status":"EXECUTED","amountInUsd":250.5,"executedAt":1705314600000}';
+    for (const id of [NOBODY, 'x', '']) {
+      assert.deepEqual(forced(user(id, preferring(200))), [200, 'code=200', member]);
+      assert.deepEqual(forced(deposit(id, preferring(200))), [200, 'code=200', executed]);
+    }
+    const other = { key: 'contoso-key', ...preferring(200) };
+    assert.match(String(last(user(NOBODY, other)).body), /"2023-07-14T12:00:00\.250Z"/);
+    assert.match(String(last(deposit(NOBODY, other)).body), /4321\.09/);
+  });
+  test('without an example, 200 is ignored', () => {
+    const world = createWorld({ ...builtIn, users: [], deposits: [] }, START);
+    for (const target of ['/api/ib/user-status', '/api/ib/deposit-check']) {
+      const headers = { authorization: 'Bearer northwind-key', prefer: 'code=200' };
+      const response = handlerOf()(world, { method: 'GET', target, headers }, START);
+      assert.equal(response.status, 400);
+      assert.equal(response.headers['Preference-Applied'], undefined);
+    }
+  });
+  test('HEAD gets what GET gets, without the body', () => {
+    const get = last(user(MEMBER, preferring(429)));
+    assert.deepEqual(last(user(MEMBER, { method: 'HEAD', ...preferring(429) })), { ...get, body: '' });
+  });
+});
+
+describe('what asking changes', () => {
+  test('nothing for a refused key: it gets its 401, and no word of a preference', () => {
+    for (const key of ['nope', null, 'northwind-revoked-key', 'northwind-expired-key', 'jane-personal-key'])
+      for (const code of [200, 400, 404, 429, 500]) {
+        const plain = last(deposit(EXECUTED, { key }));
+        assert.equal(plain.status, 401);
+        assert.deepEqual(last(deposit(EXECUTED, { key, ...preferring(code) })), plain);
+      }
+  });
+  test('nothing on other paths and methods', () => {
+    for (const one of [probe('/'), probe('/api/ib/user-status', { method: 'POST' })]) {
+      assert.ok('request' in one);
+      const { request } = one;
+      const asking = { ...one, request: { ...request, headers: { ...request.headers, prefer: 'code=200' } } };
+      assert.deepEqual(last(asking), last(one));
+    }
+  });
+  test('it is no poll, it is not counted, and a limited key gets it too', () => {
+    const asked = Array.from({ length: 300 }, () => deposit(POLLED, preferring(404)));
+    assert.equal(last(...asked, deposit(POLLED)).status, 404);
+    const failing = Array.from({ length: 100 }, () => user('x', preferring(400)));
+    assert.equal(last(...failing, user('x')).status, 400);
+    const limited = Array.from({ length: 60 }, () => user(NOBODY));
+    assert.equal(last(...limited, user(MEMBER)).status, 429);
+    assert.equal(last(...limited, user(MEMBER, preferring(503))).status, 503);
+  });
+  test('nothing where the field asks for nothing that can be had', () => {
+    for (const id of [MEMBER, NOBODY, 'x'])
+      for (const code of ['', '404', '418', 'x', '"'])
+        assert.deepEqual(last(user(id, preferring(code))), last(user(id)));
+  });
+  test('any field: an answer of the interface, 500 or 503', () => {
+    const field = fc.array(
+      fc.oneof(fc.constantFrom('code=', '429', '503', '200', ',', '"', ';'), fc.string()),
+    );
+    fc.assert(
+      fc.property(field, (pieces) => {
+        const { status, headers } = last(user(MEMBER, { headers: { prefer: pieces.join('') } }));
+        const applied = headers['Preference-Applied'];
+        assert.ok(applied === undefined ? status === 200 : applied === `code=${status}`);
+      }),
+      { seed: 7, numRuns: 500 },
+    );
+  });
+});

@@ -1,0 +1,67 @@
+import type { Trouble } from '../answer.ts';
+import type { Clock } from './clock.ts';
+
+/** What a run may spend; hard bounds, all of them. */
+export interface Budget {
+  /** Why nothing more may go out; undefined while something may. Earlier, for what has to end before `until` (ms). */
+  readonly ended: (until?: number) => Trouble | undefined;
+  /** Takes one request out of the budget and waits for its turn; trouble where there is none left. */
+  readonly spend: () => Promise<Trouble | undefined>;
+  /** Requests taken so far. */
+  readonly spent: () => number;
+}
+
+export interface BudgetOptions {
+  readonly clock: Clock;
+  readonly signal: AbortSignal;
+  /** When the run must end, in ms of the clock. */
+  readonly deadline: number;
+  readonly maxRequests: number;
+  /** Requests that are not for what has to end early. */
+  readonly keepBack: number;
+  /** Requests a second; undefined: as fast as they come. */
+  readonly rate?: number;
+}
+
+export function createBudget({
+  clock,
+  signal,
+  deadline,
+  maxRequests,
+  keepBack,
+  rate,
+}: BudgetOptions): Budget {
+  let spent = 0;
+  let nextTurn = Number.NEGATIVE_INFINITY;
+
+  const ended: Budget['ended'] = (until) => {
+    if (signal.aborted) return trouble('interrupted', 'the run was interrupted');
+    if (clock.now() >= Math.min(until ?? deadline, deadline))
+      return trouble('budget', 'the time of --max-duration was used up');
+    return spent < maxRequests - (until === undefined ? 0 : keepBack)
+      ? undefined
+      : trouble('budget', 'the requests of --max-requests were used up');
+  };
+
+  return {
+    ended,
+    spend: async () => {
+      const end = ended();
+      if (end !== undefined) return end;
+      spent++;
+      if (rate === undefined) return undefined;
+      const turn = Math.max(clock.now(), nextTurn);
+      nextTurn = turn + 1000 / rate;
+      if (turn <= clock.now()) return undefined;
+      await clock.sleep(Math.min(turn, deadline) - clock.now(), signal);
+      if (!signal.aborted && clock.now() < deadline) return undefined;
+      spent--;
+      return ended();
+    },
+    spent: () => spent,
+  };
+}
+
+function trouble(code: 'interrupted' | 'budget', words: string): Trouble {
+  return { kind: 'trouble', code, words };
+}

@@ -1,0 +1,15 @@
+import type { Known, KnownKey } from '../known.ts';
+import type { Request } from '../request.ts';
+
+/** What a request may cost at the limiter: found members are no failed lookups, all else may count. */
+export function priceOf({ endpoint, target, credential }: Request, known: Known): 0 | 1 {
+  if (credential.as === 'header' || credential.as === 'none') return 0;
+  if (endpoint === 'deposit-check') return 1;
+  const id = /^[^?]*\?user_id=([0-9a-f-]{36})$/i.exec(target)?.[1]?.toLowerCase();
+  // Whichever key of the caller's it will be, they are all of one partner.
+  const key = credential.as === 'key' ? credential.key : known.callerKeys[0];
+  return id !== undefined && key !== undefined && isOwn(known, key, id) ? 0 : 1;
+}
+
+const isOwn = (known: Known, key: KnownKey, user_id: string) =>
+  key.partner !== null && known.partnerOfUser.get(user_id) === key.partner;

@@ -1,0 +1,240 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { Answer, Reply } from '../answer.ts';
+import { findableId } from '../inputs/uuids.ts';
+import type { Known } from '../known.ts';
+import { lookupOf, type Request } from '../request.ts';
+import type { Doors } from '../requirement.ts';
+import { send, sendUntilRefused, sightingOf, type Burst } from './burst.ts';
+import type { Rule, Sighting } from './history.ts';
+import { judge, type Judgement } from './judge.ts';
+import { asCaller, kindsOf, lookupsOfMembers, type Kind } from './kinds.ts';
+import { statedRule } from './rule.ts';
+
+/** Requests of one kind that are spent on finding a limiter whose threshold nobody stated. */
+const MOST_WITHOUT_THRESHOLD = 1000;
+
+/** How far into a window a limited key is tried once more: only a bucket that is refilled, or a new window, lets it in. */
+const EARLY = 0.3;
+
+/** Added to a window before it counts as over, in ms. */
+const MARGIN = 50;
+
+/** What is known of an endpoint's limiter after it was driven to its limit. Times are ms. */
+export interface Exploration {
+  /** Kinds of requests that were sent, the last of which may have ended in 429. */
+  readonly bursts: readonly Burst[];
+  /** Set once a 429 came. */
+  readonly limited?: Limited;
+}
+
+/** A limiter that set in. */
+export interface Limited {
+  readonly kind: string;
+  readonly request: Request;
+  readonly answer: Answer;
+  /** Counted requests before it. */
+  readonly passed: number;
+  /** Every counted request of the key under test. */
+  readonly history: readonly Sighting[];
+  /** What the history says of the limit that is stated; undefined where none is, or the time did not suffice. */
+  readonly judgement?: Judgement;
+  /** Statuses of other requests while the key was limited, by what was asked. */
+  readonly meanwhile: Readonly<Record<string, number>>;
+  /** Whether other keys are limited too, by name. */
+  readonly others: Readonly<Record<string, boolean>>;
+  /** What a lookup gave after the wait. */
+  readonly recovery: Reply;
+  /** From the first counted request to the last one that was not let in before that. */
+  readonly refusedMs: number;
+  /** From the first counted request to the one that was let in again. */
+  readonly recoveryMs: number;
+  /** Lookups of members, more than the limiter lets through of the others; user-status only. */
+  readonly members?: Burst;
+}
+
+/** Drives the limiter to its limit, looks whom else it limits, and waits until it lets go; once a run. */
+export function explore(endpoint: Endpoint, doors: Doors, known: Known): Promise<Exploration> {
+  return doors.once(`limiter of ${endpoint}`, async () => {
+    const rule = statedRule(endpoint, known);
+    const most = rule === undefined ? MOST_WITHOUT_THRESHOLD : 2 * rule.most + 2;
+    const bursts: Burst[] = [];
+    // Where there is no time to wait until all is forgotten, a 429 may come early and still be due.
+    const isSettled = rule === undefined || doors.leftMs() > 1.2 * rule.windowMs;
+    for (const kind of kindsOf(endpoint)) {
+      if (isSettled) await doors.settle(endpoint);
+      const supply = supplyOf(kind, known);
+      const burst = await sendUntilRefused(doors, kind.name, supply, most);
+      bursts.push(burst);
+      if (burst.refusal !== undefined)
+        return { bursts, limited: await follow(endpoint, doors, known, burst, supply, isSettled) };
+      if (burst.trouble !== undefined) break;
+    }
+    return { bursts };
+  });
+}
+
+/** Fresh requests of a kind, as many as are asked for. */
+export type Supply = (count: number) => readonly Request[];
+
+function supplyOf(kind: Kind, known: Known): Supply {
+  let used = 0;
+  return (count) => {
+    const next = kind.make(known, used, count);
+    used += count;
+    return next;
+  };
+}
+
+/** What comes after the first 429. */
+async function follow(
+  endpoint: Endpoint,
+  doors: Doors,
+  known: Known,
+  first: Burst,
+  supply: Supply,
+  isSettled: boolean,
+): Promise<Limited> {
+  const rule = isSettled ? statedRule(endpoint, known) : undefined;
+  const { request, answer } = first.refusal!;
+  const meanwhile = await statusesMeanwhile(endpoint, doors, known);
+  const others = await limitedOthers(endpoint, doors, known);
+  const history = [...first.history];
+  const begun = first.history[0]!.sentAt;
+  if (rule !== undefined) history.push(...(await tryEarly(doors, rule, begun, supply, first.kind)));
+  const recovery = await recover(doors, history, rule, supply);
+  const recoveryMs = doors.now() - begun;
+  const refusedMs = Math.max(
+    0,
+    ...history.filter(({ passed }) => !passed).map(({ sentAt }) => sentAt - begun),
+  );
+  const isLetIn = recovery.kind === 'answer';
+  const judgement =
+    rule === undefined ? undefined : await decide(doors, rule, history, supply, first.kind, isLetIn);
+  // Leaves the key usable.
+  const isUsable = isLetIn && (await wait(doors, rule, history, supply));
+  const hasMembers = endpoint === 'user-status' && known.members.length > 0;
+  const members = hasMembers && isUsable ? await sendMembers(doors, known, first.passed) : undefined;
+  if (members?.refusal !== undefined) await doors.send(found(endpoint, known));
+  return {
+    kind: first.kind,
+    request,
+    answer,
+    passed: first.passed,
+    history,
+    meanwhile,
+    others,
+    recovery,
+    refusedMs,
+    recoveryMs,
+    ...(judgement === undefined ? {} : { judgement }),
+    ...(members === undefined ? {} : { members }),
+  };
+}
+
+const found = (endpoint: Endpoint, known: Known) =>
+  asCaller(known, lookupOf(endpoint, findableId(endpoint, known)));
+
+/** Until the limiter lets go, where there is time for it. */
+async function wait(
+  doors: Doors,
+  rule: Rule | undefined,
+  history: Sighting[],
+  supply: Supply,
+): Promise<boolean> {
+  if (doors.leftMs() < (rule?.windowMs ?? 0) + MARGIN) return false;
+  return (await recover(doors, history, rule, supply)).kind === 'answer';
+}
+
+/** A second burst, and where that does not decide it a third, as long as there is time for it. */
+async function decide(
+  doors: Doors,
+  rule: Rule,
+  history: Sighting[],
+  supply: Supply,
+  kind: string,
+  isLetIn: boolean,
+): Promise<Judgement> {
+  const most = 2 * rule.most + 2;
+  if (isLetIn) history.push(...(await sendUntilRefused(doors, kind, supply, most)).history);
+  const judgement = judge(history, rule);
+  if (!isLetIn || judgement.kind !== 'open' || judgement.isStrictEnough) return judgement;
+  if (doors.leftMs() < 1.5 * rule.windowMs) return judgement;
+  const reply = await recover(doors, history, rule, supply);
+  if (reply.kind !== 'answer') return judge(history, rule);
+  history.push(...(await sendUntilRefused(doors, kind, supply, most)).history);
+  return judge(history, rule);
+}
+
+/** One request well before the window may end, and more if it is let in: this tells windows from buckets. */
+async function tryEarly(
+  doors: Doors,
+  rule: Rule,
+  begun: number,
+  supply: Supply,
+  kind: string,
+): Promise<readonly Sighting[]> {
+  await doors.wait(Math.max(0, begun + EARLY * rule.windowMs - doors.now()));
+  const { history, refusal, trouble } = await send(doors, kind, supply(1));
+  if (refusal !== undefined || trouble !== undefined) return history;
+  return [...history, ...(await sendUntilRefused(doors, kind, supply, 2 * rule.most + 2)).history];
+}
+
+/** Waits until a window after the last request is over, where its length is known, and then until the key is let in. */
+async function recover(
+  doors: Doors,
+  history: Sighting[],
+  rule: Rule | undefined,
+  supply: Supply,
+): Promise<Reply> {
+  const last = Math.max(...history.map(({ receivedAt }) => receivedAt));
+  if (rule !== undefined) await doors.wait(Math.max(0, last + rule.windowMs + MARGIN - doors.now()));
+  const reply = await doors.patiently(supply(1)[0]!, (refused) => history.push(sightingOf(refused)));
+  if (reply.kind === 'answer') history.push(sightingOf(reply));
+  return reply;
+}
+
+/** More lookups of members than there may be of anything that counts. */
+export function sendMembers(doors: Doors, known: Known, passed: number): Promise<Burst> {
+  const most = Math.min(2 * passed + 2, MOST_WITHOUT_THRESHOLD);
+  return sendUntilRefused(doors, lookupsOfMembers.name, supplyOf(lookupsOfMembers, known), most);
+}
+
+/** What a limited key, and nobody's, is told about other requests. */
+async function statusesMeanwhile(
+  endpoint: Endpoint,
+  doors: Doors,
+  known: Known,
+): Promise<Record<string, number>> {
+  const asked = {
+    'a lookup that finds': found(endpoint, known),
+    'an invalid id': asCaller(known, lookupOf(endpoint, 'invalid')),
+    'an unknown key': lookupOf(endpoint, findableId(endpoint, known), {
+      credential: { as: 'header', value: 'Bearer nobody', shell: 'Bearer nobody' },
+    }),
+  };
+  const replies = await doors.burst(...Object.values(asked));
+  return Object.fromEntries(
+    Object.keys(asked).flatMap((name, at) => {
+      const reply = replies[at]!;
+      return reply.kind === 'answer' ? [[name, reply.status] as const] : [];
+    }),
+  );
+}
+
+async function limitedOthers(
+  endpoint: Endpoint,
+  doors: Doors,
+  known: Known,
+): Promise<Record<string, boolean>> {
+  const others = [...known.callerKeys.slice(1, 2), ...known.otherKeys.slice(0, 1)];
+  const replies = await doors.burst(
+    ...others.map((key) =>
+      lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }),
+    ),
+  );
+  return Object.fromEntries(
+    replies.flatMap((reply, nth) =>
+      reply.kind === 'answer' ? [[others[nth]!.name, reply.status === 429] as const] : [],
+    ),
+  );
+}
