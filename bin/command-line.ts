@@ -212,6 +212,21 @@ const mockFlags = {
     ...text,
     describe: 'answer in another way that the interface allows; `--variant list` lists them',
   },
+  chaos: {
+    ...list,
+    describe:
+      'what goes wrong on the way, and how often: 500:0.1 (429, 500 to 599), reset:0.02, timeout, truncate, slow:200ms..2s; may be repeated',
+  },
+  'chaos-seed': {
+    ...text,
+    default: String(sessionDefaults.chaosSeed),
+    describe: 'whole number that decides which requests --chaos befalls',
+  },
+  delay: { ...text, default: '0', describe: 'ms that every answer is held back' },
+  scorecard: {
+    ...list,
+    describe: 'format or format=file (json, junit, text): grades the clients at the end; may be repeated',
+  },
   watch: { type: 'boolean', default: false, describe: 'load the fixture again when its file changes' },
   clock: {
     type: 'string',

@@ -1,12 +1,21 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdtempSync, readFileSync, renameSync, writeFileSync } from 'node:fs';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
+import { text as allOf } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { commandLine } from './command-line.ts';
 import { explain } from './exit-codes.ts';
@@ -99,6 +108,14 @@ describe('wrong flags', () => {
     ['--tls-cert c.pem', /belong together/],
     ['--tls-cert no.pem --tls-key no.pem', /--tls-cert no.pem: cannot be read \(ENOENT\)/],
     ['--tls-cert package.json --tls-key package.json', /not a certificate and its key in PEM/],
+    ['--chaos 500:2', /chaos 500:2: the rate has to be a number from 0 to 1/],
+    ['--chaos 500:0.1 --chaos 500', /chaos 500: is given twice/],
+    ['--chaos-seed x', /--chaos-seed x: needs a whole number/],
+    ['--delay 1s', /--delay 1s: needs a whole number from 0 to 600000/],
+    ['--scorecard junti', /--scorecard junti: there is no format junti; did you mean junit\?/],
+    ['--scorecard junit=', /--scorecard junit=: the file name is missing/],
+    ['--scorecard text --scorecard junit', /--scorecard: two reports would be written to standard output/],
+    ['--scorecard text=no/where.txt', /no\/where\.txt: the report cannot be written: its folder does not/],
     ['--fault a --fault b', /--fault was given more than once/],
   ] as const)
     test(flags, async () => {
@@ -138,6 +155,57 @@ test('--clock, --journal and --max-worlds arrive', async (t) => {
   for (const world of ['a', 'b', 'b', 'b']) await ask(userPath, `northwind-key~${world}`);
   assert.equal((await ask('/__admin/worlds')).body, '{"worlds":["b"]}');
   assert.match((await ask('/__admin/requests?world=b')).body, /"meta":\{"total":2\}/);
+});
+
+test('--chaos, --chaos-seed and --delay arrive', async (t) => {
+  const flags = ['--chaos', '503', '--chaos', 'slow:1ms:0', '--chaos-seed', '-7', '--delay', '30'];
+  const { ask } = await run(t, ...flags, '--log', 'silent');
+  assert.match((await ask('/__admin/faults')).body, /"chaos":\["503","slow:1ms:0"\],"seed":-7/);
+  const begun = performance.now();
+  assert.equal((await ask(userPath)).status, 503);
+  assert.ok(performance.now() - begun >= 29);
+});
+
+describe('--scorecard', () => {
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const limited = 'fabrikam-always-limited-key~a';
+
+  test('grades all worlds when the mock ends: into files, and onto standard output', async (t) => {
+    const files = ['text', 'junit', 'json'].map((format) => `${format}=${join(folder, `card.${format}`)}`);
+    const flags = [...files, 'text'].flatMap((value) => ['--scorecard', value]);
+    const mock = await run(t, ...flags, '--log', 'silent');
+    await mock.ask(userPath, limited);
+    await mock.ask(userPath + '&token=x');
+    assert.doesNotMatch(mock.printed(), /Retry-After/);
+    assert.equal(existsSync(join(folder, 'card.text')), false);
+    assert.equal(await mock.end(), 0);
+    assert.match(mock.printed(), /^kept {6}Honoured Retry-After/m);
+    assert.match(read('card.text'), /^BROKEN {4}Kept the key out of the URL/m);
+    assert.match(read('card.junit'), /<testsuite name="scorecard" tests="7" failures="1"/);
+    assert.equal((JSON.parse(read('card.json')) as { rules: unknown[] }).rules.length, 7);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.endsWith('.part')),
+      [],
+    );
+  });
+  test('leaves nothing behind where the mock cannot start', async (t) => {
+    const { url } = await run(t, '--log', 'silent');
+    const { port } = new URL(url);
+    const file = join(folder, 'never.xml');
+    const taken = commandLine(['mock', '--port', port, '--scorecard', `junit=${file}`], {
+      env: {},
+      signal: new AbortController().signal,
+      print: assert.fail,
+      writeError: assert.fail,
+      isTerminal: false,
+      terminal: { color: false, width: 100 },
+    });
+    await assert.rejects(taken, /the port is in use/);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.includes('never')),
+      [],
+    );
+  });
 });
 
 describe('the admin API', () => {
@@ -222,11 +290,20 @@ describe('as a process', () => {
   const cli = join(import.meta.dirname, 'ib-conformance.mjs');
 
   async function start(t: TestContext, command: string, ...args: readonly string[]): Promise<ChildProcess> {
-    const child = spawn(command, [...args, 'mock', '--port', '0', '--log', 'silent'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
+    return startWith(t, [], command, ...args);
+  }
+
+  async function startWith(
+    t: TestContext,
+    flags: readonly string[],
+    command: string,
+    ...args: readonly string[]
+  ): Promise<ChildProcess> {
+    const child = spawn(command, [...args, 'mock', '--port', '0', '--log', 'silent', ...flags], {
+      stdio: ['ignore', 'pipe', flags.length === 0 ? 'inherit' : 'pipe'],
     });
     t.after(() => child.kill('SIGKILL'));
-    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    const [line] = (await once(createInterface(child.stdout!), 'line')) as [string];
     assert.match(line, /^listening on /);
     const response = await fetch(line.replace('listening on ', '') + userPath, {
       headers: { authorization: 'Bearer northwind-key' },
@@ -250,6 +327,16 @@ describe('as a process', () => {
       const child = await start(t, process.execPath, cli);
       assert.equal(await ends(child, () => child.kill(signal)), 0);
     });
+
+  test('a scorecard that cannot be written is told, with exit code 2', async (t) => {
+    const gone = mkdtempSync(join(folder, 'gone-'));
+    const flags = ['--scorecard', `junit=${join(gone, 'card.xml')}`];
+    const child = await startWith(t, flags, process.execPath, cli);
+    rmSync(gone, { recursive: true });
+    const said = allOf(child.stderr!);
+    assert.equal(await ends(child, () => child.kill('SIGTERM')), 2);
+    assert.match(await said, /card\.xml: the report cannot be written: its folder does not exist/);
+  });
 
   const canUnshare = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
   test('SIGTERM ends it as the first process of a container', { skip: !canUnshare }, async (t) => {

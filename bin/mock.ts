@@ -25,6 +25,10 @@ export interface MockFlags {
   readonly limits: 'on' | 'off';
   readonly fault?: string | undefined;
   readonly variant?: string | undefined;
+  readonly chaos: readonly string[];
+  readonly chaosSeed: string;
+  readonly delay: string;
+  readonly scorecard: readonly string[];
   readonly clock: ClockMode;
   readonly journal: string;
   readonly maxWorlds: string;
@@ -42,35 +46,40 @@ const PATIENCE = 800;
 
 /** Serves until the signal fires, and returns the exit code. */
 export async function mock(flags: MockFlags, surroundings: Surroundings): Promise<number> {
-  const { print, writeError, signal } = surroundings;
+  const { print } = surroundings;
   if (flags.fault === 'list' || flags.variant === 'list') {
     await print(listed(flags.fault === 'list' ? faults : variants));
     return 0;
   }
-  const log = logs[flags.log];
   const fixture = await fixtureOf(flags, surroundings);
   const admin = adminOf(flags);
-  const server = await listen({
-    fixture,
-    arePublicKeys: flags.fixture === undefined,
-    host: flags.host,
-    port: wholeNumber('port', flags.port, 0, 65_535),
-    basePath: flags.basePath,
-    behaviour:
-      flags.variant === undefined
-        ? reference
-        : deviation('variant', flags.variant, variants).change(reference),
-    deviation: flags.fault === undefined ? undefined : deviation('fault', flags.fault, faults),
-    clock: { now: Date.now, mode: flags.clock },
-    journal: wholeNumber('journal', flags.journal, 0, 1_000_000),
-    maxWorlds: wholeNumber('max-worlds', flags.maxWorlds, 1, 100_000),
-    admin,
-    tls: await tlsOf(flags),
-    cors: flags.cors,
-    onExchange: ({ entry }) => {
-      if (log.request !== undefined) void print(log.request(entry()));
-    },
-  });
+  const options = await optionsOf(flags, surroundings, fixture, admin);
+  const scorecards =
+    flags.scorecard.length === 0
+      ? undefined
+      : await (await import('./scorecard-files.ts')).prepareScorecards(flags.scorecard);
+  try {
+    const server = await listen(options);
+    await serve(server, flags, surroundings, fixture, admin);
+    if (scorecards !== undefined) await scorecards.write(await server.scorecard(), print);
+  } finally {
+    await scorecards?.discard();
+  }
+  return 0;
+}
+
+type Admin = ReturnType<typeof adminOf>;
+
+/** Says where the mock is, and ends it when the signal fires. */
+async function serve(
+  server: Mock,
+  flags: MockFlags,
+  surroundings: Surroundings,
+  fixture: Fixture,
+  admin: Admin,
+): Promise<void> {
+  const { print, writeError, signal } = surroundings;
+  const log = logs[flags.log];
   try {
     // Programs wait for this line, whatever the log is.
     await print(`listening on ${server.url}\n`);
@@ -88,7 +97,37 @@ export async function mock(flags: MockFlags, surroundings: Surroundings): Promis
     await server.close();
     clearTimeout(deadline);
   }
-  return 0;
+}
+
+async function optionsOf(
+  flags: MockFlags,
+  { print }: Surroundings,
+  fixture: Fixture,
+  admin: Admin,
+): Promise<MockOptions> {
+  const { request } = logs[flags.log];
+  return {
+    fixture,
+    arePublicKeys: flags.fixture === undefined,
+    host: flags.host,
+    port: wholeNumber('port', flags.port, 0, 65_535),
+    basePath: flags.basePath,
+    behaviour:
+      flags.variant === undefined
+        ? reference
+        : deviation('variant', flags.variant, variants).change(reference),
+    deviation: flags.fault === undefined ? undefined : deviation('fault', flags.fault, faults),
+    clock: { now: Date.now, mode: flags.clock },
+    chaos: flags.chaos,
+    chaosSeed: wholeNumber('chaos-seed', flags.chaosSeed, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    delayMs: wholeNumber('delay', flags.delay, 0, 600_000),
+    journal: wholeNumber('journal', flags.journal, 0, 1_000_000),
+    maxWorlds: wholeNumber('max-worlds', flags.maxWorlds, 1, 100_000),
+    admin,
+    tls: await tlsOf(flags),
+    cors: flags.cors,
+    ...(request && { onExchange: ({ entry }) => void print(request(entry())) }),
+  };
 }
 
 async function fixtureOf(

@@ -1,4 +1,5 @@
 import { answered } from './answer.ts';
+import { nextChaos } from './chaos-state.ts';
 import { advanced, POLL_STEP } from './clock.ts';
 import { tell } from './events.ts';
 import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
@@ -28,18 +29,22 @@ export function answerRequest(session: Session, request: HttpRequest): Answered 
 function answerIn(session: Session, sandbox: Sandbox, sent: HttpRequest, request: HttpRequest): Answered {
   const { service } = sandbox;
   const now = timeIn(session, sandbox);
-  const disturbance = session.options.disturb?.(request, sandbox);
-  const exchange = service.read(sandbox.world, request, now);
-  const meant = service.respond(exchange);
-  const response = disturbance === undefined ? meant : disturbance.disturb(meant);
+  const exchange = service.read(sandbox.world, request, now, ({ name }) =>
+    nextChaos(sandbox.chaos, sandbox.name === '' ? name : `${name}~${sandbox.name}`),
+  );
+  const response = delayed(service.respond(exchange), session.options.delayMs);
   session.answered += 1;
-  sandbox.answered += 1;
-  const note = noteOf(session.answered, sandbox.name, sent, exchange, response, disturbance?.name);
+  const elapsedMs = session.options.elapsed?.();
+  const note = noteOf(session.answered, sandbox.name, sent, exchange, response, elapsedMs);
   keep(sandbox.journal, note);
   if (sandbox.clock.mode === 'poll' && isPoll(exchange))
     sandbox.clock = advanced(sandbox.clock, session.now(), POLL_STEP);
   tell(session.watchers, () => ({ kind: 'request', entry: entryOf(note, session.redact) }));
   return { response, note };
+}
+
+function delayed(response: HttpResponse, delayMs = 0): HttpResponse {
+  return delayMs === 0 ? response : { ...response, delayMs: delayMs + (response.delayMs ?? 0) };
 }
 
 const isPoll = ({ finding }: Exchange) => finding.kind === 'notYet' && finding.deposit.state === 'pending';
@@ -50,9 +55,9 @@ function noteOf(
   { method, target, headers: { authorization } }: HttpRequest,
   exchange: Exchange,
   response: HttpResponse,
-  chaos: string | undefined,
+  elapsedMs: number | undefined,
 ): Note {
-  const { call, finding, preferred, now } = exchange;
+  const { call, finding, preferred, chaos, now } = exchange;
   return {
     id,
     at: now,
@@ -70,5 +75,6 @@ function noteOf(
     retryAfter: response.headers['Retry-After'],
     preferred,
     chaos,
+    elapsedMs,
   };
 }

@@ -1,11 +1,13 @@
 import type { FixtureDeposit } from '../schemas/generated/types.ts';
 import { addDeposit, executeDeposit, failDeposit, knownDeposit } from './change-deposit.ts';
+import { queueChaos, setChaos, type ShownChaos } from './change-chaos.ts';
 import { depositNow, type DepositNow } from './deposit-now.ts';
 import type { Execution } from './exchange.ts';
 import { entryOf, notesOf, type JournalEntry } from './journal.ts';
 import { advanceClock, resetClock, scaleClock, setClock, type Moved } from './move-clock.ts';
 import { valuesOf } from './overlay.ts';
-import { resetAll, resetWorld, sandboxNamed, timeIn, type Session } from './session.ts';
+import type { Scorecard } from './scorecard.ts';
+import { resetAll, resetWorld, sandboxNamed, timeIn, type Sandbox, type Session } from './session.ts';
 
 /** What a test may do to one world of a mock. All of it is done when it returns. */
 export interface Controls {
@@ -28,8 +30,17 @@ export interface Controls {
     readonly execute: (id: string, execution?: Partial<Execution>) => DepositNow;
     readonly fail: (id: string) => DepositNow;
   };
+  /** What befalls requests on purpose, by specs such as `500:0.1`; a Problem is thrown where one is wrong. */
+  readonly chaos: {
+    /** What is drawn for each request; the draws begin anew. */
+    readonly set: (specs: readonly string[], seed?: number) => ShownChaos;
+    /** What befalls the next requests: `503`, `reset`, `timeout`, `truncate`, `slow:2s`. */
+    readonly next: (kind: string, count?: number) => ShownChaos;
+  };
   /** The last requests, oldest first, each with the reason of its answer. */
   readonly requests: () => readonly JournalEntry[];
+  /** How the client did by these requests; that of the mock itself grades all worlds. */
+  readonly scorecard: () => Promise<Scorecard>;
   /** Everything as the fixture has it; that of the mock itself resets all worlds. */
   readonly reset: () => void;
 }
@@ -44,9 +55,16 @@ export interface ControlledMock extends Controls {
 export function controlsOf(session: Session): ControlledMock {
   return {
     ...controlsIn(session, ''),
+    scorecard: () => graded(session, [session.main, ...session.sandboxes.values()]),
     reset: () => resetAll(session),
     world: (name) => controlsIn(session, name),
   };
+}
+
+/** The rules are loaded when somebody asks: most mocks start for nothing but answers. */
+async function graded(session: Session, sandboxes: readonly Sandbox[]): Promise<Scorecard> {
+  const { gradeOf } = await import('./grade.ts');
+  return gradeOf(session, sandboxes);
 }
 
 function controlsIn(session: Session, name: string): Controls {
@@ -70,7 +88,12 @@ function controlsIn(session: Session, name: string): Controls {
       execute: (id, execution) => executeDeposit(session, here(), id, execution),
       fail: (id) => failDeposit(session, here(), id),
     },
+    chaos: {
+      set: (specs, seed) => setChaos(session, here(), specs, seed),
+      next: (kind, count) => queueChaos(session, here(), kind, count),
+    },
     requests: () => notesOf(here().journal).map((note) => entryOf(note, session.redact)),
+    scorecard: () => graded(session, [here()]),
     reset: () => resetWorld(session, name),
   };
 }

@@ -1,5 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Endpoint } from '../schemas/endpoints.ts';
+import type { ChaosAction } from './chaos.ts';
 import type { ApiKey, Deposit, Limit, User, World } from './world.ts';
 
 /** A request as the transport received it. */
@@ -22,7 +23,17 @@ export interface HttpResponse {
   readonly body: string | Uint8Array;
   /** The connection is cut instead. The reference never does that; some faults do. */
   readonly dropped?: true;
+  /** How long (ms) the answer is held back. */
+  readonly delayMs?: number;
+  /** What befalls the answer on its way. */
+  readonly fate?: Fate;
 }
+
+/**
+ * What a transport does instead of sending an answer: resets the connection; holds the answer back
+ * until the client gives up; breaks off in the middle of the body, short of its Content-Length.
+ */
+export type Fate = 'reset' | 'timeout' | 'truncate';
 
 /** An answer without an end: `follow` is given the way to send text, and returns how to stop. */
 export interface StreamedResponse {
@@ -62,7 +73,7 @@ export type Refusal =
   | { readonly kind: 'limited'; readonly waitMs: number; readonly limit: Limit }
   | { readonly kind: 'invalid' };
 
-/** What became of a request. The last two never reached an endpoint; `failing` is only ever asked for. */
+/** What became of a request. The last two never reached an endpoint; `failing` is only ever brought about. */
 export type Finding =
   | UserFinding
   | DepositFinding
@@ -98,4 +109,6 @@ export interface Exchange {
   readonly finding: Finding;
   /** The status that the request asked for, where it was given that. */
   readonly preferred?: number;
+  /** What befell it on purpose. */
+  readonly chaos?: ChaosAction;
 }

@@ -8,8 +8,8 @@ import type { World } from './world.ts';
 const FORCED_WAIT = 1000;
 const forcedLimit = { most: 0, windowMs: FORCED_WAIT };
 
-/** What stands for an error that is asked for rather than met; its answer comes out of the usual tables. */
-function forcedError(status: number): Finding {
+/** What stands for an error that is brought about rather than met; its answer comes out of the usual tables. */
+export function forcedError(status: number): Finding {
   if (status === 400) return { kind: 'invalid' };
   if (status === 401) return { kind: 'unauthorized' };
   if (status === 404) return { kind: 'unknown' };

@@ -1,17 +1,21 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { answered } from './answer.ts';
 import { reference, type Behaviour, type Check, type UnreadCall } from './behaviour.ts';
+import { onItsWay, type ChaosAction } from './chaos.ts';
 import type { Call, Exchange, Finding, HttpRequest, HttpResponse, Refusal } from './exchange.ts';
+import { forcedError, preferredFinding } from './forced.ts';
 import { httpDate } from './http-date.ts';
 import { keyAt } from './key.ts';
-import { preferredFinding } from './forced.ts';
 import { checkLimit, countCall } from './limiter.ts';
 import { lookUps } from './lookup.ts';
 import { readQuery, routesUnder, splitTarget } from './target.ts';
-import type { World } from './world.ts';
+import type { ApiKey, World } from './world.ts';
 
 /** Answers a request in a world at a time in Unix milliseconds. Only the world's counters change. */
 export type Handler = (world: World, request: HttpRequest, now: number) => HttpResponse;
+
+/** Says what befalls a request of a caller who was let in; undefined: nothing. */
+export type Befall = (caller: ApiKey) => ChaosAction | undefined;
 
 type Refuse = (behaviour: Behaviour, world: World, call: Call, now: number) => Refusal | undefined;
 
@@ -47,6 +51,7 @@ function exchangeOf(
   world: World,
   request: HttpRequest,
   now: number,
+  befall: Befall | undefined,
 ): Exchange {
   const { path, query } = splitTarget(request.target);
   const endpoint = routes.get(behaviour.path(path));
@@ -57,9 +62,14 @@ function exchangeOf(
   const call = readCall(behaviour, world, { endpoint, request, parameters }, now);
   const preferred = preferredFinding(world, call);
   if (preferred !== undefined) return { world, now, request, call, ...preferred };
+  const chaos = call.caller && befall?.(call.caller);
+  if (chaos?.kind === 'status')
+    return { world, now, request, call, finding: forcedError(chaos.status), chaos };
   const finding = find(behaviour, world, call, now);
   countCall(behaviour, world, call, finding, now);
-  return { world, now, request, call, finding };
+  return chaos === undefined
+    ? { world, now, request, call, finding }
+    : { world, now, request, call, finding, chaos };
 }
 
 function respond(behaviour: Behaviour, exchange: Exchange): HttpResponse {
@@ -69,13 +79,14 @@ function respond(behaviour: Behaviour, exchange: Exchange): HttpResponse {
 }
 
 /** The answer as it is sent: dated, and HEAD gets what GET would get, without the body (RFC 9110, 9.3.2). */
-function sealed({ request: { method }, now }: Exchange, response: HttpResponse): HttpResponse {
+function sealed({ request: { method }, now, chaos }: Exchange, response: HttpResponse): HttpResponse {
   const { status, headers, body } = response;
   const Date = httpDate(now);
   // 204 must not have a length (RFC 9110, 8.6), and chunks bring their own.
   const hasLength = status !== 204 && !('Transfer-Encoding' in headers);
   return {
     ...response,
+    ...(chaos && onItsWay(chaos)),
     headers: hasLength
       ? { Date, ...headers, 'Content-Length': `${Buffer.byteLength(body)}` }
       : { Date, ...headers },
@@ -86,7 +97,7 @@ function sealed({ request: { method }, now }: Exchange, response: HttpResponse):
 /** The service in its two steps: what became of a request, and the answer to that. */
 export interface Service {
   readonly behaviour: Behaviour;
-  readonly read: (world: World, request: HttpRequest, now: number) => Exchange;
+  readonly read: (world: World, request: HttpRequest, now: number, befall?: Befall) => Exchange;
   readonly respond: (exchange: Exchange) => HttpResponse;
 }
 
@@ -99,7 +110,7 @@ export function serviceOf(behaviour: Behaviour = reference, basePath = '/'): Ser
   const routes = routesUnder(basePath, behaviour.path);
   return {
     behaviour,
-    read: (world, request, now) => exchangeOf(behaviour, routes, world, request, now),
+    read: (world, request, now, befall) => exchangeOf(behaviour, routes, world, request, now, befall),
     respond: (exchange) => sealed(exchange, respond(behaviour, exchange)),
   };
 }

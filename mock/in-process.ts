@@ -1,6 +1,7 @@
 import { controlsOf, type ControlledMock } from './controls.ts';
 import { adminOf, doorOf } from './door.ts';
-import type { HttpRequest, HttpResponse, StreamedResponse } from './exchange.ts';
+import type { HttpRequest } from './exchange.ts';
+import { responseOf } from './fetch-response.ts';
 import { sessionFor, type MockData } from './options.ts';
 
 export interface InProcessOptions extends MockData {
@@ -10,14 +11,14 @@ export interface InProcessOptions extends MockData {
 
 /** A mock without a socket. */
 export interface InProcessMock extends ControlledMock {
-  /** Answers a request of the Fetch standard, whatever its host. A cut connection is `Response.error()`. */
+  /**
+   * Answers a request of the Fetch standard, whatever its host. A cut connection is `Response.error()`,
+   * a truncated body one that fails; what times out or is delayed waits for the request's signal as well.
+   */
   readonly handle: (request: Request) => Promise<Response>;
 }
 
-/** Statuses that have no body (RFC 9110, 15). */
-const BODILESS = new Set([204, 205, 304]);
-
-/** Makes a mock in this process; an interceptor of fetch can mount its `handle`. It waits for nothing. */
+/** Makes a mock in this process; an interceptor of fetch can mount its `handle`. It waits for nothing that is not asked for. */
 export function createMock({ admin = true, ...data }: InProcessOptions = {}): InProcessMock {
   const session = sessionFor(data);
   const door = doorOf(session, { admin: admin ? adminOf(session, undefined) : undefined });
@@ -25,7 +26,7 @@ export function createMock({ admin = true, ...data }: InProcessOptions = {}): In
     ...controlsOf(session),
     handle: async (request) => {
       const answer = await door(await received(request));
-      return 'follow' in answer ? streamed(answer) : sent(answer, request.method);
+      return responseOf(answer, request);
     },
   };
 }
@@ -39,22 +40,4 @@ async function received(request: Request): Promise<HttpRequest> {
     headers: Object.fromEntries(request.headers),
     ...(body !== '' && { body }),
   };
-}
-
-function sent({ status, headers, body, dropped }: HttpResponse, method: string): Response {
-  if (dropped) return Response.error();
-  const hasBody = method !== 'HEAD' && !BODILESS.has(status);
-  return new Response(hasBody ? (body as string) : null, { status, headers });
-}
-
-function streamed({ status, headers, follow }: StreamedResponse): Response {
-  let stop = () => {};
-  const encoder = new TextEncoder();
-  const stream = new ReadableStream<Uint8Array>({
-    start: (controller) => {
-      stop = follow((text) => controller.enqueue(encoder.encode(text)));
-    },
-    cancel: () => stop(),
-  });
-  return new Response(stream, { status, headers });
 }

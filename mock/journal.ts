@@ -1,5 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Endpoint } from '../schemas/endpoints.ts';
+import { chaosName, type ChaosAction } from './chaos.ts';
 import type { Finding } from './exchange.ts';
 import { reasonOf } from './reason.ts';
 import type { Redact } from './redact.ts';
@@ -27,8 +28,12 @@ export interface JournalEntry {
   readonly retryAfterSeconds?: number;
   /** Whether a credential stood in path or query. */
   readonly keyInTarget: boolean;
-  /** What disturbed the answer on purpose. */
+  /** Name of the chaos that befell the request, such as `503` or `slow:200ms`. */
   readonly chaos?: string;
+  /** The status that the request asked for by Prefer, where it was given that. */
+  readonly preferred?: number;
+  /** Ms of a clock that nobody can set: it goes on where the mock's clock stands still or is moved. */
+  readonly elapsedMs?: number;
 }
 
 /** What is kept of a request while it is answered; made an entry when somebody looks. */
@@ -48,9 +53,9 @@ export interface Note {
   /** The status that the interface asks for. */
   readonly meant: number;
   readonly retryAfter: string | undefined;
-  /** The status that the request asked for by Prefer, where it was given that. */
   readonly preferred: number | undefined;
-  readonly chaos: string | undefined;
+  readonly chaos: ChaosAction | undefined;
+  readonly elapsedMs: number | undefined;
 }
 
 /** The last so many notes: the place of the oldest is taken by the newest. */
@@ -86,7 +91,8 @@ export function clear(journal: Journal): void {
 
 /** A note in the form that may be shown. */
 export function entryOf(note: Note, redact: Redact): JournalEntry {
-  const { id, at, world, method, endpoint, status, key, credential, retryAfter, chaos } = note;
+  const { id, at, world, method, endpoint, status, key, credential } = note;
+  const { retryAfter, chaos, preferred, elapsedMs } = note;
   const unknown = key === undefined ? credential : undefined;
   const target = redact(note.target, unknown);
   return {
@@ -102,7 +108,9 @@ export function entryOf(note: Note, redact: Redact): JournalEntry {
     reason: reasonOf(note),
     ...(retryAfter !== undefined && { retryAfterSeconds: secondsOf(retryAfter, at) }),
     keyInTarget: target !== note.target,
-    ...(chaos !== undefined && { chaos }),
+    ...(chaos !== undefined && { chaos: chaosName(chaos) }),
+    ...(preferred !== undefined && { preferred }),
+    ...(elapsedMs !== undefined && { elapsedMs: Math.round(elapsedMs) }),
   };
 }
 

@@ -10,6 +10,7 @@ import { listen, type ListenerOptions } from './listener.ts';
 import { builtIn, START } from './run-probes.ts';
 import { ids, userPath } from './run-session.ts';
 import { startMock } from './server.ts';
+import { tls } from './test-certificate.ts';
 
 const fine: Answer = { status: 200, headers: {}, body: 'fine' };
 const DATE = new Date(START).toUTCString();
@@ -110,28 +111,6 @@ test('a reader of a stream that is too slow is let go', async (t) => {
   for (let count = 0; count < 64; count++) send('x'.repeat(262_144));
   await stop;
 });
-
-// For these tests alone: of nobody, and trusted by nobody.
-const tls = {
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBfzCCASWgAwIBAgIUIhD+/gGlwfXr9SEsvFyl8ht53f8wCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA1MzkwOVoYDzIxMjYxMDI4
-MDUzOTA5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAATEvx1z2LLA8YaHuhrh2dYVodrQBP4lYzgwqcvNce1S/05+4Z2BaRdD
-kCELkMuI+1tFn1N3CrDk2MRIFiynn875o1MwUTAdBgNVHQ4EFgQU+KeuevUm1EsF
-sdPmG4luitBtmVEwHwYDVR0jBBgwFoAU+KeuevUm1EsFsdPmG4luitBtmVEwDwYD
-VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEA5zM+faX8QJYJBGHa8mL7
-d8VKnYQ9LCKqsdXsir/2X64CIGsXQPogSopT9yCadmygxIbCnIcGAd+R+tiP8DdD
-eO2K
------END CERTIFICATE-----
-`,
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgY0yFnvvaeHeerbNg
-9VvTiy6ZacoD+D+oCCg86+vsuIuhRANCAATEvx1z2LLA8YaHuhrh2dYVodrQBP4l
-YzgwqcvNce1S/05+4Z2BaRdDkCELkMuI+1tFn1N3CrDk2MRIFiynn875
------END PRIVATE KEY-----
-`,
-};
 
 test('with a certificate it serves https, and ends like any other', async (t) => {
   const mock = await startMock({ fixture: builtIn, tls, admin: { port: 0 } });

@@ -2,7 +2,9 @@ import { once } from 'node:events';
 import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
 import polka, { type Request } from 'polka';
+import { deliver, nothingUnderway } from './deliver.ts';
 import type { Answer, HttpRequest } from './exchange.ts';
 import { hasBody, messageText, parserError, readBody, transportError } from './transport.ts';
 
@@ -11,9 +13,6 @@ const MOST_HEADER = 65_536;
 
 /** How long (ms) a refused connection may stay open so that its peer can read why. */
 const LINGER = 1_000;
-
-/** Most bytes that wait for a reader of a stream; one that is slower is let go. */
-const MOST_BUFFERED = 1_048_576;
 
 /** Certificate and private key in PEM. */
 export interface Tls {
@@ -35,7 +34,8 @@ export interface Listener {
   readonly port: number;
   /**
    * Stops listening and ends every connection: the idle ones, those in the middle of a request and
-   * streams at once, the others behind their answer; `force` does not wait for answers.
+   * answers without an end at once, the others behind their answer, which is delayed no longer;
+   * `force` does not wait for answers.
    */
   close(options?: { readonly force?: boolean }): Promise<void>;
 }
@@ -51,15 +51,24 @@ export async function listen({ port, host, tls, answer, date }: ListenerOptions)
   const server = tls === undefined ? createPlainServer(settings) : createTlsServer({ ...settings, ...tls });
   const sockets = new Map<string, Socket>();
   const open = new Set<ServerResponse>();
+  const below = new WeakMap<Socket, Socket>();
   // The secured socket takes the place of the one below it.
   const track = (socket: Socket) => {
     const peer = `${socket.remoteAddress} ${socket.remotePort}`;
+    const under = socket instanceof TLSSocket ? sockets.get(peer) : undefined;
+    if (under !== undefined) below.set(socket, under);
     sockets.set(peer, socket);
     socket.once('close', () => {
       if (sockets.get(peer) === socket) sockets.delete(peer);
     });
   };
   server.on('connection', track).on('secureConnection', track);
+  const underway = nothingUnderway();
+  const send = (response: ServerResponse, answered: Answer) =>
+    deliver(response, answered, underway, ({ socket }) => {
+      // Only the bare connection can be reset.
+      if (socket !== null) (below.get(socket) ?? socket).resetAndDestroy();
+    });
   server.on('request', (_, response) => {
     open.add(response);
     response.once('close', () => open.delete(response));
@@ -101,10 +110,11 @@ export async function listen({ port, host, tls, answer, date }: ListenerOptions)
     close: ({ force = false } = {}) => {
       const closed = (closing ??= once(server, 'close').then(() => undefined));
       server.close();
+      for (const now of underway.delayed) now();
       const busy = new Set<Socket>();
       for (const response of open) {
         const { socket } = response;
-        if (force || socket === null || !response.req.complete || streams.has(response)) continue;
+        if (force || socket === null || !response.req.complete || underway.endless.has(response)) continue;
         busy.add(socket);
         response.shouldKeepAlive = false;
         response.once('close', () => socket.destroySoon());
@@ -124,25 +134,6 @@ function requestOf(
   return body === undefined
     ? { method, target, headers, alongside }
     : { method, target, headers, alongside, body };
-}
-
-const streams = new WeakSet<ServerResponse>();
-
-function send(response: ServerResponse, answer: Answer): void {
-  const { status, headers } = answer;
-  if ('follow' in answer) {
-    streams.add(response);
-    response.writeHead(status, headers).flushHeaders();
-    const stop = answer.follow((text) => {
-      if (response.writableLength > MOST_BUFFERED) response.destroy();
-      else response.write(text);
-    });
-    response.once('close', stop);
-  } else if (answer.dropped) response.destroy();
-  else {
-    if ('Date' in headers) response.sendDate = false;
-    response.writeHead(status, headers).end(answer.body);
-  }
 }
 
 /** Answers on a bare socket, once, and lets it go. */

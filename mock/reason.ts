@@ -1,4 +1,5 @@
 import { endpoints } from '../schemas/endpoints.ts';
+import { chaosName } from './chaos.ts';
 import type { Finding } from './exchange.ts';
 import type { Note } from './journal.ts';
 
@@ -38,11 +39,18 @@ function unauthorized({ key, credential, authorization }: Note): string {
   return authorization === undefined ? 'no Authorization field' : 'Authorization is not Bearer and a key';
 }
 
+function whyOf(note: Note): string {
+  const { finding, chaos, preferred } = note;
+  if (preferred !== undefined) return 'asked for by Prefer';
+  if (chaos?.kind === 'status') return 'by chaos';
+  const say = words[finding.kind] as Said<Finding['kind']>;
+  const why = say(finding, note);
+  return chaos === undefined ? why : `${why}, but ${chaosName(chaos)} by chaos`;
+}
+
 /** `401: key revoked`; where the answer was bent, also what it would have been. */
 export function reasonOf(note: Note): string {
-  const { finding, status, meant, chaos, preferred } = note;
-  const say = words[finding.kind] as Said<Finding['kind']>;
-  const why = preferred === undefined ? say(finding, note) : 'asked for by Prefer';
-  if (chaos !== undefined) return `${status}: ${chaos} (else ${meant}: ${why})`;
+  const { status, meant } = note;
+  const why = whyOf(note);
   return status === meant ? `${status}: ${why}` : `${status}: a deviation (else ${meant}: ${why})`;
 }

@@ -110,27 +110,6 @@ test('a deviation that remembers what it saw remembers it for one world', () => 
   assert.equal(new Set(services).size, 3);
 });
 
-test('a disturbance changes the answer, and the journal says what it would have been', () => {
-  const { user, entries } = testSession({
-    disturb: (_, { answered }) =>
-      answered === 1
-        ? { name: 'chaos: 500', disturb: (meant) => ({ ...meant, status: 500, body: '' }) }
-        : undefined,
-  });
-  assert.deepEqual(
-    [user(ids.member).status, user(ids.member).status, user(ids.member).status],
-    [200, 500, 200],
-  );
-  assert.deepEqual(
-    entries().map(({ reason, chaos }) => [reason, chaos]),
-    [
-      ['200: member of the IB', undefined],
-      ['500: chaos: 500 (else 200: member of the IB)', 'chaos: 500'],
-      ['200: member of the IB', undefined],
-    ],
-  );
-});
-
 test('keys of their own limits: always limited, and limited sooner', () => {
   const { user, deposit } = testSession();
   assert.deepEqual(

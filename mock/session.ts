@@ -1,9 +1,10 @@
 import type { Fixture } from '../schemas/generated/types.ts';
 import { reference, type Behaviour } from './behaviour.ts';
 import type { Change } from './change.ts';
+import type { ChaosPlan } from './chaos.ts';
+import { newChaos, type Chaos } from './chaos-state.ts';
 import { startClock, timeOf, type Clock, type ClockMode } from './clock.ts';
 import { tell, type Watcher } from './events.ts';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { serviceOf, type Service } from './handler.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { redactorOf, type Redact } from './redact.ts';
@@ -16,12 +17,6 @@ export interface Deviation {
   readonly change: Change;
 }
 
-/** What a disturbance does to a request: `name` stands in the journal, `disturb` makes the answer of the one that was meant. */
-export interface Disturbance {
-  readonly name: string;
-  readonly disturb: (meant: HttpResponse) => HttpResponse;
-}
-
 export interface SessionOptions {
   readonly fixture: Fixture;
   /** The only source of time, in Unix ms. */
@@ -32,8 +27,14 @@ export interface SessionOptions {
   /** The reference where it is missing. */
   readonly behaviour?: Behaviour | undefined;
   readonly deviation?: Deviation | undefined;
-  /** Asked before each request is answered; undefined: leave it alone. */
-  readonly disturb?: (request: HttpRequest, sandbox: Sandbox) => Disturbance | undefined;
+  /** Faults that are drawn for requests; none where it is missing. */
+  readonly chaos?: ChaosPlan | undefined;
+  /** Decides the draws. */
+  readonly chaosSeed?: number | undefined;
+  /** How long (ms) each answer is held back. */
+  readonly delayMs?: number | undefined;
+  /** Ms of a clock that nobody can set. */
+  readonly elapsed?: (() => number) | undefined;
   /** Worlds beside the main one; past that the least recently used one is dropped. */
   readonly maxWorlds?: number | undefined;
   /** Requests that the journal of a world holds. */
@@ -42,7 +43,7 @@ export interface SessionOptions {
   readonly arePublicKeys?: boolean | undefined;
 }
 
-/** One world with all that belongs to it: clock, behaviour, journal. */
+/** One world with all that belongs to it: clock, behaviour, chaos, journal. */
 export interface Sandbox {
   /** The empty text for the main one. */
   readonly name: string;
@@ -51,8 +52,7 @@ export interface Sandbox {
   clock: Clock;
   service: Service;
   deviation: Deviation | undefined;
-  /** Requests that were answered since the last reset. */
-  answered: number;
+  chaos: Chaos;
 }
 
 /** A running mock, without its transport. */
@@ -101,7 +101,7 @@ function createSandbox(options: SessionOptions, facts: Facts, name: string, star
     clock,
     service: serviceWith(options, options.deviation),
     deviation: options.deviation,
-    answered: 0,
+    chaos: newChaos(options.chaos ?? [], options.chaosSeed ?? sessionDefaults.chaosSeed),
   };
 }
 

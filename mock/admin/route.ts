@@ -8,14 +8,17 @@ export interface AdminRequest {
   /** What stands in the place of `{name}` in the path. */
   readonly params: Readonly<Record<string, string>>;
   readonly query: URLSearchParams;
+  /** The Accept field; empty where there is none. */
+  readonly accept: string;
   /** The JSON of the body; undefined where there is none. */
   readonly body: unknown;
 }
 
-/** JSON, a page, or a stream. */
+/** JSON, a page, another text, or a stream. */
 export type AdminAnswer =
   | { readonly status: number; readonly json?: unknown }
   | { readonly status: number; readonly html: string }
+  | { readonly status: number; readonly type: string; readonly text: string }
   | StreamedResponse;
 
 export type AdminHandler = (session: Session, request: AdminRequest) => AdminAnswer | Promise<AdminAnswer>;

@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { faults } from '../faults.ts';
 import type { MockEvent } from '../events.ts';
+import type { HttpResponse } from '../exchange.ts';
 import { builtIn, START } from '../run-probes.ts';
 import { ids } from '../run-session.ts';
 import { routes } from './routes.ts';
@@ -142,7 +143,17 @@ describe('a call that is wrong is told why', () => {
       /^user-status.failedLookups is not/,
       'user-status.failedLookups',
     ],
-    ['PUT', '/faults', {}, 400, /^fault has to be an id that/, 'fault'],
+    ['PUT', '/faults', {}, 400, /^the body needs "fault", "chaos" or "seed"/, undefined],
+    ['PUT', '/faults', { fault: 1 }, 400, /^fault has to be an id that/, 'fault'],
+    ['PUT', '/faults', { chaos: '500' }, 400, /^chaos has to be a list of texts/, 'chaos'],
+    ['PUT', '/faults', { chaos: ['600'] }, 400, /^chaos 600: there is no such kind/, 'chaos'],
+    ['PUT', '/faults', { seed: 0.5 }, 400, /^seed has to be a whole number/, 'seed'],
+    ['POST', '/faults/next', {}, 400, /^kind is missing/, 'kind'],
+    ['POST', '/faults/next', { kind: 503 }, 400, /^kind has to be a text/, 'kind'],
+    ['POST', '/faults/next', { kind: '503:0.5' }, 400, /^chaos 503:0.5: the next requests/, undefined],
+    ['POST', '/faults/next', { kind: '503', count: 0 }, 400, /^count has to be a number from 1/, 'count'],
+    ['POST', '/faults/next', { kind: '503', count: 1.5 }, 400, /count has to be a whole number/, undefined],
+    ['GET', '/scorecard?format=pdf', undefined, 400, /^format has to be one of json, junit, text$/, 'format'],
     ['PUT', '/faults', { fault: 'toString' }, 400, /^fault has to be an id that/, 'fault'],
     ['PUT', '/fixture', { partner: [] }, 400, /^the fixture has an unknown key "partner"/, undefined],
     ['PUT', '/fixture', { users: [{}] }, 400, /^users\[0\] lacks "user_id"\n/, 'users[0]'],
@@ -422,6 +433,100 @@ test('a fault is switched on and off, in one world', async () => {
   assert.equal((all as unknown[]).length, Object.keys(faults).length);
   await done('PUT', '/faults?world=a', { fault: null });
   assert.deepEqual(statuses(), [404, 404]);
+});
+
+describe('chaos', () => {
+  test('is set and shown, in one world', async () => {
+    const { done, user } = testAdmin();
+    const set = await done('PUT', '/faults?world=a', { chaos: ['503', 'slow:1s..2s:0.5'], seed: 9 });
+    assert.deepEqual(set, { fault: null, chaos: ['503', 'slow:1000ms..2000ms:0.5'], seed: 9, next: [] });
+    const { faults: _, ...shown } = await done('GET', '/faults?world=a');
+    assert.deepEqual(shown, set);
+    const statuses = () => ['~a', ''].map((world) => user(ids.member, `northwind-key${world}`).status);
+    assert.deepEqual(statuses(), [503, 200]);
+    await done('POST', '/faults?world=a', { chaos: null });
+    assert.deepEqual(statuses(), [200, 200]);
+  });
+  test('leaves the deviation as it is, and the other way round; a wrong call changes neither', async () => {
+    const { done, refused } = testAdmin();
+    await done('PUT', '/faults', { fault: 'pending-with-202' });
+    await done('PUT', '/faults', { chaos: ['503'] });
+    await refused('PUT', '/faults', { fault: null, chaos: ['x'] });
+    await refused('PUT', '/faults', { fault: 'x', chaos: [] });
+    const { fault, chaos } = await done('PUT', '/faults', { seed: 3 });
+    assert.deepEqual([fault, chaos], ['pending-with-202', ['503']]);
+  });
+  test('is queued for the next requests', async () => {
+    const { done, user } = testAdmin();
+    await done('POST', '/faults/next', { kind: '503', count: 2 });
+    const { next } = await done('POST', '/faults/next', { kind: 'slow:2s' });
+    assert.deepEqual(next, [
+      { kind: '503', count: 2 },
+      { kind: 'slow:2000ms', count: 1 },
+    ]);
+    const answers = [1, 2, 3, 4].map(() => user(ids.member));
+    assert.deepEqual(
+      answers.map(({ status, delayMs }) => [status, delayMs]),
+      [
+        [503, undefined],
+        [503, undefined],
+        [200, 2000],
+        [200, undefined],
+      ],
+    );
+  });
+});
+
+describe('the scorecard', () => {
+  const asked = async (path: string, accept?: string) => {
+    const mock = testAdmin({ delayMs: 100 });
+    for (let count = 0; count < 2; count++) {
+      mock.user(ids.member, 'fabrikam-always-limited-key~a');
+      mock.pass(300);
+    }
+    const { status, headers, body } = (await answerAdmin(mock.session, undefined, {
+      method: 'GET',
+      target: `/__admin${path}`,
+      headers: accept === undefined ? {} : { accept },
+    })) as HttpResponse;
+    assert.equal(status, 200);
+    return [headers['Content-Type'], String(body)] as const;
+  };
+  test('is JSON, JUnit or text', async () => {
+    const [type, json] = await asked('/scorecard');
+    assert.equal(type, 'application/json');
+    const { rules } = JSON.parse(json) as { rules: { id: string; outcome: string; needs?: string }[] };
+    assert.deepEqual(
+      rules.find(({ id }) => id === 'retry-after'),
+      {
+        id: 'retry-after',
+        title: 'Honoured Retry-After',
+        clause: 'Errors, 429',
+        outcome: 'notSeen',
+        needs: 'a 429 with Retry-After',
+      },
+    );
+    for (const [path, accept] of [
+      ['/scorecard?format=junit', undefined],
+      ['/scorecard', 'text/html, application/xml;q=0.9, */*'],
+    ] as const) {
+      const [xml, body] = await asked(path, accept);
+      assert.equal(xml, 'application/xml');
+      assert.match(body, /^<\?xml .*<testsuite name="scorecard"/s);
+    }
+    assert.match((await asked('/scorecard?format=text'))[1], /^not seen {2}Honoured Retry-After/);
+  });
+  test('is of one world, and grants what the delay takes', async () => {
+    // 300 ms behind a 429 may have been in flight where answers take 100 ms longer than usual.
+    assert.match((await asked('/scorecard?world=a&format=text'))[1], /^kept {6}Honoured Retry-After/);
+    const mock = testAdmin();
+    for (let count = 0; count < 2; count++) {
+      mock.user(ids.member, 'fabrikam-always-limited-key~a');
+      mock.pass(300);
+    }
+    const { rules } = await mock.done('GET', '/scorecard?world=a');
+    assert.deepEqual([rules[0].outcome, rules[0].requests.length], ['broken', 1]);
+  });
 });
 
 describe('the fixture', () => {

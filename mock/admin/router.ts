@@ -35,7 +35,9 @@ export async function answerAdmin(
     const world = search.get('world') ?? '';
     if (!isWorldName(world)) throw wrongAt('world', 'has to be what stands behind the ~ of a key');
     const body = request.body === undefined || request.body === '' ? undefined : parsed(request.body);
-    const answer = await found.route.handle(session, { world, params: found.params, query: search, body });
+    const { accept = '' } = request.headers;
+    const { params, route } = found;
+    const answer = await route.handle(session, { world, params, query: search, accept, body });
     return sent(answer, request.method);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -85,6 +87,7 @@ const common = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff
 function sent(answer: AdminAnswer, method: string): Answer {
   if ('follow' in answer) return answer;
   if ('html' in answer) return withBody(answer.status, 'text/html; charset=utf-8', answer.html, method);
+  if ('text' in answer) return withBody(answer.status, answer.type, answer.text, method);
   return answer.json === undefined
     ? { status: answer.status, headers: common, body: '' }
     : withBody(answer.status, 'application/json', JSON.stringify(answer.json), method);

@@ -9,6 +9,7 @@ import { limitRoutes } from './limits.ts';
 import { openapiOf } from './openapi.ts';
 import { requestRoutes } from './requests.ts';
 import { ok, type Route } from './route.ts';
+import { scorecardRoutes } from './scorecard.ts';
 import { stateRoutes } from './state.ts';
 import { userRoutes } from './users.ts';
 
@@ -16,6 +17,7 @@ import { userRoutes } from './users.ts';
 export const routes: readonly Route[] = [
   ...generalRoutes,
   ...requestRoutes,
+  ...scorecardRoutes,
   ...clockRoutes,
   ...depositRoutes,
   ...userRoutes,
