@@ -156,6 +156,17 @@ const refusals: readonly (readonly [argv: readonly string[], code: number, says:
     2,
     /apiKeys\[0\]\.key needs the environment variable UNSET_KEY/,
   ],
+  [
+    [
+      'fixture',
+      'check',
+      broken((text) =>
+        text.replace('"expiresAfterSeconds": 30', '"expiresAfterSeconds": 30, "expiresAt": 1'),
+      ),
+    ],
+    2,
+    /apiKeys\[7\] has both "expiresAt" and "expiresAfterSeconds": one is enough/,
+  ],
   [words('mock --port 70000'), 2, /--port 70000/],
   [words('mock --fault nonsense'), 2, /--fault nonsense: there is none/],
   [words('mock --limits perhaps'), 2, /limits/],

@@ -1,9 +1,11 @@
 import yargs, { type Argv } from 'yargs';
 import { Problem } from '../schemas/problem.ts';
+import { clockModes } from '../mock/clock.ts';
+import { sessionDefaults } from '../mock/session-defaults.ts';
 import { defaults } from './defaults.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Surroundings } from './surroundings.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean } from '../schemas/nearest.ts';
 import { version } from './version.ts';
 
 /** The only file that knows yargs. Each command loads what it needs when it is called. */
@@ -76,6 +78,26 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
         .demandCommand(1, 'fixture: what shall be done with it? There are check, generate, export'),
     )
     .command(
+      'healthcheck [url]',
+      'exit with 0 where a mock answers, with 1 where none does',
+      (command) =>
+        command.positional('url', {
+          type: 'string',
+          default: 'http://127.0.0.1:4010',
+          describe: '{base_url} of the mock',
+        }),
+      async ({ url }) => {
+        const [{ ailment }, { targetUrl }] = await Promise.all([
+          import('./healthcheck.ts'),
+          import('./values.ts'),
+        ]);
+        const problem = await ailment(targetUrl(url));
+        if (problem === undefined) return;
+        surroundings.writeError(`ib-conformance: ${url} is not healthy: ${problem}\n`);
+        code = 1;
+      },
+    )
+    .command(
       'self-test',
       'hold the suites against every fault and every variant of the mock',
       (command) =>
@@ -94,7 +116,7 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
         code = result.gaps.length === 0 ? exitCodes.conformant[0] : exitCodes.nonconformant[0];
       },
     )
-    .demandCommand(1, 'which command? There are verify, mock, requirements, fixture, self-test')
+    .demandCommand(1, 'which command? There are verify, mock, requirements, fixture, healthcheck, self-test')
     .strict()
     .version(version)
     // English, like all else that is printed.
@@ -226,6 +248,49 @@ const mockFlags = {
     ...text,
     describe: 'answer in another way that the interface allows; `--variant list` lists them',
   },
+  chaos: {
+    ...list,
+    describe:
+      'what goes wrong on the way, and how often: 500:0.1 (429, 500 to 599), reset:0.02, timeout, truncate, slow:200ms..2s; may be repeated',
+  },
+  'chaos-seed': {
+    ...text,
+    default: String(sessionDefaults.chaosSeed),
+    describe: 'whole number that decides which requests --chaos befalls',
+  },
+  delay: { ...text, default: '0', describe: 'ms that every answer is held back' },
+  scorecard: {
+    ...list,
+    describe: 'format or format=file (json, junit, text): grades the clients at the end; may be repeated',
+  },
+  watch: { type: 'boolean', default: false, describe: 'load the fixture again when its file changes' },
+  clock: {
+    type: 'string',
+    choices: clockModes,
+    default: 'real',
+    requiresArg: true,
+    describe: 'real; frozen until it is moved; poll: a second further with each poll of a pending deposit',
+  },
+  journal: {
+    ...text,
+    default: String(sessionDefaults.journal),
+    describe: 'requests that are kept, of each world',
+  },
+  'max-worlds': {
+    ...text,
+    default: String(sessionDefaults.maxWorlds),
+    describe: 'worlds that keys with ~name may open; past that the least recently used one is dropped',
+  },
+  'no-admin': { type: 'boolean', default: false, describe: 'leave the admin API out' },
+  'admin-port': { ...text, describe: 'port of its own for the admin API; 0 takes a free one' },
+  'admin-token': {
+    ...text,
+    describe:
+      'what callers of the admin API have to present (default: none on loopback, else a new one, printed)',
+  },
+  'tls-cert': { ...text, describe: 'PEM file of a certificate: serve https' },
+  'tls-key': { ...text, describe: 'PEM file of its key' },
+  cors: { type: 'boolean', default: false, describe: 'let pages of any origin call the service' },
   log: {
     type: 'string',
     choices: ['pretty', 'json', 'silent'],
@@ -308,6 +373,7 @@ function withSuggestion(message: string): string {
     'mock',
     'requirements',
     'fixture',
+    'healthcheck',
     'self-test',
   ];
   const asTyped =

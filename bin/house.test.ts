@@ -8,13 +8,13 @@ const root = join(import.meta.dirname, '..');
 /** Which folders of ours each folder may import, and the one file that may know a package. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   schemas: ['schemas'],
-  mock: ['mock', 'schemas'],
+  mock: ['mock', 'schemas', 'package.json'],
   suites: ['suites', 'schemas'],
   reports: ['reports', 'schemas'],
   bin: ['bin', 'mock', 'suites', 'reports', 'schemas'],
 };
 const onlyIn: Readonly<Record<string, string>> = {
-  polka: 'mock/server.ts',
+  polka: 'mock/listener.ts',
   undici: 'suites/engine/client.ts',
   yargs: 'bin/command-line.ts',
 };

@@ -12,12 +12,14 @@ interface MagicValue {
 
 const unknownId = '00000000-0000-4000-8000-000000000000';
 
-function magicValues(known: Known): readonly MagicValue[] {
+function magicValues(known: Known, apiKeys: NonNullable<Fixture['apiKeys']>): readonly MagicValue[] {
   const { members, foreigners, executed, pending, becoming, failed, foreignDeposits } = known;
   const afterPolls = becoming.find(({ becomes }) => becomes.afterPolls !== undefined);
   const afterSeconds = becoming.find(({ becomes }) => becomes.afterSeconds !== undefined);
   const id = members[0]?.user_id;
   const caller = known.callerKeys[0];
+  const limited = apiKeys.findIndex(({ limits }) => limits?.['user-status']?.failedLookups === 0);
+  const expiring = apiKeys.findIndex(({ expiresAfterSeconds }) => expiresAfterSeconds !== undefined);
   return [
     { shows: '200, a member', endpoint: 'user-status', id, key: caller },
     {
@@ -37,6 +39,13 @@ function magicValues(known: Known): readonly MagicValue[] {
     { shows: '401, revoked key', endpoint: 'user-status', id, key: known.revokedKeys[0] },
     { shows: '401, expired key', endpoint: 'user-status', id, key: known.expiredKeys[0] },
     { shows: '401, non-Partner key', endpoint: 'user-status', id, key: known.nonPartnerKeys[0] },
+    {
+      shows: `200, then 401 after ${apiKeys[expiring]?.expiresAfterSeconds} s`,
+      endpoint: 'user-status',
+      id,
+      key: known.everyKey[expiring],
+    },
+    { shows: '429, always limited', endpoint: 'user-status', id, key: known.everyKey[limited] },
     { shows: '200, EXECUTED', endpoint: 'deposit-check', id: executed[0]?.reference_id, key: caller },
     { shows: '404, pending', endpoint: 'deposit-check', id: pending[0]?.reference_id, key: caller },
     { shows: '404, failed', endpoint: 'deposit-check', id: failed[0]?.reference_id, key: caller },
@@ -72,7 +81,7 @@ export function magicLines(fixture: Fixture, url: string, isBuiltIn: boolean): s
   const [caller] = known.callerKeys;
   if (caller === undefined)
     return 'The fixture has no active key of a partner: every request is answered 401.\n';
-  const lines = magicValues(known).flatMap(({ shows, endpoint, id, key }) => {
+  const lines = magicValues(known, fixture.apiKeys ?? []).flatMap(({ shows, endpoint, id, key }) => {
     if (id === undefined || key === undefined) return [];
     const { path, parameter } = endpoints[endpoint];
     const shownKey = isBuiltIn ? key.key : '$IB_API_KEY';

@@ -2,15 +2,16 @@ import { once } from 'node:events';
 import { Problem } from '../schemas/problem.ts';
 import { commandLine } from './command-line.ts';
 import { exitCodes, explain } from './exit-codes.ts';
+import { onSignals } from './signals.ts';
 
 /**
  * Runs a command line and returns the exit code. The first SIGINT or SIGTERM asks for an end, the
  * second one ends the process at once.
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  const stop = new AbortController();
-  const onSignal = () => stop.abort();
-  process.once('SIGINT', onSignal).once('SIGTERM', onSignal);
+  // The one place that does not wait for anything: whoever signals twice wants just that.
+  // oxlint-disable-next-line unicorn/no-process-exit
+  const signal = onSignals(process, () => process.exit(exitCodes.interrupted[0]));
   process.stdout.on('error', ignoreClosedPipe);
   // Where messages cannot be written, the exit code still tells.
   process.stderr.on('error', () => undefined);
@@ -18,7 +19,7 @@ export async function main(argv: readonly string[]): Promise<number> {
   try {
     return await commandLine(argv, {
       env,
-      signal: stop.signal,
+      signal,
       print: async (text) => {
         try {
           if (!stdout.write(text)) await once(stdout, 'drain');
@@ -37,8 +38,6 @@ export async function main(argv: readonly string[]): Promise<number> {
     const { code, message } = explain(error);
     writeError(`${message}\n`);
     return code;
-  } finally {
-    process.off('SIGINT', onSignal).off('SIGTERM', onSignal);
   }
 }
 

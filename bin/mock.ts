@@ -1,15 +1,18 @@
-import { reference, type Behaviour } from '../mock/behaviour.ts';
-import { startMock, type AnsweredRequest, type Mock, type MockOptions } from '../mock/server.ts';
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
+import { reference } from '../mock/behaviour.ts';
+import type { ClockMode } from '../mock/clock.ts';
+import { isLoopback, startMock, type Mock, type MockOptions } from '../mock/server.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
-import { redactor } from '../suites/engine/evidence.ts';
-import { namedKeys } from '../suites/known.ts';
+import { deviation, deviations, listed } from './deviation.ts';
 import { excerpt } from './excerpt.ts';
 import { loadFixture } from './fixture-file.ts';
 import { magicLines } from './magic-values.ts';
+import { logs, type LogFormat } from './mock-log.ts';
 import type { Surroundings } from './surroundings.ts';
-import { didYouMean } from './nearest.ts';
 import { wholeNumber } from './values.ts';
+import { watchFile } from './watch-file.ts';
 
 /** The flags of `mock`, as they were typed. */
 export interface MockFlags {
@@ -17,57 +20,190 @@ export interface MockFlags {
   readonly host: string;
   readonly basePath: string;
   readonly fixture?: string | undefined;
+  readonly watch: boolean;
   readonly limits: 'on' | 'off';
   readonly fault?: string | undefined;
   readonly variant?: string | undefined;
+  readonly chaos: readonly string[];
+  readonly chaosSeed: string;
+  readonly delay: string;
+  readonly scorecard: readonly string[];
+  readonly clock: ClockMode;
+  readonly journal: string;
+  readonly maxWorlds: string;
+  readonly noAdmin: boolean;
+  readonly adminPort?: string | undefined;
+  readonly adminToken?: string | undefined;
+  readonly tlsCert?: string | undefined;
+  readonly tlsKey?: string | undefined;
+  readonly cors: boolean;
   readonly log: LogFormat;
 }
 
-type LogFormat = 'pretty' | 'json' | 'silent';
+/** How long (ms) answers that are under way may take when the mock is to end. */
+const PATIENCE = 800;
 
 /** Serves until the signal fires, and returns the exit code. */
-export async function mock(flags: MockFlags, { print, env, signal }: Surroundings): Promise<number> {
+export async function mock(flags: MockFlags, surroundings: Surroundings): Promise<number> {
+  const { print } = surroundings;
   const list = (['fault', 'variant'] as const).find((flag) => flags[flag] === 'list');
   if (list !== undefined) {
     await print(listed(await deviations[list]()));
     return 0;
   }
-  const { limits, ...unlimited } = await loadFixture(flags.fixture, env);
-  const fixture: Fixture =
-    flags.limits === 'off' || limits === undefined ? unlimited : { ...unlimited, limits };
-  const log = requestLine[flags.log];
-  const redact = redactor({ everyKey: namedKeys(fixture) });
-  const server = await listen({
+  const fixture = await fixtureOf(flags, surroundings);
+  const admin = adminOf(flags);
+  const options = await optionsOf(flags, surroundings, fixture, admin);
+  const scorecards =
+    flags.scorecard.length === 0
+      ? undefined
+      : await (await import('./scorecard-files.ts')).prepareScorecards(flags.scorecard);
+  try {
+    const server = await listen(options);
+    await serve(server, flags, surroundings, fixture, admin);
+    if (scorecards !== undefined) await scorecards.write(await server.scorecard(), print);
+  } finally {
+    await scorecards?.discard();
+  }
+  return 0;
+}
+
+type Admin = ReturnType<typeof adminOf>;
+
+/** Says where the mock is, and ends it when the signal fires. */
+async function serve(
+  server: Mock,
+  flags: MockFlags,
+  surroundings: Surroundings,
+  fixture: Fixture,
+  admin: Admin,
+): Promise<void> {
+  const { print, writeError, signal } = surroundings;
+  const log = logs[flags.log];
+  try {
+    // Programs wait for this line, whatever the log is.
+    await print(`listening on ${server.url}\n`);
+    const { url, port, adminUrl } = server;
+    if (flags.log === 'json') await print(log.event(Date.now(), 'listening', { url, port, adminUrl }));
+    if (flags.log === 'pretty') {
+      if (adminUrl !== undefined) await print(`admin API at ${adminUrl}\n`);
+      await print(magicLines(excerpt(fixture), url, flags.fixture === undefined));
+    }
+    if (admin !== false && admin.isGenerated) writeError(`admin token: ${admin.token}\n`);
+    if (flags.watch) keepWatch(flags, surroundings, server);
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  } finally {
+    const deadline = setTimeout(() => void server.close({ force: true }), PATIENCE);
+    await server.close();
+    clearTimeout(deadline);
+  }
+}
+
+async function optionsOf(
+  flags: MockFlags,
+  { print }: Surroundings,
+  fixture: Fixture,
+  admin: Admin,
+): Promise<MockOptions> {
+  const { request } = logs[flags.log];
+  return {
     fixture,
+    arePublicKeys: flags.fixture === undefined,
     host: flags.host,
     port: wholeNumber('port', flags.port, 0, 65_535),
     basePath: flags.basePath,
-    behaviour: await deviation('fault', flags.fault, await deviation('variant', flags.variant, reference)),
-    clock: { now: Date.now },
-    onExchange: (exchange) => {
+    behaviour:
+      flags.variant === undefined ? reference : (await deviation('variant', flags.variant)).change(reference),
+    deviation: flags.fault === undefined ? undefined : await deviation('fault', flags.fault),
+    clock: { now: Date.now, mode: flags.clock },
+    chaos: flags.chaos,
+    chaosSeed: wholeNumber('chaos-seed', flags.chaosSeed, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    delayMs: wholeNumber('delay', flags.delay, 0, 600_000),
+    journal: wholeNumber('journal', flags.journal, 0, 1_000_000),
+    maxWorlds: wholeNumber('max-worlds', flags.maxWorlds, 1, 100_000),
+    admin,
+    tls: await tlsOf(flags),
+    cors: flags.cors,
+    ...(request && {
       // The mock serves on when nobody reads its log any more.
-      if (log !== undefined) print(redact(log(exchange))).catch(() => undefined);
-    },
-  });
+      onExchange: ({ entry }) => void print(request(entry())).catch(() => undefined),
+    }),
+  };
+}
+
+async function fixtureOf(
+  { fixture: file, limits: wanted, watch }: MockFlags,
+  { env }: Surroundings,
+): Promise<Fixture> {
+  if (watch && file === undefined)
+    throw new Problem('usage', '--watch: which file? Give --fixture <file> with it');
+  const fixture = await loadFixture(file, env);
+  if (wanted === 'on') return fixture;
+  const { limits: _, apiKeys = [], ...unlimited } = fixture;
+  return { ...unlimited, apiKeys: apiKeys.map(({ limits: __, ...apiKey }) => apiKey) };
+}
+
+/** A new fixture begins everything anew; a wrong one changes nothing, and is told. */
+function keepWatch(flags: MockFlags, surroundings: Surroundings, server: Mock): void {
+  const { print, writeError, signal } = surroundings;
+  const reload = async () => {
+    try {
+      server.replaceFixture(await fixtureOf(flags, surroundings));
+      await print(logs[flags.log].event(Date.now(), `loaded ${flags.fixture} again`));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      writeError(`ib-conformance: the fixture is not loaded again, the one before is still served:\n`);
+      writeError(`${error.message}\n`);
+    }
+  };
+  watchFile(flags.fixture ?? '', signal, () => void reload());
+}
+
+/** Beyond this machine the admin API needs a token; without one, one is made. */
+function adminOf({ noAdmin, adminPort, adminToken, host }: MockFlags) {
+  if (noAdmin && (adminPort !== undefined || adminToken !== undefined))
+    throw new Problem('usage', '--no-admin leaves nothing for --admin-port and --admin-token');
+  if (noAdmin) return false;
+  if (adminToken !== undefined && !/^[!-~]+$/.test(adminToken))
+    throw new Problem('usage', '--admin-token needs visible ASCII characters without spaces');
+  const isGenerated = adminToken === undefined && !isLoopback(host);
+  return {
+    port: adminPort === undefined ? undefined : wholeNumber('admin-port', adminPort, 0, 65_535),
+    token: isGenerated ? randomBytes(18).toString('base64url') : adminToken,
+    isGenerated,
+  };
+}
+
+async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']> {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new Problem('usage', '--tls-cert and --tls-key belong together: give both');
+  const [cert, key] = await Promise.all([pem('tls-cert', tlsCert), pem('tls-key', tlsKey)]);
+  return { cert, key };
+}
+
+async function pem(flag: string, file: string): Promise<string> {
   try {
-    await print(`listening on ${server.url}\n`);
-    if (flags.log === 'pretty')
-      await print(magicLines(excerpt(fixture), server.url, flags.fixture === undefined));
-    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
-  } finally {
-    await server.close();
+    return await readFile(file, 'utf8');
+  } catch (error) {
+    throw new Problem(
+      'usage',
+      `--${flag} ${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`,
+    );
   }
-  return 0;
 }
 
 async function listen(options: MockOptions): Promise<Mock> {
   try {
     return await startMock(options);
   } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    const why = code === undefined ? undefined : reasons[code];
+    const { code = '', message } = error as NodeJS.ErrnoException;
+    if (code.startsWith('ERR_OSSL') || code.startsWith('ERR_SSL'))
+      throw new Problem('usage', `--tls-cert, --tls-key: not a certificate and its key in PEM (${message})`);
+    const why = reasons[code];
     if (why === undefined) throw error;
-    throw new Problem('usage', `cannot listen on ${options.host}:${options.port}: ${why}`);
+    const { port = options.port } = error as { readonly port?: number };
+    throw new Problem('usage', `cannot listen on ${options.host}:${port}: ${why}`);
   }
 }
 
@@ -77,44 +213,3 @@ const reasons: Readonly<Record<string, string>> = {
   EADDRNOTAVAIL: 'this machine has no such address; give another --host',
   ENOTFOUND: 'the name of --host does not resolve',
 };
-
-/** What is printed of a request: never its headers, which hold the key. */
-const requestLine: Readonly<Record<LogFormat, ((exchange: AnsweredRequest) => string) | undefined>> = {
-  pretty: ({ request, response }) => `${response.status} ${request.method} ${request.target}\n`,
-  json: ({ request, response, at }) =>
-    `${JSON.stringify({ time: new Date(at).toISOString(), method: request.method, target: request.target, status: response.status })}\n`,
-  silent: undefined,
-};
-
-interface Deviation {
-  readonly what: string;
-  readonly change: (behaviour: Behaviour) => Behaviour;
-}
-
-/** Loaded only where one is asked for. */
-const deviations: Readonly<Record<'fault' | 'variant', () => Promise<Readonly<Record<string, Deviation>>>>> =
-  {
-    fault: async () => (await import('../mock/faults.ts')).faults,
-    variant: async () => (await import('../mock/variants.ts')).variants,
-  };
-
-async function deviation(
-  flag: keyof typeof deviations,
-  id: string | undefined,
-  base: Behaviour,
-): Promise<Behaviour> {
-  if (id === undefined) return base;
-  const known = await deviations[flag]();
-  const found = Object.hasOwn(known, id) ? known[id] : undefined;
-  if (found === undefined)
-    throw new Problem(
-      'usage',
-      `--${flag} ${id}: there is none of that name${didYouMean(id, Object.keys(known))} (--${flag} list lists them)`,
-    );
-  return found.change(base);
-}
-
-const listed = (known: Readonly<Record<string, Deviation>>) =>
-  Object.entries(known)
-    .map(([id, { what }]) => `${id}\n    ${what}\n`)
-    .join('');

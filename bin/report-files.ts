@@ -1,33 +1,90 @@
 import { reports, type ReportName } from '../reports/index.ts';
 import { Problem } from '../schemas/problem.ts';
-import { didYouMean } from './nearest.ts';
-import { prepareFile } from './pending-file.ts';
+import { didYouMean } from '../schemas/nearest.ts';
+import { prepareFile, type PendingFile } from './pending-file.ts';
 
 /** A report that was asked for; without a file it goes to standard output. */
-export interface ReportRequest {
-  readonly format: ReportName;
+export interface ReportRequest<Name extends string = ReportName> {
+  readonly format: Name;
   readonly file?: string;
 }
+
+export const parseReport = (text: string) => parseFormat('report', reports, text);
 
 /**
  * Reads `format` or `format=file`.
  *
+ * @param flag whose value the text is
+ * @param formats known ones by their names
  * @throws Problem with code `usage`
  */
-export function parseReport(text: string): ReportRequest {
+export function parseFormat<Name extends string>(
+  flag: string,
+  formats: Readonly<Record<Name, unknown>>,
+  text: string,
+): ReportRequest<Name> {
+  const known = Object.keys(formats);
+  const isKnown = (name: string): name is Name => Object.hasOwn(formats, name);
   const [format = '', ...rest] = text.split('=');
-  if (!isReportName(format))
+  if (!isKnown(format))
     throw new Problem(
       'usage',
-      `--report ${text}: there is no format ${format}${didYouMean(format, Object.keys(reports))} (known: ${Object.keys(reports).join(', ')})`,
+      `--${flag} ${text}: there is no format ${format}${didYouMean(format, known)} (known: ${known.join(', ')})`,
     );
   const file = rest.join('=');
   if (rest.length > 0 && file === '')
-    throw new Problem('usage', `--report ${text}: the file name is missing behind =`);
+    throw new Problem('usage', `--${flag} ${text}: the file name is missing behind =`);
   return rest.length === 0 ? { format } : { format, file };
 }
 
-const isReportName = (text: string): text is ReportName => Object.hasOwn(reports, text);
+/** Every report goes to a place of its own. */
+export function refuseSharedOutputs(flag: string, requests: readonly ReportRequest<string>[]): void {
+  const places = requests.map(({ file }) => file ?? 'standard output');
+  const twice = places.find((place, index) => places.indexOf(place) !== index);
+  if (twice !== undefined)
+    throw new Problem('usage', `--${flag}: two reports would be written to ${twice}; give each its own file`);
+}
 
-/** @throws Problem with code `usage` where a report could not be written to the file */
-export const prepareReport = (file: string) => prepareFile(file, 'the report');
+/** A report that was asked for, and the file that waits for it. */
+export interface Output<Name extends string = ReportName> extends ReportRequest<Name> {
+  readonly pending?: PendingFile;
+}
+
+/** Makes all files ready, or none. */
+export async function prepareOutputs<Name extends string>(
+  requests: readonly ReportRequest<Name>[],
+): Promise<readonly Output<Name>[]> {
+  const outputs: Output<Name>[] = [];
+  try {
+    for (const request of requests)
+      outputs.push(
+        request.file === undefined
+          ? request
+          : { ...request, pending: await prepareFile(request.file, 'the report') },
+      );
+    return outputs;
+  } catch (error) {
+    await discardOutputs(outputs);
+    throw error;
+  }
+}
+
+/** Removes what was not written whole. */
+export async function discardOutputs(outputs: readonly Output<string>[]): Promise<void> {
+  for (const { pending } of outputs) await pending?.discard();
+}
+
+/** Writes all reports: one that cannot be written does not keep the others from being so. */
+export async function writeOutputs<Name extends string>(
+  outputs: readonly Output<Name>[],
+  print: (text: string) => Promise<void>,
+  textOf: (format: Name) => string,
+): Promise<void> {
+  const written = await Promise.allSettled(
+    outputs.map(({ format, pending }) => {
+      const text = textOf(format);
+      return pending === undefined ? print(text) : pending.write(text);
+    }),
+  );
+  for (const outcome of written) if (outcome.status === 'rejected') throw outcome.reason;
+}

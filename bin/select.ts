@@ -1,6 +1,6 @@
 import { Problem } from '../schemas/problem.ts';
 import { catalogue, suiteOf, suites, type Requirement } from '../suites/index.ts';
-import { didYouMean } from './nearest.ts';
+import { didYouMean } from '../schemas/nearest.ts';
 
 /** Which requirements a run is about. */
 export interface Filters {

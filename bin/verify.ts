@@ -19,8 +19,13 @@ import { diagnose } from './diagnose.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
 import type { Surroundings } from './surroundings.ts';
-import type { PendingFile } from './pending-file.ts';
-import { parseReport, prepareReport, type ReportRequest } from './report-files.ts';
+import {
+  discardOutputs,
+  parseReport,
+  prepareOutputs,
+  refuseSharedOutputs,
+  writeOutputs,
+} from './report-files.ts';
 import { select } from './select.ts';
 import { durationMs, headerFields, positiveNumber, targetUrl, wholeNumber } from './values.ts';
 import { version } from './version.ts';
@@ -66,7 +71,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
       `--replay: ${requirements[0]?.id} has no inputs to replay; leave --replay out`,
     );
   const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseReport);
-  refuseSharedOutputs(requests);
+  refuseSharedOutputs('report', requests);
   const fixture = await loadFixture(flags.fixture, env);
   const timeoutMs = wholeNumber('timeout', flags.timeout, 1, 600_000);
   const options: Omit<RunOptions, 'target' | 'clock' | 'maxDurationMs'> = {
@@ -122,17 +127,12 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
       ...(caught === undefined ? {} : { canary: [...caught] }),
       ...(suspicions.length === 0 ? {} : { diagnosis: [...suspicions] }),
     };
-    // One report that cannot be written does not keep the others from being so.
-    const written = await Promise.allSettled(
-      outputs.map(({ format, pending }) => {
-        const text = reports[format].render(record, surroundings.terminal);
-        return pending === undefined ? surroundings.print(text) : pending.write(text);
-      }),
+    await writeOutputs(outputs, surroundings.print, (format) =>
+      reports[format].render(record, surroundings.terminal),
     );
-    for (const outcome of written) if (outcome.status === 'rejected') throw outcome.reason;
     return exitCodeOf(record, flags);
   } finally {
-    for (const { pending } of outputs) await pending?.discard();
+    await discardOutputs(outputs);
   }
 }
 
@@ -191,27 +191,6 @@ async function readCertificates(file: string): Promise<string> {
 function checkedPath(path: string): string {
   if (/^\d{1,7}(?::\d{1,4})*$/.test(path)) return path;
   throw new Problem('usage', `--replay ${path}: is not a path such as 3:0:1, as reports print it`);
-}
-
-function refuseSharedOutputs(requests: readonly ReportRequest[]): void {
-  const places = requests.map(({ file }) => file ?? 'standard output');
-  const twice = places.find((place, index) => places.indexOf(place) !== index);
-  if (twice !== undefined)
-    throw new Problem('usage', `--report: two reports would be written to ${twice}; give each its own file`);
-}
-
-async function prepareOutputs(requests: readonly ReportRequest[]) {
-  const outputs: (ReportRequest & { readonly pending?: PendingFile })[] = [];
-  try {
-    for (const request of requests)
-      outputs.push(
-        request.file === undefined ? request : { ...request, pending: await prepareReport(request.file) },
-      );
-    return outputs;
-  } catch (error) {
-    for (const { pending } of outputs) await pending?.discard();
-    throw error;
-  }
 }
 
 /** Flags that change what a run finds, as one would type them again; never a value of --header. */

@@ -3,6 +3,7 @@ import { payloadOf, type Payload } from './answer.ts';
 import type { Call, Exchange, Execution, FindingKind, HttpResponse, Parameter } from './exchange.ts';
 import { inFixedWindow } from './limiter.ts';
 import { becomeExecuted } from './lookup.ts';
+import { lookIn } from './overlay.ts';
 import { decodeText } from './target.ts';
 import { isId } from './uuid.ts';
 import type { ApiKey, Deposit, Limit, World } from './world.ts';
@@ -42,8 +43,8 @@ export interface Behaviour {
   readonly owns: (call: Call, partner: string | null) => boolean;
   /** How a pending deposit was executed, if it was by `now` (Unix ms). */
   readonly becomes: (world: World, deposit: Deposit, now: number) => Execution | undefined;
-  /** The limit of an endpoint; undefined: none. */
-  readonly limit: (world: World, endpoint: Endpoint) => Limit | undefined;
+  /** The limit of an endpoint for a key; undefined: none. */
+  readonly limit: (world: World, endpoint: Endpoint, key: ApiKey | undefined) => Limit | undefined;
   /** Whose limiter window a call falls into. */
   readonly countedFor: (call: Call) => string;
   /** What the limiters count. */
@@ -65,14 +66,14 @@ export const reference: Behaviour = {
   decode: decodeText,
   value: (parameters, name) => parameters.find((parameter) => parameter[0] === name)?.[1],
   credential: ({ request }) => /^bearer +(\S+)$/i.exec(request.headers.authorization ?? '')?.[1],
-  findKey: (world, credential) => (credential === undefined ? undefined : world.keys.get(credential)),
+  findKey: (world, credential) => (credential === undefined ? undefined : lookIn(world.keys, credential)),
   admits: (key) => key.state === 'active' && key.partner !== null,
   order: ['key', 'limit', 'parameter'],
   isId,
   idOf: (_, value) => value.toLowerCase(),
   owns: (call, partner) => partner !== null && partner === call.caller?.partner,
   becomes: becomeExecuted,
-  limit: (world, endpoint) => world.limits[endpoint],
+  limit: (world, endpoint, key) => key?.limits?.[endpoint] ?? world.limits[endpoint],
   countedFor: (call) => call.caller?.key ?? '',
   counts: {
     'user-status': ['invalid', 'foreign', 'unknown'],

@@ -43,6 +43,13 @@ export function parseSpec(spec: string): ChaosRule {
   return { name, rate: parseRate(rest[0], wrong), cause };
 }
 
+/** The spec that a rule comes from, or one that says the same. */
+export function specOf({ name, rate, cause }: ChaosRule): string {
+  const [least, most] = cause.kind === 'slow' ? [cause.leastMs, cause.mostMs] : [];
+  const time = least === undefined ? '' : least === most ? `:${least}ms` : `:${least}ms..${most}ms`;
+  return `${name}${time}${rate === 1 ? '' : `:${rate}`}`;
+}
+
 const spelled = ['reset', 'timeout', 'slow', 'truncate', '429', '500', '502', '503', '504'] as const;
 
 function plainCause(name: string, wrong: Wrong): ChaosCause {

@@ -1,4 +1,5 @@
 import { createHash } from 'node:crypto';
+import type { HttpResponse } from './exchange.ts';
 
 /**
  * What befalls one request. It is only said here: cutting a connection and waiting are done by the
@@ -56,6 +57,12 @@ export function chaosFor(
 export function chaosName(action: ChaosAction): string {
   if (action.kind === 'status') return `${action.status}`;
   return action.kind === 'slow' ? `slow:${action.delayMs}ms` : action.kind;
+}
+
+/** What an action leaves to the transport. */
+export function onItsWay(action: ChaosAction): Pick<HttpResponse, 'fate' | 'delayMs'> {
+  if (action.kind === 'status') return {};
+  return action.kind === 'slow' ? { delayMs: action.delayMs } : { fate: action.kind };
 }
 
 /** The action of a cause; `share`, 0 to 1, is where between its bounds a delay lies. */

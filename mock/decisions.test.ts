@@ -93,6 +93,16 @@ const shown: Readonly<Record<(typeof decisions)[number]['question'], () => boole
   },
   Caching: () =>
     [user(MEMBER), user('x'), probe('/')].every((one) => last(one).headers['Cache-Control'] === 'no-store'),
+  'Expiry of a key': () =>
+    status(user(MEMBER, { key: 'fabrikam-expiring-key', atMs: 29_999 })) === 200 &&
+    status(user(MEMBER, { key: 'fabrikam-expiring-key', atMs: 30_000 })) === 401,
+  'Limits of a key': () =>
+    status(user(MEMBER, { key: 'fabrikam-always-limited-key' })) === 429 &&
+    status(deposit(EXECUTED, { key: 'fabrikam-always-limited-key' })) === 429,
+  Date: () =>
+    [user(MEMBER, { atMs: 4001 }), user('x', { key: null, atMs: 4001 })].every(
+      (one) => last(one).headers['Date'] === 'Wed, 15 Jan 2025 12:00:04 GMT',
+    ),
   'Transition after polls': () =>
     answers(...Array.from({ length: 4 }, () => deposit(POLLED)))
       .map((one) => one.status)

@@ -40,6 +40,16 @@ export const decisions = [
   },
   { question: 'Caching', answer: 'Cache-Control: no-store on every answer' },
   { question: 'Transition after polls', answer: "so many polls by the partner's keys get 404, the next 200" },
+  {
+    question: 'Expiry of a key',
+    answer:
+      '`expiresAt` in Unix ms, or `expiresAfterSeconds` from the start of the mock; from that ms on 401',
+  },
+  {
+    question: 'Limits of a key',
+    answer: 'its own, where the fixture has them, in place of those for all; 0: always limited',
+  },
+  { question: 'Date', answer: "of the mock's clock, on every answer" },
   { question: 'Transition after seconds', answer: 'counted from the start of the mock' },
   {
     question: 'executedAt after a transition',

@@ -1,6 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Endpoint } from '../schemas/endpoints.ts';
-import type { ApiKey, Deposit, User, World } from './world.ts';
+import type { ChaosAction } from './chaos.ts';
+import type { ApiKey, Deposit, Limit, User, World } from './world.ts';
 
 /** A request as the transport received it. */
 export interface HttpRequest {
@@ -22,7 +23,27 @@ export interface HttpResponse {
   readonly body: string | Uint8Array;
   /** The connection is cut instead. The reference never does that; some faults do. */
   readonly dropped?: true;
+  /** How long (ms) the answer is held back. */
+  readonly delayMs?: number;
+  /** What befalls the answer on its way. */
+  readonly fate?: Fate;
 }
+
+/**
+ * What a transport does instead of sending an answer: resets the connection; holds the answer back
+ * until the client gives up; breaks off in the middle of the body, short of its Content-Length.
+ */
+export type Fate = 'reset' | 'timeout' | 'truncate';
+
+/** An answer without an end: `follow` is given the way to send text, and returns how to stop. */
+export interface StreamedResponse {
+  readonly status: number;
+  readonly headers: Readonly<Record<string, string>>;
+  readonly follow: (send: (text: string) => void) => () => void;
+}
+
+/** What a transport has to send. */
+export type Answer = HttpResponse | StreamedResponse;
 
 /** Name and value of a query parameter, decoded. */
 export type Parameter = readonly [name: string, value: string];
@@ -46,13 +67,13 @@ export type DepositFinding =
   | { readonly kind: 'foreign'; readonly deposit: Deposit }
   | { readonly kind: 'unknown' };
 
-/** Why a request got no lookup; `waitMs` is the time in ms until the limiter lets go. */
+/** Why a request got no lookup; `waitMs` is the time in ms until the limiter with that limit lets go. */
 export type Refusal =
   | { readonly kind: 'unauthorized' }
-  | { readonly kind: 'limited'; readonly waitMs: number }
+  | { readonly kind: 'limited'; readonly waitMs: number; readonly limit: Limit }
   | { readonly kind: 'invalid' };
 
-/** What became of a request. The last two never reached an endpoint; `failing` is only ever asked for. */
+/** What became of a request. The last two never reached an endpoint; `failing` is only ever brought about. */
 export type Finding =
   | UserFinding
   | DepositFinding
@@ -72,6 +93,8 @@ export interface Call {
   readonly value: string | undefined;
   /** The key that the request presents, known or not. */
   readonly credential: string | undefined;
+  /** The key that the credential stands for, let in or not; undefined where there is none. */
+  readonly key: ApiKey | undefined;
   /** The accepted key; undefined where authentication failed. */
   readonly caller: ApiKey | undefined;
 }
@@ -86,4 +109,6 @@ export interface Exchange {
   readonly finding: Finding;
   /** The status that the request asked for, where it was given that. */
   readonly preferred?: number;
+  /** What befell it on purpose. */
+  readonly chaos?: ChaosAction;
 }

@@ -48,6 +48,7 @@ describe('an answer that is asked for', () => {
       'Cache-Control',
       'Content-Length',
       'Content-Type',
+      'Date',
       'Preference-Applied',
     ]);
   });

@@ -1,17 +1,19 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Call, Finding } from './exchange.ts';
+import { findIn } from './overlay.ts';
 import { preferredStatus } from './prefer.ts';
 import type { World } from './world.ts';
 
-/** What a forced 429 tells the caller to wait, in ms: no limiter is behind it. */
+/** What a forced 429 tells the caller to wait, in ms; no limiter is behind it. */
 const FORCED_WAIT = 1000;
+const forcedLimit = { most: 0, windowMs: FORCED_WAIT };
 
-/** What stands for an error that is asked for rather than met; its answer comes out of the usual tables. */
-function forcedError(status: number): Finding {
+/** What stands for an error that is brought about rather than met; its answer comes out of the usual tables. */
+export function forcedError(status: number): Finding {
   if (status === 400) return { kind: 'invalid' };
   if (status === 401) return { kind: 'unauthorized' };
   if (status === 404) return { kind: 'unknown' };
-  if (status === 429) return { kind: 'limited', waitMs: FORCED_WAIT };
+  if (status === 429) return { kind: 'limited', waitMs: FORCED_WAIT, limit: forcedLimit };
   return { kind: 'failing', status };
 }
 
@@ -20,16 +22,14 @@ type Example = (world: World, partner: string | null) => Finding | undefined;
 /** A finding that is answered 200 with something to read: of the caller's IB, like any other. */
 const examples: Readonly<Record<Endpoint, Example>> = {
   'user-status': ({ users }, partner) => {
-    for (const user of users.values()) if (user.partner === partner) return { kind: 'member', user };
-    return undefined;
+    const user = findIn(users, (one) => one.partner === partner);
+    return user && { kind: 'member', user };
   },
-  'deposit-check': ({ asFixture: { deposits } }, partner) => {
-    for (const deposit of deposits.values())
-      if (deposit.state === 'EXECUTED' && deposit.partner === partner) {
-        const { amountInUsd, executedAt } = deposit;
-        return { kind: 'executed', deposit, amountInUsd, executedAt };
-      }
-    return undefined;
+  'deposit-check': ({ deposits }, partner) => {
+    const deposit = findIn(deposits, (one) => one.state === 'EXECUTED' && one.partner === partner);
+    if (deposit?.state !== 'EXECUTED') return undefined;
+    const { amountInUsd, executedAt } = deposit;
+    return { kind: 'executed', deposit, amountInUsd, executedAt };
   },
 };
 

@@ -17,12 +17,12 @@ const windowOf = (behaviour: Behaviour, call: Call) => `${call.endpoint} ${behav
 
 /** The refusal of a call whose limiter has been triggered (Limits); undefined where it may pass. */
 export function checkLimit(behaviour: Behaviour, world: World, call: Call, now: number): Refusal | undefined {
-  const limit = behaviour.limit(world, call.endpoint);
+  const limit = behaviour.limit(world, call.endpoint, call.caller);
   if (limit === undefined) return undefined;
   const hits = behaviour.live(world.hits.get(windowOf(behaviour, call)) ?? [], limit.windowMs, now);
   if (hits.length < limit.most) return undefined;
   const first = hits[hits.length - limit.most] ?? now;
-  return { kind: 'limited', waitMs: Math.max(0, first + limit.windowMs - now) };
+  return { kind: 'limited', waitMs: Math.max(0, first + limit.windowMs - now), limit };
 }
 
 /** Counts a call that was answered, if it is one that counts (Limits). */
@@ -33,8 +33,12 @@ export function countCall(
   finding: Finding,
   now: number,
 ): void {
-  const limit = behaviour.limit(world, call.endpoint);
+  const limit = behaviour.limit(world, call.endpoint, call.caller);
   if (limit === undefined || !behaviour.counts[call.endpoint].includes(finding.kind)) return;
   const window = windowOf(behaviour, call);
-  world.hits.set(window, [...behaviour.live(world.hits.get(window) ?? [], limit.windowMs, now), now]);
+  const counted = world.hits.get(window);
+  const live = behaviour.live(counted ?? [], limit.windowMs, now);
+  // A window may hold many: it is copied only when some of it is over.
+  if (counted !== undefined && live === counted) counted.push(now);
+  else world.hits.set(window, [...live, now]);
 }

@@ -1,20 +1,21 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { Call, DepositFinding, Execution, UserFinding } from './exchange.ts';
+import { lookIn } from './overlay.ts';
 import type { Deposit, World } from './world.ts';
 
 type LookUp<Found> = (behaviour: Behaviour, world: World, call: Call, id: string, now: number) => Found;
 
 /** Finds a user, and whether it belongs to the caller's IB (Endpoints, user-status). */
 const lookUpUser: LookUp<UserFinding> = (behaviour, world, call, id) => {
-  const user = world.users.get(id);
+  const user = lookIn(world.users, id);
   if (user === undefined) return { kind: 'unknown' };
   return behaviour.owns(call, user.partner) ? { kind: 'member', user } : { kind: 'foreign', user };
 };
 
 /** Finds a deposit, and whether the caller may see it (Endpoints, deposit-check; States). */
 const lookUpDeposit: LookUp<DepositFinding> = (behaviour, world, call, id, now) => {
-  const deposit = world.deposits.get(id);
+  const deposit = lookIn(world.deposits, id);
   if (deposit === undefined) return { kind: 'unknown' };
   if (!behaviour.owns(call, deposit.partner)) return { kind: 'foreign', deposit };
   if (deposit.state === 'EXECUTED') {
@@ -42,15 +43,21 @@ export function becomeExecuted(world: World, deposit: Deposit, now: number): Exe
   const id = deposit.reference_id.toLowerCase();
   const due =
     becomes.afterPolls === undefined
-      ? dueAt(world, becomes.afterSeconds ?? 0, now)
+      ? dueBy(world, deposit, now)
       : polledAt(world, id, becomes.afterPolls, now);
   if (due === undefined) return undefined;
   return { amountInUsd: becomes.amountInUsd, executedAt: becomes.executedAt ?? Math.trunc(due) };
 }
 
-function dueAt(world: World, afterSeconds: number, now: number): number | undefined {
-  const due = world.createdAt + afterSeconds * 1000;
-  return now < due ? undefined : due;
+/** Unix ms at which a pending deposit is executed by itself; undefined: never, or by polls. */
+export function dueAt(world: World, deposit: Deposit): number | undefined {
+  if (deposit.state !== 'pending' || deposit.becomes?.afterSeconds === undefined) return undefined;
+  return (deposit.since ?? world.createdAt) + deposit.becomes.afterSeconds * 1000;
+}
+
+function dueBy(world: World, deposit: Deposit, now: number): number | undefined {
+  const due = dueAt(world, deposit);
+  return due === undefined || now < due ? undefined : due;
 }
 
 function polledAt(world: World, id: string, afterPolls: number, now: number): number | undefined {

@@ -1,8 +1,5 @@
-import type { HttpRequest, HttpResponse } from './exchange.ts';
-import type { World } from './world.ts';
-
-/** Where a state is changed: not part of the interface, and open on loopback only. */
-const statePath = '/__admin/state';
+import { lookIn } from './overlay.ts';
+import type { ApiKey, Deposit, World } from './world.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
@@ -38,13 +35,10 @@ const states: Readonly<Record<string, ProviderState>> = {
   },
 };
 
-type Key = NonNullable<ReturnType<World['keys']['get']>>;
-type Deposit = NonNullable<ReturnType<World['deposits']['get']>>;
-
-function changeKey(world: World, { key }: Params, change: (key: Key) => Key): string | undefined {
-  const known = typeof key === 'string' ? world.keys.get(key) : undefined;
+function changeKey(world: World, { key }: Params, change: (key: ApiKey) => ApiKey): string | undefined {
+  const known = typeof key === 'string' ? lookIn(world.keys, key) : undefined;
   if (known === undefined) return 'params need a key that the fixture has';
-  world.keys.set(known.key, change(known));
+  world.keys.changed.set(known.key, change(known));
   return undefined;
 }
 
@@ -54,9 +48,9 @@ function changeDeposit(
   change: (deposit: Deposit, id: string) => Deposit,
 ): string | undefined {
   const id = typeof reference_id === 'string' ? reference_id.toLowerCase() : '';
-  const known = world.deposits.get(id);
+  const known = lookIn(world.deposits, id);
   if (known === undefined) return 'params need the reference_id of a deposit that the fixture has';
-  world.deposits.set(id, change(known, id));
+  world.deposits.changed.set(id, change(known, id));
   return undefined;
 }
 
@@ -77,31 +71,3 @@ export function changeState(world: World, body: unknown): string | undefined {
   if (action !== 'setup' && action !== 'teardown') return 'action has to be setup or teardown';
   return found[action](world, (typeof params === 'object' && params !== null ? params : {}) as Params);
 }
-
-/** The answer to a request for another state; undefined for any other request. */
-export function stateAnswer(
-  world: World,
-  { method, target, headers, body }: HttpRequest,
-): HttpResponse | undefined {
-  if (target !== statePath) return undefined;
-  const refuse = (status: number, error: string): HttpResponse => ({
-    status,
-    headers: { 'Content-Type': 'application/json' },
-    body: JSON.stringify({ error }),
-  });
-  // What a page in a browser can send across sites has neither this host nor this type.
-  if (!isLoopbackName(headers.host)) return refuse(403, 'only reached by a loopback name');
-  if (method !== 'POST') return refuse(405, 'Method not allowed');
-  if (headers['content-type']?.startsWith('application/json') !== true)
-    return refuse(415, 'Content-Type has to be application/json');
-  let json: unknown;
-  try {
-    json = JSON.parse(body ?? '');
-  } catch {
-    return refuse(400, 'the body is not JSON');
-  }
-  const problem = changeState(world, json);
-  return problem === undefined ? { status: 204, headers: {}, body: '' } : refuse(400, problem);
-}
-
-const isLoopbackName = (host = '') => /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/i.test(host);

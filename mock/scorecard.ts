@@ -31,7 +31,7 @@ export interface Grade {
 export type Scorecard = readonly Grade[];
 
 /** Time in ms in which requests of a client near by that were on their way together arrive. */
-const GRACE = 250;
+export const GRACE = 250;
 
 /**
  * Grades a client by what the mock saw of it. A client is broken only by what nothing else explains.

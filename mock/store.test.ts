@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { overlay } from './overlay.ts';
+import { lookIn, overlayOn } from './overlay.ts';
 import { builtIn } from './run-probes.ts';
 import { storeOf } from './store.ts';
 
@@ -56,9 +56,9 @@ test('of two with one id the last one counts, and an empty fixture knows nobody'
 test('what is laid over a store hides it, and does not change it', () => {
   const { deposits } = storeOf(upperCase);
   const id = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb';
-  const changed = overlay(deposits);
-  changed.set(id, { ...deposits.get(id)!, partner: 'contoso' });
-  assert.equal(changed.get(id)?.partner, 'contoso');
+  const changed = overlayOn(deposits);
+  changed.changed.set(id, { ...deposits.get(id)!, partner: 'contoso' });
+  assert.equal(lookIn(changed, id)?.partner, 'contoso');
   assert.equal(deposits.get(id)?.partner, 'northwind');
-  assert.equal(overlay(deposits).get(id)?.partner, 'northwind');
+  assert.equal(lookIn(overlayOn(deposits), id)?.partner, 'northwind');
 });

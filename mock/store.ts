@@ -10,6 +10,7 @@ export interface Lookup<Value> {
   has(id: string): boolean;
   /** In the order of the fixture. */
   values(): IterableIterator<Value>;
+  entries(): IterableIterator<[string, Value]>;
 }
 
 /** Users and deposits as the fixture has them. */
@@ -30,8 +31,13 @@ export function storeOf({ users = [], deposits = [] }: Fixture): Store {
     return { ...deposit, partner: owner?.partner ?? null };
   };
   return {
-    users: lookup(users, byUserId, (user) => user),
-    deposits: lookup(deposits, depositsById(deposits), withPartner),
+    users: lookup(
+      users,
+      byUserId,
+      ({ user_id }) => user_id,
+      (user) => user,
+    ),
+    deposits: lookup(deposits, depositsById(deposits), ({ reference_id }) => reference_id, withPartner),
   };
 }
 
@@ -39,8 +45,12 @@ export function storeOf({ users = [], deposits = [] }: Fixture): Store {
 function lookup<Item, Value>(
   items: readonly Item[],
   index: IdIndex,
+  idOf: (item: Item) => string,
   valueOf: (item: Item) => Value,
 ): Lookup<Value> {
+  const counted = function* () {
+    for (const [position, item] of items.entries()) if (!index.outdone.has(position)) yield item;
+  };
   return {
     size: items.length - index.outdone.size,
     get: (id) => {
@@ -49,7 +59,10 @@ function lookup<Item, Value>(
     },
     has: (id) => index.find(id) >= 0,
     values: function* () {
-      for (const [position, item] of items.entries()) if (!index.outdone.has(position)) yield valueOf(item);
+      for (const item of counted()) yield valueOf(item);
+    },
+    entries: function* () {
+      for (const item of counted()) yield [inLowerCase(idOf(item)), valueOf(item)];
     },
   };
 }

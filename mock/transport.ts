@@ -6,19 +6,17 @@ const MOST_BODY = 65_536;
 
 /** What came of reading a request body. */
 export type ReadBody =
-  | { readonly kind: 'none' }
   | { readonly kind: 'text'; readonly text: string }
   | { readonly kind: 'tooLarge' }
   | { readonly kind: 'cutOff' };
 
 /** Whether a request announces a body (RFC 9112, 6). */
-function hasBody({ headers }: IncomingMessage): boolean {
+export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || !/^0*$/.test(headers['content-length']?.trim() ?? '');
 }
 
-/** Reads a request body up to its bound; never rejects. */
+/** Reads the body of a request that has one, up to its bound; never rejects. */
 export function readBody(message: IncomingMessage): Promise<ReadBody> {
-  if (!hasBody(message)) return Promise.resolve({ kind: 'none' });
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;

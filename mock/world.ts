@@ -1,13 +1,14 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
-import type { Fixture, FixtureApiKey, FixtureDeposit, FixtureUser } from '../schemas/generated/types.ts';
-import { overlay, type Changeable } from './overlay.ts';
-import { storeOf, type Store } from './store.ts';
-
-export type ApiKey = Readonly<FixtureApiKey>;
-export type User = Readonly<FixtureUser>;
-
-/** A deposit, with the partner to whose IB its user belongs (null: none). */
-export type Deposit = Readonly<FixtureDeposit> & { readonly partner: string | null };
+import type {
+  Fixture,
+  FixtureApiKey,
+  FixtureDeposit,
+  FixtureKeyLimits,
+  FixtureUser,
+} from '../schemas/generated/types.ts';
+import { keyNames } from '../schemas/key-names.ts';
+import { overlayOn, type Overlay } from './overlay.ts';
+import { storeOf, type Lookup } from './store.ts';
 
 /** So many counted requests are answered in a window of so many ms. */
 export interface Limit {
@@ -15,53 +16,94 @@ export interface Limit {
   readonly windowMs: number;
 }
 
+/** Limits by endpoint; what is missing has none. */
+export type Limits = Readonly<Partial<Record<Endpoint, Limit>>>;
+
+/** A key; `name` is shown in its place (`<key northwind/active>`), `limits` are its own. */
+export type ApiKey = Readonly<Omit<FixtureApiKey, 'limits'>> & {
+  readonly name: string;
+  readonly limits?: Limits;
+};
+
+export type User = Readonly<FixtureUser>;
+
+/**
+ * A deposit, with the partner to whose IB its user belongs (null: none), and the Unix ms from which
+ * `afterSeconds` counts where it came later than its world.
+ */
+export type Deposit = Readonly<FixtureDeposit> & {
+  readonly partner: string | null;
+  readonly since?: number;
+};
+
+/** What a fixture says, by id: shared by all worlds made from it, and never changed. */
+export interface Facts {
+  readonly keys: ReadonlyMap<string, ApiKey>;
+  /** By user_id in lower case. */
+  readonly users: Lookup<User>;
+  /** By reference_id in lower case. */
+  readonly deposits: Lookup<Deposit>;
+  readonly limits: Limits;
+}
+
 /** All that the mock knows: what the fixture says, and what has happened since. */
 export interface World {
-  /** Unix ms at which the world came to be; `afterSeconds` counts from here. */
+  /** Unix ms at which the world came to be; `afterSeconds` and `expiresAfterSeconds` count from here. */
   readonly createdAt: number;
-  readonly keys: Map<string, ApiKey>;
-  /** By user_id in lower case. */
-  readonly users: Store['users'];
-  /** By reference_id in lower case. */
-  readonly deposits: Changeable<Deposit>;
-  /** Keys and deposits as the fixture has them, whatever has happened since. */
-  readonly asFixture: Pick<World, 'keys'> & Pick<Store, 'deposits'>;
-  readonly limits: Readonly<Partial<Record<Endpoint, Limit>>>;
+  readonly asFixture: Facts;
+  readonly keys: Overlay<ApiKey>;
+  readonly users: Overlay<User>;
+  readonly deposits: Overlay<Deposit>;
+  readonly limits: Limits;
   /** Unix ms of the counted requests of a limiter window, by endpoint and whom they are counted for. */
-  readonly hits: Map<string, readonly number[]>;
+  readonly hits: Map<string, number[]>;
   /** Polls that found a deposit pending, by reference_id in lower case. */
   readonly polls: Map<string, number>;
   /** Unix ms at which a poll first found a deposit executed, by reference_id in lower case. */
   readonly foundAt: Map<string, number>;
 }
 
-/**
- * A world in which nothing has happened yet.
- *
- * @param now its time of creation in Unix milliseconds
- */
-export function createWorld(fixture: Fixture, now: number): World {
+/** What a fixture says, made ready for look-ups. */
+export function factsOf(fixture: Fixture): Facts {
   const { apiKeys = [], limits = {} } = fixture;
-  const { users, deposits } = storeOf(fixture);
-  const asFixture = { keys: new Map(apiKeys.map((apiKey) => [apiKey.key, apiKey])), deposits };
+  const names = keyNames(apiKeys);
+  return {
+    keys: new Map(apiKeys.map((apiKey, index) => [apiKey.key, keyOf(apiKey, names[index]!)])),
+    ...storeOf(fixture),
+    limits: limitsOf(limits),
+  };
+}
+
+/** A world in which nothing has happened yet; `now` in Unix ms. Costs a few empty maps. */
+export function worldOf(facts: Facts, now: number): World {
   return {
     createdAt: now,
-    keys: new Map(asFixture.keys),
-    users,
-    deposits: overlay(deposits),
-    asFixture,
-    limits: {
-      ...limitOf('user-status', limits['user-status']?.failedLookups, limits['user-status']?.windowSeconds),
-      ...limitOf('deposit-check', limits['deposit-check']?.requests, limits['deposit-check']?.windowSeconds),
-    },
+    asFixture: facts,
+    keys: overlayOn(facts.keys),
+    users: overlayOn(facts.users),
+    deposits: overlayOn(facts.deposits),
+    limits: facts.limits,
     hits: new Map(),
     polls: new Map(),
     foundAt: new Map(),
   };
 }
 
-function limitOf(endpoint: Endpoint, most: number | undefined, windowSeconds: number | undefined) {
-  return most === undefined || windowSeconds === undefined
-    ? {}
-    : { [endpoint]: { most, windowMs: windowSeconds * 1000 } };
+/** The world of a fixture in which nothing has happened yet; `now` in Unix ms. */
+export function createWorld(fixture: Fixture, now: number): World {
+  return worldOf(factsOf(fixture), now);
+}
+
+/** A key of a fixture under its name. */
+export function keyOf({ limits, ...apiKey }: FixtureApiKey, name: string): ApiKey {
+  return { ...apiKey, name, ...(limits === undefined ? {} : { limits: limitsOf(limits) }) };
+}
+
+/** The limits that a fixture states, for all keys or for one. */
+export function limitsOf(limits: FixtureKeyLimits): Limits {
+  const { 'user-status': user, 'deposit-check': deposit } = limits;
+  return {
+    ...(user && { 'user-status': { most: user.failedLookups, windowMs: user.windowSeconds * 1000 } }),
+    ...(deposit && { 'deposit-check': { most: deposit.requests, windowMs: deposit.windowSeconds * 1000 } }),
+  };
 }

@@ -23,6 +23,9 @@ export function* crossCheck(fixture: Fixture): Generator<string> {
   for (const [later, first] of depositsById(deposits).twins)
     yield `${sameAs('deposits', 'reference_id', later, first)}: ${listed([deposits[later]!.reference_id.toLowerCase()])}`;
   yield* strangePartners('apiKeys', apiKeys, partnerIds);
+  for (const [index, { expiresAt, expiresAfterSeconds }] of apiKeys.entries())
+    if (expiresAt !== undefined && expiresAfterSeconds !== undefined)
+      yield `apiKeys[${index}] has both "expiresAt" and "expiresAfterSeconds": one is enough`;
   yield* strangePartners('users', users, partnerIds);
   const known = usersById(users);
   for (let index = 0; index < deposits.length; index++) {

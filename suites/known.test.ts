@@ -35,6 +35,18 @@ describe('the caller', () => {
         },
       );
     });
+  test('does not lean on a key that ends by itself, or that has limits of its own', () => {
+    const active = { partner: 'northwind', state: 'active' } as const;
+    const limits = { 'deposit-check': { requests: 1, windowSeconds: 1 } };
+    const apiKeys: FixtureApiKey[] = [
+      { key: 'ending', ...active, expiresAfterSeconds: 30 },
+      { key: 'limited', ...active, limits },
+      { key: 'dated', ...active, expiresAt: 4_000_000_000_000 },
+    ];
+    const { callerKeys, everyKey } = knowledge({ ...fixture, apiKeys });
+    assert.deepEqual(keys(callerKeys), ['dated']);
+    assert.equal(everyKey.length, 3);
+  });
   test('cannot be a partner whose keys are all revoked or expired', () => {
     const apiKeys = fixture.apiKeys!.filter(({ state }) => state !== 'active');
     assert.throws(() => knowledge({ ...fixture, apiKeys }, 'northwind'), /it has some of: none/);

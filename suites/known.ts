@@ -9,6 +9,7 @@ import type {
   FixtureUser,
 } from '../schemas/generated/types.ts';
 import { inLowerCase } from '../schemas/id-index.ts';
+import { keyNames } from '../schemas/key-names.ts';
 import { Problem } from '../schemas/problem.ts';
 
 /** A key of the fixture, with the name that outputs show in its place. */
@@ -61,8 +62,11 @@ export interface Known {
  */
 export function knowledge(fixture: Fixture, partner?: string): Known {
   const { apiKeys = [], users = [], deposits = [] } = fixture;
-  const named = namedKeys(fixture);
-  const active = named.filter(({ state, partner: owner }) => state === 'active' && owner !== null);
+  const names = keyNames(apiKeys);
+  const named = apiKeys.map((apiKey, index) => ({ ...apiKey, name: names[index]! }));
+  const active = named.filter(
+    (apiKey) => apiKey.state === 'active' && apiKey.partner !== null && isLasting(apiKey),
+  );
   const caller = partner ?? active[0]?.partner ?? undefined;
   const callerKeys = active.filter(({ partner: owner }) => owner === caller);
   if (partner !== undefined && callerKeys.length === 0) {
@@ -113,20 +117,14 @@ function parted<Item>(items: readonly Item[], isSo: (item: Item) => boolean): re
   return [so, not];
 }
 
+/** A key that ends by itself, or has limits of its own, cannot carry a run. */
+function isLasting({ expiresAfterSeconds, limits }: FixtureApiKey): boolean {
+  return expiresAfterSeconds === undefined && limits === undefined;
+}
+
 function isBecoming(deposit: {
   readonly becomes?: FixtureTransition;
   readonly state: string;
 }): deposit is BecomingDeposit {
   return deposit.becomes !== undefined;
-}
-
-/** The keys of a fixture with their names: two of one partner and state are told apart by a number. */
-export function namedKeys({ apiKeys = [] }: Fixture): readonly (FixtureApiKey & KnownKey)[] {
-  const counts = new Map<string, number>();
-  return apiKeys.map((apiKey) => {
-    const words = `${apiKey.partner ?? 'non-partner'}/${apiKey.state}`;
-    const count = (counts.get(words) ?? 0) + 1;
-    counts.set(words, count);
-    return { ...apiKey, name: `<key ${words}${count > 1 ? `/${count}` : ''}>` };
-  });
 }

@@ -4,7 +4,7 @@ import type { VerifyOptions } from '../verify-server.ts';
 export { loadFixture } from '../fixture-file.ts';
 export { Problem } from '../../schemas/problem.ts';
 export { version } from '../version.ts';
-export { startMock, type Fixture, type Mock, type StartMockOptions } from './mock.ts';
+export { createMock, startMock, type Fixture, type Mock, type MockOptions } from './mock.ts';
 export type { RunRecord, VerifyOptions };
 
 /**

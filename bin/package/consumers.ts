@@ -26,11 +26,11 @@ await mock.close();
 /** The same under the eyes of the compiler. */
 export const typedUse = `
 import { loadFixture, startMock, verify, type Fixture, type RunRecord } from 'ib-conformance';
-import { startMock as start, type Mock, type StartMockOptions } from 'ib-conformance/mock';
+import { startMock as start, type Mock, type MockOptions } from 'ib-conformance/mock';
 import { conformance, type ConformanceOptions } from 'ib-conformance/node-test';
 import schema from 'ib-conformance/schemas/fixture.schema.json' with { type: 'json' };
 
-const options: StartMockOptions = { port: 0, host: '127.0.0.1' };
+const options: MockOptions = { port: 0, host: '127.0.0.1' };
 const mock: Mock = await start(options);
 const url: string = mock.url;
 const fixture: Fixture = await loadFixture(undefined, {});

@@ -56,7 +56,7 @@ const wrongInstants: Faults = {
     fails: rows('date-joined'),
     change: editPayload({ kinds: ['member'] }, (payload, { world }) => ({
       ...payload,
-      date_joined: world.users.values().next().value?.date_joined,
+      date_joined: world.asFixture.users.values().next().value?.date_joined,
     })),
   },
 };

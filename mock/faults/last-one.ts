@@ -23,7 +23,9 @@ const lastMember = lastOf<User>(() => true);
 const lastExecuted = lastOf<Deposit>(({ state }) => state === 'EXECUTED');
 
 function isLastMember({ world, call, finding }: Exchange): boolean {
-  return finding.kind === 'member' && finding.user === lastMember(world.users, call?.caller?.partner);
+  return (
+    finding.kind === 'member' && finding.user === lastMember(world.asFixture.users, call?.caller?.partner)
+  );
 }
 
 function isLastExecuted({ world, call, finding }: Exchange): boolean {

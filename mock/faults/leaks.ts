@@ -1,4 +1,5 @@
 import { editHeaders, editPayload } from '../change.ts';
+import { valuesOf } from '../overlay.ts';
 import { deposit, noUserData, rowsOf, user, type Faults } from './rows.ts';
 
 /** Answers that hold what the request did not name (valid/service/no-user-data). */
@@ -26,14 +27,14 @@ export const leakFaults: Faults = {
     what: "A header field gives the first key of the caller's partner.",
     fails: [noUserData],
     change: editHeaders({ kinds: ['unauthorized'] }, ({ world }) => ({
-      'X-Expected-Key': [...world.keys.keys()][0] ?? '-',
+      'X-Expected-Key': valuesOf(world.keys)[0]?.key ?? '-',
     })),
   },
   'partner-in-challenge': {
     what: 'WWW-Authenticate names a partner as its realm.',
     fails: [noUserData],
     change: editHeaders({ status: 401 }, ({ world }) => ({
-      'WWW-Authenticate': `Bearer realm="${[...world.keys.values()][0]?.partner ?? '-'}"`,
+      'WWW-Authenticate': `Bearer realm="${valuesOf(world.keys)[0]?.partner ?? '-'}"`,
     })),
   },
   'user-in-404': {

@@ -7,8 +7,8 @@ const limited =
   (which: Endpoint, edit: (limit: Limit) => Limit | undefined): Change =>
   (behaviour) => ({
     ...behaviour,
-    limit: (world, endpoint) => {
-      const limit = behaviour.limit(world, endpoint);
+    limit: (world, endpoint, key) => {
+      const limit = behaviour.limit(world, endpoint, key);
       return limit === undefined || endpoint !== which ? limit : edit(limit);
     },
   });

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { UnreadCall } from '../behaviour.ts';
 import type { Change } from '../change.ts';
+import { valuesOf } from '../overlay.ts';
 
 /** Lets in who presents nothing that is known, but passes `test` against a key that would let one in. */
 export const orKey =
@@ -13,7 +14,7 @@ export const orKey =
     findKey: (world, credential, call) => {
       const found = behaviour.findKey(world, credential, call);
       if (found !== undefined || !which.includes(call.endpoint)) return found;
-      return [...world.keys.values()].find(
+      return valuesOf(world.keys).find(
         (one) => behaviour.admits(one, call) && test(one.key, call, credential),
       );
     },

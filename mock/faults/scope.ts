@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { editResponse, type Change } from '../change.ts';
 import type { HttpResponse } from '../exchange.ts';
+import { valuesOf } from '../overlay.ts';
 import { deposit, rowsOf, user, type Faults } from './rows.ts';
 
 /** Every accepted key counts as one of the first partner's. */
@@ -11,7 +12,7 @@ const firstPartnerOnly =
     findKey: (world, credential, call) => {
       const key = behaviour.findKey(world, credential, call);
       if (call.endpoint !== which || key === undefined || !behaviour.admits(key, call)) return key;
-      return [...world.keys.values()].find((one) => behaviour.admits(one, call));
+      return valuesOf(world.keys).find((one) => behaviour.admits(one, call));
     },
   });
 

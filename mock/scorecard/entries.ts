@@ -1,39 +1,12 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import type { JournalEntry } from '../journal.ts';
 import { splitTarget } from '../target.ts';
 
-/** A request and its answer, as the mock's journal keeps them; nothing in it is a secret. */
-export interface JournalEntry {
-  /** Counts up in the order of the answers. */
-  readonly id: number;
-  /** Unix ms of the mock's clock. */
-  readonly at: number;
-  readonly world: string;
-  /** Name of the key, where it is known. */
-  readonly key?: string;
-  /** The same for the same credential, known or not; missing where none was sent. */
-  readonly credentialDigest?: string;
-  readonly method: string;
-  readonly target: string;
-  readonly endpoint?: Endpoint;
-  readonly status: number;
-  readonly reason: string;
-  readonly retryAfterSeconds?: number;
-  /** Whether the target held a key. */
-  readonly keyInTarget: boolean;
-  /** Name of the chaos that befell the request. */
-  readonly chaos?: string;
-}
-
-/** An entry with what makes grading sharper, where the journal has it. */
-export interface Entry extends JournalEntry {
-  /**
-   * Ms of a clock that nobody can set. It tells what was in flight from what came later even where the
-   * mock's clock is frozen, scaled or moved; without it, `at` has to.
-   */
-  readonly elapsedMs?: number;
-  /** The status that the request asked for by Prefer. Such an answer is no reason to judge anybody. */
-  readonly preferred?: number;
-}
+/**
+ * A request and its answer, as the mock's journal keeps them. Without `elapsedMs`, which tells what was
+ * in flight from what came later, `at` has to. Answers that were asked for are no reason to judge anybody.
+ */
+export type Entry = JournalEntry;
 
 /** Time in ms from one entry to a later one, as the client lived it. */
 const lived = (from: Entry, to: Entry) =>

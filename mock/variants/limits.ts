@@ -67,7 +67,7 @@ export const limitVariants: Variants = {
     what: 'Header fields give the limit and what is left of it.',
     change: (behaviour) =>
       editHeaders({}, ({ world, call }) => {
-        const limit = call && behaviour.limit(world, call.endpoint);
+        const limit = call && behaviour.limit(world, call.endpoint, call.caller);
         if (call === undefined || limit === undefined) return {};
         const used = world.hits.get(`${call.endpoint} ${behaviour.countedFor(call)}`)?.length ?? 0;
         return { 'RateLimit-Limit': `${limit.most}`, 'RateLimit-Remaining': `${limit.most - used}` };

@@ -46,6 +46,27 @@ export interface ErrorBody {
  */
 export type PartnerId = string;
 /**
+ * a time in Unix milliseconds
+ *
+ * This interface was referenced by `Fixture`'s JSON-Schema
+ * via the `definition` "expiresAt".
+ */
+export type ExpiresAt = number;
+/**
+ * a number of requests (0 or more)
+ *
+ * This interface was referenced by `Fixture`'s JSON-Schema
+ * via the `definition` "keyThreshold".
+ */
+export type KeyThreshold = number;
+/**
+ * a number of seconds above 0
+ *
+ * This interface was referenced by `Fixture`'s JSON-Schema
+ * via the `definition` "windowSeconds".
+ */
+export type WindowSeconds = number;
+/**
  * a UUID of version 4
  *
  * This interface was referenced by `Fixture`'s JSON-Schema
@@ -86,13 +107,6 @@ export type ExecutedAt = number;
  */
 export type Threshold = number;
 /**
- * a number of seconds above 0
- *
- * This interface was referenced by `Fixture`'s JSON-Schema
- * via the `definition` "windowSeconds".
- */
-export type WindowSeconds = number;
-/**
  * A partner id; null for none.
  *
  * This interface was referenced by `Fixture`'s JSON-Schema
@@ -132,6 +146,28 @@ export interface FixtureApiKey {
    */
   partner: string | null;
   state: 'active' | 'revoked' | 'expired';
+  expiresAt?: ExpiresAt;
+  /**
+   * a number of seconds above 0
+   */
+  expiresAfterSeconds?: number;
+  limits?: FixtureKeyLimits;
+}
+/**
+ * Thresholds of one key in place of those for all; 0: always limited.
+ *
+ * This interface was referenced by `Fixture`'s JSON-Schema
+ * via the `definition` "keyLimits".
+ */
+export interface FixtureKeyLimits {
+  'user-status'?: {
+    failedLookups: KeyThreshold;
+    windowSeconds: WindowSeconds;
+  };
+  'deposit-check'?: {
+    requests: KeyThreshold;
+    windowSeconds: WindowSeconds;
+  };
 }
 /**
  * This interface was referenced by `Fixture`'s JSON-Schema

@@ -1,0 +1,366 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  existsSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  renameSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text as allOf } from 'node:stream/consumers';
+import { describe, test, type TestContext } from 'node:test';
+import { commandLine } from './command-line.ts';
+import { explain } from './exit-codes.ts';
+import { builtInFixture } from './fixture-file.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-mock-'));
+const MEMBER = '11111111-1111-4111-8111-111111111111';
+const userPath = `/api/ib/user-status?user_id=${MEMBER}`;
+
+/** Runs `mock` in this process. What it prints and complains of is awaited, never slept for. */
+async function run(t: TestContext, ...flags: readonly string[]) {
+  const stop = new AbortController();
+  let printed = '';
+  let complained = '';
+  const waiting = new Set<() => void>();
+  const wake = () => waiting.forEach((check) => check());
+  const until = (holds: () => boolean) =>
+    new Promise<void>((resolve) => {
+      const check = () => {
+        if (!holds()) return;
+        waiting.delete(check);
+        resolve();
+      };
+      waiting.add(check);
+      check();
+    });
+  const done = commandLine(['mock', '--port', '0', ...flags], {
+    env: {},
+    signal: stop.signal,
+    print: async (text) => {
+      printed += text;
+      wake();
+    },
+    writeError: (text) => {
+      complained += text;
+      wake();
+    },
+    isTerminal: false,
+    terminal: { color: false, width: 100 },
+  });
+  const end = async () => {
+    stop.abort();
+    return done;
+  };
+  t.after(end);
+  await Promise.race([until(() => /^listening on \S+\n/.test(printed)), done]);
+  const url = /^listening on (\S+)\n/.exec(printed)![1]!;
+  return {
+    url: url.replace('0.0.0.0', '127.0.0.1'),
+    end,
+    printed: () => printed,
+    complained: () => complained,
+    untilPrinted: (part: RegExp) => until(() => part.test(printed)),
+    untilComplained: (part: RegExp) => until(() => part.test(complained)),
+    ask: async (path: string, key = 'northwind-key', init: RequestInit = {}) => {
+      const headers = {
+        authorization: `Bearer ${key}`,
+        ...(init.body ? { 'content-type': 'application/json' } : {}),
+      };
+      const response = await fetch(url.replace('0.0.0.0', '127.0.0.1') + path, { headers, ...init });
+      return { status: response.status, body: await response.text() };
+    },
+  };
+}
+
+describe('wrong flags', () => {
+  const refused = async (...flags: readonly string[]) => {
+    const never = new AbortController().signal;
+    const surroundings = {
+      env: {},
+      signal: never,
+      print: () => Promise.resolve(),
+      writeError: assert.fail,
+      isTerminal: false,
+      terminal: { color: false, width: 100 },
+    };
+    const error: unknown = await commandLine(['mock', '--port', '0', ...flags], surroundings).then(
+      () => assert.fail('it runs'),
+      (reason: unknown) => reason,
+    );
+    return explain(error);
+  };
+  for (const [flags, says] of [
+    ['--watch', /--watch: which file\?/],
+    ['--clock slow', /clock/],
+    ['--journal -1', /--journal -1: needs a whole number from 0/],
+    ['--max-worlds 0', /--max-worlds 0: needs a whole number from 1/],
+    ['--no-admin --admin-port 0', /--no-admin leaves nothing/],
+    ['--admin-port x', /--admin-port x: needs a whole number/],
+    ['--tls-cert c.pem', /belong together/],
+    ['--tls-cert no.pem --tls-key no.pem', /--tls-cert no.pem: cannot be read \(ENOENT\)/],
+    ['--tls-cert package.json --tls-key package.json', /not a certificate and its key in PEM/],
+    ['--chaos 500:2', /chaos 500:2: the rate has to be a number from 0 to 1/],
+    ['--chaos 500:0.1 --chaos 500', /chaos 500: is given twice/],
+    ['--chaos-seed x', /--chaos-seed x: needs a whole number/],
+    ['--delay 1s', /--delay 1s: needs a whole number from 0 to 600000/],
+    ['--scorecard junti', /--scorecard junti: there is no format junti; did you mean junit\?/],
+    ['--scorecard junit=', /--scorecard junit=: the file name is missing/],
+    ['--scorecard text --scorecard junit', /--scorecard: two reports would be written to standard output/],
+    ['--scorecard text=no/where.txt', /no\/where\.txt: the report cannot be written: its folder does not/],
+    ['--fault a --fault b', /--fault was given more than once/],
+  ] as const)
+    test(flags, async () => {
+      const { code, message } = await refused(...flags.split(' '));
+      assert.equal(code, 2);
+      assert.match(message, says);
+    });
+});
+
+test('the log has the reason of each answer, and JSON is an object a line', async (t) => {
+  const pretty = await run(t);
+  await pretty.ask(userPath, 'northwind-revoked-key~mine');
+  assert.match(
+    pretty.printed(),
+    new RegExp(`^401 GET ${userPath.replace('?', '\\?')}  key revoked  <key northwind/revoked> ~mine$`, 'm'),
+  );
+  const json = await run(t, '--log', 'json');
+  await json.ask(userPath, 'nope');
+  const [first, ...lines] = json.printed().trimEnd().split('\n');
+  assert.match(first!, /^listening on /);
+  const [listening, entry] = lines.map((line) => JSON.parse(line) as Record<string, unknown>);
+  assert.deepEqual(
+    [listening!['message'], listening!['port']],
+    ['listening', Number(new URL(json.url).port)],
+  );
+  assert.deepEqual([entry!['status'], entry!['reason']], [401, '401: no such key']);
+});
+
+test('--limits off takes the limits of a key away, too', async (t) => {
+  const { ask } = await run(t, '--limits', 'off', '--log', 'silent');
+  assert.equal((await ask(userPath, 'fabrikam-always-limited-key')).status, 200);
+});
+
+test('--clock, --journal and --max-worlds arrive', async (t) => {
+  const { ask } = await run(t, '--clock', 'frozen', '--journal', '2', '--max-worlds', '1', '--log', 'silent');
+  assert.match((await ask('/__admin/clock')).body, /"mode":"frozen","rate":0/);
+  for (const world of ['a', 'b', 'b', 'b']) await ask(userPath, `northwind-key~${world}`);
+  assert.equal((await ask('/__admin/worlds')).body, '{"worlds":["b"]}');
+  assert.match((await ask('/__admin/requests?world=b')).body, /"meta":\{"total":2\}/);
+});
+
+test('--chaos, --chaos-seed and --delay arrive', async (t) => {
+  const flags = ['--chaos', '503', '--chaos', 'slow:1ms:0', '--chaos-seed', '-7', '--delay', '30'];
+  const { ask } = await run(t, ...flags, '--log', 'silent');
+  assert.match((await ask('/__admin/faults')).body, /"chaos":\["503","slow:1ms:0"\],"seed":-7/);
+  const begun = performance.now();
+  assert.equal((await ask(userPath)).status, 503);
+  assert.ok(performance.now() - begun >= 29);
+});
+
+describe('--scorecard', () => {
+  const read = (name: string) => readFileSync(join(folder, name), 'utf8');
+  const limited = 'fabrikam-always-limited-key~a';
+
+  test('grades all worlds when the mock ends: into files, and onto standard output', async (t) => {
+    const files = ['text', 'junit', 'json'].map((format) => `${format}=${join(folder, `card.${format}`)}`);
+    const flags = [...files, 'text'].flatMap((value) => ['--scorecard', value]);
+    const mock = await run(t, ...flags, '--log', 'silent');
+    await mock.ask(userPath, limited);
+    await mock.ask(userPath + '&token=x');
+    assert.doesNotMatch(mock.printed(), /Retry-After/);
+    assert.equal(existsSync(join(folder, 'card.text')), false);
+    assert.equal(await mock.end(), 0);
+    assert.match(mock.printed(), /^kept {6}Honoured Retry-After/m);
+    assert.match(read('card.text'), /^BROKEN {4}Kept the key out of the URL/m);
+    assert.match(read('card.junit'), /<testsuite name="scorecard" tests="7" failures="1"/);
+    assert.equal((JSON.parse(read('card.json')) as { rules: unknown[] }).rules.length, 7);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.endsWith('.part')),
+      [],
+    );
+  });
+  test('leaves nothing behind where the mock cannot start', async (t) => {
+    const { url } = await run(t, '--log', 'silent');
+    const { port } = new URL(url);
+    const file = join(folder, 'never.xml');
+    const taken = commandLine(['mock', '--port', port, '--scorecard', `junit=${file}`], {
+      env: {},
+      signal: new AbortController().signal,
+      print: assert.fail,
+      writeError: assert.fail,
+      isTerminal: false,
+      terminal: { color: false, width: 100 },
+    });
+    await assert.rejects(taken, /the port is in use/);
+    assert.deepEqual(
+      readdirSync(folder).filter((name) => name.includes('never')),
+      [],
+    );
+  });
+});
+
+describe('the admin API', () => {
+  test('is left out, or on a port of its own', async (t) => {
+    const without = await run(t, '--no-admin');
+    assert.equal((await without.ask('/__admin/health')).body, '{"error":"Not found"}');
+    assert.doesNotMatch(without.printed(), /admin API/);
+    const own = await run(t, '--admin-port', '0');
+    assert.equal((await own.ask('/__admin/health')).status, 404);
+    const [, adminUrl] = /^admin API at (\S+)$/m.exec(own.printed()) ?? [];
+    assert.equal((await fetch(`${adminUrl}/health`)).status, 200);
+  });
+  test('needs a token where others reach it: one is made and told once, or the one that is given', async (t) => {
+    const open = await run(t, '--host', '0.0.0.0', '--log', 'silent');
+    const [, token] = /^admin token: (\S{20,})\n$/.exec(open.complained()) ?? [];
+    assert.equal((await open.ask('/__admin/clock')).status, 401);
+    assert.equal((await open.ask('/__admin/clock', token)).status, 200);
+    assert.doesNotMatch(open.printed(), new RegExp(token!));
+    const given = await run(t, '--host', '0.0.0.0', '--admin-token', 'mine', '--log', 'silent');
+    assert.equal((await given.ask('/__admin/clock', 'mine')).status, 200);
+    assert.equal(given.complained(), '');
+  });
+});
+
+test('--watch loads a fixture again when it changes, and serves the old one where the new one is wrong', async (t) => {
+  const file = join(folder, 'watched.json');
+  const withKey = (key: string) => JSON.stringify({ apiKeys: [{ key, partner: 'p', state: 'active' }] });
+  writeFileSync(file, withKey('first'));
+  const mock = await run(t, '--fixture', file, '--watch');
+  assert.equal((await mock.ask(userPath, 'first')).status, 200);
+  writeFileSync(file, withKey('second'));
+  await mock.untilPrinted(/loaded .*watched\.json again\n/);
+  assert.deepEqual(
+    [(await mock.ask(userPath, 'first')).status, (await mock.ask(userPath, 'second')).status],
+    [401, 200],
+  );
+  writeFileSync(file, '{"apiKey": []}');
+  await mock.untilComplained(/the one before is still served:\n.*unknown key "apiKey"/s);
+  assert.equal((await mock.ask(userPath, 'second')).status, 200);
+  // As editors do it: a new file takes the place of the old one.
+  writeFileSync(join(folder, 'next.json'), withKey('third'));
+  renameSync(join(folder, 'next.json'), file);
+  await mock.untilPrinted(/again\n[^]*again\n/);
+  assert.equal((await mock.ask(userPath, 'third')).status, 200);
+  assert.doesNotMatch(mock.printed() + mock.complained(), /first|second|third/);
+});
+
+describe('healthcheck', () => {
+  const check = async (...args: readonly string[]) => {
+    let complained = '';
+    const code = await commandLine(['healthcheck', ...args], {
+      env: {},
+      signal: new AbortController().signal,
+      print: assert.fail,
+      writeError: (text) => void (complained += text),
+      isTerminal: false,
+      terminal: { color: false, width: 100 },
+    });
+    return [code, complained] as const;
+  };
+  test('is 0 for a mock, also without an admin API, and 1 for none', async (t) => {
+    for (const flags of [[], ['--no-admin', '--base-path', '/gateway'], ['--admin-token', 'x']]) {
+      const mock = await run(t, '--log', 'silent', ...flags);
+      assert.deepEqual(await check(mock.url), [0, '']);
+      await mock.end();
+      const [code, complained] = await check(mock.url);
+      assert.equal(code, 1);
+      assert.match(complained, /is not healthy: ECONNREFUSED/);
+    }
+  });
+  test('is 1 for another server', async (t) => {
+    const server = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1');
+    await once(server, 'listening');
+    t.after(() => server.close());
+    const [code, complained] = await check(`http://127.0.0.1:${(server.address() as AddressInfo).port}`);
+    assert.equal(code, 1);
+    assert.match(complained, /answers 200/);
+  });
+});
+
+describe('as a process', () => {
+  const cli = join(import.meta.dirname, 'ib-conformance.mjs');
+
+  async function start(t: TestContext, command: string, ...args: readonly string[]): Promise<ChildProcess> {
+    return startWith(t, [], command, ...args);
+  }
+
+  async function startWith(
+    t: TestContext,
+    flags: readonly string[],
+    command: string,
+    ...args: readonly string[]
+  ): Promise<ChildProcess> {
+    const child = spawn(command, [...args, 'mock', '--port', '0', '--log', 'silent', ...flags], {
+      stdio: ['ignore', 'pipe', flags.length === 0 ? 'inherit' : 'pipe'],
+    });
+    t.after(() => child.kill('SIGKILL'));
+    const [line] = (await once(createInterface(child.stdout!), 'line')) as [string];
+    assert.match(line, /^listening on /);
+    const response = await fetch(line.replace('listening on ', '') + userPath, {
+      headers: { authorization: 'Bearer northwind-key' },
+    });
+    assert.equal(response.status, 200);
+    return child;
+  }
+
+  /** Its exit code, which has to come in under a second, though a client holds a connection. */
+  async function ends(child: ChildProcess, kill: () => void): Promise<unknown> {
+    const begun = performance.now();
+    const exited = once(child, 'exit');
+    kill();
+    const [code] = (await exited) as [number | null];
+    assert.ok(performance.now() - begun < 1000);
+    return code;
+  }
+
+  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+    test(`${signal} ends it`, async (t) => {
+      const child = await start(t, process.execPath, cli);
+      assert.equal(await ends(child, () => child.kill(signal)), 0);
+    });
+
+  test('a scorecard that cannot be written is told, with exit code 2', async (t) => {
+    const gone = mkdtempSync(join(folder, 'gone-'));
+    const flags = ['--scorecard', `junit=${join(gone, 'card.xml')}`];
+    const child = await startWith(t, flags, process.execPath, cli);
+    rmSync(gone, { recursive: true });
+    const said = allOf(child.stderr!);
+    assert.equal(await ends(child, () => child.kill('SIGTERM')), 2);
+    assert.match(await said, /card\.xml: the report cannot be written: its folder does not exist/);
+  });
+
+  const canUnshare = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
+  test('SIGTERM ends it as the first process of a container', { skip: !canUnshare }, async (t) => {
+    const outer = await start(t, 'unshare', '--pid', '--fork', process.execPath, cli);
+    const inner = readFileSync(`/proc/${outer.pid}/task/${outer.pid}/children`, 'utf8').trim();
+    assert.equal(await ends(outer, () => process.kill(Number(inner), 'SIGTERM')), 0);
+  });
+});
+
+test('the built-in fixture has a key and an id for every state', async (t) => {
+  const { printed } = await run(t);
+  for (const state of [
+    '200, a member',
+    '401, revoked',
+    '401, expired',
+    '401, non-Partner',
+    '200, then 401 after 30 s',
+    '429, always',
+    '200, EXECUTED',
+    '404, pending',
+    '404, failed',
+    '404, then 200 after 3 polls',
+    '404, then 200 after 5 s',
+  ])
+    assert.ok(printed().includes(`  ${state}`), state);
+  assert.ok(readFileSync(builtInFixture, 'utf8').includes('fabrikam'));
+});

@@ -1,1 +1,0 @@
-export { didYouMean } from '../schemas/nearest.ts';

@@ -1,0 +1,20 @@
+import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
+import { test } from 'node:test';
+import { onSignals } from './signals.ts';
+
+for (const [first, second] of [
+  ['SIGTERM', 'SIGTERM'],
+  ['SIGINT', 'SIGTERM'],
+  ['SIGTERM', 'SIGINT'],
+] as const)
+  test(`${first} asks for an end, and ${second} behind it ends at once`, () => {
+    const signalled = new EventEmitter();
+    let ended = 0;
+    const signal = onSignals(signalled, () => void (ended += 1));
+    assert.deepEqual([signal.aborted, ended], [false, 0]);
+    signalled.emit(first);
+    assert.deepEqual([signal.aborted, ended], [true, 0]);
+    signalled.emit(second);
+    assert.equal(ended, 1);
+  });

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { HttpRequest } from '../exchange.ts';
+import { admit, type Access } from './guard.ts';
+import { Refusal } from '../refusal.ts';
+
+const loopback: Access = { kind: 'loopback' };
+const token: Access = { kind: 'token', token: 'the-token' };
+const good: HttpRequest = {
+  method: 'POST',
+  target: '/__admin/state',
+  headers: { host: '127.0.0.1:8080', 'content-type': 'application/json' },
+  body: '{}',
+};
+
+/** Status of a refusal; 0: let in. */
+function statusOf(
+  access: Access,
+  headers: HttpRequest['headers'],
+  changes: Partial<HttpRequest> = {},
+): number {
+  try {
+    admit(access, { ...good, ...changes, headers: { ...good.headers, ...headers } });
+    return 0;
+  } catch (error) {
+    assert.ok(error instanceof Refusal);
+    return error.status;
+  }
+}
+
+describe('on loopback', () => {
+  for (const host of ['localhost', 'LOCALHOST:80', '127.0.0.1', '127.8.9.10:8080', '[::1]', '[::1]:8080'])
+    test(`a call is let in under the name ${host}`, () => assert.equal(statusOf(loopback, { host }), 0));
+  for (const host of [
+    undefined,
+    '',
+    'mock.example',
+    'localhost.mock.example',
+    '127.0.0.1.mock.example',
+    'mock.example:127.0.0.1',
+    '10.0.0.1:8080',
+    '::1',
+    'user@localhost',
+  ])
+    test(`a call is refused under the name ${host ?? '(none)'}`, () => {
+      assert.equal(statusOf(loopback, { host }), 403);
+      assert.equal(statusOf(loopback, { host }, { method: 'GET' }), 403);
+    });
+  for (const origin of ['http://site.example', 'null', 'http://127.0.0.1:8081', 'http://localhost:8080', ''])
+    test(`a page of ${origin === '' ? 'an empty origin' : origin} is refused`, () =>
+      assert.equal(statusOf(loopback, { origin }), 403));
+  test('its own page is let in', () =>
+    assert.equal(statusOf(loopback, { origin: 'http://127.0.0.1:8080' }), 0));
+  for (const type of [undefined, 'text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])
+    test(`a body of ${type ?? 'no media type'} is refused`, () =>
+      assert.equal(statusOf(loopback, { 'content-type': type }), 415));
+  test('a media type may have a charset', () =>
+    assert.equal(statusOf(loopback, { 'content-type': 'application/json; charset=utf-8' }), 0));
+  test('no body needs no media type', () => {
+    const { body: _, ...without } = good;
+    admit(loopback, { ...without, headers: { host: 'localhost' } });
+  });
+});
+
+describe('with a token', () => {
+  const bearer = (authorization: string | undefined) => statusOf(token, { authorization, host: 'mock:4010' });
+  test('whoever has it is let in, under any name', () => {
+    assert.equal(bearer('Bearer the-token'), 0);
+    assert.equal(bearer('bearer the-token'), 0);
+  });
+  for (const wrong of [
+    undefined,
+    '',
+    'Bearer',
+    'Bearer the-toke',
+    'Bearer the-tokens',
+    'the-token',
+    'Basic the-token',
+  ])
+    test(`${wrong ?? 'nothing'} is refused`, () => assert.equal(bearer(wrong), 401));
+  test('it is needed on loopback too', () => assert.equal(statusOf(token, {}), 401));
+  test('pages of other origins are refused all the same', () =>
+    assert.equal(statusOf(token, { authorization: 'Bearer the-token', origin: 'http://site.example' }), 403));
+});

@@ -1,0 +1,33 @@
+import { createHash, timingSafeEqual } from 'node:crypto';
+import type { HttpRequest } from '../exchange.ts';
+import { Refusal } from '../refusal.ts';
+
+/** Who may call the admin API: whoever is on this machine, or whoever has the token. */
+export type Access = { readonly kind: 'loopback' } | { readonly kind: 'token'; readonly token: string };
+
+/**
+ * Refuses a call from elsewhere. On loopback a page of another site cannot call either: not under a
+ * name of its own (DNS rebinding), and not across sites, where browsers send its Origin.
+ */
+export function admit(access: Access, { method, headers, body }: HttpRequest): void {
+  const { host = '', origin } = headers;
+  if (access.kind === 'token') {
+    const [, presented = ''] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
+    if (!isSame(presented, access.token))
+      throw new Refusal(401, 'needs Authorization: Bearer and the admin token', { isChallenge: true });
+  } else if (!isLoopbackName(host)) throw new Refusal(403, 'only reached by a loopback name');
+  if (origin !== undefined && origin.replace(/^https?:\/\//i, '') !== host)
+    throw new Refusal(403, 'not for pages of another origin');
+  if (method !== 'GET' && body !== undefined && !isJson(headers['content-type']))
+    throw new Refusal(415, 'Content-Type has to be application/json');
+}
+
+const isJson = (type = '') => /^application\/json *(?:;|$)/i.test(type);
+
+/** Takes as long for every wrong token. */
+function isSame(one: string, other: string): boolean {
+  const digest = (text: string) => createHash('sha256').update(text).digest();
+  return timingSafeEqual(digest(one), digest(other));
+}
+
+const isLoopbackName = (host: string) => /^(?:localhost|127(?:\.\d+){3}|\[::1\])(?::\d+)?$/i.test(host);

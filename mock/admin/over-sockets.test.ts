@@ -1,0 +1,158 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, test, type TestContext } from 'node:test';
+import { openProbes } from '../probes.ts';
+import { builtIn, START } from '../run-probes.ts';
+import { ids, userPath } from '../run-session.ts';
+import { startMock, type AnsweredRequest, type MockOptions } from '../server.ts';
+
+async function startFor(t: TestContext, options: Partial<MockOptions> = {}) {
+  const mock = await startMock({ fixture: builtIn, clock: { now: () => START }, ...options });
+  t.after(() => mock.close());
+  return mock;
+}
+
+interface Asked {
+  readonly body?: unknown;
+  readonly headers?: Record<string, string>;
+}
+
+function open(port: number, method: string, path: string, { body, headers = {} }: Asked = {}) {
+  const json = body === undefined ? '' : JSON.stringify(body);
+  return request({
+    host: '127.0.0.1',
+    port,
+    method,
+    path,
+    agent: false,
+    headers: { ...(json === '' ? {} : { 'content-type': 'application/json' }), ...headers },
+  }).end(json);
+}
+
+async function ask(port: number, method: string, path: string, asked: Asked = {}) {
+  const [incoming] = (await once(open(port, method, path, asked), 'response')) as [IncomingMessage];
+  return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
+}
+
+const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
+
+test('on the port of the service, at the root, whatever the base path, and no exchange of it', async (t) => {
+  const seen: AnsweredRequest[] = [];
+  const { port, adminUrl } = await startFor(t, { basePath: '/gateway', onExchange: (one) => seen.push(one) });
+  assert.equal(adminUrl, `http://127.0.0.1:${port}/__admin`);
+  const { status, headers, body } = await ask(port, 'GET', '/__admin/health');
+  assert.deepEqual([status, body], [200, '{"status":"healthy"}']);
+  assert.equal(headers['content-type'], 'application/json');
+  assert.equal((await ask(port, 'GET', '/gateway/__admin/health')).body, '{"error":"Not found"}');
+  assert.equal((await ask(port, 'GET', '/__administration')).body, '{"error":"Not found"}');
+  assert.equal(seen.length, 2);
+});
+
+test('HEAD is GET without the body', async (t) => {
+  const { port } = await startFor(t);
+  const { status, headers, body } = await ask(port, 'HEAD', '/__admin/health');
+  assert.deepEqual([status, headers['content-length'], body], [200, '20', '']);
+});
+
+test('never limited, whoever is', async (t) => {
+  const { port } = await startFor(t);
+  for (let count = 0; count < 61; count++)
+    await ask(port, 'GET', userPath(ids.nobody), bearer('northwind-key'));
+  assert.equal((await ask(port, 'GET', userPath(ids.nobody), bearer('northwind-key'))).status, 429);
+  assert.equal((await ask(port, 'GET', '/__admin/requests', bearer('northwind-key'))).status, 200);
+});
+
+test('on a port of its own it is there alone', async (t) => {
+  const { port, adminUrl = '' } = await startFor(t, { admin: { port: 0 } });
+  const own = Number(new URL(adminUrl).port);
+  assert.notEqual(own, port);
+  assert.equal((await ask(own, 'GET', '/__admin/clock')).status, 200);
+  assert.equal((await ask(own, 'GET', userPath(ids.member), bearer('northwind-key'))).status, 404);
+  assert.equal((await ask(port, 'GET', '/__admin/clock')).body, '{"error":"Not found"}');
+});
+
+test('switched off, its paths are like any other', async (t) => {
+  const { port, adminUrl } = await startFor(t, { admin: false });
+  assert.equal(adminUrl, undefined);
+  assert.equal((await ask(port, 'GET', '/__admin/health')).body, '{"error":"Not found"}');
+});
+
+describe('where others can reach the port', () => {
+  test('there is none without a token', async (t) => {
+    const { port, adminUrl } = await startFor(t, { host: '0.0.0.0' });
+    assert.equal(adminUrl, undefined);
+    const headers = { host: 'localhost' };
+    assert.equal((await ask(port, 'GET', '/__admin/clock', { headers })).body, '{"error":"Not found"}');
+  });
+  test('it is for whoever has the token, and health for all', async (t) => {
+    const { port } = await startFor(t, { host: '0.0.0.0', admin: { token: 'the-token' } });
+    const refused = await ask(port, 'GET', '/__admin/clock');
+    assert.deepEqual([refused.status, refused.headers['www-authenticate']], [401, 'Bearer']);
+    assert.equal((await ask(port, 'GET', '/__admin/clock', bearer('the-token'))).status, 200);
+    assert.equal((await ask(port, 'GET', '/__admin/clock', bearer('northwind-key'))).status, 401);
+    assert.equal((await ask(port, 'GET', '/__admin/health')).status, 200);
+  });
+});
+
+test('a page that has the name of its own site rebound gets 403, as do pages of other sites', async (t) => {
+  const { port } = await startFor(t);
+  for (const headers of [{ host: 'site.example' }, { origin: 'http://site.example' }])
+    assert.equal((await ask(port, 'POST', '/__admin/reset', { headers })).status, 403);
+});
+
+test('events arrive over the socket, and a mock that ends does not wait for who watches', async () => {
+  const mock = await startMock({ fixture: builtIn, clock: { now: () => START } });
+  const [stream] = (await once(open(mock.port, 'GET', '/__admin/events'), 'response')) as [IncomingMessage];
+  stream.setEncoding('utf8').on('error', () => undefined);
+  assert.equal(stream.headers['content-type'], 'text/event-stream');
+  let seen = '';
+  const until = async (part: string) => {
+    while (!seen.includes(part)) seen += String((await once(stream, 'data'))[0]);
+  };
+  await until(': watching');
+  await ask(mock.port, 'GET', userPath(ids.member), bearer('northwind-key'));
+  await until('"reason":"200: member of the IB"');
+  const closed = new Promise((resolve) => stream.once('close', resolve));
+  await mock.close();
+  await closed;
+});
+
+/** All that comes back for some bytes, until the connection ends. */
+function raw(port: number, bytes: string): Promise<string> {
+  return new Promise((resolve, reject) => {
+    let answer = '';
+    connect({ port, host: '127.0.0.1' })
+      .setEncoding('latin1')
+      .on('data', (chunk) => (answer += String(chunk)))
+      .once('error', reject)
+      .once('close', () => resolve(answer))
+      .write(bytes);
+  });
+}
+
+test('the service is the same, byte for byte, with the admin API on, off and elsewhere', async (t) => {
+  const probes = openProbes.flatMap((probe) => ('request' in probe ? [probe.request] : []));
+  const [first, ...others] = await Promise.all(
+    ([{}, false, { port: 0 }, { token: 'the-token' }] as const).map(async (admin) => {
+      const { port } = await startFor(t, { admin });
+      const answers = [];
+      for (const { method, target, headers, body = '' } of probes) {
+        const fields = Object.entries({
+          host: 'x',
+          ...headers,
+          connection: 'close',
+          'content-length': body.length,
+        });
+        const head = fields.map(([name, value]) => `${name}: ${String(value)}\r\n`).join('');
+        answers.push(await raw(port, `${method} ${target} HTTP/1.1\r\n${head}\r\n${body}`));
+      }
+      return answers;
+    }),
+  );
+  assert.ok(first!.length > 100);
+  assert.match(first![0]!, /^HTTP\/1.1 200 OK\r\n/);
+  for (const other of others) assert.deepEqual(other, first);
+});

@@ -1,0 +1,616 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { faults } from '../faults.ts';
+import type { MockEvent } from '../events.ts';
+import type { HttpResponse } from '../exchange.ts';
+import { builtIn, START } from '../run-probes.ts';
+import { ids } from '../run-session.ts';
+import { routes } from './routes.ts';
+import { answerAdmin } from './router.ts';
+import { testAdmin } from './run-admin.ts';
+
+const EXECUTED_NOW = `"executedAt":${START}`;
+
+describe('a call that is wrong is told why', () => {
+  test('404 lists the routes', async () => {
+    const { status, json } = await testAdmin().call('GET', '/nothing');
+    assert.equal(status, 404);
+    assert.equal(json['error'], 'there is no /__admin/nothing');
+    assert.ok((json['routes'] as string[]).includes('POST /__admin/clock/advance'));
+    assert.equal((json['routes'] as string[]).length, routes.length);
+  });
+  test('405 says what is allowed', async () => {
+    const { status, headers, json } = await testAdmin().call('PATCH', '/requests');
+    assert.deepEqual([status, headers['Allow']], [405, 'GET, DELETE']);
+    assert.equal(json['error'], 'PATCH is not allowed here; allowed: GET, DELETE');
+  });
+  for (const [method, path, body, status, error, place] of [
+    ['POST', '/clock/advance', '{', 400, /^the body is not JSON: /, undefined],
+    ['POST', '/clock/advance', '[]', 400, /^the body has to be a JSON object$/, undefined],
+    ['POST', '/clock/advance', {}, 400, /^the body needs either "seconds" or "ms"/, undefined],
+    ['POST', '/clock/advance', { seconds: 1, ms: 1 }, 400, /^the body needs either/, undefined],
+    [
+      'POST',
+      '/clock/advance',
+      { seconds: -1 },
+      400,
+      /^seconds has to be a number from 0 on, not -1$/,
+      'seconds',
+    ],
+    ['POST', '/clock/advance', { seconds: '1' }, 400, /^seconds has to be a number/, 'seconds'],
+    ['POST', '/clock/advance', { seconds: 1e300 }, 400, /^seconds goes beyond/, 'seconds'],
+    [
+      'POST',
+      '/clock/advance',
+      { minutes: 1 },
+      400,
+      /^minutes is unknown here; known are seconds, ms$/,
+      'minutes',
+    ],
+    ['POST', '/clock/set', {}, 400, /^now is missing/, 'now'],
+    ['POST', '/clock/set', { now: 'soon' }, 400, /^now has to be Unix ms/, 'now'],
+    ['POST', '/clock/scale', {}, 400, /^rate is missing/, 'rate'],
+    ['POST', '/clock/reset', { a: 1 }, 400, /^a is unknown here; known are none/, 'a'],
+    ['POST', '/reset?world=%20', undefined, 400, /^world has to be/, 'world'],
+    ['POST', '/requests/find', { color: 1 }, 400, /^color is unknown here; known are method, url/, 'color'],
+    ['GET', '/requests?limit=x', undefined, 400, /^limit has to be a whole number/, 'limit'],
+    ['POST', `/deposits/${ids.nobody}/execute`, undefined, 404, /^there is no deposit/, undefined],
+    ['POST', `/deposits/${ids.pending}/execute`, { amountInUsd: -1 }, 400, /^amountInUsd has/, 'amountInUsd'],
+    [
+      'POST',
+      `/deposits/${ids.executed}/execute`,
+      undefined,
+      409,
+      /^the deposit is EXECUTED, which is final/,
+      undefined,
+    ],
+    [
+      'POST',
+      `/deposits/${ids.failed}/execute`,
+      undefined,
+      409,
+      /^the deposit is failed, which is final/,
+      undefined,
+    ],
+    ['POST', `/deposits/${ids.executed}/fail`, undefined, 409, /^the deposit is EXECUTED/, undefined],
+    ['POST', '/deposits', {}, 400, /^the body lacks "state"/, undefined],
+    ['POST', '/deposits', undefined, 400, /./, undefined],
+    [
+      'POST',
+      '/users',
+      { user_id: 'x', partner: 'northwind', date_joined: '2024-01-01T00:00:00Z' },
+      400,
+      /^user_id is not a UUID of version 4/,
+      'user_id',
+    ],
+    [
+      'POST',
+      '/users',
+      { user_id: ids.nobody, partner: 'nobody', date_joined: '2024-01-01T00:00:00Z' },
+      400,
+      /^partner "nobody" is not among the partners/,
+      undefined,
+    ],
+    ['POST', '/users', { ...builtIn.users![0] }, 409, /^there is a user/, 'user_id'],
+    ['POST', '/deposits', { ...builtIn.deposits![0] }, 409, /^there is a deposit/, 'reference_id'],
+    [
+      'POST',
+      '/deposits',
+      { reference_id: ids.nobody, user_id: ids.nobody, state: 'pending' },
+      400,
+      /is not among the users; POST \/__admin\/users/,
+      'user_id',
+    ],
+    ['POST', '/keys/revoke', {}, 400, /^key is missing/, 'key'],
+    ['POST', '/keys/revoke', { key: 'some-secret' }, 404, /^there is no such key here; [^s]/, 'key'],
+    [
+      'POST',
+      '/keys/revoke',
+      { key: 'northwind/revoked' },
+      409,
+      /^<key northwind\/revoked> is revoked already/,
+      undefined,
+    ],
+    [
+      'POST',
+      '/keys/expire',
+      { key: 'northwind/expired' },
+      409,
+      /^<key northwind\/expired> is expired already/,
+      undefined,
+    ],
+    [
+      'POST',
+      '/keys',
+      { key: 'a b', partner: 'northwind', state: 'active' },
+      400,
+      /^key is not a key that fits into a header/,
+      'key',
+    ],
+    [
+      'POST',
+      '/keys',
+      { key: 'northwind-key', partner: 'northwind', state: 'active' },
+      409,
+      /^there is such a key/,
+      'key',
+    ],
+    [
+      'PUT',
+      '/limits',
+      { 'user-status': { failedLookups: 0, windowSeconds: 1 } },
+      400,
+      /^user-status.failedLookups is not/,
+      'user-status.failedLookups',
+    ],
+    ['PUT', '/faults', {}, 400, /^the body needs "fault", "chaos" or "seed"/, undefined],
+    ['PUT', '/faults', { fault: 1 }, 400, /^fault has to be an id that/, 'fault'],
+    ['PUT', '/faults', { chaos: '500' }, 400, /^chaos has to be a list of texts/, 'chaos'],
+    ['PUT', '/faults', { chaos: ['600'] }, 400, /^chaos 600: there is no such kind/, 'chaos'],
+    ['PUT', '/faults', { seed: 0.5 }, 400, /^seed has to be a whole number/, 'seed'],
+    ['POST', '/faults/next', {}, 400, /^kind is missing/, 'kind'],
+    ['POST', '/faults/next', { kind: 503 }, 400, /^kind has to be a text/, 'kind'],
+    ['POST', '/faults/next', { kind: '503:0.5' }, 400, /^chaos 503:0.5: the next requests/, undefined],
+    ['POST', '/faults/next', { kind: '503', count: 0 }, 400, /^count has to be a number from 1/, 'count'],
+    ['POST', '/faults/next', { kind: '503', count: 1.5 }, 400, /count has to be a whole number/, undefined],
+    ['GET', '/scorecard?format=pdf', undefined, 400, /^format has to be one of json, junit, text$/, 'format'],
+    ['PUT', '/faults', { fault: 'toString' }, 400, /^fault has to be an id that/, 'fault'],
+    ['PUT', '/fixture', { partner: [] }, 400, /^the fixture has an unknown key "partner"/, undefined],
+    ['PUT', '/fixture', { users: [{}] }, 400, /^users\[0\] lacks "user_id"\n/, 'users[0]'],
+    [
+      'POST',
+      '/state',
+      { state: 'x' },
+      400,
+      /^state has to be one of: key revoked, deposit executed$/,
+      undefined,
+    ],
+  ] as const)
+    test(`${method} ${path} ${JSON.stringify(body)}`, async () => {
+      const { refused, session } = testAdmin();
+      const before = session.main;
+      const [gotStatus, gotError, gotPlace] = await refused(method, path, body);
+      assert.match(gotError, error);
+      assert.deepEqual([gotStatus, gotPlace], [status, place]);
+      assert.equal(session.main, before);
+      assert.equal(session.main.world.deposits.changed.size + session.main.world.keys.changed.size, 0);
+    });
+});
+
+test('a minute through the admin API frees the limiter, executes the deposit and expires the key', async () => {
+  const { done, user, deposit } = testAdmin();
+  for (let count = 0; count < 60; count++) user(ids.nobody);
+  assert.equal(user(ids.member).headers['Retry-After'], '3');
+  assert.deepEqual(await done('POST', '/clock/advance', { seconds: 60 }), {
+    now: START + 60_000,
+    iso: new Date(START + 60_000).toISOString(),
+    mode: 'real',
+    rate: 1,
+    frozen: false,
+    due: {
+      deposits: [ids.afterSeconds],
+      keys: ['<key fabrikam/active/2>'],
+      limiters: [{ endpoint: 'user-status', key: '<key northwind/active>' }],
+    },
+  });
+  assert.equal(user(ids.member).status, 200);
+  assert.equal(deposit(ids.afterSeconds).status, 200);
+  assert.equal(user(ids.member, 'fabrikam-expiring-key').status, 401);
+  assert.deepEqual(await done('POST', '/reset'), { reset: 'all' });
+  assert.equal(deposit(ids.afterSeconds).status, 404);
+});
+
+describe('the clock', () => {
+  test('is set, frozen, scaled and reset', async () => {
+    const { done, pass } = testAdmin();
+    const now = async () => (await done('GET', '/clock'))['now'];
+    await done('POST', '/clock/set', { now: '2020-02-29T12:00:00Z' });
+    assert.equal(await now(), Date.UTC(2020, 1, 29, 12));
+    await done('POST', '/clock/freeze', { now: 7 });
+    pass(1000);
+    assert.equal(await now(), 7);
+    await done('POST', '/clock/scale', { rate: 60 });
+    pass(1000);
+    assert.equal(await now(), 60_007);
+    await done('POST', '/clock/reset');
+    assert.equal(await now(), START + 2000);
+  });
+});
+
+describe('the journal', () => {
+  test('is listed, counted, searched and forgotten', async () => {
+    const { done, user, deposit } = testAdmin();
+    user(ids.member);
+    user(ids.member, 'nope');
+    deposit(ids.pending);
+    const { requests, meta } = await done('GET', '/requests');
+    assert.deepEqual(
+      (requests as { reason: string }[]).map(({ reason }) => reason),
+      ['200: member of the IB', '401: no such key', '404: deposit pending'],
+    );
+    assert.deepEqual(meta, { total: 3 });
+    for (const [body, count] of [
+      [{}, 3],
+      [{ status: 401 }, 1],
+      [{ method: 'GET', endpoint: 'user-status' }, 2],
+      [{ urlPath: '/api/ib/deposit-check' }, 1],
+      [{ url: `/api/ib/user-status?user_id=${ids.member}`, key: 'northwind/active' }, 1],
+      [{ reason: 'pending' }, 1],
+      [{ reason: 'pending', status: 200 }, 0],
+    ] as const) {
+      assert.deepEqual(await done('POST', '/requests/count', body), { count }, JSON.stringify(body));
+      assert.equal(((await done('POST', '/requests/find', body))['requests'] as unknown[]).length, count);
+    }
+    const ofLast = async (query: string) =>
+      ((await done('GET', `/requests?${query}`))['requests'] as { id: number }[]).map(({ id }) => id);
+    assert.deepEqual(await ofLast('limit=2'), [2, 3]);
+    assert.deepEqual(await ofLast('since=1'), [2, 3]);
+    assert.deepEqual(await ofLast('limit=0'), []);
+    await done('DELETE', '/requests');
+    assert.deepEqual((await done('GET', '/requests'))['requests'], []);
+  });
+  test('has no trace of admin calls', async () => {
+    const { done, entries } = testAdmin();
+    await done('GET', '/keys');
+    assert.deepEqual(entries(), []);
+  });
+});
+
+describe('deposits', () => {
+  test('are listed in their state of now, and looking is no poll', async () => {
+    const { done, deposit, pass } = testAdmin();
+    const one = (id: string) => done('GET', `/deposits/${id}`);
+    const common = { user_id: ids.member, partner: 'northwind' };
+    for (let count = 0; count < 9; count++) await one(ids.afterPolls);
+    assert.deepEqual(await one(ids.afterPolls), {
+      reference_id: ids.afterPolls,
+      ...common,
+      state: 'pending',
+      pollsLeft: 3,
+    });
+    for (let count = 0; count < 4; count++) deposit(ids.afterPolls);
+    assert.match(
+      JSON.stringify(await one(ids.afterPolls)),
+      new RegExp(`"state":"EXECUTED".*${EXECUTED_NOW}`),
+    );
+    pass(2000);
+    assert.deepEqual((await one(ids.afterSeconds))['dueInMs'], 3000);
+    pass(3000);
+    assert.deepEqual((await one(ids.afterSeconds))['state'], 'EXECUTED');
+    const { deposits, meta } = await done('GET', '/deposits?state=failed');
+    assert.deepEqual(
+      [deposits, meta],
+      [[{ reference_id: ids.failed, ...common, state: 'failed' }], { total: 1 }],
+    );
+    assert.equal(((await done('GET', '/deposits?offset=2&limit=3'))['deposits'] as unknown[]).length, 3);
+  });
+  test('are executed and fail, once', async () => {
+    const { done, refused, deposit } = testAdmin();
+    await done('POST', `/deposits/${ids.pending.toUpperCase()}/execute`);
+    assert.match(String(deposit(ids.pending).body), new RegExp(`"amountInUsd":100,${EXECUTED_NOW}`));
+    assert.equal((await refused('POST', `/deposits/${ids.pending}/fail`))[0], 409);
+    await done('POST', `/deposits/${ids.afterPolls}/execute`);
+    assert.match(String(deposit(ids.afterPolls).body), /"amountInUsd":75.25/);
+    await done('POST', `/deposits/${ids.afterSeconds}/fail`);
+    assert.equal(deposit(ids.afterSeconds).status, 404);
+    assert.equal((await refused('POST', `/deposits/${ids.afterSeconds}/execute`))[0], 409);
+  });
+  test('are executed with an amount and a time', async () => {
+    const { done, deposit } = testAdmin();
+    await done('POST', `/deposits/${ids.pending}/execute`, { amountInUsd: 1.5, executedAt: 42 });
+    assert.equal(deposit(ids.pending).body, '{"status":"EXECUTED","amountInUsd":1.5,"executedAt":42}');
+  });
+  test('are added, also for a user who is added, and fall due from then on', async () => {
+    const { call, done, deposit, user, pass } = testAdmin();
+    pass(100_000);
+    const added = await call('POST', '/users', {
+      user_id: ids.nobody,
+      partner: 'northwind',
+      date_joined: '2024-01-01T00:00:00Z',
+    });
+    assert.equal(added.status, 201);
+    assert.match(String(user(ids.nobody).body), /"is_under_ib":true/);
+    const becomes = { state: 'EXECUTED', amountInUsd: 5, afterSeconds: 10 };
+    const body = { reference_id: ids.nobody, user_id: ids.nobody, state: 'pending', becomes };
+    assert.equal((await call('POST', '/deposits', body)).status, 201);
+    assert.equal(deposit(ids.nobody).status, 404);
+    assert.deepEqual(
+      ((await done('POST', '/clock/advance', { seconds: 10 }))['due'] as { deposits: unknown }).deposits,
+      [ids.nobody],
+    );
+    assert.equal(deposit(ids.nobody).status, 200);
+    assert.equal(((await done('GET', '/users'))['users'] as unknown[]).length, builtIn.users!.length + 1);
+  });
+});
+
+describe('keys', () => {
+  const secret = 'k-3f9a-secret';
+  const fixture = { apiKeys: [{ key: secret, partner: 'p', state: 'active' as const }] };
+  test('are revoked and expire, by themselves or by name', async () => {
+    const { done, user } = testAdmin();
+    assert.deepEqual(await done('POST', '/keys/revoke', { key: 'northwind-key' }), {
+      name: '<key northwind/active>',
+      partner: 'northwind',
+      state: 'revoked',
+    });
+    await done('POST', '/keys/expire', { key: 'northwind/active/2' });
+    await done('POST', '/keys/expire', { key: '<key contoso/active>' });
+    for (const key of ['northwind-key', 'northwind-spare-key', 'contoso-key'])
+      assert.equal(user(ids.member, key).status, 401);
+  });
+  test('are added, also to expire, with names that are not taken', async () => {
+    const { call, user, pass } = testAdmin();
+    const body = { key: 'another-key', partner: 'northwind', state: 'active', expiresAfterSeconds: 10 };
+    pass(100_000);
+    const { status, json } = await call('POST', '/keys', body);
+    assert.deepEqual(
+      [status, json],
+      [
+        201,
+        {
+          name: '<key northwind/active/3>',
+          partner: 'northwind',
+          state: 'active',
+          expiresAt: START + 110_000,
+        },
+      ],
+    );
+    assert.equal(user(ids.member, 'another-key').status, 200);
+    pass(10_000);
+    assert.equal(user(ids.member, 'another-key').status, 401);
+  });
+  test('of a world work in that world', async () => {
+    const { done, user, entries } = testAdmin();
+    await done('POST', '/keys?world=a', { key: 'another-key', partner: 'northwind', state: 'active' });
+    assert.equal(user(ids.member, 'another-key').status, 401);
+    assert.equal(user(ids.member, 'another-key~b').status, 401);
+    assert.equal(user(ids.member, 'another-key~a').status, 200);
+    assert.equal(entries('a')[0]?.key, '<key northwind/active/3>');
+  });
+  test('are named in the journal of any world in which they turn up', async () => {
+    const { done, get, entries } = testAdmin();
+    const add = (world: string, key: string) =>
+      done('POST', `/keys?world=${world}`, { key, partner: 'northwind', state: 'active' });
+    await add('a', 'secret-of-a');
+    await add('b', 'secret-of-b');
+    get('/?x=secret-of-a&y=secret-of-b');
+    assert.doesNotMatch(JSON.stringify(entries()), /secret/);
+  });
+  test('never show, in no answer, but those of the built-in fixture', async () => {
+    for (const [arePublicKeys, shows] of [
+      [false, false],
+      [true, true],
+    ] as const) {
+      const { session, call, get } = testAdmin({ fixture, arePublicKeys });
+      get(`/api/ib/user-status?user_id=${secret}`, secret);
+      await call('POST', '/keys', { key: `${secret}-2`, partner: 'p', state: 'active' });
+      let all = '';
+      for (const { method, path } of routes.filter(
+        (route) => route.method !== 'DELETE' && route.path !== '/events',
+      ))
+        for (const body of [undefined, { key: secret }])
+          all += JSON.stringify(await call(method, path, body));
+      assert.equal(all.includes(secret), shows);
+      assert.ok(!all.includes(`${secret}-2`));
+      assert.ok(session.main);
+    }
+  });
+});
+
+test('limits are set, shown and taken away', async () => {
+  const { done, deposit, pass } = testAdmin();
+  await done('PUT', '/limits', { 'deposit-check': { requests: 2, windowSeconds: 60 } });
+  assert.deepEqual(
+    [1, 2, 3].map(() => deposit(ids.executed).status),
+    [200, 200, 429],
+  );
+  pass(18_000);
+  assert.deepEqual(await done('GET', '/limits'), {
+    limits: { 'deposit-check': { requests: 2, windowSeconds: 60 } },
+    gauges: [
+      {
+        endpoint: 'deposit-check',
+        key: '<key northwind/active>',
+        counted: 2,
+        most: 2,
+        windowSeconds: 60,
+        isLimited: true,
+        freesInMs: 42_000,
+      },
+    ],
+  });
+  await done('PUT', '/limits', {});
+  assert.equal(deposit(ids.executed).status, 200);
+});
+
+test('a fault is switched on and off, in one world', async () => {
+  const { done, deposit } = testAdmin();
+  await done('PUT', '/faults?world=a', { fault: 'pending-with-202' });
+  const statuses = () => ['~a', ''].map((world) => deposit(ids.pending, `northwind-key${world}`).status);
+  assert.deepEqual(statuses(), [202, 404]);
+  const { fault, faults: all } = await done('GET', '/faults?world=a');
+  assert.equal(fault, 'pending-with-202');
+  assert.equal((all as unknown[]).length, Object.keys(faults).length);
+  await done('PUT', '/faults?world=a', { fault: null });
+  assert.deepEqual(statuses(), [404, 404]);
+});
+
+describe('chaos', () => {
+  test('is set and shown, in one world', async () => {
+    const { done, user } = testAdmin();
+    const set = await done('PUT', '/faults?world=a', { chaos: ['503', 'slow:1s..2s:0.5'], seed: 9 });
+    assert.deepEqual(set, { fault: null, chaos: ['503', 'slow:1000ms..2000ms:0.5'], seed: 9, next: [] });
+    const { faults: _, ...shown } = await done('GET', '/faults?world=a');
+    assert.deepEqual(shown, set);
+    const statuses = () => ['~a', ''].map((world) => user(ids.member, `northwind-key${world}`).status);
+    assert.deepEqual(statuses(), [503, 200]);
+    await done('POST', '/faults?world=a', { chaos: null });
+    assert.deepEqual(statuses(), [200, 200]);
+  });
+  test('leaves the deviation as it is, and the other way round; a wrong call changes neither', async () => {
+    const { done, refused } = testAdmin();
+    await done('PUT', '/faults', { fault: 'pending-with-202' });
+    await done('PUT', '/faults', { chaos: ['503'] });
+    await refused('PUT', '/faults', { fault: null, chaos: ['x'] });
+    await refused('PUT', '/faults', { fault: 'x', chaos: [] });
+    const { fault, chaos } = await done('PUT', '/faults', { seed: 3 });
+    assert.deepEqual([fault, chaos], ['pending-with-202', ['503']]);
+  });
+  test('is queued for the next requests', async () => {
+    const { done, user } = testAdmin();
+    await done('POST', '/faults/next', { kind: '503', count: 2 });
+    const { next } = await done('POST', '/faults/next', { kind: 'slow:2s' });
+    assert.deepEqual(next, [
+      { kind: '503', count: 2 },
+      { kind: 'slow:2000ms', count: 1 },
+    ]);
+    const answers = [1, 2, 3, 4].map(() => user(ids.member));
+    assert.deepEqual(
+      answers.map(({ status, delayMs }) => [status, delayMs]),
+      [
+        [503, undefined],
+        [503, undefined],
+        [200, 2000],
+        [200, undefined],
+      ],
+    );
+  });
+});
+
+describe('the scorecard', () => {
+  const asked = async (path: string, accept?: string) => {
+    const mock = testAdmin({ delayMs: 100 });
+    for (let count = 0; count < 2; count++) {
+      mock.user(ids.member, 'fabrikam-always-limited-key~a');
+      mock.pass(300);
+    }
+    const { status, headers, body } = (await answerAdmin(mock.session, undefined, {
+      method: 'GET',
+      target: `/__admin${path}`,
+      headers: accept === undefined ? {} : { accept },
+    })) as HttpResponse;
+    assert.equal(status, 200);
+    return [headers['Content-Type'], String(body)] as const;
+  };
+  test('is JSON, JUnit or text', async () => {
+    const [type, json] = await asked('/scorecard');
+    assert.equal(type, 'application/json');
+    const { rules } = JSON.parse(json) as { rules: { id: string; outcome: string; needs?: string }[] };
+    assert.deepEqual(
+      rules.find(({ id }) => id === 'retry-after'),
+      {
+        id: 'retry-after',
+        title: 'Honoured Retry-After',
+        clause: 'Errors, 429',
+        outcome: 'notSeen',
+        needs: 'a 429 with Retry-After',
+      },
+    );
+    for (const [path, accept] of [
+      ['/scorecard?format=junit', undefined],
+      ['/scorecard', 'text/html, application/xml;q=0.9, */*'],
+    ] as const) {
+      const [xml, body] = await asked(path, accept);
+      assert.equal(xml, 'application/xml');
+      assert.match(body, /^<\?xml .*<testsuite name="scorecard"/s);
+    }
+    assert.match((await asked('/scorecard?format=text'))[1], /^not seen {2}Honoured Retry-After/);
+  });
+  test('is of one world, and grants what the delay takes', async () => {
+    // 300 ms behind a 429 may have been in flight where answers take 100 ms longer than usual.
+    assert.match((await asked('/scorecard?world=a&format=text'))[1], /^kept {6}Honoured Retry-After/);
+    const mock = testAdmin();
+    for (let count = 0; count < 2; count++) {
+      mock.user(ids.member, 'fabrikam-always-limited-key~a');
+      mock.pass(300);
+    }
+    const { rules } = await mock.done('GET', '/scorecard?world=a');
+    assert.deepEqual([rules[0].outcome, rules[0].requests.length], ['broken', 1]);
+  });
+});
+
+describe('the fixture', () => {
+  test('is shown with names for keys, unless they are public', async () => {
+    assert.deepEqual(await testAdmin({ arePublicKeys: true }).done('GET', '/fixture'), builtIn);
+    const { apiKeys } = (await testAdmin().done('GET', '/fixture')) as { apiKeys: { key: string }[] };
+    assert.equal(apiKeys[0]?.key, '<key northwind/active>');
+  });
+  test('is replaced, in all worlds, and its keys are secrets', async () => {
+    const { done, session, user } = testAdmin({ arePublicKeys: true });
+    user(ids.member, 'northwind-key~a');
+    const apiKeys = [{ key: 'other', partner: 'northwind', state: 'active' }];
+    assert.deepEqual(await done('PUT', '/fixture', { apiKeys, users: builtIn.users }), {
+      partners: 0,
+      apiKeys: 1,
+      users: 6,
+      deposits: 0,
+    });
+    assert.equal(session.sandboxes.size, 0);
+    assert.deepEqual(
+      [user(ids.member).status, user(ids.member, 'other').status, user(ids.member, 'other~a').status],
+      [401, 200, 200],
+    );
+    assert.doesNotMatch(JSON.stringify(await done('GET', '/fixture')), /other/);
+  });
+});
+
+test('a provider state comes and goes', async () => {
+  const { call, user } = testAdmin();
+  const body = { state: 'key revoked', params: { key: 'northwind-key' } };
+  assert.equal((await call('POST', '/state', body)).status, 204);
+  assert.equal(user(ids.member).status, 401);
+  await call('POST', '/state', { ...body, action: 'teardown' });
+  assert.equal(user(ids.member).status, 200);
+});
+
+test('health, version and worlds', async () => {
+  const { done, user } = testAdmin();
+  assert.deepEqual(await done('GET', '/health'), { status: 'healthy' });
+  assert.equal((await done('GET', '/version'))['name'], 'ib-conformance');
+  user(ids.member, 'northwind-key~a');
+  assert.deepEqual(await done('GET', '/worlds'), { worlds: ['a'] });
+});
+
+test('events tell of requests, the clock and changes, of one world where one is named', async () => {
+  const { session, user, done } = testAdmin();
+  const sent: string[] = [];
+  const follow = async (query: string) => {
+    const answer = await answerAdmin(session, undefined, {
+      method: 'GET',
+      target: `/__admin/events${query}`,
+      headers: {},
+    });
+    assert.ok('follow' in answer);
+    return answer.follow((text) => sent.push(text));
+  };
+  const stop = await follow('?world=a');
+  user(ids.member);
+  user(ids.member, 'northwind-key~a');
+  await done('POST', '/clock/advance?world=a', { seconds: 5 });
+  await done('POST', '/keys/revoke?world=a', { key: 'northwind-key' });
+  stop();
+  user(ids.member, 'northwind-key~a');
+  assert.deepEqual(
+    sent.map((text) => text.split('\n')[0]),
+    [': watching', 'event: request', 'event: clock', 'event: change'],
+  );
+  assert.match(sent[2]!, new RegExp(`"due":\\{"deposits":\\["${ids.afterSeconds}"\\]`));
+  assert.ok(sent.slice(1).every((text) => text.endsWith('\n\n')));
+  assert.equal(session.watchers.size, 0);
+  const seen: MockEvent[] = [];
+  session.watchers.add((event) => seen.push(event));
+  await done('POST', '/reset');
+  assert.deepEqual(seen, [{ kind: 'change', world: '', what: 'reset' }]);
+});
+
+test('the description has every route, and every reference in it leads somewhere', async () => {
+  const description = await testAdmin().done('GET', '/openapi.json');
+  const { paths, components } = description as {
+    paths: Record<string, Record<string, unknown>>;
+    components: { schemas: Record<string, unknown> };
+  };
+  for (const { method, path } of routes) assert.ok(paths[`/__admin${path}`]?.[method.toLowerCase()], path);
+  for (const [, name] of JSON.stringify(description).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
+    assert.ok(components.schemas[name!], name);
+  assert.doesNotMatch(JSON.stringify(description), /\$defs/);
+});

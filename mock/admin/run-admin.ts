@@ -1,0 +1,40 @@
+/** What a call gave; tests know its shape. */
+// oxlint-disable-next-line typescript/no-explicit-any -- each test reads its own shape
+type Json = Record<string, any>;
+
+import { testSession } from '../run-session.ts';
+import { answerAdmin } from './router.ts';
+
+/** A session for tests, and its admin API without a guard: calls give status and JSON. */
+export function testAdmin(options: Parameters<typeof testSession>[0] = {}) {
+  const mock = testSession(options);
+  const call = async (method: string, path: string, body?: unknown) => {
+    const answer = await answerAdmin(mock.session, undefined, {
+      method,
+      target: `/__admin${path}`,
+      headers: {},
+      ...(body !== undefined && { body: typeof body === 'string' ? body : JSON.stringify(body) }),
+    });
+    const text = 'body' in answer ? answer.body.toString() : '';
+    return {
+      status: answer.status,
+      headers: answer.headers,
+      json: (text === '' ? undefined : JSON.parse(text)) as Json,
+    };
+  };
+  return {
+    ...mock,
+    call,
+    /** The JSON of a call that has to be done. */
+    done: async (method: string, path: string, body?: unknown) => {
+      const { status, json } = await call(method, path, body);
+      if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(json)}`);
+      return json;
+    },
+    /** Status and error of a call that is refused. */
+    refused: async (method: string, path: string, body?: unknown) => {
+      const { status, json } = await call(method, path, body);
+      return [status, json['error'], json['place']] as [number, string, string | undefined];
+    },
+  };
+}

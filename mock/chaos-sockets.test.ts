@@ -1,0 +1,219 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { request, type IncomingMessage } from 'node:http';
+import { request as requestTls } from 'node:https';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, test, type TestContext } from 'node:test';
+import { createMock } from './index.ts';
+import { builtIn, START } from './run-probes.ts';
+import { depositPath, ids, userPath } from './run-session.ts';
+import { startMock, type MockOptions } from './server.ts';
+import { tls } from './test-certificate.ts';
+
+const authorization = 'Bearer northwind-key';
+const FOUND = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
+
+async function startFor(t: TestContext, options: Partial<MockOptions> = {}) {
+  const arrivals: (() => void)[] = [];
+  const mock = await startMock({
+    fixture: builtIn,
+    clock: { now: () => START },
+    onExchange: () => arrivals.shift()?.(),
+    ...options,
+  });
+  t.after(() => mock.close({ force: true }));
+  /** Resolves when the mock has answered, whether or not the answer leaves it. */
+  const nextAnswered = () => new Promise<void>((resolve) => arrivals.push(resolve));
+  return { mock, nextAnswered };
+}
+
+function open(port: number, path = userPath(ids.member), method = 'GET') {
+  return request({ port, path, method, agent: false, headers: { authorization } }).end();
+}
+
+async function ask(port: number, path?: string) {
+  const [incoming] = (await once(open(port, path), 'response')) as [IncomingMessage];
+  return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
+}
+
+describe('reset', () => {
+  test('ends the connection with RST, without an answer', async (t) => {
+    const { mock } = await startFor(t, { chaos: ['reset'] });
+    const socket = connect(mock.port, '127.0.0.1').resume();
+    socket.write(
+      `GET ${userPath(ids.member)} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
+    );
+    const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
+    assert.equal(error.code, 'ECONNRESET');
+    assert.equal(socket.bytesRead, 0);
+    assert.deepEqual(
+      mock.requests().map(({ reason }) => reason),
+      ['200: member of the IB, but reset by chaos'],
+    );
+  });
+  test('over TLS as well', async (t) => {
+    const { mock } = await startFor(t, { tls });
+    mock.chaos.next('reset');
+    const over = () =>
+      requestTls({
+        port: mock.port,
+        path: userPath(ids.member),
+        agent: false,
+        rejectUnauthorized: false,
+        headers: { authorization },
+      }).end();
+    await assert.rejects(once(over(), 'response'), { code: 'ECONNRESET' });
+    const [incoming] = (await once(over(), 'response')) as [IncomingMessage];
+    assert.equal(await text(incoming), FOUND);
+  });
+});
+
+describe('timeout', () => {
+  test('holds the connection until the client ends it', async (t) => {
+    const { mock, nextAnswered } = await startFor(t);
+    mock.chaos.next('timeout');
+    const answered = nextAnswered();
+    const outgoing = open(mock.port);
+    outgoing.on('response', () => assert.fail('it is answered'));
+    await answered;
+    assert.equal((await ask(mock.port)).body, FOUND);
+    const closed = new Promise((resolve) => outgoing.once('close', resolve));
+    outgoing.on('error', () => undefined).destroy();
+    await closed;
+    assert.equal((await ask(mock.port)).body, FOUND);
+  });
+  test('or until the mock ends', async (t) => {
+    const { mock, nextAnswered } = await startFor(t, { chaos: ['timeout'] });
+    const answered = nextAnswered();
+    const outgoing = assert.rejects(once(open(mock.port), 'response'), { code: 'ECONNRESET' });
+    await answered;
+    await mock.close();
+    await outgoing;
+  });
+});
+
+describe('slow', () => {
+  test('sends the answer when its time has come, and not before', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { mock, nextAnswered } = await startFor(t, { delayMs: 1 });
+    mock.chaos.next('slow:2s');
+    const answered = nextAnswered();
+    const outgoing = open(mock.port);
+    let isThere = false;
+    const response = once(outgoing, 'response').then(([incoming]) => {
+      isThere = true;
+      return text(incoming as IncomingMessage);
+    });
+    await answered;
+    t.mock.timers.tick(2000);
+    // Another connection is answered meanwhile, by way of the same loop.
+    assert.equal((await ask(mock.port, '/__admin/health')).status, 200);
+    assert.equal(isThere, false);
+    t.mock.timers.tick(1);
+    assert.equal(await response, FOUND);
+  });
+  test('is over at once when the mock ends', async (t) => {
+    const { mock, nextAnswered } = await startFor(t, { chaos: ['slow:10m'] });
+    const answered = nextAnswered();
+    const asked = ask(mock.port);
+    await answered;
+    const [{ status, body, headers }] = await Promise.all([asked, mock.close()]);
+    assert.deepEqual([status, body, headers.connection], [200, FOUND, 'close']);
+  });
+  test('holds nothing when the client has gone', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { mock, nextAnswered } = await startFor(t, { chaos: ['slow:1s'] });
+    const answered = nextAnswered();
+    const outgoing = open(mock.port).on('error', () => undefined);
+    await answered;
+    outgoing.destroy();
+    await mock.close();
+    t.mock.timers.tick(1000);
+  });
+});
+
+describe('truncate', () => {
+  test('breaks off in the middle of the body, short of its length', async (t) => {
+    const { mock } = await startFor(t, { chaos: ['truncate'] });
+    const [incoming] = (await once(open(mock.port), 'response')) as [IncomingMessage];
+    assert.deepEqual([incoming.statusCode, incoming.headers['content-length']], [200, `${FOUND.length}`]);
+    let got = '';
+    incoming.setEncoding('utf8').on('data', (chunk: string) => (got += chunk));
+    await assert.rejects(once(incoming, 'end'), { code: 'ECONNRESET' });
+    assert.equal(got, FOUND.slice(0, FOUND.length / 2));
+  });
+  test('leaves an answer whole that has no body', async (t) => {
+    const { mock } = await startFor(t, { chaos: ['truncate'] });
+    const [incoming] = (await once(open(mock.port, undefined, 'HEAD'), 'response')) as [IncomingMessage];
+    assert.equal(await text(incoming), '');
+  });
+});
+
+test('a status is an answer like any other', async (t) => {
+  const { mock } = await startFor(t, { chaos: ['429'] });
+  const { status, headers, body } = await ask(mock.port, depositPath(ids.executed));
+  assert.deepEqual([status, headers['retry-after'], body], [429, '1', '{"error":"TOO_MANY_REQUESTS"}']);
+});
+
+test('admin calls are never disturbed, and neither is the answer that tells of a wrong key', async (t) => {
+  const { mock } = await startFor(t, { chaos: ['reset'] });
+  for (const path of ['/__admin/health', '/__admin/requests', '/__admin/faults', '/__admin/scorecard'])
+    assert.equal((await ask(mock.port, path)).status, 200);
+  assert.equal((await fetch(mock.url + userPath(ids.member))).status, 401);
+});
+
+describe('without a socket', () => {
+  const mock = () => createMock({ clock: { now: () => START, mode: 'frozen' } });
+  const asking = (init: RequestInit = {}) =>
+    new Request(`http://ib.example${userPath(ids.member)}`, { headers: { authorization }, ...init });
+
+  test('a reset is a network error', async () => {
+    const { chaos, handle } = mock();
+    chaos.next('reset');
+    assert.equal((await handle(asking())).type, 'error');
+    assert.equal(await (await handle(asking())).text(), FOUND);
+  });
+  test('a timeout waits for the signal of the request, and is refused with its reason', async () => {
+    const { chaos, handle, requests } = mock();
+    chaos.next('timeout', 2);
+    const stop = new AbortController();
+    const held = handle(asking({ signal: stop.signal }));
+    stop.abort(new Error('too long'));
+    await assert.rejects(held, { message: 'too long' });
+    const gone = AbortSignal.abort(new Error('before'));
+    await assert.rejects(handle(asking({ signal: gone })), { message: 'before' });
+    assert.equal(requests().length, 2);
+  });
+  test('a truncated body fails behind its half', async () => {
+    const { chaos, handle } = mock();
+    chaos.next('truncate');
+    const { headers, body } = await handle(asking());
+    assert.equal(headers.get('content-length'), `${FOUND.length}`);
+    const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+    assert.equal((await reader.read()).value, FOUND.slice(0, FOUND.length / 2));
+    await assert.rejects(reader.read(), { name: 'TypeError', message: 'terminated' });
+  });
+  test('a slow answer comes in its time, or its request is refused', async (t) => {
+    t.mock.timers.enable({ apis: ['setTimeout'] });
+    const { chaos, handle, requests } = mock();
+    chaos.next('slow:2s', 2);
+    let isThere = false;
+    const answered = handle(asking()).then((response) => {
+      isThere = true;
+      return response.text();
+    });
+    // Until the timer is set there are only microtasks.
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(requests().length, 1);
+    t.mock.timers.tick(1999);
+    await new Promise((resolve) => setImmediate(resolve));
+    assert.equal(isThere, false);
+    t.mock.timers.tick(1);
+    assert.equal(await answered, FOUND);
+    const stop = new AbortController();
+    const held = handle(asking({ signal: stop.signal }));
+    stop.abort();
+    await assert.rejects(held, { name: 'AbortError' });
+  });
+});

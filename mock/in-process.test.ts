@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { get, type IncomingMessage } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { describe, test } from 'node:test';
+import { reference } from './behaviour.ts';
+import { handlerOf } from './handler.ts';
+import { createMock, startMock, type InProcessMock } from './index.ts';
+import { openProbes } from './probes.ts';
+import { builtIn, START } from './run-probes.ts';
+import { depositPath, ids, userPath } from './run-session.ts';
+import { createWorld } from './world.ts';
+
+const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+const frozen = { now: () => START, mode: 'frozen' } as const;
+
+describe('a mock without a socket', () => {
+  const ask = async (mock: InProcessMock, target: string, init: RequestInit = bearer('northwind-key')) => {
+    const response = await mock.handle(new Request(`http://ib.example${target}`, init));
+    return { status: response.status, headers: response.headers, body: await response.text() };
+  };
+
+  test('answers what the service answers', async () => {
+    const mock = createMock({ clock: frozen });
+    const world = createWorld(builtIn, START);
+    const handle = handlerOf();
+    for (const probe of openProbes) {
+      if (!('request' in probe)) break;
+      const { method, target, headers } = probe.request;
+      const { body, ...expected } = handle(world, { method, target, headers }, START);
+      const init = { method, headers: headers as Record<string, string> };
+      const response = await mock.handle(new Request(`http://ib.example${target}`, init));
+      assert.equal(response.status, expected.status);
+      assert.equal(await response.text(), body);
+      for (const [name, value] of Object.entries(expected.headers))
+        assert.equal(response.headers.get(name), value, name);
+    }
+  });
+  test('serves the built-in fixture, by the time of the machine', async () => {
+    const mock = createMock();
+    assert.equal((await ask(mock, userPath(ids.member))).status, 200);
+    assert.ok(Math.abs(mock.clock.now() - Date.now()) < 60_000);
+  });
+  test('has an admin API, unless it is to have none', async () => {
+    const health = '/__admin/health';
+    assert.equal((await ask(createMock(), health)).body, '{"status":"healthy"}');
+    assert.equal((await ask(createMock({ admin: false }), health)).body, '{"error":"Not found"}');
+    const mock = createMock();
+    const body = JSON.stringify({ seconds: 5 });
+    const advanced = await ask(mock, '/__admin/clock/advance', { method: 'POST', body });
+    assert.match(advanced.body, new RegExp(ids.afterSeconds));
+  });
+  test('answers a state with 204 and no body', async () => {
+    const body = JSON.stringify({ state: 'key revoked', params: { key: 'northwind-key' } });
+    const { status, body: nothing } = await ask(createMock(), '/__admin/state', { method: 'POST', body });
+    assert.deepEqual([status, nothing], [204, '']);
+  });
+  test('cuts a connection as the Fetch standard has it', async () => {
+    const behaviour = {
+      ...reference,
+      finish: () => ({ status: 200, headers: {}, body: '', dropped: true }) as const,
+    };
+    const response = await createMock({ behaviour }).handle(new Request('http://ib.example/'));
+    assert.equal(response.type, 'error');
+  });
+  test('streams events', async () => {
+    const mock = createMock({ clock: frozen });
+    const { body } = await mock.handle(new Request('http://ib.example/__admin/events'));
+    const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
+    assert.match((await reader.read()).value ?? '', /^: watching/);
+    await ask(mock, userPath(ids.member));
+    assert.match((await reader.read()).value ?? '', /^event: request\n/);
+    await reader.cancel();
+    await ask(mock, userPath(ids.member));
+  });
+});
+
+describe('the controls of a mock', () => {
+  test('move its clock, at once', async () => {
+    const mock = createMock({ clock: 'frozen' });
+    const at = mock.clock.now();
+    assert.deepEqual(mock.clock.advance(5000), {
+      now: at + 5000,
+      due: { deposits: [ids.afterSeconds], keys: [], limiters: [] },
+    });
+    assert.equal(mock.clock.set(new Date(7)).now, 7);
+    mock.clock.scale(2);
+    assert.equal(mock.clock.freeze().now, mock.clock.now());
+    assert.equal(mock.clock.reset().now, at);
+  });
+  test('execute, fail and add deposits', () => {
+    const { deposits } = createMock({ clock: frozen });
+    assert.equal(deposits.list().length, builtIn.deposits!.length);
+    assert.equal(deposits.get(ids.pending).state, 'pending');
+    assert.deepEqual(deposits.execute(ids.pending, { amountInUsd: 2 }), {
+      reference_id: ids.pending,
+      user_id: ids.member,
+      partner: 'northwind',
+      state: 'EXECUTED',
+      amountInUsd: 2,
+      executedAt: START,
+    });
+    assert.throws(() => deposits.execute(ids.pending), { status: 409, message: /EXECUTED, which is final/ });
+    assert.throws(() => deposits.get(ids.nobody), { status: 404 });
+    assert.equal(deposits.fail(ids.afterPolls).state, 'failed');
+    const added = { reference_id: ids.nobody, user_id: ids.member, state: 'pending' } as const;
+    assert.equal(deposits.add(added).state, 'pending');
+    assert.throws(() => deposits.add(added), { status: 409 });
+    assert.throws(() => deposits.add({ ...added, user_id: ids.nobody }), { status: 400 });
+  });
+  test('know a world by its name, and reset it alone; those of the mock reset all', async () => {
+    const mock = createMock({ clock: frozen });
+    const ask = async (key: string) =>
+      (await mock.handle(new Request(`http://x${depositPath(ids.pending)}`, bearer(key)))).status;
+    mock.world('a').deposits.execute(ids.pending);
+    mock.world('b').deposits.execute(ids.pending);
+    assert.deepEqual([await ask('northwind-key~a'), await ask('northwind-key~b')], [200, 200]);
+    assert.deepEqual([await ask('northwind-key'), mock.world('a').requests().length], [404, 1]);
+    mock.world('a').reset();
+    assert.deepEqual([await ask('northwind-key~a'), await ask('northwind-key~b')], [404, 200]);
+    mock.reset();
+    assert.deepEqual([await ask('northwind-key~b'), mock.requests()], [404, []]);
+  });
+});
+
+/** Over a socket, without a timer of any kind on our side. */
+async function askOver(url: string, key: string): Promise<number | undefined> {
+  const [incoming] = (await once(get(url, { agent: false, ...bearer(key) }), 'response')) as [
+    IncomingMessage,
+  ];
+  await text(incoming);
+  return incoming.statusCode;
+}
+
+test('a mock on a port has the same controls, and ends with its block', async () => {
+  let url: string;
+  {
+    await using mock = await startMock();
+    ({ url } = mock);
+    assert.equal(await askOver(url + depositPath(ids.pending), 'northwind-key'), 404);
+    mock.deposits.execute(ids.pending);
+    assert.equal(await askOver(url + depositPath(ids.pending), 'northwind-key'), 200);
+    assert.deepEqual(
+      mock.requests().map(({ reason }) => reason),
+      ['404: deposit pending', '200: deposit EXECUTED'],
+    );
+  }
+  await assert.rejects(askOver(url, 'northwind-key'), { code: 'ECONNREFUSED' });
+});
+
+test('fake timers of a test runner do not hang it, and a fake Date moves it', async (t) => {
+  t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'], now: START });
+  const mock = await startMock();
+  const path = mock.url + depositPath(ids.afterSeconds);
+  assert.equal(await askOver(path, 'northwind-key'), 404);
+  t.mock.timers.tick(5000);
+  assert.equal(await askOver(path, 'northwind-key'), 200);
+  t.mock.timers.reset();
+  assert.ok(Math.abs(mock.clock.now() - Date.now()) < 60_000);
+  await mock.close();
+});
+
+test('32 clients in 32 worlds at once never see each other', async () => {
+  await using mock = await startMock({ clock: frozen });
+  const client = async (nth: number) => {
+    const key = `northwind-key~client-${nth}`;
+    const one = mock.world(`client-${nth}`);
+    const seen = [];
+    for (let count = 0; count < 10; count++)
+      seen.push(await askOver(mock.url + depositPath(ids.pending), key));
+    one.deposits.execute(ids.pending, { amountInUsd: nth });
+    seen.push(await askOver(mock.url + depositPath(ids.pending), key));
+    one.clock.advance(nth * 1000);
+    seen.push(await askOver(mock.url + depositPath(ids.afterSeconds), key));
+    assert.deepEqual(seen, [...Array.from({ length: 10 }, () => 404), 200, nth >= 5 ? 200 : 404]);
+    assert.equal(one.clock.now(), START + nth * 1000);
+    assert.equal(one.deposits.get(ids.pending).amountInUsd, nth);
+    assert.equal(one.requests().length, 12);
+  };
+  await Promise.all(Array.from({ length: 32 }, (_, nth) => client(nth)));
+  assert.deepEqual(mock.requests(), []);
+});

@@ -1,0 +1,2 @@
+export { createMock, type InProcessMock, type InProcessOptions } from './in-process.ts';
+export { startMock, type Mock, type MockOptions } from './server.ts';

@@ -1,0 +1,182 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { answerRequest } from './answer-request.ts';
+import { faults } from './faults.ts';
+import { createJournal, keep, notesOf, type Note } from './journal.ts';
+import { START } from './run-probes.ts';
+import { depositPath, ids, testSession, userPath } from './run-session.ts';
+
+const reasons = (ask: (mock: ReturnType<typeof testSession>) => void) => {
+  const mock = testSession();
+  ask(mock);
+  return mock.entries().map(({ reason }) => reason);
+};
+
+describe('the reason of an answer', () => {
+  test('of authentication', () =>
+    assert.deepEqual(
+      reasons(({ session, user, pass }) => {
+        user(ids.member, null);
+        for (const key of [
+          'nope',
+          'northwind-revoked-key',
+          'northwind-expired-key',
+          'jane-personal-key',
+          'two words',
+        ])
+          user(ids.member, key);
+        pass(30_000);
+        user(ids.member, 'fabrikam-expiring-key');
+        answerRequest(session, { method: 'POST', target: '/', headers: {} });
+      }),
+      [
+        '401: no Authorization field',
+        '401: no such key',
+        '401: key revoked',
+        '401: key expired',
+        '401: key of a non-Partner account',
+        '401: Authorization is not Bearer and a key',
+        '401: key expired',
+        '404: no such path',
+      ],
+    ));
+  test('of lookups', () =>
+    assert.deepEqual(
+      reasons(({ session, get, user, deposit }) => {
+        for (const id of [
+          ids.member,
+          ids.foreignUser,
+          '33333333-3333-4333-8333-333333333333',
+          ids.nobody,
+          'x',
+        ])
+          user(id);
+        get('/api/ib/user-status');
+        for (const id of [ids.executed, ids.pending, ids.failed, ids.foreign, ids.nobody, 'x']) deposit(id);
+        answerRequest(session, { method: 'POST', target: userPath('x'), headers: {} });
+      }),
+      [
+        '200: member of the IB',
+        '200: user of another IB',
+        '200: user of no IB',
+        '200: no such user',
+        '400: user_id is not a valid UUID',
+        '400: user_id is missing',
+        '200: deposit EXECUTED',
+        '404: deposit pending',
+        '404: deposit failed',
+        '404: deposit of another IB',
+        '404: no such deposit',
+        '400: reference_id is not a valid UUID',
+        '405: no such method: POST',
+      ],
+    ));
+  test('of limiters', () => {
+    const all = reasons(({ user, pass }) => {
+      for (let count = 0; count < 61; count++) user(ids.nobody);
+      pass(1500);
+      user(ids.member);
+      user(ids.member, 'fabrikam-always-limited-key');
+    });
+    assert.deepEqual(all.slice(60), [
+      '429: 61 of 60 in 3 s, frees in 3 s',
+      '429: 61 of 60 in 3 s, frees in 2 s',
+      '429: a key that is always limited',
+    ]);
+  });
+  test('of an answer that was asked for', () =>
+    assert.deepEqual(
+      reasons(({ session }) => {
+        for (const code of [200, 400, 401, 404, 429, 503]) {
+          const headers = { authorization: 'Bearer northwind-key', prefer: `code=${code}` };
+          answerRequest(session, { method: 'GET', target: depositPath(ids.pending), headers });
+        }
+      }),
+      [200, 400, 401, 404, 429, 503].map((code) => `${code}: asked for by Prefer`),
+    ));
+  test('of an answer that was bent', () => {
+    const { change } = faults['pending-with-202']!;
+    const { deposit, entries } = testSession({ deviation: { id: 'pending-with-202', change } });
+    deposit(ids.pending);
+    assert.equal(entries()[0]?.reason, '202: a deviation (else 404: deposit pending)');
+  });
+});
+
+test('an entry has the name of the key, its world, time and what was asked', () => {
+  const { pass, user, entries } = testSession();
+  pass(7);
+  user(ids.member, 'northwind-spare-key~mine');
+  assert.deepEqual(entries('mine'), [
+    {
+      id: 1,
+      at: START + 7,
+      world: 'mine',
+      key: '<key northwind/active/2>',
+      method: 'GET',
+      target: userPath(ids.member),
+      endpoint: 'user-status',
+      status: 200,
+      reason: '200: member of the IB',
+      keyInTarget: false,
+    },
+  ]);
+});
+
+test('a limited request has its Retry-After', () => {
+  const { deposit, entries } = testSession();
+  deposit(ids.executed, 'fabrikam-always-limited-key');
+  assert.equal(entries()[0]?.retryAfterSeconds, 3);
+});
+
+test('credentials that nobody knows are told apart by their digests', () => {
+  const { user, entries } = testSession();
+  for (const key of ['first-secret', 'second-secret', 'first-secret']) user(ids.member, key);
+  const digests = entries().map(({ credentialDigest }) => credentialDigest);
+  assert.equal(new Set(digests).size, 2);
+  assert.equal(digests[0], digests[2]);
+  assert.doesNotMatch(JSON.stringify(entries()), /secret/);
+});
+
+describe('a credential in a target', () => {
+  const shown = (target: string, key: string | null = null) => {
+    const mock = testSession();
+    mock.get(target, key);
+    const { target: clean, keyInTarget } = mock.entries()[0]!;
+    return [clean, keyInTarget];
+  };
+  for (const [target, expected] of [
+    ['/?a=northwind-key', '/?a=<key northwind/active>'],
+    ['/northwind-revoked-key/x', '/<key northwind/revoked>/x'],
+    ['/?a=%6eorthwind-key&b=1', '/?a=<key northwind/active>&b=1'],
+    ['/?a=northwind-key~mine', '/?a=<key northwind/active>~mine'],
+    ['/?api_key=anything&b=1', '/?api_key=<credential>&b=1'],
+    ['/?b=1&access_token=anything', '/?b=1&access_token=<credential>'],
+    ['/?key=northwind-key', '/?key=<key northwind/active>'],
+  ] as const)
+    test(`is not shown: ${target}`, () => assert.deepEqual(shown(target), [expected, true]));
+  test('is not shown where nobody knows it, but it was presented', () =>
+    assert.deepEqual(shown('/api/ib/user-status?a=some-secret', 'some-secret'), [
+      '/api/ib/user-status?a=<unknown key>',
+      true,
+    ]));
+  test('is none in any other target', () => {
+    for (const target of [userPath(ids.member), depositPath('%zz'), '/?monkey=1', '/?api_key='])
+      assert.deepEqual(shown(target), [target, false]);
+  });
+});
+
+test('a journal keeps the last ones', () => {
+  const journal = createJournal(3);
+  for (let id = 1; id <= 7; id++) keep(journal, { id } as Note);
+  assert.deepEqual(
+    notesOf(journal).map(({ id }) => id),
+    [5, 6, 7],
+  );
+  assert.equal(journal.notes.length, 3);
+});
+
+test('a journal of size 0 keeps nothing', () => {
+  const journal = createJournal(0);
+  keep(journal, { id: 1 } as Note);
+  assert.deepEqual(notesOf(journal), []);
+});

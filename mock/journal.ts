@@ -1,0 +1,124 @@
+import { createHash } from 'node:crypto';
+import type { Endpoint } from '../schemas/endpoints.ts';
+import { chaosName, type ChaosAction } from './chaos.ts';
+import type { Finding } from './exchange.ts';
+import { reasonOf } from './reason.ts';
+import type { Redact } from './redact.ts';
+import type { ApiKey } from './world.ts';
+
+/** A request and why it was answered as it was. Holds no credential. */
+export interface JournalEntry {
+  /** Counts the requests of the mock, from 1. */
+  readonly id: number;
+  /** Unix ms of the mock's clock. */
+  readonly at: number;
+  /** Name of the world; the empty text is the main one. */
+  readonly world: string;
+  /** Such as `<key northwind/active>`; undefined where no known key was presented. */
+  readonly key?: string;
+  /** Tells credentials that nobody knows apart, and never is one. */
+  readonly credentialDigest?: string;
+  readonly method: string;
+  /** Path and query, without credentials. */
+  readonly target: string;
+  readonly endpoint?: Endpoint;
+  readonly status: number;
+  /** Such as `401: key revoked`. */
+  readonly reason: string;
+  readonly retryAfterSeconds?: number;
+  /** Whether a credential stood in path or query. */
+  readonly keyInTarget: boolean;
+  /** Name of the chaos that befell the request, such as `503` or `slow:200ms`. */
+  readonly chaos?: string;
+  /** The status that the request asked for by Prefer, where it was given that. */
+  readonly preferred?: number;
+  /** Ms of a clock that nobody can set: it goes on where the mock's clock stands still or is moved. */
+  readonly elapsedMs?: number;
+}
+
+/** What is kept of a request while it is answered; made an entry when somebody looks. */
+export interface Note {
+  readonly id: number;
+  readonly at: number;
+  readonly world: string;
+  readonly method: string;
+  readonly target: string;
+  readonly authorization: string | undefined;
+  readonly credential: string | undefined;
+  readonly key: ApiKey | undefined;
+  readonly endpoint: Endpoint | undefined;
+  readonly value: string | undefined;
+  readonly finding: Finding;
+  readonly status: number;
+  /** The status that the interface asks for. */
+  readonly meant: number;
+  readonly retryAfter: string | undefined;
+  readonly preferred: number | undefined;
+  readonly chaos: ChaosAction | undefined;
+  readonly elapsedMs: number | undefined;
+}
+
+/** The last so many notes: the place of the oldest is taken by the newest. */
+export interface Journal {
+  readonly size: number;
+  readonly notes: Note[];
+  /** Where the next one goes. */
+  next: number;
+}
+
+/** An empty journal for so many requests; 0: keeps none. */
+export function createJournal(size: number): Journal {
+  return { size, notes: [], next: 0 };
+}
+
+/** Keeps a note, and drops the oldest one where there is no more room. */
+export function keep(journal: Journal, note: Note): void {
+  if (journal.size === 0) return;
+  journal.notes[journal.next] = note;
+  journal.next = (journal.next + 1) % journal.size;
+}
+
+/** What a journal holds, oldest first. */
+export function notesOf({ notes, next }: Journal): readonly Note[] {
+  return [...notes.slice(next), ...notes.slice(0, next)];
+}
+
+/** Forgets everything. */
+export function clear(journal: Journal): void {
+  journal.notes.length = 0;
+  journal.next = 0;
+}
+
+/** A note in the form that may be shown. */
+export function entryOf(note: Note, redact: Redact): JournalEntry {
+  const { id, at, world, method, endpoint, status, key, credential } = note;
+  const { retryAfter, chaos, preferred, elapsedMs } = note;
+  const unknown = key === undefined ? credential : undefined;
+  const target = redact(note.target, unknown);
+  return {
+    id,
+    at,
+    world,
+    ...(key && { key: key.name }),
+    ...(unknown !== undefined && { credentialDigest: digestOf(unknown) }),
+    method,
+    target,
+    ...(endpoint && { endpoint }),
+    status,
+    reason: reasonOf(note),
+    ...(retryAfter !== undefined && { retryAfterSeconds: secondsOf(retryAfter, at) }),
+    keyInTarget: target !== note.target,
+    ...(chaos !== undefined && { chaos: chaosName(chaos) }),
+    ...(preferred !== undefined && { preferred }),
+    ...(elapsedMs !== undefined && { elapsedMs: Math.round(elapsedMs) }),
+  };
+}
+
+const digestOf = (credential: string) => createHash('sha256').update(credential).digest('hex').slice(0, 12);
+
+/** Retry-After is a number of seconds or a date (RFC 9110, 10.2.3). */
+function secondsOf(retryAfter: string, at: number): number {
+  return /^\d+$/.test(retryAfter)
+    ? Number(retryAfter)
+    : Math.max(0, Math.ceil((Date.parse(retryAfter) - at) / 1000));
+}

@@ -1,0 +1,129 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { request as requestTls } from 'node:https';
+import { connect } from 'node:net';
+import { text } from 'node:stream/consumers';
+import { describe, test, type TestContext } from 'node:test';
+import type { Answer } from './exchange.ts';
+import { listen, type ListenerOptions } from './listener.ts';
+import { builtIn, START } from './run-probes.ts';
+import { ids, userPath } from './run-session.ts';
+import { startMock } from './server.ts';
+import { tls } from './test-certificate.ts';
+
+const fine: Answer = { status: 200, headers: {}, body: 'fine' };
+const DATE = new Date(START).toUTCString();
+
+async function listenFor(t: TestContext, options: Partial<ListenerOptions> = {}) {
+  const listener = await listen({
+    port: 0,
+    host: '127.0.0.1',
+    answer: () => fine,
+    date: () => DATE,
+    ...options,
+  });
+  t.after(() => listener.close({ force: true }));
+  return listener;
+}
+
+/** An answer that comes when the test says so. */
+function delayed() {
+  let give: (answer: Answer) => void = () => undefined;
+  const answer = new Promise<Answer>((resolve) => (give = resolve));
+  let arrived: () => void = () => undefined;
+  const asked = new Promise<void>((resolve) => (arrived = resolve));
+  return {
+    asked,
+    give: () => give(fine),
+    answer: () => {
+      arrived();
+      return answer;
+    },
+  };
+}
+
+async function bodyOf(outgoing: ClientRequest) {
+  const [incoming] = (await once(outgoing.end(), 'response')) as [IncomingMessage];
+  return { headers: incoming.headers, body: await text(incoming) };
+}
+
+describe('close', () => {
+  test('waits for the answers that are under way, and for nothing else', async (t) => {
+    const slow = delayed();
+    const listener = await listenFor(t, { answer: slow.answer });
+    const agent = new Agent({ keepAlive: true });
+    t.after(() => agent.destroy());
+    const outgoing = bodyOf(request({ port: listener.port, agent }));
+    const idle = connect(listener.port, '127.0.0.1');
+    const gone = once(idle, 'close');
+    await slow.asked;
+    let isClosed = false;
+    const closed = listener.close().then(() => (isClosed = true));
+    await gone;
+    assert.equal(isClosed, false);
+    await assert.rejects(bodyOf(request({ port: listener.port, agent: false })), { code: 'ECONNREFUSED' });
+    slow.give();
+    const { headers, body } = await outgoing;
+    assert.deepEqual([headers.connection, body], ['close', 'fine']);
+    await closed;
+  });
+  test('with force waits for none', async (t) => {
+    const slow = delayed();
+    const listener = await listenFor(t, { answer: slow.answer });
+    const outgoing = assert.rejects(bodyOf(request({ port: listener.port, agent: false })), {
+      code: 'ECONNRESET',
+    });
+    await slow.asked;
+    const gentle = listener.close();
+    await listener.close({ force: true });
+    await Promise.all([gentle, outgoing]);
+  });
+  test('may be called again', async (t) => {
+    const listener = await listenFor(t);
+    await listener.close();
+    await listener.close();
+  });
+});
+
+test('what the transport answers by itself is dated by the clock as well', async (t) => {
+  const listener = await listenFor(t);
+  const tooLarge = request({ port: listener.port, method: 'POST', agent: false });
+  tooLarge.write('x'.repeat(65_537));
+  assert.equal((await bodyOf(tooLarge)).headers.date, DATE);
+  const socket = connect(listener.port, '127.0.0.1');
+  socket.write('NONSENSE\r\n\r\n');
+  assert.match(await text(socket), new RegExp(`\\r\\nDate: ${DATE}\\r\\n`));
+});
+
+test('a reader of a stream that is too slow is let go', async (t) => {
+  let send: (text: string) => void = () => undefined;
+  let stopped: () => void = () => undefined;
+  const stop = new Promise<void>((resolve) => (stopped = resolve));
+  const follow = (given: typeof send) => {
+    send = given;
+    return stopped;
+  };
+  const listener = await listenFor(t, { answer: () => ({ status: 200, headers: {}, follow }) });
+  const outgoing = request({ port: listener.port, agent: false }).end();
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+  incoming.on('error', () => undefined).pause();
+  for (let count = 0; count < 64; count++) send('x'.repeat(262_144));
+  await stop;
+});
+
+test('with a certificate it serves https, and ends like any other', async (t) => {
+  const mock = await startMock({ fixture: builtIn, tls, admin: { port: 0 } });
+  t.after(() => mock.close());
+  assert.equal(mock.url, `https://127.0.0.1:${mock.port}`);
+  const headers = { authorization: 'Bearer northwind-key' };
+  const options = { port: mock.port, path: userPath(ids.member), headers, rejectUnauthorized: false };
+  const { body } = await bodyOf(requestTls({ ...options, agent: false }));
+  assert.match(body, /"is_under_ib":true/);
+  assert.match(mock.adminUrl ?? '', /^https:/);
+  const halfway = connect(mock.port, '127.0.0.1').on('error', () => undefined);
+  await once(halfway, 'connect');
+  const gone = once(halfway, 'close');
+  await mock.close();
+  await gone;
+});

@@ -1,0 +1,147 @@
+import { once } from 'node:events';
+import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer as createTlsServer } from 'node:https';
+import type { AddressInfo, Socket } from 'node:net';
+import { TLSSocket } from 'node:tls';
+import polka, { type Request } from 'polka';
+import { deliver, nothingUnderway } from './deliver.ts';
+import type { Answer, HttpRequest } from './exchange.ts';
+import { hasBody, messageText, parserError, readBody, transportError } from './transport.ts';
+
+/** Request line and header fields together; room for hostile values, which are then answered 400. */
+const MOST_HEADER = 65_536;
+
+/** How long (ms) a refused connection may stay open so that its peer can read why. */
+const LINGER = 1_000;
+
+/** Certificate and private key in PEM. */
+export interface Tls {
+  readonly cert: string;
+  readonly key: string;
+}
+
+export interface ListenerOptions {
+  /** 0 takes a free one. */
+  readonly port: number;
+  readonly host: string;
+  readonly tls?: Tls | undefined;
+  readonly answer: (request: HttpRequest) => Answer | Promise<Answer>;
+  /** Date of the answers that the transport gives by itself. */
+  readonly date: () => string;
+}
+
+export interface Listener {
+  readonly port: number;
+  /**
+   * Stops listening and ends every connection: the idle ones, those in the middle of a request and
+   * answers without an end at once, the others behind their answer, which is delayed no longer;
+   * `force` does not wait for answers.
+   */
+  close(options?: { readonly force?: boolean }): Promise<void>;
+}
+
+/**
+ * Listens, and hands what comes in to `answer`.
+ *
+ * @throws the system's error where it cannot listen, such as one with code EADDRINUSE
+ */
+export async function listen({ port, host, tls, answer, date }: ListenerOptions): Promise<Listener> {
+  // A request without Host is answered like any other: node's own 400 would carry no JSON.
+  const settings = { maxHeaderSize: MOST_HEADER, requireHostHeader: false };
+  const server = tls === undefined ? createPlainServer(settings) : createTlsServer({ ...settings, ...tls });
+  const sockets = new Map<string, Socket>();
+  const open = new Set<ServerResponse>();
+  const below = new WeakMap<Socket, Socket>();
+  // The secured socket takes the place of the one below it.
+  const track = (socket: Socket) => {
+    const peer = `${socket.remoteAddress} ${socket.remotePort}`;
+    const under = socket instanceof TLSSocket ? sockets.get(peer) : undefined;
+    if (under !== undefined) below.set(socket, under);
+    sockets.set(peer, socket);
+    socket.once('close', () => {
+      if (sockets.get(peer) === socket) sockets.delete(peer);
+    });
+  };
+  server.on('connection', track).on('secureConnection', track);
+  const underway = nothingUnderway();
+  const send = (response: ServerResponse, answered: Answer) =>
+    deliver(response, answered, underway, ({ socket }) => {
+      // Only the bare connection can be reset.
+      if (socket !== null) (below.get(socket) ?? socket).resetAndDestroy();
+    });
+  server.on('request', (_, response) => {
+    open.add(response);
+    response.once('close', () => open.delete(response));
+  });
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
+    refuse(socket as Socket, parserError(code), date()),
+  );
+  server.on('connect', (message: IncomingMessage, socket) => {
+    const answered = answer(requestOf(message, message.url ?? '', undefined, open.size));
+    void Promise.resolve(answered).then((response) => refuse(socket as Socket, response, date()));
+  });
+
+  const serve = (message: Request, response: ServerResponse): Promise<void> | void => {
+    // polka has rewritten `url` by now; the raw target is what its parser kept.
+    const target = message._parsedUrl.raw;
+    // Without a body nothing is waited for: this is the way of nearly every request.
+    if (hasBody(message)) return serveWithBody(message, target, response);
+    const answered = answer(requestOf(message, target, undefined, open.size - 1));
+    if (answered instanceof Promise) return answered.then((late) => send(response, late));
+    send(response, answered);
+  };
+  const serveWithBody = async (message: Request, target: string, response: ServerResponse) => {
+    const body = await readBody(message);
+    if (body.kind === 'cutOff') return;
+    if (body.kind === 'tooLarge') {
+      const { headers, ...tooLarge } = transportError(413);
+      return send(response, { ...tooLarge, headers: { Date: date(), ...headers } });
+    }
+    send(response, await answer(requestOf(message, target, body.text, open.size - 1)));
+  };
+  // Targets such as `*` match no pattern of polka's, hence `onNoMatch`.
+  const app = polka({ server, onNoMatch: serve }).use(serve);
+
+  let closing: Promise<void> | undefined;
+  app.listen(port, host);
+  await once(server, 'listening');
+  return {
+    port: (server.address() as AddressInfo).port,
+    close: ({ force = false } = {}) => {
+      const closed = (closing ??= once(server, 'close').then(() => undefined));
+      server.close();
+      for (const now of underway.delayed) now();
+      const busy = new Set<Socket>();
+      for (const response of open) {
+        const { socket } = response;
+        if (force || socket === null || !response.req.complete || underway.endless.has(response)) continue;
+        busy.add(socket);
+        response.shouldKeepAlive = false;
+        response.once('close', () => socket.destroySoon());
+      }
+      for (const socket of sockets.values()) if (!busy.has(socket)) socket.destroy();
+      return closed;
+    },
+  };
+}
+
+function requestOf(
+  { method = '', headers }: IncomingMessage,
+  target: string,
+  body: string | undefined,
+  alongside: number,
+): HttpRequest {
+  return body === undefined
+    ? { method, target, headers, alongside }
+    : { method, target, headers, alongside, body };
+}
+
+/** Answers on a bare socket, once, and lets it go. */
+function refuse(socket: Socket, answer: Answer, date: string): void {
+  if (!socket.writable) return;
+  const { status, headers } = answer;
+  const body = 'follow' in answer ? '' : answer.body;
+  socket.on('error', () => socket.destroy());
+  socket.setTimeout(LINGER, () => socket.destroy());
+  socket.end(messageText({ status, headers: { Date: date, ...headers }, body }));
+}

@@ -1,0 +1,146 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { advanceClock, resetClock, scaleClock, setClock } from './move-clock.ts';
+import { START } from './run-probes.ts';
+import { ids, testSession } from './run-session.ts';
+import { resetAll } from './session.ts';
+
+const EXPIRING = 'fabrikam-expiring-key';
+const none = { deposits: [], keys: [], limiters: [] };
+
+/** Until the key of northwind is limited on user-status. */
+function limit({ user }: ReturnType<typeof testSession>): void {
+  for (let count = 0; count < 60; count++) user(ids.nobody);
+}
+
+test('a minute frees the limiter, executes the deposit and expires the key at once; reset undoes all', () => {
+  const mock = testSession();
+  const { session, user, deposit } = mock;
+  limit(mock);
+  const refused = user(ids.member);
+  assert.deepEqual([refused.status, refused.headers['Retry-After']], [429, '3']);
+  const before = () => [
+    user(ids.member).status,
+    deposit(ids.afterSeconds).status,
+    user(ids.member, EXPIRING).status,
+  ];
+  assert.deepEqual(before(), [429, 404, 200]);
+  assert.deepEqual(advanceClock(session, session.main, 60_000), {
+    now: START + 60_000,
+    due: {
+      deposits: [ids.afterSeconds],
+      keys: ['<key fabrikam/active/2>'],
+      limiters: [{ endpoint: 'user-status', key: '<key northwind/active>' }],
+    },
+  });
+  assert.deepEqual(before(), [200, 200, 401]);
+  assert.equal(user(ids.member).headers['Date'], new Date(START + 60_000).toUTCString());
+  assert.match(String(deposit(ids.afterSeconds).body), new RegExp(`"executedAt":${START + 5000}`));
+  resetAll(session);
+  assert.deepEqual(before(), [200, 404, 200]);
+});
+
+test('a limiter that is still closed is not told of, nor one that was open', () => {
+  const mock = testSession();
+  limit(mock);
+  mock.deposit(ids.executed);
+  assert.deepEqual(advanceClock(mock.session, mock.session.main, 2999).due, none);
+  assert.equal(advanceClock(mock.session, mock.session.main, 1).due.limiters.length, 1);
+});
+
+test('a clock that is reset forgets what was counted in a time to come', () => {
+  const mock = testSession();
+  advanceClock(mock.session, mock.session.main, 60_000);
+  limit(mock);
+  assert.equal(mock.user(ids.member).status, 429);
+  resetClock(mock.session, mock.session.main);
+  assert.equal(mock.user(ids.member).status, 200);
+});
+
+test('a clock that is reset undoes what it brought about', () => {
+  const mock = testSession();
+  const { session, user, deposit } = mock;
+  limit(mock);
+  advanceClock(session, session.main, 60_000);
+  assert.equal(deposit(ids.afterSeconds).status, 200);
+  assert.deepEqual(resetClock(session, session.main), { now: START, due: none });
+  assert.deepEqual(
+    [user(ids.member).status, deposit(ids.afterSeconds).status, user(ids.member, EXPIRING).status],
+    [429, 404, 200],
+  );
+});
+
+test('what falls due falls due to the millisecond, and is told once', () => {
+  const { session, deposit } = testSession({ clock: 'frozen' });
+  assert.deepEqual(advanceClock(session, session.main, 4999).due, none);
+  assert.equal(deposit(ids.afterSeconds).status, 404);
+  assert.deepEqual(advanceClock(session, session.main, 1).due.deposits, [ids.afterSeconds]);
+  assert.equal(deposit(ids.afterSeconds).status, 200);
+  assert.deepEqual(advanceClock(session, session.main, 1).due, none);
+});
+
+describe('a clock that is set', () => {
+  test('forward is advanced', () => {
+    const { session } = testSession();
+    assert.deepEqual(setClock(session, session.main, START + 5000).due.deposits, [ids.afterSeconds]);
+  });
+  test('back keeps what was to come as far away as it was, and what is EXECUTED so', () => {
+    const mock = testSession({ clock: 'frozen' });
+    const { session, user, deposit } = mock;
+    limit(mock);
+    advanceClock(session, session.main, 2000);
+    setClock(session, session.main, 0);
+    assert.equal(user(ids.member).headers['Retry-After'], '1');
+    advanceClock(session, session.main, 3000);
+    assert.equal(deposit(ids.afterSeconds).status, 200);
+    setClock(session, session.main, -5_000_000);
+    assert.equal(deposit(ids.afterSeconds).status, 200);
+    resetClock(session, session.main);
+    assert.equal(deposit(ids.afterSeconds).status, 404);
+    advanceClock(session, session.main, 5000);
+    assert.equal(deposit(ids.afterSeconds).status, 200);
+  });
+  test('holds a date of its own against the new time', () => {
+    const fixture = {
+      apiKeys: [{ key: 'k', partner: 'p', state: 'active' as const, expiresAt: START + 1000 }],
+    };
+    const { session, user } = testSession({ fixture });
+    assert.deepEqual(setClock(session, session.main, START + 1000).due.keys, ['<key p/active>']);
+    assert.equal(user(ids.member, 'k').status, 401);
+    setClock(session, session.main, START + 999);
+    assert.equal(user(ids.member, 'k').status, 200);
+  });
+});
+
+test('a scaled clock passes faster, a frozen one not at all', () => {
+  const { session, pass, deposit } = testSession();
+  scaleClock(session, session.main, 10);
+  pass(499);
+  assert.equal(deposit(ids.afterSeconds).status, 404);
+  pass(1);
+  assert.equal(deposit(ids.afterSeconds).status, 200);
+  assert.deepEqual(scaleClock(session, session.main, 0), { now: START + 5000, due: none });
+  pass(1_000_000);
+  assert.equal(deposit(ids.executed).headers['Date'], new Date(START + 5000).toUTCString());
+});
+
+describe('a poll clock', () => {
+  test('moves a second with each poll of a pending deposit: nobody sleeps, and one must poll', () => {
+    const { deposit } = testSession({ clock: 'poll' });
+    const statuses = Array.from({ length: 7 }, () => deposit(ids.afterSeconds).status);
+    assert.deepEqual(statuses, [404, 404, 404, 404, 404, 200, 200]);
+  });
+  test('is not moved by anything else', () => {
+    const { user, deposit } = testSession({ clock: 'poll' });
+    for (const id of [ids.failed, ids.foreign, ids.executed, ids.nobody, 'x']) deposit(id);
+    deposit(ids.pending, 'contoso-key');
+    assert.equal(user(ids.member).headers['Date'], new Date(START).toUTCString());
+    deposit(ids.pending);
+    assert.equal(user(ids.member).headers['Date'], new Date(START + 1000).toUTCString());
+  });
+  test('passes by itself too, or a limited client would wait for ever', () => {
+    const { pass, user } = testSession({ clock: 'poll' });
+    pass(3000);
+    assert.equal(user(ids.member).headers['Date'], new Date(START + 3000).toUTCString());
+  });
+});

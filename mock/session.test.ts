@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { faults } from './faults.ts';
+import { advanceClock, scaleClock } from './move-clock.ts';
+import { START } from './run-probes.ts';
+import { ids, testSession } from './run-session.ts';
+import { resetAll, resetWorld, sandboxNamed } from './session.ts';
+
+describe('a key with a name behind it', () => {
+  test('opens a world of its own: deposits, clock, limiters, journal', () => {
+    const { session, user, deposit, entries } = testSession();
+    for (let count = 0; count < 60; count++) user(ids.nobody, 'northwind-key~one');
+    assert.equal(user(ids.member, 'northwind-key~one').status, 429);
+    assert.equal(user(ids.member, 'northwind-key~two').status, 200);
+    assert.equal(user(ids.member).status, 200);
+    advanceClock(session, sandboxNamed(session, 'one'), 60_000);
+    assert.deepEqual(
+      ['~one', '~two', ''].map((world) => deposit(ids.afterSeconds, `northwind-key${world}`).status),
+      [200, 404, 404],
+    );
+    assert.deepEqual(
+      ['one', 'two', ''].map((world) => entries(world).length),
+      [62, 2, 2],
+    );
+  });
+  test('shares its world with the other keys of that name', () => {
+    const { session, deposit } = testSession();
+    advanceClock(session, sandboxNamed(session, 'one'), 60_000);
+    assert.equal(deposit(ids.afterSeconds, 'northwind-spare-key~one').status, 200);
+    assert.equal(session.sandboxes.size, 1);
+  });
+  test('is what it is without the name', () => {
+    const { user } = testSession();
+    for (const [key, status] of Object.entries({
+      'northwind-revoked-key~a': 401,
+      'jane-personal-key~a': 401,
+      'nope~a': 401,
+      'northwind-key~': 401,
+      '~a': 401,
+      'northwind-key~~a': 200,
+      [`northwind-key~${'a'.repeat(101)}`]: 401,
+      [`northwind-key~${'a'.repeat(100)}`]: 200,
+      'northwind-key~a~b/c': 200,
+    }))
+      assert.equal(user(ids.member, key).status, status, key);
+  });
+  test('is in no world where a key is called just so', () => {
+    const key = (name: string) => ({ key: name, partner: 'p', state: 'active' as const });
+    const fixture = { apiKeys: [key('a'), key('a~b')] };
+    const { session, user } = testSession({ fixture });
+    assert.equal(user(ids.member, 'a~b').status, 200);
+    assert.equal(session.sandboxes.size, 0);
+    assert.equal(user(ids.member, 'a~b~c').status, 200);
+    assert.deepEqual([...session.sandboxes.keys()], ['c']);
+  });
+  test('opens no world for a key that nobody knows', () => {
+    const { session, user, entries } = testSession();
+    user(ids.member, 'nope~a');
+    assert.equal(session.sandboxes.size, 0);
+    assert.equal(entries()[0]?.reason, '401: no such key');
+  });
+});
+
+test('the same request gets the same bytes in every world', () => {
+  const { user, deposit } = testSession();
+  for (const id of [ids.member, ids.nobody, 'x'])
+    assert.deepEqual(user(id, 'northwind-key~a'), user(id, 'northwind-key'));
+  for (const id of [ids.executed, ids.pending, ids.nobody, 'x'])
+    assert.deepEqual(deposit(id, 'northwind-key~a'), deposit(id, 'northwind-key'));
+});
+
+test('past the most worlds the least recently used one begins anew', () => {
+  const { session, user, entries } = testSession({ maxWorlds: 2 });
+  for (const world of ['a', 'b', 'a', 'c']) user(ids.member, `northwind-key~${world}`);
+  assert.deepEqual([...session.sandboxes.keys()], ['a', 'c']);
+  assert.equal(entries('a').length, 2);
+  assert.equal(entries('b').length, 0);
+});
+
+test('one world is reset, or all of them', () => {
+  const { session, deposit } = testSession();
+  const statuses = () =>
+    ['~a', '~b', ''].map((world) => deposit(ids.afterSeconds, `northwind-key${world}`).status);
+  for (const world of ['a', 'b', '']) advanceClock(session, sandboxNamed(session, world), 5000);
+  assert.deepEqual(statuses(), [200, 200, 200]);
+  resetWorld(session, 'a');
+  assert.deepEqual(statuses(), [404, 200, 200]);
+  resetWorld(session, '');
+  assert.deepEqual(statuses(), [404, 200, 404]);
+  resetAll(session);
+  assert.deepEqual(statuses(), [404, 404, 404]);
+});
+
+test('a frozen mock has one time for all its worlds, and the same again after a reset', () => {
+  const { session, pass, user } = testSession({ clock: 'frozen' });
+  const date = (key?: string) => user(ids.member, key).headers['Date'];
+  pass(10_000);
+  const at = new Date(START).toUTCString();
+  assert.deepEqual([date(), date('northwind-key~late')], [at, at]);
+  scaleClock(session, session.main, 1);
+  resetAll(session);
+  pass(10_000);
+  assert.equal(date(), at);
+});
+
+test('a deviation that remembers what it saw remembers it for one world', () => {
+  const [id, { change }] = Object.entries(faults).find(([name]) => name.startsWith('revocation-unnoticed'))!;
+  const { session } = testSession({ deviation: { id, change } });
+  const services = ['', 'a', 'b'].map((name) => sandboxNamed(session, name).service);
+  assert.equal(new Set(services).size, 3);
+});
+
+test('keys of their own limits: always limited, and limited sooner', () => {
+  const { user, deposit } = testSession();
+  assert.deepEqual(
+    [
+      user(ids.member, 'fabrikam-always-limited-key'),
+      deposit(ids.executed, 'fabrikam-always-limited-key'),
+    ].map(({ status, headers }) => [status, headers['Retry-After']]),
+    [
+      [429, '3'],
+      [429, '3'],
+    ],
+  );
+});
