@@ -5,7 +5,7 @@ import { test } from 'node:test';
 
 const root = join(import.meta.dirname, '..');
 
-/** Which folders of ours each folder may import, and the one file that may know a package. */
+/** Which folders of ours each folder may import, and the files that may know a package. */
 const mayImport: Readonly<Record<string, readonly string[]>> = {
   schemas: ['schemas'],
   mock: ['mock', 'schemas', 'package.json'],
@@ -13,10 +13,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   reports: ['reports', 'schemas'],
   bin: ['bin', 'mock', 'suites', 'reports', 'schemas'],
 };
-const onlyIn: Readonly<Record<string, string>> = {
-  polka: 'mock/listener.ts',
-  undici: 'suites/engine/client.ts',
-  yargs: 'bin/command-line.ts',
+const onlyIn: Readonly<Record<string, readonly string[]>> = {
+  polka: ['mock/listener.ts'],
+  // The second is a client that is not ours, for the mock to be tried by.
+  undici: ['suites/engine/client.ts', 'mock/clients/undici.mjs'],
+  yargs: ['bin/command-line.ts'],
 };
 
 const sources = Object.keys(mayImport).flatMap((folder) =>
@@ -34,8 +35,7 @@ test('imports follow the arrows of the house', () => {
   assert.ok(sources.length > 50);
   const wrong = sources.flatMap((file) =>
     importsOf(file).flatMap((name) => {
-      if (!name.startsWith('.'))
-        return onlyIn[name] === undefined || onlyIn[name] === file ? [] : [`${file} → ${name}`];
+      if (!name.startsWith('.')) return onlyIn[name]?.includes(file) !== false ? [] : [`${file} → ${name}`];
       const folder = normalize(join(dirname(file), name)).split('/')[0]!;
       return mayImport[file.split('/')[0]!]!.includes(folder) ? [] : [`${file} → ${name}`];
     }),
@@ -44,6 +44,6 @@ test('imports follow the arrows of the house', () => {
 });
 
 test('each package of the transport and the command line is known to the file that is named for it', () => {
-  for (const [name, file] of Object.entries(onlyIn))
-    assert.ok(importsOf(file).includes(name), `${file} → ${name}`);
+  for (const [name, files] of Object.entries(onlyIn))
+    for (const file of files) assert.ok(importsOf(file).includes(name), `${file} → ${name}`);
 });
