@@ -78,7 +78,7 @@ export async function mock(flags: MockFlags, surroundings: Surroundings): Promis
     if (flags.log === 'json') await print(log.event(Date.now(), 'listening', { url, port, adminUrl }));
     if (flags.log === 'pretty') {
       if (adminUrl !== undefined) await print(`admin API at ${adminUrl}\n`);
-      await print(magicLines(fixture, url, flags.fixture === undefined));
+      await print(magicLines(server.magicValues(), url, flags.fixture === undefined));
     }
     if (admin !== false && admin.isGenerated) writeError(`admin token: ${admin.token}\n`);
     if (flags.watch) keepWatch(flags, surroundings, server);

@@ -6,5 +6,5 @@ export { realClock, virtualClock } from './engine/clock.ts';
 export { run } from './engine/run.ts';
 export type { Progress, RunOptions } from './engine/run-options.ts';
 export { stateHookAt } from './engine/state-hook.ts';
-export { knowledge, type Known, type KnownKey } from './known.ts';
+export { knowledge } from './known.ts';
 export { suiteOf, type Requirement } from './requirement.ts';

@@ -6,6 +6,7 @@ import { fixtureRoutes } from './fixture.ts';
 import { generalRoutes } from './general.ts';
 import { keyRoutes } from './keys.ts';
 import { limitRoutes } from './limits.ts';
+import { magicValueRoutes } from './magic-values.ts';
 import { openapiOf } from './openapi.ts';
 import { requestRoutes } from './requests.ts';
 import { ok, type Route } from './route.ts';
@@ -23,6 +24,7 @@ export const routes: readonly Route[] = [
   ...limitRoutes,
   ...faultRoutes,
   ...fixtureRoutes,
+  ...magicValueRoutes,
   ...stateRoutes,
   ...eventRoutes,
   {
