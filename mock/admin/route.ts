@@ -15,7 +15,7 @@ export interface AdminRequest {
 /** JSON, a page, or a stream. */
 export type AdminAnswer =
   | { readonly status: number; readonly json?: unknown }
-  | { readonly status: number; readonly html: string }
+  | { readonly status: number; readonly html: string; readonly headers: Readonly<Record<string, string>> }
   | StreamedResponse;
 
 export type AdminHandler = (session: Session, request: AdminRequest) => AdminAnswer | Promise<AdminAnswer>;

@@ -8,6 +8,7 @@ import { keyRoutes } from './keys.ts';
 import { limitRoutes } from './limits.ts';
 import { magicValueRoutes } from './magic-values.ts';
 import { openapiOf } from './openapi.ts';
+import { pageRoutes } from './page.ts';
 import { requestRoutes } from './requests.ts';
 import { ok, type Route } from './route.ts';
 import { stateRoutes } from './state.ts';
@@ -15,6 +16,7 @@ import { userRoutes } from './users.ts';
 
 /** The whole admin API, in the order in which its description lists it. */
 export const routes: readonly Route[] = [
+  ...pageRoutes,
   ...generalRoutes,
   ...requestRoutes,
   ...clockRoutes,
