@@ -15,6 +15,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 };
 const onlyIn: Readonly<Record<string, string>> = {
   polka: 'mock/listener.ts',
+  'playwright-core': 'mock/page/tests/browser.ts',
   undici: 'suites/engine/client.ts',
   yargs: 'bin/command-line.ts',
 };
