@@ -6,7 +6,6 @@ import { isLoopback, startMock, type Mock, type MockOptions } from '../mock/serv
 import type { Fixture } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { deviation, deviations, listed } from './deviation.ts';
-import { excerpt } from './excerpt.ts';
 import { loadFixture } from './fixture-file.ts';
 import { magicLines } from './magic-values.ts';
 import { logs, type LogFormat } from './mock-log.ts';
@@ -60,7 +59,7 @@ export async function mock(flags: MockFlags, surroundings: Surroundings): Promis
       : await (await import('./scorecard-files.ts')).prepareScorecards(flags.scorecard);
   try {
     const server = await listen(options);
-    await serve(server, flags, surroundings, fixture, admin);
+    await serve(server, flags, surroundings, admin);
     if (scorecards !== undefined) await scorecards.write(await server.scorecard(), print);
   } finally {
     await scorecards?.discard();
@@ -75,7 +74,6 @@ async function serve(
   server: Mock,
   flags: MockFlags,
   surroundings: Surroundings,
-  fixture: Fixture,
   admin: Admin,
 ): Promise<void> {
   const { print, writeError, signal } = surroundings;
@@ -87,7 +85,7 @@ async function serve(
     if (flags.log === 'json') await print(log.event(Date.now(), 'listening', { url, port, adminUrl }));
     if (flags.log === 'pretty') {
       if (adminUrl !== undefined) await print(`admin API at ${adminUrl}\n`);
-      await print(magicLines(excerpt(fixture), url, flags.fixture === undefined));
+      await print(magicLines(server.magicValues(), url, flags.fixture === undefined));
     }
     if (admin !== false && admin.isGenerated) writeError(`admin token: ${admin.token}\n`);
     if (flags.watch) keepWatch(flags, surroundings, server);

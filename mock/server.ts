@@ -6,6 +6,7 @@ import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { httpDate } from './http-date.ts';
 import { entryOf, type JournalEntry } from './journal.ts';
 import { listen, type Tls } from './listener.ts';
+import { magicValues, type MagicValue } from './magic-values.ts';
 import { sessionFor, type MockData } from './options.ts';
 import { replaceFixture, timeIn } from './session.ts';
 import { trimBasePath } from './target.ts';
@@ -39,6 +40,8 @@ export interface Mock extends ControlledMock {
   readonly port: number;
   /** Where the admin API is; undefined where there is none. */
   readonly adminUrl: string | undefined;
+  /** What shows each state of the interface: an id, and the key to ask with. */
+  readonly magicValues: () => readonly MagicValue[];
   /** Another fixture in the place of the one that is served, and everything as at first. */
   replaceFixture(fixture: Fixture): void;
   /**
@@ -86,6 +89,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
           },
         )
       : undefined;
+  if (adminListener !== undefined) session.servicePort = listener.port;
   const scheme = tls === undefined ? 'http' : 'https';
   const origin = (bound: number) => `${scheme}://${host.includes(':') ? `[${host}]` : host}:${bound}`;
   const close: Mock['close'] = async (how) => {
@@ -96,6 +100,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     url: `${origin(listener.port)}${trimBasePath(basePath)}`,
     port: listener.port,
     adminUrl: answerAdmin && `${origin((adminListener ?? listener).port)}/__admin`,
+    magicValues: () => magicValues(session.fixture, session.facts),
     replaceFixture: (fixture) => replaceFixture(session, fixture),
     close,
     [Symbol.asyncDispose]: () => close(),

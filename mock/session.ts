@@ -67,6 +67,8 @@ export interface Session {
   fixture: Fixture;
   facts: Facts;
   arePublicKeys: boolean;
+  /** Port of the service, once it listens, where the admin API has one of its own. */
+  servicePort?: number;
   redact: Redact;
   main: Sandbox;
   /** Requests that were answered in all worlds, ever. */

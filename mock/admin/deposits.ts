@@ -3,18 +3,11 @@ import { depositNow, type DepositNow } from '../deposit-now.ts';
 import { valuesOf } from '../overlay.ts';
 import { sandboxNamed, timeIn, type Sandbox, type Session } from '../session.ts';
 import { isId } from '../uuid.ts';
-import { countIn, fieldsOf, numberAt } from './fields.ts';
+import type { Deposit } from '../world.ts';
+import { fieldsOf, numberAt } from './fields.ts';
+import { listQuery, partOf } from './listing.ts';
 import { readPart } from './part.ts';
 import { ok, type Route } from './route.ts';
-
-/** Most deposits or users that one answer lists, unless told otherwise. */
-export const PAGE = 1000;
-
-/** One part of a list, with the length of the whole. */
-export function page<Item>(items: readonly Item[], query: URLSearchParams): readonly Item[] {
-  const offset = countIn(query, 'offset', 0);
-  return items.slice(offset, offset + countIn(query, 'limit', PAGE));
-}
 
 function add(session: Session, sandbox: Sandbox, body: unknown): DepositNow {
   // Within the part any user will do; whether there is one is the world's to say.
@@ -33,20 +26,30 @@ export const depositRoutes: readonly Route[] = [
     method: 'GET',
     path: '/deposits',
     summary: 'The deposits in their state of now, with what is to become of them.',
-    query: {
-      state: 'EXECUTED, pending or failed',
-      offset: 'how many to pass over',
-      limit: `at most so many (${PAGE})`,
-    },
+    query: { state: 'EXECUTED, pending or failed', ...listQuery },
     handle: (session, { world: name, query }) => {
       const sandbox = sandboxNamed(session, name);
       const now = timeIn(session, sandbox);
+      // Most stay what they are, and there may be a million of them.
+      const stateOf = (deposit: Deposit) =>
+        deposit.state === 'pending' && deposit.becomes !== undefined
+          ? depositNow(sandbox.world, deposit, now).state
+          : deposit.state;
       const state = query.get('state');
       const all = valuesOf(sandbox.world.deposits);
-      const some =
-        state === null ? all : all.filter((one) => depositNow(sandbox.world, one, now).state === state);
-      const deposits = page(some, query).map((one) => depositNow(sandbox.world, one, now));
-      return ok({ deposits, meta: { total: some.length } });
+      const { items, total } = partOf(
+        state === null ? all : all.filter((deposit) => stateOf(deposit) === state),
+        query,
+        (deposit, holds) =>
+          holds(deposit.reference_id) ||
+          holds(deposit.user_id) ||
+          holds(deposit.partner) ||
+          holds(stateOf(deposit)),
+      );
+      return ok({
+        deposits: items.map((deposit) => depositNow(sandbox.world, deposit, now)),
+        meta: { total },
+      });
     },
   },
   {

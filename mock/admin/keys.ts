@@ -6,9 +6,12 @@ import { redactAdded, sandboxNamed, timeIn, type Sandbox, type Session } from '.
 import { keyOf, type ApiKey } from '../world.ts';
 import { fieldsOf, needed, textAt } from './fields.ts';
 import { shownLimits } from './limits.ts';
+import { listQuery, partOf } from './listing.ts';
 import { readPart } from './part.ts';
 import { Refusal } from '../refusal.ts';
 import { ok, type AdminRequest, type Route } from './route.ts';
+
+const isPublic = (session: Session, { key }: ApiKey) => session.arePublicKeys && session.facts.keys.has(key);
 
 /** A key as it may be shown: by its name, and by itself only where it is no secret. */
 function shownKey(session: Session, sandbox: Sandbox, key: ApiKey) {
@@ -16,7 +19,7 @@ function shownKey(session: Session, sandbox: Sandbox, key: ApiKey) {
   const expiresAt = expiryOf(sandbox.world, key);
   return {
     name: key.name,
-    ...(session.arePublicKeys && session.facts.keys.has(key.key) && { key: key.key }),
+    ...(isPublic(session, key) && { key: key.key }),
     partner: key.partner,
     state: keyAt(sandbox.world, key, now).state,
     ...(expiresAt !== undefined && { expiresAt }),
@@ -72,9 +75,20 @@ export const keyRoutes: readonly Route[] = [
     path: '/keys',
     summary:
       'The keys in their state of now, by names; those of the built-in fixture are no secrets and are shown.',
-    handle: (session, { world: name }) => {
+    query: listQuery,
+    handle: (session, { world: name, query }) => {
       const sandbox = sandboxNamed(session, name);
-      return ok({ keys: valuesOf(sandbox.world.keys).map((key) => shownKey(session, sandbox, key)) });
+      const now = timeIn(session, sandbox);
+      const { items, total } = partOf(
+        valuesOf(sandbox.world.keys),
+        query,
+        (key, holds) =>
+          holds(key.name) ||
+          holds(key.partner) ||
+          holds(keyAt(sandbox.world, key, now).state) ||
+          (isPublic(session, key) && holds(key.key)),
+      );
+      return ok({ keys: items.map((key) => shownKey(session, sandbox, key)), meta: { total } });
     },
   },
   {

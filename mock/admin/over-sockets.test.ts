@@ -77,7 +77,8 @@ test('on a port of its own it is there alone', async (t) => {
 test('switched off, its paths are like any other', async (t) => {
   const { port, adminUrl } = await startFor(t, { admin: false });
   assert.equal(adminUrl, undefined);
-  assert.equal((await ask(port, 'GET', '/__admin/health')).body, '{"error":"Not found"}');
+  for (const path of ['/__admin/health', '/__admin', '/__admin/'])
+    assert.equal((await ask(port, 'GET', path)).body, '{"error":"Not found"}');
 });
 
 describe('where others can reach the port', () => {

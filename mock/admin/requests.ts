@@ -1,3 +1,4 @@
+import { tell } from '../events.ts';
 import { clear, entryOf, notesOf, type JournalEntry } from '../journal.ts';
 import { sandboxNamed, type Session } from '../session.ts';
 import { splitTarget } from '../target.ts';
@@ -62,6 +63,7 @@ export const requestRoutes: readonly Route[] = [
     summary: 'Forgets them.',
     handle: (session, { world }) => {
       clear(sandboxNamed(session, world).journal);
+      tell(session.watchers, () => ({ kind: 'change', world, what: 'journal cleared' }));
       return ok({});
     },
   },

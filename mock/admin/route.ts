@@ -17,7 +17,7 @@ export interface AdminRequest {
 /** JSON, a page, another text, or a stream. */
 export type AdminAnswer =
   | { readonly status: number; readonly json?: unknown }
-  | { readonly status: number; readonly html: string }
+  | { readonly status: number; readonly html: string; readonly headers: Readonly<Record<string, string>> }
   | { readonly status: number; readonly type: string; readonly text: string }
   | StreamedResponse;
 

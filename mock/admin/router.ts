@@ -19,7 +19,7 @@ export async function answerAdmin(
   const method = request.method === 'HEAD' ? 'GET' : request.method;
   try {
     const { path, query } = splitTarget(request.target);
-    const below = path.startsWith(ROOT) ? path.slice(ROOT.length) : path;
+    const below = (path.startsWith(ROOT) ? path.slice(ROOT.length) : path) || '/';
     const here = routes.flatMap((route) => {
       const params = paramsOf(route.path, below);
       return params === undefined ? [] : [{ route, params }];
@@ -86,7 +86,10 @@ const common = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff
 
 function sent(answer: AdminAnswer, method: string): Answer {
   if ('follow' in answer) return answer;
-  if ('html' in answer) return withBody(answer.status, 'text/html; charset=utf-8', answer.html, method);
+  if ('html' in answer) {
+    const page = withBody(answer.status, 'text/html; charset=utf-8', answer.html, method);
+    return { ...page, headers: { ...page.headers, ...answer.headers } };
+  }
   if ('text' in answer) return withBody(answer.status, answer.type, answer.text, method);
   return answer.json === undefined
     ? { status: answer.status, headers: common, body: '' }

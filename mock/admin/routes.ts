@@ -6,7 +6,9 @@ import { fixtureRoutes } from './fixture.ts';
 import { generalRoutes } from './general.ts';
 import { keyRoutes } from './keys.ts';
 import { limitRoutes } from './limits.ts';
+import { magicValueRoutes } from './magic-values.ts';
 import { openapiOf } from './openapi.ts';
+import { pageRoutes } from './page.ts';
 import { requestRoutes } from './requests.ts';
 import { ok, type Route } from './route.ts';
 import { scorecardRoutes } from './scorecard.ts';
@@ -15,6 +17,7 @@ import { userRoutes } from './users.ts';
 
 /** The whole admin API, in the order in which its description lists it. */
 export const routes: readonly Route[] = [
+  ...pageRoutes,
   ...generalRoutes,
   ...requestRoutes,
   ...scorecardRoutes,
@@ -25,6 +28,7 @@ export const routes: readonly Route[] = [
   ...limitRoutes,
   ...faultRoutes,
   ...fixtureRoutes,
+  ...magicValueRoutes,
   ...stateRoutes,
   ...eventRoutes,
   {

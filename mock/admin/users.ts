@@ -1,7 +1,7 @@
 import { tell } from '../events.ts';
 import { lookIn, valuesOf } from '../overlay.ts';
 import { sandboxNamed } from '../session.ts';
-import { page, PAGE } from './deposits.ts';
+import { listQuery, partOf } from './listing.ts';
 import { readPart } from './part.ts';
 import { Refusal } from '../refusal.ts';
 import { ok, type Route } from './route.ts';
@@ -12,10 +12,15 @@ export const userRoutes: readonly Route[] = [
     method: 'GET',
     path: '/users',
     summary: 'The users.',
-    query: { offset: 'how many to pass over', limit: `at most so many (${PAGE})` },
+    query: listQuery,
     handle: (session, { world, query }) => {
       const all = valuesOf(sandboxNamed(session, world).world.users);
-      return ok({ users: page(all, query), meta: { total: all.length } });
+      const { items, total } = partOf(
+        all,
+        query,
+        ({ user_id, partner }, holds) => holds(user_id) || holds(partner),
+      );
+      return ok({ users: items, meta: { total } });
     },
   },
   {
