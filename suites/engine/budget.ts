@@ -50,13 +50,15 @@ export function createBudget({
       if (end !== undefined) return end;
       spent++;
       if (rate === undefined) return undefined;
-      const turn = Math.max(clock.now(), nextTurn);
-      nextTurn = turn + 1000 / rate;
-      if (turn <= clock.now()) return undefined;
-      await clock.sleep(Math.min(turn, deadline) - clock.now(), signal);
-      if (!signal.aborted && clock.now() < deadline) return undefined;
-      spent--;
-      return ended();
+      // Whoever wakes too late must not make up for it: that would be too many at once.
+      while (clock.now() < nextTurn) {
+        await clock.sleep(Math.min(nextTurn, deadline) - clock.now(), signal);
+        if (!signal.aborted && clock.now() < deadline) continue;
+        spent--;
+        return ended();
+      }
+      nextTurn = clock.now() + 1000 / rate;
+      return undefined;
     },
     spent: () => spent,
   };

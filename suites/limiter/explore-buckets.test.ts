@@ -104,7 +104,7 @@ test('a bucket that grows while it is emptied is told from windows that let one 
 });
 
 test('a burst that took longer than a window is tried once more', async () => {
-  const latency: Latency = (lot) => ({ there: 10, each: lot < 2 ? 130 : 5 });
+  const latency: Latency = (lot) => ({ there: 10, each: lot < 2 ? 90 : 5 });
   const { bursts } = await explore(
     'deposit-check',
     doorsTo(() => true, latency),

@@ -86,9 +86,9 @@ export function explore(endpoint: Endpoint, doors: Doors, known: Known): Promise
   });
 }
 
-/** Whether a window ended before a limiter had to set in. */
+/** Whether a window ended, by little, before a limiter had to set in: quicker, it may. */
 const isTooSlow = ({ refusal, trouble, elapsedMs }: Burst, { windowMs }: Rule) =>
-  refusal === undefined && trouble === undefined && elapsedMs >= windowMs;
+  refusal === undefined && trouble === undefined && elapsedMs >= windowMs && elapsedMs < 2 * windowMs;
 
 /** Fresh requests of a kind, as many as are asked for. */
 export type Supply = (count: number) => readonly Request[];
