@@ -176,8 +176,9 @@ async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined)
     throw new Problem('usage', '--tls-cert and --tls-key belong together: give both');
-  const [cert, key] = await Promise.all([pem('tls-cert', tlsCert), pem('tls-key', tlsKey)]);
-  return { cert, key };
+  // In turn: of two that are missing, it is always the same that is told.
+  const cert = await pem('tls-cert', tlsCert);
+  return { cert, key: await pem('tls-key', tlsKey) };
 }
 
 async function pem(flag: string, file: string): Promise<string> {
