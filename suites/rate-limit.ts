@@ -138,7 +138,7 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
       );
     }),
     afterLimit('threshold', 'Where the limiter set in', (limited, known, bursts) => {
-      const { kind, passed, history, judgement, recoveryMs } = limited;
+      const { kind, passed, history, judgement, recoveryMs, counting = {} } = limited;
       const spared = bursts.filter(({ refusal }) => refusal === undefined).map((burst) => burst.kind);
       const span = thresholdSpan(history, statedRule(endpoint, known)?.windowMs ?? recoveryMs);
       const manners = judgement?.kind === 'kept' ? judgement.manners : [];
@@ -146,9 +146,10 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
         `after ${passed} requests (${kind})`,
         ...(span === undefined ? [] : [`a threshold of ${between(span.least, span.most)} explains it`]),
         ...(spared.length === 0 ? [] : [`${spared.join(' and ')} did not count`]),
+        ...Object.entries(counting).map(([other, does]) => `${other} ${does ? 'count too' : 'do not count'}`),
         ...(manners.length === 0 ? [] : [`windows as seen may be ${manners.join(', ')}`]),
       ];
-      return observed(words.join('; '), { kind, passed, ...span, spared, windows: manners });
+      return observed(words.join('; '), { kind, passed, ...span, spared, counting, windows: manners });
     }),
     afterLimit('window', 'When the limiter let go', ({ recovery, refusedMs, recoveryMs }) => {
       const data = { leastMs: Math.round(refusedMs), mostMs: Math.round(recoveryMs) };

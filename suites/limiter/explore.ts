@@ -5,6 +5,7 @@ import type { Known } from '../known.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Doors } from '../requirement.ts';
 import { send, sendUntilRefused, sightingOf, type Burst } from './burst.ts';
+import { LEAST_THRESHOLD, whatCounts } from './counting.ts';
 import type { Rule, Sighting } from './history.ts';
 import { judge, type Judgement } from './judge.ts';
 import { asCaller, kindsOf, lookupsOfMembers, type Kind } from './kinds.ts';
@@ -18,6 +19,9 @@ const EARLY = 0.3;
 
 /** Windows that an exploration takes once all is forgotten: until the limiter lets go, and once more. */
 const WINDOWS = 3.4;
+
+/** A window, in ms, up to which it is worth another one to see what else counts. */
+const LONGEST_TO_COUNT = 10_000;
 
 /** Added to a window before it counts as over, in ms. */
 const MARGIN = 50;
@@ -53,6 +57,8 @@ export interface Limited {
   readonly recoveryMs: number;
   /** Lookups of members, more than the limiter lets through of the others; user-status only. */
   readonly members?: Burst;
+  /** Whether other kinds of requests count as well, by name; where there was time to see. */
+  readonly counting?: Readonly<Record<string, boolean>>;
 }
 
 /** Drives the limiter to its limit, looks whom else it limits, and waits until it lets go; once a run. */
@@ -132,7 +138,16 @@ async function follow(
   const isUsable = isLetIn && (await wait(doors, rule, history, supply));
   const hasMembers = endpoint === 'user-status' && known.members.length > 0;
   const members = hasMembers && isUsable ? await sendMembers(doors, known, first.passed) : undefined;
-  if (members?.refusal !== undefined) await doors.send(found(endpoint, known));
+  const counting =
+    rule !== undefined && isUsable && members?.refusal === undefined && hasTimeToCount(doors, rule)
+      ? await whatCounts(
+          doors,
+          { kind: first.kind, supply },
+          otherKinds(endpoint, known, first.kind),
+          rule.most,
+        )
+      : undefined;
+  if (members?.refusal !== undefined || counting !== undefined) await doors.send(found(endpoint, known));
   return {
     kind: first.kind,
     request,
@@ -146,8 +161,18 @@ async function follow(
     recoveryMs,
     ...(judgement === undefined ? {} : { judgement }),
     ...(members === undefined ? {} : { members }),
+    ...(counting === undefined ? {} : { counting }),
   };
 }
+
+/** What else counts is worth a short window, and no long one. */
+const hasTimeToCount = (doors: Doors, { most, windowMs }: Rule) =>
+  most >= LEAST_THRESHOLD && windowMs <= LONGEST_TO_COUNT && doors.leftMs() > 2 * windowMs;
+
+const otherKinds = (endpoint: Endpoint, known: Known, counted: string) =>
+  kindsOf(endpoint)
+    .filter(({ name }) => name !== counted)
+    .map((kind) => ({ kind: kind.name, supply: supplyOf(kind, known) }));
 
 const found = (endpoint: Endpoint, known: Known) =>
   asCaller(known, lookupOf(endpoint, findableId(endpoint, known)));
