@@ -50,7 +50,7 @@ describe('reset', () => {
     assert.equal(socket.bytesRead, 0);
     assert.deepEqual(
       mock.requests().map(({ reason }) => reason),
-      ['200: member of the IB, but reset by chaos'],
+      ['200: member of the IB (chaos: reset)'],
     );
   });
   test('over TLS as well', async (t) => {
@@ -126,7 +126,7 @@ describe('slow', () => {
   async function delayed(t: TestContext) {
     const underway = nothingUnderway();
     const answer = { status: 200, headers: {}, body: 'late', delayMs: 600_000 };
-    const server = createServer((_, response) => deliver(response, answer, underway, assert.fail));
+    const server = createServer((_, response) => deliver(response, answer, underway, () => assert.fail()));
     t.after(() => server.close());
     await once(server.listen(0, '127.0.0.1'), 'listening');
     const asked = once(server, 'request');
