@@ -92,9 +92,9 @@ test('what befalls an answer on its way leaves the answer as it is, and is told 
   );
   const [, reset, , , slow, lost] = entries();
   assert.deepEqual([reset?.chaos, reset?.status], ['reset', 200]);
-  assert.equal(reset?.reason, '200: member of the IB, but reset by chaos');
+  assert.equal(reset?.reason, '200: member of the IB (chaos: reset)');
   assert.equal(slow?.chaos, 'slow:2000ms');
-  assert.equal(lost?.reason, '404: deposit pending, but reset by chaos');
+  assert.equal(lost?.reason, '404: deposit pending (chaos: reset)');
 });
 
 test('every answer is held back by the delay, on top of chaos', () => {

@@ -1,10 +1,11 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
+import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
 import { request as requestTls } from 'node:https';
-import { connect } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
+import { deliver, nothingUnderway } from './deliver.ts';
 import { createMock } from './index.ts';
 import { builtIn, START } from './run-probes.ts';
 import { depositPath, ids, userPath } from './run-session.ts';
@@ -49,7 +50,7 @@ describe('reset', () => {
     assert.equal(socket.bytesRead, 0);
     assert.deepEqual(
       mock.requests().map(({ reason }) => reason),
-      ['200: member of the IB, but reset by chaos'],
+      ['200: member of the IB (chaos: reset)'],
     );
   });
   test('over TLS as well', async (t) => {
@@ -83,7 +84,7 @@ describe('timeout', () => {
     await closed;
     assert.equal((await ask(mock.port)).body, FOUND);
   });
-  test('or until the mock ends', async (t) => {
+  test('or until the mock ends', { timeout: 30_000 }, async (t) => {
     const { mock, nextAnswered } = await startFor(t, { chaos: ['timeout'] });
     const answered = nextAnswered();
     const outgoing = assert.rejects(once(open(mock.port), 'response'), { code: 'ECONNRESET' });
@@ -113,7 +114,7 @@ describe('slow', () => {
     t.mock.timers.tick(1);
     assert.equal(await response, FOUND);
   });
-  test('is over at once when the mock ends', async (t) => {
+  test('is over at once when the mock ends', { timeout: 30_000 }, async (t) => {
     const { mock, nextAnswered } = await startFor(t, { chaos: ['slow:10m'] });
     const answered = nextAnswered();
     const asked = ask(mock.port);
@@ -121,15 +122,32 @@ describe('slow', () => {
     const [{ status, body, headers }] = await Promise.all([asked, mock.close()]);
     assert.deepEqual([status, body, headers.connection], [200, FOUND, 'close']);
   });
-  test('holds nothing when the client has gone', async (t) => {
-    t.mock.timers.enable({ apis: ['setTimeout'] });
-    const { mock, nextAnswered } = await startFor(t, { chaos: ['slow:1s'] });
-    const answered = nextAnswered();
-    const outgoing = open(mock.port).on('error', () => undefined);
-    await answered;
-    outgoing.destroy();
-    await mock.close();
-    t.mock.timers.tick(1000);
+  /** A delayed answer to a request, for a test to hold. */
+  async function delayed(t: TestContext) {
+    const underway = nothingUnderway();
+    const answer = { status: 200, headers: {}, body: 'late', delayMs: 600_000 };
+    const server = createServer((_, response) => deliver(response, answer, underway, () => assert.fail()));
+    t.after(() => server.close());
+    await once(server.listen(0, '127.0.0.1'), 'listening');
+    const asked = once(server, 'request');
+    const outgoing = open((server.address() as AddressInfo).port);
+    const [, response] = (await asked) as [unknown, ServerResponse];
+    assert.equal(underway.delayed.size, 1);
+    return { outgoing, response, underway };
+  }
+  test('is forgotten when the client has gone', async (t) => {
+    const { outgoing, response, underway } = await delayed(t);
+    const closed = once(response, 'close');
+    outgoing.on('error', () => undefined).destroy();
+    await closed;
+    assert.equal(underway.delayed.size, 0);
+  });
+  test('is forgotten once it is sent', async (t) => {
+    const { outgoing, underway } = await delayed(t);
+    for (const now of underway.delayed) now();
+    assert.equal(underway.delayed.size, 0);
+    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+    assert.equal(await text(incoming), 'late');
   });
 });
 

@@ -45,7 +45,7 @@ function whyOf(note: Note): string {
   if (chaos?.kind === 'status') return 'by chaos';
   const say = words[finding.kind] as Said<Finding['kind']>;
   const why = say(finding, note);
-  return chaos === undefined ? why : `${why}, but ${chaosName(chaos)} by chaos`;
+  return chaos === undefined ? why : `${why} (chaos: ${chaosName(chaos)})`;
 }
 
 /** `401: key revoked`; where the answer was bent, also what it would have been. */
