@@ -57,6 +57,8 @@ describe('the installed package', { concurrency: 4 }, () => {
             'package.json',
             'bin/ib-conformance.mjs',
             'dist/THIRD-PARTY-LICENSES.txt',
+            // What the admin API serves to people.
+            'dist/mock/page/generated/page.html',
           ].includes(file),
       );
     assert.deepEqual(others, []);
