@@ -1,6 +1,7 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
-import { statedRule } from '../limiter/rule.ts';
+import type { Rule } from '../limiter/history.ts';
+import { statedRule, WINDOWS_OF_EXPLORATION } from '../limiter/rule.ts';
 import { fingerprint, type Request } from '../request.ts';
 import { suiteOf, type Property, type Requirement } from '../requirement.ts';
 import { evenly, withoutTwins } from './judge-property.ts';
@@ -16,7 +17,7 @@ export interface Plan {
     readonly endpoint: Endpoint;
     readonly counted: number;
     readonly keys: number;
-    readonly limit?: { readonly most: number; readonly windowMs: number };
+    readonly limit?: Rule;
   }[];
   /** Inputs that a requirement gets at most, where that is fewer than were asked for. */
   readonly cutTo?: number;
@@ -37,9 +38,6 @@ export interface PlanOptions {
 
 /** What a scenario takes, about. */
 const REQUESTS_OF_SCENARIO = 12;
-
-/** Windows that the rate-limit suite takes: one to forget what was before, one and a third until the limiter lets go, and one more after a second burst. */
-const WINDOWS_OF_LIMITER = 3.4;
 
 const endpointsInTurn = ['user-status', 'deposit-check'] as const;
 
@@ -120,7 +118,7 @@ export function limiterMs(
     (endpoint) => (statedRule(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0,
   );
   return Math.max(
-    WINDOWS_OF_LIMITER * Math.max(0, ...windows),
+    WINDOWS_OF_EXPLORATION * Math.max(0, ...windows),
     msAt(rate, limiterRequests(requirements, known)),
   );
 }

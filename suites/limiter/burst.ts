@@ -2,6 +2,7 @@ import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Request } from '../request.ts';
 import type { Doors } from '../requirement.ts';
 import type { Sighting } from './history.ts';
+import type { Supply } from './kinds.ts';
 
 /** Requests sent at once; the next lot goes out when their answers are in. */
 const LOT = 16;
@@ -33,7 +34,8 @@ export const sightingOf = ({ sentAt, receivedAt, status }: Answer): Sighting => 
 });
 
 /** Sends requests at once, 429s and all. */
-export async function send(doors: Doors, kind: string, requests: readonly Request[]): Promise<Burst> {
+export async function send(doors: Doors, { kind, next }: Supply, count: number): Promise<Burst> {
+  const requests = next(count);
   const startedAt = doors.now();
   const replies = await doors.burst(...requests);
   const history = replies.filter((reply: Reply): reply is Answer => reply.kind === 'answer').map(sightingOf);
@@ -42,7 +44,7 @@ export async function send(doors: Doors, kind: string, requests: readonly Reques
   const trouble = replies.find((reply) => reply.kind === 'trouble');
   return {
     kind,
-    sent: requests.length,
+    sent: count,
     passed: history.filter(({ passed }) => passed).length,
     elapsedMs: doors.now() - startedAt,
     history,
@@ -52,17 +54,12 @@ export async function send(doors: Doors, kind: string, requests: readonly Reques
 }
 
 /** Sends lots of fresh requests until one is answered 429, or so many went out. */
-export async function sendUntilRefused(
-  doors: Doors,
-  kind: string,
-  supply: (count: number) => readonly Request[],
-  most: number,
-): Promise<Burst> {
+export async function sendUntilRefused(doors: Doors, supply: Supply, most: number): Promise<Burst> {
   const startedAt = doors.now();
-  let all: Burst = { kind, sent: 0, passed: 0, elapsedMs: 0, history: [] };
+  let all: Burst = { kind: supply.kind, sent: 0, passed: 0, elapsedMs: 0, history: [] };
   while (all.sent < most && all.refusal === undefined && all.trouble === undefined) {
     const size = doors.now() - startedAt > SLOW ? LARGE_LOT : LOT;
-    const lot = await send(doors, kind, supply(Math.min(size, most - all.sent)));
+    const lot = await send(doors, supply, Math.min(size, most - all.sent));
     all = {
       ...lot,
       sent: all.sent + lot.sent,

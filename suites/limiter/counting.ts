@@ -1,12 +1,6 @@
 import type { Doors } from '../requirement.ts';
 import { send, sendUntilRefused } from './burst.ts';
-import type { Supply } from './explore.ts';
-
-/** A kind of request by its name, and fresh ones of it. */
-export interface Supplied {
-  readonly kind: string;
-  readonly supply: Supply;
-}
+import type { Supply } from './kinds.ts';
 
 /** Parts of a threshold that are spent on each further kind: every sum of some of them is another. */
 const PARTS = [1 / 2, 1 / 4];
@@ -23,13 +17,13 @@ export const LEAST_THRESHOLD = 8;
  */
 export async function whatCounts(
   doors: Doors,
-  known: Supplied,
-  others: readonly Supplied[],
+  known: Supply,
+  others: readonly Supply[],
   threshold: number,
 ): Promise<Readonly<Record<string, boolean>> | undefined> {
   const spent = others.map((_, at) => Math.floor(threshold * PARTS[at]!));
-  for (const [at, { kind, supply }] of others.entries()) await send(doors, kind, supply(spent[at]!));
-  const { passed } = await sendUntilRefused(doors, known.kind, known.supply, threshold + 1);
+  for (const [at, other] of others.entries()) await send(doors, other, spent[at]!);
+  const { passed } = await sendUntilRefused(doors, known, threshold + 1);
   const missing = threshold - passed;
   // What went before may be in a window of its own.
   const explanations = subsets(others.length).filter((counts) => {

@@ -8,17 +8,14 @@ import { send, sendUntilRefused, sightingOf, type Burst } from './burst.ts';
 import { LEAST_THRESHOLD, whatCounts } from './counting.ts';
 import type { Rule, Sighting } from './history.ts';
 import { judge, type Judgement } from './judge.ts';
-import { asCaller, kindsOf, lookupsOfMembers, type Kind } from './kinds.ts';
-import { statedRule } from './rule.ts';
+import { asCaller, kindsOf, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
+import { beyond, statedRule, WINDOWS_OF_EXPLORATION } from './rule.ts';
 
 /** Requests of one kind that are spent on finding a limiter whose threshold nobody stated. */
 const MOST_WITHOUT_THRESHOLD = 1000;
 
 /** How far into a window a limited key is tried once more: only a bucket that is refilled, or a new window, lets it in. */
 const EARLY = 0.3;
-
-/** Windows that an exploration takes once all is forgotten: until the limiter lets go, and once more. */
-const WINDOWS = 3.4;
 
 /** A window, in ms, up to which it is worth another one to see what else counts. */
 const LONGEST_TO_COUNT = 10_000;
@@ -65,7 +62,7 @@ export interface Limited {
 export function explore(endpoint: Endpoint, doors: Doors, known: Known): Promise<Exploration> {
   return doors.once(`limiter of ${endpoint}`, async () => {
     const rule = statedRule(endpoint, known);
-    const most = rule === undefined ? MOST_WITHOUT_THRESHOLD : 2 * rule.most + 2;
+    const most = rule === undefined ? MOST_WITHOUT_THRESHOLD : beyond(rule);
     const bursts: Burst[] = [];
     // Where there is no time to wait until all is forgotten, a 429 may come early and still be due.
     const isSettled = rule === undefined || doors.leftMs() > 1.2 * rule.windowMs;
@@ -73,15 +70,19 @@ export function explore(endpoint: Endpoint, doors: Doors, known: Known): Promise
       const forget = async () => {
         if (isSettled) await doors.settle(endpoint);
         // Some limiters still count the window before the last one.
-        if (rule !== undefined && doors.leftMs() > (WINDOWS + 1) * rule.windowMs)
+        if (rule !== undefined && doors.leftMs() > (WINDOWS_OF_EXPLORATION + 1) * rule.windowMs)
           await doors.wait(rule.windowMs);
       };
       const supply = supplyOf(kind, known);
       await forget();
-      let burst = await sendUntilRefused(doors, kind.name, supply, most);
-      if (rule !== undefined && isTooSlow(burst, rule) && doors.leftMs() > WINDOWS * rule.windowMs) {
+      let burst = await sendUntilRefused(doors, supply, most);
+      if (
+        rule !== undefined &&
+        isTooSlow(burst, rule) &&
+        doors.leftMs() > WINDOWS_OF_EXPLORATION * rule.windowMs
+      ) {
         await forget();
-        burst = await sendUntilRefused(doors, kind.name, supply, most);
+        burst = await sendUntilRefused(doors, supply, most);
       }
       bursts.push(burst);
       if (burst.refusal !== undefined)
@@ -96,18 +97,6 @@ export function explore(endpoint: Endpoint, doors: Doors, known: Known): Promise
 const isTooSlow = ({ refusal, trouble, elapsedMs }: Burst, { windowMs }: Rule) =>
   refusal === undefined && trouble === undefined && elapsedMs >= windowMs && elapsedMs < 2 * windowMs;
 
-/** Fresh requests of a kind, as many as are asked for. */
-export type Supply = (count: number) => readonly Request[];
-
-function supplyOf(kind: Kind, known: Known): Supply {
-  let used = 0;
-  return (count) => {
-    const next = kind.make(known, used, count);
-    used += count;
-    return next;
-  };
-}
-
 /** What comes after the first 429. */
 async function follow(
   endpoint: Endpoint,
@@ -121,7 +110,7 @@ async function follow(
   const { request, answer } = first.refusal!;
   const history = [...first.history];
   const begun = first.history[0]!.sentAt;
-  if (rule !== undefined) history.push(...(await tryEarly(doors, rule, begun, supply, first.kind)));
+  if (rule !== undefined) history.push(...(await tryEarly(doors, rule, begun, supply)));
   // Some of it may count, as nobody knows: no counted request may come soon after it.
   const meanwhile = await statusesMeanwhile(endpoint, doors, known);
   const others = await limitedOthers(endpoint, doors, known);
@@ -133,19 +122,18 @@ async function follow(
   );
   const isLetIn = recovery.kind === 'answer';
   const judgement =
-    rule === undefined ? undefined : await decide(doors, rule, history, supply, first.kind, isLetIn);
+    rule === undefined
+      ? undefined
+      : isLetIn
+        ? await decide(doors, rule, history, supply)
+        : judge(history, rule);
   // Leaves the key usable.
-  const isUsable = isLetIn && (await wait(doors, rule, history, supply));
+  const isUsable = isLetIn && (await isLetInAgain(doors, rule, history, supply));
   const hasMembers = endpoint === 'user-status' && known.members.length > 0;
   const members = hasMembers && isUsable ? await sendMembers(doors, known, first.passed) : undefined;
   const counting =
     rule !== undefined && isUsable && members?.refusal === undefined && hasTimeToCount(doors, rule)
-      ? await whatCounts(
-          doors,
-          { kind: first.kind, supply },
-          otherKinds(endpoint, known, first.kind),
-          rule.most,
-        )
+      ? await whatCounts(doors, supply, otherKinds(endpoint, known, supply.kind), rule.most)
       : undefined;
   if (members?.refusal !== undefined || counting !== undefined) await doors.send(found(endpoint, known));
   return {
@@ -172,13 +160,13 @@ const hasTimeToCount = (doors: Doors, { most, windowMs }: Rule) =>
 const otherKinds = (endpoint: Endpoint, known: Known, counted: string) =>
   kindsOf(endpoint)
     .filter(({ name }) => name !== counted)
-    .map((kind) => ({ kind: kind.name, supply: supplyOf(kind, known) }));
+    .map((kind) => supplyOf(kind, known));
 
 const found = (endpoint: Endpoint, known: Known) =>
   asCaller(known, lookupOf(endpoint, findableId(endpoint, known)));
 
 /** Until the limiter lets go, where there is time for it. */
-async function wait(
+async function isLetInAgain(
   doors: Doors,
   rule: Rule | undefined,
   history: Sighting[],
@@ -189,34 +177,26 @@ async function wait(
 }
 
 /** A second burst, and where that does not decide it a third, as long as there is time for it. */
-async function decide(
-  doors: Doors,
-  rule: Rule,
-  history: Sighting[],
-  supply: Supply,
-  kind: string,
-  isLetIn: boolean,
-): Promise<Judgement> {
-  const most = 2 * rule.most + 2;
-  if (!isLetIn) return judge(history, rule);
-  const second = await sendUntilRefused(doors, kind, supply, most);
+async function decide(doors: Doors, rule: Rule, history: Sighting[], supply: Supply): Promise<Judgement> {
+  const second = await sendUntilRefused(doors, supply, beyond(rule));
   history.push(...second.history);
   // Nothing but weights explains it: a burst that finds nothing to be weighed tells, elsewhere in a window than the first.
   const isWeighted = (judgement: Judgement) =>
     judgement.kind !== 'broken' && judgement.manners.every((manner) => manner === 'weighted');
   const isOpen = (judgement: Judgement) =>
     isWeighted(judgement) || (judgement.kind === 'open' && !judgement.isStrictEnough);
-  if (!isOpen(judge(history, rule))) return judge(history, rule);
+  let judgement = judge(history, rule);
   // A bucket looks like windows that end within the first burst; none of those ends now.
-  if (!isWeighted(judge(history, rule)) && doors.leftMs() > 1.5 * rule.windowMs)
-    history.push(...(await tryEarly(doors, rule, second.history[0]?.sentAt ?? doors.now(), supply, kind)));
-  const judgement = judge(history, rule);
+  if (isOpen(judgement) && !isWeighted(judgement) && doors.leftMs() > 1.5 * rule.windowMs) {
+    history.push(...(await tryEarly(doors, rule, second.history[0]?.sentAt ?? doors.now(), supply)));
+    judgement = judge(history, rule);
+  }
   if (!isOpen(judgement) || doors.leftMs() < (isWeighted(judgement) ? 3 : 1.5) * rule.windowMs)
     return judgement;
   if (isWeighted(judgement)) await doors.wait(1.5 * rule.windowMs);
   const reply = await recover(doors, history, rule, supply);
   if (reply.kind !== 'answer') return judge(history, rule);
-  history.push(...(await sendUntilRefused(doors, kind, supply, most)).history);
+  history.push(...(await sendUntilRefused(doors, supply, beyond(rule))).history);
   return judge(history, rule);
 }
 
@@ -226,14 +206,13 @@ async function tryEarly(
   rule: Rule,
   begun: number,
   supply: Supply,
-  kind: string,
 ): Promise<readonly Sighting[]> {
   const early = EARLY * rule.windowMs;
   // At once after a slow burst it would tell nothing: no bucket has won anything back.
   await doors.wait(Math.max(early / 2, begun + early - doors.now()));
-  const { history, refusal, trouble } = await send(doors, kind, supply(1));
+  const { history, refusal, trouble } = await send(doors, supply, 1);
   if (refusal !== undefined || trouble !== undefined) return history;
-  return [...history, ...(await sendUntilRefused(doors, kind, supply, 2 * rule.most + 2)).history];
+  return [...history, ...(await sendUntilRefused(doors, supply, beyond(rule))).history];
 }
 
 /** Waits for a window without any request, where its length is known, and then until the key is let in. */
@@ -244,7 +223,7 @@ async function recover(
   supply: Supply,
 ): Promise<Reply> {
   if (rule !== undefined) await doors.wait(rule.windowMs + MARGIN);
-  const reply = await doors.patiently(supply(1)[0]!, (refused) => history.push(sightingOf(refused)));
+  const reply = await doors.patiently(supply.next(1)[0]!, (refused) => history.push(sightingOf(refused)));
   if (reply.kind === 'answer') history.push(sightingOf(reply));
   return reply;
 }
@@ -252,7 +231,7 @@ async function recover(
 /** More lookups of members than there may be of anything that counts. */
 export function sendMembers(doors: Doors, known: Known, passed: number): Promise<Burst> {
   const most = Math.min(2 * passed + 2, MOST_WITHOUT_THRESHOLD);
-  return sendUntilRefused(doors, lookupsOfMembers.name, supplyOf(lookupsOfMembers, known), most);
+  return sendUntilRefused(doors, supplyOf(lookupsOfMembers, known), most);
 }
 
 /** What a limited key, and nobody's, is told about other requests. */

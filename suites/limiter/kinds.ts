@@ -9,6 +9,24 @@ export interface Kind {
   readonly make: (known: Known, from: number, count: number) => readonly Request[];
 }
 
+/** Fresh requests of one kind, as many as are asked for. */
+export interface Supply {
+  readonly kind: string;
+  readonly next: (count: number) => readonly Request[];
+}
+
+export function supplyOf({ name, make }: Kind, known: Known): Supply {
+  let used = 0;
+  return {
+    kind: name,
+    next: (count) => {
+      const requests = make(known, used, count);
+      used += count;
+      return requests;
+    },
+  };
+}
+
 /** The suite spends one key only: the one under test. */
 export const asCaller = (known: Known, request: Request): Request => ({
   ...request,
