@@ -94,11 +94,6 @@ export function examine(property: Property, context: PropertyContext): Examinati
   };
 }
 
-/** Draws, sends and judges all inputs at once. */
-export async function judgeProperty(property: Property, context: PropertyContext): Promise<Judgement> {
-  return (await examine(property, context).advance(Number.POSITIVE_INFINITY))!;
-}
-
 const isOutOfTime = ({ verdict }: Trial) => verdict.kind === 'unjudged' && verdict.reason === 'budget';
 
 /** In an order whose beginnings, however short, are spread evenly over the list. */

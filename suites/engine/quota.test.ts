@@ -569,7 +569,7 @@ describe('a limit that nobody stated', () => {
     const quota = quotaOf(hand);
     assert.equal(learned(quota), undefined);
     await meetLimit(hand, quota, { passes: 6, wait: 3000 });
-    assert.deepEqual(quota.learned(), { 'deposit-check': { threshold: 6, windowMs: 3020 } });
+    assert.deepEqual(quota.learned(), { 'deposit-check': { most: 6, windowMs: 3020 } });
   });
   test('is kept to from then on, by every key of its endpoint and by no other', async () => {
     const hand = handClock();
@@ -599,14 +599,14 @@ describe('a limit that nobody stated', () => {
         const hand = handClock();
         const quota = quotaOf(hand);
         let before = Number.POSITIVE_INFINITY;
-        let threshold = Number.POSITIVE_INFINITY;
+        let most = Number.POSITIVE_INFINITY;
         for (const { passes, wait } of list) {
           await meetLimit(hand, quota, { passes, wait: wait * 1000 });
           const limit = learned(quota)!;
-          assert.ok(limit.threshold <= threshold && limit.threshold >= 1);
-          const rate = limit.threshold / limit.windowMs;
+          assert.ok(limit.most <= most && limit.most >= 1);
+          const rate = limit.most / limit.windowMs;
           assert.ok(rate <= before * (1 + 1e-9), `${rate} after ${before}`);
-          [before, threshold] = [rate, limit.threshold];
+          [before, most] = [rate, limit.most];
         }
       }),
       { numRuns: 50 },
@@ -618,7 +618,7 @@ describe('a limit that nobody stated', () => {
     await meetLimit(hand, quota, { passes: 8, wait: 8000 });
     // With the probe, four.
     await meetLimit(hand, quota, { passes: 3, wait: 1000 });
-    assert.deepEqual(learned(quota), { threshold: 4, windowMs: 4010 });
+    assert.deepEqual(learned(quota), { most: 4, windowMs: 4010 });
   });
   for (const [name, limits, meeting] of [
     ['where one is stated', limitsOf(5, 3), { passes: 2, wait: 1000 }],

@@ -2,6 +2,7 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import type { Answer, Trouble } from '../answer.ts';
 import { header } from '../answer.ts';
+import type { Rule } from '../limiter/history.ts';
 import { statedRule } from '../limiter/rule.ts';
 import type { Budget } from './budget.ts';
 import type { Clock } from './clock.ts';
@@ -21,7 +22,7 @@ const MARGIN = 20;
 /** What one key has spent on one endpoint, and whether its limiter lets it in. */
 interface Account {
   readonly isStated: boolean;
-  threshold: number;
+  most: number;
   windowMs: number | undefined;
   inFlight: number;
   /** When counted requests that passed went out, since the limiter last let go; where no limit is stated. */
@@ -57,17 +58,11 @@ export interface Quota {
   /** The key that can go out first. */
   readonly soonest: (endpoint: Endpoint, keys: readonly string[]) => string;
   /** Limits that nobody stated, as far as 429s have taught them. */
-  readonly learned: () => Readonly<Partial<Record<Endpoint, Limit>>>;
+  readonly learned: () => Readonly<Partial<Record<Endpoint, Rule>>>;
   /** Waits until whatever was sent to an endpoint is forgotten, whether it counted or not. */
   readonly settle: (endpoint: Endpoint) => Promise<void>;
   /** Waits for 429s so far, in ms. */
   readonly waitedMs: () => number;
-}
-
-/** So many counted requests in a window of so many ms. */
-export interface Limit {
-  readonly threshold: number;
-  readonly windowMs: number;
 }
 
 export interface QuotaOptions {
@@ -90,7 +85,7 @@ export interface QuotaOptions {
  */
 export function createQuota({ clock, budget, limits, deadline, random, signal }: QuotaOptions): Quota {
   const accounts = new Map<string, Account>();
-  const learned = new Map<Endpoint, Limit>();
+  const learned = new Map<Endpoint, Rule>();
   /** When an endpoint was last heard of, in ms. */
   const lastAnswer = new Map<Endpoint, number>();
   const waiters = new Set<() => void>();
@@ -126,8 +121,8 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
   const isFull = (account: Account, price: 0 | 1) => {
     const now = clock.now();
     while (account.releases.length > 0 && account.releases[0]! <= now) account.releases.shift();
-    const most = price === 0 ? account.threshold : Math.max(1, account.threshold - 1);
-    return account.inFlight + account.releases.length >= most;
+    const room = price === 0 ? account.most : Math.max(1, account.most - 1);
+    return account.inFlight + account.releases.length >= room;
   };
 
   const admit: Quota['admit'] = async (endpoint, key, price, until) => {
@@ -173,18 +168,18 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
 
   /** The wait until a limiter lets go tells its window; what passed before, its threshold. */
   const learn = (endpoint: Endpoint, key: string, account: Account, release: Answer) => {
-    const { passes, threshold, windowMs, isStated } = account;
+    const { passes, most, windowMs, isStated } = account;
     const first = passes[0];
     account.passes = [];
     if (isStated || key === '' || first === undefined) return;
     const measured = release.receivedAt - first;
     // A shorter measure must not make for a higher rate than was found too high before.
-    const limit: Limit =
+    const limit: Rule =
       windowMs === undefined
-        ? { threshold: passes.length, windowMs: measured }
+        ? { most: passes.length, windowMs: measured }
         : {
-            threshold: Math.min(threshold, passes.length),
-            windowMs: Math.max(measured, (windowMs * Math.min(threshold, passes.length)) / threshold),
+            most: Math.min(most, passes.length),
+            windowMs: Math.max(measured, (windowMs * Math.min(most, passes.length)) / most),
           };
     learned.set(endpoint, limit);
     for (const [name, other] of accounts)
@@ -248,16 +243,16 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
   };
 }
 
-const unlimited = { threshold: Number.POSITIVE_INFINITY, windowMs: undefined };
+const unlimited = { most: Number.POSITIVE_INFINITY, windowMs: undefined };
 
 /** Only keys that were issued have a threshold stated for them; the empty name stands for everybody else. */
 function stated(
   limits: FixtureLimits,
   endpoint: Endpoint,
   key: string,
-): (Limit & { readonly isStated: true }) | undefined {
+): (Rule & { readonly isStated: true }) | undefined {
   const rule = key === '' ? undefined : statedRule(endpoint, { limits });
-  return rule === undefined ? undefined : { isStated: true, threshold: rule.most, windowMs: rule.windowMs };
+  return rule === undefined ? undefined : { isStated: true, ...rule };
 }
 
 /** A date as HTTP writes it today, as asctime() wrote it, and as RFC 850 did (RFC 9110 5.6.7); all of them UTC. */

@@ -191,3 +191,43 @@ test('a limiter is driven to its limit once a run', async () => {
   await explore('user-status', doors, known);
   assert.equal(log.length, length);
 });
+
+describe('a target that takes its time', () => {
+  const isUnderTest = (request: Request) => (keyOf(request) === known.callerKeys[0]!.key ? 'key' : undefined);
+  const exploringDeposits = (make: () => Limiter, meets: NonNullable<Simulation['meets']>, most = MOST) =>
+    exploring(make, {
+      endpoint: 'deposit-check',
+      account: isUnderTest,
+      meets,
+      what: {
+        ...known,
+        limits: { ...known.limits, 'deposit-check': { requests: most, windowSeconds: WINDOW / 1000 } },
+      },
+    });
+
+  test('what is asked while a key is limited may spend what a bucket won back, and fails it not', async () => {
+    // The second lot finds one in the bucket.
+    const { limited } = await exploringDeposits(
+      () => refilled(6, 6 / WINDOW),
+      (lot) => (lot === 1 ? 330 : 10),
+    );
+    assert.notEqual(limited?.judgement?.kind, 'broken', JSON.stringify(limited?.judgement));
+  });
+  test('a bucket that grows while it is emptied is told from windows that let one more through', async () => {
+    for (const each of [1, 3, 5, 10]) {
+      const { limited } = await exploringDeposits(
+        () => refilled(40, 40 / WINDOW),
+        (_, place) => 10 + place * each,
+        40,
+      );
+      assert.equal(limited?.judgement?.kind, 'kept', JSON.stringify(limited?.judgement));
+    }
+  });
+  test('a burst that took longer than a window is tried once more', async () => {
+    const { bursts } = await exploringDeposits(
+      () => () => true,
+      (lot, place) => 10 + place * (lot < 2 ? 90 : 5),
+    );
+    assert.deepEqual([bursts.length, bursts[0]!.elapsedMs < WINDOW], [1, true]);
+  });
+});

@@ -1,27 +1,22 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer, Reply } from '../answer.ts';
-import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
-import { lookupOf, type Request } from '../request.ts';
+import type { Request } from '../request.ts';
 import type { Doors } from '../requirement.ts';
-import { send, sendUntilRefused, sightingOf, type Burst } from './burst.ts';
+import { sendUntilRefused, type Burst } from './burst.ts';
 import { LEAST_THRESHOLD, whatCounts } from './counting.ts';
+import { decide, isLetInAgain, recover, tryEarly } from './decide.ts';
 import type { Rule, Sighting } from './history.ts';
 import { judge, type Judgement } from './judge.ts';
-import { asCaller, kindsOf, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
+import { found, kindsOf, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
+import { limitedOthers, statusesMeanwhile } from './meanwhile.ts';
 import { beyond, statedRule, WINDOWS_OF_EXPLORATION } from './rule.ts';
 
 /** Requests of one kind that are spent on finding a limiter whose threshold nobody stated. */
 const MOST_WITHOUT_THRESHOLD = 1000;
 
-/** How far into a window a limited key is tried once more: only a bucket that is refilled, or a new window, lets it in. */
-const EARLY = 0.3;
-
 /** A window, in ms, up to which it is worth another one to see what else counts. */
 const LONGEST_TO_COUNT = 10_000;
-
-/** Added to a window before it counts as over, in ms. */
-const MARGIN = 50;
 
 /** What is known of an endpoint's limiter after it was driven to its limit. Times are ms. */
 export interface Exploration {
@@ -162,114 +157,8 @@ const otherKinds = (endpoint: Endpoint, known: Known, counted: string) =>
     .filter(({ name }) => name !== counted)
     .map((kind) => supplyOf(kind, known));
 
-const found = (endpoint: Endpoint, known: Known) =>
-  asCaller(known, lookupOf(endpoint, findableId(endpoint, known)));
-
-/** Until the limiter lets go, where there is time for it. */
-async function isLetInAgain(
-  doors: Doors,
-  rule: Rule | undefined,
-  history: Sighting[],
-  supply: Supply,
-): Promise<boolean> {
-  if (doors.leftMs() < (rule?.windowMs ?? 0) + MARGIN) return false;
-  return (await recover(doors, history, rule, supply)).kind === 'answer';
-}
-
-/** A second burst, and where that does not decide it a third, as long as there is time for it. */
-async function decide(doors: Doors, rule: Rule, history: Sighting[], supply: Supply): Promise<Judgement> {
-  const second = await sendUntilRefused(doors, supply, beyond(rule));
-  history.push(...second.history);
-  // Nothing but weights explains it: a burst that finds nothing to be weighed tells, elsewhere in a window than the first.
-  const isWeighted = (judgement: Judgement) =>
-    judgement.kind !== 'broken' && judgement.manners.every((manner) => manner === 'weighted');
-  const isOpen = (judgement: Judgement) =>
-    isWeighted(judgement) || (judgement.kind === 'open' && !judgement.isStrictEnough);
-  let judgement = judge(history, rule);
-  // A bucket looks like windows that end within the first burst; none of those ends now.
-  if (isOpen(judgement) && !isWeighted(judgement) && doors.leftMs() > 1.5 * rule.windowMs) {
-    history.push(...(await tryEarly(doors, rule, second.history[0]?.sentAt ?? doors.now(), supply)));
-    judgement = judge(history, rule);
-  }
-  if (!isOpen(judgement) || doors.leftMs() < (isWeighted(judgement) ? 3 : 1.5) * rule.windowMs)
-    return judgement;
-  if (isWeighted(judgement)) await doors.wait(1.5 * rule.windowMs);
-  const reply = await recover(doors, history, rule, supply);
-  if (reply.kind !== 'answer') return judge(history, rule);
-  history.push(...(await sendUntilRefused(doors, supply, beyond(rule))).history);
-  return judge(history, rule);
-}
-
-/** One request well before the window may end, and more if it is let in: this tells windows from buckets. */
-async function tryEarly(
-  doors: Doors,
-  rule: Rule,
-  begun: number,
-  supply: Supply,
-): Promise<readonly Sighting[]> {
-  const early = EARLY * rule.windowMs;
-  // At once after a slow burst it would tell nothing: no bucket has won anything back.
-  await doors.wait(Math.max(early / 2, begun + early - doors.now()));
-  const { history, refusal, trouble } = await send(doors, supply, 1);
-  if (refusal !== undefined || trouble !== undefined) return history;
-  return [...history, ...(await sendUntilRefused(doors, supply, beyond(rule))).history];
-}
-
-/** Waits for a window without any request, where its length is known, and then until the key is let in. */
-async function recover(
-  doors: Doors,
-  history: Sighting[],
-  rule: Rule | undefined,
-  supply: Supply,
-): Promise<Reply> {
-  if (rule !== undefined) await doors.wait(rule.windowMs + MARGIN);
-  const reply = await doors.patiently(supply.next(1)[0]!, (refused) => history.push(sightingOf(refused)));
-  if (reply.kind === 'answer') history.push(sightingOf(reply));
-  return reply;
-}
-
 /** More lookups of members than there may be of anything that counts. */
 export function sendMembers(doors: Doors, known: Known, passed: number): Promise<Burst> {
   const most = Math.min(2 * passed + 2, MOST_WITHOUT_THRESHOLD);
   return sendUntilRefused(doors, supplyOf(lookupsOfMembers, known), most);
-}
-
-/** What a limited key, and nobody's, is told about other requests. */
-async function statusesMeanwhile(
-  endpoint: Endpoint,
-  doors: Doors,
-  known: Known,
-): Promise<Record<string, number>> {
-  const asked = {
-    'a lookup that finds': found(endpoint, known),
-    'an invalid id': asCaller(known, lookupOf(endpoint, 'invalid')),
-    'an unknown key': lookupOf(endpoint, findableId(endpoint, known), {
-      credential: { as: 'header', value: 'Bearer nobody', shell: 'Bearer nobody' },
-    }),
-  };
-  const replies = await doors.burst(...Object.values(asked));
-  return Object.fromEntries(
-    Object.keys(asked).flatMap((name, at) => {
-      const reply = replies[at]!;
-      return reply.kind === 'answer' ? [[name, reply.status] as const] : [];
-    }),
-  );
-}
-
-async function limitedOthers(
-  endpoint: Endpoint,
-  doors: Doors,
-  known: Known,
-): Promise<Record<string, boolean>> {
-  const others = [...known.callerKeys.slice(1, 2), ...known.otherKeys.slice(0, 1)];
-  const replies = await doors.burst(
-    ...others.map((key) =>
-      lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }),
-    ),
-  );
-  return Object.fromEntries(
-    replies.flatMap((reply, nth) =>
-      reply.kind === 'answer' ? [[others[nth]!.name, reply.status === 429] as const] : [],
-    ),
-  );
 }

@@ -3,19 +3,7 @@ import { describe, test } from 'node:test';
 import fc from 'fast-check';
 import type { Rule, Sighting } from './history.ts';
 import { judge } from './judge.ts';
-import { limiters, noise, refilled, type Limiter } from './simulated.ts';
-
-const weighted = (most: number, windowMs: number, phase: number): Limiter => {
-  const counts = new Map<number, number>();
-  return (instant) => {
-    const at = Math.floor((instant - phase) / windowMs);
-    const into = (instant - phase) / windowMs - at;
-    const count = counts.get(at) ?? 0;
-    if ((counts.get(at - 1) ?? 0) * (1 - into) + count + 1 > most) return false;
-    counts.set(at, count + 1);
-    return true;
-  };
-};
+import { limiters, noise, refilled, weighted, type Limiter } from './simulated.ts';
 
 const manners = fc.constantFrom(...Object.keys(limiters));
 const rules = fc.record({

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { findableId, stranger, strangerAt } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
-import { depositCheck, userStatus, type Request } from '../request.ts';
+import { depositCheck, lookupOf, userStatus, type Request } from '../request.ts';
 
 /** A kind of request that may count, and how to make many of them, each another. */
 export interface Kind {
@@ -32,6 +32,10 @@ export const asCaller = (known: Known, request: Request): Request => ({
   ...request,
   credential: { as: 'key', key: known.callerKeys[0]! },
 });
+
+/** A lookup of the key under test that finds something. */
+export const found = (endpoint: Endpoint, known: Known) =>
+  asCaller(known, lookupOf(endpoint, findableId(endpoint, known)));
 
 const each = (name: string, request: (known: Known, nth: number) => Request): Kind => ({
   name,

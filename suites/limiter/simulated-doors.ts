@@ -11,6 +11,8 @@ export interface Simulation {
   readonly limiterOf: (request: Request) => Limiter | undefined;
   /** Requests take from nothing to so many ms there, and as many back. */
   readonly slowness?: number;
+  /** When a request meets the target, in ms after its sending, by its lot and its place there; in place of `slowness`. */
+  readonly meets?: (lot: number, place: number) => number;
   readonly seed?: number;
   /** When the run ends, in ms of its time. */
   readonly deadline?: number;
@@ -22,25 +24,35 @@ export interface Simulation {
 
 const START = 10_000;
 
+/** The way back of an answer whose way there is given, in ms. */
+const BACK = 10;
+
 /** Waits for a 429 to end, in ms, one after another; then it is given up. */
 const BACK_OFFS = [500, 1000, 2000, 4000, 8000, 16_000];
 
 /** Doors to a simulated target, and what went through them. */
 export function simulatedDoors(simulation: Simulation) {
-  const { limiterOf, slowness = 0, seed = 1, forgetsAfter = 0, isLost = () => false } = simulation;
+  const { limiterOf, slowness = 0, meets, seed = 1, forgetsAfter = 0, isLost = () => false } = simulation;
   const deadline = START + (simulation.deadline ?? 1_000_000);
   const next = noise(seed);
   const log: Request[] = [];
   const stories = new Map<string, Promise<unknown>>();
   let now = START;
+  let lots = 0;
 
   /** Whoever arrives first is asked first; time goes on to the last answer. */
   const burst = (requests: readonly Request[]): readonly Reply[] => {
     const sentAt = now;
-    const trips = requests.map((request) => {
+    const lot = lots++;
+    const trips = requests.map((request, place) => {
       const lost = isLost(log.push(request) - 1);
-      const instant = sentAt + next() * slowness;
-      return { request, lost, instant, receivedAt: instant + next() * slowness };
+      const instant = sentAt + (meets?.(lot, place) ?? next() * slowness);
+      return {
+        request,
+        lost,
+        instant,
+        receivedAt: instant + (meets === undefined ? next() * slowness : BACK),
+      };
     });
     const replies = new Map<unknown, Reply>();
     for (const trip of trips.toSorted((a, b) => a.instant - b.instant)) {

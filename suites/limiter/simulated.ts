@@ -60,18 +60,30 @@ export const limiters: Readonly<Record<string, (most: number, windowMs: number, 
   };
 
 /** A bucket that holds so many and wins back so many a ms; full to begin with. */
-export const refilled = (holds: number, perMs: number): Limiter =>
-  (() => {
-    let level = holds;
-    let last = 0;
-    return (instant: number) => {
-      level = Math.min(holds, level + (instant - last) * perMs);
-      last = instant;
-      if (level < 1) return false;
-      level--;
-      return true;
-    };
-  })();
+export const refilled = (holds: number, perMs: number): Limiter => {
+  let level = holds;
+  let last = 0;
+  return (instant) => {
+    level = Math.min(holds, level + (instant - last) * perMs);
+    last = instant;
+    if (level < 1) return false;
+    level--;
+    return true;
+  };
+};
+
+/** Windows one after another; of the one before, the part that is less than a window ago counts as well. */
+export const weighted = (most: number, windowMs: number, phase: number): Limiter => {
+  const counts = new Map<number, number>();
+  return (instant) => {
+    const at = Math.floor((instant - phase) / windowMs);
+    const into = (instant - phase) / windowMs - at;
+    const count = counts.get(at) ?? 0;
+    if ((counts.get(at - 1) ?? 0) * (1 - into) + count + 1 > most) return false;
+    counts.set(at, count + 1);
+    return true;
+  };
+};
 
 /** Numbers from 0 to 1, always the same ones for a seed: cheaper by far than to draw each (mulberry32). */
 export function noise(seed: number): () => number {
