@@ -1,0 +1,75 @@
+import type { Surroundings } from '../surroundings.ts';
+
+/** A flag, or a positional argument, as it is told to the command line. */
+export interface Flag {
+  readonly type: 'string' | 'boolean';
+  readonly describe: string;
+  readonly array?: true;
+  readonly requiresArg?: true;
+  readonly demandOption?: true;
+  readonly choices?: readonly string[];
+  readonly default?: string | boolean | readonly string[];
+}
+
+/** A command of the command line, as a value. */
+export interface Command {
+  /** Its name, and its positional arguments: `verify [url]`. */
+  readonly usage: string;
+  /** What it does, in a few words. */
+  readonly what: string;
+  readonly positionals: Readonly<Record<string, Flag>>;
+  readonly flags: Readonly<Record<string, Flag>>;
+  /** Command lines, and what they do; `$0` stands for the program. */
+  readonly examples: readonly (readonly [line: string, what: string])[];
+  /** Loads what it needs when it is called; returns the exit code. */
+  readonly run: (values: never, surroundings: Surroundings) => Promise<number>;
+}
+
+/** Commands under one name: `fixture check`, `fixture generate`. */
+export interface Family {
+  readonly usage: string;
+  readonly what: string;
+  readonly commands: readonly Command[];
+}
+
+/** What was typed, by the names of the flags in camel case. */
+type Values<Flags extends FlagTable> = {
+  readonly [Name in keyof Flags & string as Camel<Name>]: Value<Flags[Name]>;
+};
+
+type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
+  ? `${Head}${Capitalize<Camel<Tail>>}`
+  : Name;
+
+type Value<One extends Flag> = One extends { readonly array: true }
+  ? readonly string[]
+  : One extends { readonly type: 'boolean' }
+    ? boolean
+    : One extends { readonly default: string } | { readonly demandOption: true }
+      ? Choice<One>
+      : Choice<One> | undefined;
+
+type Choice<One extends Flag> = One extends { readonly choices: readonly (infer Text)[] } ? Text : string;
+
+type FlagTable = Readonly<Record<string, Flag>>;
+
+/** Makes a command, and sees that it takes what its flags give. */
+export function command<const Given extends FlagTable = {}, const Placed extends FlagTable = {}>(spec: {
+  readonly usage: string;
+  readonly what: string;
+  readonly positionals?: Placed;
+  readonly flags?: Given;
+  readonly examples?: Command['examples'];
+  readonly run: (values: Values<Given> & Values<Placed>, surroundings: Surroundings) => Promise<number>;
+}): Command {
+  return { positionals: {}, flags: {}, examples: [], ...spec };
+}
+
+/** A flag that takes one value. */
+export const text = { type: 'string', requiresArg: true } as const;
+
+/** A flag that may be repeated. */
+export const list = { type: 'string', array: true, default: [], requiresArg: true } as const;
+
+/** A flag that is there or not. */
+export const onOff = { type: 'boolean', default: false } as const;

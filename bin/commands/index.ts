@@ -1,0 +1,17 @@
+import type { Command, Family } from './command.ts';
+import { fixture } from './fixture.ts';
+import { healthcheck } from './healthcheck.ts';
+import { mock } from './mock.ts';
+import { requirements } from './requirements.ts';
+import { selfTest } from './self-test.ts';
+import { verify } from './verify.ts';
+
+/** Every command, in the order of the help. */
+export const commands: readonly (Command | Family)[] = [
+  verify,
+  mock,
+  requirements,
+  fixture,
+  healthcheck,
+  selfTest,
+];
