@@ -51,6 +51,7 @@ export function property<Input>(spec: PropertySpec<Input>): Property {
   } = spec;
 
   const caseOf = (input: Input, known: Known): Case => ({
+    input,
     requests: ask(input, known),
     atOnce: atOnce ?? false,
     once: once?.(input) ?? false,
@@ -92,6 +93,7 @@ export function property<Input>(spec: PropertySpec<Input>): Property {
       const { arbitrary, options } = stream(known, draw);
       return fc.sample(fc.tuple(arbitrary), options).map(([input]) => caseOf(input, known));
     },
+    caseOf: (input, known) => caseOf(input as Input, known),
     drawAt: (known, draw, path) => {
       const { arbitrary, options } = stream(known, draw);
       if (Number.parseInt(path, 10) >= options.numRuns) throw noInput(path);

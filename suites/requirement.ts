@@ -19,6 +19,8 @@ export interface Subject {
 
 /** One input, ready to be sent and judged. */
 export interface Case {
+  /** What it was made of: JSON, and nothing that JSON cannot hold. */
+  readonly input: unknown;
   readonly requests: readonly Request[];
   /** Whether the requests go out at once, instead of in turn. */
   readonly atOnce: boolean;
@@ -52,6 +54,8 @@ export interface Property extends Subject {
   /** Why the fixture does not suffice for it; undefined where it does. */
   readonly lacks: (known: Known) => Verdict | undefined;
   readonly draw: (known: Known, draw: Draw) => readonly Case[];
+  /** The case of an input that was drawn before. */
+  readonly caseOf: (input: unknown, known: Known) => Case;
   /** The one case that a path leads to. */
   readonly drawAt: (known: Known, draw: Draw, path: string) => Case;
   /** Looks for the smallest input that fails as the one at `index` does. */
@@ -106,7 +110,7 @@ export interface Doors {
   /** Waits until an endpoint's limiter has forgotten what the key under test did, and lets it in. */
   readonly settle: (endpoint: Endpoint) => Promise<void>;
   /** What `make` gives, made once a run: for requirements that speak of one and the same story. */
-  readonly once: <Result>(name: string, make: () => Promise<Result>) => Promise<Result>;
+  readonly once: <Result>(name: string, make: (doors: Doors) => Promise<Result>) => Promise<Result>;
   /** Holds a state while `during` looks at it, and takes it back; undefined where no hook was given. */
   readonly withState?: <Result>(
     state: string,

@@ -484,3 +484,263 @@ export interface Broken1 {
   outcome: 'broken';
   words: string;
 }
+
+/**
+ * A line of a transcript: everything that happens in a run of verify, as it happens. Keys stand by their names.
+ */
+export type TranscriptLine =
+  | TranscriptStart
+  | TranscriptExchange
+  | TranscriptPlanned
+  | TranscriptTrial
+  | TranscriptShrunk
+  | TranscriptDoor
+  | TranscriptStopped
+  | TranscriptOutcome
+  | TranscriptEnd;
+/**
+ * By number what came of requests that went out, and what kept others back.
+ */
+export type Replies = (number | TranscriptTrouble)[];
+
+/**
+ * The first line: what was to be done.
+ */
+export interface TranscriptStart {
+  line: 'start';
+  format: 'ib-conformance/transcript/1';
+  /**
+   * Version of ib-conformance.
+   */
+  version: string;
+  /**
+   * The {base_url} that is driven.
+   */
+  target: string;
+  /**
+   * Id of the partner whose key makes the calls.
+   */
+  partner?: string;
+  seed: number;
+  cases: number;
+  startedAt: string;
+  /**
+   * The one input that was asked for: a path of fast-check.
+   */
+  replay?: string;
+  /**
+   * Ids of what is checked, in the order of the record.
+   */
+  requirements: string[];
+  /**
+   * Whether that is the whole catalogue.
+   */
+  whole: boolean;
+  /**
+   * Ids that are left out on request.
+   */
+  skip: string[];
+  /**
+   * Whether the state of the target can be changed.
+   */
+  stateHook: boolean;
+  notes: string[];
+  /**
+   * Command that repeats the run.
+   */
+  rerun?: string;
+  canary?: string[];
+  /**
+   * What is true of the target; each key by its name.
+   */
+  fixture: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * A request that went out, and what came of it.
+ */
+export interface TranscriptExchange {
+  line: 'exchange';
+  /**
+   * Its number, from 0.
+   */
+  n: number;
+  /**
+   * Id of the requirement that asked first.
+   */
+  of?: string;
+  request: TranscriptRequest;
+  answer?: TranscriptAnswer;
+  trouble?: TranscriptTrouble;
+}
+/**
+ * A request; keys by their names.
+ */
+export interface TranscriptRequest {
+  endpoint: 'user-status' | 'deposit-check';
+  method: string;
+  /**
+   * Path and query below {base_url}.
+   */
+  target: string;
+  /**
+   * Those beside Authorization.
+   */
+  headers: {
+    [k: string]: string;
+  };
+  body?: string;
+  credential: TranscriptCredential;
+  /**
+   * Name of a key that stands elsewhere than in Authorization.
+   */
+  misplaced?: string;
+}
+/**
+ * What stands in Authorization.
+ */
+export interface TranscriptCredential {
+  as: 'caller' | 'key' | 'header' | 'none';
+  /**
+   * Name of the key.
+   */
+  key?: string;
+  scheme?: string;
+  /**
+   * The field's value as a shell writes it, with $IB_API_KEY for the key.
+   */
+  shell?: string;
+}
+/**
+ * An answer. Times are ms of the run's clock.
+ */
+export interface TranscriptAnswer {
+  status: number;
+  headers: {
+    [k: string]: string[];
+  };
+  text: string;
+  /**
+   * Why the body is no JSON.
+   */
+  notJson?: string;
+  sentAt: number;
+  receivedAt: number;
+  /**
+   * ms of real time.
+   */
+  tookMs: number;
+}
+/**
+ * Why no answer arrived.
+ */
+export interface TranscriptTrouble {
+  code:
+    | 'timeout'
+    | 'network'
+    | 'rate-limited'
+    | 'budget'
+    | 'interrupted'
+    | 'no-fixture'
+    | 'state-hook'
+    | 'not-recorded';
+  words: string;
+  /**
+   * Name of the key that would have been presented.
+   */
+  key?: string;
+}
+/**
+ * How many distinct inputs a requirement is going to be judged by.
+ */
+export interface TranscriptPlanned {
+  line: 'planned';
+  of: string;
+  inputs: number;
+}
+/**
+ * An input that was tried.
+ */
+export interface TranscriptTrial {
+  line: 'trial';
+  of: string;
+  stage: 'draw' | 'confirm' | 'shrink';
+  /**
+   * Which input of the draw, or how manieth try of its stage.
+   */
+  nth: number;
+  /**
+   * What the requests were made of.
+   */
+  input?: {
+    [k: string]: unknown;
+  };
+  replies: Replies;
+  /**
+   * Whether the key under test was known to work.
+   */
+  keyWorks?: boolean;
+}
+/**
+ * Where the smallest input that fails stands.
+ */
+export interface TranscriptShrunk {
+  line: 'shrunk';
+  of: string;
+  path: string;
+}
+/**
+ * What a scenario asked for and got.
+ */
+export interface TranscriptDoor {
+  line: 'door';
+  /**
+   * Id of the requirement, or the name of a story that several share.
+   */
+  of: string;
+  nth: number;
+  door: 'send' | 'sendAtOnce' | 'patiently' | 'burst' | 'first' | 'withState' | 'now' | 'leftMs' | 'keyWorks';
+  replies?: Replies;
+  /**
+   * Answers with 429 that were waited out.
+   */
+  refused?: number[];
+  value?: number | boolean;
+}
+/**
+ * Nothing more was asked for a requirement, for a reason that lies in the run.
+ */
+export interface TranscriptStopped {
+  line: 'stopped';
+  of: string;
+  reason: string;
+  words: string;
+}
+/**
+ * What a requirement came to, as in the run record.
+ */
+export interface TranscriptOutcome {
+  line: 'outcome';
+  result: {
+    [k: string]: unknown;
+  };
+}
+/**
+ * The last line. Where it is missing, the run was cut off.
+ */
+export interface TranscriptEnd {
+  line: 'end';
+  durationMs: number;
+  requests: number;
+  rateLimited: {
+    answers: number;
+    waitedMs: number;
+  };
+  /**
+   * Whether the key under test was ever answered with anything but 401.
+   */
+  keyWorks?: boolean;
+  interrupted: boolean;
+  verdict: 'conformant' | 'nonconformant' | 'incomplete';
+}

@@ -21,6 +21,8 @@ export interface Terms {
   readonly until?: number;
   /** Sees the 429s that are waited out. */
   readonly onRefused?: (answer: Answer) => void;
+  /** Id of the requirement that asks. */
+  readonly of?: string;
 }
 
 export interface CourierOptions {
@@ -32,8 +34,8 @@ export interface CourierOptions {
   readonly signal: AbortSignal;
   /** Requests without an answer, in a row, after which the target counts as gone. */
   readonly mostTroubles: number;
-  /** Sees every answer as it arrives. */
-  readonly onAnswer: (request: Request, answer: Answer) => void;
+  /** Sees every request that went out and what came of it, as it comes. */
+  readonly onExchange: (request: Request, reply: Reply, of: string | undefined) => void;
 }
 
 /** Carries requests to the target and replies back, whatever limiters and the network do meanwhile. */
@@ -43,7 +45,7 @@ export interface Courier {
   /** As `deliver`, but equal requests share the first delivery. */
   readonly share: (request: Request, terms?: Terms) => Promise<Delivery>;
   /** A 429 is an answer like any other. */
-  readonly deliverAnyway: (request: Request) => Promise<Delivery>;
+  readonly deliverAnyway: (request: Request, terms?: Terms) => Promise<Delivery>;
   readonly settle: Doors['settle'];
   /** 429s that were waited out so far. */
   readonly rateLimited: () => number;
@@ -55,7 +57,7 @@ export interface Courier {
 const TRIES = 3;
 
 export function createCourier(options: CourierOptions): Courier {
-  const { client, known, clock, budget, quota, signal, mostTroubles, onAnswer } = options;
+  const { client, known, clock, budget, quota, signal, mostTroubles, onExchange } = options;
   const shared = new Map<string, Promise<Delivery>>();
   const issued = new Set(known.everyKey.map(({ key }) => key));
   const callers = known.callerKeys.map(({ key }) => key);
@@ -72,7 +74,7 @@ export function createCourier(options: CourierOptions): Courier {
     return { ...request, credential: { as: 'key', key } };
   };
 
-  const transmit = async (request: Request): Promise<Reply> => {
+  const transmit = async (request: Request, of: string | undefined): Promise<Reply> => {
     const authorization = authorizationOf(request);
     const wire = {
       method: request.method,
@@ -102,8 +104,8 @@ export function createCourier(options: CourierOptions): Courier {
           reply.status !== 429
         )
           keyWorks = keyWorks === true || reply.status !== 401;
-        onAnswer(request, reply);
       }
+      onExchange(request, reply, of);
       return reply;
     }
   };
@@ -126,7 +128,7 @@ export function createCourier(options: CourierOptions): Courier {
       const price = priceOf(request, known);
       const refusal = anyway ? undefined : await quota.admit(request.endpoint, account, price, terms.until);
       if (refusal !== undefined) return { request, reply: refusal };
-      const reply = await transmit(request);
+      const reply = await transmit(request, terms.of);
       quota.note(request.endpoint, account, price, reply.kind === 'answer' ? reply : undefined, !anyway);
       if (signal.aborted && reply.kind === 'trouble')
         return { request, reply: trouble('interrupted', 'the run was interrupted') };
@@ -148,7 +150,7 @@ export function createCourier(options: CourierOptions): Courier {
       if (delivery.reply.kind === 'trouble' && delivery.reply.code === 'budget') shared.delete(name);
       return delivery;
     },
-    deliverAnyway: (request) => attempt(request, true),
+    deliverAnyway: (request, terms) => attempt(request, true, terms),
     settle: async (endpoint) => {
       const [key] = known.callerKeys;
       if (key === undefined) return;

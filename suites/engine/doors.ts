@@ -3,6 +3,8 @@ import type { Request } from '../request.ts';
 import type { Doors, StateHook } from '../requirement.ts';
 import type { Clock } from './clock.ts';
 import type { Courier, Delivery } from './courier.ts';
+import type { OnEvent } from './events.ts';
+import { tapedDoors } from './taped-doors.ts';
 
 export interface DoorsOptions {
   readonly courier: Courier;
@@ -14,16 +16,29 @@ export interface DoorsOptions {
   /** When the scenarios at work have to end, if earlier. */
   readonly until: () => number | undefined;
   readonly hook?: StateHook;
+  readonly onEvent?: OnEvent;
 }
 
-/** What a scenario may do to the world. */
-export function createDoors(options: DoorsOptions): Doors {
+/** What a scenario may do to the world, by its id. */
+export function createDoors(options: DoorsOptions): (of: string) => Doors {
+  const stories = new Map<string, Promise<unknown>>();
+  const doorsOf = (of: string): Doors => {
+    const doors = open(options, of, (name, make) => {
+      const story = stories.get(name) ?? make(doorsOf(name));
+      stories.set(name, story);
+      return story as ReturnType<typeof make>;
+    });
+    return options.onEvent === undefined ? doors : tapedDoors(doors, of, options.onEvent);
+  };
+  return doorsOf;
+}
+
+function open(options: DoorsOptions, of: string, once: Doors['once']): Doors {
   const { courier, clock, signal, cases, deadline, hook } = options;
   const terms = () => {
     const until = options.until();
-    return until === undefined ? {} : { until };
+    return until === undefined ? { of } : { of, until };
   };
-  const stories = new Map<string, Promise<unknown>>();
   const replyOf = async (carry: (request: Request) => Promise<Delivery>, request: Request): Promise<Reply> =>
     (await carry(request)).reply;
   const deliver = (request: Request) => courier.deliver(request, terms());
@@ -36,15 +51,12 @@ export function createDoors(options: DoorsOptions): Doors {
     sendAtOnce: (...requests) => Promise.all(requests.map((request) => replyOf(deliver, request))),
     patiently: async (request, onRefused) =>
       (await courier.deliver(request, { ...terms(), onRefused })).reply,
-    burst: (...requests) => Promise.all(requests.map((request) => replyOf(courier.deliverAnyway, request))),
-    first: (request) => replyOf(courier.share, request),
+    burst: (...requests) =>
+      Promise.all(requests.map((request) => replyOf((one) => courier.deliverAnyway(one, { of }), request))),
+    first: (request) => replyOf((one) => courier.share(one, { of }), request),
     settle: courier.settle,
     keyWorks: courier.keyWorks,
-    once: <Result>(name: string, make: () => Promise<Result>) => {
-      const story = stories.get(name) ?? make();
-      stories.set(name, story);
-      return story as Promise<Result>;
-    },
+    once,
     wait: (ms) => clock.sleep(Math.min(ms, Math.max(0, deadline - clock.now())), signal),
     now: clock.now,
     leftMs: () => deadline - clock.now(),

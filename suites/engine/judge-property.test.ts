@@ -8,7 +8,8 @@ import { answerOf } from '../sample-answers.ts';
 import { sampleKnown as known } from '../sample-known.ts';
 import { depends, failed, held, type Verdict } from '../verdict.ts';
 import type { Courier } from './courier.ts';
-import { evenly, examine, type Judgement } from './judge-property.ts';
+import { evenly, examine } from './judge-property.ts';
+import type { Judgement } from './trial.ts';
 
 /** A target: what it says to a request, and to the how manieth of its kind. */
 type Target = (value: number, again: number, request: Request) => Reply;

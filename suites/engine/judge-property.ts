@@ -1,30 +1,18 @@
-import type { Answer, Trouble } from '../answer.ts';
-import type { Known } from '../known.ts';
 import { fingerprint, type Request } from '../request.ts';
 import type { Case, Draw, Property } from '../requirement.ts';
-import { unjudged, type Verdict } from '../verdict.ts';
+import type { Known } from '../known.ts';
 import type { Courier, Delivery } from './courier.ts';
+import { ignore, type OnEvent, type Stage } from './events.ts';
 import { inPool } from './pool.ts';
-
-/** What a requirement comes to, with the exchange that shows it. */
-export interface Judgement {
-  readonly verdict: Verdict;
-  /** Distinct inputs that were judged. */
-  readonly cases: number;
-  /** Distinct inputs that were to be judged, where not all of them were. */
-  readonly planned?: number;
-  readonly evidence?: Delivery;
-  /** Leads to the input again, with the same seed. */
-  readonly path?: string;
-}
-
-/** A case that was sent. */
-interface Trial {
-  readonly verdict: Verdict;
-  readonly deliveries: readonly Delivery[];
-}
-
-type Failure = Verdict & { readonly kind: 'failed' };
+import {
+  confirmed,
+  judgementOf,
+  summarize,
+  trialOf,
+  type FailedTrial,
+  type Judgement,
+  type Trial,
+} from './trial.ts';
 
 export interface PropertyContext {
   readonly known: Known;
@@ -33,6 +21,7 @@ export interface PropertyContext {
   readonly concurrency: number;
   /** Judge only the input that this path leads to. */
   readonly path?: string;
+  readonly onEvent?: OnEvent;
 }
 
 /** A property at work: its inputs are tried in rounds, so that what is cut for want of time is cut evenly. */
@@ -56,10 +45,11 @@ export interface Examination {
  * is sent again before it counts, and then shrunk.
  */
 export function examine(property: Property, context: PropertyContext): Examination {
-  const { known, draw, path } = context;
+  const { known, draw, path, onEvent = ignore } = context;
   const cases = path === undefined ? property.draw(known, draw) : [property.drawAt(known, draw, path)];
   const distinct = evenly(withoutTwins(cases));
   const trials = new Map<number, Trial>();
+  onEvent({ kind: 'planned', of: property.id, inputs: distinct.length });
   const judgement = () => {
     const tried = [...trials].toSorted(([a], [b]) => a - b);
     const isCut = trials.size < distinct.length;
@@ -80,7 +70,10 @@ export function examine(property: Property, context: PropertyContext): Examinati
         const isLate = until !== undefined && isOutOfTime(trial);
         isCut ||= isLate;
         // What was under way with it has its answer all the same.
-        if (!isLate) trials.set(index, trial);
+        if (!isLate) {
+          trials.set(index, trial);
+          tell(context, property, 'draw', index, item, trial);
+        }
         return !isCut && trial.verdict.kind !== 'failed';
       });
       const failure = round.find(({ index }) => trials.get(index)?.verdict.kind === 'failed');
@@ -88,7 +81,7 @@ export function examine(property: Property, context: PropertyContext): Examinati
       const { item, index } = failure;
       const trial = trials.get(index)!;
       return path === undefined
-        ? confirm(property, context, item, index, trial, trials.size)
+        ? confirmed(failedTrial(property, context, { item, index, trial, cases: trials.size }))
         : { ...judgementOf(trial, 1), path };
     },
   };
@@ -106,37 +99,38 @@ export function evenly<Item>(list: readonly Item[]): readonly Item[] {
   }).filter((item) => item !== undefined);
 }
 
-async function confirm(
+interface Failing {
+  readonly item: Case;
+  readonly index: number;
+  readonly trial: Trial;
+  readonly cases: number;
+}
+
+/** How a failing case is asked about again, and made smaller. */
+function failedTrial(
   property: Property,
   context: PropertyContext,
-  failing: Case,
-  index: number,
-  trial: Trial,
-  cases: number,
-): Promise<Judgement> {
-  if (failing.once) return { ...judgementOf(trial, cases), path: String(index) };
-  const again = await tryOut(failing, property, context, true);
-  if (again.verdict.kind === 'unjudged' && again.verdict.reason !== 'depends')
-    return { ...judgementOf(again, cases), path: String(index) };
-  if (again.verdict.kind !== 'failed') {
-    const { expected, actual } = trial.verdict as Failure;
-    return {
-      ...judgementOf(trial, cases),
-      verdict: unjudged(
-        'flaky',
-        `expected ${expected}; once the answer was ${actual}, and when asked again it was as expected`,
-      ),
-      path: String(index),
-    };
-  }
-  const tried = new Map<Case, Trial>();
-  const shrunk = await property.shrink(context.known, context.draw, index, async (candidate) => {
+  { item, index, trial, cases }: Failing,
+): FailedTrial {
+  const { known, draw, onEvent = ignore } = context;
+  const once = async (stage: Stage, nth: number, candidate: Case) => {
     const next = await tryOut(candidate, property, context, true);
-    tried.set(candidate, next);
-    return next.verdict;
-  });
-  const smallest = (shrunk && tried.get(shrunk.candidate)) ?? again;
-  return { ...judgementOf(smallest, cases), path: shrunk?.path ?? String(index) };
+    tell(context, property, stage, nth, candidate, next);
+    return next;
+  };
+  const shrink = async () => {
+    const tried = new Map<Case, Trial>();
+    const shrunk = await property.shrink(known, draw, index, async (candidate) => {
+      const next = await once('shrink', tried.size, candidate);
+      tried.set(candidate, next);
+      return next.verdict;
+    });
+    const smallest = shrunk && tried.get(shrunk.candidate);
+    if (shrunk === undefined || smallest === undefined) return undefined;
+    onEvent({ kind: 'shrunk', of: property.id, path: shrunk.path });
+    return { trial: smallest, path: shrunk.path };
+  };
+  return { trial, index, cases, shrink, ...(item.once ? {} : { again: () => once('confirm', index, item) }) };
 }
 
 /** Sends the requests of a case and judges the answers. */
@@ -147,47 +141,25 @@ async function tryOut(
   fresh: boolean,
   until?: number,
 ): Promise<Trial> {
-  const terms = until === undefined ? {} : { until };
+  const terms = { of: property.id, ...(until === undefined ? {} : { until }) };
   const carry = (request: Request) =>
     fresh ? courier.deliver(request, terms) : courier.share(request, terms);
   const deliveries: Delivery[] = [];
   if (candidate.atOnce) deliveries.push(...(await Promise.all(candidate.requests.map(carry))));
   else for (const request of candidate.requests) deliveries.push(await carry(request));
-  return { verdict: verdictOn(candidate, property, deliveries, courier), deliveries };
+  return trialOf(candidate, property, deliveries, courier.keyWorks());
 }
 
-function verdictOn(
-  candidate: Case,
-  property: Property,
-  deliveries: readonly Delivery[],
-  courier: Courier,
-): Verdict {
-  const replies = deliveries.map(({ reply }) => reply);
-  const trouble = replies.find((reply) => reply.kind === 'trouble');
-  if (trouble !== undefined) return onTrouble(candidate, trouble);
-  const verdict = candidate.judge(replies as readonly Answer[]);
-  if (
-    verdict.kind === 'failed' &&
-    !property.provesKey &&
-    isRefusal(deliveries, verdict.at) &&
-    courier.keyWorks() === false
-  )
-    return unjudged('key-refused', 'the target answers every request of the key under test with 401');
-  return verdict;
-}
-
-/** Time-outs and resets may be part of what is judged; that nothing could be sent never is. */
-function onTrouble(candidate: Case, trouble: Trouble): Verdict {
-  const isAboutTarget = trouble.code === 'timeout' || trouble.code === 'network';
-  return isAboutTarget && candidate.onTrouble !== undefined
-    ? candidate.onTrouble(trouble)
-    : unjudged(trouble.code, trouble.words);
-}
-
-/** Whether the answer that failed is a 401 to a key that should work. */
-function isRefusal(deliveries: readonly Delivery[], at = 0): boolean {
-  const { request, reply } = deliveries[at]!;
-  return request.credential.as === 'key' && reply.kind === 'answer' && reply.status === 401;
+function tell(
+  { onEvent = ignore }: PropertyContext,
+  { id }: Property,
+  stage: Stage,
+  nth: number,
+  { input }: Case,
+  { deliveries, keyWorks }: Trial,
+): void {
+  const known = keyWorks === undefined ? {} : { keyWorks };
+  onEvent({ kind: 'trial', of: id, stage, nth, input, deliveries, ...known });
 }
 
 /** Each distinct case once, with its index in the draw. */
@@ -201,22 +173,4 @@ export function withoutTwins(
     seen.add(name);
     return [{ item, index }];
   });
-}
-
-function judgementOf({ verdict, deliveries }: Trial, cases: number): Judgement {
-  const at =
-    verdict.kind === 'failed' ? verdict.at : deliveries.findIndex(({ reply }) => reply.kind === 'trouble');
-  const evidence = deliveries[at === undefined || at < 0 ? 0 : at];
-  return { verdict, cases, ...(evidence === undefined ? {} : { evidence }) };
-}
-
-/** Nothing failed: it holds if anything was judged and nothing that should have been is missing. */
-function summarize(trials: readonly (readonly [number, Trial])[], path: string | undefined): Judgement {
-  const cases = trials.filter(([, { verdict }]) => verdict.kind === 'held').length;
-  const gap = trials.find(([, { verdict }]) => verdict.kind === 'unjudged' && verdict.reason !== 'depends');
-  const rest = gap ?? (cases > 0 ? undefined : trials[0]);
-  if (trials.length === 0)
-    return { verdict: unjudged('budget', 'time or requests were used up before its turn came'), cases };
-  if (rest === undefined) return { verdict: { kind: 'held' }, cases };
-  return { ...judgementOf(rest[1], cases), path: path ?? String(rest[0]) };
 }

@@ -4,8 +4,7 @@ import validateRunRecord from '../../schemas/generated/run-record.cjs';
 import { scenario } from '../scenario.ts';
 import { sampleKnown as known } from '../sample-known.ts';
 import { failed, held, observed, unjudged } from '../verdict.ts';
-import { virtualClock } from './clock.ts';
-import { makeRecord, type Result } from './record.ts';
+import { createDescriber, makeRecord, type Result } from './record.ts';
 
 /** The record of a run with these results. */
 function recordOf(...results: readonly Result[]) {
@@ -18,30 +17,16 @@ function recordOf(...results: readonly Result[]) {
       play: assert.fail,
     }),
   );
-  const options = {
-    target: new URL('http://here'),
-    known,
-    requirements,
-    skip: new Set<string>(),
-    seed: 1,
-    cases: 100,
-    concurrency: 1,
-    timeoutMs: 1,
-    maxDurationMs: 1,
-    maxRequests: 1,
-    headers: {},
-    tls: { insecure: false },
-    clock: virtualClock(0),
-    random: () => 0,
-    signal: new AbortController().signal,
-    version: 'test',
-  };
-  const record = makeRecord(options, new Map(requirements.map((one, nth) => [one, results[nth]!])), {
+  const options = { target: 'http://here', known, seed: 1, cases: 100, version: 'test' };
+  const describeResult = createDescriber(options);
+  const list = requirements.map((one, nth) => describeResult(one, results[nth]!));
+  const record = makeRecord(options, list, {
     startedAt: 0,
     durationMs: 1,
     requests: 1,
     rateLimited: { answers: 0, waitedMs: 0 },
     keyWorks: true,
+    interrupted: false,
   });
   assert.ok(validateRunRecord(record), JSON.stringify(validateRunRecord.errors));
   return record;

@@ -1,9 +1,9 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import type { Known } from '../known.ts';
 import type { Requirement } from '../requirement.ts';
 import type { Observation, Verdict } from '../verdict.ts';
 import type { Delivery } from './courier.ts';
 import { recordExchange, redactor } from './evidence.ts';
-import type { RunOptions } from './run-options.ts';
 import { countOutcomes, verdictOf } from './verdict-of-run.ts';
 
 /** What a requirement came to. */
@@ -17,28 +17,40 @@ export interface Result {
   readonly path?: string;
 }
 
+/** What a record says of the run, before anything was found. */
+export interface RecordOptions {
+  readonly known: Known;
+  /** The `{base_url}` that was driven. */
+  readonly target: string;
+  readonly seed: number;
+  /** Inputs per requirement, beside the listed ones. */
+  readonly cases: number;
+  readonly version: string;
+  /** Command that repeats the run, without its filters and its seed. */
+  readonly rerun?: string;
+  readonly notes?: readonly string[];
+}
+
 /** What the engine counted. Times are ms. */
-interface Figures {
+export interface Figures {
   readonly startedAt: number;
   readonly durationMs: number;
   readonly requests: number;
   readonly rateLimited: RunRecord['rateLimited'];
   /** Whether the key under test was ever answered with anything but 401; undefined before it was used. */
   readonly keyWorks: boolean | undefined;
+  /** Whether the run was stopped before its end. */
+  readonly interrupted: boolean;
 }
 
 /** Puts everything that a run found into its record. No key appears in it by its value. */
 export function makeRecord(
-  options: RunOptions,
-  results: ReadonlyMap<Requirement, Result>,
+  options: RecordOptions,
+  list: readonly RequirementResult[],
   figures: Figures,
 ): RunRecord {
-  const { known, target, requirements } = options;
-  const { startedAt, keyWorks, ...rest } = figures;
-  const redact = redactor(known);
-  const resultOf = (requirement: Requirement): RequirementResult =>
-    describe(requirement, results.get(requirement)!, options, redact);
-  const list = requirements.map(resultOf);
+  const { known, target } = options;
+  const { startedAt, keyWorks, interrupted, ...rest } = figures;
   const refused =
     keyWorks === false
       ? [
@@ -49,17 +61,17 @@ export function makeRecord(
     format: 'ib-conformance/run/1',
     version: options.version,
     verdict: verdictOf(list),
-    target: redact(target.href),
+    target: redactor(known)(target),
     ...(known.partner === undefined ? {} : { partner: known.partner }),
     seed: options.seed,
     startedAt: new Date(startedAt).toISOString(),
     ...rest,
     cases: options.cases,
-    interrupted: options.signal.aborted,
+    interrupted,
     notes: [...(options.notes ?? []), ...refused, ...cutNote(list)],
     ...(options.rerun === undefined ? {} : { rerun: options.rerun }),
     counts: countOutcomes(list),
-    requirements: list,
+    requirements: [...list],
   };
 }
 
@@ -74,10 +86,19 @@ function cutNote(list: readonly RequirementResult[]): readonly string[] {
   ];
 }
 
+/** Writes down what requirements came to, one at a time. */
+export function createDescriber({ known, seed, target }: RecordOptions): Describe {
+  const redact = redactor(known);
+  return (requirement, result) => describe(requirement, result, seed, target, redact);
+}
+
+export type Describe = (requirement: Requirement, result: Result) => RequirementResult;
+
 function describe(
   requirement: Requirement,
   result: Result,
-  { seed, target }: RunOptions,
+  seed: number,
+  target: string,
   redact: (text: string) => string,
 ): RequirementResult {
   const { id, level, clause, title, reading } = requirement;
@@ -93,9 +114,7 @@ function describe(
     ...(isCut ? { planned: result.planned } : {}),
   };
   const proof =
-    result.evidence === undefined
-      ? {}
-      : { counterexample: recordExchange(result.evidence, target.href, redact) };
+    result.evidence === undefined ? {} : { counterexample: recordExchange(result.evidence, target, redact) };
   const replay = result.path === undefined ? {} : { replay: { seed, path: result.path } };
   switch (verdict.kind) {
     case 'held':

@@ -2,6 +2,7 @@ import type { Known } from '../known.ts';
 import type { Requirement, StateHook } from '../requirement.ts';
 import type { Client, ClientOptions } from './client.ts';
 import type { Clock } from './clock.ts';
+import type { OnEvent } from './events.ts';
 
 /** All that a run depends on: everything with an effect comes in here. */
 export interface RunOptions {
@@ -42,6 +43,8 @@ export interface RunOptions {
   readonly path?: string;
   readonly notes?: readonly string[];
   readonly onProgress?: (progress: Progress) => void;
+  /** Sees everything that happens, as it happens. */
+  readonly onEvent?: OnEvent;
 }
 
 /** How far a run has come. */

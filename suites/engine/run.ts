@@ -1,22 +1,24 @@
 import { setMaxListeners } from 'node:events';
-import type { RunRecord } from '../../schemas/generated/types.ts';
+import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { findableId } from '../inputs/uuids.ts';
 import { userStatus } from '../request.ts';
-import type { Known } from '../known.ts';
-import type { Doors, Requirement, Scenario, Watch } from '../requirement.ts';
-import { noStateHook, unjudged, type Verdict } from '../verdict.ts';
+import type { Doors, Requirement, Watch } from '../requirement.ts';
+import { unjudged, type Verdict } from '../verdict.ts';
 import { createBudget } from './budget.ts';
 import { createClient } from './client.ts';
 import { createCourier, type Courier } from './courier.ts';
 import { createDoors } from './doors.ts';
+import { ignore } from './events.ts';
+import { givenUp } from './given-up.ts';
 import { examine, type Examination, type PropertyContext } from './judge-property.ts';
+import { guarded, play } from './play.ts';
 import { keptBack, limiterMs, limiterRequests } from './plan.ts';
 import { createQuota } from './quota.ts';
-import { makeRecord, type Result } from './record.ts';
+import { createDescriber, makeRecord, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
-import { createWatchers, type Watchers } from './watchers.ts';
+import { createWatchers } from './watchers.ts';
 
 /**
  * Drives a target through the requirements and records what holds.
@@ -24,7 +26,7 @@ import { createWatchers, type Watchers } from './watchers.ts';
  * @throws Problem with code `unreachable` when no connection to the target comes about
  */
 export async function run(options: RunOptions): Promise<RunRecord> {
-  const { clock, known, requirements, signal, concurrency, seed, cases } = options;
+  const { clock, known, requirements, signal, concurrency, seed, cases, onEvent = ignore } = options;
   const startedAt = clock.now();
   const deadline = startedAt + options.maxDurationMs;
   // Every request and every wait listens to it.
@@ -54,7 +56,10 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     budget,
     quota,
     mostTroubles: Math.max(10, 2 * concurrency),
-    onAnswer: watchers.see,
+    onExchange: (request, reply, of) => {
+      onEvent({ kind: 'exchange', request, reply, ...(of === undefined ? {} : { of }) });
+      if (reply.kind === 'answer') watchers.see(request, reply);
+    },
   });
   /** Depth ends early enough for the limiters to be judged after it. */
   const depthEndsAt = () =>
@@ -68,6 +73,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         courier,
         draw: { seed, cases },
         concurrency,
+        onEvent,
         ...(options.path === undefined ? {} : { path: options.path }),
       },
       doors: createDoors({
@@ -78,10 +84,17 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         deadline,
         until: () => (mustGiveWay ? depthEndsAt() : undefined),
         ...(options.stateHook === undefined ? {} : { hook: options.stateHook }),
+        ...(options.onEvent === undefined ? {} : { onEvent }),
       }),
-      watchers,
     };
-    const results = new Map<Requirement, Result>();
+    const results = new Map<Requirement, RequirementResult>();
+    const recordOptions = { ...options, target: options.target.href };
+    const describe = createDescriber(recordOptions);
+    const settle = (requirement: Requirement, outcome: Result) => {
+      const result = describe(requirement, outcome);
+      results.set(requirement, result);
+      onEvent({ kind: 'outcome', result });
+    };
     const examinations = new Map<Requirement, Examination>();
     const report = (requirement: Requirement) =>
       options.onProgress?.({
@@ -99,14 +112,17 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       if (results.has(requirement)) return;
       report(requirement);
       const outcome = await guarded(async () => {
-        const early = beforehand(requirement, options, context, silence);
-        if (early !== undefined || requirement.kind === 'watch') return early;
-        if (requirement.kind === 'scenario') return play(requirement, context, known);
+        const early =
+          givenUp(requirement, { ...options, hasStateHook: options.stateHook !== undefined }) ??
+          stopped(requirement, options, silence);
+        if (early !== undefined) return early;
+        if (requirement.kind === 'watch') return watchers.judgement(requirement);
+        if (requirement.kind === 'scenario') return play(requirement, context.doors(requirement.id), known);
         const examination = examinations.get(requirement) ?? examine(requirement, context.property);
         examinations.set(requirement, examination);
         return examination.advance(inputs, mustGiveWay ? depthEndsAt() : undefined);
       });
-      if (outcome !== undefined) results.set(requirement, outcome);
+      if (outcome !== undefined) settle(requirement, outcome);
     };
     for (const { lanes, rounds, givesWay } of schedule(requirements)) {
       mustGiveWay = givesWay;
@@ -120,13 +136,15 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         );
     }
     for (const [requirement, examination] of examinations)
-      if (!results.has(requirement)) results.set(requirement, examination.judgement());
-    return makeRecord(options, results, {
+      if (!results.has(requirement)) settle(requirement, examination.judgement());
+    const list = requirements.map((requirement) => results.get(requirement)!);
+    return makeRecord(recordOptions, list, {
       startedAt,
       durationMs: Math.round(clock.stopwatch() - begun),
       requests: budget.spent(),
       rateLimited: { answers: courier.rateLimited(), waitedMs: quota.waitedMs() },
       keyWorks: courier.keyWorks(),
+      interrupted: signal.aborted,
     });
   } finally {
     await client.close();
@@ -160,44 +178,18 @@ async function preflight(courier: Courier, { known, target }: RunOptions): Promi
 
 interface JudgeContext {
   readonly property: PropertyContext;
-  readonly doors: Doors;
-  readonly watchers: Watchers;
+  readonly doors: (of: string) => Doors;
 }
 
-/** What can be said of a requirement before anything is sent for it. */
-function beforehand(
+/** What stops a requirement in this run, though another run may judge it. */
+function stopped(
   requirement: Requirement,
-  options: RunOptions,
-  context: JudgeContext,
+  { signal, onEvent = ignore }: RunOptions,
   silence: Verdict | undefined,
 ): Result | undefined {
-  const { skip, known, signal } = options;
-  if (skip.has(requirement.id))
-    return { verdict: { kind: 'excluded', reason: 'skipped', words: 'left out on request' }, cases: 0 };
-  if (requirement.kind === 'scenario' && requirement.needsStateHook && options.stateHook === undefined)
-    return { verdict: noStateHook('nobody but the target can tell'), cases: 0 };
-  if (silence !== undefined) return { verdict: silence, cases: 0 };
-  if (requirement.kind === 'watch') return context.watchers.judgement(requirement);
-  const lack = requirement.lacks(known);
-  if (lack !== undefined) return { verdict: lack, cases: 0 };
-  return signal.aborted
-    ? { verdict: unjudged('interrupted', 'the run was interrupted'), cases: 0 }
-    : undefined;
-}
-
-async function play(scenario: Scenario, { doors }: JudgeContext, known: Known): Promise<Result> {
-  const { finding, request, reply, cases } = await scenario.play(doors, known);
-  const evidence = request !== undefined && reply !== undefined ? { evidence: { request, reply } } : {};
-  return { verdict: finding, cases: cases ?? 1, ...evidence };
-}
-
-/** What goes wrong in here is our own bug, and is said to be. */
-async function guarded(work: () => Promise<Result | undefined>): Promise<Result | undefined> {
-  try {
-    return await work();
-  } catch (error) {
-    if (error instanceof Problem) throw error;
-    const words = error instanceof Error ? (error.stack ?? error.message) : String(error);
-    return { verdict: { kind: 'broken', words }, cases: 0 };
-  }
+  const isInterrupted = requirement.kind !== 'watch' && signal.aborted;
+  const verdict = silence ?? (isInterrupted ? unjudged('interrupted', 'the run was interrupted') : undefined);
+  if (verdict === undefined) return undefined;
+  onEvent({ kind: 'stopped', of: requirement.id, verdict });
+  return { verdict, cases: 0 };
 }

@@ -54,8 +54,8 @@ export interface Limited {
 }
 
 /** Drives the limiter to its limit, looks whom else it limits, and waits until it lets go; once a run. */
-export function explore(endpoint: Endpoint, doors: Doors, known: Known): Promise<Exploration> {
-  return doors.once(`limiter of ${endpoint}`, async () => {
+export function explore(endpoint: Endpoint, { once }: Doors, known: Known): Promise<Exploration> {
+  return once(`limiter of ${endpoint}`, async (doors) => {
     const rule = statedRule(endpoint, known);
     const most = rule === undefined ? MOST_WITHOUT_THRESHOLD : beyond(rule);
     const bursts: Burst[] = [];

@@ -95,8 +95,8 @@ export function simulatedDoors(simulation: Simulation) {
     burst: (...requests) => Promise.resolve(burst(requests)),
     first: async (request) => (await oneByOne([request]))[0]!,
     settle: () => wait(forgetsAfter),
-    once: <Result>(name: string, make: () => Promise<Result>) => {
-      const story = stories.get(name) ?? make();
+    once: <Result>(name: string, make: (own: Doors) => Promise<Result>) => {
+      const story = stories.get(name) ?? make(doors);
       stories.set(name, story);
       return story as Promise<Result>;
     },

@@ -1,0 +1,22 @@
+import { Problem } from '../../schemas/problem.ts';
+import type { Known } from '../known.ts';
+import type { Doors, Scenario } from '../requirement.ts';
+import type { Result } from './record.ts';
+
+/** Plays a scenario through its doors. */
+export async function play(scenario: Scenario, doors: Doors, known: Known): Promise<Result> {
+  const { finding, request, reply, cases } = await scenario.play(doors, known);
+  const evidence = request !== undefined && reply !== undefined ? { evidence: { request, reply } } : {};
+  return { verdict: finding, cases: cases ?? 1, ...evidence };
+}
+
+/** What goes wrong in here is our own bug, and is said to be. */
+export async function guarded(work: () => Promise<Result | undefined>): Promise<Result | undefined> {
+  try {
+    return await work();
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    const words = error instanceof Error ? (error.stack ?? error.message) : String(error);
+    return { verdict: { kind: 'broken', words }, cases: 0 };
+  }
+}
