@@ -1,4 +1,4 @@
-import { reports, type ReportName } from '../reports/index.ts';
+import { reports, transcripts, type ReportName } from '../reports/index.ts';
 import { Problem } from '../schemas/problem.ts';
 import { didYouMean } from '../schemas/nearest.ts';
 import { prepareFile, type PendingFile } from './pending-file.ts';
@@ -9,7 +9,11 @@ export interface ReportRequest<Name extends string = ReportName> {
   readonly file?: string;
 }
 
-export const parseReport = (text: string) => parseFormat('report', reports, text);
+/** A report that is made of a record, once it is whole. */
+export const parseRendered = (text: string) => parseFormat('report', reports, text);
+
+/** Any report of a run. */
+export const parseReport = (text: string) => parseFormat('report', { ...reports, ...transcripts }, text);
 
 /**
  * Reads `format` or `format=file`.

@@ -3,7 +3,14 @@ import { handlerOf } from '../mock/handler.ts';
 import { changeState } from '../mock/provider-state.ts';
 import { createWorld } from '../mock/world.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
-import { catalogue, knowledge, run, virtualClock, type Requirement } from '../suites/index.ts';
+import {
+  catalogue,
+  knowledge,
+  run,
+  virtualClock,
+  type Requirement,
+  type RunOptions,
+} from '../suites/index.ts';
 import { defaults } from './defaults.ts';
 import { directClient } from './direct-client.ts';
 import { version } from './version.ts';
@@ -14,11 +21,13 @@ export interface TrialOptions {
   readonly cases: number;
   /** The whole catalogue without it. */
   readonly requirements?: readonly Requirement[];
+  /** Sees everything that happens in the run. */
+  readonly onEvent?: RunOptions['onEvent'];
 }
 
 /** Judges a mock of a certain behaviour in this process, state hook and all, in no time but its own. */
 export function tryMock(behaviour: Behaviour, options: TrialOptions): Promise<RunRecord> {
-  const { fixture, seed, cases, requirements = catalogue } = options;
+  const { fixture, seed, cases, requirements = catalogue, onEvent } = options;
   const clock = virtualClock(Date.UTC(2026, 0, 1));
   const world = createWorld(fixture, clock.now());
   const handle = handlerOf(behaviour);
@@ -46,6 +55,7 @@ export function tryMock(behaviour: Behaviour, options: TrialOptions): Promise<Ru
     random: () => 0.5,
     signal: new AbortController().signal,
     version,
+    ...(onEvent === undefined ? {} : { onEvent }),
   });
 }
 

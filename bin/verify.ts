@@ -4,6 +4,7 @@ import { renderPlan, renderProgress, reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import {
+  catalogue,
   knowledge,
   plan,
   realClock,
@@ -25,8 +26,10 @@ import {
   prepareOutputs,
   refuseSharedOutputs,
   writeOutputs,
+  type ReportRequest,
 } from './report-files.ts';
 import { select } from './select.ts';
+import { openTranscripts } from './transcription.ts';
 import { durationMs, headerFields, positiveNumber, targetUrl, wholeNumber } from './values.ts';
 import { version } from './version.ts';
 
@@ -113,13 +116,29 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     return 0;
   }
   if (target !== undefined) surroundings.writeError(planned);
-  const outputs = await prepareOutputs(requests);
+  const isStream = ({ format }: ReportRequest<string>) => format === 'ndjson';
+  const outputs = await prepareOutputs(requests.filter((request) => !isStream(request)) as ReportRequest[]);
+  const transcription = openTranscripts(
+    requests.filter(isStream).map(({ file }) => file),
+    surroundings,
+  );
   try {
     const caught = flags.noCanary ? undefined : await canary(await loadFixture(undefined, env), options.seed);
+    const recorded: Recorded = (url, notes) =>
+      transcription.of({
+        ...options,
+        target: url,
+        notes,
+        fixture,
+        requirements: requirements.map(({ id }) => id),
+        whole: requirements.length === catalogue.length,
+        hasStateHook: options.stateHook !== undefined,
+        ...(caught === undefined ? {} : { canary: caught }),
+      });
     const found =
       target === undefined
-        ? await verifyMock(fixture, options)
-        : await verifyTarget(target, flags, { ...options, maxDurationMs });
+        ? await verifyMock(fixture, options, recorded)
+        : await verifyTarget(target, flags, { ...options, maxDurationMs }, recorded);
     clearLine(surroundings);
     const suspicions = await diagnose(found, fixture);
     const record: RunRecord = {
@@ -130,27 +149,35 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     await writeOutputs(outputs, surroundings.print, (format) =>
       reports[format].render(record, surroundings.terminal),
     );
+    await transcription.close();
     return exitCodeOf(record, flags);
   } finally {
     await discardOutputs(outputs);
   }
 }
 
+/** Has a run of a target, with these notes, written down. */
+type Recorded = (target: string, notes: readonly string[]) => Pick<RunOptions, 'onEvent'>;
+
 /** The mock and the engine share one virtual clock, over real sockets all the same: a limiter's window costs no time. */
 async function verifyMock(
   fixture: Parameters<typeof knowledge>[0],
   options: Omit<RunOptions, 'target' | 'clock' | 'maxDurationMs'>,
+  recorded: Recorded,
 ): Promise<RunRecord> {
   const { startMock } = await import('../mock/server.ts');
   const clock = virtualClock(Date.now());
   const mock = await startMock({ fixture, clock });
   try {
+    const target = new URL(mock.url);
+    const notes = ['No URL was given: the mock was verified.'];
     return await run({
       ...options,
+      ...recorded(target.href, notes),
       clock,
-      target: new URL(mock.url),
+      target,
       maxDurationMs: Number.POSITIVE_INFINITY,
-      notes: ['No URL was given: the mock was verified.'],
+      notes,
     });
   } finally {
     await mock.close();
@@ -161,13 +188,16 @@ async function verifyTarget(
   target: URL,
   flags: VerifyFlags,
   options: Omit<RunOptions, 'target' | 'clock'>,
+  recorded: Recorded,
 ): Promise<RunRecord> {
   const isGuess = flags.fixture === undefined;
+  const notes = isGuess ? ['No --fixture was given: the target was taken to hold the built-in one.'] : [];
   const record = await run({
     ...options,
+    ...recorded(target.href, notes),
     target,
     clock: realClock,
-    notes: isGuess ? ['No --fixture was given: the target was taken to hold the built-in one.'] : [],
+    notes,
   });
   if (isGuess && !record.interrupted && isRefused(record))
     throw new Problem(

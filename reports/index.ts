@@ -4,12 +4,18 @@ import type { Report } from './report.ts';
 
 export { renderPlan } from './plan.ts';
 export { renderProgress } from './progress.ts';
+export { renderLine } from './ndjson.ts';
 
 /** Every format by name. The keys are the command line's choices. */
 export const reports = {
   console: { what: 'text for people, on a terminal or in a CI log', render: renderConsole },
   json: { what: 'the run record, for programs', render: renderJson },
 } as const satisfies Record<string, Report>;
+
+/** What is written while the run goes on. */
+export const transcripts = {
+  ndjson: { what: 'the transcript, as it happens: `ib-conformance judge` judges it again' },
+} as const;
 
 /** Name of a format. */
 export type ReportName = keyof typeof reports;

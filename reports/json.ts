@@ -8,8 +8,11 @@ const ACTED_ON = /[\u{7f}-\u{9f}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
 /** The record as JSON, indented by two. What a terminal would act on is written as a JSON escape. */
 export function renderJson(record: RunRecord): string {
-  return `${JSON.stringify(record, null, 2).replace(ACTED_ON, escaped)}\n`;
+  return `${inert(JSON.stringify(record, null, 2))}\n`;
 }
+
+/** JSON with an escape for all that a terminal would act on. */
+export const inert = (json: string) => json.replace(ACTED_ON, escaped);
 
 function escaped(character: string): string {
   return Array.from(

@@ -53,7 +53,7 @@ export function readBody(bytes: Uint8Array): Pick<Answer, 'text' | 'json'> {
   return { text, json: readJson(text) };
 }
 
-function readJson(text: string): Json {
+export function readJson(text: string): Json {
   if (text === '') return { ok: false, why: 'the body is empty' };
   try {
     return { ok: true, value: JSON.parse(text) as unknown };

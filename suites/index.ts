@@ -8,4 +8,8 @@ export { run } from './engine/run.ts';
 export type { Progress, RunOptions } from './engine/run-options.ts';
 export { stateHookAt } from './engine/state-hook.ts';
 export { knowledge } from './known.ts';
+export { judgeTranscript } from './transcript/judge.ts';
+export type { RunHeader } from './transcript/run-header.ts';
+export { createTranscriber } from './transcript/transcribe.ts';
+export { readTranscript } from './transcript/transcript.ts';
 export { suiteOf, type Requirement } from './requirement.ts';

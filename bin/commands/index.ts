@@ -1,6 +1,7 @@
 import type { Command, Family } from './command.ts';
 import { fixture } from './fixture.ts';
 import { healthcheck } from './healthcheck.ts';
+import { judge } from './judge.ts';
 import { mock } from './mock.ts';
 import { requirements } from './requirements.ts';
 import { selfTest } from './self-test.ts';
@@ -12,6 +13,7 @@ export const commands: readonly (Command | Family)[] = [
   mock,
   requirements,
   fixture,
+  judge,
   healthcheck,
   selfTest,
 ];

@@ -673,9 +673,7 @@ export interface TranscriptTrial {
   /**
    * What the requests were made of.
    */
-  input?: {
-    [k: string]: unknown;
-  };
+  input?: {} | unknown[] | string | number | boolean | null;
   replies: Replies;
   /**
    * Whether the key under test was known to work.

@@ -1,8 +1,9 @@
-import type { RequirementResult } from '../../schemas/generated/types.ts';
+import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Request } from '../request.ts';
-import type { Verdict } from '../verdict.ts';
+import type { Reason } from '../verdict.ts';
 import type { Delivery } from './courier.ts';
+import type { Figures } from './record.ts';
 
 /** Which try of an input it was: its first, its second to confirm a failure, or one while it was made smaller. */
 export type Stage = 'draw' | 'confirm' | 'shrink';
@@ -41,6 +42,8 @@ export interface TriedInput {
 
 /** What happens in a run, as it happens: enough to judge the run again without the target. */
 export type RunEvent =
+  /** The run begins, at a time in ms of its clock. */
+  | { readonly kind: 'start'; readonly at: number }
   /** A request that went out, and what came of it. `of` is the requirement that asked first. */
   | { readonly kind: 'exchange'; readonly of?: string; readonly request: Request; readonly reply: Reply }
   /** How many distinct inputs a requirement is going to be judged by. */
@@ -50,8 +53,9 @@ export type RunEvent =
   | { readonly kind: 'shrunk'; readonly of: string; readonly path: string }
   | DoorCall
   /** Nothing was sent for a requirement, for a reason that lies in the run. */
-  | { readonly kind: 'stopped'; readonly of: string; readonly verdict: Verdict }
-  | { readonly kind: 'outcome'; readonly result: RequirementResult };
+  | { readonly kind: 'stopped'; readonly of: string; readonly reason: Reason; readonly words: string }
+  | { readonly kind: 'outcome'; readonly result: RequirementResult }
+  | { readonly kind: 'end'; readonly verdict: RunRecord['verdict']; readonly figures: Figures };
 
 export type OnEvent = (event: RunEvent) => void;
 

@@ -4,7 +4,7 @@ import { Problem } from '../../schemas/problem.ts';
 import { findableId } from '../inputs/uuids.ts';
 import { userStatus } from '../request.ts';
 import type { Doors, Requirement, Watch } from '../requirement.ts';
-import { unjudged, type Verdict } from '../verdict.ts';
+import { unjudged, type Reason } from '../verdict.ts';
 import { createBudget } from './budget.ts';
 import { createClient } from './client.ts';
 import { createCourier, type Courier } from './courier.ts';
@@ -15,7 +15,7 @@ import { examine, type Examination, type PropertyContext } from './judge-propert
 import { guarded, play } from './play.ts';
 import { keptBack, limiterMs, limiterRequests } from './plan.ts';
 import { createQuota } from './quota.ts';
-import { createDescriber, makeRecord, type Result } from './record.ts';
+import { createDescriber, makeRecord, type Figures, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
 import { createWatchers } from './watchers.ts';
@@ -65,6 +65,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   const depthEndsAt = () =>
     deadline - keptBack(limiterMs(asked, known, quota.learned(), options.rate), options.maxDurationMs);
   let mustGiveWay = false;
+  onEvent({ kind: 'start', at: startedAt });
   try {
     const silence = await preflight(courier, options);
     const context: JudgeContext = {
@@ -138,14 +139,17 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     for (const [requirement, examination] of examinations)
       if (!results.has(requirement)) settle(requirement, examination.judgement());
     const list = requirements.map((requirement) => results.get(requirement)!);
-    return makeRecord(recordOptions, list, {
+    const figures: Figures = {
       startedAt,
       durationMs: Math.round(clock.stopwatch() - begun),
       requests: budget.spent(),
       rateLimited: { answers: courier.rateLimited(), waitedMs: quota.waitedMs() },
       keyWorks: courier.keyWorks(),
       interrupted: signal.aborted,
-    });
+    };
+    const record = makeRecord(recordOptions, list, figures);
+    onEvent({ kind: 'end', verdict: record.verdict, figures });
+    return record;
   } finally {
     await client.close();
   }
@@ -164,16 +168,25 @@ function leftOf(examinations: readonly Examination[], elapsedMs: number, leftMs:
  *
  * @returns why nothing can be judged, where that is so
  */
-async function preflight(courier: Courier, { known, target }: RunOptions): Promise<Verdict | undefined> {
+async function preflight(courier: Courier, { known, target }: RunOptions): Promise<Silence | undefined> {
   const credential = known.callerKeys.length > 0 ? { as: 'caller' as const } : { as: 'none' as const };
   const question = userStatus(findableId('user-status', known), { credential });
   let { reply } = await courier.deliver(question);
   if (reply.kind === 'trouble' && reply.code === 'timeout') ({ reply } = await courier.deliver(question));
   if (reply.kind === 'answer') return undefined;
   if (reply.code === 'timeout')
-    return unjudged('timeout', `the target accepts connections but does not answer: ${reply.words}`);
+    return {
+      reason: 'timeout',
+      words: `the target accepts connections but does not answer: ${reply.words}`,
+    };
   if (reply.code === 'network') throw new Problem('unreachable', `${target.href}: ${reply.words}`);
-  return unjudged(reply.code, reply.words);
+  return { reason: reply.code, words: reply.words };
+}
+
+/** Why nothing can be judged. */
+interface Silence {
+  readonly reason: Reason;
+  readonly words: string;
 }
 
 interface JudgeContext {
@@ -185,11 +198,13 @@ interface JudgeContext {
 function stopped(
   requirement: Requirement,
   { signal, onEvent = ignore }: RunOptions,
-  silence: Verdict | undefined,
+  silence: Silence | undefined,
 ): Result | undefined {
   const isInterrupted = requirement.kind !== 'watch' && signal.aborted;
-  const verdict = silence ?? (isInterrupted ? unjudged('interrupted', 'the run was interrupted') : undefined);
-  if (verdict === undefined) return undefined;
-  onEvent({ kind: 'stopped', of: requirement.id, verdict });
-  return { verdict, cases: 0 };
+  const why =
+    silence ??
+    (isInterrupted ? { reason: 'interrupted' as const, words: 'the run was interrupted' } : undefined);
+  if (why === undefined) return undefined;
+  onEvent({ kind: 'stopped', of: requirement.id, ...why });
+  return { verdict: unjudged(why.reason, why.words), cases: 0 };
 }

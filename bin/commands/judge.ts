@@ -1,0 +1,22 @@
+import { command, list, onOff } from './command.ts';
+
+export const judge = command({
+  usage: 'judge <file>',
+  what: 'judge a recorded run again, without its target',
+  positionals: {
+    file: { type: 'string', demandOption: true, describe: 'what `verify --report ndjson=file` wrote' },
+  },
+  flags: {
+    report: { ...list, describe: 'format or format=file, as of verify; may be repeated' },
+    strict: { ...onOff, describe: 'fail on recommended requirements too' },
+    'allow-incomplete': {
+      ...onOff,
+      describe: 'exit 0 where nothing failed but something could not be judged',
+    },
+  },
+  examples: [
+    ['$0 judge run.ndjson', 'the verdict again, by what the catalogue says now'],
+    ['$0 judge run.ndjson --report json=run.json', 'and its run record'],
+  ],
+  run: async (flags, surroundings) => (await import('../judge.ts')).judge(flags, surroundings),
+});

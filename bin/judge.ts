@@ -1,0 +1,96 @@
+import { createReadStream } from 'node:fs';
+import { createInterface } from 'node:readline';
+import { reports } from '../reports/index.ts';
+import type { RunRecord, TranscriptLine } from '../schemas/generated/types.ts';
+import validate from '../schemas/generated/transcript.cjs';
+import { Problem } from '../schemas/problem.ts';
+import { catalogue, judgeTranscript, readTranscript } from '../suites/index.ts';
+import { diagnose } from './diagnose.ts';
+import { exitCodeOf, exitCodes } from './exit-codes.ts';
+import {
+  discardOutputs,
+  parseRendered,
+  prepareOutputs,
+  refuseSharedOutputs,
+  writeOutputs,
+} from './report-files.ts';
+import type { Surroundings } from './surroundings.ts';
+import { version } from './version.ts';
+
+/** The flags of `judge`, as they were typed. */
+export interface JudgeFlags {
+  readonly file: string;
+  readonly report: readonly string[];
+  readonly strict: boolean;
+  readonly allowIncomplete: boolean;
+}
+
+/**
+ * Judges a recorded run again, without its target, and returns the exit code.
+ *
+ * @throws Problem with code `usage` where the file is no transcript
+ */
+export async function judge(flags: JudgeFlags, { print, terminal }: Surroundings): Promise<number> {
+  const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseRendered);
+  refuseSharedOutputs('report', requests);
+  const transcript = readTranscript(await linesOf(flags.file));
+  const outputs = await prepareOutputs(requests);
+  try {
+    const found = await judgeTranscript(transcript, catalogue, version);
+    const suspicions = await diagnose(found, transcript.fixture);
+    const record: RunRecord = suspicions.length === 0 ? found : { ...found, diagnosis: [...suspicions] };
+    await writeOutputs(outputs, print, (format) => reports[format].render(record, terminal));
+    const code = exitCodeOf({ ...record, interrupted: false }, flags);
+    return record.interrupted && code === exitCodes.conformant[0] ? exitCodes.incomplete[0] : code;
+  } finally {
+    await discardOutputs(outputs);
+  }
+}
+
+/** A run that was killed may leave half a line at the end: that one is left out. */
+async function linesOf(file: string): Promise<readonly TranscriptLine[]> {
+  const lines: TranscriptLine[] = [];
+  let broken: number | undefined;
+  let nth = 0;
+  try {
+    for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
+      nth++;
+      if (text === '') continue;
+      if (broken !== undefined) throw notALine(file, broken, 'is not JSON');
+      let line: unknown;
+      try {
+        line = JSON.parse(text);
+      } catch {
+        broken = nth;
+        continue;
+      }
+      if (!validate(line)) throw notALine(file, nth, wordsOf(line));
+      lines.push(line);
+    }
+  } catch (error) {
+    if (error instanceof Problem) throw error;
+    throw new Problem('usage', `${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
+  if (lines.length === 0)
+    throw new Problem(
+      'usage',
+      `${file}: is empty, or no transcript (\`verify --report ndjson=file\` writes one)`,
+    );
+  return lines;
+}
+
+function notALine(file: string, nth: number, what: string): Problem {
+  return new Problem(
+    'usage',
+    `${file}:${nth}: ${what}; a transcript is what \`verify --report ndjson=file\` writes`,
+  );
+}
+
+/** What is wrong with a line, by the first thing that the schema finds. */
+function wordsOf(line: unknown): string {
+  const format = (line as { readonly format?: unknown } | null)?.format;
+  if (typeof format === 'string' && format !== 'ib-conformance/transcript/1')
+    return `is of the format ${format.slice(0, 60)}, which this version does not know`;
+  const [error] = validate.errors ?? [];
+  return `${error?.instancePath ?? ''} ${error?.message ?? 'is no line of a transcript'}`.trim();
+}

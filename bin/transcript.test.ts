@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { createMock } from '../mock/index.ts';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { commandLine } from './command-line.ts';
+import { explain } from './exit-codes.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
+const place = (name: string) => join(folder, name);
+
+/** Runs a command line in this process, with what it would have printed. */
+async function call(...argv: readonly string[]) {
+  let [output, error] = ['', ''];
+  try {
+    const code = await commandLine(argv, {
+      env: {},
+      signal: new AbortController().signal,
+      print: async (text) => void (output += text),
+      writeError: (text) => void (error += text),
+      isTerminal: false,
+      terminal: { color: false, width: 100 },
+    });
+    return { code, output, error };
+  } catch (problem) {
+    const { code, message } = explain(problem);
+    return { code, output, error: error + message };
+  }
+}
+
+const run = ['verify', '--suite', 'valid', '--seed', '1', '--cases', '5', '--no-canary', '--report'];
+
+test('verify writes a transcript, and judge makes the record of the run of it', async () => {
+  const [transcript, record] = [place('t.ndjson'), place('t.json')];
+  assert.equal((await call(...run, `ndjson=${transcript}`, '--report', `json=${record}`)).code, 0);
+  const judged = await call('judge', transcript, '--report', 'json');
+  assert.deepEqual([judged.code, judged.output], [0, readFileSync(record, 'utf8')]);
+});
+
+test('a transcript goes to standard output as well, line by line', async () => {
+  const { output } = await call(...run, 'ndjson');
+  const kinds = output
+    .trimEnd()
+    .split('\n')
+    .map((line) => (JSON.parse(line) as { readonly line: string }).line);
+  assert.deepEqual([kinds[0], kinds.at(-1)], ['start', 'end']);
+});
+
+test('a run that is killed leaves a transcript that judge reads as incomplete', async () => {
+  const transcript = place('killed.ndjson');
+  const mock = createMock();
+  let requests = 0;
+  const answer = async ({ url = '', headers }: IncomingMessage, response: ServerResponse) => {
+    const authorization = headers.authorization ?? '';
+    const reply = await mock.handle(new Request(`http://mock${url}`, { headers: { authorization } }));
+    response.writeHead(reply.status, [...reply.headers].flat()).end(await reply.text());
+  };
+  const server = createServer((request, response) => {
+    if (++requests > 100) child.kill('SIGKILL');
+    else void answer(request, response);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const args = ['verify', url, '--fixture', 'schemas/built-in.fixture.json', '--concurrency', '1'];
+  const child = spawn(
+    process.execPath,
+    ['bin/ib-conformance.mjs', ...args, '--no-canary', '--report', `ndjson=${transcript}`],
+    { stdio: 'ignore' },
+  );
+  await once(child, 'exit');
+  server.close();
+  server.closeAllConnections();
+  const { code, output } = await call('judge', transcript, '--report', 'json');
+  const record = JSON.parse(output) as RunRecord;
+  assert.deepEqual([record.verdict, record.interrupted, code], ['incomplete', true, 3]);
+  assert.ok(record.requests > 90, `${record.requests}`);
+});
+
+describe('told, with the line', () => {
+  const start = '{"line":"planned","of":"x","inputs":1}\n';
+  for (const [name, text, says] of [
+    ['nothing', '', /is empty, or no transcript/],
+    ['a record', '{"format":"ib-conformance/run/1"}\n', /:1: is of the format ib-conformance\/run\/1/],
+    ['no JSON', `${start}oh\n${start}`, /:2: is not JSON/],
+    ['another line', `${start}{"line":"x"}\n`, /:2: .*verify --report ndjson=file/],
+    ['no beginning', start, /the first line of a transcript/],
+  ] as const)
+    test(name, async () => {
+      const file = place(`${name}.ndjson`);
+      writeFileSync(file, text);
+      const { code, error } = await call('judge', file);
+      assert.equal(code, 2);
+      assert.match(error, says);
+    });
+  test('no file', async () => {
+    const { code, error } = await call('judge', place('none'));
+    assert.deepEqual([code, /cannot be read \(ENOENT\)/.test(error)], [2, true]);
+  });
+});
+
+describe('a transcript that cannot be written', () => {
+  test('at all: nothing is sent', async () => {
+    const { code, error } = await call(...run, `ndjson=${place('no/such/folder')}`);
+    assert.deepEqual([code, /its folder does not exist/.test(error)], [2, true]);
+  });
+  test(
+    'to its end: it is told at once, the other reports are there, and the code says so',
+    {
+      skip: existsSync('/dev/full') ? false : 'there is no /dev/full here',
+    },
+    async () => {
+      const record = place('beside-full.json');
+      const { code, error } = await call(...run, 'ndjson=/dev/full', '--report', `json=${record}`);
+      assert.equal(code, 2);
+      assert.match(error, /\/dev\/full: the transcript cannot be written: the disk is full/);
+      assert.equal((JSON.parse(readFileSync(record, 'utf8')) as RunRecord).verdict, 'conformant');
+    },
+  );
+});

@@ -1,0 +1,76 @@
+import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import { givenUp } from '../engine/given-up.ts';
+import { guarded, play } from '../engine/play.ts';
+import { createDescriber, makeRecord, type RecordOptions, type Result } from '../engine/record.ts';
+import { createWatchers } from '../engine/watchers.ts';
+import type { Requirement, Watch } from '../requirement.ts';
+import { unjudged, type Reason } from '../verdict.ts';
+import { judgeTrials } from './judge-trials.ts';
+import { createRecordedDoors } from './recorded-doors.ts';
+import type { Transcript } from './transcript.ts';
+
+/**
+ * Derives the record of a run again from its transcript, without the target: with the same catalogue
+ * the same, with a newer one what that makes of the same answers.
+ *
+ * @param catalogue every requirement that there is now
+ * @param version of ib-conformance, that judges
+ */
+export async function judgeTranscript(
+  transcript: Transcript,
+  catalogue: readonly Requirement[],
+  version: string,
+): Promise<RunRecord> {
+  const { start, known, end, exchanges } = transcript;
+  const { target, seed, cases, rerun, notes } = start;
+  const options: RecordOptions = {
+    known,
+    target,
+    seed,
+    cases,
+    version,
+    notes,
+    ...(rerun === undefined ? {} : { rerun }),
+  };
+  const ids = new Set(start.requirements);
+  const requirements = catalogue.filter(({ id }) => start.whole || ids.has(id));
+  const isWatch = (requirement: Requirement): requirement is Watch => requirement.kind === 'watch';
+  const watchers = createWatchers(requirements.filter(isWatch), known);
+  for (const { request, reply } of exchanges) if (reply.kind === 'answer') watchers.see(request, reply);
+  const doorsOf = createRecordedDoors(transcript);
+  const describe = createDescriber(options);
+  const terms = { known, skip: new Set(start.skip), hasStateHook: start.stateHook };
+  const judged = async (requirement: Requirement): Promise<Result> => {
+    const early = givenUp(requirement, terms) ?? lost(requirement, transcript);
+    if (early !== undefined) return early;
+    if (requirement.kind === 'watch') return watchers.judgement(requirement);
+    return requirement.kind === 'scenario'
+      ? play(requirement, doorsOf(requirement.id), known)
+      : judgeTrials(requirement, transcript);
+  };
+  const list: RequirementResult[] = [];
+  for (const requirement of requirements)
+    list.push(describe(requirement, (await guarded(() => judged(requirement)))!));
+  const record = makeRecord(options, list, {
+    startedAt: Date.parse(start.startedAt),
+    durationMs: end?.durationMs ?? 0,
+    requests: end?.requests ?? exchanges.length,
+    rateLimited: end?.rateLimited ?? { answers: 0, waitedMs: 0 },
+    keyWorks: end?.keyWorks,
+    interrupted: end?.interrupted ?? true,
+  });
+  return start.canary === undefined ? record : { ...record, canary: start.canary };
+}
+
+/** Why a transcript does not tell what a requirement comes to; undefined where it may. */
+function lost({ id, kind }: Requirement, { stopped, outcomes, start }: Transcript): Result | undefined {
+  const why = stopped.get(id);
+  if (why !== undefined) return { verdict: unjudged(why.reason as Reason, why.words), cases: 0 };
+  const outcome = outcomes.get(id);
+  if (outcome?.outcome === 'broken') return { verdict: { kind: 'broken', words: outcome.words }, cases: 0 };
+  if (outcome !== undefined) return undefined;
+  if (kind === 'watch' && !start.requirements.includes(id)) return undefined;
+  return start.requirements.includes(id)
+    ? { verdict: unjudged('interrupted', 'the transcript ends before it was judged'), cases: 0 }
+    : { verdict: unjudged('not-recorded', 'the run that was recorded did not ask for it'), cases: 0 };
+}

@@ -1,0 +1,152 @@
+import type {
+  TranscriptAnswer,
+  TranscriptCredential,
+  TranscriptLine,
+  TranscriptRequest,
+  TranscriptStart,
+  TranscriptTrial,
+  TranscriptTrouble,
+} from '../../schemas/generated/types.ts';
+import type { Answer, Reply } from '../answer.ts';
+import type { Delivery } from '../engine/courier.ts';
+import type { OnEvent, RunEvent } from '../engine/events.ts';
+import { redactor } from '../engine/evidence.ts';
+import type { Credential, Request } from '../request.ts';
+import { encodeInput } from './inputs.ts';
+import type { RunHeader } from './run-header.ts';
+import { withoutKeys } from './stand-ins.ts';
+
+/** Turns what happens in a run into the lines of its transcript. No key is in them. */
+export function createTranscriber(header: RunHeader, write: (line: TranscriptLine) => void): OnEvent {
+  const redact = redactor(header.known);
+  const numbers = new WeakMap<Reply, number>();
+  let exchanges = 0;
+
+  const numberOf = (reply: Reply): TranscriptReply => {
+    const n = numbers.get(reply);
+    if (n !== undefined) return n;
+    if (reply.kind === 'answer') throw new Error('an answer that no exchange brought');
+    return { code: reply.code, words: redact(reply.words) };
+  };
+  const deliveryOf = ({ request: { credential }, reply }: Delivery): TranscriptReply => {
+    const held = numberOf(reply);
+    return typeof held === 'object' && credential.as === 'key' ? { ...held, key: credential.key.name } : held;
+  };
+  const lineOf: LineOf = {
+    start: ({ at }) => startLine(header, at, redact),
+    exchange: ({ of, request, reply }) => {
+      const n = exchanges++;
+      numbers.set(reply, n);
+      const came =
+        reply.kind === 'answer'
+          ? { answer: answerLine(reply, redact) }
+          : { trouble: { code: reply.code, words: redact(reply.words) } };
+      return {
+        line: 'exchange',
+        n,
+        ...(of === undefined ? {} : { of }),
+        request: requestLine(request, redact),
+        ...came,
+      };
+    },
+    planned: ({ of, inputs }) => ({ line: 'planned', of, inputs }),
+    trial: ({ kind, input, deliveries, ...rest }): TranscriptTrial => ({
+      line: kind,
+      ...rest,
+      ...(input === undefined ? {} : { input: encodeInput(input, redact) as object }),
+      replies: deliveries.map(deliveryOf),
+    }),
+    shrunk: ({ of, path }) => ({ line: 'shrunk', of, path }),
+    door: ({ kind, replies, refused, value, ...rest }) => ({
+      line: kind,
+      ...rest,
+      // Where time has no bound nothing is written: JSON has no word for it.
+      ...(value === undefined || value === Number.POSITIVE_INFINITY ? {} : { value }),
+      ...(replies === undefined ? {} : { replies: replies.map(numberOf) }),
+      ...(refused === undefined ? {} : { refused: refused.map((answer) => numbers.get(answer)!) }),
+    }),
+    stopped: ({ of, reason, words }) => ({ line: 'stopped', of, reason, words: redact(words) }),
+    outcome: ({ result }) => ({ line: 'outcome', result: { ...result } }),
+    end: ({ verdict, figures: { startedAt: _, keyWorks, ...figures } }) => ({
+      line: 'end',
+      verdict,
+      ...figures,
+      ...(keyWorks === undefined ? {} : { keyWorks }),
+    }),
+  };
+  return (event) => write((lineOf[event.kind] as (one: RunEvent) => TranscriptLine)(event));
+}
+
+type TranscriptReply = number | TranscriptTrouble;
+type LineOf = {
+  readonly [Kind in RunEvent['kind']]: (event: RunEvent & { readonly kind: Kind }) => TranscriptLine;
+};
+
+function startLine(header: RunHeader, at: number, redact: (text: string) => string): TranscriptStart {
+  const { known, version, seed, cases, whole, hasStateHook, fixture, canary, rerun, path } = header;
+  return {
+    line: 'start',
+    format: 'ib-conformance/transcript/1',
+    version,
+    target: redact(header.target),
+    ...(known.partner === undefined ? {} : { partner: known.partner }),
+    seed,
+    cases,
+    startedAt: new Date(at).toISOString(),
+    ...(path === undefined ? {} : { replay: path }),
+    requirements: [...header.requirements],
+    whole,
+    skip: [...header.skip],
+    stateHook: hasStateHook,
+    notes: [...(header.notes ?? [])],
+    ...(rerun === undefined ? {} : { rerun }),
+    ...(canary === undefined ? {} : { canary: [...canary] }),
+    fixture: withoutKeys(fixture) as Record<string, unknown>,
+  };
+}
+
+function requestLine(request: Request, redact: (text: string) => string): TranscriptRequest {
+  const { endpoint, method, target, headers, body, misplaced, credential } = request;
+  return {
+    endpoint,
+    method,
+    target: redact(target),
+    headers: redactValues(headers, redact),
+    ...(body === undefined ? {} : { body: redact(body) }),
+    credential: credentialLine(credential),
+    ...(misplaced === undefined ? {} : { misplaced: misplaced.name }),
+  };
+}
+
+function credentialLine(credential: Credential): TranscriptCredential {
+  switch (credential.as) {
+    case 'key': {
+      const { key, scheme } = credential;
+      return { as: 'key', key: key.name, ...(scheme === undefined ? {} : { scheme }) };
+    }
+    case 'header': {
+      const { key, shell } = credential;
+      return { as: 'header', shell, ...(key === undefined ? {} : { key: key.name }) };
+    }
+    case 'caller':
+    case 'none':
+      return { as: credential.as };
+  }
+}
+
+function answerLine(answer: Answer, redact: (text: string) => string): TranscriptAnswer {
+  const { status, headers, text, json, sentAt, receivedAt, tookMs } = answer;
+  const fields = Object.entries(headers).map(([name, values]) => [redact(name), values.map(redact)]);
+  return {
+    status,
+    headers: Object.fromEntries(fields) as TranscriptAnswer['headers'],
+    text: redact(text),
+    ...(json.ok ? {} : { notJson: json.why }),
+    sentAt,
+    receivedAt,
+    tookMs,
+  };
+}
+
+const redactValues = (fields: Readonly<Record<string, string>>, redact: (text: string) => string) =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redact(value)]));

@@ -1,0 +1,165 @@
+import type {
+  Fixture,
+  RequirementResult,
+  TranscriptDoor,
+  TranscriptEnd,
+  TranscriptExchange,
+  TranscriptLine,
+  TranscriptStart,
+  TranscriptStopped,
+  TranscriptTrial,
+} from '../../schemas/generated/types.ts';
+import { Problem } from '../../schemas/problem.ts';
+import { readJson, type Answer, type Reply } from '../answer.ts';
+import { knowledge, type Known, type KnownKey } from '../known.ts';
+import type { Credential, Request } from '../request.ts';
+import { headerValue } from './inputs.ts';
+import { unnamer, withStandIns } from './stand-ins.ts';
+
+/** An exchange of a transcript, as the engine saw it; keys are stand-ins. */
+export interface RecordedExchange {
+  readonly request: Request;
+  readonly reply: Reply;
+}
+
+/** What a transcript says, put in order. */
+export interface Transcript {
+  readonly start: TranscriptStart;
+  readonly fixture: Fixture;
+  readonly known: Known;
+  readonly exchanges: readonly RecordedExchange[];
+  readonly planned: ReadonlyMap<string, number>;
+  /** By the id of the requirement. */
+  readonly trials: ReadonlyMap<string, readonly TranscriptTrial[]>;
+  readonly shrunk: ReadonlyMap<string, string>;
+  /** By the requirement or the story, in the order of the calls. */
+  readonly doors: ReadonlyMap<string, readonly TranscriptDoor[]>;
+  readonly stopped: ReadonlyMap<string, TranscriptStopped>;
+  /** What the run itself made of it. */
+  readonly outcomes: ReadonlyMap<string, RequirementResult>;
+  /** Missing where the run was cut off. */
+  readonly end?: TranscriptEnd;
+  readonly unname: (text: string) => string;
+}
+
+/**
+ * Puts the lines of a transcript in order.
+ *
+ * @throws Problem with code `usage` where the first line is not the beginning of one
+ */
+export function readTranscript(lines: Iterable<TranscriptLine>): Transcript {
+  let heading: Heading | undefined;
+  let end: TranscriptEnd | undefined;
+  const exchanges: RecordedExchange[] = [];
+  const planned = new Map<string, number>();
+  const trials = new Map<string, TranscriptTrial[]>();
+  const shrunk = new Map<string, string>();
+  const doors = new Map<string, TranscriptDoor[]>();
+  const stopped = new Map<string, TranscriptStopped>();
+  const outcomes = new Map<string, RequirementResult>();
+  for (const line of lines) {
+    if (line.line === 'start') {
+      heading = headingOf(line);
+      continue;
+    }
+    if (heading === undefined)
+      throw new Problem('usage', 'the first line of a transcript says what was to be done; this is another');
+    switch (line.line) {
+      case 'exchange':
+        exchanges[line.n] = exchangeOf(line, heading);
+        break;
+      case 'planned':
+        planned.set(line.of, line.inputs);
+        break;
+      case 'trial':
+        append(trials, line.of, line);
+        break;
+      case 'shrunk':
+        shrunk.set(line.of, line.path);
+        break;
+      case 'door':
+        append(doors, line.of, line);
+        break;
+      case 'stopped':
+        stopped.set(line.of, line);
+        break;
+      case 'outcome': {
+        const result = line.result as unknown as RequirementResult;
+        outcomes.set(result.id, result);
+        break;
+      }
+      case 'end':
+        end = line;
+    }
+  }
+  if (heading === undefined) throw new Problem('usage', 'the transcript is empty');
+  for (const calls of doors.values()) calls.sort((a, b) => a.nth - b.nth);
+  const story = { exchanges, planned, trials, shrunk, doors, stopped, outcomes };
+  return { ...heading, ...story, ...(end === undefined ? {} : { end }) };
+}
+
+interface Heading extends Pick<Transcript, 'start' | 'fixture' | 'known' | 'unname'> {
+  readonly keys: ReadonlyMap<string, KnownKey>;
+}
+
+function headingOf(start: TranscriptStart): Heading {
+  const fixture = withStandIns(start.fixture);
+  const known = knowledge(fixture, start.partner);
+  const keys = new Map(known.everyKey.map((key) => [key.name, key]));
+  return { start, fixture, known, keys, unname: unnamer(fixture) };
+}
+
+function append<Line>(lists: Map<string, Line[]>, name: string, line: Line): void {
+  const list = lists.get(name);
+  if (list === undefined) lists.set(name, [line]);
+  else list.push(line);
+}
+
+function exchangeOf({ request, answer, trouble }: TranscriptExchange, heading: Heading): RecordedExchange {
+  const reply: Reply =
+    answer === undefined
+      ? { kind: 'trouble', code: trouble!.code, words: trouble!.words }
+      : answerOf(answer, heading.unname);
+  return { request: requestOf(request, heading), reply };
+}
+
+function answerOf(
+  { text, headers, notJson, ...rest }: NonNullable<TranscriptExchange['answer']>,
+  unname: (text: string) => string,
+): Answer {
+  const body = unname(text);
+  const fields = Object.entries(headers).map(([name, values]) => [unname(name), values.map(unname)] as const);
+  return {
+    kind: 'answer',
+    ...rest,
+    headers: Object.assign(Object.create(null), Object.fromEntries(fields)) as Answer['headers'],
+    text: body,
+    json: notJson === undefined ? readJson(body) : { ok: false, why: notJson },
+  };
+}
+
+function requestOf(
+  { credential, misplaced, body, headers, target, ...rest }: TranscriptExchange['request'],
+  { keys, unname }: Heading,
+): Request {
+  const key = misplaced === undefined ? undefined : keys.get(misplaced);
+  return {
+    ...rest,
+    target: unname(target),
+    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, unname(value)])),
+    ...(body === undefined ? {} : { body: unname(body) }),
+    ...(key === undefined ? {} : { misplaced: key }),
+    credential: credentialOf(credential, keys),
+  };
+}
+
+function credentialOf(
+  { as, key: name, scheme, shell = '' }: TranscriptExchange['request']['credential'],
+  keys: ReadonlyMap<string, KnownKey>,
+): Credential {
+  const key = name === undefined ? undefined : keys.get(name);
+  if (as === 'key' && key !== undefined) return { as, key, ...(scheme === undefined ? {} : { scheme }) };
+  if (as === 'header')
+    return { as, value: headerValue(shell, key), shell, ...(key === undefined ? {} : { key }) };
+  return { as: as === 'none' ? 'none' : 'caller' };
+}
