@@ -39,6 +39,11 @@ export interface Trouble {
 /** What came of a request. */
 export type Reply = Answer | Trouble;
 
+const EMPTY = 'the body is empty';
+
+/** Characters of a body that are shown; the interface's own are a hundred. */
+const MOST_SHOWN = 2000;
+
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lenientUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
@@ -54,7 +59,7 @@ export function readBody(bytes: Uint8Array): Pick<Answer, 'text' | 'json'> {
 }
 
 export function readJson(text: string): Json {
-  if (text === '') return { ok: false, why: 'the body is empty' };
+  if (text === '') return { ok: false, why: EMPTY };
   try {
     return { ok: true, value: JSON.parse(text) as unknown };
   } catch {
@@ -63,8 +68,9 @@ export function readJson(text: string): Json {
 }
 
 /** An answer in one line, as `expected` and `actual` show it: status and body. */
-export function summary({ status, text }: Answer): string {
-  return `${status} ${text === '' ? '(no body)' : text}`;
+export function summary({ status, text, json }: Answer): string {
+  if (text !== '') return `${status} ${text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}`;
+  return json.ok || json.why === EMPTY ? `${status} (no body)` : `${status} (${json.why})`;
 }
 
 /** The values of a header field in one line; undefined where it is missing. */

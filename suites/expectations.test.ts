@@ -147,9 +147,11 @@ test('a failed expectation says what was expected and what came', () => {
     actual: '404 {"error":"Deposit not found"}',
   });
   const { actual } = unauthorized(answerOf(401, '')) as { actual: string };
-  assert.equal(actual, '401 (no body) (the body is empty)');
+  assert.equal(actual, '401 (no body)');
   const { actual: shown } = unauthorized(answerOf(401, bytes([0xff]))) as { actual: string };
   assert.equal(shown, '401 \ufffd (the body is not UTF-8)');
+  const { actual: long } = unauthorized(answerOf(401, '['.repeat(9999))) as { actual: string };
+  assert.equal(long, `401 ${'['.repeat(200)}… (the body is not JSON)`);
 });
 
 test('each: the first expectation that does not hold counts, with its place', () => {

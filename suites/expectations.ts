@@ -15,7 +15,7 @@ export function errorAnswer<Name extends Endpoint>(endpoint: Name, status: Error
   return (answer) => {
     const actual = summary(answer);
     if (answer.status !== status) return failed('status', expected, actual);
-    if (!answer.json.ok) return failed('JSON', expected, `${actual} (${answer.json.why})`);
+    if (!answer.json.ok) return failed('JSON', expected, noObject(answer));
     const body = answer.json.value;
     if (!validateErrorBody(body))
       return failed('shape', expected, `${actual} (not exactly one field "error", a string)`);
@@ -33,6 +33,15 @@ export function fieldsOf({ json }: Answer): Readonly<Record<string, unknown>> | 
     : undefined;
 }
 
+/** An answer whose body is no JSON object, and why it is none. */
+export function noObject(answer: Answer): string {
+  const { json, text } = answer;
+  // The reason must not drown in what a target sends.
+  const brief = summary({ ...answer, text: text.length > 200 ? `${text.slice(0, 200)}…` : text });
+  if (json.ok) return `${brief} (not a JSON object)`;
+  return text === '' ? brief : `${brief} (${json.why})`;
+}
+
 /** 200 and `is_under_ib` the boolean true; the join date is judged apart. */
 export const saysMember: Expectation = (answer) => saysMembership(answer, true);
 
@@ -43,7 +52,7 @@ function saysMembership(answer: Answer, isMember: boolean): Verdict {
   const expected = `200 with "is_under_ib": ${isMember}`;
   if (answer.status !== 200) return failed('status', expected, summary(answer));
   const fields = fieldsOf(answer);
-  if (fields === undefined) return failed('JSON', expected, `${summary(answer)} (not a JSON object)`);
+  if (fields === undefined) return failed('JSON', expected, noObject(answer));
   return fields['is_under_ib'] === isMember ? held : failed('value', expected, summary(answer));
 }
 
@@ -57,9 +66,13 @@ export const saysExecuted: Expectation = (answer) => {
   const expected = '200 with "status": "EXECUTED"';
   if (answer.status !== 200) return failed('status', expected, summary(answer));
   const fields = fieldsOf(answer);
-  if (fields === undefined) return failed('JSON', expected, `${summary(answer)} (not a JSON object)`);
+  if (fields === undefined) return failed('JSON', expected, noObject(answer));
   return fields['status'] === 'EXECUTED' ? held : failed('value', expected, summary(answer));
 };
+
+/** A value as JSON; a number that is too large for a double is none there. */
+const shown = (value: unknown) =>
+  value === Infinity || value === -Infinity ? String(value) : JSON.stringify(value);
 
 /** A field of an executed deposit result equals what the fixture says, as an IEEE double. */
 export function saysNumber(name: 'amountInUsd' | 'executedAt', value: number): Expectation {
@@ -68,7 +81,7 @@ export function saysNumber(name: 'amountInUsd' | 'executedAt', value: number): E
     if (fields === undefined || !Object.hasOwn(fields, name)) return depends('valid/deposit-check/shape');
     return fields[name] === value
       ? held
-      : failed('value', `"${name}": ${value}`, `"${name}": ${JSON.stringify(fields[name])}`);
+      : failed('value', `"${name}": ${value}`, `"${name}": ${shown(fields[name])}`);
   };
 }
 

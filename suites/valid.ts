@@ -3,7 +3,7 @@ import type { FixtureExecutedDeposit, FixtureUser } from '../schemas/generated/t
 import validateExecutedDepositResult from '../schemas/generated/executed-deposit-result.cjs';
 import validateMembershipResult from '../schemas/generated/membership-result.cjs';
 import { header, repeatedNames, summary } from './answer.ts';
-import { fieldsOf, memberFields, saysExecuted, saysMember, saysNumber } from './expectations.ts';
+import { fieldsOf, memberFields, noObject, saysExecuted, saysMember, saysNumber } from './expectations.ts';
 import { hasLetters, percentEncoded, stranger, unknownUuid, withLetterCase } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { foreignData, userData } from './privacy.ts';
@@ -194,7 +194,7 @@ export const valid: readonly Requirement[] = [
       if (answer!.status !== 200) return depends('valid/deposit-check/executed');
       const fields = fieldsOf(answer!);
       const expected = '200 with "status", "amountInUsd" and "executedAt"';
-      if (fields === undefined) return failed('JSON', expected, `${summary(answer!)} (not a JSON object)`);
+      if (fields === undefined) return failed('JSON', expected, noObject(answer!));
       const twice = repeatedNames(answer!.text);
       if (twice.length > 0)
         return failed('shape', expected, `${summary(answer!)} (twice: ${twice.join(', ')})`);

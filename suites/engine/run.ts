@@ -1,19 +1,17 @@
 import { setMaxListeners } from 'node:events';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import { Problem } from '../../schemas/problem.ts';
-import { findableId } from '../inputs/uuids.ts';
-import { userStatus } from '../request.ts';
 import type { Doors, Requirement, Watch } from '../requirement.ts';
-import { unjudged, type Reason } from '../verdict.ts';
+import { unjudged } from '../verdict.ts';
 import { createBudget } from './budget.ts';
 import { createClient } from './client.ts';
-import { createCourier, type Courier } from './courier.ts';
+import { createCourier } from './courier.ts';
 import { createDoors } from './doors.ts';
 import { ignore } from './events.ts';
 import { givenUp } from './given-up.ts';
 import { examine, type Examination, type PropertyContext } from './judge-property.ts';
 import { guarded, play } from './play.ts';
 import { keptBack, limiterMs, limiterRequests } from './plan.ts';
+import { preflight, type Silence } from './preflight.ts';
 import { createQuota } from './quota.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
@@ -67,7 +65,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   let mustGiveWay = false;
   onEvent({ kind: 'start', at: startedAt });
   try {
-    const silence = await preflight(courier, options);
+    const silence = await preflight(courier, known, options.target.href);
     const context: JudgeContext = {
       property: {
         known,
@@ -160,33 +158,6 @@ function leftOf(examinations: readonly Examination[], elapsedMs: number, leftMs:
   const planned = examinations.reduce((sum, examination) => sum + examination.planned, 0);
   const tried = examinations.reduce((sum, examination) => sum + examination.tried(), 0);
   return tried === 0 ? {} : { leftMs: Math.min(leftMs, (elapsedMs / tried) * (planned - tried)) };
-}
-
-/**
- * Asks once whether anybody answers at all. A target that cannot be reached ends the run; one that
- * says nothing is not asked a thousand times.
- *
- * @returns why nothing can be judged, where that is so
- */
-async function preflight(courier: Courier, { known, target }: RunOptions): Promise<Silence | undefined> {
-  const credential = known.callerKeys.length > 0 ? { as: 'caller' as const } : { as: 'none' as const };
-  const question = userStatus(findableId('user-status', known), { credential });
-  let { reply } = await courier.deliver(question);
-  if (reply.kind === 'trouble' && reply.code === 'timeout') ({ reply } = await courier.deliver(question));
-  if (reply.kind === 'answer') return undefined;
-  if (reply.code === 'timeout')
-    return {
-      reason: 'timeout',
-      words: `the target accepts connections but does not answer: ${reply.words}`,
-    };
-  if (reply.code === 'network') throw new Problem('unreachable', `${target.href}: ${reply.words}`);
-  return { reason: reply.code, words: reply.words };
-}
-
-/** Why nothing can be judged. */
-interface Silence {
-  readonly reason: Reason;
-  readonly words: string;
 }
 
 interface JudgeContext {

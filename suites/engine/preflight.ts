@@ -1,0 +1,58 @@
+import { Problem } from '../../schemas/problem.ts';
+import { header, type Answer } from '../answer.ts';
+import { findableId } from '../inputs/uuids.ts';
+import type { Known } from '../known.ts';
+import { lookupOf, type Request } from '../request.ts';
+import type { Reason } from '../verdict.ts';
+import type { Courier } from './courier.ts';
+
+/** Why nothing can be judged. */
+export interface Silence {
+  readonly reason: Reason;
+  readonly words: string;
+}
+
+/**
+ * Asks first whether anybody answers at all. A target that cannot be reached, or is plainly something
+ * else, ends the run; one that says nothing is not asked a thousand times.
+ *
+ * @param href `{base_url}`, for messages
+ * @returns why nothing can be judged, where that is so
+ * @throws Problem with code `unreachable`
+ */
+export async function preflight(courier: Courier, known: Known, href: string): Promise<Silence | undefined> {
+  const credential = known.callerKeys.length > 0 ? { as: 'caller' as const } : { as: 'none' as const };
+  const [user, deposit] = (['user-status', 'deposit-check'] as const).map((endpoint) =>
+    lookupOf(endpoint, findableId(endpoint, known), { credential }),
+  ) as [Request, Request];
+  let { reply } = await courier.deliver(user);
+  if (reply.kind === 'trouble' && reply.code === 'timeout') ({ reply } = await courier.deliver(user));
+  if (reply.kind === 'answer') {
+    const strange = strangeness(reply);
+    // A server may still build one of the two: it takes both to be something else.
+    const other = strange === undefined ? undefined : (await courier.deliver(deposit)).reply;
+    if (other?.kind === 'answer' && strangeness(other) !== undefined)
+      throw new Problem(
+        'unreachable',
+        `${href}: something answers, but not this interface: ${strange} for a lookup on either endpoint; is {base_url} right, with its path?`,
+      );
+    return undefined;
+  }
+  if (reply.code === 'timeout')
+    return {
+      reason: 'timeout',
+      words: `the target accepts connections but does not answer: ${reply.words}`,
+    };
+  if (reply.code === 'network') throw new Problem('unreachable', `${href}: ${reply.words}`);
+  return { reason: reply.code, words: reply.words };
+}
+
+/** What shows that nobody who knows the interface wrote an answer; undefined where nothing does. */
+function strangeness(answer: Answer): string | undefined {
+  const { status, text, json } = answer;
+  if (status >= 300 && status < 400) return `${status}, a redirect`;
+  const isPage = /^\s*<(?:!doctype|html)/i.test(text);
+  if (isPage && status < 500) return `${status} with a web page`;
+  const isJson = json.ok || /\bjson\b/i.test(header(answer, 'content-type') ?? '');
+  return status === 404 && !isJson ? '404 without JSON' : undefined;
+}
