@@ -108,14 +108,15 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
   };
   const maxDurationMs = durationMs('max-duration', flags.maxDuration);
   const target = flags.url === undefined ? undefined : targetUrl(flags.url);
-  const planned = renderPlan(
-    plan({ ...options, maxDurationMs: target === undefined ? Number.POSITIVE_INFINITY : maxDurationMs }),
-  );
+  const planned = () =>
+    renderPlan(
+      plan({ ...options, maxDurationMs: target === undefined ? Number.POSITIVE_INFINITY : maxDurationMs }),
+    );
   if (flags.plan) {
-    await surroundings.print(planned);
+    await surroundings.print(planned());
     return 0;
   }
-  if (target !== undefined) surroundings.writeError(planned);
+  if (target !== undefined) surroundings.writeError(planned());
   const isStream = ({ format }: ReportRequest<string>) => format === 'ndjson';
   const outputs = await prepareOutputs(requests.filter((request) => !isStream(request)) as ReportRequest[]);
   const transcription = openTranscripts(
