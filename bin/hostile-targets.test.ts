@@ -13,6 +13,7 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { commandLine } from './command-line.ts';
 import { explain } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
+import { answerWith } from './front.ts';
 
 // No time is spent on limiters that nobody has.
 const { limits: _, ...fixture }: Fixture = await loadFixture(undefined, {});
@@ -246,14 +247,8 @@ function faltering(meets: (nth: number, socket: Socket) => boolean): Server {
   let requests = 0;
   return createHttpServer((request, response) => {
     if (meets(++requests, request.socket)) return;
-    const { url = '', method = 'GET', headers } = request;
-    const fields = Object.entries(headers).flatMap(([name, value]) =>
-      [value ?? []].flat().map((one): [string, string] => [name, one]),
-    );
     request.resume();
-    void mock.handle(new Request(`http://mock${url}`, { method, headers: fields })).then(async (reply) => {
-      response.writeHead(reply.status, [...reply.headers].flat()).end(await reply.text());
-    });
+    void answerWith(mock, request, response);
   });
 }
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -11,6 +11,7 @@ import { createMock } from '../mock/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { commandLine } from './command-line.ts';
 import { explain } from './exit-codes.ts';
+import { answerWith } from './front.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
 const place = (name: string) => join(folder, name);
@@ -56,14 +57,9 @@ test('a run that is killed leaves a transcript that judge reads as incomplete', 
   const transcript = place('killed.ndjson');
   const mock = createMock();
   let requests = 0;
-  const answer = async ({ url = '', headers }: IncomingMessage, response: ServerResponse) => {
-    const authorization = headers.authorization ?? '';
-    const reply = await mock.handle(new Request(`http://mock${url}`, { headers: { authorization } }));
-    response.writeHead(reply.status, [...reply.headers].flat()).end(await reply.text());
-  };
   const server = createServer((request, response) => {
     if (++requests > 100) child.kill('SIGKILL');
-    else void answer(request, response);
+    else void answerWith(mock, request, response);
   });
   await once(server.listen(0, '127.0.0.1'), 'listening');
   const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;

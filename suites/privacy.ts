@@ -45,6 +45,8 @@ const userFields = new Set([
  * name; undefined where there is none.
  */
 export function foreignData(request: Request, answer: Answer, known: Known): string | undefined {
+  const places = placesOf(answer).filter(([, text]) => mayTell(text, known));
+  if (places.length === 0) return undefined;
   const asked = [
     request.target,
     ...Object.values(request.headers),
@@ -56,7 +58,7 @@ export function foreignData(request: Request, answer: Answer, known: Known): str
     .map(decodeSafely)
     .join('\n');
   const wasNamed = (text: string) => holdsWord(asked, text) || holdsWord(decoded, text);
-  for (const [place, text] of placesOf(answer)) {
+  for (const [place, text] of places) {
     for (const [id] of text.matchAll(uuids)) {
       const user = id.toLowerCase();
       if (known.partnerOfUser.has(user) && !asked.toLowerCase().includes(user) && !wasNamed(user))
@@ -68,6 +70,19 @@ export function foreignData(request: Request, answer: Answer, known: Known): str
       if (isTelling(id) && holdsWord(text, id) && !wasNamed(id)) return `the partner id ${id} in ${place}`;
   }
   return undefined;
+}
+
+const tellers = new WeakMap<Known, RegExp>();
+
+/** Whether a text holds an id, a key or a partner at all, whoever named it: most hold none. */
+function mayTell(text: string, known: Known): boolean {
+  let teller = tellers.get(known);
+  if (teller === undefined) {
+    const words = [...known.everyKey.map(({ key }) => key), ...known.partnerIds].filter(isTelling);
+    teller = new RegExp([uuids.source, ...words.map(literally)].join('|'), 'i');
+    tellers.set(known, teller);
+  }
+  return teller.test(text);
 }
 
 /** Says what in a deposit result looks like user data; undefined where nothing does. */
@@ -141,14 +156,16 @@ function credentialText({ credential }: Request): string {
 
 const isTelling = (id: string) => id.length >= SHORTEST_TELLING_ID && !ordinaryWords.has(id.toLowerCase());
 
+/** A pattern of the word itself. */
+const literally = (word: string) => word.replace(/[^a-z0-9]/gi, String.raw`\$&`);
+
 const patterns = new Map<string, RegExp>();
 
 /** Whether the text holds the word on its own, and not as a part of a longer one or of a host name. */
 function holdsWord(text: string, word: string): boolean {
   let pattern = patterns.get(word);
   if (pattern === undefined) {
-    const literal = word.replace(/[^a-z0-9]/gi, String.raw`\$&`);
-    pattern = new RegExp(String.raw`(?<![\w-]|\w\.)${literal}(?![\w-]|\.\w)`, 'i');
+    pattern = new RegExp(String.raw`(?<![\w-]|\w\.)${literally(word)}(?![\w-]|\.\w)`, 'i');
     patterns.set(word, pattern);
   }
   return pattern.test(text);
