@@ -4,13 +4,8 @@ import { createServer, type AddressInfo, type Server, type Socket } from 'node:n
 import { describe, test } from 'node:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import type { Answer } from '../answer.ts';
-import {
-  createClient,
-  type Client,
-  type ClientOptions,
-  type WireRequest,
-  type WireTrouble,
-} from './client.ts';
+import { createClient, type Client, type ClientOptions, type WireRequest } from './client.ts';
+import type { WireTrouble } from './wire-trouble.ts';
 
 const request: WireRequest = { method: 'GET', target: '/api/ib/user-status?user_id=x', headers: {} };
 

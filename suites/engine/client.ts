@@ -1,6 +1,8 @@
+import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, type Dispatcher } from 'undici';
 import type { Answer } from '../answer.ts';
 import { decodeBody, MOST_BODY_BYTES } from './body.ts';
+import { late, timedOut, troubleOf, type WireTrouble } from './wire-trouble.ts';
 
 /** Where requests go, and how patiently. */
 export interface ClientOptions {
@@ -17,6 +19,8 @@ export interface ClientOptions {
   readonly insecure: boolean;
   /** The engine's time, in ms. */
   readonly now: () => number;
+  /** When the run ends, in ms of that time: what is under way then is soon cut off. */
+  readonly deadline?: number;
   /** Cuts off what is under way. */
   readonly signal: AbortSignal;
 }
@@ -30,19 +34,13 @@ export interface WireRequest {
   readonly body?: string;
 }
 
-/** A request that got no whole answer. */
-export interface WireTrouble {
-  readonly kind: 'trouble';
-  readonly code: 'timeout' | 'network';
-  readonly words: string;
-  /** Whether not even a connection came about. */
-  readonly unreachable: boolean;
-}
-
 export interface Client {
   readonly send: (request: WireRequest) => Promise<Answer | WireTrouble>;
   readonly close: () => Promise<void>;
 }
+
+/** An answer that comes this late (ms) after the end of the run is still taken. */
+const GRACE = 250;
 
 /** Opens a pool of connections to the target: keep-alive, no redirects, no pipelining. */
 export function createClient(options: ClientOptions): Client {
@@ -60,112 +58,93 @@ export function createClient(options: ClientOptions): Client {
     },
   });
 
-  const send = async (request: WireRequest): Promise<Answer | WireTrouble> => {
-    const abort = new AbortController();
-    const cutOff = () => abort.abort();
-    const timer = setTimeout(cutOff, timeoutMs);
-    options.signal.addEventListener('abort', cutOff);
-    const sentAt = now();
-    const started = performance.now();
-    try {
-      const response = await pool.request({
-        method: request.method,
-        path: basePath + request.target,
-        headers: { ...options.headers, ...request.headers },
-        body: request.body ?? null,
-        signal: abort.signal,
-      });
-      const body = await read(response.body);
-      const headers = multiMap(response.headers);
-      return {
-        kind: 'answer',
-        status: response.statusCode,
-        headers,
-        ...(await decodeBody(body, headers['content-encoding']?.[0])),
-        sentAt,
-        receivedAt: now(),
-        tookMs: performance.now() - started,
-      };
-    } catch (error) {
-      return troubleOf(error, abort.signal.aborted, timeoutMs);
-    } finally {
-      clearTimeout(timer);
-      options.signal.removeEventListener('abort', cutOff);
-    }
+  /** What is under way, and how to cut it off. */
+  const underWay = new Set<() => void>();
+  const cutOffAll = () => {
+    for (const cutOff of underWay) cutOff();
   };
-  return { send, close: () => pool.destroy() };
+  options.signal.addEventListener('abort', cutOffAll);
+
+  const send = (request: WireRequest): Promise<Answer | WireTrouble> => {
+    const sentAt = now();
+    const leftMs = Math.max(0, (options.deadline ?? Number.POSITIVE_INFINITY) + GRACE - sentAt);
+    const patienceMs = Math.min(timeoutMs, leftMs);
+    const started = performance.now();
+    return new Promise((resolve) => {
+      let controller: Dispatcher.DispatchController | undefined;
+      let status = 0;
+      let headers: Answer['headers'] = {};
+      const chunks: Uint8Array[] = [];
+      let size = 0;
+      let isOver = false;
+      const end = (result: Promise<Answer> | WireTrouble) => {
+        isOver = true;
+        clearTimeout(timer);
+        underWay.delete(cutOff);
+        resolve(result);
+      };
+      const cutOff = () => {
+        if (isOver) return;
+        end(leftMs < timeoutMs ? late : timedOut(timeoutMs));
+        controller?.abort(new Error('cut off'));
+      };
+      const answer = async (body: Uint8Array | undefined): Promise<Answer> => {
+        const [receivedAt, tookMs] = [now(), performance.now() - started];
+        const content = await decodeBody(body, headers['content-encoding']?.[0]);
+        return { kind: 'answer', status, headers, ...content, sentAt, receivedAt, tookMs };
+      };
+      const timer = setTimeout(cutOff, patienceMs);
+      underWay.add(cutOff);
+      if (options.signal.aborted) return cutOff();
+      pool.dispatch(
+        {
+          method: request.method as Dispatcher.HttpMethod,
+          path: basePath + request.target,
+          headers: { ...options.headers, ...request.headers },
+          body: request.body ?? null,
+        },
+        {
+          onRequestStart: (opened) => {
+            controller = opened;
+            if (isOver) opened.abort(new Error('cut off'));
+          },
+          onResponseStart: (_, statusCode, fields) => {
+            // Of the answers that only announce another one nothing is kept (RFC 9110 15.2).
+            if (statusCode < 200) return;
+            status = statusCode;
+            headers = multiMap(fields);
+          },
+          onResponseData: (opened, chunk) => {
+            if (isOver) return;
+            size += chunk.length;
+            if (size <= MOST_BODY_BYTES) {
+              chunks.push(chunk);
+              return;
+            }
+            end(answer(undefined));
+            opened.abort(new Error('the body is too long'));
+          },
+          onResponseEnd: () => {
+            if (!isOver) end(answer(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+          },
+          onResponseError: (_, error) => {
+            if (!isOver) end(troubleOf(error, timeoutMs));
+          },
+        },
+      );
+    });
+  };
+  return {
+    send,
+    close: () => {
+      options.signal.removeEventListener('abort', cutOffAll);
+      return pool.destroy();
+    },
+  };
 }
 
-/** The bytes of a body; undefined where there are too many. */
-async function read(body: Dispatcher.ResponseData['body']): Promise<Uint8Array | undefined> {
-  const chunks: Uint8Array[] = [];
-  let size = 0;
-  for await (const chunk of body) {
-    size += chunk.length;
-    // Leaving the loop destroys the rest of the body.
-    if (size > MOST_BODY_BYTES) return undefined;
-    chunks.push(chunk);
-  }
-  return chunks.length === 1 ? chunks[0] : Buffer.concat(chunks);
-}
-
-function multiMap(headers: Dispatcher.ResponseData['headers']): Readonly<Record<string, readonly string[]>> {
+function multiMap(headers: IncomingHttpHeaders): Readonly<Record<string, readonly string[]>> {
   const map: Record<string, readonly string[]> = Object.create(null) as Record<string, readonly string[]>;
   for (const [name, value] of Object.entries(headers)) map[name] = [value ?? ''].flat();
   return map;
-}
-
-/** What went wrong, by the code of the error: words, and whether a connection ever came about. */
-const knownErrors: Readonly<Record<string, readonly [words: string, unreachable: boolean]>> = {
-  ECONNREFUSED: ['the connection was refused: nothing listens there', true],
-  ENOTFOUND: ['the name does not resolve', true],
-  EAI_AGAIN: ['the name does not resolve', true],
-  EHOSTUNREACH: ['there is no route to the host', true],
-  ENETUNREACH: ['there is no route to the network', true],
-  EADDRNOTAVAIL: ['the address cannot be reached from here', true],
-  ECONNRESET: ['the connection was reset before the answer was whole', false],
-  EPIPE: ['the connection was closed before the answer', false],
-  UND_ERR_SOCKET: ['the connection was closed before the answer was whole', false],
-  UND_ERR_HEADERS_OVERFLOW: ["the answer's headers are too long", false],
-  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['the body is not as long as Content-Length says', false],
-  EPROTO: ['TLS failed: the port may speak plain HTTP', true],
-  ERR_SSL_WRONG_VERSION_NUMBER: ['TLS failed: the port may speak plain HTTP', true],
-  DEPTH_ZERO_SELF_SIGNED_CERT: ['its certificate is self-signed: give --ca or --insecure', true],
-  SELF_SIGNED_CERT_IN_CHAIN: [
-    'its certificate is signed by an unknown authority: give --ca or --insecure',
-    true,
-  ],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
-    'its certificate is signed by an unknown authority: give --ca or --insecure',
-    true,
-  ],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [
-    'its certificate is signed by an unknown authority: give --ca or --insecure',
-    true,
-  ],
-  CERT_HAS_EXPIRED: ['its certificate has expired', true],
-  ERR_TLS_CERT_ALTNAME_INVALID: ['its certificate is for another name', true],
-};
-
-const timeouts = new Set([
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'ETIMEDOUT',
-]);
-
-function troubleOf(error: unknown, aborted: boolean, timeoutMs: number): WireTrouble {
-  const { code = '', name = '', message = String(error) } = error as Partial<NodeJS.ErrnoException>;
-  if (aborted || timeouts.has(code))
-    return {
-      kind: 'trouble',
-      code: 'timeout',
-      words: `no whole answer within ${timeoutMs} ms`,
-      unreachable: code === 'UND_ERR_CONNECT_TIMEOUT',
-    };
-  const [words, unreachable] = knownErrors[code] ?? [
-    name === 'HTTPParserError' ? `the answer is not HTTP (${message})` : message,
-    false,
-  ];
-  return { kind: 'trouble', code: 'network', words, unreachable };
 }

@@ -1,0 +1,74 @@
+/** A request that got no whole answer. */
+export interface WireTrouble {
+  readonly kind: 'trouble';
+  readonly code: 'timeout' | 'network' | 'budget';
+  readonly words: string;
+  /** Whether not even a connection came about. */
+  readonly unreachable: boolean;
+}
+
+/** What went wrong, by the code of the error: words, and whether a connection ever came about. */
+const knownErrors: Readonly<Record<string, readonly [words: string, unreachable: boolean]>> = {
+  ECONNREFUSED: ['the connection was refused: nothing listens there', true],
+  ENOTFOUND: ['the name does not resolve', true],
+  EAI_AGAIN: ['the name does not resolve', true],
+  EHOSTUNREACH: ['there is no route to the host', true],
+  ENETUNREACH: ['there is no route to the network', true],
+  EADDRNOTAVAIL: ['the address cannot be reached from here', true],
+  ECONNRESET: ['the connection was reset before the answer was whole', false],
+  EPIPE: ['the connection was closed before the answer', false],
+  UND_ERR_SOCKET: ['the connection was closed before the answer was whole', false],
+  UND_ERR_HEADERS_OVERFLOW: ["the answer's headers are too long", false],
+  UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['the body is not as long as Content-Length says', false],
+  EPROTO: ['TLS failed: the port may speak plain HTTP', true],
+  ERR_SSL_WRONG_VERSION_NUMBER: ['TLS failed: the port may speak plain HTTP', true],
+  DEPTH_ZERO_SELF_SIGNED_CERT: ['its certificate is self-signed: give --ca or --insecure', true],
+  SELF_SIGNED_CERT_IN_CHAIN: [
+    'its certificate is signed by an unknown authority: give --ca or --insecure',
+    true,
+  ],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
+    'its certificate is signed by an unknown authority: give --ca or --insecure',
+    true,
+  ],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [
+    'its certificate is signed by an unknown authority: give --ca or --insecure',
+    true,
+  ],
+  CERT_HAS_EXPIRED: ['its certificate has expired', true],
+  ERR_TLS_CERT_ALTNAME_INVALID: ['its certificate is for another name', true],
+};
+
+const timeouts = new Set([
+  'UND_ERR_CONNECT_TIMEOUT',
+  'UND_ERR_HEADERS_TIMEOUT',
+  'UND_ERR_BODY_TIMEOUT',
+  'ETIMEDOUT',
+]);
+
+/** A request that outlived the run. */
+export const late: WireTrouble = {
+  kind: 'trouble',
+  code: 'budget',
+  words: 'the time of --max-duration was used up before the answer came',
+  unreachable: false,
+};
+
+/** A request that took longer than it may. */
+export const timedOut = (timeoutMs: number, unreachable = false): WireTrouble => ({
+  kind: 'trouble',
+  code: 'timeout',
+  words: `no whole answer within ${timeoutMs} ms`,
+  unreachable,
+});
+
+/** What an error of the client means. */
+export function troubleOf(error: Error, timeoutMs: number): WireTrouble {
+  const { code = '', name, message } = error as NodeJS.ErrnoException;
+  if (timeouts.has(code)) return timedOut(timeoutMs, code === 'UND_ERR_CONNECT_TIMEOUT');
+  const [words, unreachable] = knownErrors[code] ?? [
+    name === 'HTTPParserError' ? `the answer is not HTTP (${message})` : message,
+    false,
+  ];
+  return { kind: 'trouble', code: 'network', words, unreachable };
+}
