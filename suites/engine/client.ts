@@ -98,7 +98,7 @@ export function createClient(options: ClientOptions): Client {
       if (options.signal.aborted) return cutOff();
       pool.dispatch(
         {
-          method: request.method as Dispatcher.HttpMethod,
+          method: request.method,
           path: basePath + request.target,
           headers: { ...options.headers, ...request.headers },
           body: request.body ?? null,
