@@ -148,8 +148,9 @@ test('the page stays small however much a target sends', () => {
 });
 
 test('all outcomes can be told apart, and each row says which it is', () => {
-  const rows = classed(sample, 'row').map((row) => attribute(row, 'data-outcome'));
-  assert.deepEqual(rows.toSorted(), sampleRecord.requirements.map(({ outcome }) => outcome).toSorted());
+  const rows = classed(sample, 'row').map((row) => String(attribute(row, 'data-outcome')));
+  const outcomes: readonly string[] = sampleRecord.requirements.map(({ outcome }) => outcome);
+  assert.deepEqual(rows.toSorted(), outcomes.toSorted());
 });
 
 test('the verdict comes first, then what failed and what was not verified', () => {
@@ -172,7 +173,7 @@ test('what the record lacks is left out', () => {
 });
 
 test('failures that got the same answer are said to be alike', () => {
-  const [failed] = sampleRecord.requirements.filter((result) => result.outcome === 'failed');
+  const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed');
   const alike = (...actuals: readonly string[]) => {
     const requirements = actuals.map((actual, nth) => ({ ...failed!, id: `auth/service/${nth}`, actual }));
     const { diagnosis: _, ...rest } = sampleRecord;
