@@ -18,7 +18,7 @@ export function visible(value: string, most: number): Markup {
   for (const character of value) {
     const piece = printable(character, MOST_ESCAPE);
     // From here on it was cut.
-    if (at >= shown.length || !shown.startsWith(piece, at)) break;
+    if (!shown.startsWith(piece, at)) break;
     at += piece.length;
     if (piece === character) continue;
     const escape = character === '\n' ? lineBreak : html`<i>${piece}</i>`;

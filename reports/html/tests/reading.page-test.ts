@@ -30,6 +30,8 @@ test('one outcome is shown, and all again, without a script', async (t) => {
     // No heading stands over nothing.
     for (const suite of await opened.locator('.suite:visible').all())
       assert.ok((await suite.locator('.row:visible').count()) > 0);
+    const isObserved = await opened.locator('#observed .row:visible').count();
+    assert.equal(await opened.locator('#observed').isVisible(), isObserved > 0, outcome);
   }
   await opened.getByRole('radio', { name: `all ${all}` }).check();
   assert.equal(await opened.locator('.row:visible').count(), all);
