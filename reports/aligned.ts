@@ -1,3 +1,4 @@
+import { characterStart, codePointsAt, firstDifference } from './first-difference.ts';
 import { columns, printable } from './printable.ts';
 import { chunk } from './wrap.ts';
 
@@ -56,27 +57,9 @@ function placeAfter(
 }
 
 function marks(column: number, expected: string, actual: string, at: number): readonly AlignedLine[] {
-  const wanted = expected.codePointAt(at);
-  const got = actual.codePointAt(at);
-  const isPlain = Math.max(wanted ?? 0, got ?? 0) < 0x80;
+  const names = codePointsAt(at, expected, actual);
   return [
     { of: 'mark', text: `${' '.repeat(column)}^` },
-    ...(isPlain ? [] : [{ of: 'mark', text: `${named(got)} where ${named(wanted)} is expected` } as const]),
+    ...(names === undefined ? [] : [{ of: 'mark', text: names } as const]),
   ];
-}
-
-function named(codePoint: number | undefined): string {
-  return codePoint === undefined ? 'the end' : `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
-}
-
-/** Index of the first character that differs; the length of both where none does. */
-function firstDifference(a: string, b: string): number {
-  let at = 0;
-  while (at < a.length && at < b.length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
-  return characterStart(a, at);
-}
-
-/** The index itself, or the one before where it lies in the middle of a surrogate pair. */
-function characterStart(text: string, index: number): number {
-  return (text.codePointAt(index - 1) ?? 0) > 0xffff ? index - 1 : index;
 }

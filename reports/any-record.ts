@@ -1,5 +1,5 @@
 import fc from 'fast-check';
-import type { RecordedExchange, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import type { RecordedExchange, RequirementResult, RunRecord, Traffic } from '../schemas/generated/types.ts';
 
 /** Text that a hostile target may send: controls, escapes, overrides, halves of pairs, forged lines. */
 export const hostileText: fc.Arbitrary<string> = fc
@@ -54,6 +54,13 @@ export function anyRecord(text: fc.Arbitrary<string>): fc.Arbitrary<RunRecord> {
       interrupted: fc.boolean(),
       rateLimited: fc.record({ answers: natural, waitedMs: natural }),
       notes: fc.array(text, { maxLength: 3 }),
+      canary: fc.array(text, { maxLength: 2 }),
+      diagnosis: fc.array(
+        fc.record({ fault: text, what: text, fit: fc.double({ min: 0, max: 1, noNaN: true }) }),
+        {
+          maxLength: 2,
+        },
+      ),
       rerun: text,
       counts: fc.record({
         required: outcomes,
@@ -63,6 +70,7 @@ export function anyRecord(text: fc.Arbitrary<string>): fc.Arbitrary<RunRecord> {
         broken: natural,
       }),
       requirements: fc.array(anyResult(text), { maxLength: 12 }),
+      traffic: anyTraffic(text),
     },
     { requiredKeys: [...REQUIRED] },
   );
@@ -133,6 +141,26 @@ function anyResult(text: fc.Arbitrary<string>): fc.Arbitrary<RequirementResult> 
       { requiredKeys: [...always, 'words'] },
     ),
   );
+}
+
+function anyTraffic(text: fc.Arbitrary<string>): fc.Arbitrary<Traffic> {
+  const number = fc.nat({ max: 1_000_000_000 });
+  const ms = fc.double({ min: 0, max: 1e9, noNaN: true });
+  const bound = fc.double({ min: 1e-9, max: 1e9, noNaN: true });
+  const buckets = fc.array(
+    fc.record({ fromMs: bound, toMs: bound, answers: fc.integer({ min: 1, max: 1e9 }) }),
+    {
+      maxLength: 5,
+    },
+  );
+  const figures = { answers: number, medianMs: ms, p95Ms: ms, p99Ms: ms, maxMs: ms };
+  return fc.record({
+    endpoints: fc.array(fc.record({ endpoint: text, ...figures, histogram: buckets }), { maxLength: 3 }),
+    timeline: fc.record({
+      stepMs: bound,
+      steps: fc.array(fc.record({ answers: number, limited: number, troubles: number }), { maxLength: 5 }),
+    }),
+  });
 }
 
 function anyExchange(text: fc.Arbitrary<string>): fc.Arbitrary<RecordedExchange> {

@@ -52,8 +52,8 @@ function openIds(rows: Rows, remark: string): readonly string[] {
   return [...byReason].flatMap(([reason, ids]) => shortened(ids).map((id) => `${id} (${reason}${remark})`));
 }
 
-/** Why a row was not verified; undefined where it was, or where another sentence tells of it. */
-function reasonOpen(row: RequirementResult): string | undefined {
+/** Why a requirement was not verified; undefined where it was, or where it failed or broke. */
+export function reasonOpen(row: RequirementResult): string | undefined {
   switch (row.outcome) {
     case 'passed':
     case 'failed':

@@ -1,4 +1,5 @@
 import { renderConsole } from './console.ts';
+import { renderHtml } from './html/page.ts';
 import { renderJson } from './json.ts';
 import type { Report } from './report.ts';
 
@@ -9,6 +10,7 @@ export { renderLine } from './ndjson.ts';
 /** Every format by name. The keys are the command line's choices. */
 export const reports = {
   console: { what: 'text for people, on a terminal or in a CI log', render: renderConsole },
+  html: { what: 'one page to read in a browser: findings, matrix, latencies', render: renderHtml },
   json: { what: 'the run record, for programs', render: renderJson },
 } as const satisfies Record<string, Report>;
 

@@ -1,4 +1,4 @@
-import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import type { LatencyBucket, RequirementResult, RunRecord, Traffic } from '../schemas/generated/types.ts';
 
 const unauthorized = '{"error":"Unauthorized"}';
 const curlOf = (path: string): string =>
@@ -164,6 +164,49 @@ const requirements: readonly RequirementResult[] = [
   },
 ];
 
+/** A latency that so many answers took, in the bucket that it falls into. */
+const took = (answers: number, fromMs: number, toMs: number): LatencyBucket => ({ answers, fromMs, toMs });
+
+/** A burst, a pause that a limiter asked for, and the rest, with a connection that broke. */
+const steps = Array.from({ length: 53 }, (_, at) => ({
+  answers: at < 12 ? 70 - 3 * at : at < 45 ? 0 : 127,
+  limited: at === 11 ? 12 : 0,
+  troubles: at === 50 ? 1 : 0,
+}));
+
+const traffic: Traffic = {
+  endpoints: [
+    {
+      endpoint: 'user-status',
+      answers: 980,
+      medianMs: 1.2,
+      p95Ms: 2.4,
+      p99Ms: 9.8,
+      maxMs: 41.3,
+      histogram: [
+        took(80, 0.917, 1),
+        took(340, 1, 1.091),
+        took(300, 1.091, 1.189),
+        took(160, 1.189, 1.297),
+        took(55, 1.834, 2),
+        took(30, 2.181, 2.378),
+        took(14, 9.514, 10.37),
+        took(1, 38.05, 41.5),
+      ],
+    },
+    {
+      endpoint: 'deposit-check',
+      answers: 626,
+      medianMs: 4.2,
+      p95Ms: 5.1,
+      p99Ms: 5.1,
+      maxMs: 5.2,
+      histogram: [took(600, 4, 4.362), took(26, 4.757, 5.187)],
+    },
+  ],
+  timeline: { stepMs: 80, steps },
+};
+
 /** A record that holds every outcome and every level: what the formats are shown by. */
 export const sampleRecord: RunRecord = {
   format: 'ib-conformance/run/1',
@@ -190,4 +233,5 @@ export const sampleRecord: RunRecord = {
     broken: 1,
   },
   requirements: [...requirements],
+  traffic,
 };

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { count, duration, several } from './units.ts';
+import { count, duration, latency, several } from './units.ts';
 
 test('numbers, nouns and times as people read them', () => {
   assert.deepEqual([0, 999, 1234567].map(count), ['0', '999', '1,234,567']);
@@ -16,5 +16,19 @@ test('numbers, nouns and times as people read them', () => {
     '1 min 0 s',
     '2 min 5 s',
     '60 min 0 s',
+  ]);
+});
+
+test('latencies as people read them', () => {
+  assert.deepEqual([0, 0.004, 0.434, 1, 12.46, 999, 999.6, 1250, 65_000].map(latency), [
+    '0 ms',
+    '0 ms',
+    '0.43 ms',
+    '1 ms',
+    '12.5 ms',
+    '999 ms',
+    '1 s',
+    '1.25 s',
+    '65 s',
   ]);
 });

@@ -14,3 +14,9 @@ export function duration(ms: number): string {
   const seconds = Math.round(ms / 1000);
   return `${count(Math.floor(seconds / 60))} min ${seconds % 60} s`;
 }
+
+/** A latency in milliseconds as people read it, to three digits: `0.43 ms`, `12.5 ms`, `1.25 s`. */
+export function latency(ms: number): string {
+  const [value, unit] = ms < 999.5 ? [ms, 'ms'] : [ms / 1000, 's'];
+  return `${value < 1 ? Number(value.toFixed(2)) : Number(value.toPrecision(3))} ${unit}`;
+}

@@ -37,7 +37,7 @@ export const verify = command({
     header: { ...list, describe: "'name: value' to send with every request; may be repeated" },
     ca: { ...text, describe: 'PEM file of certificates to trust' },
     insecure: { ...onOff, describe: 'do not check certificates' },
-    report: { ...list, describe: 'format or format=file (console, json); may be repeated' },
+    report: { ...list, describe: 'format or format=file (console, html, json); may be repeated' },
     'state-url': {
       ...text,
       describe: 'URL that changes the state of the target on request (README, state hook)',

@@ -355,6 +355,7 @@ export interface RunRecord {
     broken: number;
   };
   requirements: RequirementResult[];
+  traffic?: Traffic;
 }
 export interface Suspicion {
   fault: string;
@@ -483,6 +484,61 @@ export interface Excluded1 {
 export interface Broken1 {
   outcome: 'broken';
   words: string;
+}
+/**
+ * How fast answers came, and when.
+ *
+ * This interface was referenced by `RunRecord`'s JSON-Schema
+ * via the `definition` "traffic".
+ */
+export interface Traffic {
+  endpoints: EndpointTraffic[];
+  timeline: {
+    /**
+     * Length of a step; the first begins with the run.
+     */
+    stepMs: number;
+    /**
+     * @maxItems 120
+     */
+    steps: TrafficStep[];
+  };
+}
+/**
+ * Latencies of one endpoint in ms, from the request to the end of its answer. The median and the percentiles are true to 5 %.
+ *
+ * This interface was referenced by `RunRecord`'s JSON-Schema
+ * via the `definition` "endpointTraffic".
+ */
+export interface EndpointTraffic {
+  endpoint: string;
+  answers: number;
+  medianMs: number;
+  p95Ms: number;
+  p99Ms: number;
+  maxMs: number;
+  /**
+   * Buckets that hold anything, the fastest first. Each is 9 % wide; those at either end also hold what lies beyond.
+   *
+   * @maxItems 192
+   */
+  histogram: LatencyBucket[];
+}
+export interface LatencyBucket {
+  fromMs: number;
+  toMs: number;
+  answers: number;
+}
+/**
+ * What came within a step: answers, how many of them had status 429, and requests that got no answer, which stand where the last answer before them does.
+ *
+ * This interface was referenced by `RunRecord`'s JSON-Schema
+ * via the `definition` "trafficStep".
+ */
+export interface TrafficStep {
+  answers: number;
+  limited: number;
+  troubles: number;
 }
 
 /**

@@ -5,6 +5,7 @@ import { scenario } from '../scenario.ts';
 import { sampleKnown as known } from '../sample-known.ts';
 import { failed, held, observed, unjudged } from '../verdict.ts';
 import { createDescriber, makeRecord, type Result } from './record.ts';
+import { createTraffic } from './traffic.ts';
 
 /** The record of a run with these results. */
 function recordOf(...results: readonly Result[]) {
@@ -20,14 +21,15 @@ function recordOf(...results: readonly Result[]) {
   const options = { target: 'http://here', known, seed: 1, cases: 100, version: 'test' };
   const describeResult = createDescriber(options);
   const list = requirements.map((one, nth) => describeResult(one, results[nth]!));
-  const record = makeRecord(options, list, {
+  const figures = {
     startedAt: 0,
     durationMs: 1,
     requests: 1,
     rateLimited: { answers: 0, waitedMs: 0 },
     keyWorks: true,
     interrupted: false,
-  });
+  };
+  const record = makeRecord(options, list, figures, createTraffic(0).figures());
   assert.ok(validateRunRecord(record), JSON.stringify(validateRunRecord.errors));
   return record;
 }

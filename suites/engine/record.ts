@@ -1,4 +1,4 @@
-import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import type { RequirementResult, RunRecord, Traffic } from '../../schemas/generated/types.ts';
 import type { Known } from '../known.ts';
 import type { Requirement } from '../requirement.ts';
 import type { Observation, Verdict } from '../verdict.ts';
@@ -48,6 +48,7 @@ export function makeRecord(
   options: RecordOptions,
   list: readonly RequirementResult[],
   figures: Figures,
+  traffic: Traffic,
 ): RunRecord {
   const { known, target } = options;
   const { startedAt, keyWorks, interrupted, ...rest } = figures;
@@ -72,6 +73,7 @@ export function makeRecord(
     ...(options.rerun === undefined ? {} : { rerun: options.rerun }),
     counts: countOutcomes(list),
     requirements: [...list],
+    traffic,
   };
 }
 

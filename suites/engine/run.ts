@@ -16,6 +16,7 @@ import { createQuota } from './quota.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
+import { createTraffic } from './traffic.ts';
 import { createWatchers } from './watchers.ts';
 
 /**
@@ -48,6 +49,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     keepBack: keptBack(limiterRequests(asked, known), options.maxRequests),
   });
   const quota = createQuota({ ...options, budget, limits: known.limits, deadline });
+  const traffic = createTraffic(startedAt);
   const courier = createCourier({
     ...options,
     client,
@@ -56,6 +58,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     mostTroubles: Math.max(10, 2 * concurrency),
     onExchange: (request, reply, of) => {
       onEvent({ kind: 'exchange', request, reply, ...(of === undefined ? {} : { of }) });
+      traffic.see(request, reply);
       if (reply.kind === 'answer') watchers.see(request, reply);
     },
   });
@@ -145,7 +148,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       keyWorks: courier.keyWorks(),
       interrupted: signal.aborted,
     };
-    const record = makeRecord(recordOptions, list, figures);
+    const record = makeRecord(recordOptions, list, figures, traffic.figures());
     onEvent({ kind: 'end', verdict: record.verdict, figures });
     return record;
   } finally {

@@ -2,6 +2,7 @@ import type { RequirementResult, RunRecord } from '../../schemas/generated/types
 import { givenUp } from '../engine/given-up.ts';
 import { guarded, play } from '../engine/play.ts';
 import { createDescriber, makeRecord, type RecordOptions, type Result } from '../engine/record.ts';
+import { createTraffic } from '../engine/traffic.ts';
 import { createWatchers } from '../engine/watchers.ts';
 import type { Requirement, Watch } from '../requirement.ts';
 import { unjudged, type Reason } from '../verdict.ts';
@@ -36,7 +37,12 @@ export async function judgeTranscript(
   const requirements = catalogue.filter(({ id }) => start.whole || ids.has(id));
   const isWatch = (requirement: Requirement): requirement is Watch => requirement.kind === 'watch';
   const watchers = createWatchers(requirements.filter(isWatch), known);
-  for (const { request, reply } of exchanges) if (reply.kind === 'answer') watchers.see(request, reply);
+  const startedAt = Date.parse(start.startedAt);
+  const traffic = createTraffic(startedAt);
+  for (const { request, reply } of exchanges) {
+    traffic.see(request, reply);
+    if (reply.kind === 'answer') watchers.see(request, reply);
+  }
   const doorsOf = createRecordedDoors(transcript);
   const describe = createDescriber(options);
   const terms = { known, skip: new Set(start.skip), hasStateHook: start.stateHook };
@@ -51,14 +57,15 @@ export async function judgeTranscript(
   const list: RequirementResult[] = [];
   for (const requirement of requirements)
     list.push(describe(requirement, (await guarded(() => judged(requirement)))!));
-  const record = makeRecord(options, list, {
-    startedAt: Date.parse(start.startedAt),
+  const figures = {
+    startedAt,
     durationMs: end?.durationMs ?? 0,
     requests: end?.requests ?? exchanges.length,
     rateLimited: end?.rateLimited ?? { answers: 0, waitedMs: 0 },
     keyWorks: end?.keyWorks,
     interrupted: end?.interrupted ?? true,
-  });
+  };
+  const record = makeRecord(options, list, figures, traffic.figures());
   return start.canary === undefined ? record : { ...record, canary: start.canary };
 }
 

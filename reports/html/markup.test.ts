@@ -1,0 +1,41 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { hostileText } from '../any-record.ts';
+import { printable } from '../printable.ts';
+import { html, source, text, type Markup } from './markup.ts';
+import { attribute, parsedPart, textIn } from './parsed.ts';
+
+test('texts are escaped, markup is not, and what is not there leaves nothing', () => {
+  const inner = html`<b>${'<b>'}</b>`;
+  assert.equal(
+    source(html`<p title="${`"'&`}">${inner}${[inner, 'x']}${1}${undefined}</p>`),
+    '<p title="&quot;&#39;&amp;"><b>&lt;b&gt;</b><b>&lt;b&gt;</b>x1</p>',
+  );
+});
+
+test('what nobody would see is made visible, and what is long is cut', () => {
+  assert.equal(source(html`${'a\u0000\u202e\n'}`), 'a\\u{0}\\u{202e}\\u{a}');
+  assert.equal(source(html`${'x'.repeat(601)}`), `${'x'.repeat(599)}…`);
+  assert.equal(source(text('<<<<', 3)), '&lt;&lt;…');
+});
+
+test('a record cannot hold markup: nothing that is read from JSON passes for it', () => {
+  const forged = JSON.parse('{"markup": "<b>", "Symbol(markup)": "<b>", "made": "<b>"}') as Markup;
+  assert.throws(() => html`${forged}`, TypeError);
+});
+
+test('whatever the text, it is the text and the attribute that a browser reads', () => {
+  fc.assert(
+    fc.property(
+      fc.oneof(hostileText, fc.string(), fc.constantFrom('"><b>', '</p>', '&lt;', '&#60;')),
+      (value) => {
+        const { elements, errors } = parsedPart(source(html`<p title="${value}">${value}</p>`));
+        assert.deepEqual(errors, []);
+        assert.equal(elements.length, 1);
+        assert.equal(textIn(elements[0]!), printable(value, 600));
+        assert.equal(attribute(elements[0]!, 'title'), printable(value, 600));
+      },
+    ),
+  );
+});

@@ -1,0 +1,185 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { readFileSync, writeFileSync } from 'node:fs';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { RunRecord } from '../../schemas/generated/types.ts';
+import { anyRecord, hostileText } from '../any-record.ts';
+import { printable } from '../printable.ts';
+import { sampleRecord } from '../sample-record.ts';
+import { renderHtml } from './page.ts';
+import { attribute, classed, parsedPage, textIn, type Element } from './parsed.ts';
+
+const sample = parsedPage(renderHtml(sampleRecord));
+const idOf = (element: Element) => attribute(element, 'id');
+
+/** To write it anew: `UPDATE_SNAPSHOT=1 node --import tsx --test reports/html/page.test.ts`. Style is left aside. */
+test('the page of the sample is as it was written down', () => {
+  const golden = new URL('page.golden.html', import.meta.url);
+  const page = renderHtml(sampleRecord);
+  const body = `${page.slice(page.indexOf('<body>'), page.indexOf('</html>')).trim()}\n`;
+  if (process.env['UPDATE_SNAPSHOT'] === '1') writeFileSync(golden, body);
+  assert.equal(body, readFileSync(golden, 'utf8'));
+});
+
+test('the policy allows the styles of the page by their hashes, and nothing else', () => {
+  const hashes = sample.elements
+    .filter(({ tagName }) => tagName === 'style')
+    .map((style) => `'sha256-${createHash('sha256').update(textIn(style)).digest('base64')}'`);
+  assert.ok(hashes.length > 0);
+  const policy = sample.elements.find((element) => attribute(element, 'http-equiv') !== undefined);
+  assert.equal(
+    attribute(policy!, 'content'),
+    `default-src 'none'; style-src ${hashes.join(' ')}; base-uri 'none'; form-action 'none'`,
+  );
+});
+
+/** All that a page is made of. Nothing here runs, loads, or leads away. */
+const elementsKnown =
+  /^(?:html|head|meta|title|style|body|header|main|nav|section|div|h[1-4]|p|span|a|small|strong|code|i|mark|br|dl|dt|dd|ul|ol|li|table|thead|tbody|tr|th|td|details|summary|fieldset|legend|label|input|figure|figcaption|svg|line|rect|text)$/;
+const attributesKnown =
+  /^(?:charset|http-equiv|content|name|lang|id|class|href|title|role|aria-(?:label|labelledby|hidden)|scope|open|data-outcome|type|checked|[xy][12]?|width|height|text-anchor)$/;
+
+function assertInert({ elements, errors }: ReturnType<typeof parsedPage>): void {
+  assert.deepEqual(errors, []);
+  for (const { tagName, attrs } of elements) {
+    assert.match(tagName, elementsKnown);
+    for (const { name, value } of attrs) {
+      assert.match(name, attributesKnown);
+      if (name === 'href') assert.match(value, /^#[\w./-]+$/);
+    }
+  }
+}
+
+test('whatever the record holds, the page is well-formed and inert, and every link leads to one place', () => {
+  fc.assert(
+    fc.property(anyRecord(fc.oneof(hostileText, hostileMarkup)), (record) => {
+      const page = parsedPage(renderHtml(record));
+      assertInert(page);
+      const ids = page.elements.map(idOf).filter((id) => id !== undefined);
+      assert.equal(new Set(ids).size, ids.length);
+      const links = page.elements.flatMap((element) => attribute(element, 'href')?.slice(1) ?? []);
+      assert.deepEqual(
+        links.filter((link) => !ids.includes(link)),
+        [],
+      );
+    }),
+  );
+});
+
+const hostileMarkup = fc.constantFrom(
+  '</script><script>alert(1)</script>',
+  '<img src=x onerror=alert(1)>',
+  '" onmouseover="alert(1)',
+  '</style><style>*{display:none}',
+  '</title><b>',
+  '<!--',
+  ']]>',
+  'javascript:alert(1)',
+  '&lt;b&gt;&#60;&#x202e;',
+  '</details></section></main>',
+  '<svg><script>',
+);
+
+test('what the record says stands in the page, with what nobody would see made visible', () => {
+  fc.assert(
+    fc.property(anyRecord(fc.oneof(hostileText, hostileMarkup)), (record) => {
+      const page = parsedPage(renderHtml(record));
+      const isShown = (text: string, most: number) =>
+        assert.ok(page.texts.has(printable(text, most).trim()), JSON.stringify(text));
+      for (const result of record.requirements) {
+        isShown(result.title, 600);
+        isShown(result.id, 600);
+        isShown(result.clause, 600);
+        if (result.reading !== undefined) isShown(result.reading, 600);
+        if (result.outcome === 'observed') isShown(result.words, 600);
+        if (result.outcome === 'failed' || result.outcome === 'inconclusive') {
+          const { counterexample } = result;
+          if (counterexample !== undefined) isShown(counterexample.curl, 20_000);
+        }
+        if (result.outcome === 'failed' && Math.max(result.expected.length, result.actual.length) <= 100)
+          assert.ok(sides(page).includes(pairOf(result.expected, result.actual)), JSON.stringify(result));
+      }
+      for (const { what } of record.diagnosis ?? []) isShown(what, 600);
+    }),
+  );
+});
+
+const pairOf = (...texts: readonly string[]) =>
+  JSON.stringify(texts.map((text) => (text === '' ? '(nothing)' : printable(text, 2000))));
+
+/** Expected and actual of every comparison. */
+function sides(page: ReturnType<typeof parsedPage>): readonly string[] {
+  const texts = classed(page, 'side').map(({ childNodes }) => {
+    const code = childNodes.find((node): node is Element => node.nodeName === 'code');
+    return textIn(code!);
+  });
+  return texts.flatMap((text, at) => (at % 2 === 0 ? [JSON.stringify([text, texts[at + 1]])] : []));
+}
+
+test('the page stays small however much a target sends', () => {
+  const huge = '\u202e"<&'.repeat(2_500_000);
+  const headers = Object.fromEntries(Array.from({ length: 500 }, (_, nth) => [`x-${nth}`, huge]));
+  const requirements = sampleRecord.requirements.map((result): RunRecord['requirements'][number] =>
+    result.outcome === 'failed'
+      ? {
+          ...result,
+          id: `${result.id}${huge}`,
+          title: huge,
+          clause: huge,
+          reading: huge,
+          aspect: huge,
+          expected: `${huge}a`,
+          actual: `${huge}b`,
+          counterexample: {
+            request: { method: huge, target: huge, headers, body: huge },
+            response: { status: 200, headers, body: huge },
+            curl: huge,
+          },
+        }
+      : result.outcome === 'passed'
+        ? result
+        : { ...result, words: huge },
+  );
+  const page = renderHtml({ ...sampleRecord, target: huge, notes: [huge], requirements });
+  assert.ok(page.length < 2_000_000, `${page.length} characters`);
+  assert.ok(page.includes('The beginning of 10,000,000 characters'));
+  assert.ok(page.includes('and 460 more'));
+});
+
+test('all outcomes can be told apart, and each row says which it is', () => {
+  const rows = classed(sample, 'row').map((row) => String(attribute(row, 'data-outcome')));
+  const outcomes: readonly string[] = sampleRecord.requirements.map(({ outcome }) => outcome);
+  assert.deepEqual(rows.toSorted(), outcomes.toSorted());
+});
+
+test('the verdict comes first, then what failed and what was not verified', () => {
+  const headings = sample.elements
+    .filter(({ tagName }) => tagName === 'h1' || tagName === 'h2')
+    .map((heading) => textIn(heading));
+  assert.deepEqual(headings.slice(0, 3), ['✗ nonconformant', 'Failed 3', 'Not verified 5']);
+});
+
+test('what the record lacks is left out', () => {
+  const { traffic: _, rerun: _rerun, diagnosis: _diagnosis, canary: _canary, ...rest } = sampleRecord;
+  const ids = (record: RunRecord) => parsedPage(renderHtml(record)).elements.map(idOf);
+  const parts = ['likely-cause', 'traffic', 'rerun'];
+  for (const part of parts) {
+    assert.ok(ids(sampleRecord).includes(part), part);
+    assert.ok(!ids({ ...rest, requirements: [] }).includes(part), part);
+  }
+  const empty = parsedPage(renderHtml({ ...rest, verdict: 'incomplete', requirements: [] }));
+  assert.ok(empty.texts.has('nothing was checked'));
+});
+
+test('failures that got the same answer are said to be alike', () => {
+  const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed');
+  const alike = (...actuals: readonly string[]) => {
+    const requirements = actuals.map((actual, nth) => ({ ...failed!, id: `auth/service/${nth}`, actual }));
+    const { diagnosis: _, ...rest } = sampleRecord;
+    return renderHtml({ ...rest, requirements }).includes(' failures have this in common');
+  };
+  assert.ok(alike('500', '500', '500', '404'));
+  assert.ok(!alike('500', '500'));
+  assert.ok(!alike('500', '500', '500', '404', '401', '403', '400'));
+});
