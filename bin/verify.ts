@@ -14,6 +14,7 @@ import {
   type Progress,
   type RunOptions,
 } from '../suites/index.ts';
+import { openBaseline } from './baseline-file.ts';
 import { canary } from './canary.ts';
 import { defaults, ourHeaders } from './defaults.ts';
 import { diagnose } from './diagnose.ts';
@@ -58,6 +59,8 @@ export interface VerifyFlags {
   readonly replay?: string | undefined;
   readonly stateUrl?: string | undefined;
   readonly noCanary: boolean;
+  readonly baseline?: string | undefined;
+  readonly updateBaseline: boolean;
 }
 
 /** Verifies a target, or the mock where none is given, and returns the exit code. */
@@ -75,6 +78,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     );
   const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseReport);
   refuseSharedOutputs('report', requests);
+  const baseline = await openBaseline(flags);
   const fixture = await loadFixture(flags.fixture, env);
   const timeoutMs = wholeNumber('timeout', flags.timeout, 1, 600_000);
   const options: Omit<RunOptions, 'target' | 'clock' | 'maxDurationMs'> = {
@@ -142,16 +146,17 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
         : await verifyTarget(target, flags, { ...options, maxDurationMs }, recorded);
     clearLine(surroundings);
     const suspicions = await diagnose(found, fixture);
-    const record: RunRecord = {
+    const held = baseline.hold({
       ...found,
       ...(caught === undefined ? {} : { canary: [...caught] }),
       ...(suspicions.length === 0 ? {} : { diagnosis: [...suspicions] }),
-    };
+    });
     await writeOutputs(outputs, surroundings.print, (format) =>
-      reports[format].render(record, surroundings.terminal),
+      reports[format].render(held.record, surroundings.terminal),
     );
     await transcription.close();
-    return exitCodeOf(record, flags);
+    await baseline.save(held.text);
+    return exitCodeOf(held.record, flags);
   } finally {
     await discardOutputs(outputs);
   }

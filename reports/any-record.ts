@@ -55,6 +55,11 @@ export function anyRecord(text: fc.Arbitrary<string>): fc.Arbitrary<RunRecord> {
       rateLimited: fc.record({ answers: natural, waitedMs: natural }),
       notes: fc.array(text, { maxLength: 3 }),
       rerun: text,
+      baseline: fc.record({
+        file: text,
+        verdict: fc.constantFrom('conformant', 'nonconformant', 'incomplete'),
+        wrong: fc.array(text, { maxLength: 3 }),
+      }),
       counts: fc.record({
         required: outcomes,
         recommended: outcomes,
@@ -113,6 +118,7 @@ function anyResult(text: fc.Arbitrary<string>): fc.Arbitrary<RequirementResult> 
         aspect: text,
         expected: text,
         actual: text,
+        baseline: text,
       },
       { requiredKeys: [...always, 'aspect', 'expected', 'actual'] },
     ),

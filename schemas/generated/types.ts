@@ -343,6 +343,7 @@ export interface RunRecord {
    * Known faults that fail like the target, the likeliest first.
    */
   diagnosis?: Suspicion[];
+  baseline?: BaselineOfRun;
   /**
    * Command that repeats the run, without its filters and its seed.
    */
@@ -363,6 +364,20 @@ export interface Suspicion {
    * 1: the same requirements fail, with the same answers.
    */
   fit: number;
+}
+/**
+ * Missing where the run was held against no baseline.
+ */
+export interface BaselineOfRun {
+  file: string;
+  /**
+   * What the verdict would be, had the known failures passed.
+   */
+  verdict: 'conformant' | 'nonconformant' | 'incomplete';
+  /**
+   * What is wrong with the baseline, each with its line and what mends it. It fails the run.
+   */
+  wrong: string[];
 }
 /**
  * This interface was referenced by `RunRecord`'s JSON-Schema
@@ -409,6 +424,10 @@ export interface Failed1 {
   aspect: string;
   expected: string;
   actual: string;
+  /**
+   * Why this failure is known, as the baseline has it: then it does not fail the run.
+   */
+  baseline?: string;
   counterexample?: RecordedExchange;
   replay?: Replay;
 }
@@ -741,4 +760,27 @@ export interface TranscriptEnd {
   keyWorks?: boolean;
   interrupted: boolean;
   verdict: 'conformant' | 'nonconformant' | 'incomplete';
+}
+
+/**
+ * Requirements that are known to fail on a target, each with the reason. They do not fail a run, and no report hides them.
+ */
+export interface Baseline {
+  $schema?: string;
+  format: 'ib-conformance/baseline/1';
+  known: KnownFailure[];
+}
+/**
+ * This interface was referenced by `Baseline`'s JSON-Schema
+ * via the `definition` "knownFailure".
+ */
+export interface KnownFailure {
+  /**
+   * an id of a requirement
+   */
+  id: string;
+  /**
+   * a text: why it fails and may, such as a ticket; without one the run fails
+   */
+  reason?: string;
 }
