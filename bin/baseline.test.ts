@@ -211,6 +211,7 @@ test('an update keeps reasons and what was not judged, drops what passes, and ad
     ['open', 'ticket 3'],
     ['elsewhere', 'ticket 4'],
     ['no-such', 'ticket 5'],
+    ['bad', 'a later one'],
   );
   const record = recordOf('good', 'cut', 'bad', 'worse', 'advice', 'open', 'out');
   const kept = [
@@ -222,7 +223,7 @@ test('an update keeps reasons and what was not judged, drops what passes, and ad
   ];
   assert.deepEqual(updated(record, before, false), {
     added: 1,
-    removed: 2,
+    removed: 3,
     known: [...kept, { id: 'worse', reason: '' }],
   });
   assert.deepEqual(updated(record, before, true).known.slice(kept.length), [
