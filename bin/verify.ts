@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { renderPlan, renderProgress, reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
@@ -16,6 +15,7 @@ import {
 } from '../suites/index.ts';
 import { openBaseline } from './baseline-file.ts';
 import { canary } from './canary.ts';
+import { trustOf } from './certificates.ts';
 import { defaults, ourHeaders } from './defaults.ts';
 import { diagnose } from './diagnose.ts';
 import { exitCodeOf } from './exit-codes.ts';
@@ -98,10 +98,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
         : wholeNumber('max-requests', flags.maxRequests, 1, 1_000_000_000),
     ...(flags.rate === undefined ? {} : { rate: positiveNumber('rate', flags.rate, 100_000) }),
     headers: { ...ourHeaders, ...headerFields(flags.header) },
-    tls: {
-      insecure: flags.insecure,
-      ...(flags.ca === undefined ? {} : { ca: await readCertificates(flags.ca) }),
-    },
+    tls: await trustOf(flags),
     ...(flags.stateUrl === undefined ? {} : { stateHook: stateHookAt(targetUrl(flags.stateUrl), timeoutMs) }),
     random: Math.random,
     signal,
@@ -215,14 +212,6 @@ async function verifyTarget(
 
 const isRefused = ({ requirements }: RunRecord) =>
   requirements.some((result) => result.outcome === 'inconclusive' && result.reason === 'key-refused');
-
-async function readCertificates(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new Problem('usage', `--ca ${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-}
 
 function checkedPath(path: string): string {
   if (/^\d{1,7}(?::\d{1,4})*$/.test(path)) return path;

@@ -2,6 +2,8 @@ import { renderConsole } from './console.ts';
 import { renderJson } from './json.ts';
 import type { Report } from './report.ts';
 
+export { renderCheckup } from './checkup.ts';
+export { renderJson } from './json.ts';
 export { renderPlan } from './plan.ts';
 export { renderProgress } from './progress.ts';
 export { renderLine } from './ndjson.ts';

@@ -1,5 +1,7 @@
-export type { Client } from './engine/client.ts';
+export { createClient, type Client } from './engine/client.ts';
 export { decodeBody } from './engine/body.ts';
+export { examine, type ExamineOptions } from './doctor/examine.ts';
+export { realLines } from './doctor/lines.ts';
 export { clauses, isMeant } from './clauses.ts';
 export { catalogue, suites } from './catalogue.ts';
 export { realClock, virtualClock } from './engine/clock.ts';

@@ -784,3 +784,94 @@ export interface KnownFailure {
    */
   reason?: string;
 }
+
+/**
+ * What doctor found of a target and its fixture, before any run.
+ */
+export interface Checkup {
+  format: 'ib-conformance/doctor/1';
+  /**
+   * Version of ib-conformance.
+   */
+  version: string;
+  /**
+   * ill: a check is bad; unreachable: one that no answer could come without.
+   */
+  verdict: 'well' | 'ill' | 'unreachable';
+  /**
+   * The {base_url} that was asked.
+   */
+  target: string;
+  /**
+   * Id of the partner whose key made the calls.
+   */
+  partner?: string;
+  notes: string[];
+  /**
+   * Requests sent to the target.
+   */
+  requests: number;
+  durationMs: number;
+  checks: Check[];
+  gaps: Gap[];
+  plan: ExpectedRun;
+}
+/**
+ * This interface was referenced by `Checkup`'s JSON-Schema
+ * via the `definition` "check".
+ */
+export interface Check {
+  area: 'reach' | 'interface' | 'keys' | 'fixture' | 'clock' | 'limits' | 'state hook';
+  /**
+   * What was looked at: name, users[0], <key …>.
+   */
+  subject: string;
+  outcome: 'good' | 'bad' | 'unknown';
+  /**
+   * What was found.
+   */
+  words: string;
+  /**
+   * What to do about it.
+   */
+  mend?: string;
+}
+/**
+ * Requirements that no run can judge, for one reason.
+ *
+ * This interface was referenced by `Checkup`'s JSON-Schema
+ * via the `definition` "gap".
+ */
+export interface Gap {
+  /**
+   * The code that the run record will give.
+   */
+  reason: string;
+  words: string;
+  /**
+   * What to add to the fixture or to the command.
+   */
+  mend: string;
+  requirements: string[];
+}
+/**
+ * What verify would take without further flags. Times are ms.
+ *
+ * This interface was referenced by `Checkup`'s JSON-Schema
+ * via the `definition` "expectedRun".
+ */
+export interface ExpectedRun {
+  requests: number;
+  /**
+   * Waits for limiters.
+   */
+  waitMs: number;
+  /**
+   * All the answers, had they come as fast as here.
+   */
+  answersMs?: number;
+  /**
+   * Inputs that a requirement gets at most, where time is too short for all.
+   */
+  cutTo?: number;
+}
