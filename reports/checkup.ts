@@ -1,6 +1,6 @@
 import type { Check, Checkup, Gap } from '../schemas/generated/types.ts';
 import { palette, type Paint, type Tone } from './palette.ts';
-import { padded, printable } from './printable.ts';
+import { columns, padded, printable } from './printable.ts';
 import type { ReportOptions } from './report.ts';
 import { count, duration, several } from './units.ts';
 import { hanging, wrap } from './wrap.ts';
@@ -55,7 +55,7 @@ export function renderCheckup(checkup: Checkup, { color, width: asked }: ReportO
 
 function areaLines(area: string, checks: readonly Check[], paint: Paint, width: number): readonly string[] {
   const subjects = checks.map(({ subject }) => printable(subject, MOST_ALIGNED));
-  const column = Math.max(...subjects.map((subject) => subject.length));
+  const column = Math.max(...subjects.map((subject) => columns(subject)));
   return [
     '',
     paint('loud', area),

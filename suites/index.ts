@@ -1,6 +1,6 @@
 export { createClient, type Client } from './engine/client.ts';
 export { decodeBody } from './engine/body.ts';
-export { examine, type ExamineOptions } from './doctor/examine.ts';
+export { examine } from './doctor/examine.ts';
 export { realLines } from './doctor/lines.ts';
 export { clauses, isMeant } from './clauses.ts';
 export { catalogue, suites } from './catalogue.ts';

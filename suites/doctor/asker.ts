@@ -35,7 +35,10 @@ export function createAsker({ client, mostRequests, mostMs, ...options }: AskerO
     if (leftMs() <= 0) return budget(`not asked: ${mostMs / 1000} s were up`);
     asked++;
     const reply = await within(options, leftMs(), () => client.send(wireOf(request)));
-    return reply === late ? budget(`no answer before ${mostMs / 1000} s were up`) : reply;
+    if (reply !== late) return reply;
+    return options.signal.aborted
+      ? { kind: 'trouble', code: 'interrupted', words: 'interrupted' }
+      : budget(`no answer before ${mostMs / 1000} s were up`);
   };
   const sendTwice = async (request: Request): Promise<Reply> => {
     const reply = await send(request);

@@ -1,6 +1,6 @@
 import type { Gap } from '../../schemas/generated/types.ts';
 import type { Known } from '../known.ts';
-import type { Requirement } from '../requirement.ts';
+import type { Property, Requirement } from '../requirement.ts';
 import { supplies, type Supply } from './supplies.ts';
 
 /** Judged without a state hook too, where the fixture has a deposit that turns by itself. */
@@ -17,6 +17,18 @@ const turnMissing = {
   words: 'no state hook was given, and no pending deposit of the IB becomes EXECUTED by itself',
   mend: 'Give --state-url, or to deposits add one of a user of the IB such as { "reference_id": "…", "user_id": "…", "state": "pending", "becomes": { "state": "EXECUTED", "amountInUsd": 10, "afterSeconds": 5 } }',
 } as const;
+
+const keyMissing = {
+  reason: 'no-fixture',
+  words: 'the fixture has no active key of a partner',
+  mend: 'To apiKeys add one such as { "key": "…", "partner": "…", "state": "active" }',
+} as const;
+
+/** Whether any of its requests is made with the key under test. */
+const asksAsCaller = (property: Property, known: Known): boolean =>
+  property
+    .draw(known, { seed: 1, cases: 1 })
+    .some(({ requests }) => requests.some(({ credential }) => credential.as === 'caller'));
 
 type Reason = Omit<Gap, 'requirements'>;
 
@@ -41,6 +53,8 @@ function reasonsOpen(requirement: Requirement, known: Known, hasStateHook: boole
   const lack = requirement.lacks(known);
   if (lack?.kind === 'unjudged')
     return [{ reason: lack.reason, words: lack.words, mend: mendOf(requirement, known) }];
+  if (requirement.kind === 'property' && known.callerKeys.length === 0 && asksAsCaller(requirement, known))
+    return [keyMissing];
   const isStill = !hasStateHook && known.becoming.length === 0;
   return requirement.id === TURNS_BY_ITSELF && isStill ? [turnMissing] : [];
 }
@@ -52,17 +66,21 @@ function mendOf(requirement: Exclude<Requirement, { kind: 'watch' }>, known: Kno
     .join('; ');
 }
 
-/** The fewest supplies with which the fixture suffices for a requirement; found by taking away what is not needed. */
+/**
+ * The fewest supplies with which the fixture suffices for a requirement: one after the other is taken away
+ * that is not needed, until all of them are.
+ */
 export function enough(
   requirement: Exclude<Requirement, { kind: 'watch' }>,
   known: Known,
+  given: readonly Supply[] = supplies,
 ): readonly Supply[] {
   const suffices = (some: readonly Supply[]) =>
     requirement.lacks(some.reduce((richer, { give }) => give(richer), known)) === undefined;
-  let needed = supplies;
-  for (const supply of supplies) {
+  let needed = given;
+  for (const supply of given) {
     const fewer = needed.filter((other) => other !== supply);
     if (suffices(fewer)) needed = fewer;
   }
-  return needed;
+  return needed.length === given.length ? needed : enough(requirement, known, needed);
 }

@@ -18,8 +18,10 @@ function dueTo({ partner, state, ...key }: FixtureApiKey, now: number): Due {
 }
 
 /** What the fixture says of a key, in words. */
-function stated({ partner, state }: FixtureApiKey): string {
-  return partner === null && state === 'active' ? 'that of a non-Partner account' : state;
+function stated({ partner, state }: FixtureApiKey, due: Due): string {
+  if (state !== 'active') return state;
+  if (partner === null) return 'that of a non-Partner account';
+  return due === 'turned away' ? 'expired by its expiresAt' : state;
 }
 
 /**
@@ -37,10 +39,10 @@ export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Fin
   if (status === 401)
     return due === 'let in'
       ? bad(
-          `turned away (401), though ${place} is ${stated(key)}`,
+          `turned away (401), though ${place} is ${stated(key, due)}`,
           `Is it the key of an active partner there? Correct ${place}.key, or its state.`,
         )
-      : good(`turned away (401)${due === 'either' ? ', having expired' : `, being ${stated(key)}`}`);
+      : good(`turned away (401)${due === 'either' ? ', having expired' : `, being ${stated(key, due)}`}`);
   if (typeof fieldsOf(answer)?.['is_under_ib'] !== 'boolean')
     return bad(
       `answered ${summary(answer)}`,
@@ -48,7 +50,7 @@ export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Fin
     );
   return due === 'turned away'
     ? bad(
-        `let in (${status}), though ${place} is ${stated(key)}`,
+        `let in (${status}), though ${place} is ${stated(key, due)}`,
         `Take it back at the target, or correct ${place}.`,
       )
     : good(`let in (${status})`);
