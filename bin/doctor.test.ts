@@ -99,6 +99,17 @@ test('a mock with its own fixture: all is well, everything is looked at, nothing
   });
 });
 
+test('fifteen requests at once are no reason for Node to warn', async () => {
+  const warnings: string[] = [];
+  const note = ({ name }: Error) => void warnings.push(name);
+  process.on('warning', note);
+  await withMock({}, ({ url }) => call(url, ...fixture));
+  // Node warns behind everything that is ready.
+  await new Promise(setImmediate);
+  process.off('warning', note);
+  assert.deepEqual(warnings, []);
+});
+
 test('without a fixture the built-in one is taken, and that is said; without a hook, what it costs', async () => {
   await withMock({}, async ({ url }) => {
     const { code, output } = await call(url);
