@@ -1,4 +1,3 @@
-import { setMaxListeners } from 'node:events';
 import type { Check, Checkup } from '../../schemas/generated/types.ts';
 import type { Answer } from '../answer.ts';
 import type { Client, ClientOptions } from '../engine/client.ts';
@@ -39,8 +38,6 @@ export interface ExamineOptions extends LookOptions {
  */
 export async function examine(options: ExamineOptions): Promise<Checkup> {
   const { target, known, clock, stateHook, version, notes, run, trust } = options;
-  // Every request and every wait listens to it.
-  setMaxListeners(Number.POSITIVE_INFINITY, options.signal);
   const begun = clock.stopwatch();
   const client = options.connect({ ...options, ...trust, connections: 4, now: clock.now });
   const asker = createAsker({ ...options, client, mostRequests: MOST_REQUESTS, mostMs: MOST_MS });
