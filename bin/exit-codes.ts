@@ -1,10 +1,14 @@
-import type { RunRecord } from '../schemas/generated/types.ts';
+import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
 import { Problem, type ProblemCode } from '../schemas/problem.ts';
 
 /** Exit codes by name; help and README list them. */
 export const exitCodes = {
-  conformant: [0, 'conformant'],
-  nonconformant: [1, 'nonconformant: a required requirement failed (with --strict also a recommended one)'],
+  conformant: [0, 'conformant, but for known failures (--baseline)'],
+  nonconformant: [
+    1,
+    'nonconformant: a required requirement failed (with --strict also a recommended one), or the baseline is wrong',
+  ],
   usage: [2, 'wrong usage, configuration or fixture'],
   incomplete: [
     3,
@@ -29,10 +33,16 @@ export function exitCodeOf(
 ): number {
   if (record.interrupted) return exitCodes.interrupted[0];
   if (record.counts.broken > 0) return exitCodes.bug[0];
-  if (record.verdict === 'nonconformant' || (strict && record.counts.recommended.failed > 0))
+  const { verdict, wrong } = record.baseline ?? { verdict: record.verdict, wrong: [] };
+  const isStrictFailure = (row: RequirementResult) =>
+    row.level === 'recommended' && row.outcome === 'failed' && !isKnownFailure(row);
+  if (
+    verdict === 'nonconformant' ||
+    wrong.length > 0 ||
+    (strict && record.requirements.some((row) => isStrictFailure(row)))
+  )
     return exitCodes.nonconformant[0];
-  if (record.verdict === 'incomplete')
-    return allowIncomplete ? exitCodes.conformant[0] : exitCodes.incomplete[0];
+  if (verdict === 'incomplete') return allowIncomplete ? exitCodes.conformant[0] : exitCodes.incomplete[0];
   return exitCodes.conformant[0];
 }
 

@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { renderPlan, renderProgress, reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
@@ -14,7 +13,9 @@ import {
   type Progress,
   type RunOptions,
 } from '../suites/index.ts';
+import { openBaseline } from './baseline-file.ts';
 import { canary } from './canary.ts';
+import { trustOf } from './certificates.ts';
 import { defaults, ourHeaders } from './defaults.ts';
 import { diagnose } from './diagnose.ts';
 import { exitCodeOf } from './exit-codes.ts';
@@ -58,6 +59,8 @@ export interface VerifyFlags {
   readonly replay?: string | undefined;
   readonly stateUrl?: string | undefined;
   readonly noCanary: boolean;
+  readonly baseline?: string | undefined;
+  readonly updateBaseline: boolean;
 }
 
 /** Verifies a target, or the mock where none is given, and returns the exit code. */
@@ -75,6 +78,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     );
   const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseReport);
   refuseSharedOutputs('report', requests);
+  const baseline = await openBaseline(flags);
   const fixture = await loadFixture(flags.fixture, env);
   const timeoutMs = wholeNumber('timeout', flags.timeout, 1, 600_000);
   const options: Omit<RunOptions, 'target' | 'clock' | 'maxDurationMs'> = {
@@ -94,10 +98,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
         : wholeNumber('max-requests', flags.maxRequests, 1, 1_000_000_000),
     ...(flags.rate === undefined ? {} : { rate: positiveNumber('rate', flags.rate, 100_000) }),
     headers: { ...ourHeaders, ...headerFields(flags.header) },
-    tls: {
-      insecure: flags.insecure,
-      ...(flags.ca === undefined ? {} : { ca: await readCertificates(flags.ca) }),
-    },
+    tls: await trustOf(flags),
     ...(flags.stateUrl === undefined ? {} : { stateHook: stateHookAt(targetUrl(flags.stateUrl), timeoutMs) }),
     random: Math.random,
     signal,
@@ -142,16 +143,17 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
         : await verifyTarget(target, flags, { ...options, maxDurationMs }, recorded);
     clearLine(surroundings);
     const suspicions = await diagnose(found, fixture);
-    const record: RunRecord = {
+    const held = baseline.hold({
       ...found,
       ...(caught === undefined ? {} : { canary: [...caught] }),
       ...(suspicions.length === 0 ? {} : { diagnosis: [...suspicions] }),
-    };
+    });
     await writeOutputs(outputs, surroundings.print, (format) =>
-      reports[format].render(record, surroundings.terminal),
+      reports[format].render(held.record, surroundings.terminal),
     );
     await transcription.close();
-    return exitCodeOf(record, flags);
+    await baseline.save(held.text);
+    return exitCodeOf(held.record, flags);
   } finally {
     await discardOutputs(outputs);
   }
@@ -210,14 +212,6 @@ async function verifyTarget(
 
 const isRefused = ({ requirements }: RunRecord) =>
   requirements.some((result) => result.outcome === 'inconclusive' && result.reason === 'key-refused');
-
-async function readCertificates(file: string): Promise<string> {
-  try {
-    return await readFile(file, 'utf8');
-  } catch (error) {
-    throw new Problem('usage', `--ca ${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
-}
 
 function checkedPath(path: string): string {
   if (/^\d{1,7}(?::\d{1,4})*$/.test(path)) return path;

@@ -62,6 +62,11 @@ export function anyRecord(text: fc.Arbitrary<string>): fc.Arbitrary<RunRecord> {
         },
       ),
       rerun: text,
+      baseline: fc.record({
+        file: text,
+        verdict: fc.constantFrom('conformant', 'nonconformant', 'incomplete'),
+        wrong: fc.array(text, { maxLength: 3 }),
+      }),
       counts: fc.record({
         required: outcomes,
         recommended: outcomes,
@@ -121,6 +126,7 @@ function anyResult(text: fc.Arbitrary<string>): fc.Arbitrary<RequirementResult> 
         aspect: text,
         expected: text,
         actual: text,
+        baseline: text,
       },
       { requiredKeys: [...always, 'aspect', 'expected', 'actual'] },
     ),

@@ -103,6 +103,53 @@ const wordings: readonly { when: string; text: string; expected: string }[] = [
   },
 ];
 
+const known = (id: string, reason: string) => ({ ...resultOf([id, 'required', 'failed']), baseline: reason });
+
+/** Runs that were held against a baseline. */
+const held: readonly { when: string; record: Partial<RunRecord>; expected: string }[] = [
+  {
+    when: 'all that failed is known',
+    record: {
+      requirements: [known('a/d/1', 'r'), known('a/d/2', 'r'), ...passed.map(resultOf)],
+      baseline: { file: 'f', verdict: 'conformant', wrong: [] },
+    },
+    expected:
+      'conformant but for 2 known failures: 2 of 3 required failed, 1 verified, 1 of 1 recommended; known failures: a/d/1, a/d/2',
+  },
+  {
+    when: 'something else failed too',
+    record: {
+      requirements: [known('a/d/1', 'r'), resultOf(['a/d/2', 'required', 'failed'])],
+      baseline: { file: 'f', verdict: 'nonconformant', wrong: [] },
+    },
+    expected: 'nonconformant: 2 of 2 required failed, 0 verified; failed: a/d/2; known failures: a/d/1',
+  },
+  {
+    when: 'something else could not be judged',
+    record: {
+      requirements: [known('a/d/1', 'r'), resultOf(['a/d/2', 'required', 'inconclusive', 'timeout'])],
+      baseline: { file: 'f', verdict: 'incomplete', wrong: [] },
+    },
+    expected:
+      'incomplete but for 1 known failure: 1 of 2 required failed, 0 verified; known failures: a/d/1; not verified: a/d/2 (timeout)',
+  },
+  {
+    when: 'the baseline is wrong',
+    record: {
+      verdict: 'conformant',
+      requirements: passed.map(resultOf),
+      baseline: { file: 'f', verdict: 'conformant', wrong: ['f:4: a/b/1: passes now: remove it'] },
+    },
+    expected:
+      'conformant: 1 of 1 required verified, 1 of 1 recommended; the baseline fails the run: f:4: a/b/1: passes now: remove it',
+  },
+];
+
+for (const { when, record, expected } of held) {
+  test(`conclusion when ${when}`, () =>
+    assert.equal(conclusion({ ...sampleRecord, ...record }).join('; '), expected));
+}
+
 for (const { when, text, expected } of wordings) {
   test(`conclusion when ${when}`, () => assert.equal(text, expected));
 }
@@ -112,6 +159,7 @@ test('every row is verified, observed, named or counted', () => {
     fc.property(anyRecord(fc.string({ unit: fc.constantFrom('a', 'b') })), (record) => {
       const named = conclusion(record)
         .slice(1)
+        .filter((sentence) => !sentence.startsWith('the baseline fails the run: '))
         .flatMap((sentence) => sentence.slice(sentence.indexOf(': ') + 2).split(', '))
         .filter((name) => name !== 'recommended)')
         .map((name) => Number(/^(\d+) more/.exec(name)?.[1] ?? 1));

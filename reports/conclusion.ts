@@ -1,4 +1,6 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
+import { several } from './units.ts';
 
 /** How many ids of a kind a sentence names; the rest it counts. */
 const MOST_IDS = 6;
@@ -15,10 +17,13 @@ export function conclusion(record: RunRecord): readonly [string, ...string[]] {
   const required = rows.filter((row) => row.level === 'required');
   const recommended = rows.filter((row) => row.level === 'recommended');
   const observed = rows.filter((row) => row.level === 'observed');
+  const isNew = (row: RequirementResult) => !isKnownFailure(row);
   return [
     headline(record, required, recommended),
-    ...sentence('failed', idsOf('failed', required)),
-    ...sentence('warnings', idsOf('failed', [...recommended, ...observed])),
+    ...sentence('failed', idsOf('failed', required.filter(isNew))),
+    ...sentence('warnings', idsOf('failed', [...recommended, ...observed].filter(isNew))),
+    ...sentence('known failures', shortened(rows.filter(isKnownFailure).map(({ id }) => id))),
+    ...(record.baseline?.wrong ?? []).map((words) => `the baseline fails the run: ${words}`),
     ...sentence('broken, a bug of ib-conformance and not of the target', idsOf('broken', rows)),
     ...sentence('not verified', [...openIds(required, ''), ...openIds(recommended, ', recommended')]),
     ...sentence('not observed', openIds(observed, '')),
@@ -27,8 +32,15 @@ export function conclusion(record: RunRecord): readonly [string, ...string[]] {
 
 type Rows = readonly RequirementResult[];
 
+/** What the run comes to: the verdict, or what it would be but for the failures that the baseline knows. */
+function verdictWords({ verdict, baseline, requirements }: RunRecord): string {
+  if (baseline === undefined || baseline.verdict === verdict) return verdict;
+  const known = requirements.filter((row) => row.level === 'required' && isKnownFailure(row)).length;
+  return `${baseline.verdict} but for ${several(known, 'known failure')}`;
+}
+
 /** `conformant: 41 of 43 required verified, 12 of 12 recommended` */
-function headline({ verdict, interrupted }: RunRecord, required: Rows, recommended: Rows): string {
+function headline(record: RunRecord, required: Rows, recommended: Rows): string {
   const verified = having('passed', required).length;
   const failed = having('failed', required).length;
   const numbers = [
@@ -38,8 +50,8 @@ function headline({ verdict, interrupted }: RunRecord, required: Rows, recommend
       ? [`${having('passed', recommended).length} of ${recommended.length} recommended`]
       : []),
   ];
-  const stopped = interrupted ? ', interrupted before its end' : '';
-  return `${verdict}${stopped}: ${numbers.length > 0 ? numbers.join(', ') : 'nothing was checked'}`;
+  const stopped = record.interrupted ? ', interrupted before its end' : '';
+  return `${verdictWords(record)}${stopped}: ${numbers.length > 0 ? numbers.join(', ') : 'nothing was checked'}`;
 }
 
 /** Rows that nothing could be said of, as `id (reason)`; the later ones of a reason as `3 more (reason)`. */

@@ -60,12 +60,19 @@ function tally({ requirements }: RunRecord, level: Level, width: number): readon
   return rows.length === 0 ? [] : hanging(`${count(rows.length)} ${level}: ${parts.join(', ')}`, width);
 }
 
+/** Colour of the verdict: known failures alone only warn. */
+function toneOf({ verdict, baseline }: RunRecord): Tone {
+  if (baseline === undefined || (baseline.wrong.length === 0 && baseline.verdict === verdict))
+    return tones[verdict];
+  return baseline.wrong.length > 0 || baseline.verdict === 'nonconformant' ? 'bad' : 'warning';
+}
+
 /** The verdict and what it rests on: the last lines of the report. */
 export function verdictLines(record: RunRecord, paint: Paint, width: number): readonly string[] {
   const [headline, ...rest] = conclusion(record).map((sentence) => printable(sentence, MOST_SENTENCE));
   return [
     '',
-    ...hanging(headline ?? '', width).map((line) => paint('loud', paint(tones[record.verdict], line))),
+    ...hanging(headline ?? '', width).map((line) => paint('loud', paint(toneOf(record), line))),
     ...rest.flatMap((sentence) => hanging(sentence, width)),
   ];
 }

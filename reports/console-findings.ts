@@ -1,4 +1,5 @@
 import type { Failed, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
 import { aligned, type AlignedLine } from './aligned.ts';
 import { exchangeLines } from './console-exchange.ts';
 import { commandField, field, fieldWidth, proseField } from './console-field.ts';
@@ -18,6 +19,7 @@ export function failureLines(record: RunRecord, paint: Paint, width: number): re
     ...failed.filter(({ level }) => level !== 'required'),
   ].flatMap((result) => [
     ...headingLines(result, paint, width),
+    ...(isKnownFailure(result) ? proseField('known', result.baseline, width) : []),
     ...proseField('title', result.title, width),
     ...proseField('clause', result.clause, width),
     ...(result.reading === undefined ? [] : proseField('reading', result.reading, width)),
@@ -60,7 +62,11 @@ function headingLines(result: RequirementResult, paint: Paint, width: number): r
   return [
     '',
     `${paint(tone, mark)} ${paint('loud', printable(result.id, width - 2))}`,
-    ...proseField('level', tone === 'warning' ? `${result.level}: this only warns` : result.level, width),
+    ...proseField(
+      'level',
+      tone === 'warning' && !isKnownFailure(result) ? `${result.level}: this only warns` : result.level,
+      width,
+    ),
   ];
 }
 

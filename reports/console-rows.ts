@@ -1,4 +1,5 @@
-import type { RequirementResult } from '../schemas/generated/types.ts';
+import type { Failed, RequirementResult } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
 import { markOf } from './marks.ts';
 import type { Paint } from './palette.ts';
 import { columns, padded, printable } from './printable.ts';
@@ -91,7 +92,7 @@ function wordsOf(result: RequirementResult): string {
     case 'passed':
       return '';
     case 'failed':
-      return `${result.level === 'required' ? '' : 'warning: '}differs in ${result.aspect}`;
+      return `${remarkOf(result)}differs in ${result.aspect}`;
     case 'inconclusive':
     case 'excluded':
       return `${result.reason}: ${result.words}`;
@@ -100,6 +101,11 @@ function wordsOf(result: RequirementResult): string {
     case 'broken':
       return `broken: ${result.words}`;
   }
+}
+
+function remarkOf(result: Failed): string {
+  if (isKnownFailure(result)) return 'known: ';
+  return result.level === 'required' ? '' : 'warning: ';
 }
 
 /** Whether a suite was left out as a whole, for one reason: then one line says so. */

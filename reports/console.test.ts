@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
 import validate from '../schemas/generated/run-record.cjs';
+import type { RunRecord } from '../schemas/generated/types.ts';
 import { anyRecord, hostileText } from './any-record.ts';
 import { renderConsole } from './console.ts';
 import { outcomes } from './marks.ts';
@@ -41,9 +42,10 @@ test('no character that a terminal acts on comes out, whatever goes in', () => {
 test('no text of the record begins a line that reads like the verdict', () => {
   fc.assert(
     fc.property(anyRecord(hostileText), fc.integer({ min: 60, max: 200 }), (record, width) => {
-      const lines = renderConsole({ ...record, verdict: 'nonconformant' }, { color: false, width }).split(
-        '\n',
-      );
+      const verdict = 'nonconformant';
+      const baseline = record.baseline === undefined ? {} : { baseline: { ...record.baseline, verdict } };
+      const text = renderConsole({ ...record, ...baseline, verdict } as RunRecord, { color: false, width });
+      const lines = text.split('\n');
       assert.equal(lines.filter((line) => line.startsWith('nonconformant')).length, 1);
       assert.equal(lines.filter((line) => line.startsWith('conformant')).length, 0);
     }),

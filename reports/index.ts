@@ -3,6 +3,8 @@ import { renderHtml } from './html/page.ts';
 import { renderJson } from './json.ts';
 import type { Report } from './report.ts';
 
+export { renderCheckup } from './checkup.ts';
+export { renderJson } from './json.ts';
 export { renderPlan } from './plan.ts';
 export { renderProgress } from './progress.ts';
 export { renderLine } from './ndjson.ts';

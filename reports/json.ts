@@ -1,4 +1,4 @@
-import type { RunRecord } from '../schemas/generated/types.ts';
+import type { Checkup, RunRecord } from '../schemas/generated/types.ts';
 
 /**
  * What JSON lets stand in a string but a terminal or an editor would act on: DEL and the C1
@@ -6,9 +6,9 @@ import type { RunRecord } from '../schemas/generated/types.ts';
  */
 const ACTED_ON = /[\u{7f}-\u{9f}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** The record as JSON, indented by two. What a terminal would act on is written as a JSON escape. */
-export function renderJson(record: RunRecord): string {
-  return `${inert(JSON.stringify(record, null, 2))}\n`;
+/** What was found as JSON, indented by two. What a terminal would act on is written as a JSON escape. */
+export function renderJson(found: RunRecord | Checkup): string {
+  return `${inert(JSON.stringify(found, null, 2))}\n`;
 }
 
 /** JSON with an escape for all that a terminal would act on. */

@@ -1,4 +1,5 @@
 import type { RequirementResult } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
 import type { Tone } from './palette.ts';
 
 /** Mark and tone of every outcome. */
@@ -14,8 +15,9 @@ const marks = {
 /** Every outcome, in the order in which they are told. */
 export const outcomes: readonly string[] = Object.keys(marks);
 
-/** Mark of a result, and its tone: a failure of what is not required only warns. */
+/** Mark of a result, and its tone: a failure that is known, or of what is not required, only warns. */
 export function markOf(result: RequirementResult): { readonly mark: string; readonly tone: Tone } {
   const { mark, tone } = marks[result.outcome];
-  return { mark, tone: result.outcome === 'failed' && result.level !== 'required' ? 'warning' : tone };
+  const isMild = result.outcome === 'failed' && (result.level !== 'required' || isKnownFailure(result));
+  return { mark, tone: isMild ? 'warning' : tone };
 }

@@ -2,17 +2,22 @@ import type { ErrorObject } from 'ajv';
 import { listed } from './fixture-problems.ts';
 
 /**
- * What a validator found wrong with a fixture, in words, each with its place.
+ * What a validator found wrong with a file, in words, each with its place.
  *
  * @param offset of the first element, where a part of an array was validated
+ * @param whole what the file is called where it is wrong as a whole
  */
-export function schemaProblems(errors: readonly ErrorObject[], offset = 0): readonly string[] {
+export function schemaProblems(
+  errors: readonly ErrorObject[],
+  offset = 0,
+  whole = 'the fixture',
+): readonly string[] {
   return errors.map((error) => {
     const instancePath = error.instancePath.replace(
       /^(\/\w+\/)(\d+)/,
       (_, array: string, index: string) => `${array}${Number(index) + offset}`,
     );
-    return describe({ ...error, instancePath });
+    return describe({ ...error, instancePath }, whole);
   });
 }
 
@@ -32,8 +37,8 @@ function shown(error: ErrorObject): string {
   return `: ${text.length > 80 ? `${text.slice(0, 80)}…` : text}`;
 }
 
-function describe(error: ErrorObject): string {
-  const place = placeOf(error.instancePath) || 'the fixture';
+function describe(error: ErrorObject, whole: string): string {
+  const place = placeOf(error.instancePath) || whole;
   const params = error.params as Readonly<Record<string, unknown>>;
   switch (error.keyword) {
     case 'additionalProperties': {

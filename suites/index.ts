@@ -1,5 +1,7 @@
-export type { Client } from './engine/client.ts';
+export { createClient, type Client } from './engine/client.ts';
 export { decodeBody } from './engine/body.ts';
+export { examine } from './doctor/examine.ts';
+export { realLines } from './doctor/lines.ts';
 export { clauses, isMeant } from './clauses.ts';
 export { catalogue, suites } from './catalogue.ts';
 export { realClock, virtualClock } from './engine/clock.ts';
@@ -7,6 +9,7 @@ export { plan } from './engine/plan.ts';
 export { run } from './engine/run.ts';
 export type { Progress, RunOptions } from './engine/run-options.ts';
 export { stateHookAt } from './engine/state-hook.ts';
+export { verdictOf } from './engine/verdict-of-run.ts';
 export { knowledge } from './known.ts';
 export { judgeTranscript } from './transcript/judge.ts';
 export type { RunHeader } from './transcript/run-header.ts';

@@ -1,4 +1,5 @@
 import type { Command, Family } from './command.ts';
+import { doctor } from './doctor.ts';
 import { fixture } from './fixture.ts';
 import { healthcheck } from './healthcheck.ts';
 import { judge } from './judge.ts';
@@ -10,6 +11,7 @@ import { verify } from './verify.ts';
 /** Every command, in the order of the help. */
 export const commands: readonly (Command | Family)[] = [
   verify,
+  doctor,
   mock,
   requirements,
   fixture,

@@ -30,6 +30,14 @@ export const verify = command({
     },
     plan: { ...onOff, describe: 'say what the run would take and what would be cut, and send nothing' },
     strict: { ...onOff, describe: 'fail on recommended requirements too' },
+    baseline: {
+      ...text,
+      describe: 'JSON file of known failures, each with its reason: they do not fail the run',
+    },
+    'update-baseline': {
+      ...onOff,
+      describe: 'write what fails now to that file; a new failure waits there for its reason',
+    },
     'allow-incomplete': {
       ...onOff,
       describe: 'exit 0 where nothing failed but something could not be judged',

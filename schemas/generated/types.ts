@@ -343,6 +343,7 @@ export interface RunRecord {
    * Known faults that fail like the target, the likeliest first.
    */
   diagnosis?: Suspicion[];
+  baseline?: BaselineOfRun;
   /**
    * Command that repeats the run, without its filters and its seed.
    */
@@ -364,6 +365,20 @@ export interface Suspicion {
    * 1: the same requirements fail, with the same answers.
    */
   fit: number;
+}
+/**
+ * Missing where the run was held against no baseline.
+ */
+export interface BaselineOfRun {
+  file: string;
+  /**
+   * What the verdict would be, had the known failures passed.
+   */
+  verdict: 'conformant' | 'nonconformant' | 'incomplete';
+  /**
+   * What is wrong with the baseline, each with its line and what mends it. It fails the run.
+   */
+  wrong: string[];
 }
 /**
  * This interface was referenced by `RunRecord`'s JSON-Schema
@@ -410,6 +425,10 @@ export interface Failed1 {
   aspect: string;
   expected: string;
   actual: string;
+  /**
+   * Why this failure is known, as the baseline has it: then it does not fail the run.
+   */
+  baseline?: string;
   counterexample?: RecordedExchange;
   replay?: Replay;
 }
@@ -797,4 +816,118 @@ export interface TranscriptEnd {
   keyWorks?: boolean;
   interrupted: boolean;
   verdict: 'conformant' | 'nonconformant' | 'incomplete';
+}
+
+/**
+ * Requirements that are known to fail on a target, each with the reason. They do not fail a run, and no report hides them.
+ */
+export interface Baseline {
+  $schema?: string;
+  format: 'ib-conformance/baseline/1';
+  known: KnownFailure[];
+}
+/**
+ * This interface was referenced by `Baseline`'s JSON-Schema
+ * via the `definition` "knownFailure".
+ */
+export interface KnownFailure {
+  /**
+   * an id of a requirement
+   */
+  id: string;
+  /**
+   * a text: why it fails and may, such as a ticket; without one the run fails
+   */
+  reason?: string;
+}
+
+/**
+ * What doctor found of a target and its fixture, before any run.
+ */
+export interface Checkup {
+  format: 'ib-conformance/doctor/1';
+  /**
+   * Version of ib-conformance.
+   */
+  version: string;
+  /**
+   * ill: a check is bad; unreachable: one that no answer could come without.
+   */
+  verdict: 'well' | 'ill' | 'unreachable';
+  /**
+   * The {base_url} that was asked.
+   */
+  target: string;
+  /**
+   * Id of the partner whose key made the calls.
+   */
+  partner?: string;
+  notes: string[];
+  /**
+   * Requests sent to the target.
+   */
+  requests: number;
+  durationMs: number;
+  checks: Check[];
+  gaps: Gap[];
+  plan: ExpectedRun;
+}
+/**
+ * This interface was referenced by `Checkup`'s JSON-Schema
+ * via the `definition` "check".
+ */
+export interface Check {
+  area: 'reach' | 'interface' | 'keys' | 'fixture' | 'clock' | 'limits' | 'state hook';
+  /**
+   * What was looked at: name, users[0], <key …>.
+   */
+  subject: string;
+  outcome: 'good' | 'bad' | 'unknown';
+  /**
+   * What was found.
+   */
+  words: string;
+  /**
+   * What to do about it.
+   */
+  mend?: string;
+}
+/**
+ * Requirements that no run can judge, for one reason.
+ *
+ * This interface was referenced by `Checkup`'s JSON-Schema
+ * via the `definition` "gap".
+ */
+export interface Gap {
+  /**
+   * The code that the run record will give.
+   */
+  reason: string;
+  words: string;
+  /**
+   * What to add to the fixture or to the command.
+   */
+  mend: string;
+  requirements: string[];
+}
+/**
+ * What verify would take without further flags. Times are ms.
+ *
+ * This interface was referenced by `Checkup`'s JSON-Schema
+ * via the `definition` "expectedRun".
+ */
+export interface ExpectedRun {
+  requests: number;
+  /**
+   * Waits for limiters.
+   */
+  waitMs: number;
+  /**
+   * All the answers, had they come as fast as here.
+   */
+  answersMs?: number;
+  /**
+   * Inputs that a requirement gets at most, where time is too short for all.
+   */
+  cutTo?: number;
 }

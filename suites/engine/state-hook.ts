@@ -2,7 +2,7 @@ import type { StateHook } from '../requirement.ts';
 
 /**
  * A state hook behind a URL, by Pact's convention: POST `{ state, params, action }`, any 2xx is taken
- * for done.
+ * for done. An answer that is none carries its `status` on the error.
  *
  * @param timeoutMs bound on each call
  */
@@ -21,12 +21,21 @@ export function stateHookAt(url: URL, timeoutMs: number): StateHook {
         await response.body?.cancel();
         status = response.status;
       } catch (error) {
-        throw new Error(`the state hook at ${url.href} cannot be reached: ${(error as Error).message}`, {
+        throw new Error(`the state hook at ${url.href} cannot be reached: ${reasonOf(error)}`, {
           cause: error,
         });
       }
       if (status < 200 || status > 299)
-        throw new Error(`the state hook at ${url.href} answered ${status} to "${state}" (${action})`);
+        throw Object.assign(
+          new Error(`the state hook at ${url.href} answered ${status} to "${state}" (${action})`),
+          { status },
+        );
     },
   };
+}
+
+/** `fetch failed` alone says nothing. */
+function reasonOf(error: unknown): string {
+  const { message, cause } = error as Error;
+  return cause instanceof Error && cause.message !== '' ? cause.message : message;
 }

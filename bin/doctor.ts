@@ -1,0 +1,75 @@
+import { renderJson, renderCheckup } from '../reports/index.ts';
+import type { Checkup } from '../schemas/generated/types.ts';
+import {
+  catalogue,
+  createClient,
+  examine,
+  knowledge,
+  realClock,
+  realLines,
+  stateHookAt,
+} from '../suites/index.ts';
+import { trustOf } from './certificates.ts';
+import { defaults, ourHeaders } from './defaults.ts';
+import { exitCodes } from './exit-codes.ts';
+import { loadFixture } from './fixture-file.ts';
+import type { Surroundings } from './surroundings.ts';
+import { headerFields, targetUrl, wholeNumber } from './values.ts';
+import { version } from './version.ts';
+
+/** The flags of `doctor`, as they were typed. */
+export interface DoctorFlags {
+  readonly url: string;
+  readonly fixture?: string | undefined;
+  readonly partner?: string | undefined;
+  readonly timeout: string;
+  readonly header: readonly string[];
+  readonly ca?: string | undefined;
+  readonly insecure: boolean;
+  readonly stateUrl?: string | undefined;
+  readonly json: boolean;
+}
+
+const codeOf = {
+  well: exitCodes.conformant[0],
+  ill: exitCodes.nonconformant[0],
+  unreachable: exitCodes.unreachable[0],
+} as const satisfies Record<Checkup['verdict'], number>;
+
+/** Says what a run would meet at a target, and returns the exit code. */
+export async function doctor(flags: DoctorFlags, surroundings: Surroundings): Promise<number> {
+  const { env, signal, print, terminal } = surroundings;
+  const timeoutMs = wholeNumber('timeout', flags.timeout, 1, 5000);
+  const target = targetUrl(flags.url);
+  const headers = { ...ourHeaders, ...headerFields(flags.header) };
+  const stateUrl = flags.stateUrl === undefined ? undefined : targetUrl(flags.stateUrl);
+  const trust = await trustOf(flags);
+  const fixture = await loadFixture(flags.fixture, env);
+  const checkup = await examine({
+    target,
+    fixture,
+    known: knowledge(fixture, flags.partner),
+    run: {
+      ...defaults,
+      requirements: catalogue,
+      skip: new Set(),
+      seed: 1,
+      maxRequests: Number.POSITIVE_INFINITY,
+    },
+    timeoutMs,
+    headers,
+    trust,
+    ...(stateUrl === undefined ? {} : { stateHook: stateHookAt(stateUrl, timeoutMs) }),
+    clock: realClock,
+    signal,
+    lines: realLines,
+    connect: createClient,
+    version,
+    notes:
+      flags.fixture === undefined
+        ? ['No --fixture was given: the target was taken to hold the built-in one.']
+        : [],
+  });
+  await print(flags.json ? renderJson(checkup) : renderCheckup(checkup, terminal));
+  return signal.aborted ? exitCodes.interrupted[0] : codeOf[checkup.verdict];
+}

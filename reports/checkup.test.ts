@@ -1,0 +1,157 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { stripVTControlCharacters } from 'node:util';
+import fc from 'fast-check';
+import validate from '../schemas/generated/checkup.cjs';
+import type { Checkup } from '../schemas/generated/types.ts';
+import { hostileText } from './any-record.ts';
+import { renderCheckup } from './checkup.ts';
+import { columns } from './printable.ts';
+
+const sample: Checkup = {
+  format: 'ib-conformance/doctor/1',
+  version: '0.1.0',
+  verdict: 'ill',
+  target: 'http://127.0.0.1:4010/',
+  partner: 'northwind',
+  notes: ['No --fixture was given: the target was taken to hold the built-in one.'],
+  requests: 15,
+  durationMs: 420,
+  checks: [
+    { area: 'reach', subject: 'name', outcome: 'good', words: '127.0.0.1 is an address' },
+    { area: 'reach', subject: 'HTTP', outcome: 'good', words: '401 after 3 ms' },
+    { area: 'interface', subject: 'user-status', outcome: 'bad', words: '404', mend: 'Correct the URL.' },
+    { area: 'interface', subject: 'deposit-check', outcome: 'bad', words: '404', mend: 'Correct the URL.' },
+    {
+      area: 'keys',
+      subject: '<key northwind/active>',
+      outcome: 'bad',
+      words: 'turned away (401), though apiKeys[0] is active',
+      mend: 'Is it the key of an active partner there? Correct apiKeys[0].key, or its state.',
+    },
+    { area: 'keys', subject: '3 more', outcome: 'unknown', words: 'not asked' },
+  ],
+  gaps: [
+    {
+      reason: 'no-second-key',
+      words: 'the fixture has no active key of another partner',
+      mend: 'To apiKeys add one.',
+      requirements: ['a/b/1', 'a/b/2', 'a/b/3', 'a/b/4', 'a/b/5', 'a/b/6', 'a/b/7'],
+    },
+  ],
+  plan: { requests: 1234, waitMs: 12_000, answersMs: 500, cutTo: 7 },
+};
+
+test('the checklist of the sample is as it was written down', () => {
+  assert.ok(validate(sample), JSON.stringify(validate.errors));
+  assert.equal(
+    renderCheckup(sample, { color: false, width: 80 }),
+    `target http://127.0.0.1:4010/, partner northwind, ib-conformance 0.1.0
+
+reach
+  ✓ name  127.0.0.1 is an address
+  ✓ HTTP  401 after 3 ms
+
+interface
+  ✗ user-status    404
+  ✗ deposit-check  404
+                   → Correct the URL.
+
+keys
+  ✗ <key northwind/active>  turned away (401), though apiKeys[0] is active
+                            → Is it the key of an active partner there? Correct
+                            apiKeys[0].key, or its state.
+  ? 3 more                  not asked
+
+what no run can judge with this fixture
+  ? the fixture has no active key of another partner
+    7 requirements: a/b/1, a/b/2, a/b/3, a/b/4, a/b/5, 2 more
+    → To apiKeys add one.
+
+note: No --fixture was given: the target was taken to hold the built-in one.
+
+a run of verify takes about 1,234 requests, 12.0 s of waiting for limiters,
+  0.5 s for answers as fast as these, at most 7 inputs a requirement, to fit its
+  time
+3 checks failed: 2 ✓, 3 ✗, 1 ?, by 15 requests in 0.4 s
+`,
+  );
+});
+
+const anyCheckup = (text: fc.Arbitrary<string>): fc.Arbitrary<Checkup> =>
+  fc.record({
+    format: fc.constant('ib-conformance/doctor/1' as const),
+    version: text,
+    verdict: fc.constantFrom('well', 'ill', 'unreachable'),
+    target: text,
+    partner: text,
+    notes: fc.array(text, { maxLength: 2 }),
+    requests: fc.nat(),
+    durationMs: fc.nat(),
+    checks: fc.array(
+      fc.record(
+        {
+          area: fc.constantFrom('reach', 'interface', 'keys', 'fixture', 'clock', 'limits', 'state hook'),
+          subject: text,
+          outcome: fc.constantFrom('good', 'bad', 'unknown'),
+          words: text,
+          mend: text,
+        },
+        { requiredKeys: ['area', 'subject', 'outcome', 'words'] },
+      ),
+      { maxLength: 8 },
+    ),
+    gaps: fc.array(
+      fc.record({ reason: text, words: text, mend: text, requirements: fc.array(text, { maxLength: 9 }) }),
+      { maxLength: 3 },
+    ),
+    plan: fc.record({ requests: fc.nat(), waitMs: fc.nat() }),
+  });
+
+/** Controls but the line break, what reorders or hides text, halves of surrogate pairs. */
+const DANGEROUS = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
+const width = fc.integer({ min: 60, max: 200 });
+
+test('no text of a target acts on a terminal, widens a line or speaks for the verdict', () => {
+  fc.assert(
+    fc.property(anyCheckup(hostileText), width, (checkup, columnsAsked) => {
+      const text = renderCheckup({ ...checkup, verdict: 'ill' }, { color: false, width: columnsAsked });
+      assert.doesNotMatch(text, DANGEROUS);
+      const lines = text.split('\n');
+      assert.deepEqual(
+        lines.filter((line) => columns(line) > columnsAsked),
+        [],
+      );
+      assert.equal(lines.filter((line) => line.startsWith('all is well')).length, 0);
+      assert.equal(lines.filter((line) => /^\d+ checks? failed/.test(line)).length, 1);
+    }),
+  );
+});
+
+test('colour adds nothing but colour', () => {
+  fc.assert(
+    fc.property(anyCheckup(fc.string()), width, (checkup, columnsAsked) => {
+      const colored = renderCheckup(checkup, { color: true, width: columnsAsked });
+      assert.equal(
+        stripVTControlCharacters(colored),
+        renderCheckup(checkup, { color: false, width: columnsAsked }),
+      );
+    }),
+  );
+});
+
+test('every check is shown with its mark', () => {
+  fc.assert(
+    fc.property(anyCheckup(fc.constant('words')), (checkup) => {
+      const shown = renderCheckup(checkup, { color: false, width: 100 });
+      for (const [outcome, mark] of [
+        ['good', '✓'],
+        ['bad', '✗'],
+      ] as const)
+        assert.equal(
+          shown.split('\n').filter((line) => line.startsWith(`  ${mark} `)).length,
+          checkup.checks.filter((check) => check.outcome === outcome).length,
+        );
+    }),
+  );
+});

@@ -1,0 +1,296 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Checkup, Fixture } from '../../schemas/generated/types.ts';
+import validate from '../../schemas/generated/checkup.cjs';
+import { catalogue } from '../catalogue.ts';
+import type { Client } from '../engine/client.ts';
+import { ended, handClock } from '../engine/hand-clock.ts';
+import { knowledge } from '../known.ts';
+import type { StateHook } from '../requirement.ts';
+import { answerOf } from '../sample-answers.ts';
+import { sampleFixture } from '../sample-known.ts';
+import { examine, MOST_MS, MOST_REQUESTS, type ExamineOptions } from './examine.ts';
+import type { Lines } from './lines.ts';
+
+type Send = Client['send'];
+
+const never = () => new Promise<never>(() => undefined);
+const openLines: Lines = {
+  resolve: async () => ['192.0.2.1'],
+  connect: async () => undefined,
+  handshake: async () => 'TLSv1.3',
+};
+const refusal: Send = async () => answerOf(401, { error: 'Unauthorized' });
+
+interface World {
+  readonly send?: Send;
+  readonly lines?: Partial<Lines>;
+  readonly target?: string;
+  readonly fixture?: Fixture;
+  readonly hook?: StateHook;
+  readonly signal?: AbortSignal;
+}
+
+/** Examines a target that the test plays, in a time that only waits move; with what was sent to it. */
+async function examined({ send = refusal, lines, target, fixture = sampleFixture, hook, signal }: World) {
+  const hand = handClock(Date.UTC(2026, 0, 1));
+  let sent = 0;
+  const options: ExamineOptions = {
+    target: new URL(target ?? 'http://ib.example.com/gateway'),
+    fixture,
+    known: knowledge(fixture),
+    run: {
+      requirements: catalogue,
+      skip: new Set(),
+      seed: 1,
+      cases: 1,
+      concurrency: 16,
+      maxDurationMs: 300_000,
+      maxRequests: Number.POSITIVE_INFINITY,
+    },
+    timeoutMs: 3000,
+    headers: {},
+    trust: { insecure: false },
+    ...(hook === undefined ? {} : { stateHook: hook }),
+    clock: hand.clock,
+    signal: signal ?? new AbortController().signal,
+    lines: { ...openLines, ...lines },
+    connect: () => ({
+      send: (request) => {
+        sent++;
+        return send(request);
+      },
+      close: async () => undefined,
+    }),
+    version: 'test',
+    notes: [],
+  };
+  const begun = hand.clock.now();
+  const checkup = await ended(hand, examine(options));
+  assert.ok(validate(checkup), JSON.stringify(validate.errors));
+  assert.ok(sent <= MOST_REQUESTS, `${sent} requests`);
+  assert.equal(checkup.requests, sent);
+  assert.ok(hand.clock.now() - begun <= MOST_MS, `${hand.clock.now() - begun} ms`);
+  return checkup;
+}
+
+const find = (checkup: Checkup, subject: string) =>
+  checkup.checks.find((check) => check.subject === subject)!;
+
+const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
+
+/** Ways that end before HTTP: the step that is bad, its words, what to do. */
+const ways: readonly (readonly [what: string, world: World, subject: string, words: RegExp, mend: RegExp])[] =
+  [
+    [
+      'no name',
+      { lines: { resolve: failing('ENOTFOUND') } },
+      'name',
+      /does not resolve \(ENOTFOUND\)/,
+      /host/,
+    ],
+    ['a name server that is silent', { lines: { resolve: never } }, 'name', /nothing within 3000 ms/, /host/],
+    [
+      'nobody listens',
+      { lines: { connect: failing('ECONNREFUSED') } },
+      'connection',
+      /refused/,
+      /Start the server/,
+    ],
+    [
+      'packets are dropped',
+      { lines: { connect: never } },
+      'connection',
+      /nothing within 3000 ms/,
+      /firewall/,
+    ],
+    [
+      'no TLS',
+      { target: 'https://x', lines: { handshake: failing('ERR_SSL_WRONG_VERSION_NUMBER') } },
+      'TLS',
+      /plain HTTP/,
+      /^Write http:/,
+    ],
+    [
+      'self-signed',
+      { target: 'https://x', lines: { handshake: failing('DEPTH_ZERO_SELF_SIGNED_CERT') } },
+      'TLS',
+      /self-signed/,
+      /--ca.*--insecure/,
+    ],
+    [
+      'another name',
+      { target: 'https://x', lines: { handshake: failing('ERR_TLS_CERT_ALTNAME_INVALID') } },
+      'TLS',
+      /another name/,
+      /the host that it is for/,
+    ],
+    ['silence', { send: never }, 'HTTP', /no answer before 5 s were up/, /https:\/\//],
+  ];
+
+for (const [what, world, subject, words, mend] of ways)
+  test(`the way ends at ${subject}: ${what}`, async () => {
+    const checkup = await examined(world);
+    assert.equal(checkup.verdict, 'unreachable');
+    const bad = checkup.checks.filter(({ outcome }) => outcome === 'bad');
+    assert.deepEqual(
+      bad.map((check) => check.subject),
+      [subject],
+    );
+    assert.match(bad[0]!.words, words);
+    assert.match(bad[0]!.mend!, mend);
+    // Behind it, nothing was tried.
+    const later = checkup.checks.slice(checkup.checks.indexOf(bad[0]!) + 1);
+    assert.deepEqual(
+      later.filter(({ outcome }) => outcome !== 'unknown'),
+      [],
+    );
+    // What needs no target is told all the same.
+    assert.ok(checkup.plan.requests > 0);
+    assert.match(checkup.gaps.map(({ reason }) => reason).join(), /no-state-hook/);
+  });
+
+test('a target that falls silent after a while is bad where it does, and nowhere else', async () => {
+  let count = 0;
+  const checkup = await examined({ send: async (request) => (++count <= 3 ? refusal(request) : never()) });
+  assert.equal(find(checkup, 'HTTP').outcome, 'good');
+  assert.equal(find(checkup, 'users[0]').outcome, 'unknown');
+  assert.match(find(checkup, 'deposits[0]').words, /no answer before 5 s were up/);
+});
+
+test('a connection that breaks is tried again, within the bound', async () => {
+  const breaking: Send = async () => ({
+    kind: 'trouble',
+    code: 'network',
+    words: 'reset',
+    unreachable: false,
+  });
+  const all = await examined({ send: breaking });
+  assert.equal(all.requests, 2);
+  assert.equal(find(all, 'HTTP').words, 'reset');
+  let count = 0;
+  const later = await examined({ send: (request) => (++count <= 2 ? refusal(request) : breaking(request)) });
+  assert.equal(later.requests, MOST_REQUESTS);
+  assert.equal(find(later, 'users[0]').outcome, 'bad');
+  assert.equal(later.verdict, 'ill');
+});
+
+test('of many keys one of each kind is asked for, and the rest is counted', async () => {
+  const active = Array.from({ length: 40 }, (_, nth) => ({
+    key: `many-${nth}`,
+    partner: 'northwind',
+    state: 'active' as const,
+  }));
+  const checkup = await examined({
+    fixture: { ...sampleFixture, apiKeys: [...active, ...sampleFixture.apiKeys!] },
+  });
+  const keys = checkup.checks.filter(({ area }) => area === 'keys');
+  assert.deepEqual(
+    keys.filter(({ outcome }) => outcome === 'good').map(({ subject }) => subject),
+    ['<key northwind/revoked>', '<key non-partner/active>', '<key northwind/expired>'],
+  );
+  assert.deepEqual(keys.at(-1), {
+    area: 'keys',
+    subject: '38 more',
+    outcome: 'unknown',
+    words: 'not asked: a look takes a few requests only',
+  });
+});
+
+test('without a key the rest is looked at all the same', async () => {
+  const checkup = await examined({ fixture: { ...sampleFixture, apiKeys: [] } });
+  assert.equal(checkup.verdict, 'ill');
+  assert.match(find(checkup, 'under test').mend!, /"\$\{NAME\}"/);
+  assert.equal(find(checkup, 'deposit-check').outcome, 'good');
+});
+
+test('keys are not shown to what is plainly another service, but the one under test', async () => {
+  const shown = new Set<string>();
+  const checkup = await examined({
+    send: async ({ headers }) => {
+      shown.add(headers['authorization'] ?? '');
+      return answerOf(302, '', { location: '/login' });
+    },
+  });
+  assert.deepEqual([...shown], ['', `Bearer ${sampleFixture.apiKeys![2]!.key}`]);
+  assert.match(checkup.checks.map(({ words }) => words).join('\n'), /plainly another service/);
+});
+
+test('a service that is strange only to whoever has no key is looked at whole', async () => {
+  const checkup = await examined({
+    send: async ({ headers }) =>
+      headers['authorization'] === undefined
+        ? answerOf(302, '', { location: '/login' })
+        : answerOf(200, { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999Z' }),
+  });
+  assert.equal(find(checkup, 'users[0]').outcome, 'good');
+  assert.equal(checkup.requests, 2 + sampleFixture.apiKeys!.length + 5);
+});
+
+test('no key comes out, whatever a target answers', async () => {
+  const checkup = await examined({
+    send: async ({ headers }) => {
+      const authorization = headers['authorization'] ?? '';
+      return answerOf(
+        200,
+        { echo: authorization, more: authorization.repeat(30) },
+        { location: authorization },
+      );
+    },
+  });
+  const text = JSON.stringify(checkup);
+  assert.match(text, /<key northwind\/active>/);
+  // Not even the beginning of one, where an answer is cut off.
+  for (const { key } of sampleFixture.apiKeys!) assert.ok(!text.includes(key.slice(0, 8)), key);
+});
+
+/** What a state hook may do, and what is said of it. */
+const hooks: readonly (readonly [
+  what: string,
+  change: StateHook['change'],
+  outcome: string,
+  words: RegExp,
+])[] = [
+  ['takes it', async () => undefined, 'good', /^answers/],
+  ['is silent', never, 'bad', /no answer within 3000 ms/],
+  ['is not there', failing('ECONNREFUSED'), 'bad', /ECONNREFUSED/],
+  ['has no such path', () => Promise.reject(Object.assign(new Error('404'), { status: 404 })), 'bad', /404/],
+  [
+    'refuses',
+    () => Promise.reject(Object.assign(new Error('500'), { status: 500 })),
+    'unknown',
+    /nobody had set up/,
+  ],
+];
+
+for (const [what, change, outcome, words] of hooks)
+  test(`a state hook that ${what}`, async () => {
+    const calls: unknown[] = [];
+    const checkup = await examined({
+      hook: {
+        change: (...call) => {
+          calls.push(call);
+          return change(...call);
+        },
+      },
+    });
+    assert.equal(find(checkup, 'teardown').outcome, outcome);
+    assert.match(find(checkup, 'teardown').words, words);
+    // Nothing is brought about.
+    assert.deepEqual(calls, [
+      ['teardown', 'deposit executed', { reference_id: '4b000000-0000-4000-8000-000000000002' }],
+    ]);
+    assert.deepEqual(checkup.gaps, []);
+  });
+
+test('whoever asks for an end gets one', async () => {
+  const stop = new AbortController();
+  const checkup = await examined({
+    signal: stop.signal,
+    send: () => {
+      stop.abort();
+      return never();
+    },
+  });
+  assert.equal(find(checkup, 'HTTP').words, 'interrupted');
+});
