@@ -141,6 +141,14 @@ describe('nothing else is touched', () => {
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => assert.equal(redact(text), text)),
     );
   });
+  test('of a name that holds another secret', () => {
+    const mutual = redactorOf([
+      { value: 'partner-42x9', name: '<key northwind/active>', owner: 'northwind' },
+      { value: key, name: '<key partner-42x9/active>', owner: 'partner-42x9' },
+    ]);
+    assert.equal(mutual(`${key} <partner-42x9>`), '<key partner-42x9/active> <<key northwind/active>>');
+    assert.equal(mutual(mutual(key)), '<key partner-42x9/active>');
+  });
   test('for ids beside keys that are ids', () => {
     const known = redactorOf([
       { value: '00000000-0000-4000-8000-00000000000a', name: '<a>' },
