@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
-import { renderPlan, renderProgress, reports } from '../reports/index.ts';
+import { renderPlan, renderProgress, renderVerdict } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import {
@@ -25,6 +25,7 @@ import {
   parseReport,
   prepareOutputs,
   refuseSharedOutputs,
+  renderedFor,
   writeOutputs,
   type ReportRequest,
 } from './report-files.ts';
@@ -124,7 +125,11 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     surroundings,
   );
   try {
-    const caught = flags.noCanary ? undefined : await canary(await loadFixture(undefined, env), options.seed);
+    announceEnd(surroundings);
+    const caught =
+      flags.noCanary || signal.aborted
+        ? undefined
+        : await canary(await loadFixture(undefined, env), options.seed);
     const recorded: Recorded = (url, notes) =>
       transcription.of({
         ...options,
@@ -141,16 +146,22 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
         ? await verifyMock(fixture, options, recorded)
         : await verifyTarget(target, flags, { ...options, maxDurationMs }, recorded);
     clearLine(surroundings);
-    const suspicions = await diagnose(found, fixture);
+    const suspicions = found.interrupted ? [] : await diagnose(found, fixture);
     const record: RunRecord = {
       ...found,
       ...(caught === undefined ? {} : { canary: [...caught] }),
       ...(suspicions.length === 0 ? {} : { diagnosis: [...suspicions] }),
+      notes: [...found.notes, ...(found.interrupted ? [`Interrupted${bySignal(signal)}.`] : [])],
     };
-    await writeOutputs(outputs, surroundings.print, (format) =>
-      reports[format].render(record, surroundings.terminal),
-    );
-    await transcription.close();
+    const endings = await Promise.allSettled([
+      writeOutputs(outputs, surroundings.print, renderedFor(record, surroundings.terminal)),
+      transcription.close(),
+    ]);
+    const failures = endings.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    if (failures.length > 0) {
+      surroundings.writeError(`ib-conformance: the verdict, all the same: ${renderVerdict(record)}`);
+      throw new AggregateError(failures);
+    }
     return exitCodeOf(record, flags);
   } finally {
     await discardOutputs(outputs);
@@ -240,6 +251,21 @@ function rerunCommand(flags: VerifyFlags): string {
     ...flags.header.map((text) => `--header '${text.slice(0, text.indexOf(':'))}: …'`),
   ].join(' ');
 }
+
+/** Says at once that a signal was heard, for what is under way takes its time. */
+function announceEnd(surroundings: Surroundings): void {
+  const { signal, writeError } = surroundings;
+  const announce = () => {
+    clearLine(surroundings);
+    writeError(
+      `ib-conformance: interrupted${bySignal(signal)}; what was found so far is reported, a second signal ends at once\n`,
+    );
+  };
+  if (signal.aborted) announce();
+  else signal.addEventListener('abort', announce, { once: true });
+}
+
+const bySignal = ({ reason }: AbortSignal) => (typeof reason === 'string' ? ` by ${reason}` : '');
 
 const clearToEndOfLine = '\u001b[K';
 

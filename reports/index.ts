@@ -4,6 +4,7 @@ import type { Report } from './report.ts';
 
 export { renderPlan } from './plan.ts';
 export { renderProgress } from './progress.ts';
+export { renderVerdict } from './verdict-line.ts';
 export { renderLine } from './ndjson.ts';
 
 /** Every format by name. The keys are the command line's choices. */

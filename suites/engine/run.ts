@@ -38,6 +38,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     connections: Math.max(concurrency, 64),
     signal,
     now: clock.now,
+    deadline,
   });
   const watchers = createWatchers(
     requirements.filter((requirement): requirement is Watch => requirement.kind === 'watch'),
