@@ -359,7 +359,8 @@ describe('as a process', () => {
 });
 
 test('the built-in fixture has a key and an id for every state', async (t) => {
-  const { printed } = await run(t);
+  const { printed, untilPrinted } = await run(t);
+  await untilPrinted(/404, then 200 after 5 s/);
   for (const state of [
     '200, a member',
     '401, revoked',

@@ -113,7 +113,7 @@ test('at the end of --max-duration what is under way is cut off, for want of tim
       '--max-duration',
       '300ms',
       '--timeout',
-      '600000',
+      '20000',
       '--report',
       `json=${file}`,
     ],
