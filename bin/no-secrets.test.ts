@@ -5,7 +5,7 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
-import { reports } from '../reports/index.ts';
+import { reports, transcripts } from '../reports/index.ts';
 import { commandLine } from './command-line.ts';
 import { explain } from './exit-codes.ts';
 
@@ -158,7 +158,7 @@ test('this test finds what it looks for', () => {
 });
 
 describe('no secret comes out, whatever a target does with it', () => {
-  const formats = Object.keys(reports);
+  const formats = Object.keys({ ...reports, ...transcripts });
   for (const concurrency of ['1', '16'])
     test(`with ${concurrency} at once, in ${formats.join(', ')}, in the progress and the plan`, async () => {
       const files = formats.map((format) => join(folder, `${concurrency}.${format}`));
