@@ -1,6 +1,6 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 
-/** How many ids of a kind a sentence names; the rest it counts. */
+/** How many ids of a kind a sentence names where nothing else is said; the rest it counts. */
 const MOST_IDS = 6;
 
 /**
@@ -9,19 +9,24 @@ const MOST_IDS = 6;
  * make one line. No requirement is left out: it is verified, or named, or counted under its reason.
  *
  * The sentences hold ids and reasons as the record has them: escape them for where they go.
+ *
+ * @param most ids of a kind that a sentence names; the rest it counts
  */
-export function conclusion(record: RunRecord): readonly [string, ...string[]] {
+export function conclusion(record: RunRecord, most = MOST_IDS): readonly [string, ...string[]] {
   const rows = record.requirements;
   const required = rows.filter((row) => row.level === 'required');
   const recommended = rows.filter((row) => row.level === 'recommended');
   const observed = rows.filter((row) => row.level === 'observed');
   return [
     headline(record, required, recommended),
-    ...sentence('failed', idsOf('failed', required)),
-    ...sentence('warnings', idsOf('failed', [...recommended, ...observed])),
-    ...sentence('broken, a bug of ib-conformance and not of the target', idsOf('broken', rows)),
-    ...sentence('not verified', [...openIds(required, ''), ...openIds(recommended, ', recommended')]),
-    ...sentence('not observed', openIds(observed, '')),
+    ...sentence('failed', idsOf('failed', required, most)),
+    ...sentence('warnings', idsOf('failed', [...recommended, ...observed], most)),
+    ...sentence('broken, a bug of ib-conformance and not of the target', idsOf('broken', rows, most)),
+    ...sentence('not verified', [
+      ...openIds(required, '', most),
+      ...openIds(recommended, ', recommended', most),
+    ]),
+    ...sentence('not observed', openIds(observed, '', most)),
   ];
 }
 
@@ -43,13 +48,15 @@ function headline({ verdict, interrupted }: RunRecord, required: Rows, recommend
 }
 
 /** Rows that nothing could be said of, as `id (reason)`; the later ones of a reason as `3 more (reason)`. */
-function openIds(rows: Rows, remark: string): readonly string[] {
+function openIds(rows: Rows, remark: string, most: number): readonly string[] {
   const byReason = new Map<string, readonly string[]>();
   for (const row of rows) {
     const reason = reasonOpen(row);
     if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), row.id]);
   }
-  return [...byReason].flatMap(([reason, ids]) => shortened(ids).map((id) => `${id} (${reason}${remark})`));
+  return [...byReason].flatMap(([reason, ids]) =>
+    shortened(ids, most).map((id) => `${id} (${reason}${remark})`),
+  );
 }
 
 /** Why a row was not verified; undefined where it was, or where another sentence tells of it. */
@@ -71,15 +78,18 @@ function sentence(subject: string, names: readonly string[]): readonly string[] 
   return names.length === 0 ? [] : [`${subject}: ${names.join(', ')}`];
 }
 
-function idsOf(outcome: RequirementResult['outcome'], rows: Rows): readonly string[] {
-  return shortened(having(outcome, rows).map((row) => row.id));
+function idsOf(outcome: RequirementResult['outcome'], rows: Rows, most: number): readonly string[] {
+  return shortened(
+    having(outcome, rows).map((row) => row.id),
+    most,
+  );
 }
 
 function having(outcome: RequirementResult['outcome'], rows: Rows): Rows {
   return rows.filter((row) => row.outcome === outcome);
 }
 
-function shortened(ids: readonly string[]): readonly string[] {
-  if (ids.length <= MOST_IDS) return ids;
-  return [...ids.slice(0, MOST_IDS - 1), `${ids.length - MOST_IDS + 1} more`];
+function shortened(ids: readonly string[], most: number): readonly string[] {
+  if (ids.length <= most) return ids;
+  return most < 2 ? [`${ids.length}`] : [...ids.slice(0, most - 1), `${ids.length - most + 1} more`];
 }
