@@ -60,10 +60,10 @@ async function print(text: string): Promise<void> {
 }
 
 /** Codes of a pipe that has lost its reader, at the first write and at those after it. */
-const closed: readonly (string | undefined)[] = ['EPIPE', 'ERR_STREAM_DESTROYED'];
+const closed: ReadonlySet<string> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
-function unwritable({ code, message }: NodeJS.ErrnoException): Problem {
-  if (closed.includes(code))
+function unwritable({ code = '', message }: NodeJS.ErrnoException): Problem {
+  if (closed.has(code))
     return new Problem(
       'closed',
       'standard output cannot be written: its reader closed it before everything was written',

@@ -4,7 +4,7 @@ import { createServer, type IncomingMessage, type ServerResponse } from 'node:ht
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before, describe, test } from 'node:test';
+import { after, before as beforeAll, describe, test } from 'node:test';
 import { reports, transcripts } from '../reports/index.ts';
 import { commandLine } from './command-line.ts';
 import { explain } from './exit-codes.ts';
@@ -83,7 +83,7 @@ const server = createServer((_: IncomingMessage, response) => {
 });
 let url = '';
 
-before(async () => {
+beforeAll(async () => {
   await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
   url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 });
@@ -158,13 +158,19 @@ test('this test finds what it looks for', () => {
 });
 
 describe('no secret comes out, whatever a target does with it', () => {
+  const flags = ['--fixture', fixture, '--no-canary', '--cases', '20', '--seed', '1', '--timeout', '2000'];
+  const header = ['--header', `cookie: session=${cookie}`];
   const formats = Object.keys({ ...reports, ...transcripts });
   for (const concurrency of ['1', '16'])
     test(`with ${concurrency} at once, in ${formats.join(', ')}, in the progress and the plan`, async () => {
       const files = formats.map((format) => join(folder, `${concurrency}.${format}`));
       const { text, code } = await outputOf([
-        ...['verify', url, '--fixture', fixture, '--no-canary', '--cases', '20', '--seed', '1'],
-        ...['--concurrency', concurrency, '--header', `cookie: session=${cookie}`, '--timeout', '2000'],
+        'verify',
+        url,
+        ...flags,
+        ...header,
+        '--concurrency',
+        concurrency,
         ...['valid', 'invalid-uuid', 'foreign-ib', 'auth', 'robustness'].flatMap((suite) => [
           '--suite',
           suite,

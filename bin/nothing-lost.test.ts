@@ -65,12 +65,9 @@ test('of several reports each that cannot be written is told, the others are wri
   mkdirSync(gone);
   const url = await serve(t, () => rmSync(gone, { recursive: true }));
   const kept = join(folder, 'kept.json');
-  const { code, aside } = await call([
-    ...['verify', url, ...always],
-    ...[`json=${join(gone, 'a.json')}`, `console=${join(gone, 'b.txt')}`, `json=${kept}`].flatMap(
-      (report) => ['--report', report],
-    ),
-  ]);
+  const reports = [`json=${join(gone, 'a.json')}`, `console=${join(gone, 'b.txt')}`, `json=${kept}`];
+  const flags = reports.flatMap((report) => ['--report', report]);
+  const { code, aside } = await call(['verify', url, ...always, ...flags]);
   assert.equal(code, 2);
   assert.match(aside, /gone\/a\.json: the report cannot be written: its folder does not exist/);
   assert.match(aside, /gone\/b\.txt: the report cannot be written: its folder does not exist/);
@@ -105,19 +102,8 @@ test('at the end of --max-duration what is under way is cut off, for want of tim
     () => undefined,
     (_, response) => void (turn++ % 2 === 0 && response.end('{}')),
   );
-  const { code } = await call([
-    ...[
-      'verify',
-      url,
-      ...always,
-      '--max-duration',
-      '300ms',
-      '--timeout',
-      '20000',
-      '--report',
-      `json=${file}`,
-    ],
-  ]);
+  const bounds = ['--max-duration', '300ms', '--timeout', '20000'];
+  const { code } = await call(['verify', url, ...always, ...bounds, '--report', `json=${file}`]);
   const { requirements } = JSON.parse(readFileSync(file, 'utf8')) as RunRecord;
   const open = requirements.filter((row) => row.outcome === 'inconclusive');
   assert.ok(open.some(({ reason }) => reason === 'budget'));

@@ -133,7 +133,10 @@ test('where the disk takes no more, the file is as it was, and the reason is tol
   const { stdout } = inAProcess(
     `const pending = await prepareFile(${JSON.stringify(file)}, 'the report');
     await pending.write('x'.repeat(100_000)).catch((error) => process.stdout.write(error.message));`,
-    ...['bash', '-c', 'ulimit -f 10; exec "$@"', 'bash'],
+    'bash',
+    '-c',
+    'ulimit -f 10; exec "$@"',
+    'bash',
   );
   assert.match(stdout, /x: the report cannot be written: it is larger than a file may be here$/);
   assert.equal(readFileSync(file, 'utf8'), 'before');

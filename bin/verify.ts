@@ -162,6 +162,10 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
       surroundings.writeError(`ib-conformance: the verdict, all the same: ${renderVerdict(record)}`);
       throw new AggregateError(failures);
     }
+    const places = requests.flatMap(({ format, file }) =>
+      file === undefined ? [] : [`${format} in ${file}`],
+    );
+    if (places.length > 0) surroundings.writeError(`written: ${places.join(', ')}\n`);
     return exitCodeOf(record, flags);
   } finally {
     await discardOutputs(outputs);

@@ -50,7 +50,12 @@ const interfaceWords: readonly string[] = [
     parameter,
     ...Object.values(messages),
   ]),
-  ...['is_under_ib', 'date_joined', 'amountInUsd', 'executedAt', 'authorization', 'application/json'],
+  'is_under_ib',
+  'date_joined',
+  'amountInUsd',
+  'executedAt',
+  'authorization',
+  'application/json',
 ].map((word) => word.toLowerCase());
 
 /**
@@ -86,8 +91,8 @@ export function secretForms({ value, name, owner }: Secret): readonly SecretForm
 function secretBefore(text: string, known: readonly string[]): Uint32Array {
   const isKnown = new Uint8Array(text.length);
   for (const word of known)
-    for (let at = text.indexOf(word); word !== '' && at >= 0; at = text.indexOf(word, at + 1))
-      isKnown.fill(1, at, at + word.length);
+    for (let at = 0; at + word.length <= text.length; at++)
+      if (text.startsWith(word, at)) isKnown.fill(1, at, at + word.length);
   const before = new Uint32Array(text.length + 1);
   for (let at = 0; at < text.length; at++) before[at + 1] = before[at]! + (isKnown[at] === 1 ? 0 : 1);
   return before;
