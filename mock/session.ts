@@ -131,6 +131,12 @@ export function sandboxNamed(session: Session, name: string): Sandbox {
   return found;
 }
 
+/** The world of a name to look at. Looking makes none: where there is none, what is seen is as a new one would be. */
+export function sandboxSeen({ main, sandboxes, options, facts, startedAt }: Session, name: string): Sandbox {
+  if (name === '') return main;
+  return sandboxes.get(name) ?? createSandbox(options, facts, name, startedAt);
+}
+
 /** Unix ms that the clock of a world shows. */
 export function timeIn(session: Session, sandbox: Sandbox): number {
   return timeOf(sandbox.clock, session.now());

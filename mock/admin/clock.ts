@@ -1,5 +1,5 @@
 import { advanceClock, resetClock, scaleClock, setClock, type Moved } from '../move-clock.ts';
-import { sandboxNamed, timeIn, type Sandbox, type Session } from '../session.ts';
+import { sandboxNamed, sandboxSeen, timeIn, type Sandbox, type Session } from '../session.ts';
 import { fieldsOf, needed, numberAt, type Fields } from './fields.ts';
 import { wrongAt } from '../refusal.ts';
 import { ok, type AdminRequest, type Route } from './route.ts';
@@ -65,7 +65,7 @@ export const clockRoutes: readonly Route[] = [
     method: 'GET',
     path: '/clock',
     summary: 'What the clock shows, and how it goes.',
-    handle: (session, { world }) => ok(shownClock(session, sandboxNamed(session, world))),
+    handle: (session, { world }) => ok(shownClock(session, sandboxSeen(session, world))),
   },
   clockRoute(
     'advance',

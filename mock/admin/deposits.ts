@@ -1,7 +1,7 @@
 import { addDeposit, executeDeposit, failDeposit, knownDeposit } from '../change-deposit.ts';
 import { depositNow, type DepositNow } from '../deposit-now.ts';
 import { valuesOf } from '../overlay.ts';
-import { sandboxNamed, timeIn, type Sandbox, type Session } from '../session.ts';
+import { sandboxNamed, sandboxSeen, timeIn, type Sandbox, type Session } from '../session.ts';
 import { isId } from '../uuid.ts';
 import type { Deposit } from '../world.ts';
 import { fieldsOf, numberAt } from './fields.ts';
@@ -28,7 +28,7 @@ export const depositRoutes: readonly Route[] = [
     summary: 'The deposits in their state of now, with what is to become of them.',
     query: { state: 'EXECUTED, pending or failed', ...listQuery },
     handle: (session, { world: name, query }) => {
-      const sandbox = sandboxNamed(session, name);
+      const sandbox = sandboxSeen(session, name);
       const now = timeIn(session, sandbox);
       // Most stay what they are, and there may be a million of them.
       const stateOf = (deposit: Deposit) =>
@@ -67,7 +67,7 @@ export const depositRoutes: readonly Route[] = [
     path: '/deposits/{id}',
     summary: 'One deposit.',
     handle: (session, { world: name, params }) => {
-      const sandbox = sandboxNamed(session, name);
+      const sandbox = sandboxSeen(session, name);
       const deposit = knownDeposit(sandbox, params['id'] ?? '');
       return ok(depositNow(sandbox.world, deposit, timeIn(session, sandbox)));
     },

@@ -4,7 +4,14 @@ import { parseChaos } from '../chaos-spec.ts';
 import { tell } from '../events.ts';
 import { faults } from '../faults.ts';
 import { Refusal, wrongAt } from '../refusal.ts';
-import { sandboxNamed, serviceWith, type Deviation, type Sandbox, type Session } from '../session.ts';
+import {
+  sandboxNamed,
+  sandboxSeen,
+  serviceWith,
+  type Deviation,
+  type Sandbox,
+  type Session,
+} from '../session.ts';
 import { fieldsOf, needed, numberAt, textAt, type Fields } from './fields.ts';
 import { ok, type AdminRequest, type Route } from './route.ts';
 
@@ -82,7 +89,7 @@ export const faultRoutes: readonly Route[] = [
       'The deviation that is on (null: none), the chaos and what befalls the next requests, and all deviations that there are.',
     handle: (session, { world }) =>
       ok({
-        ...shown(sandboxNamed(session, world)),
+        ...shown(sandboxSeen(session, world)),
         faults: Object.entries(faults).map(([id, { what }]) => ({ id, what })),
       }),
   },

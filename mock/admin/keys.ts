@@ -2,7 +2,7 @@ import { keyNames } from '../../schemas/key-names.ts';
 import { tell } from '../events.ts';
 import { expiryOf, keyAt } from '../key.ts';
 import { lookIn, valuesOf } from '../overlay.ts';
-import { redactAdded, sandboxNamed, timeIn, type Sandbox, type Session } from '../session.ts';
+import { redactAdded, sandboxNamed, sandboxSeen, timeIn, type Sandbox, type Session } from '../session.ts';
 import { keyOf, type ApiKey } from '../world.ts';
 import { fieldsOf, needed, textAt } from './fields.ts';
 import { shownLimits } from './limits.ts';
@@ -77,7 +77,7 @@ export const keyRoutes: readonly Route[] = [
       'The keys in their state of now, by names; those of the built-in fixture are no secrets and are shown.',
     query: listQuery,
     handle: (session, { world: name, query }) => {
-      const sandbox = sandboxNamed(session, name);
+      const sandbox = sandboxSeen(session, name);
       const now = timeIn(session, sandbox);
       const { items, total } = partOf(
         valuesOf(sandbox.world.keys),

@@ -177,6 +177,23 @@ describe('a call that is wrong is told why', () => {
     });
 });
 
+test('a call that only looks makes no world, and sees what a new one would show', async () => {
+  const { call, done, session } = testAdmin();
+  const reads = routes.filter(({ method, isForAll }) => method === 'GET' && isForAll !== true);
+  assert.ok(reads.length > 7);
+  for (const { path } of reads)
+    if (path !== '/events') {
+      const where = path.replace('{id}', ids.pending);
+      assert.deepEqual(await call('GET', `${where}?world=new`), await call('GET', where), path);
+    }
+  await done('POST', '/requests/count?world=new', {});
+  await done('POST', '/requests/find?world=new', {});
+  await done('DELETE', '/requests?world=new');
+  assert.equal(session.sandboxes.size, 0);
+  await done('POST', '/clock/advance?world=new', { seconds: 1 });
+  assert.deepEqual(await done('GET', '/worlds'), { worlds: ['new'] });
+});
+
 test('a minute through the admin API frees the limiter, executes the deposit and expires the key', async () => {
   const { done, user, deposit } = testAdmin();
   for (let count = 0; count < 60; count++) user(ids.nobody);
