@@ -19,10 +19,14 @@ export interface Limit {
 /** Limits by endpoint; what is missing has none. */
 export type Limits = Readonly<Partial<Record<Endpoint, Limit>>>;
 
-/** A key; `name` is shown in its place (`<key northwind/active>`), `limits` are its own. */
+/**
+ * A key; `name` is shown in its place (`<key northwind/active>`), `limits` are its own, and `since` is the
+ * Unix ms from which `expiresAfterSeconds` counts where it came later than its world.
+ */
 export type ApiKey = Readonly<Omit<FixtureApiKey, 'limits'>> & {
   readonly name: string;
   readonly limits?: Limits;
+  readonly since?: number;
 };
 
 export type User = Readonly<FixtureUser>;

@@ -99,19 +99,15 @@ export const keyRoutes: readonly Route[] = [
     handle: (session, { world: name, body }) => {
       const { partners } = session.fixture;
       const read = readPart({ ...(partners && { partners }), apiKeys: [body ?? null] }, 'apiKeys[0]');
-      const { expiresAfterSeconds, ...added } = read.apiKeys![0]!;
+      const added = read.apiKeys![0]!;
       const sandbox = sandboxNamed(session, name);
       const { keys } = sandbox.world;
       if (lookIn(keys, added.key) !== undefined)
         throw new Refusal(409, 'there is such a key already', { place: 'key' });
       const names = keyNames([...fixtureStates(session, valuesOf(keys)), added]);
-      const expiresAt =
-        expiresAfterSeconds === undefined
-          ? added.expiresAt
-          : Math.trunc(timeIn(session, sandbox) + expiresAfterSeconds * 1000);
-      const key = keyOf({ ...added, ...(expiresAt !== undefined && { expiresAt }) }, names.at(-1)!);
+      const key = { ...keyOf(added, names.at(-1)!), since: timeIn(session, sandbox) };
       change(session, sandbox, key, 'added');
-      redactAdded(session);
+      redactAdded(session, key);
       return { status: 201, json: shownKey(session, sandbox, key) };
     },
   },
