@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { reference } from '../mock/behaviour.ts';
 import type { ClockMode } from '../mock/clock.ts';
-import { isLoopback, startMock, type Mock, type MockOptions } from '../mock/server.ts';
+import { isLoopback, isToken, startMock, type Mock, type MockOptions } from '../mock/server.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { deviation, deviations, listed } from './deviation.ts';
@@ -162,7 +162,7 @@ function adminOf({ noAdmin, adminPort, adminToken, host }: MockFlags) {
   if (noAdmin && (adminPort !== undefined || adminToken !== undefined))
     throw new Problem('usage', '--no-admin leaves nothing for --admin-port and --admin-token');
   if (noAdmin) return false;
-  if (adminToken !== undefined && !/^[!-~]+$/.test(adminToken))
+  if (adminToken !== undefined && !isToken(adminToken))
     throw new Problem('usage', '--admin-token needs visible ASCII characters without spaces');
   const isGenerated = adminToken === undefined && !isLoopback(host);
   return {

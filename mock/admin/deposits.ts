@@ -4,7 +4,7 @@ import { valuesOf } from '../overlay.ts';
 import { sandboxNamed, sandboxSeen, timeIn, type Sandbox, type Session } from '../session.ts';
 import { isId } from '../uuid.ts';
 import type { Deposit } from '../world.ts';
-import { fieldsOf, numberAt } from './fields.ts';
+import { fieldsOf, numberAt, wholeAt } from './fields.ts';
 import { listQuery, partOf } from './listing.ts';
 import { readPart } from './part.ts';
 import { ok, type Route } from './route.ts';
@@ -89,7 +89,7 @@ export const depositRoutes: readonly Route[] = [
       const fields = fieldsOf(body, ['amountInUsd', 'executedAt']);
       const [amountInUsd, executedAt] = [
         numberAt(fields, 'amountInUsd', 0),
-        numberAt(fields, 'executedAt', 0),
+        wholeAt(fields, 'executedAt', 0),
       ];
       const given = {
         ...(amountInUsd !== undefined && { amountInUsd }),

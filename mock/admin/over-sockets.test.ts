@@ -7,7 +7,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { openProbes } from '../probes.ts';
 import { builtIn, START } from '../run-probes.ts';
 import { ids, userPath } from '../run-session.ts';
-import { startMock, type AnsweredRequest, type MockOptions } from '../server.ts';
+import { isLoopback, startMock, type AnsweredRequest, type MockOptions } from '../server.ts';
 
 async function startFor(t: TestContext, options: Partial<MockOptions> = {}) {
   const mock = await startMock({ fixture: builtIn, clock: { now: () => START }, ...options });
@@ -87,6 +87,15 @@ describe('where others can reach the port', () => {
     assert.equal(adminUrl, undefined);
     const headers = { host: 'localhost' };
     assert.equal((await ask(port, 'GET', '/__admin/clock', { headers })).body, '{"error":"Not found"}');
+  });
+  for (const token of ['', 'two words', 'é'])
+    test(`a token of ${JSON.stringify(token)} is none`, async () => {
+      const started = startMock({ host: '0.0.0.0', admin: { token } }).then((mock) => mock.close());
+      await assert.rejects(started, { code: 'usage', message: /^the admin token needs visible ASCII/ });
+    });
+  test('an address that only looks like loopback needs a token', () => {
+    for (const host of ['127.0.0.1.example', '127.1.example']) assert.equal(isLoopback(host), false);
+    for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) assert.equal(isLoopback(host), true);
   });
   test('it is for whoever has the token, and health for all', async (t) => {
     const { port } = await startFor(t, { host: '0.0.0.0', admin: { token: 'the-token' } });
