@@ -9,24 +9,29 @@ import { onSignals } from './signals.ts';
  * second one ends the process at once.
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  // The one place that does not wait for anything: whoever signals twice wants just that.
+  // This does not wait for anything: whoever signals twice wants just that.
   // oxlint-disable-next-line unicorn/no-process-exit
   const signal = onSignals(process, () => process.exit(exitCodes.interrupted[0]));
   process.stdout.on('error', ignoreClosedPipe);
   // Where messages cannot be written, the exit code still tells.
   process.stderr.on('error', () => undefined);
   const { env, stdout, stderr } = process;
+  let drained: Promise<unknown> | undefined;
   try {
     return await commandLine(argv, {
       env,
       signal,
       print: async (text) => {
         try {
-          if (!stdout.write(text)) await once(stdout, 'drain');
+          // All that wait, wait for the same.
+          if (!stdout.write(text))
+            await (drained ??= once(stdout, 'drain').finally(() => (drained = undefined)));
         } catch (error) {
           throw unwritable(error as NodeJS.ErrnoException);
         }
       },
+      // oxlint-disable-next-line unicorn/no-process-exit
+      leave: (code) => process.exit(code),
       writeError,
       isTerminal: stderr.isTTY,
       terminal: {
