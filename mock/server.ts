@@ -3,7 +3,7 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import type { Access } from './admin/guard.ts';
 import { controlsOf, type ControlledMock } from './controls.ts';
-import { adminOf, doorOf } from './door.ts';
+import { adminOf, doorOf, mostBody } from './door.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { httpDate } from './http-date.ts';
 import { entryOf, type JournalEntry } from './journal.ts';
@@ -76,6 +76,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     host,
     date,
     tls,
+    mostBody: answerAdmin && adminPort === undefined ? mostBody : undefined,
     answer: doorOf(session, {
       cors,
       admin: adminPort === undefined ? answerAdmin : undefined,
@@ -87,7 +88,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   });
   const adminListener =
     answerAdmin && adminPort !== undefined
-      ? await listen({ port: adminPort, host, date, tls, answer: answerAdmin }).catch(
+      ? await listen({ port: adminPort, host, date, tls, answer: answerAdmin, mostBody }).catch(
           async (error: unknown) => {
             await listener.close();
             throw error;

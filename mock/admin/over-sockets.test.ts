@@ -57,6 +57,18 @@ test('HEAD is GET without the body', async (t) => {
   assert.deepEqual([status, headers['content-length'], body], [200, '20', '']);
 });
 
+test('a fixture may be larger than the body of a request to the service', async (t) => {
+  const { port } = await startFor(t);
+  const users = Array.from({ length: 1000 }, (_, nth) => ({
+    user_id: `aaaaaaaa-0000-4000-8000-${`${nth}`.padStart(12, '0')}`,
+    partner: null,
+    date_joined: '2026-01-01T00:00:00Z',
+  }));
+  const answer = await ask(port, 'PUT', '/__admin/fixture', { body: { users } });
+  assert.deepEqual([answer.status, JSON.parse(answer.body).users], [200, 1000]);
+  assert.equal((await ask(port, 'POST', '/', { body: { users } })).status, 413);
+});
+
 test('never limited, whoever is', async (t) => {
   const { port } = await startFor(t);
   for (let count = 0; count < 61; count++)
