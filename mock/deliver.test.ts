@@ -19,6 +19,8 @@ test('nothing is delayed for a client that is gone already', () => {
   const response = new ServerResponse(new IncomingMessage(new Socket()));
   response.destroy();
   const underway = nothingUnderway();
-  deliver(response, { status: 200, headers: {}, body: '', delayMs: 600_000 }, underway, () => assert.fail('it is reset'));
+  deliver(response, { status: 200, headers: {}, body: '', delayMs: 600_000 }, underway, () =>
+    assert.fail('it is reset'),
+  );
   assert.equal(underway.delayed.size, 0);
 });

@@ -4,6 +4,7 @@ import { tell } from './events.ts';
 import { wrongAt } from './refusal.ts';
 import type { Overlay } from './overlay.ts';
 import { newClock, timeIn, type Sandbox, type Session } from './session.ts';
+import type { Lookup } from './store.ts';
 import type { World } from './world.ts';
 
 /** What a change of a clock came to; `now` in Unix ms. */
@@ -96,10 +97,10 @@ function shifted(world: World, ms: number): World {
 }
 
 /** What was added, as if it had been so many ms earlier. */
-function shiftedSince<Value extends { readonly since?: number }>(
-  overlay: Overlay<Value>,
+function shiftedSince<Value extends { readonly since?: number }, Base extends Lookup<Value>>(
+  overlay: Overlay<Value, Base>,
   ms: number,
-): Overlay<Value> {
+): Overlay<Value, Base> {
   const changed = Array.from(overlay.changed, ([id, value]): [string, Value] => [
     id,
     value.since === undefined ? value : { ...value, since: value.since - ms },

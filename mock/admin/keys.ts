@@ -82,7 +82,7 @@ export const keyRoutes: readonly Route[] = [
       const { items, total } = partOf(
         valuesOf(sandbox.world.keys),
         query,
-        (key, holds) =>
+        (holds) => (key) =>
           holds(key.name) ||
           holds(key.partner) ||
           holds(keyAt(sandbox.world, key, now).state) ||

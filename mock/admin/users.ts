@@ -18,7 +18,9 @@ export const userRoutes: readonly Route[] = [
       const { items, total } = partOf(
         all,
         query,
-        ({ user_id, partner }, holds) => holds(user_id) || holds(partner),
+        (holds) =>
+          ({ user_id, partner }) =>
+            holds(user_id) || holds(partner),
       );
       return ok({ users: items, meta: { total } });
     },
