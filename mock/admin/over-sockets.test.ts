@@ -6,7 +6,7 @@ import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { openProbes } from '../probes.ts';
 import { builtIn, START } from '../run-probes.ts';
-import { ids, userPath } from '../run-session.ts';
+import { depositPath, ids, userPath } from '../run-session.ts';
 import { isLoopback, startMock, type AnsweredRequest, type MockOptions } from '../server.ts';
 
 async function startFor(t: TestContext, options: Partial<MockOptions> = {}) {
@@ -67,6 +67,57 @@ test('a fixture may be larger than the body of a request to the service', async 
   const answer = await ask(port, 'PUT', '/__admin/fixture', { body: { users } });
   assert.deepEqual([answer.status, JSON.parse(answer.body).users], [200, 1000]);
   assert.equal((await ask(port, 'POST', '/', { body: { users } })).status, 413);
+});
+
+test('a minute frees the limiter, executes the deposit and expires the key at once; reset undoes all of it', async (t) => {
+  const { port } = await startFor(t);
+  const shown = async (path: string, key: string) => {
+    const { status, headers } = await ask(port, 'GET', path, bearer(key));
+    return [status, headers['retry-after'], headers.date];
+  };
+  const seen = async () => [
+    await shown(userPath(ids.member), 'northwind-key'),
+    await shown(depositPath(ids.afterSeconds), 'northwind-key'),
+    await shown(userPath(ids.member), 'fabrikam-expiring-key'),
+  ];
+  const limit = async () => {
+    for (let count = 0; count < 60; count++)
+      await ask(port, 'GET', userPath(ids.nobody), bearer('northwind-key'));
+  };
+  const admin = async (path: string, body?: unknown) =>
+    assert.equal((await ask(port, 'POST', `/__admin/${path}`, { body })).status, 200);
+  const after = (ms: number) => new Date(START + ms).toUTCString();
+  const none = undefined;
+  const atFirst = [
+    [200, none, after(0)],
+    [404, none, after(0)],
+    [200, none, after(0)],
+  ];
+  const limited = [[429, '3', after(0)], ...atFirst.slice(1)];
+
+  assert.deepEqual(await seen(), atFirst);
+  await limit();
+  assert.deepEqual(await seen(), limited);
+  // Retry-After said so: a second less is too early, and by then nothing else is due.
+  await admin('clock/advance', { seconds: 2 });
+  assert.deepEqual(await shown(userPath(ids.member), 'northwind-key'), [429, '1', after(2000)]);
+  await admin('clock/advance', { seconds: 1 });
+  assert.deepEqual(
+    (await seen()).map(([status]) => status),
+    [200, 404, 200],
+  );
+  await admin('reset');
+  assert.deepEqual(await seen(), atFirst);
+  await limit();
+  assert.deepEqual(await seen(), limited);
+  await admin('clock/advance', { seconds: 60 });
+  assert.deepEqual(await seen(), [
+    [200, none, after(60_000)],
+    [200, none, after(60_000)],
+    [401, none, after(60_000)],
+  ]);
+  await admin('reset');
+  assert.deepEqual(await seen(), atFirst);
 });
 
 test('never limited, whoever is', async (t) => {
