@@ -36,7 +36,7 @@ export function storeOf({ users = [], deposits = [] }: Fixture): Store {
   const byUserId = usersById(users);
   const byReferenceId = depositsById(deposits);
   const withPartner = (deposit: FixtureDeposit): Deposit => {
-    const owner = users[byUserId.find(inLowerCase(deposit.user_id))];
+    const owner = users[byUserId.findInAnyCase(deposit.user_id)];
     return { ...deposit, partner: owner?.partner ?? null };
   };
   return {
