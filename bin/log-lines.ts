@@ -17,14 +17,15 @@ export function logLines(print: (text: string) => Promise<void>, gap: (count: nu
   let waiting = 0;
   let leftOut = 0;
   let wake = () => {};
-  const send = (text: string) => {
+  const send = async (text: string) => {
     waiting += 1;
-    const done = () => {
-      waiting -= 1;
-      if (waiting === 0) wake();
-    };
-    // The mock serves on when nobody reads its log any more.
-    print(text).then(done, done);
+    try {
+      await print(text);
+    } catch {
+      // The mock serves on when nobody reads its log any more.
+    }
+    waiting -= 1;
+    if (waiting === 0) wake();
   };
   return {
     write: (line) => {
@@ -32,9 +33,9 @@ export function logLines(print: (text: string) => Promise<void>, gap: (count: nu
         leftOut += 1;
         return;
       }
-      if (leftOut > 0) send(gap(leftOut));
+      if (leftOut > 0) void send(gap(leftOut));
       leftOut = 0;
-      send(line());
+      void send(line());
     },
     emptied: (ms) =>
       new Promise((resolve) => {
