@@ -17,6 +17,10 @@ const MOST_ROUNDS = 3;
 
 /** What may be Base64, also that for URLs; it begins anywhere in such a word. */
 const ENCODED = /[\w+/-]{8,}/g;
+
+/** A longer word is no credential, and would take long. */
+const MOST_ENCODED = 4096;
+
 const alignments = [0, 1, 2, 3] as const;
 
 /** A function that puts the name of each key in the place of its value, also where it is percent-encoded or in Base64. */
@@ -37,6 +41,7 @@ export function redactorOf(keys: readonly ApiKey[]): Redact {
       : undefined);
   const withoutEncoded = (text: string, unknown?: string) =>
     text.replace(ENCODED, (word) => {
+      if (word.length > MOST_ENCODED) return word;
       const decoded = alignments.map((at) => Buffer.from(word.slice(at), 'base64').toString('latin1'));
       return keyIn(decoded.join('\n'), unknown) ?? word;
     });
