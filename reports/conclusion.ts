@@ -91,7 +91,8 @@ function having(outcome: RequirementResult['outcome'], rows: Rows): Rows {
   return rows.filter((row) => row.outcome === outcome);
 }
 
-function shortened(ids: readonly string[]): readonly string[] {
+/** The first ids, and how many more there are. */
+export function shortened(ids: readonly string[]): readonly string[] {
   if (ids.length <= MOST_IDS) return ids;
   return [...ids.slice(0, MOST_IDS - 1), `${ids.length - MOST_IDS + 1} more`];
 }
