@@ -8,7 +8,8 @@ import type { Paint, Tone } from './palette.ts';
 import { printable } from './printable.ts';
 import { replayCommand } from './replay-command.ts';
 
-const OUR_BUG =
+/** Asked of whoever meets a bug of ours. */
+export const OUR_BUG =
   'This is a bug of ib-conformance and says nothing of the target. Please report it, with the record of the run (--report json=run.json).';
 
 /** Every failure in full: those of required rows first, then those that warn. */

@@ -1,7 +1,9 @@
 import { renderConsole } from './console.ts';
 import { renderHtml } from './html/page.ts';
 import { renderJson } from './json.ts';
+import { renderJunit } from './junit.ts';
 import type { Report } from './report.ts';
+import { renderTap } from './tap.ts';
 
 export { renderCheckup } from './checkup.ts';
 export { renderJson } from './json.ts';
@@ -14,6 +16,8 @@ export const reports = {
   console: { what: 'text for people, on a terminal or in a CI log', render: renderConsole },
   html: { what: 'one page to read in a browser: findings, matrix, latencies', render: renderHtml },
   json: { what: 'the run record, for programs', render: renderJson },
+  junit: { what: 'test cases for Jenkins, GitLab and other CI servers', render: renderJunit },
+  tap: { what: 'the Test Anything Protocol, version 14', render: renderTap },
 } as const satisfies Record<string, Report>;
 
 /** What is written while the run goes on. */
