@@ -2,6 +2,7 @@ import { renderConsole } from './console.ts';
 import { renderHtml } from './html/page.ts';
 import { renderJson } from './json.ts';
 import { renderJunit } from './junit.ts';
+import { renderMarkdown } from './markdown.ts';
 import type { Report } from './report.ts';
 import { renderTap } from './tap.ts';
 
@@ -17,6 +18,7 @@ export const reports = {
   html: { what: 'one page to read in a browser: findings, matrix, latencies', render: renderHtml },
   json: { what: 'the run record, for programs', render: renderJson },
   junit: { what: 'test cases for Jenkins, GitLab and other CI servers', render: renderJunit },
+  markdown: { what: 'the summary of a step on GitHub, or a comment', render: renderMarkdown },
   tap: { what: 'the Test Anything Protocol, version 14', render: renderTap },
 } as const satisfies Record<string, Report>;
 
