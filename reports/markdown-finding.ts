@@ -10,7 +10,7 @@ const MOST_PROSE = 600;
 /** Columns of a line of a comparison. */
 const WIDTH = 110;
 
-const commands: readonly string[] = ['request', 'replay'];
+const commands: ReadonlySet<string> = new Set(['request', 'replay']);
 
 /** A failure, or our own bug, in full: one block under a heading of its own. */
 export function findingBlock(record: RunRecord, result: RequirementResult): string {
@@ -28,10 +28,10 @@ export function findingBlock(record: RunRecord, result: RequirementResult): stri
     ...textBlock([
       ...comparison,
       ...facts
-        .filter((fact) => fact.isExact && !isCompared(fact) && !commands.includes(fact.label))
+        .filter((fact) => fact.isExact && !isCompared(fact) && !commands.has(fact.label))
         .map(({ label, text }) => label.padEnd(LABEL) + text),
     ]),
-    ...facts.filter(({ label }) => commands.includes(label)).map(({ text }) => fenced('sh', [text])),
+    ...facts.filter(({ label }) => commands.has(label)).map(({ text }) => fenced('sh', [text])),
   ].join('\n\n');
 }
 
