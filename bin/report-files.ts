@@ -85,7 +85,7 @@ export async function writeOutputs<Name extends string>(
   textOf: (format: Name) => string,
 ): Promise<void> {
   const written = await Promise.allSettled(
-    outputs.map(({ format, pending }) => {
+    outputs.map(async ({ format, pending }) => {
       const text = textOf(format);
       return pending === undefined ? print(text) : pending.write(text);
     }),

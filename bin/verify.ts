@@ -13,6 +13,7 @@ import {
   type Progress,
   type RunOptions,
 } from '../suites/index.ts';
+import { refuseBadgeOfPart, withoutUnfitBadge } from './badge.ts';
 import { openBaseline } from './baseline-file.ts';
 import { canary } from './canary.ts';
 import { trustOf } from './certificates.ts';
@@ -20,6 +21,7 @@ import { defaults, ourHeaders } from './defaults.ts';
 import { diagnose } from './diagnose.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
+import { githubActions } from './github-actions.ts';
 import type { Surroundings } from './surroundings.ts';
 import {
   discardOutputs,
@@ -66,7 +68,10 @@ export interface VerifyFlags {
 /** Verifies a target, or the mock where none is given, and returns the exit code. */
 export async function verify(flags: VerifyFlags, surroundings: Surroundings): Promise<number> {
   const { env, signal } = surroundings;
-  const { requirements, skip } = select({ ...flags, hasStateHook: flags.stateUrl !== undefined });
+  const { requirements, skip, selection } = select({
+    ...flags,
+    hasStateHook: flags.stateUrl !== undefined,
+  });
   if (flags.stateUrl !== undefined && flags.url === undefined)
     throw new Problem('usage', '--state-url goes with the URL of a target');
   if (flags.replay !== undefined && requirements.length !== 1)
@@ -79,12 +84,16 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
   const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseReport);
   refuseSharedOutputs('report', requests);
   const baseline = await openBaseline(flags);
+  const asked = { ...selection, ...(flags.replay === undefined ? {} : { replay: flags.replay }) };
+  refuseBadgeOfPart(requests, asked);
+  const actions = githubActions(requests, surroundings);
   const fixture = await loadFixture(flags.fixture, env);
   const timeoutMs = wholeNumber('timeout', flags.timeout, 1, 600_000);
   const options: Omit<RunOptions, 'target' | 'clock' | 'maxDurationMs'> = {
     known: knowledge(fixture, flags.partner),
     requirements,
     skip,
+    selection: asked,
     seed:
       flags.seed === undefined
         ? randomInt(2 ** 31)
@@ -148,9 +157,11 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
       ...(caught === undefined ? {} : { canary: [...caught] }),
       ...(suspicions.length === 0 ? {} : { diagnosis: [...suspicions] }),
     });
-    await writeOutputs(outputs, surroundings.print, (format) =>
+    const fitting = withoutUnfitBadge(outputs, held.record, surroundings.writeError);
+    await writeOutputs(fitting, actions.print, (format) =>
       reports[format].render(held.record, surroundings.terminal),
     );
+    await actions.finish(held.record);
     await transcription.close();
     await baseline.save(held.text);
     return exitCodeOf(held.record, flags);

@@ -1,4 +1,6 @@
+import { renderBadge } from './badge.ts';
 import { renderConsole } from './console.ts';
+import { renderGithub } from './github.ts';
 import { renderHtml } from './html/page.ts';
 import { renderJson } from './json.ts';
 import { renderJunit } from './junit.ts';
@@ -6,6 +8,7 @@ import { renderMarkdown } from './markdown.ts';
 import type { Report } from './report.ts';
 import { renderTap } from './tap.ts';
 
+export { narrowedBy, ONLY_WHOLE, unfitForBadge } from './badge.ts';
 export { renderCheckup } from './checkup.ts';
 export { renderJson } from './json.ts';
 export { renderPlan } from './plan.ts';
@@ -19,6 +22,8 @@ export const reports = {
   json: { what: 'the run record, for programs', render: renderJson },
   junit: { what: 'test cases for Jenkins, GitLab and other CI servers', render: renderJunit },
   markdown: { what: 'the summary of a step on GitHub, or a comment', render: renderMarkdown },
+  github: { what: 'annotations, by commands to GitHub Actions', render: renderGithub },
+  badge: { what: 'the endpoint of a shields.io badge, of a whole run only', render: renderBadge },
   tap: { what: 'the Test Anything Protocol, version 14', render: renderTap },
 } as const satisfies Record<string, Report>;
 

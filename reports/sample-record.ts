@@ -215,6 +215,10 @@ export const sampleRecord: RunRecord = {
   target: 'http://127.0.0.1:4010/',
   partner: 'northwind',
   seed: 7,
+  selection: {
+    whole: true,
+    skip: ['rate-limit/user-status/failed-lookups', 'rate-limit/user-status/window'],
+  },
   startedAt: '2026-01-15T10:40:00.000Z',
   durationMs: 4210,
   requests: 1607,

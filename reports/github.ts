@@ -1,0 +1,89 @@
+import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { conclusion } from './conclusion.ts';
+import { factLines, factsOf } from './facts.ts';
+import { printable } from './printable.ts';
+
+/** Annotations of a kind that GitHub shows of a step; further ones are lost. */
+const MOST_SHOWN = 10;
+
+/** Columns of an id, and of a sentence, at most. */
+const MOST_ID = 300;
+const MOST_SENTENCE = 2_000;
+
+/** What stands in an annotation, in this order; the rest is in the other reports. */
+const told: ReadonlySet<string> = new Set(
+  'title aspect expected actual reason error request replay bug'.split(' ').concat('mended by'),
+);
+
+/**
+ * Commands to GitHub Actions, a line each: an error for each required requirement that failed and for
+ * our own bugs, a warning for what is recommended and failed, and for what could not be judged, and
+ * what the run comes to as a notice. GitHub shows ten of a kind: the weightiest come first, and the
+ * tenth counts the rest.
+ */
+export function renderGithub(record: RunRecord): string {
+  const { requirements } = record;
+  const at = (level: RequirementResult['level'], outcome: RequirementResult['outcome']) =>
+    requirements.filter((result) => result.level === level && result.outcome === outcome);
+  const errors = [...at('required', 'failed'), ...requirements.filter(({ outcome }) => outcome === 'broken')];
+  const warnings = [
+    ...at('required', 'inconclusive'),
+    ...at('recommended', 'failed'),
+    ...at('observed', 'failed'),
+    ...at('recommended', 'inconclusive'),
+  ];
+  const [headline, ...rest] = conclusion(record);
+  return [
+    ...annotations('error', record, errors),
+    ...annotations('warning', record, warnings),
+    command('notice', `ib-conformance: ${printable(headline, MOST_SENTENCE)}`, sentences(rest)),
+  ]
+    .map((line) => `${line}\n`)
+    .join('');
+}
+
+type Kind = 'error' | 'warning' | 'notice';
+
+function annotations(
+  kind: Kind,
+  record: RunRecord,
+  results: readonly RequirementResult[],
+): readonly string[] {
+  const shown = results.length > MOST_SHOWN ? results.slice(0, MOST_SHOWN - 1) : results;
+  const more = results.slice(shown.length).map(({ id }) => printable(id, MOST_ID));
+  return [
+    ...shown.map((result) =>
+      command(
+        kind,
+        titleOf(result),
+        factLines(factsOf(record, result).filter(({ label }) => told.has(label))),
+      ),
+    ),
+    ...(more.length === 0
+      ? []
+      : [command(kind, `${more.length} more`, [printable(more.join(', '), MOST_SENTENCE)])]),
+  ];
+}
+
+/** `failed: auth/user-status/missing`, with the level where it is not required. */
+function titleOf({ id, level, outcome }: RequirementResult): string {
+  return `${level === 'required' ? '' : `${level}, `}${outcome}: ${printable(id, MOST_ID)}`;
+}
+
+const sentences = (texts: readonly string[]) =>
+  texts.length === 0 ? ['all was verified'] : texts.map((text) => printable(text, MOST_SENTENCE));
+
+/** A workflow command: one line, whatever is in it. */
+function command(kind: Kind, title: string, lines: readonly string[]): string {
+  return `::${kind} title=${property(title)}::${data(lines.join('\n'))}`;
+}
+
+/** What GitHub decodes again in the message of a command. */
+function data(text: string): string {
+  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+}
+
+/** And in a property of one. */
+function property(text: string): string {
+  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+}
