@@ -30,11 +30,11 @@ export function diffConclusion(comparison: Comparison): readonly [string, ...str
 const isRequiredPass = ({ level, outcome }: RequirementResult) =>
   level === 'required' && outcome === 'passed';
 
-/** `1 newly failing, 2 mended, 40 unchanged` */
+/** `requirements: 1 newly failing, 2 mended, 40 unchanged` */
 function numbersOf(comparison: Comparison): string {
   const parts = (Object.keys(changeKinds) as ChangeKind[]).flatMap((kind) => {
     const { length } = changesOf(comparison, kind);
     return length === 0 ? [] : [`${count(length)} ${changeKinds[kind]}`];
   });
-  return parts.length === 0 ? 'neither run checked anything' : parts.join(', ');
+  return `requirements: ${parts.length === 0 ? 'none in either run' : parts.join(', ')}`;
 }

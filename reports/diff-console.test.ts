@@ -24,7 +24,7 @@ test('what newly fails is told in full, what it comes to last', () => {
   assert.match(text, /\nregression: required, passed before and failing now: auth\/deposit-check\/revoked\n/);
   assert.match(
     text,
-    /\n1 newly failing, 1 no longer verified, 1 mended, 1 newly verified, 2 still failing, 2 added, 1 removed, 5 unchanged\n$/,
+    /\nrequirements: 1 newly failing, 1 no longer verified, 1 mended, 1 newly verified, 2 still failing, 2 added, 1 removed, 5 unchanged\n$/,
   );
   for (const [kind, words] of Object.entries(changeKinds))
     assert.equal(text.includes(`\n${words}\n`), kind !== 'unchanged', kind);

@@ -1,8 +1,8 @@
-import type { RequirementResult } from '../schemas/generated/types.ts';
 import { conclusion } from './conclusion.ts';
 import { failureLines } from './console-findings.ts';
 import { changeKinds, changesOf, runName, type Change, type ChangeKind, type Comparison } from './diff.ts';
 import { diffConclusion } from './diff-conclusion.ts';
+import { changeWords } from './diff-words.ts';
 import { markOf } from './marks.ts';
 import { palette, type Paint, type Tone } from './palette.ts';
 import { printable } from './printable.ts';
@@ -75,26 +75,4 @@ function rowLines(change: Change, paint: Paint, width: number): readonly string[
       (line) => `      ${paint(tone, line)}`,
     ),
   ];
-}
-
-/** `required: passed before, now differs in status` */
-export function changeWords({ level, before, after }: Change): string {
-  const then = before === undefined ? [] : [`${wordsOf(before)} before`];
-  const now = after === undefined ? ['not in this run'] : [`${wordsOf(after)} now`];
-  return `${level}: ${[...then, ...now].join('; ')}`;
-}
-
-function wordsOf(result: RequirementResult): string {
-  switch (result.outcome) {
-    case 'passed':
-    case 'observed':
-      return result.outcome;
-    case 'failed':
-      return `failed in ${result.aspect}`;
-    case 'inconclusive':
-    case 'excluded':
-      return `${result.outcome} (${result.reason}: ${result.words})`;
-    case 'broken':
-      return 'broken, by a bug of ib-conformance,';
-  }
 }

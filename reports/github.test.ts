@@ -56,6 +56,18 @@ test('every line is one command, with a title and no other property, whatever a 
   );
 });
 
+test('what looks like an escape is read as it is', () => {
+  const subject = { level: 'required', clause: '', title: '', cases: 1, outcome: 'failed' } as const;
+  const [line] = linesOf({
+    ...sampleRecord,
+    requirements: [
+      { ...subject, id: 'a%0A,b:%3A', aspect: '', expected: '%0A::error::%25', actual: '100 %' },
+    ],
+  });
+  assert.deepEqual(line?.properties, [['title', 'failed: a%0A,b:%3A']]);
+  assert.match(line.message, /\nexpected +%0A::error::%25\nactual +100 %\n/);
+});
+
 /** What a result is on GitHub; undefined where it is nothing. */
 function kindOf({ outcome, level }: RequirementResult) {
   if (outcome === 'broken') return 'error';

@@ -1,5 +1,9 @@
 import { renderBadge } from './badge.ts';
 import { renderConsole } from './console.ts';
+import { renderDiffConsole } from './diff-console.ts';
+import { renderDiffJson } from './diff-json.ts';
+import { renderDiffMarkdown } from './diff-markdown.ts';
+import type { Comparison } from './diff.ts';
 import { renderGithub } from './github.ts';
 import { renderHtml } from './html/page.ts';
 import { renderJson } from './json.ts';
@@ -8,6 +12,8 @@ import { renderMarkdown } from './markdown.ts';
 import type { Report } from './report.ts';
 import { renderTap } from './tap.ts';
 
+export { compare, type Comparison } from './diff.ts';
+export type { ReportOptions } from './report.ts';
 export { narrowedBy, ONLY_WHOLE, unfitForBadge } from './badge.ts';
 export { renderCheckup } from './checkup.ts';
 export { renderJson } from './json.ts';
@@ -31,6 +37,13 @@ export const reports = {
 export const transcripts = {
   ndjson: { what: 'the transcript, as it happens: `ib-conformance judge` judges it again' },
 } as const;
+
+/** Every format of a comparison of two runs. */
+export const comparisons = {
+  console: { what: 'text for people', render: renderDiffConsole },
+  markdown: { what: 'the summary of a step on GitHub, or a comment', render: renderDiffMarkdown },
+  json: { what: 'for programs', render: renderDiffJson },
+} as const satisfies Record<string, Report<Comparison>>;
 
 /** Name of a format. */
 export type ReportName = keyof typeof reports;

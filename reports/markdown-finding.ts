@@ -4,9 +4,10 @@ import { factsOf, type Fact } from './facts.ts';
 import { code, fenced, prose } from './markdown-text.ts';
 import { markOf } from './marks.ts';
 
-/** Columns of an id, and of prose, at most. */
+/** Columns of an id, of prose, and of a sentence at most. */
 const MOST_ID = 300;
 const MOST_PROSE = 600;
+const MOST_SENTENCE = 4_000;
 /** Columns of a line of a comparison. */
 const WIDTH = 110;
 
@@ -50,4 +51,10 @@ const textBlock = (lines: readonly string[]) => (lines.length === 0 ? [] : [fenc
 export function itemOf(result: RequirementResult, words: string, remedy?: string): string {
   const mended = remedy === undefined ? '' : ` **Mended by** ${prose(remedy, MOST_PROSE)}`;
   return `- ${markOf(result).mark} ${code(result.id, MOST_ID)} (${result.level}) ${prose(words, MOST_PROSE)}${mended}`;
+}
+
+/** `- **failed** auth/user-status/missing`: what a sentence is about is ours, the rest is the record's. */
+export function sentenceItem(sentence: string): string {
+  const end = sentence.indexOf(': ');
+  return `- **${sentence.slice(0, end)}** ${prose(sentence.slice(end + 2), MOST_SENTENCE)}`;
 }

@@ -2,7 +2,7 @@ import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts
 import { bySuite } from './by-suite.ts';
 import { conclusion } from './conclusion.ts';
 import { fit, type Block } from './fit.ts';
-import { findingBlock, itemOf } from './markdown-finding.ts';
+import { findingBlock, itemOf, sentenceItem } from './markdown-finding.ts';
 import { cell, code, prose } from './markdown-text.ts';
 import { outcomes } from './marks.ts';
 import { remedyOf } from './remedies.ts';
@@ -67,12 +67,6 @@ function headBlocks(record: RunRecord): readonly Block[] {
     { text: `Run: ${run.join(', ')}` },
     ...items.map((text) => ({ text, finding: 'note' })),
   ];
-}
-
-/** `- **failed** auth/user-status/missing`: what a sentence is about is ours, the rest is the record's. */
-function sentenceItem(sentence: string): string {
-  const end = sentence.indexOf(': ');
-  return `- **${sentence.slice(0, end)}** ${prose(sentence.slice(end + 2), MOST_SENTENCE)}`;
 }
 
 /** A heading and what stands under it; nothing where there is nothing. */

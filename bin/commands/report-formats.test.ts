@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { reports } from '../../reports/index.ts';
-import { reportFormats } from './report-formats.ts';
+import { comparisons, reports, transcripts } from '../../reports/index.ts';
+import { comparisonFormats, reportFormats, transcriptFormats } from './report-formats.ts';
 
-test('the help names every format of a report, in the order of the registry', () => {
+test('the help names every format, in the order of the registries', () => {
   assert.deepEqual(reportFormats, Object.keys(reports));
+  assert.deepEqual(comparisonFormats, Object.keys(comparisons));
+  assert.deepEqual(transcriptFormats, Object.keys(transcripts));
 });

@@ -9,3 +9,9 @@ export const reportFormats: readonly string[] = [
   'badge',
   'tap',
 ];
+
+/** The same for comparisons of two runs. */
+export const comparisonFormats: readonly string[] = ['console', 'markdown', 'json'];
+
+/** What is written while a run goes on: no report of its record. */
+export const transcriptFormats: readonly string[] = ['ndjson'];
