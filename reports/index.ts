@@ -27,7 +27,7 @@ export const reports = {
   html: { what: 'one page to read in a browser: findings, matrix, latencies', render: renderHtml },
   json: { what: 'the run record, for programs', render: renderJson },
   junit: { what: 'test cases for Jenkins, GitLab and other CI servers', render: renderJunit },
-  markdown: { what: 'the summary of a step on GitHub, or a comment', render: renderMarkdown },
+  markdown: { what: 'Markdown for the summary of a step on GitHub', render: renderMarkdown },
   github: { what: 'annotations, by commands to GitHub Actions', render: renderGithub },
   badge: { what: 'the endpoint of a shields.io badge, of a whole run only', render: renderBadge },
   tap: { what: 'the Test Anything Protocol, version 14', render: renderTap },
@@ -35,13 +35,13 @@ export const reports = {
 
 /** What is written while the run goes on. */
 export const transcripts = {
-  ndjson: { what: 'the transcript, as it happens: `ib-conformance judge` judges it again' },
+  ndjson: { what: 'the transcript, while the run goes on: `ib-conformance judge` judges it again' },
 } as const;
 
 /** Every format of a comparison of two runs. */
 export const comparisons = {
   console: { what: 'text for people', render: renderDiffConsole },
-  markdown: { what: 'the summary of a step on GitHub, or a comment', render: renderDiffMarkdown },
+  markdown: { what: 'Markdown short enough for a comment on GitHub', render: renderDiffMarkdown },
   json: { what: 'for programs', render: renderDiffJson },
 } as const satisfies Record<string, Report<Comparison>>;
 

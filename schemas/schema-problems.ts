@@ -55,8 +55,10 @@ function describe(error: ErrorObject, whole: string): string {
       return `${place} has an unknown key ${listed([params['unevaluatedProperty']])}`;
     case 'required':
       return `${place} lacks ${listed([params['missingProperty']])}`;
-    case 'discriminator':
-      return `${place}.${params['tag']} is not one of ${listed(tags[params['tag'] as keyof typeof tags])}`;
+    case 'discriminator': {
+      const tag = params['tag'] as keyof typeof tags;
+      return `${place}.${tag} is not one of ${listed(tags[tag])}`;
+    }
     case 'enum':
       return `${place} is not one of ${listed(params['allowedValues'] as unknown[])}${shown(error)}`;
     case 'const':
