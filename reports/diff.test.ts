@@ -92,7 +92,9 @@ test('a run held against itself changes nothing, and says why no two runs are al
       const { changes, tendency, caveats } = compare(run, { ...run, interrupted: false });
       assert.equal(tendency, 'no regression');
       assert.ok(changes.every(({ kind }) => kind === 'unchanged' || kind === 'stillFailing'));
-      assert.equal(caveats.length, run.interrupted ? 1 : 0);
+      const { interrupted, selection } = run;
+      const isPart = selection !== undefined && (!selection.whole || selection.replay !== undefined);
+      assert.equal(caveats.length, Number(interrupted) + 2 * Number(isPart));
     }),
   );
 });
@@ -117,6 +119,7 @@ test('what makes two runs hard to compare is said', () => {
     cases: 3,
     seed: 1,
     interrupted: true,
+    selection: { whole: false, skip: [] },
   };
-  assert.equal(compare(sampleRecord, other).caveats.length, 6);
+  assert.equal(compare(sampleRecord, other).caveats.length, 7);
 });

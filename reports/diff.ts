@@ -131,7 +131,17 @@ function caveatsOf(before: RunRecord, after: RunRecord): readonly string[] {
     ...(before.seed === after.seed
       ? []
       : ['The seeds differ: what newly fails may have failed before, on inputs that were not drawn.']),
+    ...(isPart(before)
+      ? ['The first run was to check a part of the catalogue only (--suite, --only, --replay).']
+      : []),
+    ...(isPart(after)
+      ? ['The second run was to check a part of the catalogue only (--suite, --only, --replay).']
+      : []),
     ...(before.interrupted ? ['The first run was interrupted.'] : []),
     ...(after.interrupted ? ['The second run was interrupted.'] : []),
   ];
+}
+
+function isPart({ selection }: RunRecord): boolean {
+  return selection !== undefined && (!selection.whole || selection.replay !== undefined);
 }

@@ -33,10 +33,15 @@ export function renderGithub(record: RunRecord): string {
     ...at('recommended', 'inconclusive'),
   ];
   const [headline, ...rest] = conclusion(record);
+  const suspicions = (record.diagnosis ?? []).map(({ fault, what }) => `looks like ${fault}: ${what}`);
   return [
     ...annotations('error', record, errors),
     ...annotations('warning', record, warnings),
-    command('notice', `ib-conformance: ${printable(headline, MOST_SENTENCE)}`, sentences(rest)),
+    command(
+      'notice',
+      `ib-conformance: ${printable(headline, MOST_SENTENCE)}`,
+      sentences([...rest, ...suspicions]),
+    ),
   ]
     .map((line) => `${line}\n`)
     .join('');
