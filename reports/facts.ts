@@ -1,4 +1,5 @@
 import type { RecordedExchange, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
 import { OUR_BUG } from './console-findings.ts';
 import { printable } from './printable.ts';
 import { remedyOf } from './remedies.ts';
@@ -37,6 +38,7 @@ function findingOf(result: RequirementResult): readonly Fact[] {
       return [];
     case 'failed':
       return [
+        ...(isKnownFailure(result) ? [prose('known', result.baseline)] : []),
         prose('aspect', result.aspect),
         exact('expected', result.expected),
         exact('actual', result.actual),

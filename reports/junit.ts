@@ -1,4 +1,5 @@
-import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import type { Failed, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
 import { element, xmlDocument, type XmlElement } from '../schemas/xml.ts';
 import { bySuite } from './by-suite.ts';
 import { factLines, factsOf } from './facts.ts';
@@ -9,7 +10,7 @@ const MOST_NAME = 300;
 const MOST_MESSAGE = 1_300;
 
 /** The element that an outcome makes of a test case; undefined where the case alone says it. */
-const elements = {
+const ofOutcomes = {
   passed: undefined,
   failed: 'failure',
   inconclusive: 'error',
@@ -18,9 +19,14 @@ const elements = {
   observed: 'skipped',
 } as const satisfies Record<RequirementResult['outcome'], string | undefined>;
 
+/** The same of a result: a failure that the baseline knows does not fail the run. */
+const elementOf = (result: RequirementResult) =>
+  isKnownFailure(result) ? 'skipped' : ofOutcomes[result.outcome];
+
 /**
  * The record as JUnit: a suite is a test suite, a requirement a test case. What could not be judged is
- * an error, so that no reader takes it for passed. Valid against the schema that Jenkins has for them.
+ * an error, so that no reader takes it for passed; what is wrong with the baseline is a failure of its own,
+ * as it fails the run. Valid against the schema that Jenkins has for them.
  *
  * The outermost element has no counts: the schema knows none of skipped cases there, and readers take
  * what the counts leave over for passed.
@@ -28,11 +34,10 @@ const elements = {
 export function renderJunit(record: RunRecord): string {
   const suites = [...bySuite(record.requirements)];
   return xmlDocument(
-    element(
-      'testsuites',
-      { name: 'ib-conformance' },
-      suites.map(([suite, rows]) => suiteOf(record, suite, rows)),
-    ),
+    element('testsuites', { name: 'ib-conformance' }, [
+      ...suites.map(([suite, rows]) => suiteOf(record, suite, rows)),
+      ...baselineSuite(record),
+    ]),
   );
 }
 
@@ -45,8 +50,30 @@ function suiteOf(record: RunRecord, suite: string, rows: readonly RequirementRes
   );
 }
 
+/** The run may fail of its baseline alone: then there is a failure to see. */
+function baselineSuite(record: RunRecord): readonly XmlElement[] {
+  const wrong = record.baseline?.wrong ?? [];
+  if (wrong.length === 0) return [];
+  const counts = { tests: wrong.length, failures: wrong.length, errors: 0, skipped: 0 };
+  const cases = wrong.map((words, at) => {
+    const message = printable(words, MOST_MESSAGE);
+    return element(
+      'testcase',
+      { classname: 'ib-conformance.baseline', name: `baseline ${at + 1}`, time: '0' },
+      [element('failure', { type: 'baseline', message }, [message])],
+    );
+  });
+  return [
+    element(
+      'testsuite',
+      { name: 'baseline', ...counts, time: '0', timestamp: printable(record.startedAt, MOST_NAME) },
+      [element('properties', {}, propertiesOf(record)), ...cases],
+    ),
+  ];
+}
+
 function countsOf(rows: readonly RequirementResult[]) {
-  const having = (wanted: string) => rows.filter(({ outcome }) => elements[outcome] === wanted).length;
+  const having = (wanted: string) => rows.filter((row) => elementOf(row) === wanted).length;
   return {
     tests: rows.length,
     failures: having('failure'),
@@ -66,11 +93,13 @@ function propertiesOf(record: RunRecord): readonly XmlElement[] {
 /** Jenkins shows what stands before the last dot of a class name as its package. */
 function caseOf(record: RunRecord, suite: string, result: RequirementResult): XmlElement {
   const subject = { classname: `ib-conformance.${suite}`, name: printable(result.id, MOST_NAME), time: '0' };
-  const name = elements[result.outcome];
+  const name = elementOf(result);
   if (name === undefined) return element('testcase', subject);
   const text = factLines(factsOf(record, result)).join('\n');
   const attributes = { type: typeOf(result), message: printable(messageOf(result), MOST_MESSAGE) };
-  return element('testcase', subject, [element(name, attributes, name === 'skipped' ? [] : [text])]);
+  return element('testcase', subject, [
+    element(name, attributes, name === 'skipped' && !isKnownFailure(result) ? [] : [text]),
+  ]);
 }
 
 function typeOf(result: RequirementResult): string {
@@ -82,7 +111,7 @@ function messageOf(result: RequirementResult): string {
     case 'passed':
       return '';
     case 'failed':
-      return `${result.level === 'required' ? '' : `${result.level}, this only warns: `}${result.aspect}: expected ${result.expected}, actual ${result.actual}`;
+      return `${remarkOn(result)}${result.aspect}: expected ${result.expected}, actual ${result.actual}`;
     case 'inconclusive':
     case 'excluded':
       return `${result.reason}: ${result.words}`;
@@ -90,4 +119,10 @@ function messageOf(result: RequirementResult): string {
     case 'broken':
       return result.words;
   }
+}
+
+/** Why a failure is milder than it looks. */
+function remarkOn(result: Failed): string {
+  if (result.baseline !== undefined) return `known failure: ${result.baseline}: `;
+  return result.level === 'required' ? '' : `${result.level}, this only warns: `;
 }

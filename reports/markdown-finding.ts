@@ -1,4 +1,5 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
 import { aligned } from './aligned.ts';
 import { factsOf, type Fact } from './facts.ts';
 import { code, fenced, prose } from './markdown-text.ts';
@@ -21,7 +22,7 @@ export function findingBlock(record: RunRecord, result: RequirementResult): stri
   return [
     `#### ${markOf(result).mark} ${code(result.id, MOST_ID)}`,
     [
-      `- **level** ${result.level}${result.outcome === 'failed' && result.level !== 'required' ? ', this only warns' : ''}`,
+      `- **level** ${result.level}${onlyWarns(result) ? ', this only warns' : ''}`,
       ...facts
         .filter(({ isExact }) => !isExact)
         .map(({ label, text }) => `- **${label}** ${prose(text, MOST_PROSE)}`),
@@ -35,6 +36,9 @@ export function findingBlock(record: RunRecord, result: RequirementResult): stri
     ...facts.filter(({ label }) => commands.has(label)).map(({ text }) => fenced('sh', [text])),
   ].join('\n\n');
 }
+
+const onlyWarns = (result: RequirementResult) =>
+  result.outcome === 'failed' && result.level !== 'required' && !isKnownFailure(result);
 
 /** Columns of a label. */
 const LABEL = 10;

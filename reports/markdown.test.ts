@@ -18,7 +18,7 @@ const types = new Set(
   'root heading paragraph text inlineCode code strong list listItem table tableRow tableCell'.split(' '),
 );
 const headings =
-  /^(?:[✅❌❓] .*|(?:Failed|Broken|Not judged|Left out|Observed where the interface is silent) \(\d+\)|Suites|[✗!] .*)$/s;
+  /^(?:[✅❌❓] .*|(?:Failed|Known failures|Broken|Not judged|Left out|Observed where the interface is silent) \(\d+\)|Suites|[✗!] .*)$/s;
 
 test('no text of the record becomes anything but text or code', () => {
   fc.assert(
@@ -73,6 +73,22 @@ test('what needs action comes first', () => {
     places.toSorted((a, b) => a - b),
   );
   assert.ok(text.indexOf('auth/deposit-check/revoked`') < text.indexOf('valid/service/json-content-type`'));
+});
+
+test('failures that the baseline knows stand apart, and the mark is that of the exit code', () => {
+  const known = sampleRecord.requirements.map((result) =>
+    result.outcome === 'failed' ? { ...result, baseline: 'ticket 1' } : result,
+  );
+  const of = (wrong: readonly string[]) =>
+    renderMarkdown({
+      ...sampleRecord,
+      requirements: known,
+      baseline: { file: 'b.json', verdict: 'conformant', wrong: [...wrong] },
+    });
+  assert.match(of([]), /^## ✅ conformant but for 2 known failures: [^]*\n### Known failures \(3\)\n/);
+  assert.match(of([]), /\n- \*\*known\*\* ticket 1\n/);
+  assert.doesNotMatch(of([]), /### Failed|only warns/);
+  assert.match(of(['x']), /^## ❌ /);
 });
 
 test('GitHub takes it however much a target sends, and it says what was left out', () => {

@@ -1,4 +1,5 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
 import { bySuite } from './by-suite.ts';
 import { conclusion } from './conclusion.ts';
 import { fit, type Block } from './fit.ts';
@@ -26,10 +27,13 @@ export function renderMarkdown(record: RunRecord): string {
   const { requirements } = record;
   const having = (wanted: RequirementResult['outcome']) =>
     byWeight(requirements.filter(({ outcome }) => outcome === wanted));
+  const failed = having('failed');
+  const isNew = (result: RequirementResult) => !isKnownFailure(result);
   return fit(
     [
       ...headBlocks(record),
-      ...section('Failed', having('failed'), (result) => findingBlock(record, result)),
+      ...section('Failed', failed.filter(isNew), (result) => findingBlock(record, result)),
+      ...section('Known failures', failed.filter(isKnownFailure), (result) => findingBlock(record, result)),
       ...section('Broken', having('broken'), (result) => findingBlock(record, result)),
       ...section('Not judged', having('inconclusive'), openItem),
       { text: '### Suites' },
@@ -45,7 +49,7 @@ export function renderMarkdown(record: RunRecord): string {
 }
 
 function headBlocks(record: RunRecord): readonly Block[] {
-  const { verdict, target, partner, seed, version, requests, durationMs, notes, diagnosis = [] } = record;
+  const { target, partner, seed, version, requests, durationMs, notes, diagnosis = [] } = record;
   const [headline, ...rest] = conclusion(record);
   const run = [
     `target ${code(target, MOST)}`,
@@ -63,10 +67,16 @@ function headBlocks(record: RunRecord): readonly Block[] {
     ...notes.map((note) => `- **note** ${prose(note, MOST)}`),
   ];
   return [
-    { text: `## ${marks[verdict]} ${prose(headline, MOST_SENTENCE)}` },
+    { text: `## ${markOfRun(record)} ${prose(headline, MOST_SENTENCE)}` },
     { text: `Run: ${run.join(', ')}` },
     ...items.map((text) => ({ text, finding: 'note' })),
   ];
+}
+
+/** By what the exit code says: the baseline may make a run pass, or fail. */
+function markOfRun({ verdict, baseline }: RunRecord): string {
+  if (baseline === undefined) return marks[verdict];
+  return baseline.wrong.length > 0 ? marks.nonconformant : marks[baseline.verdict];
 }
 
 /** A heading and what stands under it; nothing where there is nothing. */

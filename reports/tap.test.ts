@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
 import { Parser } from 'tap-parser';
+import { isKnownFailure } from '../schemas/known-failure.ts';
 import { anyRecord, hostileText } from './any-record.ts';
 import { matchesGolden } from './golden.ts';
 import { printable } from './printable.ts';
@@ -35,18 +36,23 @@ test('a reader finds every requirement with its outcome, and nothing else', () =
     fc.property(anyRecord(hostileText), (record) => {
       const { points, strange } = read(record);
       assert.deepEqual(strange, []);
-      if (record.requirements.length === 0)
+      const wrong = record.baseline?.wrong ?? [];
+      if (record.requirements.length + wrong.length === 0)
         return assert.deepEqual(
           points.map(({ ok }) => ok),
           [false],
         );
-      assert.equal(points.length, record.requirements.length);
-      for (const [at, { id, outcome, level }] of record.requirements.entries()) {
+      assert.equal(points.length, record.requirements.length + wrong.length);
+      const failing = points.slice(record.requirements.length);
+      assert.ok(failing.every(({ ok, diag }) => !ok && typeof diag?.['wrong'] === 'string'));
+      for (const [at, result] of record.requirements.entries()) {
+        const { id, outcome, level } = result;
+        const isSkipped = outcome === 'excluded' || outcome === 'observed' || isKnownFailure(result);
         const { ok, name, skip, todo, diag } = points[at]!;
         assert.equal(name, printable(id, 600).trim());
         assert.equal(todo, false);
-        assert.equal(ok, outcome === 'passed' || outcome === 'excluded' || outcome === 'observed');
-        assert.equal(skip !== false, outcome === 'excluded' || outcome === 'observed');
+        assert.equal(ok, outcome === 'passed' || isSkipped);
+        assert.equal(skip !== false, isSkipped);
         if (!ok) assert.deepEqual([diag?.['outcome'], diag?.['level']], [outcome, level]);
       }
     }),
