@@ -91,7 +91,7 @@ function refuseRepeated(flags: Command['flags'], values: Readonly<Record<string,
     if (flag.array === undefined && Array.isArray(given))
       throw new Problem(
         'usage',
-        `--${name} was given more than once, with ${given.join(' and ')}: once is enough`,
+        `--${name} was given more than once${flag.isSecret === true ? '' : `, with ${given.join(' and ')}`}: once is enough`,
       );
   }
 }

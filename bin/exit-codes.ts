@@ -24,6 +24,7 @@ const ofProblem: Readonly<Record<ProblemCode, number>> = {
   fixture: exitCodes.usage[0],
   unreachable: exitCodes.unreachable[0],
   interrupted: exitCodes.interrupted[0],
+  closed: exitCodes.usage[0],
 };
 
 /** How a run ends the process. */
@@ -48,6 +49,11 @@ export function exitCodeOf(
 
 /** How an error ends the process: what the user can mend without a stack, a bug of ours with one. */
 export function explain(error: unknown): { readonly code: number; readonly message: string } {
+  if (error instanceof AggregateError) {
+    const all = error.errors.map(explain);
+    const code = Math.max(...all.map((one) => one.code));
+    return { code, message: all.map(({ message }) => message).join('\n') };
+  }
   if (error instanceof Problem)
     return { code: ofProblem[error.code], message: error.message.replace(/^/gm, 'ib-conformance: ') };
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);

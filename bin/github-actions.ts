@@ -2,6 +2,7 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, stat } from 'node:fs/promises';
 import { reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
+import { unlessClosed } from './closed-pipe.ts';
 import type { ReportRequest } from './report-files.ts';
 import type { Surroundings } from './surroundings.ts';
 
@@ -32,7 +33,7 @@ export function githubActions(
   return {
     print: printed === 'console' ? (text) => print(withoutCommands(text)) : print,
     finish: async (record) => {
-      if (mayAnnotate) await print(reports.github.render(record));
+      if (mayAnnotate) await print(reports.github.render(record)).catch(unlessClosed);
       if (summary === undefined || summary === '') return;
       const problem = await addTo(summary, reports.markdown.render(record));
       if (problem !== undefined)

@@ -1,6 +1,5 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
-import { reports } from '../reports/index.ts';
 import type { RunRecord, TranscriptLine } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/transcript.cjs';
 import { Problem } from '../schemas/problem.ts';
@@ -12,6 +11,7 @@ import {
   parseRendered,
   prepareOutputs,
   refuseSharedOutputs,
+  renderedFor,
   writeOutputs,
 } from './report-files.ts';
 import type { Surroundings } from './surroundings.ts';
@@ -39,7 +39,7 @@ export async function judge(flags: JudgeFlags, { print, terminal }: Surroundings
     const found = await judgeTranscript(transcript, catalogue, version);
     const suspicions = await diagnose(found, transcript.fixture);
     const record: RunRecord = suspicions.length === 0 ? found : { ...found, diagnosis: [...suspicions] };
-    await writeOutputs(outputs, print, (format) => reports[format].render(record, terminal));
+    await writeOutputs(outputs, print, renderedFor(record, terminal));
     const code = exitCodeOf({ ...record, interrupted: false }, flags);
     return record.interrupted && code === exitCodes.conformant[0] ? exitCodes.incomplete[0] : code;
   } finally {

@@ -17,7 +17,8 @@ function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
 
 /** What each start must not wait for, by the file that starts it. */
 const spared: Readonly<Record<string, readonly string[]>> = {
-  'main.ts': ['fast-check', 'undici', 'jsonc-parser', 'polka', 'node:http'],
+  'main.ts': ['yargs'],
+  'command-line.ts': ['fast-check', 'undici', 'jsonc-parser', 'polka', 'node:http'],
   'mock.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],
   'api/index.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],
   'api/mock.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],

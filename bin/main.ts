@@ -1,36 +1,38 @@
-import { once } from 'node:events';
+import { fstatSync } from 'node:fs';
 import { Problem } from '../schemas/problem.ts';
-import { commandLine } from './command-line.ts';
+import { wantsColor, type Sink } from './color.ts';
 import { exitCodes, explain } from './exit-codes.ts';
 import { onSignals } from './signals.ts';
 
 /**
- * Runs a command line and returns the exit code. The first SIGINT or SIGTERM asks for an end, the
- * second one ends the process at once.
+ * Runs a command line and returns the exit code. The first SIGINT, SIGTERM or SIGHUP asks for an end,
+ * the second one ends the process at once.
  */
 export async function main(argv: readonly string[]): Promise<number> {
   // The one place that does not wait for anything: whoever signals twice wants just that.
   // oxlint-disable-next-line unicorn/no-process-exit
   const signal = onSignals(process, () => process.exit(exitCodes.interrupted[0]));
-  process.stdout.on('error', ignoreClosedPipe);
-  // Where messages cannot be written, the exit code still tells.
+  // What nobody waited for must not look like a verdict, which an exit code of 1 would.
+  process.on('uncaughtException', (error) => {
+    writeError(`${explain(error).message}\n`);
+    // oxlint-disable-next-line unicorn/no-process-exit
+    process.exit(exitCodes.bug[0]);
+  });
+  // Whoever writes is told; where messages cannot be written, the exit code still tells.
+  process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   const { env, stdout, stderr } = process;
   try {
+    // Loaded last: a signal that comes meanwhile is not lost.
+    const { commandLine } = await import('./command-line.ts');
     return await commandLine(argv, {
       env,
       signal,
-      print: async (text) => {
-        try {
-          if (!stdout.write(text)) await once(stdout, 'drain');
-        } catch (error) {
-          throw unwritable(error as NodeJS.ErrnoException);
-        }
-      },
+      print,
       writeError,
       isTerminal: stderr.isTTY,
       terminal: {
-        color: wantsColor(env, stdout.isTTY),
+        color: wantsColor(env, sinkOf(stdout)),
         width: Math.min(200, Math.max(60, stdout.columns ?? 100)),
       },
     });
@@ -41,12 +43,33 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
-function unwritable({ code, message }: NodeJS.ErrnoException): Problem {
-  const known: Readonly<Record<string, string>> = {
-    EPIPE: 'its reader closed it before everything was written',
-    ENOSPC: 'the disk is full',
-  };
-  return new Problem('usage', `standard output cannot be written: ${known[code ?? ''] ?? message}`);
+function sinkOf({ isTTY, fd }: NodeJS.WriteStream & { readonly fd: number }): Sink {
+  if (isTTY) return 'terminal';
+  return fstatSync(fd).isFile() ? 'file' : 'pipe';
+}
+
+/** Standard output; resolves when the text is out. */
+async function print(text: string): Promise<void> {
+  try {
+    await new Promise<void>((resolve, reject) => {
+      process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
+    });
+  } catch (error) {
+    throw unwritable(error as NodeJS.ErrnoException);
+  }
+}
+
+/** Codes of a pipe that has lost its reader, at the first write and at those after it. */
+const closed: ReadonlySet<string> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
+
+function unwritable({ code = '', message }: NodeJS.ErrnoException): Problem {
+  if (closed.has(code))
+    return new Problem(
+      'closed',
+      'standard output cannot be written: its reader closed it before everything was written',
+    );
+  const why = code === 'ENOSPC' ? 'the disk is full' : message;
+  return new Problem('usage', `standard output cannot be written: ${why}`);
 }
 
 /** A full disk behind standard error must not change the exit code. */
@@ -56,18 +79,4 @@ function writeError(text: string): void {
   } catch {
     // Nobody is left to tell.
   }
-}
-
-/** https://no-color.org, and FORCE_COLOR for logs that show it. */
-function wantsColor(env: Readonly<Record<string, string | undefined>>, isTerminal: boolean): boolean {
-  if ((env['NO_COLOR'] ?? '') !== '') return false;
-  const force = env['FORCE_COLOR'] ?? '';
-  return force === '' ? isTerminal && env['TERM'] !== 'dumb' : force !== '0';
-}
-
-/** `ib-conformance … | head` is no bug; any other failure to write is told. */
-function ignoreClosedPipe(error: NodeJS.ErrnoException): void {
-  if (error.code === 'EPIPE') return;
-  process.stderr.write(`ib-conformance: standard output cannot be written: ${error.message}\n`);
-  process.exitCode = exitCodes.usage[0];
 }

@@ -322,11 +322,23 @@ describe('as a process', () => {
     return code;
   }
 
-  for (const signal of ['SIGTERM', 'SIGINT'] as const)
+  for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     test(`${signal} ends it`, async (t) => {
       const child = await start(t, process.execPath, cli);
       assert.equal(await ends(child, () => child.kill(signal)), 0);
     });
+
+  test('it serves on, and ends in order, when nobody reads what it says', async (t) => {
+    const child = spawn(process.execPath, [cli, 'mock', '--port', '0'], {
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    t.after(() => child.kill('SIGKILL'));
+    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+    child.stdout.destroy();
+    const url = line.replace('listening on ', '');
+    for (let nth = 0; nth < 3; nth++) assert.equal((await fetch(url + userPath)).status, 401);
+    assert.equal(await ends(child, () => child.kill('SIGTERM')), 0);
+  });
 
   test('a scorecard that cannot be written is told, with exit code 2', async (t) => {
     const gone = mkdtempSync(join(folder, 'gone-'));
@@ -347,7 +359,8 @@ describe('as a process', () => {
 });
 
 test('the built-in fixture has a key and an id for every state', async (t) => {
-  const { printed } = await run(t);
+  const { printed, untilPrinted } = await run(t);
+  await untilPrinted(/404, then 200 after 5 s/);
   for (const state of [
     '200, a member',
     '401, revoked',

@@ -5,6 +5,7 @@ import type { ClockMode } from '../mock/clock.ts';
 import { isLoopback, startMock, type Mock, type MockOptions } from '../mock/server.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
+import { unlessClosed } from './closed-pipe.ts';
 import { deviation, deviations, listed } from './deviation.ts';
 import { loadFixture } from './fixture-file.ts';
 import { magicLines } from './magic-values.ts';
@@ -76,7 +77,9 @@ async function serve(
   surroundings: Surroundings,
   admin: Admin,
 ): Promise<void> {
-  const { print, writeError, signal } = surroundings;
+  const { writeError, signal } = surroundings;
+  // It serves on when nobody reads what it says.
+  const print = (text: string) => surroundings.print(text).catch(unlessClosed);
   const log = logs[flags.log];
   try {
     // Programs wait for this line, whatever the log is.

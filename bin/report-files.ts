@@ -1,6 +1,10 @@
+import { resolve } from 'node:path';
 import { reports, transcripts, type ReportName } from '../reports/index.ts';
+import type { ReportOptions } from '../reports/report.ts';
+import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { didYouMean } from '../schemas/nearest.ts';
+import { unlessClosed } from './closed-pipe.ts';
 import { prepareFile, type PendingFile } from './pending-file.ts';
 
 /** A report that was asked for; without a file it goes to standard output. */
@@ -43,7 +47,7 @@ export function parseFormat<Name extends string>(
 
 /** Every report goes to a place of its own. */
 export function refuseSharedOutputs(flag: string, requests: readonly ReportRequest<string>[]): void {
-  const places = requests.map(({ file }) => file ?? 'standard output');
+  const places = requests.map(({ file }) => (file === undefined ? 'standard output' : resolve(file)));
   const twice = places.find((place, index) => places.indexOf(place) !== index);
   if (twice !== undefined)
     throw new Problem('usage', `--${flag}: two reports would be written to ${twice}; give each its own file`);
@@ -78,17 +82,32 @@ export async function discardOutputs(outputs: readonly Output<string>[]): Promis
   for (const { pending } of outputs) await pending?.discard();
 }
 
-/** Writes all reports: one that cannot be written does not keep the others from being so. */
+/**
+ * Writes all reports: one that cannot be written does not keep the others from being so. A reader of
+ * standard output who has seen enough is no failure.
+ *
+ * @throws AggregateError with every failure
+ */
 export async function writeOutputs<Name extends string>(
   outputs: readonly Output<Name>[],
   print: (text: string) => Promise<void>,
-  textOf: (format: Name) => string,
+  textOf: (format: Name, isForFile: boolean) => string,
 ): Promise<void> {
   const written = await Promise.allSettled(
     outputs.map(async ({ format, pending }) => {
-      const text = textOf(format);
-      return pending === undefined ? print(text) : pending.write(text);
+      const text = textOf(format, pending !== undefined);
+      await (pending === undefined ? print(text).catch(unlessClosed) : pending.write(text));
     }),
   );
-  for (const outcome of written) if (outcome.status === 'rejected') throw outcome.reason;
+  const failures = written.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+  if (failures.length > 0) throw new AggregateError(failures, 'some reports cannot be written');
 }
+
+/** A file is read later, nobody knows where. */
+export const forFile: ReportOptions = { color: false, width: 100 };
+
+/** What makes a report of a record, for where it goes. */
+export const renderedFor =
+  (record: RunRecord, terminal: ReportOptions) =>
+  (format: ReportName, isForFile: boolean): string =>
+    reports[format].render(record, isForFile ? forFile : terminal);

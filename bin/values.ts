@@ -28,23 +28,28 @@ export function durationMs(flag: string, text: string): number {
 
 /** The `{base_url}` of a target: http or https, without query, fragment and credentials. */
 export function targetUrl(text: string): URL {
+  const shown = withoutCredentials(text);
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    throw usage(`${text}: is not a URL; write it like https://api.example.com/gateway`);
+    throw usage(`${shown}: is not a URL; write it like https://api.example.com/gateway`);
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw usage(
-      `${text}: needs http or https, not ${url.protocol.replace(':', '')}; write it like http://localhost:8080`,
+      `${shown}: needs http or https, not ${url.protocol.replace(':', '')}; write it like http://localhost:8080`,
     );
   if (url.username !== '' || url.password !== '')
     throw usage(
       'the URL holds a user name or password: keys belong into the fixture, other headers into --header',
     );
-  if (url.search !== '' || url.hash !== '') throw usage(`${text}: a base URL has no query and no fragment`);
+  if (url.search !== '' || url.hash !== '') throw usage(`${shown}: a base URL has no query and no fragment`);
   return url;
 }
+
+/** What was taken for a URL, as it may be shown: user names, passwords and queries are left out. */
+const withoutCredentials = (text: string) =>
+  text.replace(/^([^/?#]*\/\/)?.*@/s, '$1…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`);
 
 /** `k: v` pairs, names in lower case. */
 export function headerFields(texts: readonly string[]): Readonly<Record<string, string>> {

@@ -1,5 +1,5 @@
 import { randomInt } from 'node:crypto';
-import { renderPlan, renderProgress, reports } from '../reports/index.ts';
+import { renderPlan, renderProgress, renderVerdict } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import {
@@ -28,6 +28,7 @@ import {
   parseReport,
   prepareOutputs,
   refuseSharedOutputs,
+  renderedFor,
   writeOutputs,
   type ReportRequest,
 } from './report-files.ts';
@@ -134,7 +135,11 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     surroundings,
   );
   try {
-    const caught = flags.noCanary ? undefined : await canary(await loadFixture(undefined, env), options.seed);
+    announceEnd(surroundings);
+    const caught =
+      flags.noCanary || signal.aborted
+        ? undefined
+        : await canary(await loadFixture(undefined, env), options.seed);
     const recorded: Recorded = (url, notes) =>
       transcription.of({
         ...options,
@@ -151,20 +156,33 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
         ? await verifyMock(fixture, options, recorded)
         : await verifyTarget(target, flags, { ...options, maxDurationMs }, recorded);
     clearLine(surroundings);
-    const suspicions = await diagnose(found, fixture);
+    const suspicions = found.interrupted ? [] : await diagnose(found, fixture);
     const held = baseline.hold({
       ...found,
       ...(caught === undefined ? {} : { canary: [...caught] }),
       ...(suspicions.length === 0 ? {} : { diagnosis: [...suspicions] }),
+      notes: [...found.notes, ...(found.interrupted ? [`Interrupted${bySignal(signal)}.`] : [])],
     });
-    const fitting = withoutUnfitBadge(outputs, held.record, surroundings.writeError);
-    await writeOutputs(fitting, actions.print, (format) =>
-      reports[format].render(held.record, surroundings.terminal),
+    const { record } = held;
+    const fitting = withoutUnfitBadge(outputs, record, surroundings.writeError);
+    const report = async () => {
+      try {
+        await writeOutputs(fitting, actions.print, renderedFor(record, surroundings.terminal));
+      } finally {
+        await actions.finish(record);
+      }
+    };
+    const endings = await Promise.allSettled([report(), transcription.close(), baseline.save(held.text)]);
+    const failures = endings.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
+    if (failures.length > 0) {
+      surroundings.writeError(`ib-conformance: the verdict, all the same: ${renderVerdict(record)}`);
+      throw new AggregateError(failures);
+    }
+    const places = [...fitting, ...requests.filter(isStream)].flatMap(({ format, file }) =>
+      file === undefined ? [] : [`${format} in ${file}`],
     );
-    await actions.finish(held.record);
-    await transcription.close();
-    await baseline.save(held.text);
-    return exitCodeOf(held.record, flags);
+    if (places.length > 0) surroundings.writeError(`written: ${places.join(', ')}\n`);
+    return exitCodeOf(record, flags);
   } finally {
     await discardOutputs(outputs);
   }
@@ -245,6 +263,21 @@ function rerunCommand(flags: VerifyFlags): string {
     ...flags.header.map((text) => `--header '${text.slice(0, text.indexOf(':'))}: …'`),
   ].join(' ');
 }
+
+/** Says at once that a signal was heard, for what is under way takes its time. */
+function announceEnd(surroundings: Surroundings): void {
+  const { signal, writeError } = surroundings;
+  const announce = () => {
+    clearLine(surroundings);
+    writeError(
+      `ib-conformance: interrupted${bySignal(signal)}; what was found so far is reported, a second signal ends at once\n`,
+    );
+  };
+  if (signal.aborted) announce();
+  else signal.addEventListener('abort', announce, { once: true });
+}
+
+const bySignal = ({ reason }: AbortSignal) => (typeof reason === 'string' ? ` by ${reason}` : '');
 
 const clearToEndOfLine = '\u001b[K';
 

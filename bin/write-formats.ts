@@ -2,6 +2,7 @@ import type { ReportOptions } from '../reports/index.ts';
 import { githubActions } from './github-actions.ts';
 import {
   discardOutputs,
+  forFile,
   parseFormat,
   prepareOutputs,
   refuseSharedOutputs,
@@ -35,7 +36,9 @@ export async function writeFormats<Data>(
   const outputs = await prepareOutputs(requests);
   try {
     const { print } = githubActions(requests, surroundings);
-    await writeOutputs(outputs, print, (format) => formats[format]!.render(data, surroundings.terminal));
+    await writeOutputs(outputs, print, (format, isForFile) =>
+      formats[format]!.render(data, isForFile ? forFile : surroundings.terminal),
+    );
     return data;
   } finally {
     await discardOutputs(outputs);

@@ -148,6 +148,11 @@ describe('a credential in a target', () => {
     ['/?a=northwind-key', '/?a=<key northwind/active>'],
     ['/northwind-revoked-key/x', '/<key northwind/revoked>/x'],
     ['/?a=%6eorthwind-key&b=1', '/?a=<key northwind/active>&b=1'],
+    ['/?a=northwind-revoked-k&b=1', '/?a=<key northwind/revoked>&b=1'],
+    [
+      `/?a=${Buffer.from('x:northwind-revoked-key').toString('base64url')}`,
+      '/?a=eDp<key northwind/revoked>k',
+    ],
     ['/?a=northwind-key~mine', '/?a=<key northwind/active>~mine'],
     ['/?api_key=anything&b=1', '/?api_key=<credential>&b=1'],
     ['/?b=1&access_token=anything', '/?b=1&access_token=<credential>'],

@@ -1,4 +1,4 @@
-import { decodeText } from './target.ts';
+import { redactorOf as redactorOfSecrets } from '../schemas/redact.ts';
 import type { ApiKey } from './world.ts';
 
 /** Takes credentials out of a request target; `unknown` is one that the request presented and nobody knows. */
@@ -7,23 +7,19 @@ export type Redact = (target: string, unknown?: string) => string;
 /** Parameters that hold a credential by their names, whatever it is. */
 const CREDENTIAL = /([?&](?:api[_-]?key|x-api-key|key|token|access_token|auth|authorization|bearer)=)[^&]*/gi;
 
-/** Shorter texts would be found in every other target. */
-const LEAST = 4;
-
-/** A function that puts the name of each key in the place of its value, also where it is percent-encoded. */
+/** A function that puts the name of each key in the place of its value, however it is written. */
 export function redactorOf(keys: readonly ApiKey[]): Redact {
-  // Longer keys first: one may hold another.
-  const known = keys.toSorted((one, other) => other.key.length - one.key.length);
-  const withoutKnown = (text: string) =>
-    known.reduce((clean, { key, name }) => (clean.includes(key) ? clean.replaceAll(key, name) : clean), text);
-  const withoutAny = (text: string, unknown?: string) =>
-    unknown === undefined || unknown.length < LEAST
-      ? withoutKnown(text)
-      : withoutKnown(text).replaceAll(unknown, '<unknown key>');
+  const withoutKnown = redactorOfSecrets(
+    keys.map(({ key, name, partner }) => ({ value: key, name, owner: partner })),
+  );
+  // Nothing to look for, but names to be left as they are.
+  const named = keys.map(({ name }) => ({ value: '', name }));
   return (target, unknown) => {
-    const decoded = decodeText(target);
-    const clean = withoutAny(decoded, unknown);
-    const shown = clean === decoded ? target : clean;
+    const clean = withoutKnown(target);
+    const shown =
+      unknown === undefined
+        ? clean
+        : redactorOfSecrets([{ value: unknown, name: '<unknown key>' }, ...named])(clean);
     return shown.replace(CREDENTIAL, (whole, name: string) =>
       /=(?:<[^>]*>[^&]*)?$/.test(whole) ? whole : `${name}<credential>`,
     );

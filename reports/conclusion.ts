@@ -2,7 +2,7 @@ import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { several } from './units.ts';
 
-/** How many ids of a kind a sentence names; the rest it counts. */
+/** How many ids of a kind a sentence names where nothing else is said; the rest it counts. */
 const MOST_IDS = 6;
 
 /**
@@ -11,8 +11,10 @@ const MOST_IDS = 6;
  * make one line. No requirement is left out: it is verified, or named, or counted under its reason.
  *
  * The sentences hold ids and reasons as the record has them: escape them for where they go.
+ *
+ * @param most ids of a kind that a sentence names; the rest it counts
  */
-export function conclusion(record: RunRecord): readonly [string, ...string[]] {
+export function conclusion(record: RunRecord, most = MOST_IDS): readonly [string, ...string[]] {
   const rows = record.requirements;
   const required = rows.filter((row) => row.level === 'required');
   const recommended = rows.filter((row) => row.level === 'recommended');
@@ -20,13 +22,22 @@ export function conclusion(record: RunRecord): readonly [string, ...string[]] {
   const isNew = (row: RequirementResult) => !isKnownFailure(row);
   return [
     headline(record, required, recommended),
-    ...sentence('failed', idsOf('failed', required.filter(isNew))),
-    ...sentence('warnings', idsOf('failed', [...recommended, ...observed].filter(isNew))),
-    ...sentence('known failures', shortened(rows.filter(isKnownFailure).map(({ id }) => id))),
+    ...sentence('failed', idsOf('failed', required.filter(isNew), most)),
+    ...sentence('warnings', idsOf('failed', [...recommended, ...observed].filter(isNew), most)),
+    ...sentence(
+      'known failures',
+      shortened(
+        rows.filter(isKnownFailure).map(({ id }) => id),
+        most,
+      ),
+    ),
     ...(record.baseline?.wrong ?? []).map((words) => `the baseline fails the run: ${words}`),
-    ...sentence('broken, a bug of ib-conformance and not of the target', idsOf('broken', rows)),
-    ...sentence('not verified', [...openIds(required, ''), ...openIds(recommended, ', recommended')]),
-    ...sentence('not observed', openIds(observed, '')),
+    ...sentence('broken, a bug of ib-conformance and not of the target', idsOf('broken', rows, most)),
+    ...sentence('not verified', [
+      ...openIds(required, '', most),
+      ...openIds(recommended, ', recommended', most),
+    ]),
+    ...sentence('not observed', openIds(observed, '', most)),
   ];
 }
 
@@ -55,13 +66,15 @@ function headline(record: RunRecord, required: Rows, recommended: Rows): string 
 }
 
 /** Rows that nothing could be said of, as `id (reason)`; the later ones of a reason as `3 more (reason)`. */
-function openIds(rows: Rows, remark: string): readonly string[] {
+function openIds(rows: Rows, remark: string, most: number): readonly string[] {
   const byReason = new Map<string, readonly string[]>();
   for (const row of rows) {
     const reason = reasonOpen(row);
     if (reason !== undefined) byReason.set(reason, [...(byReason.get(reason) ?? []), row.id]);
   }
-  return [...byReason].flatMap(([reason, ids]) => shortened(ids).map((id) => `${id} (${reason}${remark})`));
+  return [...byReason].flatMap(([reason, ids]) =>
+    shortened(ids, most).map((id) => `${id} (${reason}${remark})`),
+  );
 }
 
 /** Why a requirement was not verified; undefined where it was, or where it failed or broke. */
@@ -83,16 +96,19 @@ function sentence(subject: string, names: readonly string[]): readonly string[] 
   return names.length === 0 ? [] : [`${subject}: ${names.join(', ')}`];
 }
 
-function idsOf(outcome: RequirementResult['outcome'], rows: Rows): readonly string[] {
-  return shortened(having(outcome, rows).map((row) => row.id));
+function idsOf(outcome: RequirementResult['outcome'], rows: Rows, most: number): readonly string[] {
+  return shortened(
+    having(outcome, rows).map((row) => row.id),
+    most,
+  );
 }
 
 function having(outcome: RequirementResult['outcome'], rows: Rows): Rows {
   return rows.filter((row) => row.outcome === outcome);
 }
 
-/** The first ids, and how many more there are. */
-export function shortened(ids: readonly string[]): readonly string[] {
-  if (ids.length <= MOST_IDS) return ids;
-  return [...ids.slice(0, MOST_IDS - 1), `${ids.length - MOST_IDS + 1} more`];
+/** The first ids, `most` in all with the number of the others. */
+export function shortened(ids: readonly string[], most: number): readonly string[] {
+  if (ids.length <= most) return ids;
+  return most < 2 ? [`${ids.length}`] : [...ids.slice(0, most - 1), `${ids.length - most + 1} more`];
 }

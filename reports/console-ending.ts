@@ -1,6 +1,8 @@
 import type { Level, RunRecord } from '../schemas/generated/types.ts';
 import { conclusion } from './conclusion.ts';
+import { commandLines } from './console-field.ts';
 import { outcomes } from './marks.ts';
+import { nextStep } from './next-step.ts';
 import type { Paint, Tone } from './palette.ts';
 import { printable } from './printable.ts';
 import { count, duration, several } from './units.ts';
@@ -67,12 +69,33 @@ function toneOf({ verdict, baseline }: RunRecord): Tone {
   return baseline.wrong.length > 0 || baseline.verdict === 'nonconformant' ? 'bad' : 'warning';
 }
 
-/** The verdict and what it rests on: the last lines of the report. */
+/** Lines that a sentence of the conclusion may take; the more it would take, the fewer ids it names. */
+const MOST_LINES = 2;
+const MOST_IDS = [6, 3, 1] as const;
+
+/** The verdict, what it rests on, and what to do next: the last lines of the report. */
 export function verdictLines(record: RunRecord, paint: Paint, width: number): readonly string[] {
-  const [headline, ...rest] = conclusion(record).map((sentence) => printable(sentence, MOST_SENTENCE));
+  const [headline = [], ...rest] = shortest(record, width);
   return [
     '',
-    ...hanging(headline ?? '', width).map((line) => paint('loud', paint(toneOf(record), line))),
-    ...rest.flatMap((sentence) => hanging(sentence, width)),
+    ...headline.map((line) => paint('loud', paint(toneOf(record), line))),
+    ...rest.flat(),
+    ...nextLines(record, width),
   ];
+}
+
+/** The sentences of the conclusion in lines, each with as many ids as there is room for. */
+function shortest(record: RunRecord, width: number): readonly (readonly string[])[] {
+  const versions = MOST_IDS.map((most) =>
+    conclusion(record, most).map((sentence) => hanging(printable(sentence, MOST_SENTENCE), width)),
+  );
+  return versions[0]!.map(
+    (_, at) => versions.find((version) => version[at]!.length <= MOST_LINES)?.[at] ?? versions.at(-1)![at]!,
+  );
+}
+
+function nextLines(record: RunRecord, width: number): readonly string[] {
+  const step = nextStep(record);
+  if (step === undefined) return [];
+  return 'command' in step ? commandLines('next: ', step.command) : hanging(`next: ${step.words}`, width);
 }

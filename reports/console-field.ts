@@ -27,7 +27,12 @@ export function proseField(label: string, text: string, width: number): readonly
 
 /** A field of a command, on one line however long, so that it can be copied. */
 export function commandField(label: string, command: string): readonly string[] {
+  return commandLines(INDENT + label.padEnd(LABEL), command);
+}
+
+/** A command behind a label, likewise. */
+export function commandLines(label: string, command: string): readonly string[] {
   const shown = printable(command, MOST_COMMAND);
-  const isExact = shown === command;
-  return field(label, [shown, ...(isExact ? [] : ['(escaped or cut: the json report has it whole)'])]);
+  const remark = `${' '.repeat(label.length)}(escaped or cut: the json report has it whole)`;
+  return [label + shown, ...(shown === command ? [] : [remark])];
 }

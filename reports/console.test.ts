@@ -3,8 +3,8 @@ import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import fc from 'fast-check';
-import validate from '../schemas/generated/run-record.cjs';
 import type { RunRecord } from '../schemas/generated/types.ts';
+import validate from '../schemas/generated/run-record.cjs';
 import { anyRecord, hostileText } from './any-record.ts';
 import { renderConsole } from './console.ts';
 import { outcomes } from './marks.ts';
@@ -56,7 +56,9 @@ test('no line but a command is wider than asked for', () => {
   fc.assert(
     fc.property(anyRecord(hostileText), fc.integer({ min: 60, max: 200 }), (record, width) => {
       const lines = renderConsole(record, { color: false, width }).split('\n');
-      const tooWide = lines.filter((line) => columns(line) > width && !/^ {2}(request|replay) /.test(line));
+      const tooWide = lines.filter(
+        (line) => columns(line) > width && !/^(?: {2}(?:request|replay) {2,}|next: )/.test(line),
+      );
       assert.deepEqual(tooWide, []);
     }),
   );
@@ -146,3 +148,52 @@ test('what the record lacks is left out', () => {
   assert.doesNotMatch(text, /replay {2}|partner northwind,|note:|429,/);
   assert.match(renderConsole(sampleRecord, plain), /replay {2}[^]*note:[^]*429,/);
 });
+
+/** A target that answers everything with 500: so many failures, all alike. */
+function allFailed(count: number): RunRecord {
+  const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed')!;
+  const requirements = Array.from({ length: count }, (_, at) => ({
+    ...failed,
+    id: `auth/user-status/${at}`,
+    level: 'required' as const,
+    counterexample: {
+      ...failed.counterexample!,
+      response: { status: 500, headers: {}, body: 'Internal Server Error' },
+    },
+  }));
+  return { ...sampleRecord, requirements, counts: { ...sampleRecord.counts, broken: 0 } };
+}
+
+test('a wall of failures that look alike is told in short, and each is named', () => {
+  const one = renderConsole(allFailed(1), plain).split('\n').length;
+  const text = renderConsole(allFailed(40), plain);
+  assert.match(text, /✗ and 37 more fail alike\n {2}ids {7}auth\/user-status\/3, /);
+  // A row each, two more in full, and their ids.
+  assert.ok(text.split('\n').length < one + 39 + 2 * 20 + 20);
+  for (let at = 0; at < 40; at++) assert.match(text, new RegExp(`auth/user-status/${at}\\b`));
+});
+
+test('what another row tells is not told again', () => {
+  const first = sampleRecord.requirements.find((result) => result.outcome === 'inconclusive');
+  const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed');
+  const shows = (reason: string) =>
+    renderConsole(
+      { ...sampleRecord, requirements: [{ ...first!, reason, counterexample: failed!.counterexample! }] },
+      plain,
+    ).includes('  request ');
+  assert.deepEqual([shows('timeout'), shows('depends')], [true, false]);
+});
+
+for (const width of [60, 80, 100, 200])
+  for (const record of [allFailed(40), allFailed(1), sampleRecord])
+    test(`the last lines tell what matters, on ${width} columns, of ${record.requirements.length} rows`, () => {
+      const text = renderConsole(record, { color: false, width });
+      const ending = text
+        .slice(text.lastIndexOf('\n\n') + 2)
+        .trimEnd()
+        .split('\n');
+      assert.match(ending[0]!, /^nonconformant: \d+ of \d+ required failed/);
+      assert.ok(ending.some((line) => line.startsWith('failed: ')));
+      assert.ok(ending.slice(-2).some((line) => line.startsWith('next: ')));
+      assert.ok(ending.length <= 16, ending.join('\n'));
+    });

@@ -3,6 +3,9 @@ import { shortened } from './conclusion.ts';
 import { changeKinds, changesOf, isLoss, isRegression, type ChangeKind, type Comparison } from './diff.ts';
 import { count } from './units.ts';
 
+/** How many ids a sentence names; the rest it counts. */
+const MOST_IDS = 6;
+
 /**
  * What a comparison comes to, in sentences: whether the target got worse and in what, then how many
  * requirements changed in which way.
@@ -11,7 +14,10 @@ import { count } from './units.ts';
  */
 export function diffConclusion(comparison: Comparison): readonly [string, ...string[]] {
   const ids = (test: typeof isLoss) =>
-    shortened(comparison.changes.filter(test).map(({ id }) => id)).join(', ');
+    shortened(
+      comparison.changes.filter(test).map(({ id }) => id),
+      MOST_IDS,
+    ).join(', ');
   const losses = comparison.changes.some(isLoss)
     ? [`required, passed before and not judged now: ${ids(isLoss)}`]
     : [];

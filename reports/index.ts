@@ -19,6 +19,7 @@ export { renderCheckup } from './checkup.ts';
 export { renderJson } from './json.ts';
 export { renderPlan } from './plan.ts';
 export { renderProgress } from './progress.ts';
+export { renderVerdict } from './verdict-line.ts';
 export { renderLine } from './ndjson.ts';
 
 /** Every format by name. The keys are the command line's choices. */

@@ -17,9 +17,13 @@ const progress: Progress = {
 };
 
 const lines: readonly (readonly [width: number, line: string])[] = [
-  [96, '[12/68] invalid-uuid/user-status/malformed  1,234 requests  4.2 s of 5 min 0 s  about 2 s left'],
-  [80, '[12/68] invalid-uuid/user-s…  1,234 requests  4.2 s of 5 min 0 s  about 2 s left'],
-  [70, '[12/68]  1,234 requests  4.2 s of 5 min 0 s  about 2 s left'],
+  [
+    110,
+    '[12/68] invalid-uuid/user-status/malformed  1,234 requests, 293/s  4.2 s of 5 min 0 s  about 2 s left',
+  ],
+  [80, '[12/68] invalid-uuid…  1,234 requests, 293/s  4.2 s of 5 min 0 s  about 2 s left'],
+  [70, '[12/68]  1,234 requests, 293/s  4.2 s of 5 min 0 s  about 2 s left'],
+  [60, '[12/68]  1,234 requests  4.2 s of 5 min 0 s  about 2 s left'],
   [40, '[12/68]  1,234 requests  4.2 s of 5 min…'],
 ];
 
@@ -31,7 +35,15 @@ test('progress within other bounds, and without an estimate', () => {
   const { leftMs: _, ...rest } = { ...progress, maxRequests: 5000, maxDurationMs: Number.POSITIVE_INFINITY };
   assert.equal(
     renderProgress({ ...rest, requests: 1 }, 120),
-    '[12/68] invalid-uuid/user-status/malformed  1 of 5,000 requests  4.2 s',
+    '[12/68] invalid-uuid/user-status/malformed  1 of 5,000 requests, 0/s  4.2 s',
+  );
+});
+
+test('how fast it goes is told after a second, and a long time left in minutes', () => {
+  const early = renderProgress({ ...progress, elapsedMs: 900, leftMs: 125_000 }, 120);
+  assert.equal(
+    early,
+    '[12/68] invalid-uuid/user-status/malformed  1,234 requests  0.9 s of 5 min 0 s  about 3 min left',
   );
 });
 

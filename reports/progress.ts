@@ -22,19 +22,36 @@ export interface Progress {
 /** An id cut shorter than this says nothing; then the line goes without. */
 const SHORTEST_ID = 12;
 
-/** One line for a terminal of `width` columns, without a line break; the id gives way first. */
+/** Before this, in ms, nobody can tell how fast it goes. */
+const TOO_EARLY = 1000;
+
+/** One line for a terminal of `width` columns, without a line break; the id gives way first, then the pace. */
 export function renderProgress(progress: Progress, width: number): string {
   const place = `[${progress.done}/${progress.total}]`;
-  const rest = [
-    Number.isFinite(progress.maxRequests)
-      ? `${count(progress.requests)} of ${several(progress.maxRequests, 'request')}`
-      : several(progress.requests, 'request'),
-    Number.isFinite(progress.maxDurationMs)
-      ? `${duration(progress.elapsedMs)} of ${duration(progress.maxDurationMs)}`
-      : duration(progress.elapsedMs),
-    ...(progress.leftMs === undefined ? [] : [`about ${Math.ceil(progress.leftMs / 1000)} s left`]),
-  ].join('  ');
+  const wide = figuresOf(progress, paceOf(progress));
+  const rest = columns(`${place}  ${wide}`) <= width ? wide : figuresOf(progress, '');
   const room = width - columns(`${place}   ${rest}`);
   const id = room < SHORTEST_ID ? '' : ` ${printable(progress.requirement, room)}`;
   return printable(`${place}${id}  ${rest}`, width);
+}
+
+function figuresOf(progress: Progress, pace: string): string {
+  const { requests, maxRequests, elapsedMs, maxDurationMs, leftMs } = progress;
+  const sent = several(Number.isFinite(maxRequests) ? maxRequests : requests, 'request');
+  return [
+    (Number.isFinite(maxRequests) ? `${count(requests)} of ${sent}` : sent) + pace,
+    duration(elapsedMs) + (Number.isFinite(maxDurationMs) ? ` of ${duration(maxDurationMs)}` : ''),
+    ...(leftMs === undefined ? [] : [`about ${roughly(leftMs)} left`]),
+  ].join('  ');
+}
+
+/** Requests a second, as far as can be told. */
+function paceOf({ requests, elapsedMs }: Progress): string {
+  return elapsedMs < TOO_EARLY ? '' : `, ${count(Math.round((requests * 1000) / elapsedMs))}/s`;
+}
+
+/** Whole seconds up to two minutes, then minutes: it is a guess. */
+function roughly(ms: number): string {
+  const seconds = Math.ceil(ms / 1000);
+  return seconds <= 120 ? `${seconds} s` : `${count(Math.ceil(seconds / 60))} min`;
 }

@@ -4,9 +4,10 @@ import { errorAnswer } from './expectations.ts';
 import type { Known } from './known.ts';
 import type { Burst } from './limiter/burst.ts';
 import { explore, sendMembers, type Limited } from './limiter/explore.ts';
-import { seconds, type Rule } from './limiter/history.ts';
+import { seconds, type Rule, type Sighting } from './limiter/history.ts';
 import { thresholdSpan, type Judgement } from './limiter/judge.ts';
-import { statedRule } from './limiter/rule.ts';
+import { beyond, statedRule } from './limiter/rule.ts';
+import { slowness } from './limiter/slowness.ts';
 import type { Doors, Played, Requirement, Watch } from './requirement.ts';
 import { observing, scenario } from './scenario.ts';
 import { depends, failed, held, observed, unjudged, type Verdict } from './verdict.ts';
@@ -21,7 +22,7 @@ async function judgeLimit(endpoint: Endpoint, doors: Doors, known: Known): Promi
     const { history, judgement, passed, request, answer } = limited;
     const finding =
       judgement !== undefined && rule !== undefined
-        ? byRule(judgement, rule)
+        ? byRule(judgement, rule, history)
         : passed <= (rule?.most ?? passed)
           ? held
           : unjudged('budget', `429 after ${passed} requests, and no time was left to try it once more`);
@@ -41,7 +42,7 @@ async function judgeLimit(endpoint: Endpoint, doors: Doors, known: Known): Promi
 }
 
 /** That no more pass than is stated is what is required; that fewer do counts where it is proven. */
-function byRule(judgement: Judgement, { most, windowMs }: Rule): Verdict {
+function byRule(judgement: Judgement, { most, windowMs }: Rule, history: readonly Sighting[]): Verdict {
   const stated = `${most} pass in ${windowMs / 1000} s and the next is answered 429, as the fixture states`;
   if (judgement.kind === 'broken') return failed('threshold', stated, judgement.proof);
   if (judgement.kind === 'kept') return held;
@@ -50,7 +51,7 @@ function byRule(judgement: Judgement, { most, windowMs }: Rule): Verdict {
   if (judgement.isStrictEnough && isUneven) return held;
   return unjudged(
     'timing-window',
-    `${judgement.words}. Two bursts of ${most + 1} that each take less than ${seconds(windowMs / 4)}, with more than ${seconds(windowMs)} between them, would decide it: they were tried, and the target was too slow`,
+    `${judgement.words}. Two bursts of ${most + 1} that each take less than ${seconds(windowMs / 4)}, with more than ${seconds(windowMs)} between them, would decide it: they were tried, and ${slowness(history, most + 1, windowMs / 4)}`,
   );
 }
 
@@ -74,7 +75,11 @@ function withoutLimit(bursts: readonly Burst[], rule: Rule | undefined): Verdict
       )
     : unjudged(
         'timing-window',
-        `no 429 after ${tried}, but the window of ${windowSeconds} s ended meanwhile: the target is too slow to fill it`,
+        `no 429 after ${tried}, but the window of ${windowSeconds} s ended meanwhile: ${slowness(
+          bursts.flatMap(({ history }) => history),
+          beyond(rule),
+          rule.windowMs,
+        )}`,
       );
 }
 

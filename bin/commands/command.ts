@@ -7,6 +7,8 @@ export interface Flag {
   readonly array?: true;
   readonly requiresArg?: true;
   readonly demandOption?: true;
+  /** Whether no message may repeat its value. */
+  readonly isSecret?: true;
   readonly choices?: readonly string[];
   readonly default?: string | boolean | readonly string[];
 }

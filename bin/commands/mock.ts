@@ -62,6 +62,7 @@ export const mock = command({
     'admin-port': { ...text, describe: 'port of its own for the admin API; 0 takes a free one' },
     'admin-token': {
       ...text,
+      isSecret: true,
       describe:
         'what callers of the admin API have to present (default: none on loopback, else a new one, printed)',
     },

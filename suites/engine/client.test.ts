@@ -490,3 +490,13 @@ describe('connections', () => {
     assert.equal(reply.kind, 'trouble');
   });
 });
+
+test('what is under way when the run ends is cut off for want of time, and is no fault of the target', async () => {
+  const reply = await afterBytes(() => {}, { timeoutMs: 600_000, deadline: 1000, now: () => 1000 });
+  assert.deepEqual(reply, {
+    kind: 'trouble',
+    code: 'budget',
+    words: 'the time of --max-duration was used up before the answer came',
+    unreachable: false,
+  });
+});

@@ -166,16 +166,31 @@ describe('the redactor', () => {
     });
     assert.equal(redactor(known)('pk_live_2 pk_live'), '<key contoso/active> <key northwind/active>');
   });
-  test('takes every occurrence, and nothing else', () => {
-    const [{ key, name }] = sampleKnown.callerKeys as readonly [KnownKey];
-    assert.equal(redactor(sampleKnown)(`${key}${key} x ${key.slice(1)}`), `${name}${name} x ${key.slice(1)}`);
+  test('knows every key, and the secrets in headers', () => {
+    const redact = redactor(sampleKnown, { cookie: 'session=4711-0815', 'x-tenant': 'staging' });
+    for (const { key, name } of sampleKnown.everyKey) assert.equal(redact(`(${key})`), `(${name})`);
+    assert.equal(redact('4711-0815 at staging'), '<header cookie> at staging');
   });
-  test('a partner whose name means something to String.replace does not bring the key back', () => {
-    for (const partner of ['a$&b', 'a$`b', "a$'b", 'a$$b']) {
-      const known = knownOf('pk_live_1', partner);
-      assert.equal(redactor(known)('x pk_live_1 y'), `x <key ${partner}/active> y`);
-    }
+  test("leaves a partner's id alone, though a key begins with it", () => {
+    const redact = redactor(knownOf('northwind-4711'));
+    assert.equal(redact('northwind, northwind-4711'), 'northwind, <key northwind/active>');
   });
+});
+
+test('a key is taken out before a body is cut, and so is what the target has left of one', () => {
+  const [{ key, name }] = sampleKnown.callerKeys as readonly [KnownKey];
+  for (let before = 1980; before < 2010; before++) {
+    const { response } = record(userStatus(id), sampleKnown, answerOf(200, `${'x'.repeat(before)} ${key}`));
+    assert.ok(!response!.body.includes(key.slice(0, 4)), response!.body.slice(1970));
+  }
+  const { response } = record(userStatus(id), sampleKnown, answerOf(401, `${key.slice(0, 10)}… is wrong`));
+  assert.equal(response!.body, `${name}… is wrong`);
+});
+
+test('names of header fields are taken for what they are: text of the target', () => {
+  const [{ key, name }] = sampleKnown.callerKeys as readonly [KnownKey];
+  const { response } = record(userStatus(id), sampleKnown, answerOf(401, '', { [key.toLowerCase()]: 'x' }));
+  assert.deepEqual(response!.headers, { [name]: 'x' });
 });
 
 test('long bodies are recorded in part, and the key is named where there is one', () => {

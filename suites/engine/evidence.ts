@@ -1,7 +1,9 @@
 import type { RecordedExchange } from '../../schemas/generated/types.ts';
+import { redactorOf, type Redact } from '../../schemas/redact.ts';
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
 import type { Delivery } from './courier.ts';
+import { secretsInHeaders } from './secret-headers.ts';
 
 /** Bodies are recorded up to this many characters. */
 const MOST_BODY = 2000;
@@ -10,11 +12,7 @@ const MOST_BODY = 2000;
  * Writes down a delivery as evidence. The key stands as $IB_API_KEY in the request, and by its name
  * anywhere else.
  */
-export function recordExchange(
-  { request, reply }: Delivery,
-  base: string,
-  redact: (text: string) => string,
-): RecordedExchange {
+export function recordExchange({ request, reply }: Delivery, base: string, redact: Redact): RecordedExchange {
   const { credential } = request;
   const key = credential.as === 'key' || credential.as === 'header' ? credential.key : request.misplaced;
   const variable = (text: string) => redact(withVariable(text, request, '$IB_API_KEY'));
@@ -36,7 +34,10 @@ export function recordExchange(
           response: {
             status: reply.status,
             headers: Object.fromEntries(
-              Object.entries(reply.headers).map(([name, values]) => [name, redact(values.join(', '))]),
+              Object.entries(reply.headers).map(([name, values]) => [
+                redact(name),
+                redact(values.join(', ')),
+              ]),
             ),
             body: redact(reply.text).slice(0, MOST_BODY),
           },
@@ -46,18 +47,18 @@ export function recordExchange(
   };
 }
 
-/** A function that puts the name of each key in the place of its value. */
-export function redactor({ everyKey }: Pick<Known, 'everyKey'>): (text: string) => string {
-  // Longer keys first: one may hold another.
-  const written = everyKey
-    .flatMap(({ key, name }) => [
-      ...writtenForms(key).map(([form]) => [form, name] as const),
-      ...[key, `${key}:`, `:${key}`].map(
-        (text) => [Buffer.from(text).toString('base64').replace(/=+$/, ''), name] as const,
-      ),
-    ])
-    .toSorted(([one], [other]) => other.length - one.length);
-  return (text) => written.reduce((clean, [form, name]) => clean.replaceAll(form, () => name), text);
+/**
+ * A function that puts the name of each key in the place of its value, and does so with the secrets
+ * in headers that are sent with every request.
+ */
+export function redactor(
+  { everyKey }: Pick<Known, 'everyKey'>,
+  headers: Readonly<Record<string, string>> = {},
+): Redact {
+  return redactorOf([
+    ...everyKey.map(({ key, name, partner }) => ({ value: key, name, owner: partner })),
+    ...secretsInHeaders(headers),
+  ]);
 }
 
 /** The request as a command line that needs $IB_API_KEY in its environment. */

@@ -1,4 +1,5 @@
 import type { RequirementResult, RunRecord, Traffic } from '../../schemas/generated/types.ts';
+import type { Redact } from '../../schemas/redact.ts';
 import type { Known } from '../known.ts';
 import type { Requirement } from '../requirement.ts';
 import type { Observation, Verdict } from '../verdict.ts';
@@ -26,6 +27,8 @@ export interface RecordOptions {
   /** Inputs per requirement, beside the listed ones. */
   readonly cases: number;
   readonly version: string;
+  /** Sent with every request; their secrets are hidden like keys. */
+  readonly headers?: Readonly<Record<string, string>>;
   /** Command that repeats the run, without its filters and its seed. */
   readonly rerun?: string;
   readonly notes?: readonly string[];
@@ -54,6 +57,7 @@ export function makeRecord(
 ): RunRecord {
   const { known, target } = options;
   const { startedAt, keyWorks, interrupted, ...rest } = figures;
+  const redact = redactor(known, options.headers);
   const refused =
     keyWorks === false
       ? [
@@ -64,7 +68,7 @@ export function makeRecord(
     format: 'ib-conformance/run/1',
     version: options.version,
     verdict: verdictOf(list),
-    target: redactor(known)(target),
+    target: redact(target),
     ...(known.partner === undefined ? {} : { partner: known.partner }),
     seed: options.seed,
     ...(options.selection === undefined ? {} : { selection: options.selection }),
@@ -73,7 +77,7 @@ export function makeRecord(
     cases: options.cases,
     interrupted,
     notes: [...(options.notes ?? []), ...refused, ...cutNote(list)],
-    ...(options.rerun === undefined ? {} : { rerun: options.rerun }),
+    ...(options.rerun === undefined ? {} : { rerun: redact(options.rerun) }),
     counts: countOutcomes(list),
     requirements: [...list],
     traffic,
@@ -92,8 +96,8 @@ function cutNote(list: readonly RequirementResult[]): readonly string[] {
 }
 
 /** Writes down what requirements came to, one at a time. */
-export function createDescriber({ known, seed, target }: RecordOptions): Describe {
-  const redact = redactor(known);
+export function createDescriber({ known, headers, seed, target }: RecordOptions): Describe {
+  const redact = redactor(known, headers);
   return (requirement, result) => describe(requirement, result, seed, target, redact);
 }
 
@@ -104,7 +108,7 @@ function describe(
   result: Result,
   seed: number,
   target: string,
-  redact: (text: string) => string,
+  redact: Redact,
 ): RequirementResult {
   const { id, level, clause, title, reading } = requirement;
   const { verdict, cases } = result;
@@ -128,7 +132,7 @@ function describe(
       return {
         ...subject,
         outcome: 'failed',
-        aspect: verdict.aspect,
+        aspect: redact(verdict.aspect),
         expected: redact(verdict.expected),
         actual: redact(verdict.actual),
         ...proof,
@@ -144,7 +148,7 @@ function describe(
         ...replay,
       };
     case 'excluded':
-      return { ...subject, outcome: 'excluded', reason: verdict.reason, words: verdict.words };
+      return { ...subject, outcome: 'excluded', reason: verdict.reason, words: redact(verdict.words) };
     case 'broken':
       return { ...subject, outcome: 'broken', words: redact(verdict.words) };
     case 'observed':
@@ -157,14 +161,12 @@ function describe(
   }
 }
 
-function redactData(
-  data: Record<string, unknown>,
-  redact: (text: string) => string,
-): Record<string, unknown> {
-  return Object.fromEntries(
-    Object.entries(data).map(([name, value]) => [
-      redact(name),
-      typeof value === 'string' ? redact(value) : value,
-    ]),
-  );
+/** Texts at any depth, and the names of members. */
+function redactData(data: Record<string, unknown>, redact: Redact): Record<string, unknown> {
+  const clean = (value: unknown): unknown => {
+    if (typeof value === 'string') return redact(value);
+    if (Array.isArray(value)) return value.map(clean);
+    return typeof value === 'object' && value !== null ? redactData({ ...value }, redact) : value;
+  };
+  return Object.fromEntries(Object.entries(data).map(([name, value]) => [redact(name), clean(value)]));
 }

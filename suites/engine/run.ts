@@ -1,11 +1,13 @@
 import { setMaxListeners } from 'node:events';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import { redactError } from '../../schemas/redact-error.ts';
 import type { Doors, Requirement, Watch } from '../requirement.ts';
 import { unjudged } from '../verdict.ts';
 import { createBudget } from './budget.ts';
 import { createClient } from './client.ts';
 import { createCourier } from './courier.ts';
 import { createDoors } from './doors.ts';
+import { redactor } from './evidence.ts';
 import { ignore } from './events.ts';
 import { givenUp } from './given-up.ts';
 import { examine, type Examination, type PropertyContext } from './judge-property.ts';
@@ -37,6 +39,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     connections: Math.max(concurrency, 64),
     signal,
     now: clock.now,
+    deadline,
   });
   const watchers = createWatchers(
     requirements.filter((requirement): requirement is Watch => requirement.kind === 'watch'),
@@ -151,6 +154,8 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     const record = makeRecord(recordOptions, list, figures, traffic.figures());
     onEvent({ kind: 'end', verdict: record.verdict, figures });
     return record;
+  } catch (error) {
+    throw redactError(error, redactor(known, options.headers));
   } finally {
     await client.close();
   }

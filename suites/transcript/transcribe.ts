@@ -7,6 +7,7 @@ import type {
   TranscriptTrial,
   TranscriptTrouble,
 } from '../../schemas/generated/types.ts';
+import type { Redact } from '../../schemas/redact.ts';
 import type { Answer, Reply } from '../answer.ts';
 import type { Delivery } from '../engine/courier.ts';
 import type { OnEvent, RunEvent } from '../engine/events.ts';
@@ -18,7 +19,7 @@ import { withoutKeys } from './stand-ins.ts';
 
 /** Turns what happens in a run into the lines of its transcript. No key is in them. */
 export function createTranscriber(header: RunHeader, write: (line: TranscriptLine) => void): OnEvent {
-  const redact = redactor(header.known);
+  const redact = redactor(header.known, header.headers);
   const numbers = new WeakMap<Reply, number>();
   let exchanges = 0;
 
@@ -82,7 +83,7 @@ type LineOf = {
   readonly [Kind in RunEvent['kind']]: (event: RunEvent & { readonly kind: Kind }) => TranscriptLine;
 };
 
-function startLine(header: RunHeader, at: number, redact: (text: string) => string): TranscriptStart {
+function startLine(header: RunHeader, at: number, redact: Redact): TranscriptStart {
   const { known, version, seed, cases, whole, hasStateHook, fixture, canary, rerun, path } = header;
   return {
     line: 'start',
@@ -99,13 +100,13 @@ function startLine(header: RunHeader, at: number, redact: (text: string) => stri
     skip: [...header.skip],
     stateHook: hasStateHook,
     notes: [...(header.notes ?? [])],
-    ...(rerun === undefined ? {} : { rerun }),
+    ...(rerun === undefined ? {} : { rerun: redact(rerun) }),
     ...(canary === undefined ? {} : { canary: [...canary] }),
     fixture: withoutKeys(fixture) as Record<string, unknown>,
   };
 }
 
-function requestLine(request: Request, redact: (text: string) => string): TranscriptRequest {
+function requestLine(request: Request, redact: Redact): TranscriptRequest {
   const { endpoint, method, target, headers, body, misplaced, credential } = request;
   return {
     endpoint,
@@ -134,7 +135,7 @@ function credentialLine(credential: Credential): TranscriptCredential {
   }
 }
 
-function answerLine(answer: Answer, redact: (text: string) => string): TranscriptAnswer {
+function answerLine(answer: Answer, redact: Redact): TranscriptAnswer {
   const { status, headers, text, json, sentAt, receivedAt, tookMs } = answer;
   const fields = Object.entries(headers).map(([name, values]) => [redact(name), values.map(redact)]);
   return {
@@ -148,5 +149,5 @@ function answerLine(answer: Answer, redact: (text: string) => string): Transcrip
   };
 }
 
-const redactValues = (fields: Readonly<Record<string, string>>, redact: (text: string) => string) =>
+const redactValues = (fields: Readonly<Record<string, string>>, redact: Redact) =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, redact(value)]));

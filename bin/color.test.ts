@@ -1,0 +1,31 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { wantsColor, type Sink } from './color.ts';
+
+const cases: readonly (readonly [env: Record<string, string>, sink: Sink, wants: boolean])[] = [
+  [{}, 'terminal', true],
+  [{}, 'pipe', false],
+  [{ TERM: 'xterm-256color' }, 'terminal', true],
+  [{ TERM: 'dumb' }, 'terminal', false],
+  [{ NO_COLOR: '1' }, 'terminal', false],
+  [{ NO_COLOR: '' }, 'terminal', true],
+  [{ FORCE_COLOR: '0' }, 'terminal', false],
+  [{ FORCE_COLOR: 'false' }, 'terminal', false],
+  [{ FORCE_COLOR: '1' }, 'pipe', true],
+  [{ FORCE_COLOR: '2' }, 'pipe', true],
+  [{ FORCE_COLOR: '3', TERM: 'dumb' }, 'pipe', true],
+  [{ FORCE_COLOR: 'true' }, 'pipe', true],
+  [{ FORCE_COLOR: '' }, 'pipe', false],
+  [{ FORCE_COLOR: '1', NO_COLOR: '1' }, 'pipe', true],
+  [{ FORCE_COLOR: '0', GITHUB_ACTIONS: 'true' }, 'pipe', false],
+  [{ GITHUB_ACTIONS: 'true' }, 'pipe', true],
+  [{ GITLAB_CI: 'true' }, 'pipe', true],
+  [{ GITLAB_CI: 'true', NO_COLOR: '1' }, 'pipe', false],
+  [{ GITHUB_ACTIONS: 'true' }, 'file', false],
+  [{ FORCE_COLOR: '1' }, 'file', true],
+  [{ CI: 'true' }, 'pipe', false],
+];
+
+for (const [env, sink, wants] of cases)
+  test(`${JSON.stringify(env)}, ${sink}: ${wants ? 'colour' : 'none'}`, () =>
+    assert.equal(wantsColor(env, sink), wants));

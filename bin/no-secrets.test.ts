@@ -1,0 +1,217 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before as beforeAll, describe, test } from 'node:test';
+import { reports, transcripts } from '../reports/index.ts';
+import { commandLine } from './command-line.ts';
+import { explain } from './exit-codes.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'ib-no-secrets-'));
+
+/** Keys of every state, one of them from the environment, one with signs that want escapes. */
+const env = { IB_TEST_KEY: 'env_Q7zR2mK9xW4v' };
+const keys = {
+  active: env.IB_TEST_KEY,
+  spare: 'pk/live+"8Kd0\\Zp3&=?V5',
+  revoked: '5b1f7c2e9a4d8063',
+  other: 'Yt5Wn0QsLr3HcE6u',
+} as const;
+const cookie = 'u7Xq2Lm8Vb4Nz1';
+const userId = '1a000000-0000-4000-8000-00000000000a';
+const fixture = join(folder, 'fixture.json');
+writeFileSync(
+  fixture,
+  JSON.stringify({
+    partners: [{ id: 'northwind' }, { id: 'contoso' }],
+    apiKeys: [
+      { key: '${IB_TEST_KEY}', partner: 'northwind', state: 'active' },
+      { key: keys.spare, partner: 'northwind', state: 'active' },
+      { key: keys.revoked, partner: 'northwind', state: 'revoked' },
+      { key: keys.other, partner: 'contoso', state: 'active' },
+    ],
+    users: [{ user_id: userId, partner: 'northwind', date_joined: '2024-02-29T23:59:59.999Z' }],
+  }),
+);
+
+const secrets = [...Object.values(keys), cookie];
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+
+/** What a hostile server does with a secret, in turn. */
+const leaks: readonly ((secret: string, response: ServerResponse) => void)[] = [
+  (secret, response) => void response.end(`wrong key ${secret}`),
+  (secret, response) => void response.end(JSON.stringify({ error: secret })),
+  (secret, response) =>
+    void response.end(JSON.stringify({ [secret]: 1, is_under_ib: true, date_joined: secret })),
+  (secret, response) => void response.end(`${secret.slice(0, Math.ceil(secret.length / 2))}…`),
+  (secret, response) => void response.end(`…${secret.slice(-12)}`),
+  (secret, response) => void response.end(`${'x'.repeat(2000 - 10)}${secret}`),
+  (secret, response) => void response.end(`?api_key=${encodeURIComponent(secret)}`),
+  (secret, response) =>
+    void response.end(`Basic ${base64(`${secret}:`)} ${base64(`user:${secret}`).slice(0, -4)}`),
+  (secret, response) => void response.end(Buffer.from(secret).toString('hex')),
+  (secret, response) => void response.end(secret.toUpperCase()),
+  (secret, response) => {
+    response.statusMessage = `No ${secret}`;
+    response
+      .writeHead(500, { 'content-type': `text/${encodeURIComponent(secret)}`, 'x-key': secret })
+      .end('{}');
+  },
+  (secret, response) =>
+    void response
+      .writeHead(302, {
+        location: `/login?key=${encodeURIComponent(secret)}`,
+        [`x-${Buffer.from(secret).toString('hex')}`]: 'y',
+      })
+      .end(),
+  (secret, response) => {
+    response.socket?.end(`HTTP/1.1 2x0 ${secret}\r\n\r\n`);
+  },
+  (secret, response) => {
+    response.writeHead(200, { 'content-length': '500' });
+    response.write(secret);
+    setImmediate(() => response.destroy());
+  },
+];
+
+let served = 0;
+const server = createServer((_: IncomingMessage, response) => {
+  const turn = served++;
+  leaks[turn % leaks.length]!(secrets[Math.floor(turn / leaks.length) % secrets.length]!, response);
+});
+let url = '';
+
+beforeAll(async () => {
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+});
+after(() => {
+  server.close();
+  server.closeAllConnections();
+});
+
+/** All that a command line puts out, as one text. */
+async function outputOf(argv: readonly string[]): Promise<{ readonly text: string; readonly code: number }> {
+  let text = '';
+  const take = (more: string) => void (text += more);
+  try {
+    const code = await commandLine(argv, {
+      env,
+      signal: new AbortController().signal,
+      print: async (more) => take(more),
+      writeError: take,
+      isTerminal: true,
+      terminal: { color: true, width: 80 },
+    });
+    return { text, code };
+  } catch (error) {
+    const { message, code } = explain(error);
+    return { text: text + message, code };
+  }
+}
+
+/** A text with its escapes undone, by other means than those of the redactor, and without line breaks. */
+function plain(text: string): string {
+  const characters = (code: string) => String.fromCharCode(parseInt(code, 16));
+  const once = (written: string) =>
+    written
+      .replaceAll(/\\u([0-9a-f]{4})/gi, (_, code: string) => characters(code))
+      .replaceAll(/\\(.)/g, '$1')
+      .replaceAll(/%([0-9a-f]{2})/gi, (_, code: string) => characters(code));
+  return `${text} ${once(text)} ${once(once(text))}`.replaceAll(/\s+/g, '').toLowerCase();
+}
+
+/** Parts of a secret that must stand nowhere. */
+function telling(secret: string): readonly string[] {
+  const runs = (text: string, length: number) =>
+    Array.from({ length: text.length - length + 1 }, (_, at) => text.slice(at, at + length));
+  const least = Math.max(8, Math.ceil(secret.length / 2));
+  return [
+    ...runs(secret, least),
+    ...runs(Buffer.from(secret).toString('hex'), 2 * least),
+    ...['', ':', 'user:'].flatMap((before) => runs(base64(before + secret).slice(8, -4), 12)),
+  ].map((part) => part.toLowerCase());
+}
+
+function assertClean(text: string): void {
+  const shown = plain(text);
+  for (const secret of secrets)
+    for (const part of telling(secret)) {
+      const at = shown.indexOf(part);
+      assert.ok(at < 0, `${part} of ${secret} in …${shown.slice(Math.max(0, at - 100), at + 100)}…`);
+    }
+}
+
+test('this test finds what it looks for', () => {
+  for (const secret of secrets)
+    for (const leak of [
+      secret,
+      secret.slice(0, -1),
+      encodeURIComponent(secret),
+      JSON.stringify(secret),
+      base64(`user:${secret}`),
+    ])
+      assert.throws(() => assertClean(`a ${leak} b`), leak);
+  assertClean('northwind, <key northwind/active> <header cookie>');
+});
+
+describe('no secret comes out, whatever a target does with it', () => {
+  const flags = ['--fixture', fixture, '--no-canary', '--cases', '20', '--seed', '1', '--timeout', '2000'];
+  const header = ['--header', `cookie: session=${cookie}`];
+  // A badge is made of a whole run only, and holds numbers alone.
+  const formats = Object.keys({ ...reports, ...transcripts }).filter((name) => name !== 'badge');
+  for (const concurrency of ['1', '16'])
+    test(`with ${concurrency} at once, in ${formats.join(', ')}, in the progress and the plan`, async () => {
+      const files = formats.map((format) => join(folder, `${concurrency}.${format}`));
+      const { text, code } = await outputOf([
+        'verify',
+        url,
+        ...flags,
+        ...header,
+        '--concurrency',
+        concurrency,
+        ...['valid', 'invalid-uuid', 'foreign-ib', 'auth', 'robustness'].flatMap((suite) => [
+          '--suite',
+          suite,
+        ]),
+        ...formats.flatMap((format, at) => ['--report', `${format}=${files[at]}`]),
+      ]);
+      assert.equal(code, 1, text);
+      assertClean(text);
+      for (const file of files) {
+        const report = readFileSync(file, 'utf8');
+        assertClean(report);
+      }
+      assert.match(
+        readFileSync(join(folder, `${concurrency}.json`), 'utf8'),
+        /<key northwind\/active>[^]*<header cookie>/,
+      );
+    });
+});
+
+/** Errors that hold something secret, and what they say of it. */
+const errors: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
+  [
+    ['verify', `http://127.0.0.1:9/${keys.active}`, '--fixture', fixture],
+    /127\.0\.0\.1:9\/<key northwind\/active>/,
+  ],
+  [['verify', `ftp://user:${keys.other}@here`], /ftp:\/\/…@here: needs http/],
+  [['verify', `http://us er:${keys.other}/x@here`], /http:\/\/…@here: is not a URL/],
+  [['verify', `http://here?key=${keys.other}`], /http:\/\/here\?…: a base URL has no query/],
+  [['verify', url, '--state-url', `http://here?key=${keys.other}`], /here\?…: a base URL/],
+  [
+    ['mock', '--admin-token', keys.other, '--admin-token', keys.other],
+    /--admin-token was given more than once/,
+  ],
+  [['mock', '--admin-token', `${keys.other} ä`], /--admin-token needs visible ASCII/],
+  [['verify', '--header', `authorization: Bearer ${keys.other}`], /Authorization is what is tested/],
+];
+
+for (const [argv, says] of errors)
+  test(`no secret comes out of an error: ${says.source}`, async () => {
+    const { text } = await outputOf(argv);
+    assert.match(text, says);
+    assertClean(text);
+  });

@@ -1,0 +1,191 @@
+import assert from 'node:assert/strict';
+import { spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import { createServer, type RequestListener } from 'node:http';
+import type { AddressInfo } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { describe, test, type TestContext } from 'node:test';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { commandLine } from './command-line.ts';
+import { explain } from './exit-codes.ts';
+import { builtInFixture } from './fixture-file.ts';
+
+/** A server that answers everything alike, and wrongly; `onRequest` sees the first one. */
+async function serve(
+  t: TestContext,
+  onRequest: () => void,
+  answer: RequestListener = (_, response) => void response.end('{}'),
+) {
+  let isFirst = true;
+  const server = createServer((request, response) => {
+    if (isFirst) onRequest();
+    isFirst = false;
+    answer(request, response);
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  t.after(() => {
+    server.close();
+    server.closeAllConnections();
+  });
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+}
+
+function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ib-nothing-lost-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const always = ['--fixture', builtInFixture.pathname, '--no-canary', '--cases', '1', '--suite', 'valid'];
+
+async function call(argv: readonly string[], print = async (_: string) => {}) {
+  let aside = '';
+  const surroundings = {
+    env: {},
+    signal: new AbortController().signal,
+    print,
+    writeError: (more: string) => void (aside += more),
+    isTerminal: false,
+    terminal: { color: true, width: 100 },
+  };
+  try {
+    return { code: await commandLine(argv, surroundings), aside };
+  } catch (error) {
+    const { code, message } = explain(error);
+    return { code, aside: aside + message };
+  }
+}
+
+test('of several reports each that cannot be written is told, the others are written, and so is the verdict', async (t) => {
+  const folder = folderOf(t);
+  const gone = join(folder, 'gone');
+  mkdirSync(gone);
+  const url = await serve(t, () => rmSync(gone, { recursive: true }));
+  const kept = join(folder, 'kept.json');
+  const reports = [`json=${join(gone, 'a.json')}`, `console=${join(gone, 'b.txt')}`, `json=${kept}`];
+  const flags = reports.flatMap((report) => ['--report', report]);
+  const { code, aside } = await call(['verify', url, ...always, ...flags]);
+  assert.equal(code, 2);
+  assert.match(aside, /gone\/a\.json: the report cannot be written: its folder does not exist/);
+  assert.match(aside, /gone\/b\.txt: the report cannot be written: its folder does not exist/);
+  assert.match(aside, /the verdict, all the same: nonconformant: \d+ of \d+ required failed/);
+  assert.equal((JSON.parse(readFileSync(kept, 'utf8')) as RunRecord).verdict, 'nonconformant');
+});
+
+test('a report in a file has no colour', async (t) => {
+  const file = join(folderOf(t), 'x.txt');
+  let shown = '';
+  const url = await serve(t, () => undefined);
+  await call(
+    ['verify', url, ...always, '--report', 'console', '--report', `console=${file}`],
+    async (more) => void (shown += more),
+  );
+  assert.ok(shown.includes('\u001b['));
+  assert.ok(!readFileSync(file, 'utf8').includes('\u001b'));
+});
+
+test('one file under two names is one file', async () => {
+  const { code, aside } = await call(['verify', '--report', 'json=x', '--report', 'console=./x']);
+  assert.equal(code, 2);
+  assert.match(aside, /two reports would be written to .*x; give each its own file/);
+});
+
+test('at the end of --max-duration what is under way is cut off, for want of time', async (t) => {
+  const file = join(folderOf(t), 'run.json');
+  // Every other request hangs: some come through.
+  let turn = 0;
+  const url = await serve(
+    t,
+    () => undefined,
+    (_, response) => void (turn++ % 2 === 0 && response.end('{}')),
+  );
+  const bounds = ['--max-duration', '300ms', '--timeout', '20000'];
+  const { code } = await call(['verify', url, ...always, ...bounds, '--report', `json=${file}`]);
+  const { requirements } = JSON.parse(readFileSync(file, 'utf8')) as RunRecord;
+  const open = requirements.filter((row) => row.outcome === 'inconclusive');
+  assert.ok(open.some(({ reason }) => reason === 'budget'));
+  assert.ok(open.every(({ reason }) => reason !== 'timeout' && reason !== 'network'));
+  assert.notEqual(code, 0);
+});
+
+describe('as a process', () => {
+  const cli = join(import.meta.dirname, 'ib-conformance.mjs');
+  const start = (t: TestContext, ...argv: readonly string[]): ChildProcess => {
+    const child = spawn(process.execPath, [cli, 'verify', ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
+    t.after(() => child.kill('SIGKILL'));
+    return child;
+  };
+
+  for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
+    test(`${signal} in the middle is told, and what was found is written`, async (t) => {
+      const folder = folderOf(t);
+      const url = await serve(
+        t,
+        () => child.kill(signal),
+        () => undefined,
+      );
+      const child = start(
+        t,
+        url,
+        '--fixture',
+        builtInFixture.pathname,
+        '--no-canary',
+        '--report',
+        `json=${join(folder, 'x')}`,
+      );
+      const said = text(child.stderr!);
+      const [code] = (await once(child, 'exit')) as [number];
+      assert.equal(code, 130, await said);
+      assert.match(
+        await said,
+        new RegExp(`ib-conformance: interrupted by ${signal}; what was found so far is reported`),
+      );
+      const record = JSON.parse(readFileSync(join(folder, 'x'), 'utf8')) as RunRecord;
+      assert.equal(record.interrupted, true);
+      assert.ok(record.notes.includes(`Interrupted by ${signal}.`));
+      assert.deepEqual(readdirSync(folder), ['x']);
+    });
+
+  test('SIGINT before the first request leaves a record, too', async (t) => {
+    const file = join(folderOf(t), 'x');
+    let requests = 0;
+    const url = await serve(t, () => requests++);
+    const child = start(t, url, '--fixture', builtInFixture.pathname, '--report', `json=${file}`);
+    // The plan is told before anything is sent.
+    child.stderr!.once('data', () => child.kill('SIGINT'));
+    const [code] = (await once(child, 'exit')) as [number];
+    const record = JSON.parse(readFileSync(file, 'utf8')) as RunRecord;
+    assert.deepEqual([code, record.interrupted, record.verdict, requests], [130, true, 'incomplete', 0]);
+  });
+
+  test('a reader who has seen enough changes neither the verdict nor the other reports', async (t) => {
+    const file = join(folderOf(t), 'x');
+    const url = await serve(t, () => undefined);
+    const child = start(t, url, ...always, '--report', 'console', '--report', `json=${file}`);
+    const said = text(child.stderr!);
+    child.stdout!.destroy();
+    const [code] = (await once(child, 'exit')) as [number];
+    assert.equal(code, 1);
+    assert.doesNotMatch(await said, /cannot be written/);
+    assert.equal((JSON.parse(readFileSync(file, 'utf8')) as RunRecord).verdict, 'nonconformant');
+  });
+
+  test('standard output that cannot be written is told, with the verdict', async (t) => {
+    const url = await serve(t, () => undefined);
+    const child = spawn(
+      'bash',
+      ['-c', '"$@" > /dev/full', 'bash', process.execPath, cli, 'verify', url, ...always],
+      {
+        stdio: ['ignore', 'pipe', 'pipe'],
+      },
+    );
+    const said = text(child.stderr);
+    const [code] = (await once(child, 'exit')) as [number];
+    assert.equal(code, 2);
+    assert.match(await said, /the verdict, all the same: nonconformant/);
+    assert.match(await said, /standard output cannot be written: the disk is full/);
+  });
+});

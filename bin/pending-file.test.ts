@@ -1,0 +1,156 @@
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import {
+  chmodSync,
+  existsSync,
+  lstatSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { Problem } from '../schemas/problem.ts';
+import { prepareFile } from './pending-file.ts';
+
+function folderOf(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ib-pending-'));
+  t.after(() => rmSync(folder, { recursive: true, force: true }));
+  return folder;
+}
+
+const refusal = (says: RegExp) => (error: unknown) => {
+  assert.ok(error instanceof Problem);
+  assert.match(error.message, says);
+  return true;
+};
+
+test('a file is there whole, and nothing beside it; until then it is as it was', async (t) => {
+  const folder = folderOf(t);
+  const file = join(folder, 'x');
+  writeFileSync(file, 'before');
+  const pending = await prepareFile(file, 'the report');
+  assert.equal(readFileSync(file, 'utf8'), 'before');
+  await pending.write(['af', 'ter']);
+  assert.equal(readFileSync(file, 'utf8'), 'after');
+  assert.deepEqual(readdirSync(folder), ['x']);
+  await pending.discard();
+  assert.deepEqual(readdirSync(folder), ['x']);
+});
+
+test('what is discarded, or breaks off, leaves the file as it was', async (t) => {
+  const folder = folderOf(t);
+  const file = join(folder, 'x');
+  writeFileSync(file, 'before');
+  await (await prepareFile(file, 'the report')).discard();
+  const brokenOff = function* () {
+    yield 'half';
+    throw new RangeError('no more');
+  };
+  await assert.rejects((await prepareFile(file, 'the report')).write(brokenOff()), RangeError);
+  assert.equal(readFileSync(file, 'utf8'), 'before');
+  assert.deepEqual(readdirSync(folder), ['x']);
+});
+
+for (const mode of [0o600, 0o644, 0o664])
+  test(`permissions are kept: ${mode.toString(8)}`, async (t) => {
+    const file = join(folderOf(t), 'x');
+    writeFileSync(file, '');
+    chmodSync(file, mode);
+    await (await prepareFile(file, 'the report')).write('after');
+    assert.equal(statSync(file).mode & 0o777, mode);
+    await (await prepareFile(file, 'the keys', 0o600)).write('secret');
+    assert.equal(statSync(file).mode & 0o777, 0o600);
+  });
+
+for (const target of ['there', 'not there yet'])
+  test(`a symbolic link stays one, to a file that is ${target}`, async (t) => {
+    const folder = folderOf(t);
+    mkdirSync(join(folder, 'real'));
+    if (target === 'there') writeFileSync(join(folder, 'real', 'x'), 'before');
+    symlinkSync(join('real', 'x'), join(folder, 'link'));
+    await (await prepareFile(join(folder, 'link'), 'the report')).write('after');
+    assert.ok(lstatSync(join(folder, 'link')).isSymbolicLink());
+    assert.equal(readFileSync(join(folder, 'real', 'x'), 'utf8'), 'after');
+    assert.deepEqual(readdirSync(join(folder, 'real')), ['x']);
+  });
+
+test('a name may be as long as the file system lets it be', async (t) => {
+  const folder = folderOf(t);
+  await (await prepareFile(join(folder, 'x'.repeat(255)), 'the report')).write('whole');
+  await assert.rejects(
+    prepareFile(join(folder, 'x'.repeat(256)), 'the report'),
+    refusal(/its name is too long$/),
+  );
+});
+
+test('a folder that vanishes meanwhile is told', async (t) => {
+  const folder = join(folderOf(t), 'reports');
+  mkdirSync(folder);
+  const pending = await prepareFile(join(folder, 'x'), 'the report');
+  rmSync(folder, { recursive: true });
+  await assert.rejects(
+    pending.write('text'),
+    refusal(/x: the report cannot be written: its folder does not exist$/),
+  );
+});
+
+test('links in a circle are told', async (t) => {
+  const link = join(folderOf(t), 'link');
+  symlinkSync(link, link);
+  await assert.rejects(prepareFile(link, 'the report'), refusal(/lead in a circle$/));
+});
+
+const inAProcess = (work: string, ...shell: readonly string[]) => {
+  const script = `
+    const { prepareFile } = await import(${JSON.stringify(join(import.meta.dirname, 'pending-file.ts'))});
+    ${work}`;
+  const node = [process.execPath, '--import', 'tsx', '--input-type=module', '--eval', script];
+  const [command, ...args] = [...shell, ...node];
+  return spawnSync(command!, args, { encoding: 'utf8', cwd: import.meta.dirname });
+};
+
+test('nothing is left behind by a process that ends at once', (t) => {
+  const folder = folderOf(t);
+  const { stdout, status } = inAProcess(`
+    const { readdirSync } = await import('node:fs');
+    await prepareFile(${JSON.stringify(join(folder, 'x'))}, 'the report');
+    process.stdout.write(String(readdirSync(${JSON.stringify(folder)}).length));
+    process.exit(3);`);
+  assert.deepEqual([stdout, status], ['1', 3]);
+  assert.deepEqual(readdirSync(folder), []);
+});
+
+test('where the disk takes no more, the file is as it was, and the reason is told', (t) => {
+  const file = join(folderOf(t), 'x');
+  writeFileSync(file, 'before');
+  const { stdout } = inAProcess(
+    `const pending = await prepareFile(${JSON.stringify(file)}, 'the report');
+    await pending.write('x'.repeat(100_000)).catch((error) => process.stdout.write(error.message));`,
+    'bash',
+    '-c',
+    'ulimit -f 10; exec "$@"',
+    'bash',
+  );
+  assert.match(stdout, /x: the report cannot be written: it is larger than a file may be here$/);
+  assert.equal(readFileSync(file, 'utf8'), 'before');
+});
+
+test('what is open already is written to where it stands', (t) => {
+  const file = join(folderOf(t), 'x');
+  const script = `process.stdout.write('before '); await (await prepareFile('/dev/stdout', 'the report')).write('text ');`;
+  inAProcess(script, 'bash', '-c', `{ "$@"; echo after; } > ${file}`, 'bash');
+  assert.equal(readFileSync(file, 'utf8'), 'before text after\n');
+  assert.equal(inAProcess(script).stdout, 'before text ');
+});
+
+test('a full device is told', { skip: !existsSync('/dev/full') }, async () => {
+  const pending = await prepareFile('/dev/full', 'the report');
+  await assert.rejects(pending.write('text'), refusal(/the disk is full$/));
+});

@@ -1,0 +1,51 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Failed } from '../schemas/generated/types.ts';
+import { alike } from './alike.ts';
+import { sampleRecord } from './sample-record.ts';
+
+const sample = sampleRecord.requirements.find((result) => result.outcome === 'failed')!;
+
+/** A failure with an answer of that status and body. */
+const failure = (id: string, status: number, body: string, more: Partial<Failed> = {}): Failed => ({
+  ...sample,
+  id,
+  level: 'required',
+  counterexample: {
+    request: { method: 'GET', target: `/${id}`, headers: {} },
+    response: { status, headers: { 'content-type': 'text/html' }, body },
+    curl: 'curl',
+  },
+  ...more,
+});
+const ids = (findings: readonly Failed[]) => findings.map(({ id }) => id).join(' ');
+const told = (findings: readonly Failed[]) =>
+  alike(findings).map(({ shown, rest }) => `${ids(shown)} | ${ids(rest)}`);
+
+test('of many that look alike three are shown, and the order is kept', () => {
+  const many = Array.from({ length: 40 }, (_, at) => failure(`a${at}`, 500, 'oops'));
+  const [all] = alike(many);
+  assert.deepEqual([ids(all!.shown), all!.rest.length], ['a0 a1 a2', 37]);
+  assert.deepEqual([...all!.shown, ...all!.rest], many);
+});
+
+test('four are all shown: one is not worth a remark', () => {
+  const few = (count: number) => Array.from({ length: count }, (_, at) => failure(`a${at}`, 500, 'oops'));
+  assert.deepEqual(told(few(4)), ['a0 a1 a2 a3 | ']);
+  assert.deepEqual(told(few(5)), ['a0 a1 a2 | a3 a4']);
+  assert.deepEqual(told([]), []);
+});
+
+test('ids and numbers make no difference; status, body, aspect, level and the lack of an answer do', () => {
+  const some = [
+    failure('a', 404, 'no 11111111-1111-4111-8111-111111111111 at 1705314600000'),
+    failure('b', 404, 'no AAAAAAAA-1111-4111-8111-111111111111 at 2'),
+    failure('c', 400, 'no 3 at 4'),
+    failure('d', 404, 'not so'),
+    failure('e', 404, 'no 5 at 6', { aspect: 'message' }),
+    failure('f', 404, 'no 5 at 6', { level: 'recommended' }),
+    failure('g', 404, '', { counterexample: { ...sample.counterexample!, trouble: 'broken off' } }),
+  ];
+  delete (some[6]!.counterexample as { response?: unknown }).response;
+  assert.deepEqual(told(some), ['a b | ', 'c | ', 'd | ', 'e | ', 'f | ', 'g | ']);
+});

@@ -1,0 +1,193 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import { Problem } from './problem.ts';
+import { redactError } from './redact-error.ts';
+import { redactorOf, type Secret } from './redact.ts';
+
+const key = 'sk_live_Zx81-Q0pLk/vB7+T';
+const name = '<key northwind/active>';
+const secrets: readonly Secret[] = [
+  { value: key, name, owner: 'northwind' },
+  { value: 'northwind-spare-4711', name: '<key northwind/active/2>', owner: 'northwind' },
+  { value: 'q"uo\\te&<d>%20;=', name: '<key northwind/active/3>', owner: 'northwind' },
+  { value: 'ab12', name: '<key contoso/active>', owner: 'contoso' },
+  { value: '00000000', name: '<key contoso/active/2>', owner: 'contoso' },
+];
+const redact = redactorOf(secrets);
+
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const perCharacter = (text: string, write: (code: number) => string) =>
+  [...text].map((character) => write(character.charCodeAt(0))).join('');
+const hex = (code: number) => code.toString(16).padStart(2, '0');
+
+/** Every way to write a text that a reader can undo. */
+const writings: Readonly<Record<string, (text: string) => string>> = {
+  'as it is': (text) => text,
+  'in lower case': (text) => text.toLowerCase(),
+  'in upper case': (text) => text.toUpperCase(),
+  'percent-encoded': encodeURIComponent,
+  'percent-encoded twice': (text) => encodeURIComponent(encodeURIComponent(text)),
+  'percent-encoded more than need be': (text) => perCharacter(text, (code) => `%${hex(code)}`),
+  'percent-encoded in upper case': (text) => perCharacter(text, (code) => `%${hex(code).toUpperCase()}`),
+  'percent-encoded here and there': (text) =>
+    perCharacter(text, (code) => (code % 2 === 0 ? `%${hex(code)}` : String.fromCharCode(code))),
+  'in JSON': (text) => JSON.stringify(text).slice(1, -1),
+  'in JSON within JSON': (text) => JSON.stringify(JSON.stringify(text).slice(1, -1)).slice(1, -1),
+  'in JSON with escapes that need not be': (text) => perCharacter(text, (code) => `\\u00${hex(code)}`),
+  'in JSON with escaped slashes': (text) =>
+    JSON.stringify(text)
+      .slice(1, -1)
+      .replaceAll('/', String.raw`\/`),
+  'with escapes of a programming language': (text) => perCharacter(text, (code) => `\\x${hex(code)}`),
+  'in HTML': (text) =>
+    text.replaceAll('&', '&amp;').replaceAll('<', '&lt;').replaceAll('>', '&gt;').replaceAll('"', '&quot;'),
+  'in HTML by numbers': (text) =>
+    perCharacter(text, (code) => (code % 2 === 0 ? `&#${code};` : `&#x${hex(code)};`)),
+  'in hexadecimal': (text) => Buffer.from(text).toString('hex'),
+  'in hexadecimal, in upper case': (text) => Buffer.from(text).toString('hex').toUpperCase(),
+};
+
+/** The same inside a longer text, at each place that it may have in a group of three bytes. */
+const inBase64: Readonly<Record<string, (text: string) => string>> = {
+  'in base64': base64,
+  'in base64 as a user name': (text) => base64(`${text}:`),
+  'in base64 as a password': (text) => base64(`:${text}`),
+  'in base64 behind two characters': (text) => base64(`x:${text}:y`),
+  'in base64url': (text) => Buffer.from(`{"key":"${text}"}`).toString('base64url'),
+  'in base64, percent-encoded': (text) => encodeURIComponent(base64(`user:${text}`)),
+};
+
+/** A secret that is no word and no number, in visible ASCII as keys are. */
+const anySecret = fc
+  .stringMatching(/^[!-~]{12,60}$/)
+  .filter((text) => new Set(text.toLowerCase()).size >= 8 && !/[a-z]{6}/i.test(text));
+
+describe('a secret does not come out', () => {
+  for (const [how, write] of Object.entries({ ...writings, ...inBase64 }))
+    test(how, () => {
+      fc.assert(
+        fc.property(anySecret, (value) => {
+          const written = write(value);
+          const clean = redactorOf([{ value, name }])(`{"error":"(${written})"}`);
+          assert.ok(clean.includes(name), `${written} in ${clean}`);
+          // In base64, what stands beside it decides a character or two.
+          if (how in writings) assert.ok(!clean.includes(written) || name.includes(written), clean);
+          else assert.ok(!clean.includes(written.slice(4, -4)), clean);
+        }),
+      );
+      for (const secret of secrets.slice(0, 3)) {
+        const clean = redact(`a ${write(secret.value)} b`);
+        if (how in writings) assert.equal(clean, `a ${secret.name} b`);
+        else assert.match(clean, /^a \S{0,12}<key northwind\/active(?:\/\d)?>\S{0,12} b$/);
+      }
+    });
+  test('where its beginning, its end or its middle is left, 8 characters or more and half of it', () => {
+    for (let length = key.length / 2; length < key.length; length++)
+      for (let from = 0; from + length <= key.length; from++)
+        assert.equal(redact(`"${key.slice(from, from + length)}…`), `"${name}…`);
+    const encoded = base64(`user:${key}`);
+    assert.equal(redact(`Basic ${encoded.slice(0, 26)}`).includes(encoded.slice(8, 24)), false);
+    assert.equal(redact(encodeURIComponent(key).slice(0, -3)), `${name}%`);
+  });
+  test('where the text ends in the middle of an escape', () => {
+    const written = perCharacter(key, (code) => `\\u00${hex(code)}`);
+    assert.match(redact(written.slice(0, -2)), /^<key northwind\/active>\\u00$/);
+  });
+  test('where it stands many times, or two overlap', () => {
+    assert.equal(redact(`${key}${key} ${key.toUpperCase()}`), `${name}${name} ${name}`);
+    const two = redactorOf([
+      { value: 'first-1234-last', name: '<one>' },
+      { value: 'last-5678-of-all', name: '<two>' },
+    ]);
+    assert.equal(two('(first-1234-last-5678-of-all)'), '(<two>)');
+  });
+  test('where one holds the other, the longer one gives the name', () => {
+    const nested = redactorOf([
+      { value: 'pk_live_1', name: '<short>' },
+      { value: 'pk_live_1_and_more', name: '<long>' },
+    ]);
+    assert.equal(nested('pk_live_1_and_more pk_live_1'), '<long> <short>');
+  });
+});
+
+/** Texts that hold no secret, however much they look like one. */
+const innocent: Readonly<Record<string, string>> = {
+  'names of secrets': `${name} <key northwind/active/2>`,
+  'the partner': 'partner northwind, northwind-fixture.json',
+  'less than half of a key': key.slice(0, 11),
+  'less than 8 characters': key.slice(0, 7),
+  'short keys within words and numbers': 'cab123 ab12c AB12 100000000 000000000.5',
+  'ids that hold a key': '00000000-0000-4000-8000-000000000001 {"id":"3f2504e0-4f89-41d3-9a0c-0305e82c3301"}',
+  'escapes of other things': String.raw`%zz %20 \u12 \" &amp; &#x110000; \u{ffffff}`,
+  nothing: '',
+};
+
+describe('nothing else is touched', () => {
+  for (const [what, text] of Object.entries(innocent)) test(what, () => assert.equal(redact(text), text));
+  test('done twice, it changes nothing more', () => {
+    fc.assert(
+      fc.property(
+        fc.array(fc.oneof(fc.string(), fc.constantFrom(key, key.slice(9), name, '%', '\\'))),
+        (parts) => {
+          const once = redact(parts.join(''));
+          assert.equal(redact(once), once);
+        },
+      ),
+    );
+  });
+  test('in any text without a secret', () => {
+    fc.assert(
+      fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => assert.equal(redact(text), text)),
+    );
+  });
+  test('of a name that holds another secret', () => {
+    const mutual = redactorOf([
+      { value: 'partner-42x9', name: '<key northwind/active>', owner: 'northwind' },
+      { value: key, name: '<key partner-42x9/active>', owner: 'partner-42x9' },
+    ]);
+    assert.equal(mutual(`${key} <partner-42x9>`), '<key partner-42x9/active> <<key northwind/active>>');
+    assert.equal(mutual(mutual(key)), '<key partner-42x9/active>');
+  });
+  test('for ids beside keys that are ids', () => {
+    const known = redactorOf([
+      { value: '00000000-0000-4000-8000-00000000000a', name: '<a>' },
+      { value: '3f2504e0-4f89-41d3-9a0c-0305e82c3301', name: '<b>' },
+    ]);
+    for (const id of ['00000000-0000-4000-8000-000000000001', '00000000-0000-4000-8000-00000000000g'])
+      assert.equal(known(id), id);
+    assert.equal(known('3F2504E0-4f89-41d3-9a0c-0305e82c3301'), '<b>');
+    assert.equal(known('(3f2504e0-4f89-41d3-9a0c'), '(<b>');
+  });
+});
+
+describe('what cannot be hidden is left', () => {
+  for (const [value, text] of [
+    ['abc', 'abc'],
+    ['user_id', '{"user_id":"1"}'],
+    ['deposit-check', '/api/ib/deposit-check'],
+    ['northwind', 'partner northwind'],
+  ] as const)
+    test(value, () => assert.equal(redactorOf([{ value, name, owner: 'northwind' }])(text), text));
+  test('but short ones are hidden where they stand alone', () => {
+    assert.equal(
+      redact('key=ab12&x "ab12" 00000000'),
+      'key=<key contoso/active>&x "<key contoso/active>" <key contoso/active/2>',
+    );
+  });
+});
+
+test('a name that means something to String.replace does not bring the secret back', () => {
+  for (const odd of ['a$&b', 'a$`b', "a$'b", 'a$$b'])
+    assert.equal(redactorOf([{ value: key, name: odd }])(`x ${key} y`), `x ${odd} y`);
+});
+
+test('an error is told without secrets, in its message, its stack and its causes', () => {
+  const problem = redactError(new Problem('unreachable', `no ${key}`), redact);
+  assert.ok(problem instanceof Problem);
+  assert.deepEqual([problem.code, problem.message], ['unreachable', `no ${name}`]);
+  const error = redactError(new Error(`a ${key}`, { cause: new Error(`b ${key}`) }), redact) as Error;
+  assert.doesNotMatch(`${error.stack} ${(error.cause as Error).stack}`, /sk_live/);
+  assert.match(error.stack!, /redact\.test\.ts/);
+  assert.equal((redactError(key, redact) as Error).message, name);
+});
