@@ -9,7 +9,7 @@ import { onSignals } from './signals.ts';
  * the second one ends the process at once.
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  // The one place that does not wait for anything: whoever signals twice wants just that.
+  // This does not wait for anything: whoever signals twice wants just that.
   // oxlint-disable-next-line unicorn/no-process-exit
   const signal = onSignals(process, () => process.exit(exitCodes.interrupted[0]));
   // What nobody waited for must not look like a verdict, which an exit code of 1 would.
@@ -29,6 +29,8 @@ export async function main(argv: readonly string[]): Promise<number> {
       env,
       signal,
       print,
+      // oxlint-disable-next-line unicorn/no-process-exit
+      leave: (code) => process.exit(code),
       writeError,
       isTerminal: stderr.isTTY,
       terminal: {

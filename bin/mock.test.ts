@@ -3,11 +3,13 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
   existsSync,
+  mkdirSync,
   mkdtempSync,
   readdirSync,
   readFileSync,
   renameSync,
   rmSync,
+  symlinkSync,
   writeFileSync,
 } from 'node:fs';
 import { createServer } from 'node:http';
@@ -92,7 +94,8 @@ describe('wrong flags', () => {
       isTerminal: false,
       terminal: { color: false, width: 100 },
     };
-    const error: unknown = await commandLine(['mock', '--port', '0', ...flags], surroundings).then(
+    const port = flags.includes('--port') ? [] : ['--port', '0'];
+    const error: unknown = await commandLine(['mock', ...port, ...flags], surroundings).then(
       () => assert.fail('it runs'),
       (reason: unknown) => reason,
     );
@@ -104,6 +107,9 @@ describe('wrong flags', () => {
     ['--journal -1', /--journal -1: needs a whole number from 0/],
     ['--max-worlds 0', /--max-worlds 0: needs a whole number from 1/],
     ['--no-admin --admin-port 0', /--no-admin leaves nothing/],
+    ['--base-path /a?b', /--base-path \/a\?b: is not the path of a URL/],
+    ['--base-path /__admin/', /--base-path \/__admin\/: there is the admin API/],
+    ['--port 4999 --admin-port 4999', /--admin-port 4999: is that of --port/],
     ['--admin-port x', /--admin-port x: needs a whole number/],
     ['--tls-cert c.pem', /belong together/],
     ['--tls-cert no.pem --tls-key no.pem', /--tls-cert no.pem: cannot be read \(ENOENT\)/],
@@ -123,6 +129,35 @@ describe('wrong flags', () => {
       assert.equal(code, 2);
       assert.match(message, says);
     });
+});
+
+test('an address of IPv6 may stand in brackets, and is loopback all the same', async (t) => {
+  const mock = await run(t, '--host', '[::1]');
+  assert.match(mock.url, /^http:\/\/\[::1\]:\d+$/);
+  assert.equal((await mock.ask('/__admin/clock')).status, 200);
+});
+
+test('a port that is in use is told with its flag', async (t) => {
+  const taken = createServer().listen(0, '127.0.0.1');
+  await once(taken, 'listening');
+  t.after(() => taken.close());
+  const { port } = taken.address() as AddressInfo;
+  for (const [flag, other] of [
+    ['--port', '--admin-port'],
+    ['--admin-port', '--port'],
+  ] as const) {
+    const surroundings = {
+      env: {},
+      signal: new AbortController().signal,
+      print: assert.fail,
+      writeError: assert.fail,
+      isTerminal: false,
+      terminal: { color: false, width: 100 },
+    };
+    await assert.rejects(commandLine(['mock', flag, `${port}`, other, '0'], surroundings), {
+      message: `cannot listen on 127.0.0.1:${port}: the port is in use; give another ${flag}, or ${flag} 0 for a free one`,
+    });
+  }
 });
 
 test('the log has the reason of each answer, and JSON is an object a line', async (t) => {
@@ -253,6 +288,22 @@ test('--watch loads a fixture again when it changes, and serves the old one wher
   assert.doesNotMatch(mock.printed() + mock.complained(), /first|second|third/);
 });
 
+test('--watch sees a folder that is replaced by another, as a mounted one is', async (t) => {
+  const mount = mkdtempSync(join(folder, 'mount-'));
+  for (const key of ['first', 'second']) {
+    mkdirSync(join(mount, key));
+    const apiKeys = [{ key, partner: 'p', state: 'active' }];
+    writeFileSync(join(mount, key, 'fixture.json'), JSON.stringify({ apiKeys }));
+  }
+  symlinkSync('first', join(mount, 'data'));
+  symlinkSync('data/fixture.json', join(mount, 'fixture.json'));
+  const mock = await run(t, '--fixture', join(mount, 'fixture.json'), '--watch');
+  symlinkSync('second', join(mount, 'next'));
+  renameSync(join(mount, 'next'), join(mount, 'data'));
+  await mock.untilPrinted(/fixture\.json again\n/);
+  assert.equal((await mock.ask(userPath, 'second')).status, 200);
+});
+
 describe('healthcheck', () => {
   const check = async (...args: readonly string[]) => {
     let complained = '';
@@ -338,6 +389,22 @@ describe('as a process', () => {
     const url = line.replace('listening on ', '');
     for (let nth = 0; nth < 3; nth++) assert.equal((await fetch(url + userPath)).status, 401);
     assert.equal(await ends(child, () => child.kill('SIGTERM')), 0);
+  });
+
+  test('SIGTERM ends it where nobody reads its log, and nothing is said of that', async (t) => {
+    const child = spawn(process.execPath, [cli, 'mock', '--port', '0'], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    t.after(() => child.kill('SIGKILL'));
+    const said = allOf(child.stderr);
+    let printed = '';
+    while (!printed.includes('\n')) printed += String((await once(child.stdout, 'data'))[0]);
+    child.stdout.pause();
+    const url = /^listening on (\S+)/.exec(printed)![1]!;
+    // More than a pipe and both its ends hold.
+    for (let count = 0; count < 200; count++) await fetch(`${url}/${'x'.repeat(10_000)}`);
+    assert.equal(await ends(child, () => child.kill('SIGTERM')), 0);
+    assert.equal(await said, '');
   });
 
   test('a scorecard that cannot be written is told, with exit code 2', async (t) => {

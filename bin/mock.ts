@@ -2,17 +2,19 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { reference } from '../mock/behaviour.ts';
 import type { ClockMode } from '../mock/clock.ts';
-import { isLoopback, startMock, type Mock, type MockOptions } from '../mock/server.ts';
+import { isLoopback, isToken, startMock, type Mock, type MockOptions } from '../mock/server.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { unlessClosed } from './closed-pipe.ts';
 import { deviation, deviations, listed } from './deviation.ts';
 import { loadFixture } from './fixture-file.ts';
 import { magicLines } from './magic-values.ts';
+import { logLines, type LogLines } from './log-lines.ts';
 import { logs, type LogFormat } from './mock-log.ts';
+import { oneAtATime } from './one-at-a-time.ts';
 import type { Surroundings } from './surroundings.ts';
 import { wholeNumber } from './values.ts';
-import { watchFile } from './watch-file.ts';
+import { stampOf, watchFile } from './watch-file.ts';
 
 /** The flags of `mock`, as they were typed. */
 export interface MockFlags {
@@ -43,6 +45,9 @@ export interface MockFlags {
 /** How long (ms) answers that are under way may take when the mock is to end. */
 const PATIENCE = 800;
 
+/** How long (ms) what waits of the log may take then. */
+const LOG_PATIENCE = 150;
+
 /** Serves until the signal fires, and returns the exit code. */
 export async function mock(flags: MockFlags, surroundings: Surroundings): Promise<number> {
   const { print } = surroundings;
@@ -51,17 +56,23 @@ export async function mock(flags: MockFlags, surroundings: Surroundings): Promis
     await print(listed(await deviations[list]()));
     return 0;
   }
+  // Taken before the fixture is read: what changes meanwhile is a change.
+  const stamp = flags.watch ? stampOf(flags.fixture ?? '') : '';
   const fixture = await fixtureOf(flags, surroundings);
   const admin = adminOf(flags);
-  const options = await optionsOf(flags, surroundings, fixture, admin);
+  const lines = logLines(print, (count) =>
+    logs[flags.log].event(Date.now(), `${count} requests are not in this log: nobody read it`),
+  );
+  const options = await optionsOf(flags, lines, fixture, admin);
   const scorecards =
     flags.scorecard.length === 0
       ? undefined
       : await (await import('./scorecard-files.ts')).prepareScorecards(flags.scorecard);
   try {
-    const server = await listen(options);
-    await serve(server, flags, surroundings, admin);
+    const server = await listen(options, flags);
+    await serve(server, flags, surroundings, admin, stamp);
     if (scorecards !== undefined) await scorecards.write(await server.scorecard(), print);
+    if (!(await lines.emptied(LOG_PATIENCE))) surroundings.leave?.(0);
   } finally {
     await scorecards?.discard();
   }
@@ -76,6 +87,7 @@ async function serve(
   flags: MockFlags,
   surroundings: Surroundings,
   admin: Admin,
+  stamp: string,
 ): Promise<void> {
   const { writeError, signal } = surroundings;
   // It serves on when nobody reads what it says.
@@ -91,7 +103,7 @@ async function serve(
       await print(magicLines(server.magicValues(), url, flags.fixture === undefined));
     }
     if (admin !== false && admin.isGenerated) writeError(`admin token: ${admin.token}\n`);
-    if (flags.watch) keepWatch(flags, surroundings, server);
+    if (flags.watch) keepWatch(flags, surroundings, server, stamp);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   } finally {
     const deadline = setTimeout(() => void server.close({ force: true }), PATIENCE);
@@ -102,7 +114,7 @@ async function serve(
 
 async function optionsOf(
   flags: MockFlags,
-  { print }: Surroundings,
+  lines: LogLines,
   fixture: Fixture,
   admin: Admin,
 ): Promise<MockOptions> {
@@ -110,9 +122,9 @@ async function optionsOf(
   return {
     fixture,
     arePublicKeys: flags.fixture === undefined,
-    host: flags.host,
+    host: withoutBrackets(flags.host),
     port: wholeNumber('port', flags.port, 0, 65_535),
-    basePath: flags.basePath,
+    basePath: basePathOf(flags),
     behaviour:
       flags.variant === undefined ? reference : (await deviation('variant', flags.variant)).change(reference),
     deviation: flags.fault === undefined ? undefined : await deviation('fault', flags.fault),
@@ -125,10 +137,7 @@ async function optionsOf(
     admin,
     tls: await tlsOf(flags),
     cors: flags.cors,
-    ...(request && {
-      // The mock serves on when nobody reads its log any more.
-      onExchange: ({ entry }) => void print(request(entry())).catch(() => undefined),
-    }),
+    ...(request && { onExchange: ({ entry }) => lines.write(() => request(entry())) }),
   };
 }
 
@@ -145,34 +154,53 @@ async function fixtureOf(
 }
 
 /** A new fixture begins everything anew; a wrong one changes nothing, and is told. */
-function keepWatch(flags: MockFlags, surroundings: Surroundings, server: Mock): void {
+function keepWatch(flags: MockFlags, surroundings: Surroundings, server: Mock, stamp: string): void {
   const { print, writeError, signal } = surroundings;
-  const reload = async () => {
+  const reload = oneAtATime(async (isOutOfDate) => {
     try {
-      server.replaceFixture(await fixtureOf(flags, surroundings));
+      const fixture = await fixtureOf(flags, surroundings);
+      if (isOutOfDate() || signal.aborted) return;
+      server.replaceFixture(fixture);
       await print(logs[flags.log].event(Date.now(), `loaded ${flags.fixture} again`));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       writeError(`ib-conformance: the fixture is not loaded again, the one before is still served:\n`);
       writeError(`${error.message}\n`);
     }
-  };
-  watchFile(flags.fixture ?? '', signal, () => void reload());
+  });
+  watchFile(flags.fixture ?? '', stamp, signal, () => void reload());
 }
 
 /** Beyond this machine the admin API needs a token; without one, one is made. */
-function adminOf({ noAdmin, adminPort, adminToken, host }: MockFlags) {
+function adminOf({ noAdmin, adminPort, adminToken, host, port }: MockFlags) {
   if (noAdmin && (adminPort !== undefined || adminToken !== undefined))
     throw new Problem('usage', '--no-admin leaves nothing for --admin-port and --admin-token');
   if (noAdmin) return false;
-  if (adminToken !== undefined && !/^[!-~]+$/.test(adminToken))
+  if (adminToken !== undefined && !isToken(adminToken))
     throw new Problem('usage', '--admin-token needs visible ASCII characters without spaces');
-  const isGenerated = adminToken === undefined && !isLoopback(host);
+  const own = adminPort === undefined ? undefined : wholeNumber('admin-port', adminPort, 0, 65_535);
+  if (own !== undefined && own !== 0 && `${own}` === port)
+    throw new Problem('usage', `--admin-port ${own}: is that of --port; leave it out, or give another one`);
+  const isGenerated = adminToken === undefined && !isLoopback(withoutBrackets(host));
   return {
-    port: adminPort === undefined ? undefined : wholeNumber('admin-port', adminPort, 0, 65_535),
+    port: own,
     token: isGenerated ? randomBytes(18).toString('base64url') : adminToken,
     isGenerated,
   };
+}
+
+/** An address of IPv6 as it stands in a URL is that address. */
+const withoutBrackets = (host: string) => host.replace(/^\[(.*)\]$/, '$1');
+
+function basePathOf({ basePath, noAdmin }: MockFlags): string {
+  if (!/^[\w.~!$&'()*+,;=:@%/-]*$/.test(basePath))
+    throw new Problem('usage', `--base-path ${basePath}: is not the path of a URL, such as /gateway/v2`);
+  if (!noAdmin && /^\/*__admin(?:\/|$)/.test(basePath))
+    throw new Problem(
+      'usage',
+      `--base-path ${basePath}: there is the admin API; give another one, or --no-admin`,
+    );
+  return basePath;
 }
 
 async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']> {
@@ -195,7 +223,7 @@ async function pem(flag: string, file: string): Promise<string> {
   }
 }
 
-async function listen(options: MockOptions): Promise<Mock> {
+async function listen(options: MockOptions, { port, adminPort }: MockFlags): Promise<Mock> {
   try {
     return await startMock(options);
   } catch (error) {
@@ -204,14 +232,15 @@ async function listen(options: MockOptions): Promise<Mock> {
       throw new Problem('usage', `--tls-cert, --tls-key: not a certificate and its key in PEM (${message})`);
     const why = reasons[code];
     if (why === undefined) throw error;
-    const { port = options.port } = error as { readonly port?: number };
-    throw new Problem('usage', `cannot listen on ${options.host}:${port}: ${why}`);
+    const { port: refused = port } = error as { readonly port?: number };
+    const flag = `${refused}` === adminPort ? '--admin-port' : '--port';
+    throw new Problem('usage', `cannot listen on ${options.host}:${refused}: ${why(flag)}`);
   }
 }
 
-const reasons: Readonly<Record<string, string>> = {
-  EADDRINUSE: 'the port is in use; give another --port, or --port 0 for a free one',
-  EACCES: 'a port below 1024 needs more rights; give another --port',
-  EADDRNOTAVAIL: 'this machine has no such address; give another --host',
-  ENOTFOUND: 'the name of --host does not resolve',
+const reasons: Readonly<Record<string, (flag: string) => string>> = {
+  EADDRINUSE: (flag) => `the port is in use; give another ${flag}, or ${flag} 0 for a free one`,
+  EACCES: (flag) => `a port below 1024 needs more rights; give another ${flag}`,
+  EADDRNOTAVAIL: () => 'this machine has no such address; give another --host',
+  ENOTFOUND: () => 'the name of --host does not resolve',
 };

@@ -5,6 +5,8 @@ export interface Surroundings {
   readonly signal: AbortSignal;
   /** Standard output; resolves when the text is out. */
   readonly print: (text: string) => Promise<void>;
+  /** Ends the process at once, with what waits on standard output: a pipe that nobody reads keeps it for ever. */
+  readonly leave?: (exitCode: number) => void;
   readonly writeError: (text: string) => void;
   /** Whether a person watches standard error. */
   readonly isTerminal: boolean;

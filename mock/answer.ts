@@ -49,12 +49,14 @@ function headersOf(
   finding: Finding,
   methods: readonly string[],
 ): Readonly<Record<string, string>> {
-  if (finding.kind === 'limited')
-    return { ...everywhere, 'Retry-After': `${Math.ceil(finding.waitMs / 1000)}` };
+  if (finding.kind === 'limited') return { ...everywhere, 'Retry-After': `${secondsOf(finding.waitMs)}` };
   if (status === 401) return { ...everywhere, 'WWW-Authenticate': 'Bearer' };
   if (status === 405) return { ...everywhere, Allow: methods.join(', ') };
   return everywhere;
 }
+
+/** Rounded up, and in digits however long the window is. */
+const secondsOf = (ms: number) => Math.min(Math.ceil(ms / 1000), Number.MAX_SAFE_INTEGER);
 
 /** Content of an answer (Resources and their fields; Errors). */
 export function payloadOf(status: number, { call, finding }: Exchange): Payload {

@@ -1,9 +1,13 @@
+import { Problem } from '../schemas/problem.ts';
 import { queuedChaos, type QueuedChaos } from './chaos-queue.ts';
 import { parseChaos, specOf } from './chaos-spec.ts';
 import { chaosName } from './chaos.ts';
 import { newChaos } from './chaos-state.ts';
 import { tell } from './events.ts';
 import type { Sandbox, Session } from './session.ts';
+
+/** Most entries of a queue, each for as many requests as it says. */
+const MOST_QUEUED = 1000;
 
 /** What befalls the requests of a world, as it can be set. */
 export interface ShownChaos {
@@ -42,8 +46,14 @@ export function setChaos(
  * @throws Problem of code `usage`
  */
 export function queueChaos(session: Session, sandbox: Sandbox, kind: string, count = 1): ShownChaos {
+  const { queue } = sandbox.chaos;
   const queued: QueuedChaos = queuedChaos(kind, count);
-  sandbox.chaos.queue = [...sandbox.chaos.queue, queued];
+  if (queue.length >= MOST_QUEUED)
+    throw new Problem(
+      'usage',
+      `chaos ${kind}: ${MOST_QUEUED} calls are queued already; a count says more with one`,
+    );
+  sandbox.chaos.queue = [...queue, queued];
   changed(session, sandbox, `chaos ${kind} for the next ${count}`);
   return shownChaos(sandbox);
 }

@@ -31,9 +31,12 @@ export function setBackBy(clock: Clock, ms: number): Clock {
   return { ...clock, setBack: clock.setBack + ms };
 }
 
+/** The last Unix ms with a year of four digits, as Date has it: there a clock stands still. */
+export const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
 /** Unix ms that a clock shows at a base time. */
 export function timeOf({ at, since, rate }: Clock, base: number): number {
-  return rate === 1 ? at + base - since : Math.floor(at + (base - since) * rate);
+  return Math.min(LATEST, rate === 1 ? at + base - since : Math.floor(at + (base - since) * rate));
 }
 
 /** The clock, showing another time (Unix ms) and going on from there. */

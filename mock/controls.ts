@@ -7,7 +7,15 @@ import { entryOf, notesOf, type JournalEntry } from './journal.ts';
 import { advanceClock, resetClock, scaleClock, setClock, type Moved } from './move-clock.ts';
 import { valuesOf } from './overlay.ts';
 import type { Scorecard } from './scorecard.ts';
-import { resetAll, resetWorld, sandboxNamed, timeIn, type Sandbox, type Session } from './session.ts';
+import {
+  resetAll,
+  resetWorld,
+  sandboxNamed,
+  sandboxSeen,
+  timeIn,
+  type Sandbox,
+  type Session,
+} from './session.ts';
 
 /** What a test may do to one world of a mock. All of it is done when it returns. */
 export interface Controls {
@@ -70,11 +78,10 @@ async function graded(session: Session, sandboxes: readonly Sandbox[]): Promise<
 function controlsIn(session: Session, name: string): Controls {
   // A reset makes another sandbox: it is looked up each time.
   const here = () => sandboxNamed(session, name);
-  const shown = (deposit: Parameters<typeof depositNow>[1]) =>
-    depositNow(here().world, deposit, timeIn(session, here()));
+  const seen = () => sandboxSeen(session, name);
   return {
     clock: {
-      now: () => timeIn(session, here()),
+      now: () => timeIn(session, seen()),
       advance: (ms) => advanceClock(session, here(), ms),
       set: (at) => setClock(session, here(), Number(at)),
       freeze: () => scaleClock(session, here(), 0),
@@ -82,8 +89,15 @@ function controlsIn(session: Session, name: string): Controls {
       reset: () => resetClock(session, here()),
     },
     deposits: {
-      list: () => valuesOf(here().world.deposits).map(shown),
-      get: (id) => shown(knownDeposit(here(), id)),
+      list: () => {
+        const sandbox = seen();
+        const now = timeIn(session, sandbox);
+        return valuesOf(sandbox.world.deposits).map((deposit) => depositNow(sandbox.world, deposit, now));
+      },
+      get: (id) => {
+        const sandbox = seen();
+        return depositNow(sandbox.world, knownDeposit(sandbox, id), timeIn(session, sandbox));
+      },
       add: (deposit) => addDeposit(session, here(), deposit),
       execute: (id, execution) => executeDeposit(session, here(), id, execution),
       fail: (id) => failDeposit(session, here(), id),
@@ -92,8 +106,8 @@ function controlsIn(session: Session, name: string): Controls {
       set: (specs, seed) => setChaos(session, here(), specs, seed),
       next: (kind, count) => queueChaos(session, here(), kind, count),
     },
-    requests: () => notesOf(here().journal).map((note) => entryOf(note, session.redact)),
-    scorecard: () => graded(session, [here()]),
+    requests: () => notesOf(seen().journal).map((note) => entryOf(note, session.redact)),
+    scorecard: () => graded(session, [seen()]),
     reset: () => resetWorld(session, name),
   };
 }

@@ -21,6 +21,8 @@ export function deliver(
   { endless, delayed }: Underway,
   reset: (response: ServerResponse) => void,
 ): void {
+  // Whoever asked is gone already, and says so no more.
+  if (response.destroyed) return;
   if ('follow' in answer) {
     endless.add(response);
     response.writeHead(answer.status, answer.headers).flushHeaders();

@@ -3,6 +3,7 @@ import { answerRequest, type Answered } from './answer-request.ts';
 import { preflight, readable } from './cors.ts';
 import type { Answer, HttpRequest } from './exchange.ts';
 import { httpDate } from './http-date.ts';
+import { MOST_BODY } from './transport.ts';
 import { timeIn, type Session } from './session.ts';
 
 export interface DoorOptions {
@@ -36,5 +37,11 @@ export function adminOf(session: Session, access: Access | undefined) {
     return answerAdmin(session, access, request);
   };
 }
+
+/** Most bytes of the body of an admin call: a fixture may be one. Larger ones come from a file. */
+const MOST_ADMIN_BODY = 2 ** 24;
+
+/** How much of a body is read. */
+export const mostBody = (target: string) => (isAdmin(target) ? MOST_ADMIN_BODY : MOST_BODY);
 
 const isAdmin = (target: string) => target.startsWith('/__admin') && /^\/__admin(?:[/?]|$)/.test(target);

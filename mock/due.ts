@@ -2,6 +2,7 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Behaviour } from './behaviour.ts';
 import { gaugesOf } from './gauges.ts';
 import { expiryOf } from './key.ts';
+import { listedDeposits } from './listed-deposits.ts';
 import { dueAt } from './lookup.ts';
 import { valuesOf } from './overlay.ts';
 import type { World } from './world.ts';
@@ -21,7 +22,7 @@ export function dueBetween(behaviour: Behaviour, world: World, from: number, to:
   const falls = (at: number | undefined) => at !== undefined && from < at && at <= to;
   const limitedAfter = new Set(limitedAt(behaviour, world, to).map(({ window }) => window));
   return {
-    deposits: valuesOf(world.deposits).flatMap((deposit) =>
+    deposits: listedDeposits(world).flatMap((deposit) =>
       falls(dueAt(world, deposit)) ? [deposit.reference_id] : [],
     ),
     keys: valuesOf(world.keys).flatMap((key) =>

@@ -159,3 +159,17 @@ test('fake timers of a test runner do not hang it, and a fake Date moves it', as
   assert.ok(Math.abs(mock.clock.now() - Date.now()) < 60_000);
   await mock.close();
 });
+
+test('looking at a world makes none', async () => {
+  const mock = createMock({ clock: frozen });
+  const world = mock.world('new');
+  assert.equal(world.clock.now(), START);
+  assert.equal(world.deposits.get(ids.pending).state, 'pending');
+  assert.deepEqual(world.deposits.list(), mock.deposits.list());
+  assert.deepEqual(world.requests(), []);
+  await world.scorecard();
+  const worlds = async () => (await mock.handle(new Request('http://ib.example/__admin/worlds'))).json();
+  assert.deepEqual(await worlds(), { worlds: [] });
+  world.clock.advance(1);
+  assert.deepEqual(await worlds(), { worlds: ['new'] });
+});

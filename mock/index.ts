@@ -1,2 +1,8 @@
-export { createMock, type InProcessMock, type InProcessOptions } from './in-process.ts';
-export { startMock, type Mock, type MockOptions } from './server.ts';
+export {
+  createCheckedMock as createMock,
+  startCheckedMock as startMock,
+  type CheckedInProcessOptions as InProcessOptions,
+  type CheckedMock as Mock,
+  type CheckedMockOptions as MockOptions,
+} from './checked.ts';
+export type { InProcessMock } from './in-process.ts';

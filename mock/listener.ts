@@ -6,7 +6,7 @@ import { TLSSocket } from 'node:tls';
 import polka, { type Request } from 'polka';
 import { deliver, nothingUnderway } from './deliver.ts';
 import type { Answer, HttpRequest } from './exchange.ts';
-import { hasBody, messageText, parserError, readBody, transportError } from './transport.ts';
+import { hasBody, messageText, MOST_BODY, parserError, readBody, transportError } from './transport.ts';
 
 /** Request line and header fields together; room for hostile values, which are then answered 400. */
 const MOST_HEADER = 65_536;
@@ -26,6 +26,8 @@ export interface ListenerOptions {
   readonly host: string;
   readonly tls?: Tls | undefined;
   readonly answer: (request: HttpRequest) => Answer | Promise<Answer>;
+  /** Most bytes of a body for a target; 64 KiB where it is missing. */
+  readonly mostBody?: ((target: string) => number) | undefined;
   /** Date of the answers that the transport gives by itself. */
   readonly date: () => string;
 }
@@ -45,7 +47,14 @@ export interface Listener {
  *
  * @throws the system's error where it cannot listen, such as one with code EADDRINUSE
  */
-export async function listen({ port, host, tls, answer, date }: ListenerOptions): Promise<Listener> {
+export async function listen({
+  port,
+  host,
+  tls,
+  answer,
+  mostBody = () => MOST_BODY,
+  date,
+}: ListenerOptions): Promise<Listener> {
   // A request without Host is answered like any other: node's own 400 would carry no JSON.
   const settings = { maxHeaderSize: MOST_HEADER, requireHostHeader: false };
   const server = tls === undefined ? createPlainServer(settings) : createTlsServer({ ...settings, ...tls });
@@ -91,7 +100,7 @@ export async function listen({ port, host, tls, answer, date }: ListenerOptions)
     send(response, answered);
   };
   const serveWithBody = async (message: Request, target: string, response: ServerResponse) => {
-    const body = await readBody(message);
+    const body = await readBody(message, mostBody(target));
     if (body.kind === 'cutOff') return;
     if (body.kind === 'tooLarge') {
       const { headers, ...tooLarge } = transportError(413);

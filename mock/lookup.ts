@@ -1,4 +1,5 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
+import type { FixtureDeposit } from '../schemas/generated/types.ts';
 import type { Behaviour } from './behaviour.ts';
 import type { Call, DepositFinding, Execution, UserFinding } from './exchange.ts';
 import { lookIn } from './overlay.ts';
@@ -50,9 +51,10 @@ export function becomeExecuted(world: World, deposit: Deposit, now: number): Exe
 }
 
 /** Unix ms at which a pending deposit is executed by itself; undefined: never, or by polls. */
-export function dueAt(world: World, deposit: Deposit): number | undefined {
+export function dueAt(world: World, deposit: FixtureDeposit | Deposit): number | undefined {
   if (deposit.state !== 'pending' || deposit.becomes?.afterSeconds === undefined) return undefined;
-  return (deposit.since ?? world.createdAt) + deposit.becomes.afterSeconds * 1000;
+  const since = 'since' in deposit ? deposit.since : undefined;
+  return (since ?? world.createdAt) + deposit.becomes.afterSeconds * 1000;
 }
 
 function dueBy(world: World, deposit: Deposit, now: number): number | undefined {

@@ -89,11 +89,11 @@ describe('a clock that is set', () => {
     const { session, user, deposit } = mock;
     limit(mock);
     advanceClock(session, session.main, 2000);
-    setClock(session, session.main, 0);
+    setClock(session, session.main, 5_000_000);
     assert.equal(user(ids.member).headers['Retry-After'], '1');
     advanceClock(session, session.main, 3000);
     assert.equal(deposit(ids.afterSeconds).status, 200);
-    setClock(session, session.main, -5_000_000);
+    setClock(session, session.main, 0);
     assert.equal(deposit(ids.afterSeconds).status, 200);
     resetClock(session, session.main);
     assert.equal(deposit(ids.afterSeconds).status, 404);
@@ -111,6 +111,27 @@ describe('a clock that is set', () => {
     assert.equal(user(ids.member, 'k').status, 200);
   });
 });
+
+test('a clock that runs as fast as can be stands still at the end of the year 9999', () => {
+  const { session, pass, user } = testSession();
+  scaleClock(session, session.main, 1e308);
+  pass(10);
+  assert.equal(user(ids.member).headers['Date'], 'Fri, 31 Dec 9999 23:59:59 GMT');
+  assert.throws(() => advanceClock(session, session.main, 1), { message: /^ms goes beyond/ });
+});
+
+for (const [what, change] of [
+  ['an advance by', advanceClock],
+  ['a time of', setClock],
+  ['a rate of', scaleClock],
+] as const)
+  for (const value of [Number.NaN, -1, Infinity])
+    test(`${what} ${value} is refused, and leaves the clock as it is`, () => {
+      const { session } = testSession();
+      const { clock } = session.main;
+      assert.throws(() => change(session, session.main, value), { name: 'Refusal', status: 400 });
+      assert.equal(session.main.clock, clock);
+    });
 
 test('a scaled clock passes faster, a frozen one not at all', () => {
   const { session, pass, deposit } = testSession();

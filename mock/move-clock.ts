@@ -1,8 +1,11 @@
-import { advanced, scaled, setBackBy, setTo, timeOf, type Clock } from './clock.ts';
+import { advanced, LATEST, scaled, setBackBy, setTo, timeOf, type Clock } from './clock.ts';
 import { dueBetween, type Due } from './due.ts';
 import { tell } from './events.ts';
+import { wrongAt } from './refusal.ts';
+import type { Overlay } from './overlay.ts';
 import { newClock, timeIn, type Sandbox, type Session } from './session.ts';
-import type { Deposit, World } from './world.ts';
+import type { Lookup } from './store.ts';
+import type { World } from './world.ts';
 
 /** What a change of a clock came to; `now` in Unix ms. */
 export interface Moved {
@@ -10,16 +13,27 @@ export interface Moved {
   readonly due: Due;
 }
 
-/** Moves a world's clock on by so many ms, at once, with everything that hangs on it. */
-export function advanceClock(session: Session, sandbox: Sandbox, ms: number): Moved {
-  return move(session, sandbox, (clock, base) => advanced(clock, base, ms));
+/**
+ * Moves a world's clock on by so many ms, at once, with everything that hangs on it.
+ *
+ * @param place how a call names the ms
+ * @throws Refusal, 400 where it would go back, or beyond the year 9999
+ */
+export function advanceClock(session: Session, sandbox: Sandbox, ms: number, place = 'ms'): Moved {
+  if (ms < 0) throw wrongAt(place, 'has to be a number from 0 on');
+  const now = timeIn(session, sandbox);
+  const by = within(place, now + ms) - now;
+  return move(session, sandbox, (clock, base) => advanced(clock, base, by));
 }
 
 /**
  * Sets a world's clock to a time in Unix ms. Back in time nothing is undone: what was to fall due in
  * 3 s still falls due in 3 s, and only what has a date of its own is held against the new time.
+ *
+ * @throws Refusal, 400 where it is none between 1970 and 9999
  */
-export function setClock(session: Session, sandbox: Sandbox, at: number): Moved {
+export function setClock(session: Session, sandbox: Sandbox, to: number): Moved {
+  const at = within('now', to);
   const back = Math.max(0, timeIn(session, sandbox) - at);
   if (back > 0) sandbox.world = shifted(sandbox.world, back);
   return move(session, sandbox, (clock, base) => setBackBy(setTo(clock, base, at), back));
@@ -42,9 +56,20 @@ export function resetClock(session: Session, sandbox: Sandbox): Moved {
   return move(session, sandbox, () => clock);
 }
 
-/** Lets a world's clock pass so many times as fast as the base clock; 0 freezes it. */
+/**
+ * Lets a world's clock pass so many times as fast as the base clock; 0 freezes it.
+ *
+ * @throws Refusal, 400 where that is no number from 0 on
+ */
 export function scaleClock(session: Session, sandbox: Sandbox, rate: number): Moved {
+  if (!(rate >= 0 && rate < Infinity)) throw wrongAt('rate', 'has to be a number from 0 on');
   return move(session, sandbox, (clock, base) => scaled(clock, base, rate));
+}
+
+/** Whole Unix ms that HTTP can write as a date. */
+function within(place: string, at: number): number {
+  if (at >= 0 && at <= LATEST) return Math.trunc(at);
+  throw wrongAt(place, 'goes beyond the times of a clock here: 1970 to 9999');
 }
 
 function move(session: Session, sandbox: Sandbox, change: (clock: Clock, base: number) => Clock): Moved {
@@ -61,15 +86,24 @@ function move(session: Session, sandbox: Sandbox, change: (clock: Clock, base: n
 function shifted(world: World, ms: number): World {
   if (ms === 0) return world;
   const earlier = ([id, at]: readonly [string, number]) => [id, at - ms] as const;
-  const changed = Array.from(world.deposits.changed, ([id, deposit]): [string, Deposit] => [
-    id,
-    deposit.since === undefined ? deposit : { ...deposit, since: deposit.since - ms },
-  ]);
   return {
     ...world,
     createdAt: world.createdAt - ms,
     hits: new Map(Array.from(world.hits, ([window, hits]) => [window, hits.map((at) => at - ms)])),
     foundAt: new Map(Array.from(world.foundAt, earlier)),
-    deposits: { ...world.deposits, changed: new Map(changed) },
+    keys: shiftedSince(world.keys, ms),
+    deposits: shiftedSince(world.deposits, ms),
   };
+}
+
+/** What was added, as if it had been so many ms earlier. */
+function shiftedSince<Value extends { readonly since?: number }, Base extends Lookup<Value>>(
+  overlay: Overlay<Value, Base>,
+  ms: number,
+): Overlay<Value, Base> {
+  const changed = Array.from(overlay.changed, ([id, value]): [string, Value] => [
+    id,
+    value.since === undefined ? value : { ...value, since: value.since - ms },
+  ]);
+  return { ...overlay, changed: new Map(changed) };
 }

@@ -1,13 +1,15 @@
 import type { Lookup } from './store.ts';
 
 /** What many worlds share, under what one of them has changed. */
-export interface Overlay<Value> {
-  readonly base: Lookup<Value>;
+export interface Overlay<Value, Base extends Lookup<Value> = Lookup<Value>> {
+  readonly base: Base;
   readonly changed: Map<string, Value>;
 }
 
 /** Nothing is changed yet. */
-export function overlayOn<Value>(base: Lookup<Value>): Overlay<Value> {
+export function overlayOn<Value, Base extends Lookup<Value> = Lookup<Value>>(
+  base: Base,
+): Overlay<Value, Base> {
   return { base, changed: new Map() };
 }
 

@@ -19,8 +19,8 @@ const states: Readonly<Record<string, ProviderState>> = {
   'deposit executed': {
     setup: (world, params) => {
       const { amountInUsd, executedAt } = params;
-      if (typeof amountInUsd !== 'number' || typeof executedAt !== 'number')
-        return 'params need the numbers amountInUsd and executedAt';
+      if (!isAmount(amountInUsd) || !isTime(executedAt))
+        return 'params need the numbers amountInUsd (USD, 0 or more) and executedAt (Unix ms, whole)';
       return changeDeposit(world, params, (deposit) => ({
         reference_id: deposit.reference_id,
         user_id: deposit.user_id,
@@ -34,6 +34,9 @@ const states: Readonly<Record<string, ProviderState>> = {
       changeDeposit(world, params, (deposit, id) => world.asFixture.deposits.get(id) ?? deposit),
   },
 };
+
+const isAmount = (value: unknown): value is number => Number.isFinite(value) && (value as number) >= 0;
+const isTime = (value: unknown): value is number => Number.isSafeInteger(value) && (value as number) >= 0;
 
 function changeKey(world: World, { key }: Params, change: (key: ApiKey) => ApiKey): string | undefined {
   const known = typeof key === 'string' ? lookIn(world.keys, key) : undefined;

@@ -1,7 +1,9 @@
+import { isIPv4 } from 'node:net';
 import type { Fixture } from '../schemas/generated/types.ts';
+import { Problem } from '../schemas/problem.ts';
 import type { Access } from './admin/guard.ts';
 import { controlsOf, type ControlledMock } from './controls.ts';
-import { adminOf, doorOf } from './door.ts';
+import { adminOf, doorOf, mostBody } from './door.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { httpDate } from './http-date.ts';
 import { entryOf, type JournalEntry } from './journal.ts';
@@ -56,11 +58,14 @@ export interface Mock extends ControlledMock {
 /**
  * Starts the reference server.
  *
+ * @throws Problem of code `usage` where an option is wrong
  * @throws the system's error where it cannot listen, such as one with code EADDRINUSE
  */
 export async function startMock(options: MockOptions = {}): Promise<Mock> {
   const { port = 0, host = '127.0.0.1', basePath = '/', onExchange, admin = {} } = options;
   const { tls, cors } = options;
+  if (admin !== false && admin.token !== undefined && !isToken(admin.token))
+    throw new Problem('usage', 'the admin token needs visible ASCII characters without spaces, at least one');
   const session = sessionFor(options);
   const date = () => httpDate(timeIn(session, session.main));
   const access = admin === false ? undefined : accessTo(host, admin.token);
@@ -71,6 +76,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     host,
     date,
     tls,
+    mostBody: answerAdmin && adminPort === undefined ? mostBody : undefined,
     answer: doorOf(session, {
       cors,
       admin: adminPort === undefined ? answerAdmin : undefined,
@@ -82,7 +88,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   });
   const adminListener =
     answerAdmin && adminPort !== undefined
-      ? await listen({ port: adminPort, host, date, tls, answer: answerAdmin }).catch(
+      ? await listen({ port: adminPort, host, date, tls, answer: answerAdmin, mostBody }).catch(
           async (error: unknown) => {
             await listener.close();
             throw error;
@@ -113,5 +119,9 @@ function accessTo(host: string, token: string | undefined): Access | undefined {
   return isLoopback(host) ? { kind: 'loopback' } : undefined;
 }
 
+/** Whether a text can be presented as a Bearer token: an empty one would be presented by everybody. */
+export const isToken = (text: string) => /^[!-~]+$/.test(text);
+
 /** Whether only this machine reaches an address. */
-export const isLoopback = (host: string) => host === 'localhost' || host === '::1' || host.startsWith('127.');
+export const isLoopback = (host: string) =>
+  host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));

@@ -9,7 +9,7 @@ import { serviceOf, type Service } from './handler.ts';
 import { createJournal, type Journal } from './journal.ts';
 import { redactorOf, type Redact } from './redact.ts';
 import { sessionDefaults } from './session-defaults.ts';
-import { factsOf, worldOf, type Facts, type World } from './world.ts';
+import { factsOf, worldOf, type ApiKey, type Facts, type World } from './world.ts';
 
 /** A deviation from the behaviour, by the id under which a table has it. */
 export interface Deviation {
@@ -69,6 +69,8 @@ export interface Session {
   arePublicKeys: boolean;
   /** Port of the service, once it listens, where the admin API has one of its own. */
   servicePort?: number;
+  /** Keys that were added to a world since all were reset. */
+  readonly added: ApiKey[];
   redact: Redact;
   main: Sandbox;
   /** Requests that were answered in all worlds, ever. */
@@ -84,6 +86,7 @@ export function createSession(options: SessionOptions): Session {
     startedAt,
     now: options.now,
     watchers: new Set(),
+    added: [],
     sandboxes: new Map(),
     fixture: options.fixture,
     facts,
@@ -131,6 +134,12 @@ export function sandboxNamed(session: Session, name: string): Sandbox {
   return found;
 }
 
+/** The world of a name to look at. Looking makes none: where there is none, what is seen is as a new one would be. */
+export function sandboxSeen({ main, sandboxes, options, facts, startedAt }: Session, name: string): Sandbox {
+  if (name === '') return main;
+  return sandboxes.get(name) ?? createSandbox(options, facts, name, startedAt);
+}
+
 /** Unix ms that the clock of a world shows. */
 export function timeIn(session: Session, sandbox: Sandbox): number {
   return timeOf(sandbox.clock, session.now());
@@ -146,6 +155,7 @@ export function resetWorld(session: Session, name: string): void {
 /** The main world is as at first, and there is no other. */
 export function resetAll(session: Session): void {
   session.sandboxes.clear();
+  session.added.length = 0;
   session.redact = redactorOf([...session.facts.keys.values()]);
   resetWorld(session, '');
 }
@@ -158,11 +168,8 @@ export function replaceFixture(session: Session, fixture: Fixture): void {
   resetAll(session);
 }
 
-/** Names instead of values for the keys that were added to any world, too. */
-export function redactAdded(session: Session): void {
-  const worlds = [session.main, ...session.sandboxes.values()].map(({ world }) => world);
-  session.redact = redactorOf([
-    ...session.facts.keys.values(),
-    ...worlds.flatMap(({ keys }) => [...keys.changed.values()]),
-  ]);
+/** A name instead of the value of a key that was added to a world: the journals of others may hold it, also when that world is gone. */
+export function redactAdded(session: Session, key: ApiKey): void {
+  session.added.push(key);
+  session.redact = redactorOf([...session.facts.keys.values(), ...session.added]);
 }

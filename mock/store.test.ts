@@ -4,6 +4,7 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { lookIn, overlayOn } from './overlay.ts';
 import { builtIn } from './run-probes.ts';
 import { storeOf } from './store.ts';
+import type { Deposit } from './world.ts';
 
 const upperCase: Fixture = {
   users: [
@@ -56,9 +57,9 @@ test('of two with one id the last one counts, and an empty fixture knows nobody'
 test('what is laid over a store hides it, and does not change it', () => {
   const { deposits } = storeOf(upperCase);
   const id = 'bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb';
-  const changed = overlayOn(deposits);
+  const changed = overlayOn<Deposit>(deposits);
   changed.changed.set(id, { ...deposits.get(id)!, partner: 'contoso' });
   assert.equal(lookIn(changed, id)?.partner, 'contoso');
   assert.equal(deposits.get(id)?.partner, 'northwind');
-  assert.equal(lookIn(overlayOn(deposits), id)?.partner, 'northwind');
+  assert.equal(lookIn(overlayOn<Deposit>(deposits), id)?.partner, 'northwind');
 });

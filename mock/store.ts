@@ -13,11 +13,19 @@ export interface Lookup<Value> {
   entries(): IterableIterator<[string, Value]>;
 }
 
+/** Deposits, and a way to go through them that costs nothing for each. */
+export interface StoredDeposits extends Lookup<Deposit> {
+  /** As the fixture has them; of twins the last. */
+  items(): readonly FixtureDeposit[];
+  /** One of them with its partner. */
+  whole(item: FixtureDeposit): Deposit;
+}
+
 /** Users and deposits as the fixture has them. */
 export interface Store {
   readonly users: Lookup<User>;
   /** A deposit is put together when it is asked for: not the same object twice. */
-  readonly deposits: Lookup<Deposit>;
+  readonly deposits: StoredDeposits;
 }
 
 /**
@@ -26,8 +34,9 @@ export interface Store {
  */
 export function storeOf({ users = [], deposits = [] }: Fixture): Store {
   const byUserId = usersById(users);
+  const byReferenceId = depositsById(deposits);
   const withPartner = (deposit: FixtureDeposit): Deposit => {
-    const owner = users[byUserId.find(inLowerCase(deposit.user_id))];
+    const owner = users[byUserId.findInAnyCase(deposit.user_id)];
     return { ...deposit, partner: owner?.partner ?? null };
   };
   return {
@@ -37,7 +46,14 @@ export function storeOf({ users = [], deposits = [] }: Fixture): Store {
       ({ user_id }) => user_id,
       (user) => user,
     ),
-    deposits: lookup(deposits, depositsById(deposits), ({ reference_id }) => reference_id, withPartner),
+    deposits: {
+      ...lookup(deposits, byReferenceId, ({ reference_id }) => reference_id, withPartner),
+      items: () =>
+        byReferenceId.outdone.size === 0
+          ? deposits
+          : deposits.filter((_, position) => !byReferenceId.outdone.has(position)),
+      whole: withPartner,
+    },
   };
 }
 

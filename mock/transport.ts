@@ -2,7 +2,7 @@ import { STATUS_CODES, type IncomingMessage } from 'node:http';
 import type { HttpResponse } from './exchange.ts';
 
 /** Most bytes of a request body that are read. The interface knows none; faults may look into one. */
-const MOST_BODY = 65_536;
+export const MOST_BODY = 65_536;
 
 /** What came of reading a request body. */
 export type ReadBody =
@@ -15,15 +15,16 @@ export function hasBody({ headers }: IncomingMessage): boolean {
   return headers['transfer-encoding'] !== undefined || !/^0*$/.test(headers['content-length']?.trim() ?? '');
 }
 
-/** Reads the body of a request that has one, up to its bound; never rejects. */
-export function readBody(message: IncomingMessage): Promise<ReadBody> {
+/** Reads the body of a request that has one, up to so many bytes; never rejects. */
+export function readBody(message: IncomingMessage, most: number): Promise<ReadBody> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
     let size = 0;
     message.on('data', (chunk: Buffer) => {
       size += chunk.length;
-      if (size > MOST_BODY) resolve({ kind: 'tooLarge' });
-      else chunks.push(chunk);
+      if (size <= most) return void chunks.push(chunk);
+      chunks.length = 0;
+      resolve({ kind: 'tooLarge' });
     });
     message.once('end', () => resolve({ kind: 'text', text: Buffer.concat(chunks).toString() }));
     message.once('error', () => resolve({ kind: 'cutOff' }));

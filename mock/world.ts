@@ -8,7 +8,7 @@ import type {
 } from '../schemas/generated/types.ts';
 import { keyNames } from '../schemas/key-names.ts';
 import { overlayOn, type Overlay } from './overlay.ts';
-import { storeOf, type Lookup } from './store.ts';
+import { storeOf, type Lookup, type StoredDeposits } from './store.ts';
 
 /** So many counted requests are answered in a window of so many ms. */
 export interface Limit {
@@ -19,10 +19,14 @@ export interface Limit {
 /** Limits by endpoint; what is missing has none. */
 export type Limits = Readonly<Partial<Record<Endpoint, Limit>>>;
 
-/** A key; `name` is shown in its place (`<key northwind/active>`), `limits` are its own. */
+/**
+ * A key; `name` is shown in its place (`<key northwind/active>`), `limits` are its own, and `since` is the
+ * Unix ms from which `expiresAfterSeconds` counts where it came later than its world.
+ */
 export type ApiKey = Readonly<Omit<FixtureApiKey, 'limits'>> & {
   readonly name: string;
   readonly limits?: Limits;
+  readonly since?: number;
 };
 
 export type User = Readonly<FixtureUser>;
@@ -42,7 +46,7 @@ export interface Facts {
   /** By user_id in lower case. */
   readonly users: Lookup<User>;
   /** By reference_id in lower case. */
-  readonly deposits: Lookup<Deposit>;
+  readonly deposits: StoredDeposits;
   readonly limits: Limits;
 }
 
@@ -53,7 +57,7 @@ export interface World {
   readonly asFixture: Facts;
   readonly keys: Overlay<ApiKey>;
   readonly users: Overlay<User>;
-  readonly deposits: Overlay<Deposit>;
+  readonly deposits: Overlay<Deposit, StoredDeposits>;
   readonly limits: Limits;
   /** Unix ms of the counted requests of a limiter window, by endpoint and whom they are counted for. */
   readonly hits: Map<string, number[]>;
@@ -79,9 +83,9 @@ export function worldOf(facts: Facts, now: number): World {
   return {
     createdAt: now,
     asFixture: facts,
-    keys: overlayOn(facts.keys),
-    users: overlayOn(facts.users),
-    deposits: overlayOn(facts.deposits),
+    keys: overlayOn<ApiKey>(facts.keys),
+    users: overlayOn<User>(facts.users),
+    deposits: overlayOn<Deposit, StoredDeposits>(facts.deposits),
     limits: facts.limits,
     hits: new Map(),
     polls: new Map(),

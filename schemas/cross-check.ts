@@ -1,6 +1,6 @@
 import { listed } from './fixture-problems.ts';
 import type { Fixture, FixtureDeposit, FixtureUser } from './generated/types.ts';
-import { inLowerCase, indexById } from './id-index.ts';
+import { indexById } from './id-index.ts';
 
 /** The users of a fixture by user_id; made once for each list. */
 export const usersById = (users: readonly FixtureUser[]) => indexById(users, ({ user_id }) => user_id);
@@ -30,7 +30,7 @@ export function* crossCheck(fixture: Fixture): Generator<string> {
   const known = usersById(users);
   for (let index = 0; index < deposits.length; index++) {
     const deposit = deposits[index]!;
-    if (known.find(inLowerCase(deposit.user_id)) < 0)
+    if (known.findInAnyCase(deposit.user_id) < 0)
       yield `deposits[${index}].user_id ${listed([deposit.user_id])} is not among the users`;
     if (deposit.state === 'pending' && deposit.becomes !== undefined) {
       const { afterPolls, afterSeconds } = deposit.becomes;

@@ -74,3 +74,16 @@ test('ids of the same hash are told apart', () => {
   assert.deepEqual(index.twins, []);
   assert.ok(items.every(({ id }, position) => index.find(id) === position));
 });
+
+test('an id in any letter case is found where that is asked for, and only there', () => {
+  const id = 'ABCDEF00-0000-4000-8000-00000000000a';
+  const index = indexById([{ id }, { id: 'Not-A-Uuid' }], (item) => item.id);
+  for (const written of [id, id.toLowerCase(), id.toUpperCase()]) {
+    assert.equal(index.findInAnyCase(written), 0);
+    assert.equal(index.find(written), written === id.toLowerCase() ? 0 : -1);
+  }
+  assert.deepEqual(
+    [index.find('not-a-uuid'), index.find('NOT-A-UUID'), index.findInAnyCase('NOT-A-UUID')],
+    [1, -1, 1],
+  );
+});

@@ -1,4 +1,4 @@
-import { packUuid, WORDS } from './packed-uuid.ts';
+import { packUuid, packUuidOfAnyCase, WORDS } from './packed-uuid.ts';
 
 /** Finds things by a UUID in lower case, whatever letter case they write it in. */
 export interface IdIndex {
@@ -8,6 +8,8 @@ export interface IdIndex {
    * @param id in lower case
    */
   find(id: string): number;
+  /** The same for an id in any letter case. */
+  findInAnyCase(id: string): number;
   /** Positions that have the id of an earlier one, each with the position of the first. */
   readonly twins: readonly (readonly [later: number, first: number])[];
   /** Positions whose id a later one has as well. */
@@ -54,9 +56,10 @@ function makeIndex(length: number, idAt: (position: number) => string): IdIndex 
   };
   /** Takes the id for that of the position, and says who had it before; −1 where nobody did. */
   const put = (id: string, position: number): number => {
-    if (!packUuid(id, words, WORDS * position)) {
-      const earlier = others.get(id) ?? -1;
-      others.set(id, position);
+    if (!packUuidOfAnyCase(id, words, WORDS * position)) {
+      const other = inLowerCase(id);
+      const earlier = others.get(other) ?? -1;
+      others.set(other, position);
       return earlier;
     }
     const hash = hashOf(words, WORDS * position);
@@ -70,19 +73,22 @@ function makeIndex(length: number, idAt: (position: number) => string): IdIndex 
   const outdone = new Set<number>();
   const firsts = new Map<string, number>();
   for (let position = 0; position < length; position++) {
-    const id = inLowerCase(idAt(position));
-    const earlier = put(id, position);
+    const earlier = put(idAt(position), position);
     if (earlier < 0) continue;
+    const id = inLowerCase(idAt(position));
     const first = firsts.get(id) ?? earlier;
     firsts.set(id, first);
     twins.push([position, first]);
     outdone.add(earlier);
   }
-  const find = (id: string) =>
-    packUuid(id, words, wanted)
-      ? slots[2 * slotOf(wanted, hashOf(words, wanted)) + 1]! - 1
-      : (others.get(id) ?? -1);
-  return { find, twins, outdone };
+  const findWanted = () => slots[2 * slotOf(wanted, hashOf(words, wanted)) + 1]! - 1;
+  return {
+    find: (id) => (packUuid(id, words, wanted) ? findWanted() : (others.get(id) ?? -1)),
+    findInAnyCase: (id) =>
+      packUuidOfAnyCase(id, words, wanted) ? findWanted() : (others.get(inLowerCase(id)) ?? -1),
+    twins,
+    outdone,
+  };
 }
 
 /** All bits of the id go into all bits of the hash: neighbouring ids may differ in their last digit alone. */

@@ -1,3 +1,5 @@
+import { packUuidOfAnyCase, WORDS } from './packed-uuid.ts';
+
 /**
  * Whether a user or deposit of a fixture is good beyond doubt. It knows the plain ones, at a tenth
  * of what the schema's validator takes; of all others that has to say whether they are good, and
@@ -48,21 +50,12 @@ function hasFields(value: object, count: number): boolean {
   return found === count;
 }
 
-const [ZERO, ONE, FOUR, EIGHT, NINE, HYPHEN, A, F] = [0x30, 0x31, 0x34, 0x38, 0x39, 0x2d, 0x61, 0x66];
-
-/** What may stand at a place of a UUID: 1 for a hexadecimal digit, 2 for a hyphen. */
-const uuidPlaces = Uint8Array.from('xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx', (mark) => (mark === 'x' ? 1 : 2));
-const classes = Uint8Array.from({ length: 128 }, (_, code) =>
-  code === HYPHEN ? 2 : (code >= ZERO && code <= NINE) || ((code | 32) >= A && (code | 32) <= F) ? 1 : 0,
-);
+const [ZERO, ONE, FOUR, EIGHT, NINE, A] = [0x30, 0x31, 0x34, 0x38, 0x39, 0x61];
+const scratch = new Int32Array(WORDS);
 
 /** A UUID of a version in a range, with the variant of RFC 9562. */
 function isUuid(value: unknown, leastVersion: number, mostVersion: number): boolean {
-  if (typeof value !== 'string' || value.length !== 36) return false;
-  for (let at = 0; at < 36; at++) {
-    const code = value.charCodeAt(at);
-    if (code > 127 || classes[code] !== uuidPlaces[at]) return false;
-  }
+  if (typeof value !== 'string' || !packUuidOfAnyCase(value, scratch, 0)) return false;
   const version = value.charCodeAt(14);
   const variant = value.charCodeAt(19) | 32;
   return (

@@ -1,8 +1,5 @@
-import { crossCheck } from './cross-check.ts';
-import { expandKeys, type Environment } from './expand-keys.ts';
-import { collectProblems } from './fixture-problems.ts';
-import { schemaProblems } from './schema-problems.ts';
-import validate from './generated/fixture.cjs';
+import { checkFixture } from './check-fixture.ts';
+import type { Environment } from './expand-keys.ts';
 import type { Fixture } from './generated/types.ts';
 import { parseJson } from './parse-json.ts';
 
@@ -16,24 +13,5 @@ import { parseJson } from './parse-json.ts';
  * @throws Problem with code `fixture`, a line for each problem with its place in the file
  */
 export function readFixture(text: string, where: string, env: Environment): Fixture {
-  const fixture = parseJson(text.replace(/^\uFEFF/, ''), where, 'fixture');
-  const problems = collectProblems(where);
-  if (!validate(fixture)) problems.add(schemaProblems(validate.errors ?? []));
-  problems.throwIfAny();
-  return finishFixture(fixture as Fixture, where, env);
-}
-
-/**
- * The second half of reading a fixture that agrees with the schema: keys from the environment, and
- * what a schema cannot say.
- *
- * @throws Problem with code `fixture`
- */
-export function finishFixture(fixture: Fixture, where: string, env: Environment): Fixture {
-  const expanded = expandKeys(fixture, env);
-  const problems = collectProblems(where);
-  problems.add(expanded.problems);
-  problems.add(crossCheck(expanded.fixture));
-  problems.throwIfAny();
-  return expanded.fixture;
+  return checkFixture(parseJson(text.replace(/^\uFEFF/, ''), where, 'fixture'), where, env);
 }

@@ -1,9 +1,9 @@
+import { finishFixture } from './check-fixture.ts';
 import type { Environment } from './expand-keys.ts';
 import { collectProblems } from './fixture-problems.ts';
 import validate from './generated/fixture.cjs';
 import type { Fixture } from './generated/types.ts';
 import { isPlain } from './quick-check.ts';
-import { finishFixture } from './read-fixture.ts';
 import { schemaProblems } from './schema-problems.ts';
 import { NotSplit, splitJson } from './split-json.ts';
 

@@ -1,10 +1,11 @@
+import type { FixtureDeposit } from '../../schemas/generated/types.ts';
 import { addDeposit, executeDeposit, failDeposit, knownDeposit } from '../change-deposit.ts';
 import { depositNow, type DepositNow } from '../deposit-now.ts';
+import { listedDeposits, wholeDeposit } from '../listed-deposits.ts';
 import { valuesOf } from '../overlay.ts';
-import { sandboxNamed, timeIn, type Sandbox, type Session } from '../session.ts';
+import { sandboxNamed, sandboxSeen, timeIn, type Sandbox, type Session } from '../session.ts';
 import { isId } from '../uuid.ts';
-import type { Deposit } from '../world.ts';
-import { fieldsOf, numberAt } from './fields.ts';
+import { fieldsOf, numberAt, wholeAt } from './fields.ts';
 import { listQuery, partOf } from './listing.ts';
 import { readPart } from './part.ts';
 import { ok, type Route } from './route.ts';
@@ -20,6 +21,8 @@ function add(session: Session, sandbox: Sandbox, body: unknown): DepositNow {
   return addDeposit(session, sandbox, deposits![0]!);
 }
 
+const states = ['EXECUTED', 'pending', 'failed'] as const satisfies readonly FixtureDeposit['state'][];
+
 /** The deposits, and the transitions of the pending ones (States and transitions). */
 export const depositRoutes: readonly Route[] = [
   {
@@ -28,26 +31,31 @@ export const depositRoutes: readonly Route[] = [
     summary: 'The deposits in their state of now, with what is to become of them.',
     query: { state: 'EXECUTED, pending or failed', ...listQuery },
     handle: (session, { world: name, query }) => {
-      const sandbox = sandboxNamed(session, name);
+      const sandbox = sandboxSeen(session, name);
+      const { world } = sandbox;
       const now = timeIn(session, sandbox);
-      // Most stay what they are, and there may be a million of them.
-      const stateOf = (deposit: Deposit) =>
-        deposit.state === 'pending' && deposit.becomes !== undefined
-          ? depositNow(sandbox.world, deposit, now).state
-          : deposit.state;
       const state = query.get('state');
-      const all = valuesOf(sandbox.world.deposits);
+      const stateOf = (deposit: FixtureDeposit) =>
+        deposit.state === 'pending' && deposit.becomes !== undefined
+          ? depositNow(world, wholeDeposit(world, deposit), now).state
+          : deposit.state;
+      const all = listedDeposits(world);
       const { items, total } = partOf(
         state === null ? all : all.filter((deposit) => stateOf(deposit) === state),
         query,
-        (deposit, holds) =>
-          holds(deposit.reference_id) ||
-          holds(deposit.user_id) ||
-          holds(deposit.partner) ||
-          holds(stateOf(deposit)),
+        (holds) => {
+          // Whose a deposit is and what it is by now take a look-up: asked for where they could make a difference.
+          const mayBeWhose = valuesOf(world.users).some(({ partner }) => holds(partner));
+          const mayBeState = states.some(holds);
+          return (deposit) =>
+            holds(deposit.reference_id) ||
+            holds(deposit.user_id) ||
+            (mayBeState && holds(stateOf(deposit))) ||
+            (mayBeWhose && holds(wholeDeposit(world, deposit).partner));
+        },
       );
       return ok({
-        deposits: items.map((deposit) => depositNow(sandbox.world, deposit, now)),
+        deposits: items.map((deposit) => depositNow(world, wholeDeposit(world, deposit), now)),
         meta: { total },
       });
     },
@@ -67,7 +75,7 @@ export const depositRoutes: readonly Route[] = [
     path: '/deposits/{id}',
     summary: 'One deposit.',
     handle: (session, { world: name, params }) => {
-      const sandbox = sandboxNamed(session, name);
+      const sandbox = sandboxSeen(session, name);
       const deposit = knownDeposit(sandbox, params['id'] ?? '');
       return ok(depositNow(sandbox.world, deposit, timeIn(session, sandbox)));
     },
@@ -89,7 +97,7 @@ export const depositRoutes: readonly Route[] = [
       const fields = fieldsOf(body, ['amountInUsd', 'executedAt']);
       const [amountInUsd, executedAt] = [
         numberAt(fields, 'amountInUsd', 0),
-        numberAt(fields, 'executedAt', 0),
+        wholeAt(fields, 'executedAt', 0),
       ];
       const given = {
         ...(amountInUsd !== undefined && { amountInUsd }),

@@ -4,8 +4,15 @@ import { parseChaos } from '../chaos-spec.ts';
 import { tell } from '../events.ts';
 import { faults } from '../faults.ts';
 import { Refusal, wrongAt } from '../refusal.ts';
-import { sandboxNamed, serviceWith, type Deviation, type Sandbox, type Session } from '../session.ts';
-import { fieldsOf, needed, numberAt, textAt, type Fields } from './fields.ts';
+import {
+  sandboxNamed,
+  sandboxSeen,
+  serviceWith,
+  type Deviation,
+  type Sandbox,
+  type Session,
+} from '../session.ts';
+import { fieldsOf, needed, textAt, wholeAt, type Fields } from './fields.ts';
 import { ok, type AdminRequest, type Route } from './route.ts';
 
 const shown = (sandbox: Sandbox) => ({ fault: sandbox.deviation?.id ?? null, ...shownChaos(sandbox) });
@@ -28,12 +35,6 @@ function specsOf({ chaos }: Fields): readonly string[] | undefined {
   return specs;
 }
 
-function seedOf(fields: Fields): number | undefined {
-  const seed = numberAt(fields, 'seed', Number.MIN_SAFE_INTEGER);
-  if (seed === undefined || Number.isSafeInteger(seed)) return seed;
-  throw wrongAt('seed', 'has to be a whole number');
-}
-
 /** What is wrong with a spec is told in its own words. */
 function told<Result>(details: { readonly place?: string }, act: () => Result): Result {
   try {
@@ -50,7 +51,7 @@ function change(session: Session, { world, body }: AdminRequest) {
     throw wrongAt('', 'the body needs "fault", "chaos" or "seed", such as {"chaos": ["500:0.1"]}');
   const sandbox = sandboxNamed(session, world);
   // All of it is read before any of it is done.
-  const [specs, seed] = [specsOf(fields), seedOf(fields)];
+  const [specs, seed] = [specsOf(fields), wholeAt(fields, 'seed', Number.MIN_SAFE_INTEGER)];
   if (fields['fault'] !== undefined) {
     const deviation = deviationOf(fields['fault']) ?? undefined;
     sandbox.deviation = deviation;
@@ -82,7 +83,7 @@ export const faultRoutes: readonly Route[] = [
       'The deviation that is on (null: none), the chaos and what befalls the next requests, and all deviations that there are.',
     handle: (session, { world }) =>
       ok({
-        ...shown(sandboxNamed(session, world)),
+        ...shown(sandboxSeen(session, world)),
         faults: Object.entries(faults).map(([id, { what }]) => ({ id, what })),
       }),
   },
@@ -107,7 +108,7 @@ export const faultRoutes: readonly Route[] = [
     handle: (session, request) => {
       const fields = fieldsOf(request.body, ['kind', 'count']);
       const kind = needed('kind', textAt(fields, 'kind'), 'such as "503", "reset" or "slow:2s"');
-      const count = numberAt(fields, 'count', 1);
+      const count = wholeAt(fields, 'count', 1);
       const sandbox = sandboxNamed(session, request.world);
       return ok(told({}, () => queueChaos(session, sandbox, kind, count)));
     },

@@ -21,11 +21,19 @@ export function numberAt(fields: Fields, name: string, least: number): number | 
   throw wrongAt(name, `has to be a number from ${least} on, not ${shown(value)}`);
 }
 
+/** A whole number of the body from `least` on; undefined where it is missing. */
+export function wholeAt(fields: Fields, name: string, least: number): number | undefined {
+  const value = numberAt(fields, name, least);
+  if (value === undefined || Number.isSafeInteger(value)) return value;
+  throw wrongAt(name, `has to be a whole number, not ${value}`);
+}
+
 /** A text of the body; undefined where it is missing. */
 export function textAt(fields: Fields, name: string): string | undefined {
   const value = fields[name];
   if (value === undefined || typeof value === 'string') return value;
-  throw wrongAt(name, `has to be a text, not ${shown(value)}`);
+  // It may be a key: it is not repeated.
+  throw wrongAt(name, 'has to be a text');
 }
 
 /** A value that has to be there. */

@@ -2,7 +2,7 @@ import { keyNames } from '../../schemas/key-names.ts';
 import { tell } from '../events.ts';
 import { expiryOf, keyAt } from '../key.ts';
 import { lookIn, valuesOf } from '../overlay.ts';
-import { redactAdded, sandboxNamed, timeIn, type Sandbox, type Session } from '../session.ts';
+import { redactAdded, sandboxNamed, sandboxSeen, timeIn, type Sandbox, type Session } from '../session.ts';
 import { keyOf, type ApiKey } from '../world.ts';
 import { fieldsOf, needed, textAt } from './fields.ts';
 import { shownLimits } from './limits.ts';
@@ -77,12 +77,12 @@ export const keyRoutes: readonly Route[] = [
       'The keys in their state of now, by names; those of the built-in fixture are no secrets and are shown.',
     query: listQuery,
     handle: (session, { world: name, query }) => {
-      const sandbox = sandboxNamed(session, name);
+      const sandbox = sandboxSeen(session, name);
       const now = timeIn(session, sandbox);
       const { items, total } = partOf(
         valuesOf(sandbox.world.keys),
         query,
-        (key, holds) =>
+        (holds) => (key) =>
           holds(key.name) ||
           holds(key.partner) ||
           holds(keyAt(sandbox.world, key, now).state) ||
@@ -99,19 +99,15 @@ export const keyRoutes: readonly Route[] = [
     handle: (session, { world: name, body }) => {
       const { partners } = session.fixture;
       const read = readPart({ ...(partners && { partners }), apiKeys: [body ?? null] }, 'apiKeys[0]');
-      const { expiresAfterSeconds, ...added } = read.apiKeys![0]!;
+      const added = read.apiKeys![0]!;
       const sandbox = sandboxNamed(session, name);
       const { keys } = sandbox.world;
       if (lookIn(keys, added.key) !== undefined)
         throw new Refusal(409, 'there is such a key already', { place: 'key' });
       const names = keyNames([...fixtureStates(session, valuesOf(keys)), added]);
-      const expiresAt =
-        expiresAfterSeconds === undefined
-          ? added.expiresAt
-          : Math.trunc(timeIn(session, sandbox) + expiresAfterSeconds * 1000);
-      const key = keyOf({ ...added, ...(expiresAt !== undefined && { expiresAt }) }, names.at(-1)!);
+      const key = { ...keyOf(added, names.at(-1)!), since: timeIn(session, sandbox) };
       change(session, sandbox, key, 'added');
-      redactAdded(session);
+      redactAdded(session, key);
       return { status: 201, json: shownKey(session, sandbox, key) };
     },
   },

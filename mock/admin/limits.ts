@@ -1,6 +1,6 @@
 import { tell } from '../events.ts';
 import { gaugesOf } from '../gauges.ts';
-import { sandboxNamed, timeIn, type Session } from '../session.ts';
+import { sandboxNamed, sandboxSeen, timeIn, type Session } from '../session.ts';
 import { limitsOf, type Limits } from '../world.ts';
 import { readPart } from './part.ts';
 import { ok, type Route } from './route.ts';
@@ -14,7 +14,7 @@ export function shownLimits({ 'user-status': user, 'deposit-check': deposit }: L
 }
 
 function shown(session: Session, name: string) {
-  const sandbox = sandboxNamed(session, name);
+  const sandbox = sandboxSeen(session, name);
   const { world, service } = sandbox;
   return {
     limits: shownLimits(world.limits),

@@ -22,17 +22,16 @@ export type Holds = (text: string | null) => boolean;
 /**
  * The part of a list that a query asks for.
  *
- * @param fits whether an item holds, in one of its texts, what is looked for; asked of every item of a
+ * @param fitsIf whether an item holds, in one of its texts, what is looked for; asked of every item of a
  *   list that may be very long
  */
 export function partOf<Item>(
   all: readonly Item[],
   query: URLSearchParams,
-  fits: (item: Item, holds: Holds) => boolean,
+  fitsIf: (holds: Holds) => (item: Item) => boolean,
 ): Part<Item> {
   const wanted = query.get('contains')?.trim() ?? '';
-  const holds = holderOf(wanted);
-  const found = wanted === '' ? all : all.filter((item) => fits(item, holds));
+  const found = wanted === '' ? all : all.filter(fitsIf(holderOf(wanted)));
   const offset = countIn(query, 'offset', 0);
   return { items: found.slice(offset, offset + countIn(query, 'limit', PAGE)), total: found.length };
 }

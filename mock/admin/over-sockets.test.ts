@@ -6,8 +6,8 @@ import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { openProbes } from '../probes.ts';
 import { builtIn, START } from '../run-probes.ts';
-import { ids, userPath } from '../run-session.ts';
-import { startMock, type AnsweredRequest, type MockOptions } from '../server.ts';
+import { depositPath, ids, userPath } from '../run-session.ts';
+import { isLoopback, startMock, type AnsweredRequest, type MockOptions } from '../server.ts';
 
 async function startFor(t: TestContext, options: Partial<MockOptions> = {}) {
   const mock = await startMock({ fixture: builtIn, clock: { now: () => START }, ...options });
@@ -57,6 +57,69 @@ test('HEAD is GET without the body', async (t) => {
   assert.deepEqual([status, headers['content-length'], body], [200, '20', '']);
 });
 
+test('a fixture may be larger than the body of a request to the service', async (t) => {
+  const { port } = await startFor(t);
+  const users = Array.from({ length: 1000 }, (_, nth) => ({
+    user_id: `aaaaaaaa-0000-4000-8000-${`${nth}`.padStart(12, '0')}`,
+    partner: null,
+    date_joined: '2026-01-01T00:00:00Z',
+  }));
+  const answer = await ask(port, 'PUT', '/__admin/fixture', { body: { users } });
+  assert.deepEqual([answer.status, JSON.parse(answer.body).users], [200, 1000]);
+  assert.equal((await ask(port, 'POST', '/', { body: { users } })).status, 413);
+});
+
+test('a minute frees the limiter, executes the deposit and expires the key at once; reset undoes all of it', async (t) => {
+  const { port } = await startFor(t);
+  const shown = async (path: string, key: string) => {
+    const { status, headers } = await ask(port, 'GET', path, bearer(key));
+    return [status, headers['retry-after'], headers.date];
+  };
+  const seen = async () => [
+    await shown(userPath(ids.member), 'northwind-key'),
+    await shown(depositPath(ids.afterSeconds), 'northwind-key'),
+    await shown(userPath(ids.member), 'fabrikam-expiring-key'),
+  ];
+  const limit = async () => {
+    for (let count = 0; count < 60; count++)
+      await ask(port, 'GET', userPath(ids.nobody), bearer('northwind-key'));
+  };
+  const admin = async (path: string, body?: unknown) =>
+    assert.equal((await ask(port, 'POST', `/__admin/${path}`, { body })).status, 200);
+  const after = (ms: number) => new Date(START + ms).toUTCString();
+  const none = undefined;
+  const atFirst = [
+    [200, none, after(0)],
+    [404, none, after(0)],
+    [200, none, after(0)],
+  ];
+  const limited = [[429, '3', after(0)], ...atFirst.slice(1)];
+
+  assert.deepEqual(await seen(), atFirst);
+  await limit();
+  assert.deepEqual(await seen(), limited);
+  // Retry-After said so: a second less is too early, and by then nothing else is due.
+  await admin('clock/advance', { seconds: 2 });
+  assert.deepEqual(await shown(userPath(ids.member), 'northwind-key'), [429, '1', after(2000)]);
+  await admin('clock/advance', { seconds: 1 });
+  assert.deepEqual(
+    (await seen()).map(([status]) => status),
+    [200, 404, 200],
+  );
+  await admin('reset');
+  assert.deepEqual(await seen(), atFirst);
+  await limit();
+  assert.deepEqual(await seen(), limited);
+  await admin('clock/advance', { seconds: 60 });
+  assert.deepEqual(await seen(), [
+    [200, none, after(60_000)],
+    [200, none, after(60_000)],
+    [401, none, after(60_000)],
+  ]);
+  await admin('reset');
+  assert.deepEqual(await seen(), atFirst);
+});
+
 test('never limited, whoever is', async (t) => {
   const { port } = await startFor(t);
   for (let count = 0; count < 61; count++)
@@ -87,6 +150,15 @@ describe('where others can reach the port', () => {
     assert.equal(adminUrl, undefined);
     const headers = { host: 'localhost' };
     assert.equal((await ask(port, 'GET', '/__admin/clock', { headers })).body, '{"error":"Not found"}');
+  });
+  for (const token of ['', 'two words', 'é'])
+    test(`a token of ${JSON.stringify(token)} is none`, async () => {
+      const started = startMock({ host: '0.0.0.0', admin: { token } }).then((mock) => mock.close());
+      await assert.rejects(started, { code: 'usage', message: /^the admin token needs visible ASCII/ });
+    });
+  test('an address that only looks like loopback needs a token', () => {
+    for (const host of ['127.0.0.1.example', '127.1.example']) assert.equal(isLoopback(host), false);
+    for (const host of ['127.0.0.1', '127.9.9.9', '::1', 'localhost']) assert.equal(isLoopback(host), true);
   });
   test('it is for whoever has the token, and health for all', async (t) => {
     const { port } = await startFor(t, { host: '0.0.0.0', admin: { token: 'the-token' } });

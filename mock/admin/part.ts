@@ -1,6 +1,6 @@
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { readFixture } from '../../schemas/read-fixture.ts';
+import { checkFixture } from '../../schemas/check-fixture.ts';
 import { Refusal, wrongAt } from '../refusal.ts';
 
 /**
@@ -11,7 +11,7 @@ import { Refusal, wrongAt } from '../refusal.ts';
  */
 export function readPart(fixture: unknown, within = ''): Fixture {
   try {
-    return readFixture(JSON.stringify(fixture), '', {});
+    return checkFixture(fixture, '', {});
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
     const problems = error.message.split('\n').map((line) => withoutPlace(line.replace(/^: /, ''), within));

@@ -1,6 +1,6 @@
 import { tell } from '../events.ts';
 import { clear, entryOf, notesOf, type JournalEntry } from '../journal.ts';
-import { sandboxNamed, type Session } from '../session.ts';
+import { sandboxSeen, type Session } from '../session.ts';
 import { splitTarget } from '../target.ts';
 import { countIn, fieldsOf } from './fields.ts';
 import { wrongAt } from '../refusal.ts';
@@ -27,7 +27,7 @@ const body = {
 };
 
 function entriesOf(session: Session, { world }: AdminRequest): readonly JournalEntry[] {
-  const { journal } = sandboxNamed(session, world);
+  const { journal } = sandboxSeen(session, world);
   return notesOf(journal).map((note) => entryOf(note, session.redact));
 }
 
@@ -62,7 +62,7 @@ export const requestRoutes: readonly Route[] = [
     path: '/requests',
     summary: 'Forgets them.',
     handle: (session, { world }) => {
-      clear(sandboxNamed(session, world).journal);
+      clear(sandboxSeen(session, world).journal);
       tell(session.watchers, () => ({ kind: 'change', world, what: 'journal cleared' }));
       return ok({});
     },

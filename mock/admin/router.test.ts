@@ -49,6 +49,25 @@ describe('a call that is wrong is told why', () => {
     ],
     ['POST', '/clock/set', {}, 400, /^now is missing/, 'now'],
     ['POST', '/clock/set', { now: 'soon' }, 400, /^now has to be Unix ms/, 'now'],
+    ['POST', '/clock/set', { now: '2026-01-01T00:00:00' }, 400, /^now has to be Unix ms/, 'now'],
+    ['POST', '/clock/set', { now: -1 }, 400, /^now goes beyond/, 'now'],
+    ['POST', '/clock/freeze', { now: 8.64e15 }, 400, /^now goes beyond/, 'now'],
+    [
+      'POST',
+      '/clock/advance',
+      '{"ms": some-secret}',
+      400,
+      /^the body is not JSON: line 1, column 8: [^-]*$/,
+      undefined,
+    ],
+    [
+      'PUT',
+      '/fixture',
+      `{"users": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`,
+      400,
+      /^the body is nested/,
+      undefined,
+    ],
     ['POST', '/clock/scale', {}, 400, /^rate is missing/, 'rate'],
     ['POST', '/clock/reset', { a: 1 }, 400, /^a is unknown here; known are none/, 'a'],
     ['POST', '/reset?world=%20', undefined, 400, /^world has to be/, 'world'],
@@ -71,6 +90,14 @@ describe('a call that is wrong is told why', () => {
       409,
       /^the deposit is failed, which is final/,
       undefined,
+    ],
+    [
+      'POST',
+      `/deposits/${ids.pending}/execute`,
+      { executedAt: 1.5 },
+      400,
+      /^executedAt has to be a w/,
+      'executedAt',
     ],
     ['POST', `/deposits/${ids.executed}/fail`, undefined, 409, /^the deposit is EXECUTED/, undefined],
     ['POST', '/deposits', {}, 400, /^the body lacks "state"/, undefined],
@@ -101,6 +128,7 @@ describe('a call that is wrong is told why', () => {
       /is not among the users; POST \/__admin\/users/,
       'user_id',
     ],
+    ['POST', '/keys/revoke', { key: ['some-secret'] }, 400, /^key has to be a text$/, 'key'],
     ['POST', '/keys/revoke', {}, 400, /^key is missing/, 'key'],
     ['POST', '/keys/revoke', { key: 'some-secret' }, 404, /^there is no such key here; [^s]/, 'key'],
     [
@@ -152,11 +180,25 @@ describe('a call that is wrong is told why', () => {
     ['POST', '/faults/next', { kind: 503 }, 400, /^kind has to be a text/, 'kind'],
     ['POST', '/faults/next', { kind: '503:0.5' }, 400, /^chaos 503:0.5: the next requests/, undefined],
     ['POST', '/faults/next', { kind: '503', count: 0 }, 400, /^count has to be a number from 1/, 'count'],
-    ['POST', '/faults/next', { kind: '503', count: 1.5 }, 400, /count has to be a whole number/, undefined],
+    ['POST', '/faults/next', { kind: '503', count: 1.5 }, 400, /^count has to be a whole number/, 'count'],
     ['GET', '/scorecard?format=pdf', undefined, 400, /^format has to be one of json, junit, text$/, 'format'],
     ['PUT', '/faults', { fault: 'toString' }, 400, /^fault has to be an id that/, 'fault'],
     ['PUT', '/fixture', { partner: [] }, 400, /^the fixture has an unknown key "partner"/, undefined],
     ['PUT', '/fixture', { users: [{}] }, 400, /^users\[0\] lacks "user_id"\n/, 'users[0]'],
+    ...[
+      { amountInUsd: -1, executedAt: 1 },
+      { amountInUsd: 1, executedAt: 1.5 },
+    ].map(
+      (params) =>
+        [
+          'POST',
+          '/state',
+          { state: 'deposit executed', params: { reference_id: ids.pending, ...params } },
+          400,
+          /^params need the numbers/,
+          undefined,
+        ] as const,
+    ),
     [
       'POST',
       '/state',
@@ -166,7 +208,7 @@ describe('a call that is wrong is told why', () => {
       undefined,
     ],
   ] as const)
-    test(`${method} ${path} ${JSON.stringify(body)}`, async () => {
+    test(`${method} ${path} ${JSON.stringify(body)?.slice(0, 100)}`, async () => {
       const { refused, session } = testAdmin();
       const before = session.main;
       const [gotStatus, gotError, gotPlace] = await refused(method, path, body);
@@ -175,6 +217,23 @@ describe('a call that is wrong is told why', () => {
       assert.equal(session.main, before);
       assert.equal(session.main.world.deposits.changed.size + session.main.world.keys.changed.size, 0);
     });
+});
+
+test('a call that only looks makes no world, and sees what a new one would show', async () => {
+  const { call, done, session } = testAdmin();
+  const reads = routes.filter(({ method, isForAll }) => method === 'GET' && isForAll !== true);
+  assert.ok(reads.length > 7);
+  for (const { path } of reads)
+    if (path !== '/events') {
+      const where = path.replace('{id}', ids.pending);
+      assert.deepEqual(await call('GET', `${where}?world=new`), await call('GET', where), path);
+    }
+  await done('POST', '/requests/count?world=new', {});
+  await done('POST', '/requests/find?world=new', {});
+  await done('DELETE', '/requests?world=new');
+  assert.equal(session.sandboxes.size, 0);
+  await done('POST', '/clock/advance?world=new', { seconds: 1 });
+  assert.deepEqual(await done('GET', '/worlds'), { worlds: ['new'] });
 });
 
 test('a minute through the admin API frees the limiter, executes the deposit and expires the key', async () => {
@@ -359,6 +418,16 @@ describe('keys', () => {
     pass(10_000);
     assert.equal(user(ids.member, 'another-key').status, 401);
   });
+  test('that are added stay as far from their end as they were, when the clock is set back', async () => {
+    const { done, user } = testAdmin();
+    const key = { key: 'new-secret', partner: 'northwind', state: 'active', expiresAfterSeconds: 5 };
+    await done('POST', '/keys', key);
+    await done('POST', '/clock/set', { now: START - 3_600_000 });
+    await done('POST', '/clock/advance', { ms: 4999 });
+    assert.equal(user(ids.member, 'new-secret').status, 200);
+    await done('POST', '/clock/advance', { ms: 1 });
+    assert.equal(user(ids.member, 'new-secret').status, 401);
+  });
   test('of a world work in that world', async () => {
     const { done, user, entries } = testAdmin();
     await done('POST', '/keys?world=a', { key: 'another-key', partner: 'northwind', state: 'active' });
@@ -395,6 +464,14 @@ describe('keys', () => {
       assert.ok(session.main);
     }
   });
+});
+
+test('a queue of chaos has an end', async () => {
+  const { done, refused } = testAdmin();
+  for (let count = 0; count < 1000; count++) await done('POST', '/faults/next', { kind: '503' });
+  const [status, error] = await refused('POST', '/faults/next', { kind: '503' });
+  assert.equal(status, 400);
+  assert.match(error, /^chaos 503: 1000 calls are queued already/);
 });
 
 test('limits are set, shown and taken away', async () => {
@@ -601,6 +678,16 @@ test('events tell of requests, the clock and changes, of one world where one is 
   session.watchers.add((event) => seen.push(event));
   await done('POST', '/reset');
   assert.deepEqual(seen, [{ kind: 'change', world: '', what: 'reset' }]);
+});
+
+test('HEAD of what has no end has one', async () => {
+  const { session } = testAdmin();
+  const answer = await answerAdmin(session, undefined, {
+    method: 'HEAD',
+    target: '/__admin/events',
+    headers: {},
+  });
+  assert.deepEqual(['follow' in answer, answer.status], [false, 200]);
 });
 
 test('the description has every route, and every reference in it leads somewhere', async () => {

@@ -1,4 +1,5 @@
 import type { Answer, HttpRequest, HttpResponse } from '../exchange.ts';
+import { syntaxErrorIn } from '../../schemas/syntax-error.ts';
 import type { Session } from '../session.ts';
 import { splitTarget } from '../target.ts';
 import { isWorldName } from '../world-name.ts';
@@ -9,6 +10,9 @@ import { routes } from './routes.ts';
 
 /** Path of the admin API, at the root whatever the base path is. */
 const ROOT = '/__admin';
+
+/** How deep a body may be nested; a fixture has five levels. */
+const MOST_DEPTH = 32;
 
 /** Answers an admin call; `access` is undefined where the caller is in this process. */
 export async function answerAdmin(
@@ -67,11 +71,21 @@ function decoded(text: string): string {
 }
 
 function parsed(text: string): unknown {
+  let value: unknown;
   try {
-    return JSON.parse(text);
-  } catch (error) {
-    throw wrongAt('', `the body is not JSON: ${(error as Error).message}`);
+    value = JSON.parse(text);
+  } catch {
+    const { line, column, words } = syntaxErrorIn(text);
+    throw wrongAt('', `the body is not JSON: line ${line}, column ${column}: ${words}`);
   }
+  if (isDeeper(value, MOST_DEPTH)) throw wrongAt('', `the body is nested more than ${MOST_DEPTH} times`);
+  return value;
+}
+
+/** Whether something lies below so many levels: what writes or checks a value goes as deep as it does. */
+function isDeeper(value: unknown, levels: number): boolean {
+  if (typeof value !== 'object' || value === null) return false;
+  return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
 }
 
 function noRoute({ method, target }: HttpRequest, others: readonly Route[]): Refusal {
@@ -85,7 +99,10 @@ function noRoute({ method, target }: HttpRequest, others: readonly Route[]): Ref
 const common = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
 
 function sent(answer: AdminAnswer, method: string): Answer {
-  if ('follow' in answer) return answer;
+  if ('follow' in answer) {
+    const { status, headers } = answer;
+    return method === 'HEAD' ? { status, headers, body: '' } : answer;
+  }
   if ('html' in answer) {
     const page = withBody(answer.status, 'text/html; charset=utf-8', answer.html, method);
     return { ...page, headers: { ...page.headers, ...answer.headers } };

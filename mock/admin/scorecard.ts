@@ -1,7 +1,7 @@
 import { gradeOf } from '../grade.ts';
 import { wrongAt } from '../refusal.ts';
 import { scorecardFormats, type ScorecardFormat } from '../scorecard/formats.ts';
-import { sandboxNamed } from '../session.ts';
+import { sandboxSeen } from '../session.ts';
 import type { AdminRequest, Route } from './route.ts';
 
 const names = Object.keys(scorecardFormats) as readonly ScorecardFormat[];
@@ -34,7 +34,7 @@ export const scorecardRoutes: readonly Route[] = [
     query: { format: names.join(', ') },
     handle: (session, request) => {
       const { type, write } = scorecardFormats[formatFor(request)];
-      return { status: 200, type, text: write(gradeOf(session, [sandboxNamed(session, request.world)])) };
+      return { status: 200, type, text: write(gradeOf(session, [sandboxSeen(session, request.world)])) };
     },
   },
 ];

@@ -1,6 +1,6 @@
 import { tell } from '../events.ts';
 import { lookIn, valuesOf } from '../overlay.ts';
-import { sandboxNamed } from '../session.ts';
+import { sandboxNamed, sandboxSeen } from '../session.ts';
 import { listQuery, partOf } from './listing.ts';
 import { readPart } from './part.ts';
 import { Refusal } from '../refusal.ts';
@@ -14,11 +14,13 @@ export const userRoutes: readonly Route[] = [
     summary: 'The users.',
     query: listQuery,
     handle: (session, { world, query }) => {
-      const all = valuesOf(sandboxNamed(session, world).world.users);
+      const all = valuesOf(sandboxSeen(session, world).world.users);
       const { items, total } = partOf(
         all,
         query,
-        ({ user_id, partner }, holds) => holds(user_id) || holds(partner),
+        (holds) =>
+          ({ user_id, partner }) =>
+            holds(user_id) || holds(partner),
       );
       return ok({ users: items, meta: { total } });
     },

@@ -40,9 +40,9 @@ test('a target of 60,000 characters is cut off, and what nobody can see is made 
   await shown(page);
   await send(mock.port, `/${'x'.repeat(60_000)}`);
   await page.getByText('… (59,601 more)').waitFor();
-  // With a credential in it, a target stands decoded in the journal.
-  await send(mock.port, '/?northwind-key%E2%80%AEx%00y');
-  await page.getByText('GET /?<key northwind/active>\\u{202e}x\\u{0}y').waitFor();
+  // With an encoded credential in it, a target stands decoded in the journal, where it is ASCII.
+  await send(mock.port, '/?%6eorthwind-key%E2%80%AEx%00y');
+  await page.getByText('GET /?<key northwind/active>%E2%80%AEx\\u{0}y').waitFor();
 });
 
 test('the policy lets nothing run that is not in the file', async (t) => {

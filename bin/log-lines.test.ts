@@ -1,0 +1,33 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { logLines } from './log-lines.ts';
+
+test('a log that nobody reads stops to grow, and says how much is missing when it is read again', async () => {
+  const printed: string[] = [];
+  let read = () => {};
+  let reading = new Promise<void>((resolve) => (read = resolve));
+  const lines = logLines(
+    (text) => {
+      printed.push(text);
+      return reading;
+    },
+    (count) => `${count} missing`,
+  );
+  for (let count = 0; count < 10_007; count++) lines.write(() => `${count}`);
+  assert.equal(printed.length, 10_000);
+  assert.equal(await lines.emptied(0), false);
+  read();
+  assert.equal(await lines.emptied(60_000), true);
+  reading = Promise.resolve();
+  lines.write(() => 'next');
+  assert.deepEqual(printed.slice(10_000), ['7 missing', 'next']);
+});
+
+test('one that cannot be written is no error', async () => {
+  const lines = logLines(
+    () => Promise.reject(new Error('EPIPE')),
+    () => '',
+  );
+  lines.write(() => 'a line');
+  assert.equal(await lines.emptied(60_000), true);
+});

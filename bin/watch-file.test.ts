@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { stampOf, watchFile } from './watch-file.ts';
+
+test('what changed since the file was read is a change, and what stayed is none', async (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-watch-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'watched');
+  writeFileSync(file, 'one');
+  const stop = new AbortController();
+  let calls = 0;
+  watchFile(file, stampOf(file), stop.signal, () => (calls += 1));
+  // It looks behind the first, and is told at once.
+  await new Promise<void>((resolve) => watchFile(file, 'of another time', stop.signal, resolve));
+  stop.abort();
+  assert.equal(calls, 0);
+});
+
+test('the stamp of a file is another one when it changes, and empty without a file', (t) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-watch-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'watched');
+  assert.equal(stampOf(file), '');
+  writeFileSync(file, 'one');
+  const before = stampOf(file);
+  assert.equal(stampOf(file), before);
+  writeFileSync(file, 'longer');
+  assert.notEqual(stampOf(file), before);
+});
