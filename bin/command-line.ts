@@ -10,7 +10,8 @@ import { version } from './version.ts';
 /** The only file that knows yargs. Each command loads what it needs when it is called. */
 export async function commandLine(argv: readonly string[], surroundings: Surroundings): Promise<number> {
   let code = 0;
-  const run = async ({ run: work }: Command, values: unknown) => {
+  const run = async ({ run: work, flags }: Command, values: Readonly<Record<string, unknown>>) => {
+    refuseRepeated(flags, values);
     code = await work(values as never, surroundings);
   };
   const parser = yargs()
@@ -34,7 +35,6 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
       'greedy-arrays': false,
       'boolean-negation': false,
     })
-    .check(refuseRepeated)
     .exitProcess(false)
     .fail((message: string, error: Error | undefined) => {
       // What yargs itself finds wrong comes with its own error, or with none.
@@ -52,7 +52,7 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
   return code;
 }
 
-type Run = (command: Command, values: unknown) => Promise<void>;
+type Run = (command: Command, values: Readonly<Record<string, unknown>>) => Promise<void>;
 
 /** Tells yargs of commands, and of those under them. */
 function register(parser: Argv, list: readonly (Command | Family)[], run: Run): Argv {
@@ -85,8 +85,8 @@ const everyFlag = commands
   .flatMap(({ flags }) => Object.entries(flags));
 
 /** A flag that takes one value was given one. */
-function refuseRepeated(values: Readonly<Record<string, unknown>>): true {
-  for (const [name, flag] of everyFlag) {
+function refuseRepeated(flags: Command['flags'], values: Readonly<Record<string, unknown>>): void {
+  for (const [name, flag] of Object.entries(flags)) {
     const given = values[name];
     if (flag.array === undefined && Array.isArray(given))
       throw new Problem(
@@ -94,7 +94,6 @@ function refuseRepeated(values: Readonly<Record<string, unknown>>): true {
         `--${name} was given more than once${flag.isSecret === true ? '' : `, with ${given.join(' and ')}`}: once is enough`,
       );
   }
-  return true;
 }
 
 /** yargs names the flag that it does not know; this names the one that was meant. */

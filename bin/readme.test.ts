@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { decisions } from '../mock/decisions.ts';
+import { reports, transcripts } from '../reports/index.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { exitCodes } from './exit-codes.ts';
 import { builtInFixture } from './fixture-file.ts';
@@ -17,6 +18,11 @@ const rows = new Set(
 test('the README lists every decision of the mock', () => {
   for (const { question, answer } of decisions)
     assert.ok(rows.has(`|${question}|${answer}|`), `${question}: ${answer}`);
+});
+
+test('the README lists every format of a report', () => {
+  for (const [name, { what }] of Object.entries({ ...reports, ...transcripts }))
+    assert.ok(rows.has(`|\`${name}\`|${what}|`), `|\`${name}\`|${what}|`);
 });
 
 test('the README lists every exit code', () => {

@@ -104,7 +104,7 @@ export async function writeOutputs<Name extends string>(
 }
 
 /** A file is read later, nobody knows where. */
-const forFile: ReportOptions = { color: false, width: 100 };
+export const forFile: ReportOptions = { color: false, width: 100 };
 
 /** What makes a report of a record, for where it goes. */
 export const renderedFor =

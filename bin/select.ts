@@ -1,3 +1,4 @@
+import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { catalogue, suiteOf, suites, type Requirement } from '../suites/index.ts';
 import { didYouMean } from '../schemas/nearest.ts';
@@ -18,6 +19,8 @@ export interface Filters {
 export function select({ suite, only, skip, hasStateHook }: Filters): {
   readonly requirements: readonly Requirement[];
   readonly skip: ReadonlySet<string>;
+  /** The same, as a record says it. */
+  readonly selection: NonNullable<RunRecord['selection']>;
 } {
   const ids = catalogue.map(({ id }) => id);
   refuseUnknown('suite', suite, Object.keys(suites));
@@ -38,7 +41,11 @@ export function select({ suite, only, skip, hasStateHook }: Filters): {
       'usage',
       'the filters leave nothing to check: loosen --suite, --only or --skip (`ib-conformance requirements` lists what there is)',
     );
-  return { requirements, skip: skipped };
+  return {
+    requirements,
+    skip: skipped,
+    selection: { whole: requirements.length === catalogue.length, skip: [...skipped] },
+  };
 }
 
 function refuseUnknown(flag: string, names: readonly string[], choices: readonly string[]): void {

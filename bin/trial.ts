@@ -36,6 +36,7 @@ export function tryMock(behaviour: Behaviour, options: TrialOptions): Promise<Ru
     known: knowledge(fixture),
     requirements,
     skip: new Set(),
+    selection: { whole: requirements.length === catalogue.length, skip: [] },
     seed,
     cases,
     concurrency: defaults.concurrency,

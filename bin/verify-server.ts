@@ -39,13 +39,14 @@ export interface VerifyOptions {
  * @throws Problem for options that name what there is not, and for a server that cannot be reached
  */
 export async function verifyServer(options: VerifyOptions): Promise<RunRecord> {
-  const { requirements, skip } = chosen(options);
+  const { requirements, skip, selection } = chosen(options);
   const timeoutMs = options.timeoutMs ?? defaults.timeoutMs;
   return run({
     target: targetUrl(options.url),
     known: knowledge(options.fixture, options.partner),
     requirements,
     skip,
+    selection,
     seed: options.seed ?? randomInt(2 ** 31),
     cases: options.cases ?? defaults.cases,
     concurrency: defaults.concurrency,

@@ -13,6 +13,7 @@ import {
   type Progress,
   type RunOptions,
 } from '../suites/index.ts';
+import { refuseBadgeOfPart, withoutUnfitBadge } from './badge.ts';
 import { openBaseline } from './baseline-file.ts';
 import { canary } from './canary.ts';
 import { trustOf } from './certificates.ts';
@@ -20,6 +21,7 @@ import { defaults, ourHeaders } from './defaults.ts';
 import { diagnose } from './diagnose.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
+import { githubActions } from './github-actions.ts';
 import type { Surroundings } from './surroundings.ts';
 import {
   discardOutputs,
@@ -67,7 +69,10 @@ export interface VerifyFlags {
 /** Verifies a target, or the mock where none is given, and returns the exit code. */
 export async function verify(flags: VerifyFlags, surroundings: Surroundings): Promise<number> {
   const { env, signal } = surroundings;
-  const { requirements, skip } = select({ ...flags, hasStateHook: flags.stateUrl !== undefined });
+  const { requirements, skip, selection } = select({
+    ...flags,
+    hasStateHook: flags.stateUrl !== undefined,
+  });
   if (flags.stateUrl !== undefined && flags.url === undefined)
     throw new Problem('usage', '--state-url goes with the URL of a target');
   if (flags.replay !== undefined && requirements.length !== 1)
@@ -80,12 +85,16 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
   const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseReport);
   refuseSharedOutputs('report', requests);
   const baseline = await openBaseline(flags);
+  const asked = { ...selection, ...(flags.replay === undefined ? {} : { replay: flags.replay }) };
+  refuseBadgeOfPart(requests, asked);
+  const actions = githubActions(requests, surroundings);
   const fixture = await loadFixture(flags.fixture, env);
   const timeoutMs = wholeNumber('timeout', flags.timeout, 1, 600_000);
   const options: Omit<RunOptions, 'target' | 'clock' | 'maxDurationMs'> = {
     known: knowledge(fixture, flags.partner),
     requirements,
     skip,
+    selection: asked,
     seed:
       flags.seed === undefined
         ? randomInt(2 ** 31)
@@ -155,17 +164,21 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
       notes: [...found.notes, ...(found.interrupted ? [`Interrupted${bySignal(signal)}.`] : [])],
     });
     const { record } = held;
-    const endings = await Promise.allSettled([
-      writeOutputs(outputs, surroundings.print, renderedFor(record, surroundings.terminal)),
-      transcription.close(),
-      baseline.save(held.text),
-    ]);
+    const fitting = withoutUnfitBadge(outputs, record, surroundings.writeError);
+    const report = async () => {
+      try {
+        await writeOutputs(fitting, actions.print, renderedFor(record, surroundings.terminal));
+      } finally {
+        await actions.finish(record);
+      }
+    };
+    const endings = await Promise.allSettled([report(), transcription.close(), baseline.save(held.text)]);
     const failures = endings.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
     if (failures.length > 0) {
       surroundings.writeError(`ib-conformance: the verdict, all the same: ${renderVerdict(record)}`);
       throw new AggregateError(failures);
     }
-    const places = requests.flatMap(({ format, file }) =>
+    const places = [...fitting, ...requests.filter(isStream)].flatMap(({ format, file }) =>
       file === undefined ? [] : [`${format} in ${file}`],
     );
     if (places.length > 0) surroundings.writeError(`written: ${places.join(', ')}\n`);

@@ -67,6 +67,10 @@ export function anyRecord(text: fc.Arbitrary<string>): fc.Arbitrary<RunRecord> {
         verdict: fc.constantFrom('conformant', 'nonconformant', 'incomplete'),
         wrong: fc.array(text, { maxLength: 3 }),
       }),
+      selection: fc.record(
+        { whole: fc.boolean(), skip: fc.array(text, { maxLength: 2 }), replay: text },
+        { requiredKeys: ['whole', 'skip'] },
+      ),
       counts: fc.record({
         required: outcomes,
         recommended: outcomes,

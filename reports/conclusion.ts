@@ -107,7 +107,8 @@ function having(outcome: RequirementResult['outcome'], rows: Rows): Rows {
   return rows.filter((row) => row.outcome === outcome);
 }
 
-function shortened(ids: readonly string[], most: number): readonly string[] {
+/** The first ids, `most` in all with the number of the others. */
+export function shortened(ids: readonly string[], most: number): readonly string[] {
   if (ids.length <= most) return ids;
   return most < 2 ? [`${ids.length}`] : [...ids.slice(0, most - 1), `${ids.length - most + 1} more`];
 }

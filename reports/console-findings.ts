@@ -11,7 +11,8 @@ import { replayCommand } from './replay-command.ts';
 import { count } from './units.ts';
 import { wrap } from './wrap.ts';
 
-const OUR_BUG =
+/** Asked of whoever meets a bug of ours. */
+export const OUR_BUG =
   'This is a bug of ib-conformance and says nothing of the target. Please report it, with the record of the run (--report json=run.json).';
 
 /** Columns of an id at most. */

@@ -1,5 +1,6 @@
 import type { Failed, RequirementResult } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
+import { bySuite } from './by-suite.ts';
 import { markOf } from './marks.ts';
 import type { Paint } from './palette.ts';
 import { columns, padded, printable } from './printable.ts';
@@ -43,16 +44,6 @@ function layoutOf(results: Results, paint: Paint, width: number): Layout {
   const room = width - BEFORE - GAP.length - cases;
   const longest = Math.max(0, ...results.map(({ id }) => columns(printable(id, room))));
   return { room, ids: Math.min(longest, MOST_ALIGNED), cases, width, paint };
-}
-
-/** The suite is the first segment of an id. */
-function bySuite(results: Results): ReadonlyMap<string, Results> {
-  const suites = new Map<string, Results>();
-  for (const result of results) {
-    const suite = result.id.split('/', 1)[0] ?? '';
-    suites.set(suite, [...(suites.get(suite) ?? []), result]);
-  }
-  return suites;
 }
 
 function headingOf(suite: string, { room, ids, cases, paint }: Layout): string {

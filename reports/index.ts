@@ -1,8 +1,20 @@
+import { renderBadge } from './badge.ts';
 import { renderConsole } from './console.ts';
+import { renderDiffConsole } from './diff-console.ts';
+import { renderDiffJson } from './diff-json.ts';
+import { renderDiffMarkdown } from './diff-markdown.ts';
+import type { Comparison } from './diff.ts';
+import { renderGithub } from './github.ts';
 import { renderHtml } from './html/page.ts';
 import { renderJson } from './json.ts';
+import { renderJunit } from './junit.ts';
+import { renderMarkdown } from './markdown.ts';
 import type { Report } from './report.ts';
+import { renderTap } from './tap.ts';
 
+export { compare, type Comparison } from './diff.ts';
+export type { ReportOptions } from './report.ts';
+export { narrowedBy, ONLY_WHOLE, unfitForBadge } from './badge.ts';
 export { renderCheckup } from './checkup.ts';
 export { renderJson } from './json.ts';
 export { renderPlan } from './plan.ts';
@@ -15,12 +27,24 @@ export const reports = {
   console: { what: 'text for people, on a terminal or in a CI log', render: renderConsole },
   html: { what: 'one page to read in a browser: findings, matrix, latencies', render: renderHtml },
   json: { what: 'the run record, for programs', render: renderJson },
+  junit: { what: 'test cases for Jenkins, GitLab and other CI servers', render: renderJunit },
+  markdown: { what: 'Markdown for the summary of a step on GitHub', render: renderMarkdown },
+  github: { what: 'annotations, by commands to GitHub Actions', render: renderGithub },
+  badge: { what: 'the endpoint of a shields.io badge, of a whole run only', render: renderBadge },
+  tap: { what: 'the Test Anything Protocol, version 14', render: renderTap },
 } as const satisfies Record<string, Report>;
 
 /** What is written while the run goes on. */
 export const transcripts = {
-  ndjson: { what: 'the transcript, as it happens: `ib-conformance judge` judges it again' },
+  ndjson: { what: 'the transcript, while the run goes on: `ib-conformance judge` judges it again' },
 } as const;
+
+/** Every format of a comparison of two runs. */
+export const comparisons = {
+  console: { what: 'text for people', render: renderDiffConsole },
+  markdown: { what: 'Markdown short enough for a comment on GitHub', render: renderDiffMarkdown },
+  json: { what: 'for programs', render: renderDiffJson },
+} as const satisfies Record<string, Report<Comparison>>;
 
 /** Name of a format. */
 export type ReportName = keyof typeof reports;

@@ -8,9 +8,9 @@ export interface ReportOptions {
   readonly width: number;
 }
 
-/** A format that a run record can be rendered in: pure, from the record alone. */
-export interface Report {
+/** A format that a run record, or what else it is of, can be rendered in: pure, from that alone. */
+export interface Report<Data = RunRecord> {
   /** What it is good for, in a few words: shown by the command line's help. */
   readonly what: string;
-  readonly render: (record: RunRecord, options: ReportOptions) => string;
+  readonly render: (data: Data, options: ReportOptions) => string;
 }

@@ -1,6 +1,6 @@
-import { Problem } from './problem.ts';
+import { Problem, type ProblemCode } from './problem.ts';
 
-/** How many problems of one fixture are listed before the rest is only counted. */
+/** How many problems of one file are listed before the rest is only counted. */
 const MOST_PROBLEMS = 20;
 
 /** Values as they stand in messages. */
@@ -10,12 +10,12 @@ export const listed = (values: readonly unknown[]) => values.map((value) => JSON
 export interface Problems {
   /** Problems that were not given to an earlier call; twins among them count once. */
   add(problems: Iterable<string>): void;
-  /** @throws Problem with code `fixture`: a line for each of the first, and how many more there are */
+  /** @throws Problem: a line for each of the first, and how many more there are */
   throwIfAny(): void;
 }
 
 /** @param where how messages name the file */
-export function collectProblems(where: string): Problems {
+export function collectProblems(where: string, code: ProblemCode = 'fixture'): Problems {
   const first: string[] = [];
   let hidden = 0;
   return {
@@ -27,7 +27,7 @@ export function collectProblems(where: string): Problems {
     throwIfAny: () => {
       if (first.length === 0) return;
       const more = hidden > 0 ? [`${where}: and ${hidden} more`] : [];
-      throw new Problem('fixture', [...first, ...more].join('\n'));
+      throw new Problem(code, [...first, ...more].join('\n'));
     },
   };
 }

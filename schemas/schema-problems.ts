@@ -21,6 +21,12 @@ export function schemaProblems(
   });
 }
 
+/** What says which kind of object one is, and its values. */
+const tags = {
+  state: ['EXECUTED', 'pending', 'failed'],
+  outcome: ['passed', 'failed', 'inconclusive', 'observed', 'excluded', 'broken'],
+} as const;
+
 /** `/users/3/date_joined` → `users[3].date_joined` */
 function placeOf(instancePath: string): string {
   const parts = instancePath.split('/').slice(1);
@@ -45,10 +51,14 @@ function describe(error: ErrorObject, whole: string): string {
       const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
       return `${place} has an unknown key ${listed([params['additionalProperty']])}; known are ${listed(known)}`;
     }
+    case 'unevaluatedProperties':
+      return `${place} has an unknown key ${listed([params['unevaluatedProperty']])}`;
     case 'required':
       return `${place} lacks ${listed([params['missingProperty']])}`;
-    case 'discriminator':
-      return `${place}.state is not one of "EXECUTED", "pending", "failed"`;
+    case 'discriminator': {
+      const tag = params['tag'] as keyof typeof tags;
+      return `${place}.${tag} is not one of ${listed(tags[tag])}`;
+    }
     case 'enum':
       return `${place} is not one of ${listed(params['allowedValues'] as unknown[])}${shown(error)}`;
     case 'const':

@@ -1,9 +1,11 @@
 import type { Command, Family } from './command.ts';
+import { diff } from './diff.ts';
 import { doctor } from './doctor.ts';
 import { fixture } from './fixture.ts';
 import { healthcheck } from './healthcheck.ts';
 import { judge } from './judge.ts';
 import { mock } from './mock.ts';
+import { report } from './report.ts';
 import { requirements } from './requirements.ts';
 import { selfTest } from './self-test.ts';
 import { verify } from './verify.ts';
@@ -16,6 +18,8 @@ export const commands: readonly (Command | Family)[] = [
   requirements,
   fixture,
   judge,
+  report,
+  diff,
   healthcheck,
   selfTest,
 ];

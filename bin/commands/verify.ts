@@ -1,5 +1,6 @@
 import { defaults } from '../defaults.ts';
 import { command, list, onOff, text } from './command.ts';
+import { reportFormats, transcriptFormats } from './report-formats.ts';
 
 export const verify = command({
   usage: 'verify [url]',
@@ -45,7 +46,10 @@ export const verify = command({
     header: { ...list, describe: "'name: value' to send with every request; may be repeated" },
     ca: { ...text, describe: 'PEM file of certificates to trust' },
     insecure: { ...onOff, describe: 'do not check certificates' },
-    report: { ...list, describe: 'format or format=file (console, html, json); may be repeated' },
+    report: {
+      ...list,
+      describe: `format or format=file (${[...reportFormats, ...transcriptFormats].join(', ')}); may be repeated`,
+    },
     'state-url': {
       ...text,
       describe: 'URL that changes the state of the target on request (README, state hook)',

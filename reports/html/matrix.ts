@@ -2,7 +2,7 @@ import { endpoints } from '../../schemas/endpoints.ts';
 import type { RequirementResult } from '../../schemas/generated/types.ts';
 import { markOf } from '../marks.ts';
 import { count } from '../units.ts';
-import { bySuite } from './by-suite.ts';
+import { bySuite } from '../by-suite.ts';
 import { html, type Markup } from './markup.ts';
 import { outcomeWord } from './outcome.ts';
 import type { Scene } from './scene.ts';

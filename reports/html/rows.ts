@@ -1,6 +1,6 @@
 import type { RequirementResult } from '../../schemas/generated/types.ts';
 import { count } from '../units.ts';
-import { bySuite } from './by-suite.ts';
+import { bySuite } from '../by-suite.ts';
 import { clause } from './clause.ts';
 import { filter } from './filter.ts';
 import { html, type Markup } from './markup.ts';

@@ -310,6 +310,23 @@ export interface RunRecord {
    */
   partner?: string;
   seed: number;
+  /**
+   * What the run was to check.
+   */
+  selection?: {
+    /**
+     * Whether the requirements are the whole catalogue: no suite and no requirement was chosen.
+     */
+    whole: boolean;
+    /**
+     * Ids that were left out on request.
+     */
+    skip: string[];
+    /**
+     * Path of the one input that was asked for.
+     */
+    replay?: string;
+  };
   startedAt: string;
   durationMs: number;
   /**

@@ -32,6 +32,8 @@ export interface RecordOptions {
   /** Command that repeats the run, without its filters and its seed. */
   readonly rerun?: string;
   readonly notes?: readonly string[];
+  /** What the run is to check, where whoever starts it knows the whole catalogue. */
+  readonly selection?: RunRecord['selection'];
 }
 
 /** What the engine counted. Times are ms. */
@@ -69,6 +71,7 @@ export function makeRecord(
     target: redact(target),
     ...(known.partner === undefined ? {} : { partner: known.partner }),
     seed: options.seed,
+    ...(options.selection === undefined ? {} : { selection: options.selection }),
     startedAt: new Date(startedAt).toISOString(),
     ...rest,
     cases: options.cases,

@@ -1,3 +1,4 @@
+import type { RunRecord } from '../../schemas/generated/types.ts';
 import type { Known } from '../known.ts';
 import type { Requirement, StateHook } from '../requirement.ts';
 import type { Client, ClientOptions } from './client.ts';
@@ -42,6 +43,8 @@ export interface RunOptions {
   /** Of the only requirement, judge only the input that this path leads to. */
   readonly path?: string;
   readonly notes?: readonly string[];
+  /** What the run is to check, for the record. */
+  readonly selection?: RunRecord['selection'];
   readonly onProgress?: (progress: Progress) => void;
   /** Sees everything that happens, as it happens. */
   readonly onEvent?: OnEvent;

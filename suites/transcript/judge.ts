@@ -31,6 +31,11 @@ export async function judgeTranscript(
     cases,
     version,
     notes,
+    selection: {
+      whole: start.whole,
+      skip: [...start.skip],
+      ...(start.replay === undefined ? {} : { replay: start.replay }),
+    },
     ...(rerun === undefined ? {} : { rerun }),
   };
   const ids = new Set(start.requirements);

@@ -1,0 +1,28 @@
+import { command, list, onOff } from './command.ts';
+import { comparisonFormats } from './report-formats.ts';
+
+const file = { type: 'string', demandOption: true } as const;
+
+export const diff = command({
+  usage: 'diff <before> <after>',
+  what: 'tell what changed between two runs',
+  positionals: {
+    before: { ...file, describe: 'record of the first run, which `verify --report json=file` wrote' },
+    after: { ...file, describe: 'record of the second' },
+  },
+  flags: {
+    format: {
+      ...list,
+      describe: `format or format=file (${comparisonFormats.join(', ')}); may be repeated (default: console)`,
+    },
+    'allow-incomplete': {
+      ...onOff,
+      describe: 'exit 0 where nothing fails newly, but something that passed was not judged any more',
+    },
+  },
+  examples: [
+    ['$0 diff main.json branch.json', 'exit 1 where what is required passed before and fails now'],
+    ['$0 diff main.json branch.json --format markdown=diff.md', 'for a comment'],
+  ],
+  run: async (flags, surroundings) => (await import('../diff.ts')).diff(flags, surroundings),
+});

@@ -1,0 +1,24 @@
+import { command, list } from './command.ts';
+import { reportFormats } from './report-formats.ts';
+
+export const report = command({
+  usage: 'report <file>',
+  what: 'render the record of a run that is over',
+  positionals: {
+    file: { type: 'string', demandOption: true, describe: 'what `verify --report json=file` wrote' },
+  },
+  flags: {
+    format: {
+      ...list,
+      describe: `format or format=file (${reportFormats.join(', ')}); may be repeated (default: console)`,
+    },
+  },
+  examples: [
+    ['$0 report run.json', 'as verify told it'],
+    ['$0 report run.json --format junit=junit.xml --format markdown', 'for a CI server and for people'],
+  ],
+  run: async (flags, surroundings) => {
+    await (await import('../report.ts')).report(flags, surroundings);
+    return 0;
+  },
+});

@@ -1,0 +1,84 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import { reports } from '../reports/index.ts';
+import { sampleRecord } from '../reports/sample-record.ts';
+import { githubActions } from './github-actions.ts';
+import { parseReport } from './report-files.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-github-'));
+after(() => rmSync(folder, { recursive: true }));
+
+/** What a run with these reports prints and adds to a summary that holds `before` already. */
+async function ranWith(asked: readonly string[], env: Record<string, string> = {}, before = 'before\n') {
+  const summary = join(folder, 'summary.md');
+  writeFileSync(summary, before);
+  let [output, aside] = ['', ''];
+  const actions = githubActions(asked.map(parseReport), {
+    env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary, ...env },
+    signal: new AbortController().signal,
+    print: async (text) => void (output += text),
+    writeError: (text) => void (aside += text),
+    isTerminal: false,
+    terminal: { color: false, width: 100 },
+  });
+  await actions.print('the report\n::error::of a target\n');
+  await actions.finish(sampleRecord);
+  return { output, aside, summary: readFileSync(summary, 'utf8') };
+}
+
+const annotations = reports.github.render(sampleRecord);
+const markdown = reports.markdown.render(sampleRecord);
+const plain = 'the report\n::error::of a target\n';
+
+test('beside the console report the step is annotated, and its summary added to', async () => {
+  const { output, summary, aside } = await ranWith(['console', 'json=run.json']);
+  assert.ok(output.endsWith(annotations));
+  assert.equal(summary, `before\n${markdown}`);
+  assert.equal(aside, '');
+});
+
+test('no line of the console report is taken for a command', async () => {
+  const { output } = await ranWith(['console']);
+  const [, token, inner] = /^::stop-commands::([\da-f-]{36})\n([^]*)::\1::\n::error /.exec(output) ?? [];
+  assert.equal(inner, plain);
+  const again = await ranWith(['console']);
+  assert.ok(token !== undefined && !again.output.includes(token), 'nobody can guess it');
+});
+
+for (const [asked, printed] of [
+  [['json'], plain],
+  [['ndjson'], plain],
+  [['github'], plain],
+  [['console', 'github=annotations.txt'], undefined],
+  [['json=run.json'], plain + annotations],
+] as const)
+  test(`${asked.join(', ')}: ${printed === plain ? 'standard output is left as it is' : printed === undefined ? 'no annotation twice' : 'annotated'}`, async () => {
+    const { output } = await ranWith(asked);
+    if (printed === undefined) assert.doesNotMatch(output, /^::error /m);
+    else assert.equal(output, printed);
+  });
+
+test('a Markdown report that was asked for is not added to the summary as well', async () => {
+  assert.equal((await ranWith(['markdown=x.md'])).summary, 'before\n');
+});
+
+test('elsewhere nothing is done', async () => {
+  for (const env of [{ GITHUB_ACTIONS: '' }, { GITHUB_ACTIONS: 'false' }])
+    assert.deepEqual(await ranWith(['console'], env), { output: plain, aside: '', summary: 'before\n' });
+});
+
+test('a summary that cannot be written is told, and harms nothing', async () => {
+  const { aside } = await ranWith(['console'], { GITHUB_STEP_SUMMARY: join(folder, 'no', 'x') });
+  assert.match(aside, /^ib-conformance: the summary of the step was not written: ENOENT/);
+  assert.equal((await ranWith(['console'], { GITHUB_STEP_SUMMARY: '' })).aside, '');
+});
+
+test('a summary that is full is left as it is: GitHub would show none of it', async () => {
+  const before = 'x'.repeat(2 ** 20 - 10);
+  const { aside, summary } = await ranWith(['console'], {}, before);
+  assert.match(aside, /larger than the 1 MiB/);
+  assert.equal(summary, before);
+});

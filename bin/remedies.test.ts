@@ -1,0 +1,16 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { remedies, remedyOf } from '../reports/remedies.ts';
+import type { Exclusion, Reason } from '../suites/verdict.ts';
+
+/** Neither compiles where a reason of the suites has no remedy, or a remedy no reason. */
+const ofEveryReason: Readonly<Record<Reason | Exclusion, string>> = remedies;
+const isReason = (known: keyof typeof remedies): known is Reason | Exclusion => known in ofEveryReason;
+
+test('every reason has a remedy, and one that nobody knows has none', () => {
+  for (const reason of Object.keys(remedies)) {
+    assert.ok(isReason(reason as keyof typeof remedies));
+    assert.notEqual(remedyOf(reason) ?? '', '', reason);
+  }
+  assert.equal(remedyOf('toString'), undefined);
+});

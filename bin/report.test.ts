@@ -1,0 +1,213 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { renderDiffConsole } from '../reports/diff-console.ts';
+import { compare, reports, type ReportOptions } from '../reports/index.ts';
+import { earlierRecord, sampleRecord } from '../reports/sample-record.ts';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { commandLine } from './command-line.ts';
+import { explain } from './exit-codes.ts';
+import { version } from './version.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-report-'));
+after(() => rmSync(folder, { recursive: true }));
+const place = (name: string) => join(folder, name);
+const terminal: ReportOptions = { color: false, width: 100 };
+
+/** Writes a record to a file of that name, as verify does. */
+function fileOf(name: string, record: RunRecord): string {
+  writeFileSync(place(name), reports.json.render(record));
+  return place(name);
+}
+
+/** Runs a command line in this process, with what it would have printed. */
+async function call(
+  argv: readonly string[],
+  env: Record<string, string> = {},
+  signal = new AbortController().signal,
+) {
+  let [output, error] = ['', ''];
+  const print = async (text: string) => void (output += text);
+  const writeError = (text: string) => void (error += text);
+  try {
+    const code = await commandLine(argv, { env, signal, print, writeError, isTerminal: false, terminal });
+    return { code, output, error };
+  } catch (problem) {
+    const { code, message } = explain(problem);
+    return { code, output, error: error + message };
+  }
+}
+
+const sample = fileOf('sample.json', sampleRecord);
+const earlier = fileOf('earlier.json', earlierRecord);
+const whole: RunRecord = {
+  ...sampleRecord,
+  verdict: 'conformant',
+  selection: { whole: true, skip: [] },
+  requirements: sampleRecord.requirements.filter(({ outcome }) => outcome === 'passed'),
+};
+
+describe('report', () => {
+  for (const [format, { render }] of Object.entries(reports))
+    test(`renders ${format}`, async () => {
+      const file = fileOf('whole.json', whole);
+      const expected = render(whole, terminal);
+      assert.deepEqual(await call(['report', file, '--format', format]), {
+        code: 0,
+        output: expected,
+        error: '',
+      });
+      assert.equal((await call(['report', file, '--format', `${format}=${place('out')}`])).output, '');
+      assert.equal(readFileSync(place('out'), 'utf8'), expected);
+    });
+
+  test('without a format it is for people, and more than one may be asked for', async () => {
+    const { output } = await call([
+      'report',
+      sample,
+      '--format',
+      'console',
+      '--format',
+      `tap=${place('x.tap')}`,
+    ]);
+    assert.equal(output, reports.console.render(sampleRecord, terminal));
+    assert.equal((await call(['report', sample])).output, output);
+    assert.match(readFileSync(place('x.tap'), 'utf8'), /^TAP version 14\n/);
+  });
+
+  test('what cannot be read or written ends with 2, and leaves nothing behind', async () => {
+    writeFileSync(place('bad.json'), '{"format":"ib-conformance/run/2"}');
+    const before = readdirSync(folder).length;
+    for (const [argv, says] of [
+      [[place('no.json')], /no\.json: there is no such file; `verify --report json=file` writes/],
+      [[folder], /is a folder, not a run record/],
+      [[place('bad.json')], /is a record of the format ib-conformance\/run\/2/],
+      [[sample, '--format', 'jnit'], /--format jnit: there is no format jnit; did you mean junit/],
+      [[sample, '--format', 'tap', '--format', 'json'], /two reports would be written to standard output/],
+      [
+        [sample, '--format', `tap=${place('no/x')}`, '--format', `json=${place('y')}`],
+        /its folder does not exist/,
+      ],
+      [[sample, '--format', `badge=${place('b')}`], /a badge is made of a whole run, and/],
+      [[], /Not enough non-option arguments/],
+    ] as const) {
+      const { code, output, error } = await call(['report', ...argv]);
+      assert.deepEqual([code, output], [2, ''], argv.join(' '));
+      assert.match(error, says);
+    }
+    assert.equal(readdirSync(folder).length, before);
+  });
+
+  test('a report that cannot be made does not keep the others from being so', async () => {
+    const argv = ['report', sample, '--format', `badge=${place('b')}`, '--format', `tap=${place('t')}`];
+    assert.equal((await call(argv)).code, 2);
+    assert.deepEqual([existsSync(place('b')), existsSync(place('t'))], [false, true]);
+  });
+
+  test('on GitHub Actions no line of a target is taken for a command', async () => {
+    const { output } = await call(['report', sample], { GITHUB_ACTIONS: 'true' });
+    assert.match(output, /^::stop-commands::(\S+)\n[^]*\n::\1::\n$/);
+  });
+});
+
+describe('diff', () => {
+  const lost = fileOf('lost.json', {
+    ...sampleRecord,
+    requirements: sampleRecord.requirements.filter(({ id }) => id !== 'valid/user-status/member'),
+  });
+  for (const [argv, expected] of [
+    [[earlier, sample], 1],
+    [[sample, sample], 0],
+    [[sample, lost], 3],
+    [[sample, lost, '--allow-incomplete'], 0],
+    [[earlier, sample, '--allow-incomplete'], 1],
+    [[sample, place('no.json')], 2],
+    [[place('no.json'), sample], 2],
+    [[sample, sample, '--format', 'tap'], 2],
+    [[sample], 2],
+  ] as const)
+    test(`${argv.join(' ').replaceAll(`${folder}/`, '')} ends with ${expected}`, async () => {
+      const { code, output, error } = await call(['diff', ...argv]);
+      assert.equal(code, expected, error);
+      assert.equal(output === '', expected === 2);
+    });
+
+  test('it is for people, unless told otherwise', async () => {
+    const comparison = compare(earlierRecord, sampleRecord);
+    const { output } = await call([
+      'diff',
+      earlier,
+      sample,
+      '--format',
+      'console',
+      '--format',
+      `json=${place('d')}`,
+    ]);
+    assert.equal(output, renderDiffConsole(comparison, terminal));
+    assert.match(
+      readFileSync(place('d'), 'utf8'),
+      /^\{\n {2}"format": "ib-conformance\/diff\/1",\n {2}"tendency": "regression"/,
+    );
+  });
+});
+
+describe('verify', () => {
+  const verify = ['verify', '--seed', '1', '--cases', '1', '--no-canary'];
+  const badge = place('badge.json');
+
+  test('the badge of a whole run bears the digest of its json report, and can be made of that later', async () => {
+    const json = place('run.json');
+    const { code, error } = await call([...verify, '--report', `badge=${badge}`, '--report', `json=${json}`]);
+    assert.equal(code, 0, error);
+    const text = readFileSync(badge, 'utf8');
+    const digest = createHash('sha256').update(readFileSync(json)).digest('hex');
+    assert.ok(text.includes(`sha256:${digest}<`));
+    assert.equal((await call(['report', json, '--format', 'badge'])).output, text);
+    assert.equal((JSON.parse(readFileSync(json, 'utf8')) as RunRecord).version, version);
+    rmSync(badge);
+  });
+
+  for (const [flags, why] of [
+    [['--suite', 'valid'], /--suite, --only/],
+    [['--only', 'auth/user-status/missing'], /--suite, --only/],
+    [['--skip', 'auth/user-status/missing'], /--skip/],
+    [['--only', 'auth/user-status/missing', '--replay', '0'], /--replay/],
+  ] as const)
+    test(`no badge with ${flags.join(' ')}: said before anything is sent`, async () => {
+      const { code, output, error } = await call([...verify, ...flags, '--report', `badge=${badge}`]);
+      assert.deepEqual([code, output], [2, '']);
+      assert.match(error, why);
+      assert.ok(!existsSync(badge));
+    });
+
+  test('no badge of an interrupted run, which ends as it would without', async () => {
+    const stop = new AbortController();
+    const json = place('interrupted.json');
+    const running = call(
+      [...verify, '--report', `badge=${badge}`, '--report', `json=${json}`],
+      {},
+      stop.signal,
+    );
+    stop.abort();
+    const { code, error } = await running;
+    assert.equal(code, 130);
+    assert.match(error, /--report badge: a badge is made of a whole run, and this one was interrupted/);
+    assert.deepEqual([existsSync(badge), existsSync(json)], [false, true]);
+  });
+
+  test('on GitHub Actions the step is annotated and gets a summary', async () => {
+    const summary = place('summary.md');
+    const { output } = await call([...verify, '--only', 'auth/user-status/missing'], {
+      GITHUB_ACTIONS: 'true',
+      GITHUB_STEP_SUMMARY: summary,
+    });
+    assert.match(
+      output,
+      /^::stop-commands::(\S+)\n[^]*\n::\1::\n::notice title=ib-conformance%3A conformant/,
+    );
+    assert.match(readFileSync(summary, 'utf8'), /^## ✅ conformant/);
+  });
+});

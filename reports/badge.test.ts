@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { createHash } from 'node:crypto';
+import { describe, test } from 'node:test';
+import fc from 'fast-check';
+import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { Problem } from '../schemas/problem.ts';
+import { anyRecord, hostileText } from './any-record.ts';
+import { renderBadge, unfitForBadge } from './badge.ts';
+import { renderJson } from './json.ts';
+import { sampleRecord } from './sample-record.ts';
+
+const whole: RunRecord = {
+  ...sampleRecord,
+  selection: { whole: true, skip: [] },
+  requirements: sampleRecord.requirements.filter(({ outcome }) => outcome !== 'broken'),
+};
+const having = (verdict: RunRecord['verdict'], ...outcomes: readonly RequirementResult['outcome'][]) => ({
+  ...whole,
+  verdict,
+  requirements: whole.requirements.filter(({ outcome }) => outcomes.includes(outcome)),
+});
+
+type Badge = Readonly<Record<string, unknown>>;
+const badgeOf = (record: RunRecord) => JSON.parse(renderBadge(record)) as Badge;
+
+for (const [record, message, color, isError] of [
+  [whole, '2 failed, 1/7 verified', 'red', true],
+  [having('conformant', 'passed'), '1/1 verified', 'brightgreen', false],
+  [having('conformant', 'passed', 'excluded'), '1/3 verified', 'green', false],
+  [having('incomplete', 'passed', 'inconclusive'), '1/3 verified', 'yellow', false],
+] as const)
+  test(`the badge of a ${record.verdict} run: ${message}`, () => {
+    const badge = badgeOf(record);
+    assert.deepEqual(
+      [badge['schemaVersion'], badge['label'], badge['message'], badge['color'], badge['isError']],
+      [1, 'ib-conformance', message, color, isError],
+    );
+  });
+
+/** Members that shields.io takes; it refuses a badge with any other. */
+const known = new Set(
+  'schemaVersion label message color labelColor isError namedLogo logoSvg logoColor logoSize style cacheSeconds'.split(
+    ' ',
+  ),
+);
+
+test('the digest in the badge is that of the json report, and no member is there that shields.io refuses', () => {
+  const badge = badgeOf(whole);
+  assert.deepEqual(
+    Object.keys(badge).filter((name) => !known.has(name)),
+    [],
+  );
+  const digest = createHash('sha256').update(renderJson(whole)).digest('hex');
+  assert.ok(String(badge['logoSvg']).includes(`<metadata>sha256:${digest}</metadata>`));
+  const other = badgeOf({ ...whole, durationMs: whole.durationMs + 1 });
+  assert.notEqual(other['logoSvg'], badge['logoSvg']);
+});
+
+describe('no badge', () => {
+  const { selection: _, ...unsaid } = whole;
+  const refused: Readonly<Record<string, RunRecord>> = {
+    'was interrupted': { ...whole, interrupted: true },
+    'checked nothing': { ...whole, requirements: [] },
+    'a bug of ib-conformance': { ...whole, requirements: sampleRecord.requirements },
+    'does not say': unsaid,
+    '--replay': { ...whole, selection: { whole: true, skip: [], replay: '1' } },
+    '--suite, --only': { ...whole, selection: { whole: false, skip: [] } },
+    '--skip': { ...whole, selection: { whole: true, skip: ['a/b/c'] } },
+  };
+  for (const [words, record] of Object.entries(refused))
+    test(words, () => {
+      assert.throws(
+        () => renderBadge(record),
+        (error) =>
+          error instanceof Problem &&
+          error.code === 'usage' &&
+          error.message.startsWith('a badge is made of a whole run, and ') &&
+          error.message.includes(words),
+      );
+    });
+});
+
+test('a badge holds no text of the record, whatever that is', () => {
+  fc.assert(
+    fc.property(anyRecord(hostileText), (record) => {
+      const fit = { ...record, interrupted: false, selection: { whole: true, skip: [] } };
+      if (unfitForBadge(fit) !== undefined) return;
+      const badge = badgeOf(fit);
+      assert.match(String(badge['message']), /^(?:\d+ failed, )?\d+\/\d+ verified$/);
+      assert.match(
+        String(badge['logoSvg']),
+        /^<svg [^<>]+><metadata>sha256:[\da-f]{64}<\/metadata><path [^<>]+\/><\/svg>$/,
+      );
+    }),
+  );
+});

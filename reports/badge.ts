@@ -1,0 +1,66 @@
+import { createHash } from 'node:crypto';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { Problem } from '../schemas/problem.ts';
+import { renderJson } from './json.ts';
+
+const colors = {
+  conformant: 'brightgreen',
+  nonconformant: 'red',
+  incomplete: 'yellow',
+} as const satisfies Record<RunRecord['verdict'], string>;
+
+/** What is said where no badge can be made, before the reason. */
+export const ONLY_WHOLE = 'a badge is made of a whole run, and ';
+
+/** A tick, a cross, a question mark, 16 by 16. */
+const signs = {
+  conformant: 'M2 9l4 4 8-10',
+  nonconformant: 'M3 3l10 10M13 3L3 13',
+  incomplete: 'M4 6a4 4 0 1 1 5 4q-1 .4-1 2M8 14v1',
+} as const satisfies Record<RunRecord['verdict'], string>;
+
+/**
+ * A badge as shields.io reads it from an endpoint (schema version 1). The SHA-256 of the json report
+ * of the same run stands in its logo: shields.io refuses members that it does not know.
+ *
+ * @throws Problem with code `usage` for a record that does not show what the whole catalogue found
+ */
+export function renderBadge(record: RunRecord): string {
+  const why = unfitForBadge(record);
+  if (why !== undefined) throw new Problem('usage', `${ONLY_WHOLE}${why}`);
+  const { all, passed, failed } = tally(record);
+  const digest = createHash('sha256').update(renderJson(record)).digest('hex');
+  const badge = {
+    schemaVersion: 1,
+    label: 'ib-conformance',
+    message: `${failed === 0 ? '' : `${failed} failed, `}${passed}/${all} verified`,
+    color: record.verdict === 'conformant' && passed < all ? 'green' : colors[record.verdict],
+    // Whoever embeds the badge cannot paint this one green.
+    isError: record.verdict === 'nonconformant',
+    logoSvg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><metadata>sha256:${digest}</metadata><path fill="none" stroke="#fff" stroke-width="2" d="${signs[record.verdict]}"/></svg>`,
+  };
+  return `${JSON.stringify(badge, undefined, 2)}\n`;
+}
+
+/** Why no badge can be made of a record; undefined where one can. */
+export function unfitForBadge({ selection, interrupted, requirements }: RunRecord): string | undefined {
+  if (interrupted) return 'this one was interrupted';
+  if (requirements.length === 0) return 'this one checked nothing';
+  if (requirements.some(({ outcome }) => outcome === 'broken'))
+    return 'a bug of ib-conformance broke this one';
+  return selection === undefined ? 'this record does not say that it is one' : narrowedBy(selection);
+}
+
+/** What narrowed a run; undefined where nothing did. */
+export function narrowedBy({ whole, skip, replay }: NonNullable<RunRecord['selection']>): string | undefined {
+  if (replay !== undefined) return 'this one replayed one input (--replay)';
+  if (!whole) return 'this one was narrowed (--suite, --only)';
+  return skip.length > 0 ? 'this one left requirements out (--skip)' : undefined;
+}
+
+/** How the required requirements came out. */
+function tally({ requirements }: RunRecord) {
+  const required = requirements.filter(({ level }) => level === 'required');
+  const having = (wanted: string) => required.filter(({ outcome }) => outcome === wanted).length;
+  return { all: required.length, passed: having('passed'), failed: having('failed') };
+}

@@ -1,0 +1,76 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { anyPair } from './any-pair.ts';
+import { renderDiffJson } from './diff-json.ts';
+import { renderDiffMarkdown } from './diff-markdown.ts';
+import { changesOf, compare } from './diff.ts';
+import { matchesGolden } from './golden.ts';
+import { hostileMarkdown } from './hostile-markdown.ts';
+import { markdownNodes, textOf } from './markdown-nodes.ts';
+import { printable } from './printable.ts';
+import { earlierRecord, sampleRecord } from './sample-record.ts';
+
+test('the comparison of the samples is as it was written down', () => {
+  matchesGolden('diff-markdown.golden.txt', renderDiffMarkdown(compare(earlierRecord, sampleRecord)));
+});
+
+/** All that it is made of: no link, no image, no HTML, no emphasis. */
+const types = new Set('root heading paragraph text inlineCode code strong list listItem'.split(' '));
+
+test('no text of a record becomes anything but text or code, and every change is named', () => {
+  fc.assert(
+    fc.property(anyPair(hostileMarkdown), ([before, after]) => {
+      const comparison = compare(before, after);
+      const nodes = markdownNodes(renderDiffMarkdown(comparison));
+      assert.deepEqual(
+        nodes.filter(({ type }) => !types.has(type)),
+        [],
+      );
+      const titles = nodes.filter(({ type }) => type === 'heading').map(textOf);
+      assert.equal(
+        titles.filter((title) => /^[✗!]/.test(title)).length,
+        changesOf(comparison, 'newlyFailing').length,
+      );
+      const named = new Set(
+        nodes.filter(({ type }) => type === 'inlineCode').map(({ value }) => value?.trim()),
+      );
+      for (const { id, kind } of comparison.changes)
+        if (kind !== 'unchanged') assert.ok(id.trim() === '' || named.has(printable(id, 300).trim()), id);
+    }),
+  );
+});
+
+test('it fits into a comment', () => {
+  const many = (outcome: 'passed' | 'failed') => ({
+    ...sampleRecord,
+    requirements: Array.from({ length: 2_000 }, (_, at) => {
+      const subject = { id: `a/b/${at}`, level: 'required', clause: 'c', title: 't', cases: 1 } as const;
+      return outcome === 'passed'
+        ? { ...subject, outcome }
+        : { ...subject, outcome, aspect: 'status', expected: '漢'.repeat(999), actual: '2' };
+    }),
+  });
+  const text = renderDiffMarkdown(compare(many('passed'), many('failed')));
+  assert.ok(Buffer.byteLength(text) <= 60_000);
+  assert.match(text, /^## ❌ regression: .*1995 more/);
+  assert.match(text, /\n\d+ more would not fit here: the json report has them all\.\n$/);
+});
+
+test('for programs: the tendency, both runs, and each change with what both say', () => {
+  const data = JSON.parse(renderDiffJson(compare(earlierRecord, sampleRecord))) as {
+    readonly tendency: string;
+    readonly before: { readonly seed: number };
+    readonly unchanged: readonly string[];
+    readonly changes: readonly { readonly id: string; readonly after?: { readonly actual?: string } }[];
+  };
+  assert.deepEqual([data.tendency, data.before.seed], ['regression', 5]);
+  assert.equal(data.changes[0]?.id, 'valid/user-status/member');
+  assert.equal(data.changes.find(({ id }) => id === 'auth/deposit-check/revoked')?.after?.actual, '404');
+  assert.equal(data.unchanged.length, 5);
+  fc.assert(
+    fc.property(anyPair(hostileMarkdown), ([before, after]) => {
+      assert.doesNotMatch(renderDiffJson(compare(before, after)), /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u);
+    }),
+  );
+});

@@ -1,0 +1,125 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { anyPair } from './any-pair.ts';
+import { hostileText } from './any-record.ts';
+import { changeKinds, compare, isLoss, isRegression, type ChangeKind, type Tendency } from './diff.ts';
+import { sampleRecord } from './sample-record.ts';
+
+type Outcome = RequirementResult['outcome'];
+
+function runOf(outcome: Outcome | undefined, level: Level): RunRecord {
+  const subject = { id: 'a/b/c', level, clause: 'c', title: 't', cases: 1 };
+  const rows: Readonly<Record<Outcome, RequirementResult>> = {
+    passed: { ...subject, outcome: 'passed' },
+    failed: { ...subject, outcome: 'failed', aspect: 'status', expected: '1', actual: '2' },
+    inconclusive: { ...subject, outcome: 'inconclusive', reason: 'timeout', words: 'w' },
+    excluded: { ...subject, outcome: 'excluded', reason: 'skipped', words: 'w' },
+    observed: { ...subject, outcome: 'observed', words: 'w' },
+    broken: { ...subject, outcome: 'broken', words: 'w' },
+  };
+  return { ...sampleRecord, requirements: outcome === undefined ? [] : [rows[outcome]] };
+}
+
+type Row = readonly [
+  level: Level,
+  before: Outcome | undefined,
+  after: Outcome | undefined,
+  kind: ChangeKind,
+  tendency: Tendency,
+];
+
+const rows: readonly Row[] = [
+  ['required', 'passed', 'passed', 'unchanged', 'no regression'],
+  ['required', 'passed', 'failed', 'newlyFailing', 'regression'],
+  ['required', 'passed', 'inconclusive', 'noLongerVerified', 'less verified'],
+  ['required', 'passed', 'excluded', 'noLongerVerified', 'less verified'],
+  ['required', 'passed', 'broken', 'noLongerVerified', 'less verified'],
+  ['required', 'passed', 'observed', 'noLongerVerified', 'less verified'],
+  ['required', 'passed', undefined, 'removed', 'less verified'],
+  ['required', 'failed', 'passed', 'mended', 'no regression'],
+  ['required', 'failed', 'failed', 'stillFailing', 'no regression'],
+  ['required', 'failed', 'inconclusive', 'noLongerVerified', 'no regression'],
+  ['required', 'failed', undefined, 'removed', 'no regression'],
+  ['required', 'inconclusive', 'passed', 'newlyVerified', 'no regression'],
+  ['required', 'inconclusive', 'failed', 'newlyFailing', 'no regression'],
+  ['required', 'inconclusive', 'excluded', 'unchanged', 'no regression'],
+  ['required', undefined, 'failed', 'added', 'no regression'],
+  ['recommended', 'passed', 'failed', 'newlyFailing', 'no regression'],
+  ['recommended', 'passed', 'inconclusive', 'noLongerVerified', 'no regression'],
+  ['observed', 'observed', 'observed', 'unchanged', 'no regression'],
+  ['observed', 'observed', 'inconclusive', 'noLongerVerified', 'no regression'],
+  ['observed', 'excluded', 'observed', 'newlyVerified', 'no regression'],
+  ['observed', 'broken', 'failed', 'newlyFailing', 'no regression'],
+];
+
+for (const [level, before, after, kind, tendency] of rows)
+  test(`${level}, ${before ?? 'missing'} → ${after ?? 'missing'}: ${kind}, ${tendency}`, () => {
+    const comparison = compare(runOf(before, level), runOf(after, level));
+    assert.deepEqual(
+      comparison.changes.map((change) => change.kind),
+      [kind],
+    );
+    assert.equal(comparison.tendency, tendency);
+  });
+
+test('the level counts that the requirement has now', () => {
+  assert.equal(
+    compare(runOf('passed', 'required'), runOf('failed', 'recommended')).tendency,
+    'no regression',
+  );
+  assert.equal(compare(runOf('passed', 'recommended'), runOf('failed', 'required')).tendency, 'regression');
+});
+
+test('every requirement of either run is told of once, with what both runs say', () => {
+  fc.assert(
+    fc.property(anyPair(hostileText), ([before, after]) => {
+      const { changes } = compare(before, after);
+      const ids = new Set([...before.requirements, ...after.requirements].map(({ id }) => id));
+      assert.equal(changes.length, ids.size);
+      assert.deepEqual(new Set(changes.map(({ id }) => id)), ids);
+      const said = (side: 'before' | 'after') => changes.flatMap((change) => change[side] ?? []);
+      assert.deepEqual(new Set(said('before')), new Set(before.requirements));
+      assert.deepEqual(said('after'), after.requirements);
+    }),
+  );
+});
+
+test('a run held against itself changes nothing, and says why no two runs are alike', () => {
+  fc.assert(
+    fc.property(anyPair(hostileText), ([run]) => {
+      const { changes, tendency, caveats } = compare(run, { ...run, interrupted: false });
+      assert.equal(tendency, 'no regression');
+      assert.ok(changes.every(({ kind }) => kind === 'unchanged' || kind === 'stillFailing'));
+      const { interrupted, selection } = run;
+      const isPart = selection !== undefined && (!selection.whole || selection.replay !== undefined);
+      assert.equal(caveats.length, Number(interrupted) + 2 * Number(isPart));
+    }),
+  );
+});
+
+test('the tendency is that of the worst change', () => {
+  fc.assert(
+    fc.property(anyPair(hostileText), ([before, after]) => {
+      const { changes, tendency } = compare(before, after);
+      assert.equal(tendency === 'regression', changes.some(isRegression));
+      assert.equal(tendency === 'no regression', !changes.some(isRegression) && !changes.some(isLoss));
+      assert.ok(changes.every(({ kind }) => Object.hasOwn(changeKinds, kind)));
+    }),
+  );
+});
+
+test('what makes two runs hard to compare is said', () => {
+  const other = {
+    ...sampleRecord,
+    target: 'http://other/',
+    partner: 'contoso',
+    version: '9',
+    cases: 3,
+    seed: 1,
+    interrupted: true,
+    selection: { whole: false, skip: [] },
+  };
+  assert.equal(compare(sampleRecord, other).caveats.length, 7);
+});

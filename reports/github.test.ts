@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
+import { anyRecord, hostileText } from './any-record.ts';
+import { renderGithub } from './github.ts';
+import { matchesGolden } from './golden.ts';
+import { printable } from './printable.ts';
+import { sampleRecord } from './sample-record.ts';
+
+test('the report of the sample is as it was written down', () => {
+  matchesGolden('github.golden.txt', renderGithub(sampleRecord));
+});
+
+const decodings: readonly (readonly [escape: string, character: string])[] = [
+  ['%0D', '\r'],
+  ['%0A', '\n'],
+  ['%3A', ':'],
+  ['%2C', ','],
+  ['%25', '%'],
+];
+const decoded = (text: string, known = decodings) =>
+  known.reduce((shorter, [escape, character]) => shorter.replaceAll(escape, character), text);
+
+/** Reads a line as the runner of GitHub Actions does: command, properties and message; undefined where it is none. */
+function read(line: string) {
+  const trimmed = line.trimStart();
+  const end = trimmed.indexOf('::', 2);
+  if (!trimmed.startsWith('::') || end < 0) return undefined;
+  const [command = '', ...rest] = trimmed.slice(2, end).split(' ');
+  const properties = rest
+    .join(' ')
+    .split(',')
+    .map((part) => part.split(/=(.*)/s).slice(0, 2))
+    .map(([name = '', value = '']) => [name, decoded(value)] as const);
+  const isData = ([, character]: (typeof decodings)[number]) => character !== ':' && character !== ',';
+  return { command, properties, message: decoded(trimmed.slice(end + 2), decodings.filter(isData)) };
+}
+
+const linesOf = (record: RunRecord) => renderGithub(record).trimEnd().split('\n').map(read);
+
+test('every line is one command, with a title and no other property, whatever a target sent', () => {
+  fc.assert(
+    fc.property(
+      anyRecord(fc.oneof(hostileText, fc.constantFrom('::error::', '%0A::x::', 'a,b=c', '::'))),
+      (record) => {
+        for (const line of linesOf(record)) {
+          assert.ok(line !== undefined && ['error', 'warning', 'notice'].includes(line.command));
+          assert.deepEqual(
+            line.properties.map(([name]) => name),
+            ['title'],
+          );
+        }
+      },
+    ),
+  );
+});
+
+test('what looks like an escape is read as it is', () => {
+  const subject = { level: 'required', clause: '', title: '', cases: 1, outcome: 'failed' } as const;
+  const [line] = linesOf({
+    ...sampleRecord,
+    requirements: [
+      { ...subject, id: 'a%0A,b:%3A', aspect: '', expected: '%0A::error::%25', actual: '100 %' },
+    ],
+  });
+  assert.deepEqual(line?.properties, [['title', 'failed: a%0A,b:%3A']]);
+  assert.match(line.message, /\nexpected +%0A::error::%25\nactual +100 %\n/);
+});
+
+/** What a result is on GitHub; undefined where it is nothing. */
+function kindOf(result: RequirementResult) {
+  const { outcome, level } = result;
+  if (isKnownFailure(result)) return 'warning';
+  if (outcome === 'broken') return 'error';
+  if (outcome === 'failed') return level === 'required' ? 'error' : 'warning';
+  return outcome === 'inconclusive' && level !== 'observed' ? 'warning' : undefined;
+}
+
+test('what failed or could not be judged is named or counted, and no more than ten of a kind are written', () => {
+  fc.assert(
+    fc.property(anyRecord(hostileText), fc.integer({ min: 1, max: 5 }), (drawn, times) => {
+      const rows = drawn.requirements;
+      const record = { ...drawn, requirements: Array.from({ length: times }, () => rows).flat() };
+      const lines = linesOf(record);
+      for (const kind of ['error', 'warning']) {
+        const titles = lines.flatMap((line) =>
+          line?.command === kind ? line.properties.map(([, title]) => title) : [],
+        );
+        const named = titles.filter((title) => title !== 'baseline');
+        assert.equal(
+          named.length < titles.length,
+          kind === 'error' && (record.baseline?.wrong ?? []).length > 0,
+        );
+        const wanted = record.requirements.filter((result) => kindOf(result) === kind);
+        assert.ok(titles.length <= 10);
+        const more = Number(/^(\d+) more$/.exec(named.at(-1) ?? '')?.[1] ?? 1);
+        assert.equal(named.length === 0 ? 0 : named.length - 1 + more, wanted.length);
+        const ids = new Set(wanted.map(({ id }) => printable(id, 300)));
+        for (const title of named.slice(0, 6))
+          assert.ok(ids.has(title.slice(title.indexOf(': ') + 2)), title);
+      }
+      assert.equal(lines.at(-1)?.command, 'notice');
+    }),
+  );
+});
+
+test('an annotation says what was expected, what came, and how to see it again', () => {
+  const line = linesOf(sampleRecord).find(
+    (one) => one?.properties[0]?.[1] === 'failed: auth/deposit-check/revoked',
+  );
+  assert.match(
+    line?.message ?? '',
+    /^title .*\naspect +status\nexpected +401\nactual +404\nrequest +curl .*\nreplay +ib-conformance verify .* --replay '0'$/,
+  );
+});
+
+test('the weightiest come first', () => {
+  const titles = linesOf(sampleRecord).map((line) => line?.properties[0]?.[1]);
+  assert.deepEqual(titles.slice(0, -1), [
+    'failed: auth/user-status/missing',
+    'failed: auth/deposit-check/revoked',
+    'observed, broken: auth/service/www-authenticate',
+    'inconclusive: foreign-ib/user-status/follows-key',
+    'inconclusive: auth/user-status/unknown-key',
+    'recommended, failed: valid/service/json-content-type',
+    'recommended, inconclusive: invalid-uuid/deposit-check/alternative-spelling',
+  ]);
+});

@@ -1,0 +1,105 @@
+import assert from 'node:assert/strict';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { parse as parseForTables } from 'junit2json';
+import { parse as parseForChat } from 'test-results-parser';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
+import { xmlErrors } from '../schemas/xml-errors.ts';
+import { anyRecord, hostileText } from './any-record.ts';
+import { bySuite } from './by-suite.ts';
+import { matchesGolden } from './golden.ts';
+import { renderJunit } from './junit.ts';
+import { printable } from './printable.ts';
+import { sampleRecord } from './sample-record.ts';
+
+const schema = readFileSync(new URL('junit.xsd', import.meta.url), 'utf8');
+
+test('the report of the sample is as it was written down', () => {
+  matchesGolden('junit.golden.xml', renderJunit(sampleRecord));
+});
+
+test('it keeps to the schema, whatever a target sent', async () => {
+  assert.notDeepEqual(await xmlErrors(['<testsuites><testsuite/></testsuites>'], schema), []);
+  const records = fc.sample(anyRecord(hostileText), { seed: 7, numRuns: 300 });
+  assert.deepEqual(await xmlErrors([sampleRecord, ...records].map(renderJunit), schema), []);
+});
+
+/** This reader takes a name like ' ' or '0x1' for a number. */
+const withNames = (record: RunRecord): RunRecord => ({
+  ...record,
+  requirements: [
+    { id: 'valid', level: 'required', clause: '', title: '', cases: 1, outcome: 'passed' },
+    ...record.requirements.map((result) => ({ ...result, id: `a${result.id}` })),
+  ],
+});
+
+/** What a requirement is in JUnit, by its outcome. */
+const kinds = {
+  passed: undefined,
+  failed: 'failure',
+  inconclusive: 'error',
+  broken: 'error',
+  excluded: 'skipped',
+  observed: 'skipped',
+} as const;
+
+test('a reader finds every requirement, in its suite, with its outcome and its texts', async () => {
+  const records = fc.sample(anyRecord(hostileText), { seed: 8, numRuns: 100 }).map(withNames);
+  for (const record of [sampleRecord, ...records]) {
+    const read = await parseForTables(renderJunit(record));
+    assert.ok(read && 'testsuite' in read);
+    const suites = read.testsuite ?? [];
+    const cases = suites.flatMap(({ testcase = [] }) => testcase);
+    const wrong = record.baseline?.wrong ?? [];
+    const failing = cases.slice(record.requirements.length);
+    assert.deepEqual(
+      failing.map(({ failure }) => failure?.length),
+      wrong.map(() => 1),
+    );
+    const grouped = bySuite(record.requirements);
+    assert.deepEqual(
+      suites.map(({ name, tests }) => [name, tests]),
+      [
+        ...[...grouped].map(([name, rows]) => [printable(name, 300), rows.length] as const),
+        ...(wrong.length === 0 ? [] : [['baseline', wrong.length] as const]),
+      ],
+    );
+    for (const [at, result] of [...grouped.values()].flat().entries()) {
+      const { name, classname, failure, error, skipped } = cases[at]!;
+      assert.equal(name, printable(result.id, 300));
+      assert.ok(classname?.startsWith('ib-conformance.'));
+      const found = { failure, error, skipped };
+      const kind = isKnownFailure(result) ? 'skipped' : kinds[result.outcome];
+      assert.deepEqual(
+        Object.entries(found).flatMap(([key, list]) => (list === undefined ? [] : [key])),
+        kind === undefined ? [] : [kind],
+      );
+      if (result.outcome === 'failed' && !isKnownFailure(result))
+        assert.ok(failure?.[0]?.inner?.includes(`\nactual       ${printable(result.actual, 600)}`.trimEnd()));
+    }
+  }
+});
+
+test('another reader counts the same', (context) => {
+  const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-junit-'));
+  context.after(() => rmSync(folder, { recursive: true }));
+  const file = join(folder, 'junit.xml');
+  writeFileSync(file, renderJunit(sampleRecord));
+  const { total, passed, failed, errors, skipped, suites } = parseForChat({
+    type: 'junit',
+    files: [file],
+  });
+  assert.deepEqual(
+    { total, passed, failed, errors, skipped },
+    { total: 9, passed: 2, failed: 3, errors: 4, skipped: 4 },
+  );
+  assert.deepEqual(
+    suites.map(({ name }) => name),
+    ['valid', 'invalid-uuid', 'foreign-ib', 'auth', 'rate-limit'],
+  );
+  assert.equal(suites[3]?.cases[1]?.failure, 'status: expected 401, actual 404');
+});

@@ -1,0 +1,112 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import fc from 'fast-check';
+import { anyRecord } from './any-record.ts';
+import { matchesGolden } from './golden.ts';
+import { hostileMarkdown } from './hostile-markdown.ts';
+import { markdownNodes, textOf } from './markdown-nodes.ts';
+import { renderMarkdown } from './markdown.ts';
+import { printable } from './printable.ts';
+import { sampleRecord } from './sample-record.ts';
+
+test('the report of the sample is as it was written down', () => {
+  matchesGolden('markdown.golden.txt', renderMarkdown(sampleRecord));
+});
+
+/** All that a report is made of: no link, no image, no HTML, no emphasis. */
+const types = new Set(
+  'root heading paragraph text inlineCode code strong list listItem table tableRow tableCell'.split(' '),
+);
+const headings =
+  /^(?:[✅❌❓] .*|(?:Failed|Known failures|Broken|Not judged|Left out|Observed where the interface is silent) \(\d+\)|Suites|[✗!] .*)$/s;
+
+test('no text of the record becomes anything but text or code', () => {
+  fc.assert(
+    fc.property(anyRecord(hostileMarkdown), (record) => {
+      const nodes = markdownNodes(renderMarkdown(record));
+      assert.deepEqual(
+        nodes.filter(({ type }) => !types.has(type)),
+        [],
+      );
+      const titles = nodes.filter(({ type }) => type === 'heading').map(textOf);
+      const findings = record.requirements.filter(
+        ({ outcome }) => outcome === 'failed' || outcome === 'broken',
+      );
+      assert.deepEqual(
+        titles.filter((title) => !headings.test(title)),
+        [],
+      );
+      assert.equal(titles.filter((title) => /^[✗!]/.test(title)).length, findings.length);
+    }),
+  );
+});
+
+test('every requirement that did not pass is named, and each suite is counted', () => {
+  fc.assert(
+    fc.property(anyRecord(hostileMarkdown), (record) => {
+      const nodes = markdownNodes(renderMarkdown(record));
+      const named = new Set(
+        nodes.filter(({ type }) => type === 'inlineCode').map(({ value }) => value?.trim()),
+      );
+      for (const { id, outcome } of record.requirements)
+        if (outcome !== 'passed') assert.ok(id.trim() === '' || named.has(printable(id, 300).trim()), id);
+      const suites = new Set(record.requirements.map(({ id }) => id.split('/')[0]));
+      assert.equal(nodes.filter(({ type }) => type === 'tableRow').length, suites.size + 1);
+    }),
+  );
+});
+
+test('what needs action comes first', () => {
+  const text = renderMarkdown(sampleRecord);
+  const order = [
+    '❌ nonconformant',
+    '### Failed',
+    '### Broken',
+    '### Not judged',
+    '### Suites',
+    '### Left out',
+  ];
+  const places = order.map((words) => text.indexOf(words));
+  assert.ok(places.every((place) => place >= 0));
+  assert.deepEqual(
+    places,
+    places.toSorted((a, b) => a - b),
+  );
+  assert.ok(text.indexOf('auth/deposit-check/revoked`') < text.indexOf('valid/service/json-content-type`'));
+});
+
+test('failures that the baseline knows stand apart, and the mark is that of the exit code', () => {
+  const known = sampleRecord.requirements.map((result) =>
+    result.outcome === 'failed' ? { ...result, baseline: 'ticket 1' } : result,
+  );
+  const of = (wrong: readonly string[]) =>
+    renderMarkdown({
+      ...sampleRecord,
+      requirements: known,
+      baseline: { file: 'b.json', verdict: 'conformant', wrong: [...wrong] },
+    });
+  assert.match(of([]), /^## ✅ conformant but for 2 known failures: [^]*\n### Known failures \(3\)\n/);
+  assert.match(of([]), /\n- \*\*known\*\* ticket 1\n/);
+  assert.doesNotMatch(of([]), /### Failed|only warns/);
+  assert.match(of(['x']), /^## ❌ /);
+});
+
+test('GitHub takes it however much a target sends, and it says what was left out', () => {
+  const failure = sampleRecord.requirements.find(({ outcome }) => outcome === 'failed')!;
+  const requirements = Array.from({ length: 5_000 }, (_, at) => ({
+    ...failure,
+    id: `auth/user-status/${at}`,
+    expected: '漢'.repeat(100_000),
+    actual: '`'.repeat(100_000),
+  })) as typeof sampleRecord.requirements;
+  const text = renderMarkdown({ ...sampleRecord, requirements });
+  const bytes = Buffer.byteLength(text);
+  assert.ok(bytes <= 1_000_000 && bytes > 990_000, `${bytes} bytes`);
+  const shown = text.match(/^#### /gm)?.length ?? 0;
+  assert.match(
+    text,
+    new RegExp(`\\n${5_000 - shown} more would not fit here: the json report has them all\\.\\n$`),
+  );
+  assert.match(text, /\n\| `auth` \| {2}\| 5,000 \|/);
+  assert.doesNotMatch(renderMarkdown(sampleRecord), /would not fit/);
+});

@@ -1,0 +1,113 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RunRecord } from './generated/types.ts';
+import { Problem } from './problem.ts';
+import { readRecord } from './read-record.ts';
+
+const subject = { level: 'required', clause: 'c', title: 't', cases: 1 } as const;
+const record: RunRecord = {
+  format: 'ib-conformance/run/1',
+  version: '1.0.0',
+  verdict: 'nonconformant',
+  target: 'http://here/',
+  seed: 1,
+  startedAt: '2026-01-15T10:40:00.000Z',
+  durationMs: 1,
+  requests: 1,
+  cases: 1,
+  interrupted: false,
+  rateLimited: { answers: 0, waitedMs: 0 },
+  notes: [],
+  counts: {
+    required: { passed: 1, failed: 1, inconclusive: 0 },
+    recommended: { passed: 0, failed: 0, inconclusive: 0 },
+    observed: 0,
+    excluded: 0,
+    broken: 0,
+  },
+  requirements: [
+    { ...subject, id: 'a/b/1', outcome: 'passed' },
+    { ...subject, id: 'a/b/2', outcome: 'failed', aspect: 'status', expected: '1', actual: '2' },
+  ],
+};
+
+const read = (text: string) => readRecord(text, 'run.json', '1.0.0');
+const changed = (change: (text: string) => string) => change(JSON.stringify(record));
+const withRow = (row: object) => JSON.stringify({ ...record, requirements: [record.requirements[0], row] });
+
+test('a record is read, with a byte order mark or without', () => {
+  assert.deepEqual(read(JSON.stringify(record)), record);
+  assert.deepEqual(read(`\ufeff${JSON.stringify(record, null, 2)}`), record);
+});
+
+/** What is wrong, and what must be said of it: each line whole. */
+const refusals: readonly (readonly [what: string, text: string, says: string])[] = [
+  [
+    'half a file',
+    changed((text) => text.slice(0, 40)),
+    'run.json:1:34: is not JSON: unexpected end of string',
+  ],
+  ['no object', '[]', 'run.json: is no run record; `verify --report json=file` writes one'],
+  ['null', 'null', 'run.json: is no run record; `verify --report json=file` writes one'],
+  ['a fixture', '{"partners":[]}', 'run.json: is no run record; `verify --report json=file` writes one'],
+  [
+    'a transcript',
+    '{"line":"start","format":"ib-conformance/transcript/1"}\n{"line":"end"}\n',
+    'run.json: is a transcript: `ib-conformance judge` makes its record',
+  ],
+  [
+    'a newer format',
+    changed((text) => text.replace('run/1', 'run/2')),
+    'run.json: is a record of the format ib-conformance/run/2, and ib-conformance 1.0.0 reads ib-conformance/run/1: take a newer version',
+  ],
+  [
+    'an unknown outcome',
+    withRow({ ...subject, id: 'a/b/2', outcome: 'perhaps' }),
+    'run.json: requirements[1].outcome is not one of "passed", "failed", "inconclusive", "observed", "excluded", "broken"',
+  ],
+  [
+    'a failure without what was expected',
+    withRow({ ...subject, id: 'a/b/2', outcome: 'failed', aspect: 'status', actual: '2' }),
+    'run.json: requirements[1] lacks "expected"',
+  ],
+  [
+    'a passed one with what is none of its',
+    withRow({ ...subject, id: 'a/b/2', outcome: 'passed', actual: '2' }),
+    'run.json: requirements[1] has an unknown key "actual"',
+  ],
+  [
+    'a level that there is not',
+    withRow({ ...subject, id: 'a/b/2', outcome: 'passed', level: 'must' }),
+    'run.json: requirements[1].level is not one of "required", "recommended", "observed": "must"',
+  ],
+  [
+    'an id twice',
+    withRow({ ...record.requirements[0] }),
+    'run.json: requirements[1].id is the same as requirements[0].id',
+  ],
+  [
+    'what a newer version writes',
+    JSON.stringify({ ...record, version: '1.1.0', news: 1 }),
+    'run.json: the record has an unknown key "news"; known are ',
+  ],
+];
+
+for (const [what, text, says] of refusals)
+  test(`refused: ${what}`, () => {
+    assert.throws(
+      () => read(text),
+      (error) => {
+        assert.ok(error instanceof Problem && error.code === 'usage');
+        assert.equal(error.message.split('\n')[0]?.slice(0, says.length), says);
+        if (!says.endsWith(' ')) assert.equal(error.message, says);
+        return true;
+      },
+    );
+  });
+
+test('where the version is another, that is said too', () => {
+  assert.throws(
+    () => read(JSON.stringify({ ...record, version: '1.1.0', news: 1 })),
+    /\nrun\.json: was written by ib-conformance "1\.1\.0", and this is 1\.0\.0$/,
+  );
+});
