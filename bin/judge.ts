@@ -1,9 +1,10 @@
 import { createReadStream } from 'node:fs';
 import { createInterface } from 'node:readline';
+import { compare, comparisons } from '../reports/index.ts';
 import type { RunRecord, TranscriptLine } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/transcript.cjs';
 import { Problem } from '../schemas/problem.ts';
-import { catalogue, judgeTranscript, readTranscript } from '../suites/index.ts';
+import { catalogue, judgeTranscript, readTranscript, recordedResults } from '../suites/index.ts';
 import { diagnose } from './diagnose.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import {
@@ -30,21 +31,31 @@ export interface JudgeFlags {
  *
  * @throws Problem with code `usage` where the file is no transcript
  */
-export async function judge(flags: JudgeFlags, { print, terminal }: Surroundings): Promise<number> {
+export async function judge(flags: JudgeFlags, surroundings: Surroundings): Promise<number> {
   const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseRendered);
   refuseSharedOutputs('report', requests);
   const transcript = readTranscript(await linesOf(flags.file));
+  const { print, terminal } = surroundings;
   const outputs = await prepareOutputs(requests);
   try {
     const found = await judgeTranscript(transcript, catalogue, version);
     const suspicions = await diagnose(found, transcript.fixture);
     const record: RunRecord = suspicions.length === 0 ? found : { ...found, diagnosis: [...suspicions] };
     await writeOutputs(outputs, print, renderedFor(record, terminal));
+    if (transcript.end !== undefined) tellChanges(recordedResults(transcript), record, surroundings);
     const code = exitCodeOf({ ...record, interrupted: false }, flags);
     return record.interrupted && code === exitCodes.conformant[0] ? exitCodes.incomplete[0] : code;
   } finally {
     await discardOutputs(outputs);
   }
+}
+
+/** Says what comes out otherwise than in the run itself, as it does by a newer catalogue. */
+function tellChanges(before: RunRecord, after: RunRecord, { writeError, terminal }: Surroundings): void {
+  const comparison = compare(before, after);
+  if (comparison.changes.every(({ kind }) => kind === 'unchanged')) return;
+  const text = comparisons.console.render(comparison, { ...terminal, color: false });
+  writeError(`ib-conformance: some of it comes out otherwise than in the run itself:\n${text}`);
 }
 
 /** A run that was killed may leave half a line at the end: that one is left out. */

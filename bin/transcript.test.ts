@@ -44,6 +44,21 @@ test('verify writes a transcript, and judge makes the record of the run of it', 
   assert.deepEqual([judged.code, judged.output], [0, readFileSync(record, 'utf8')]);
 });
 
+test('what comes out otherwise than in the run is told beside the report', async () => {
+  const transcript = place('changed.ndjson');
+  await call(...run, `ndjson=${transcript}`);
+  assert.equal((await call('judge', transcript)).error, '');
+  const text = readFileSync(transcript, 'utf8');
+  writeFileSync(
+    transcript,
+    text.replaceAll(String.raw`\"status\":\"EXECUTED\"`, String.raw`\"status\":\"executed\"`),
+  );
+  const { code, error } = await call('judge', transcript);
+  assert.equal(code, 1);
+  assert.match(error, /comes out otherwise than in the run itself/);
+  assert.match(error, /valid\/deposit-check\/executed/);
+});
+
 test('a transcript goes to standard output as well, line by line', async () => {
   const { output } = await call(...run, 'ndjson');
   const kinds = output

@@ -11,7 +11,7 @@ export type { Progress, RunOptions } from './engine/run-options.ts';
 export { stateHookAt } from './engine/state-hook.ts';
 export { verdictOf } from './engine/verdict-of-run.ts';
 export { knowledge } from './known.ts';
-export { judgeTranscript } from './transcript/judge.ts';
+export { judgeTranscript, recordedResults } from './transcript/judge.ts';
 export type { RunHeader } from './transcript/run-header.ts';
 export { createTranscriber } from './transcript/transcribe.ts';
 export { readTranscript } from './transcript/transcript.ts';

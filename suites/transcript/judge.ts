@@ -22,34 +22,14 @@ export async function judgeTranscript(
   catalogue: readonly Requirement[],
   version: string,
 ): Promise<RunRecord> {
-  const { start, known, end, exchanges } = transcript;
-  const { target, seed, cases, rerun, notes } = start;
-  const options: RecordOptions = {
-    known,
-    target,
-    seed,
-    cases,
-    version,
-    notes,
-    selection: {
-      whole: start.whole,
-      skip: [...start.skip],
-      ...(start.replay === undefined ? {} : { replay: start.replay }),
-    },
-    ...(rerun === undefined ? {} : { rerun }),
-  };
+  const { start, known, exchanges } = transcript;
   const ids = new Set(start.requirements);
   const requirements = catalogue.filter(({ id }) => start.whole || ids.has(id));
   const isWatch = (requirement: Requirement): requirement is Watch => requirement.kind === 'watch';
   const watchers = createWatchers(requirements.filter(isWatch), known);
-  const startedAt = Date.parse(start.startedAt);
-  const traffic = createTraffic(startedAt);
-  for (const { request, reply } of exchanges) {
-    traffic.see(request, reply);
-    if (reply.kind === 'answer') watchers.see(request, reply);
-  }
+  for (const { request, reply } of exchanges) if (reply.kind === 'answer') watchers.see(request, reply);
   const doorsOf = createRecordedDoors(transcript);
-  const describe = createDescriber(options);
+  const describe = createDescriber(optionsOf(transcript, version));
   const terms = { known, skip: new Set(start.skip), hasStateHook: start.stateHook };
   const judged = async (requirement: Requirement): Promise<Result> => {
     const early = givenUp(requirement, terms) ?? lost(requirement, transcript);
@@ -62,6 +42,21 @@ export async function judgeTranscript(
   const list: RequirementResult[] = [];
   for (const requirement of requirements)
     list.push(describe(requirement, (await guarded(() => judged(requirement)))!));
+  return recordOf(transcript, version, list);
+}
+
+/** The record that the run itself made, as far as it came. */
+export function recordedResults(transcript: Transcript): RunRecord {
+  const { start, outcomes } = transcript;
+  const list = start.requirements.flatMap((id) => outcomes.get(id) ?? []);
+  return recordOf(transcript, start.version, list);
+}
+
+function recordOf(transcript: Transcript, version: string, list: readonly RequirementResult[]): RunRecord {
+  const { start, end, exchanges } = transcript;
+  const startedAt = Date.parse(start.startedAt);
+  const traffic = createTraffic(startedAt);
+  for (const { request, reply } of exchanges) traffic.see(request, reply);
   const figures = {
     startedAt,
     durationMs: end?.durationMs ?? 0,
@@ -70,8 +65,22 @@ export async function judgeTranscript(
     keyWorks: end?.keyWorks,
     interrupted: end?.interrupted ?? true,
   };
-  const record = makeRecord(options, list, figures, traffic.figures());
+  const record = makeRecord(optionsOf(transcript, version), list, figures, traffic.figures());
   return start.canary === undefined ? record : { ...record, canary: start.canary };
+}
+
+function optionsOf({ start, known }: Transcript, version: string): RecordOptions {
+  const { target, seed, cases, rerun, notes, whole, skip, replay } = start;
+  return {
+    known,
+    target,
+    seed,
+    cases,
+    version,
+    notes,
+    selection: { whole, skip: [...skip], ...(replay === undefined ? {} : { replay }) },
+    ...(rerun === undefined ? {} : { rerun }),
+  };
 }
 
 /** Why a transcript does not tell what a requirement comes to; undefined where it may. */
