@@ -110,6 +110,8 @@ export async function listen({
   };
   // Targets such as `*` match no pattern of polka's, hence `onNoMatch`.
   const app = polka({ server, onNoMatch: serve }).use(serve);
+  // The target is read elsewhere, and more strictly: polka would parse every query for nobody.
+  app.parse = rawTarget;
 
   let closing: Promise<void> | undefined;
   app.listen(port, host);
@@ -132,6 +134,13 @@ export async function listen({
       return closed;
     },
   };
+}
+
+/** What polka asks for of a target, and where its own parser leaves it. */
+function rawTarget(message: IncomingMessage): Request['_parsedUrl'] {
+  const { url: raw = '' } = message;
+  const parsed = { raw, pathname: '/', search: '', query: undefined, hash: undefined };
+  return ((message as Request)._parsedUrl = parsed);
 }
 
 function requestOf(

@@ -3,13 +3,11 @@
  * each installed apart into a folder of its own, started in turn on the same machine.
  */
 import { execFileSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
-import { once } from 'node:events';
-import { cpus, loadavg, platform, release, tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { loadavg } from 'node:os';
+import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import { install as installOurs } from '../package/installed.ts';
+import { commandOf, folderOf, freePort, machine, useThisNode, versionOf } from './entrants.ts';
 import { footprintTable, type Footprints } from './footprint-table.ts';
 import { rivals, type Rival } from './rivals.ts';
 import { spreadOf } from './spread.ts';
@@ -27,41 +25,11 @@ if (!Number.isInteger(rounds) || rounds < 1) throw new Error('--rounds needs a w
 
 const say = (text: string) => process.stderr.write(`${text}\n`);
 
-async function folderOf({ install, files }: Rival): Promise<string> {
-  const folder =
-    install === undefined
-      ? (await installOurs()).folder
-      : mkdtempSync(join(tmpdir(), 'ib-conformance-bench-'));
-  for (const [name, content] of Object.entries(files))
-    writeFileSync(join(folder, name), typeof content === 'string' ? content : JSON.stringify(content));
-  if (install !== undefined) {
-    writeFileSync(join(folder, 'package.json'), '{ "private": true }\n');
-    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent', install], { cwd: folder });
-  }
-  return folder;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
-}
-
-async function start({ command, argv, request }: Rival, folder: string): Promise<Start> {
+async function start(rival: Rival, folder: string): Promise<Start> {
+  const { argv, request } = rival;
   const port = await freePort();
-  const path = command === 'node' ? process.execPath : join(folder, 'node_modules/.bin', command);
-  return startOnce({ command: path, argv: argv(port), folder, port, request });
+  return startOnce({ command: commandOf(rival, folder), argv: argv(port), folder, port, request });
 }
-
-const versionOf = (folder: string, name: string) =>
-  (
-    JSON.parse(readFileSync(join(folder, 'node_modules', name, 'package.json'), 'utf8')) as {
-      readonly version: string;
-    }
-  ).version;
 
 function installed(folder: string) {
   const [kilobytes = ''] = execFileSync('du', ['-sk', 'node_modules'], {
@@ -74,8 +42,7 @@ function installed(folder: string) {
   return { installedMb: Number(kilobytes) / 1024, packages: Object.keys(packages).length };
 }
 
-// The command of npm's shims is `node`: the one that runs this.
-process.env['PATH'] = [join(process.execPath, '..'), process.env['PATH']].join(delimiter);
+useThisNode();
 const entrants: { readonly rival: Rival; readonly folder: string; readonly starts: Start[] }[] = [];
 try {
   for (const rival of rivals) {
@@ -93,13 +60,13 @@ try {
   }
   const result: Footprints = {
     date: new Date().toISOString(),
-    machine: `${cpus().length} × ${cpus()[0]?.model.trim()}, ${platform()} ${release()}`,
+    machine,
     node: process.version,
     rounds,
     load: [before, loadavg()[0]!],
     rows: entrants.map(({ rival, folder, starts }) => ({
       name: rival.name,
-      version: versionOf(folder, rival.packageName),
+      version: versionOf(folder, rival.packageName!),
       coldStartMs: spreadOf(starts.map(({ coldStartMs }) => coldStartMs)),
       timesBare: spreadOf(
         starts.map(({ coldStartMs }, round) => coldStartMs / bare.starts[round]!.coldStartMs),

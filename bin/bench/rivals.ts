@@ -3,10 +3,10 @@ import { mockoonEnvironment, openApi, records } from './rival-data.ts';
 /** A mock server of those that are compared. */
 export interface Rival {
   readonly name: string;
-  /** What npm installs; undefined for this package, which is packed first. */
+  /** What npm installs; undefined for this package, which is packed first; empty for nothing. */
   readonly install: string | undefined;
-  /** The package whose version the table gives. */
-  readonly packageName: string;
+  /** The package whose version the table gives; missing for what is of node itself. */
+  readonly packageName?: string;
   /** Its command, of `node_modules/.bin`. */
   readonly command: string;
   readonly argv: (port: number) => readonly string[];
@@ -71,3 +71,20 @@ export const rivals: readonly Rival[] = [
     request: lookup,
   },
 ];
+
+/** What node gives when nothing is looked at: the same bytes to everybody. */
+export const bareHttp: Rival = {
+  name: 'bare node:http',
+  install: '',
+  command: 'node',
+  argv: (port) => ['http.cjs', String(port)],
+  files: {
+    'http.cjs': `const body = Buffer.from('{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}');
+const headers = ['Content-Type', 'application/json', 'Cache-Control', 'no-store', 'Content-Length', String(body.length)];
+require('node:http')
+  .createServer((_, response) => response.writeHead(200, headers).end(body))
+  .listen(Number(process.argv[2]), '127.0.0.1');
+`,
+  },
+  request: lookup,
+};

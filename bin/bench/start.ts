@@ -23,29 +23,47 @@ const POLL_MS = 2;
 const REST_MS = 1_000;
 const PATIENCE_MS = 60_000;
 
+/** A server that answers. */
+export interface Running extends AsyncDisposable {
+  /** From the start of the process to the first 200, in ms. */
+  readonly coldStartMs: number;
+  /** Resident memory of the process and its children, in MB (2^20 bytes). */
+  readonly residentMb: () => number;
+}
+
 /**
- * Starts a server once, waits for its first 200, lets it rest, and ends it.
+ * Starts a server, and waits for its first 200.
  *
  * @throws Error where it gives no 200 in a minute, or ends by itself
  */
-export async function startOnce({ command, argv, folder, port, request }: Startable): Promise<Start> {
+export async function running({ command, argv, folder, port, request }: Startable): Promise<Running> {
   const begun = performance.now();
   const server = spawn(command, [...argv], { cwd: folder, stdio: 'ignore', detached: true });
   const ended = once(server, 'exit');
+  const end = async () => {
+    // Its group: a shim may have started a process of its own.
+    if (server.exitCode === null) process.kill(-server.pid!, 'SIGKILL');
+    await ended;
+  };
   try {
     while ((await statusOf(port, request)) !== 200) {
       if (server.exitCode !== null) throw new Error(`${command}: ended with ${server.exitCode}`);
       if (performance.now() - begun > PATIENCE_MS) throw new Error(`${command}: gave no 200`);
       await wait(POLL_MS);
     }
-    const coldStartMs = performance.now() - begun;
-    await wait(REST_MS);
-    return { coldStartMs, restMb: residentMb(server.pid!) };
-  } finally {
-    // Its group: a shim may have started a process of its own.
-    if (server.exitCode === null) process.kill(-server.pid!, 'SIGKILL');
-    await ended;
+  } catch (error) {
+    await end();
+    throw error;
   }
+  const coldStartMs = performance.now() - begun;
+  return { coldStartMs, residentMb: () => residentMb(server.pid!), [Symbol.asyncDispose]: end };
+}
+
+/** Starts a server once, waits for its first 200, lets it rest, and ends it. */
+export async function startOnce(startable: Startable): Promise<Start> {
+  await using server = await running(startable);
+  await wait(REST_MS);
+  return { coldStartMs: server.coldStartMs, restMb: server.residentMb() };
 }
 
 function statusOf(port: number, path: string): Promise<number | undefined> {
