@@ -35,14 +35,13 @@ test('what clients send is text, and nothing else', async (t) => {
   assert.equal(await page.locator('main :is(img, script, b, [onmouseover])').count(), 0);
 });
 
-test('a target of 60,000 characters is cut off, and what nobody can see is made visible', async (t) => {
+test('a target of 60,000 characters is cut off, and one with a key in it shows its name', async (t) => {
   const { page, mock } = await openPage(t, browser);
   await shown(page);
   await send(mock.port, `/${'x'.repeat(60_000)}`);
   await page.getByText('… (59,601 more)').waitFor();
-  // With an encoded credential in it, a target stands decoded in the journal, where it is ASCII.
   await send(mock.port, '/?%6eorthwind-key%E2%80%AEx%00y');
-  await page.getByText('GET /?<key northwind/active>%E2%80%AEx\\u{0}y').waitFor();
+  await page.getByText('GET /?<key northwind/active>%E2%80%AEx%00y').waitFor();
 });
 
 test('the policy lets nothing run that is not in the file', async (t) => {
