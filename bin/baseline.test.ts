@@ -36,7 +36,7 @@ function recordOf(...names: readonly (keyof typeof rows)[]): RunRecord {
     ...sampleRecord,
     notes: [],
     requirements,
-    verdict: verdictOf(requirements),
+    verdict: verdictOf(requirements, false),
     counts: countOutcomes(requirements),
   };
 }

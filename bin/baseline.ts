@@ -43,7 +43,10 @@ export function holdAgainst(
     ],
     baseline: {
       file,
-      verdict: verdictOf(requirements.map((row) => (isKnownFailure(row) ? asIfPassed(row) : row))),
+      verdict: verdictOf(
+        requirements.map((row) => (isKnownFailure(row) ? asIfPassed(row) : row)),
+        record.interrupted,
+      ),
       wrong: standings.flatMap(({ entry, standing }) =>
         standing.kind === 'wrong' ? [`${file}:${entry.line}: ${entry.id}: ${standing.words}`] : [],
       ),

@@ -82,7 +82,7 @@ describe('a transcript that is cut off', () => {
   test('anywhere is never conformant, and passes nothing that the run had not passed', async () => {
     const { record, text } = await recorded(reference);
     const lines = text.trimEnd().split('\n');
-    for (const share of [0.001, 0.2, 0.5, 0.8, 0.95, 0.999]) {
+    for (const share of [0.001, 0.2, 0.5, 0.8, 0.95, 0.999, 1]) {
       const rest = lines.slice(0, Math.ceil(share * (lines.length - 1)));
       const outcomes = rest.filter((line) => line.startsWith('{"line":"outcome"')).length;
       const cut = await judged(rest.join('\n'));

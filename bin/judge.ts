@@ -33,7 +33,7 @@ export interface JudgeFlags {
  */
 export async function judge(flags: JudgeFlags, surroundings: Surroundings): Promise<number> {
   const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseRendered);
-  refuseSharedOutputs('report', requests);
+  refuseSharedOutputs('report', requests, [flags.file]);
   const transcript = readTranscript(await linesOf(flags.file));
   const { print, terminal } = surroundings;
   const outputs = await prepareOutputs(requests);

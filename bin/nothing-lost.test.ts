@@ -1,7 +1,15 @@
 import assert from 'node:assert/strict';
 import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
+import {
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
 import { createServer, type RequestListener } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
@@ -12,6 +20,7 @@ import type { RunRecord } from '../schemas/generated/types.ts';
 import { commandLine } from './command-line.ts';
 import { explain } from './exit-codes.ts';
 import { builtInFixture } from './fixture-file.ts';
+import { refuseSharedOutputs } from './report-files.ts';
 
 /** A server that answers everything alike, and wrongly; `onRequest` sees the first one. */
 async function serve(
@@ -91,6 +100,36 @@ test('one file under two names is one file', async () => {
   const { code, aside } = await call(['verify', '--report', 'json=x', '--report', 'console=./x']);
   assert.equal(code, 2);
   assert.match(aside, /two reports would be written to .*x; give each its own file/);
+});
+
+test('one file is one also where a link leads to it', async (t) => {
+  const folder = folderOf(t);
+  const [file, link] = [join(folder, 'x'), join(folder, 'link')];
+  writeFileSync(file, '');
+  symlinkSync(file, link);
+  const { code, aside } = await call(['verify', '--report', `json=${file}`, '--report', `ndjson=${link}`]);
+  assert.equal(code, 2);
+  assert.match(aside, /two reports would be written to .*x; give each its own file/);
+});
+
+test('what is open already is no shared file, wherever it leads', () => {
+  const requests = ['/dev/stdout', '/dev/stderr', '/dev/fd/1'].map((file) => ({ format: 'json', file }));
+  refuseSharedOutputs('report', requests);
+});
+
+test('what is read is not written over', async (t) => {
+  const file = join(folderOf(t), 'x');
+  writeFileSync(file, 'mine');
+  for (const argv of [
+    ['judge', file],
+    ['verify', '--fixture', file],
+    ['verify', '--baseline', file],
+  ]) {
+    const { code, aside } = await call([...argv, '--report', `json=${file}`]);
+    assert.equal(code, 2);
+    assert.match(aside, /a report would be written over .*x, which is read; give it another file/);
+    assert.equal(readFileSync(file, 'utf8'), 'mine');
+  }
 });
 
 test('at the end of --max-duration what is under way is cut off, for want of time', async (t) => {

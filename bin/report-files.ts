@@ -1,4 +1,5 @@
-import { resolve } from 'node:path';
+import { realpathSync } from 'node:fs';
+import { basename, dirname, join, resolve } from 'node:path';
 import { reports, transcripts, type ReportName } from '../reports/index.ts';
 import type { ReportOptions } from '../reports/report.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
@@ -45,12 +46,43 @@ export function parseFormat<Name extends string>(
   return rest.length === 0 ? { format } : { format, file };
 }
 
-/** Every report goes to a place of its own. */
-export function refuseSharedOutputs(flag: string, requests: readonly ReportRequest<string>[]): void {
-  const places = requests.map(({ file }) => (file === undefined ? 'standard output' : resolve(file)));
+/**
+ * Every report goes to a place of its own, and to none that something is read from.
+ *
+ * @param sources files that are read; undefined for one that was not given
+ * @throws Problem with code `usage`
+ */
+export function refuseSharedOutputs(
+  flag: string,
+  requests: readonly ReportRequest<string>[],
+  sources: readonly (string | undefined)[] = [],
+): void {
+  const places = requests.map(({ file }) => (file === undefined ? 'standard output' : placeOf(file)));
   const twice = places.find((place, index) => places.indexOf(place) !== index);
   if (twice !== undefined)
     throw new Problem('usage', `--${flag}: two reports would be written to ${twice}; give each its own file`);
+  const source = sources.find((file) => file !== undefined && places.includes(placeOf(file)));
+  if (source !== undefined)
+    throw new Problem(
+      'usage',
+      `--${flag}: a report would be written over ${source}, which is read; give it another file`,
+    );
+}
+
+/** Where a file is, or will be, whatever links lead there. */
+function placeOf(file: string): string {
+  // Two that are open may be one file, as standard output and standard error: each is written to all the same.
+  if (file.startsWith('/dev/')) return file;
+  for (const [folder, name] of [
+    [file, ''],
+    [dirname(file), basename(file)],
+  ] as const)
+    try {
+      return join(realpathSync(folder), name);
+    } catch {
+      // There is none yet: it is looked for by its folder.
+    }
+  return resolve(file);
 }
 
 /** A report that was asked for, and the file that waits for it. */

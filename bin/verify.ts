@@ -83,7 +83,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
       `--replay: ${requirements[0]?.id} has no inputs to replay; leave --replay out`,
     );
   const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseReport);
-  refuseSharedOutputs('report', requests);
+  refuseSharedOutputs('report', requests, [flags.fixture, flags.baseline]);
   const baseline = await openBaseline(flags);
   const asked = { ...selection, ...(flags.replay === undefined ? {} : { replay: flags.replay }) };
   refuseBadgeOfPart(requests, asked);

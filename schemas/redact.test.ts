@@ -167,6 +167,8 @@ describe('what cannot be hidden is left', () => {
     ['user_id', '{"user_id":"1"}'],
     ['deposit-check', '/api/ib/deposit-check'],
     ['northwind', 'partner northwind'],
+    ['true', '{"is_under_ib":true}'],
+    ['null', '{"date_joined":null}'],
   ] as const)
     test(value, () => assert.equal(redactorOf([{ value, name, owner: 'northwind' }])(text), text));
   test('but short ones are hidden where they stand alone', () => {

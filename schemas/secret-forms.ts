@@ -42,7 +42,7 @@ export const folded: Uint8Array = Uint8Array.from({ length: 128 }, (_, code) => 
   return character.charCodeAt(0);
 });
 
-/** What the interface itself says; a key that is one of these words is no secret. */
+/** What the interface itself says, and JSON; a secret that is one of these words is none. */
 const interfaceWords: readonly string[] = [
   ...Object.entries(endpoints).flatMap(([name, { path, parameter, messages }]) => [
     name,
@@ -56,6 +56,9 @@ const interfaceWords: readonly string[] = [
   'executedAt',
   'authorization',
   'application/json',
+  'true',
+  'false',
+  'null',
 ].map((word) => word.toLowerCase());
 
 /**

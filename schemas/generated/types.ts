@@ -821,6 +821,10 @@ export interface TranscriptOutcome {
  */
 export interface TranscriptEnd {
   line: 'end';
+  /**
+   * How many lines stand before it.
+   */
+  lines: number;
   durationMs: number;
   requests: number;
   rateLimited: {

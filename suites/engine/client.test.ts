@@ -500,3 +500,14 @@ test('what is under way when the run ends is cut off for want of time, and is no
     unreachable: false,
   });
 });
+
+test('requests that are cut off together have each a trouble of its own', async () => {
+  const [one, other] = await withServer(createServer(), (port) =>
+    withClient(port, (client) => Promise.all([client.send(request), client.send(request)]), {
+      timeoutMs: 600_000,
+      deadline: 1000,
+      now: () => 1000,
+    }),
+  );
+  assert.notEqual(one, other);
+});

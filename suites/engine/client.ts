@@ -85,7 +85,7 @@ export function createClient(options: ClientOptions): Client {
       };
       const cutOff = () => {
         if (isOver) return;
-        end(leftMs < timeoutMs ? late : timedOut(timeoutMs));
+        end(leftMs < timeoutMs ? late() : timedOut(timeoutMs));
         controller?.abort(new Error('cut off'));
       };
       const answer = async (body: Uint8Array | undefined): Promise<Answer> => {

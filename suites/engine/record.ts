@@ -67,7 +67,7 @@ export function makeRecord(
   return {
     format: 'ib-conformance/run/1',
     version: options.version,
-    verdict: verdictOf(list),
+    verdict: verdictOf(list, interrupted),
     target: redact(target),
     ...(known.partner === undefined ? {} : { partner: known.partner }),
     seed: options.seed,

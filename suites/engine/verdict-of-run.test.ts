@@ -55,8 +55,8 @@ describe('beside a required requirement that passed', () => {
     for (const outcome of outcomes)
       test(`a ${level} one, ${outcome}: ${beside[level][outcome]}`, () => {
         const list = rows(['required', 'passed'], [level, outcome]);
-        assert.equal(verdictOf(list), beside[level][outcome]);
-        assert.equal(verdictOf(list.toReversed()), beside[level][outcome]);
+        assert.equal(verdictOf(list, false), beside[level][outcome]);
+        assert.equal(verdictOf(list.toReversed(), false), beside[level][outcome]);
       });
 });
 
@@ -78,9 +78,14 @@ const others: Readonly<Record<string, readonly [ReturnType<typeof rows>, RunReco
   ],
 };
 
+test('a run that did not come to its end is not conformant, whatever passed', () => {
+  assert.equal(verdictOf(rows(['required', 'passed']), true), 'incomplete');
+  assert.equal(verdictOf(rows(['required', 'passed'], ['required', 'failed']), true), 'nonconformant');
+});
+
 describe('other runs', () => {
   for (const [name, [list, expected]] of Object.entries(others))
-    test(`${name}: ${expected}`, () => assert.equal(verdictOf(list), expected));
+    test(`${name}: ${expected}`, () => assert.equal(verdictOf(list, false), expected));
 });
 
 const anyRow = fc
@@ -92,14 +97,14 @@ test('conformant never hides a required failure, a gap, a bug or an empty run', 
     fc.property(fc.array(anyRow, { maxLength: 6 }), (list) => {
       const has = (outcome: Outcome, level: Level) =>
         list.some((one) => one.outcome === outcome && one.level === level);
-      if (has('failed', 'required')) assert.equal(verdictOf(list), 'nonconformant');
-      else assert.notEqual(verdictOf(list), 'nonconformant');
+      if (has('failed', 'required')) assert.equal(verdictOf(list, false), 'nonconformant');
+      else assert.notEqual(verdictOf(list, false), 'nonconformant');
       if (
         has('inconclusive', 'required') ||
         list.some(({ outcome }) => outcome === 'broken') ||
         list.length === 0
       )
-        assert.notEqual(verdictOf(list), 'conformant');
+        assert.notEqual(verdictOf(list, false), 'conformant');
     }),
     { numRuns: 500 },
   );

@@ -2,12 +2,13 @@ import type { RequirementResult, RunRecord } from '../../schemas/generated/types
 
 /**
  * The verdict over a run: nonconformant if a required requirement failed; else incomplete if one is
- * inconclusive or anything is broken, or nothing was judged; else conformant. Excluded ones change nothing.
+ * inconclusive or anything is broken, nothing was judged, or the run did not come to its end; else
+ * conformant. Excluded ones change nothing.
  */
-export function verdictOf(results: readonly RequirementResult[]): RunRecord['verdict'] {
+export function verdictOf(results: readonly RequirementResult[], interrupted: boolean): RunRecord['verdict'] {
   const required = results.filter(({ level }) => level === 'required');
   if (required.some(({ outcome }) => outcome === 'failed')) return 'nonconformant';
-  if (results.some(({ outcome }) => outcome === 'broken')) return 'incomplete';
+  if (interrupted || results.some(({ outcome }) => outcome === 'broken')) return 'incomplete';
   if (required.some(({ outcome }) => outcome === 'inconclusive')) return 'incomplete';
   return results.some(({ outcome }) => outcome === 'passed' || outcome === 'failed')
     ? 'conformant'

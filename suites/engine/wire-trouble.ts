@@ -46,13 +46,13 @@ const timeouts = new Set([
   'ETIMEDOUT',
 ]);
 
-/** A request that outlived the run. */
-export const late: WireTrouble = {
+/** A request that outlived the run. Each has a trouble of its own, by which a transcript tells them apart. */
+export const late = (): WireTrouble => ({
   kind: 'trouble',
   code: 'budget',
   words: 'the time of --max-duration was used up before the answer came',
   unreachable: false,
-};
+});
 
 /** A request that took longer than it may. */
 export const timedOut = (timeoutMs: number, unreachable = false): WireTrouble => ({

@@ -2,10 +2,11 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { catalogue } from '../catalogue.ts';
 import { redactor } from '../engine/evidence.ts';
+import { unknownCredentials } from '../inputs/credentials.ts';
 import type { Request } from '../request.ts';
 import type { Property } from '../requirement.ts';
 import { sampleKnown as known } from '../sample-known.ts';
-import { decodeInput, encodeInput } from './inputs.ts';
+import { decodeInput, encodeInput, headerValue } from './inputs.ts';
 
 const asItIs = (text: string) => text;
 
@@ -25,6 +26,15 @@ describe('an input that went through a transcript asks for the same', () => {
         assert.deepEqual(again.requests.map(withoutValue), requests.map(withoutValue));
       }
     });
+});
+
+test('where a transcript hides a part of a key in a header, the header is judged as one that holds the key', () => {
+  const redact = redactor(known);
+  const headers = unknownCredentials(known).flatMap((one) => (one.as === 'header' && one.key ? [one] : []));
+  const near = headers.filter(({ value, key }) => redact(value).includes(key!.name));
+  for (const { value, shell, key } of near)
+    assert.ok(headerValue(shell, key).includes(key!.key), `${shell}: ${redact(value)}`);
+  assert.ok(near.some(({ value, key }) => !value.includes(key!.key)));
 });
 
 test('no key is in an input, nor half of one', () => {

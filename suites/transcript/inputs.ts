@@ -33,6 +33,9 @@ export function decodeInput(encoded: unknown, known: Known, unname: (text: strin
 const isHeader = (value: object): value is { readonly shell: string; readonly key?: KnownKey } =>
   'as' in value && value.as === 'header' && 'shell' in value;
 
-/** What a shell would make of it, as far as that needs no shell. */
+/**
+ * What a shell would make of it, as far as that needs no shell. A part of the key stands there whole, as it
+ * does in the answer that repeats it: a transcript has the key's name for both.
+ */
 export const headerValue = (shell: string, key: KnownKey | undefined) =>
-  key === undefined ? shell : shell.replaceAll('$IB_API_KEY', () => key.key);
+  key === undefined ? shell : shell.replace(/\$IB_API_KEY|\$\{IB_API_KEY[^}]*\}/g, () => key.key);

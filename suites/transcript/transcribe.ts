@@ -22,6 +22,7 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
   const redact = redactor(header.known, header.headers);
   const numbers = new WeakMap<Reply, number>();
   let exchanges = 0;
+  let lines = 0;
 
   const numberOf = (reply: Reply): TranscriptReply => {
     const n = numbers.get(reply);
@@ -70,12 +71,16 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
     outcome: ({ result }) => ({ line: 'outcome', result: { ...result } }),
     end: ({ verdict, figures: { startedAt: _, keyWorks, ...figures } }) => ({
       line: 'end',
+      lines,
       verdict,
       ...figures,
       ...(keyWorks === undefined ? {} : { keyWorks }),
     }),
   };
-  return (event) => write((lineOf[event.kind] as (one: RunEvent) => TranscriptLine)(event));
+  return (event) => {
+    write((lineOf[event.kind] as (one: RunEvent) => TranscriptLine)(event));
+    lines++;
+  };
 }
 
 type TranscriptReply = number | TranscriptTrouble;

@@ -14,6 +14,7 @@ import { readJson, type Answer, type Reply } from '../answer.ts';
 import { knowledge, type Known, type KnownKey } from '../known.ts';
 import type { Credential, Request } from '../request.ts';
 import { headerValue } from './inputs.ts';
+import { createSequence } from './sequence.ts';
 import { unnamer, withStandIns } from './stand-ins.ts';
 
 /** An exchange of a transcript, as the engine saw it; keys are stand-ins. */
@@ -45,7 +46,7 @@ export interface Transcript {
 /**
  * Puts the lines of a transcript in order.
  *
- * @throws Problem with code `usage` where the first line is not the beginning of one
+ * @throws Problem with code `usage` where they are not the lines of one run, from its beginning
  */
 export function readTranscript(lines: Iterable<TranscriptLine>): Transcript {
   let heading: Heading | undefined;
@@ -57,7 +58,9 @@ export function readTranscript(lines: Iterable<TranscriptLine>): Transcript {
   const doors = new Map<string, TranscriptDoor[]>();
   const stopped = new Map<string, TranscriptStopped>();
   const outcomes = new Map<string, RequirementResult>();
+  const follow = createSequence();
   for (const line of lines) {
+    follow(line);
     if (line.line === 'start') {
       heading = headingOf(line);
       continue;

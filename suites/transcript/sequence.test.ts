@@ -1,0 +1,48 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { TranscriptLine } from '../../schemas/generated/types.ts';
+import { createSequence } from './sequence.ts';
+
+const start = { line: 'start' } as unknown as TranscriptLine;
+const exchange = (n: number) => ({ line: 'exchange', n }) as TranscriptLine;
+const trial = (nth: number): TranscriptLine => ({
+  line: 'trial',
+  of: 'a',
+  stage: 'draw',
+  nth,
+  replies: [nth],
+});
+const planned: TranscriptLine = { line: 'planned', of: 'a', inputs: 2 };
+const outcome: TranscriptLine = { line: 'outcome', result: { id: 'a' } };
+const end = (lines: number) => ({ line: 'end', lines }) as TranscriptLine;
+
+const run = [start, planned, exchange(0), exchange(1), trial(1), trial(0), outcome, end(7)];
+
+function follow(lines: readonly TranscriptLine[]): void {
+  const sequence = createSequence();
+  for (const line of lines) sequence(line);
+}
+
+test('the lines of a run, and those before any place where it was cut off', () => {
+  for (let most = 0; most <= run.length; most++) follow(run.slice(0, most));
+});
+
+describe('are no run', () => {
+  const without = (at: number) => run.filter((_, index) => index !== at);
+  for (const [at, line] of run.slice(0, -1).entries()) {
+    test(`without its line ${at}, ${line.line}`, () =>
+      assert.throws(() => follow(without(at)), /not as its run/));
+    test(`with its line ${at}, ${line.line}, twice`, () =>
+      assert.throws(
+        () => follow(run.flatMap((one, index) => (index === at ? [one, one] : [one]))),
+        /twice|lacks/,
+      ));
+  }
+  for (const [name, lines, says] of [
+    ['two runs in one file', [...run, ...run], /behind its end/],
+    ['a run that was cut off, and another', [...run.slice(0, 5), ...run], /twice: start/],
+    ['exchanges in another order', [start, exchange(1), exchange(0)], /lacks exchange 0/],
+    ['one line for another', [start, trial(0), trial(0), end(3)], /twice: trial draw 0 of a/],
+  ] as const)
+    test(name, () => assert.throws(() => follow(lines), says));
+});
