@@ -25,6 +25,12 @@ const codes = {
  */
 export async function diff(flags: DiffFlags, surroundings: Surroundings): Promise<number> {
   const load = async () => compare(await loadRecord(flags.before), await loadRecord(flags.after));
-  const { tendency } = await writeFormats(flags.format, comparisons, load, surroundings);
+  const { tendency } = await writeFormats(
+    flags.format,
+    comparisons,
+    [flags.before, flags.after],
+    load,
+    surroundings,
+  );
   return tendency === 'less verified' && flags.allowIncomplete ? codes['no regression'] : codes[tendency];
 }

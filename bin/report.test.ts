@@ -101,6 +101,17 @@ describe('report', () => {
     assert.equal(readdirSync(folder).length, before);
   });
 
+  test('no file that is read is written over', async () => {
+    const before = readFileSync(sample, 'utf8');
+    for (const argv of [
+      ['report', sample, '--format', `html=${sample}`],
+      ['diff', earlier, sample, '--format', `json=${sample}`],
+    ]) {
+      const { code, error } = await call(argv);
+      assert.deepEqual([code, /would be written over/.test(error)], [2, true], error);
+    }
+    assert.equal(readFileSync(sample, 'utf8'), before);
+  });
   test('a report that cannot be made does not keep the others from being so', async () => {
     const argv = ['report', sample, '--format', `badge=${place('b')}`, '--format', `tap=${place('t')}`];
     assert.equal((await call(argv)).code, 2);

@@ -15,5 +15,5 @@ export interface ReportFlags {
  * @throws Problem with code `usage` for a file that is no record, or a report that cannot be written
  */
 export async function report({ file, format }: ReportFlags, surroundings: Surroundings): Promise<void> {
-  await writeFormats(format, reports, () => loadRecord(file), surroundings);
+  await writeFormats(format, reports, [file], () => loadRecord(file), surroundings);
 }

@@ -19,19 +19,21 @@ type Formats<Data> = Readonly<
  * Renders what `load` gives in the formats that were asked for, each to its file or to standard output.
  *
  * @param texts values of --format: `format` or `format=file`; without one, for people
+ * @param sources files that are read, and not to be written over
  * @returns what was rendered
  * @throws Problem with code `usage` where a format is not known, or a report cannot be written
  */
 export async function writeFormats<Data>(
   texts: readonly string[],
   formats: Formats<Data>,
+  sources: readonly string[],
   load: () => Promise<Data>,
   surroundings: Surroundings,
 ): Promise<Data> {
   const requests = (texts.length === 0 ? ['console'] : texts).map((text) =>
     parseFormat('format', formats, text),
   );
-  refuseSharedOutputs('format', requests);
+  refuseSharedOutputs('format', requests, sources);
   const data = await load();
   const outputs = await prepareOutputs(requests);
   try {
