@@ -18,9 +18,13 @@ async function verify(...flags: readonly string[]) {
   await using mock = await startMock({
     behaviour: faults['date-day-and-month-swapped']!.change(reference),
   });
-  let output = '';
   const own = ['--fixture', builtInFixture.pathname, '--suite', 'valid', '--cases', '2', '--no-canary'];
-  const code = await commandLine(['verify', mock.url, ...own, ...flags], {
+  return await call('verify', mock.url, ...own, ...flags);
+}
+
+async function call(...words: readonly string[]) {
+  let output = '';
+  const code = await commandLine(words, {
     env: {},
     signal: new AbortController().signal,
     print: async (text) => void (output += text),
@@ -74,6 +78,25 @@ test('from the first failure over a reason to a run that does not fail, which hi
   );
   assert.match(readFileSync(file, 'utf8'), /ticket 123/);
   assert.deepEqual(readdirSync(folder), ['known.json']);
+});
+
+test('a run that is judged again is held against them too', async () => {
+  const transcript = join(folder, 'run.ndjson');
+  const file = join(folder, 'judged.json');
+  assert.equal((await verify('--report', `ndjson=${transcript}`)).code, 1);
+  const known = (id: string) =>
+    writeFileSync(
+      file,
+      JSON.stringify({ format: 'ib-conformance/baseline/1', known: [{ id, reason: 'ticket 123' }] }),
+    );
+  known(DATES);
+  const held = await call('judge', transcript, '--baseline', file);
+  assert.equal(held.code, 0, held.output);
+  assert.match(held.output, /^conformant but for 1 known failure: /m);
+  known('valid/user-status/member');
+  const wrong = await call('judge', transcript, '--baseline', file);
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.output, /valid\/user-status\/member: passes now/);
 });
 
 /** Flags that do not go together, and places that cannot be written. */

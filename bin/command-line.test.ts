@@ -383,6 +383,20 @@ test('the plan is printed, and nothing is sent', async () => {
   assert.ok(!readdirSync(folder).includes('of-a-plan.json'));
 });
 
+test('a verdict on a part says so, in the record and in every report', async () => {
+  const one = words('verify --only valid/user-status/member --cases 1 --seed 1 --no-canary --report');
+  for (const format of ['json', 'html', 'console', 'ndjson']) {
+    const { code, output } = await call([...one, format]);
+    assert.equal(code, 0);
+    assert.match(output.replaceAll(/\s+/g, ' '), /the verdict is on 1 of all \d+ requirements/, format);
+  }
+  // What is skipped stands in the report as such.
+  const skipped = await call(
+    words('verify --skip valid/user-status/member --cases 1 --seed 1 --no-canary --report json'),
+  );
+  assert.doesNotMatch(skipped.output, /the verdict is on/);
+});
+
 test('no more is sent than --max-requests, the cut is even, though one endpoint is slower, and is said', async () => {
   const { output, error } = await call(
     words('verify --suite invalid-uuid --seed 1 --max-requests 300 --no-canary --report json'),

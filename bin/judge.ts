@@ -5,6 +5,7 @@ import type { RunRecord, TranscriptLine } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/transcript.cjs';
 import { Problem } from '../schemas/problem.ts';
 import { catalogue, judgeTranscript, readTranscript, recordedResults } from '../suites/index.ts';
+import { openBaseline } from './baseline-file.ts';
 import { diagnose } from './diagnose.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import {
@@ -22,6 +23,7 @@ import { version } from './version.ts';
 export interface JudgeFlags {
   readonly file: string;
   readonly report: readonly string[];
+  readonly baseline?: string | undefined;
   readonly strict: boolean;
   readonly allowIncomplete: boolean;
 }
@@ -33,16 +35,19 @@ export interface JudgeFlags {
  */
 export async function judge(flags: JudgeFlags, surroundings: Surroundings): Promise<number> {
   const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseRendered);
-  refuseSharedOutputs('report', requests, [flags.file]);
+  const read = flags.baseline === undefined ? [flags.file] : [flags.file, flags.baseline];
+  refuseSharedOutputs('report', requests, read);
+  const baseline = await openBaseline({ ...flags, updateBaseline: false });
   const transcript = readTranscript(await linesOf(flags.file));
   const { print, terminal } = surroundings;
   const outputs = await prepareOutputs(requests);
   try {
     const found = await judgeTranscript(transcript, catalogue, version);
     const suspicions = await diagnose(found, transcript.fixture);
-    const record: RunRecord = suspicions.length === 0 ? found : { ...found, diagnosis: [...suspicions] };
+    const diagnosed: RunRecord = suspicions.length === 0 ? found : { ...found, diagnosis: [...suspicions] };
+    const { record } = baseline.hold(diagnosed);
     await writeOutputs(outputs, print, renderedFor(record, terminal));
-    if (transcript.end !== undefined) tellChanges(recordedResults(transcript), record, surroundings);
+    if (transcript.end !== undefined) tellChanges(recordedResults(transcript), diagnosed, surroundings);
     const code = exitCodeOf({ ...record, interrupted: false }, flags);
     return record.interrupted && code === exitCodes.conformant[0] ? exitCodes.incomplete[0] : code;
   } finally {

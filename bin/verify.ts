@@ -95,6 +95,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     requirements,
     skip,
     selection: asked,
+    notes: narrowed(requirements.length),
     seed:
       flags.seed === undefined
         ? randomInt(2 ** 31)
@@ -188,6 +189,12 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
   }
 }
 
+/** A verdict on a part must not be taken for one on the whole. */
+const narrowed = (count: number): readonly string[] =>
+  count === catalogue.length
+    ? []
+    : [`Narrowed by --suite or --only: the verdict is on ${count} of all ${catalogue.length} requirements.`];
+
 /** Has a run of a target, with these notes, written down. */
 type Recorded = (target: string, notes: readonly string[]) => Pick<RunOptions, 'onEvent'>;
 
@@ -202,7 +209,7 @@ async function verifyMock(
   const mock = await startMock({ fixture, clock });
   try {
     const target = new URL(mock.url);
-    const notes = ['No URL was given: the mock was verified.'];
+    const notes = [...(options.notes ?? []), 'No URL was given: the mock was verified.'];
     return await run({
       ...options,
       ...recorded(target.href, notes),
@@ -223,7 +230,10 @@ async function verifyTarget(
   recorded: Recorded,
 ): Promise<RunRecord> {
   const isGuess = flags.fixture === undefined;
-  const notes = isGuess ? ['No --fixture was given: the target was taken to hold the built-in one.'] : [];
+  const notes = [
+    ...(options.notes ?? []),
+    ...(isGuess ? ['No --fixture was given: the target was taken to hold the built-in one.'] : []),
+  ];
   const record = await run({
     ...options,
     ...recorded(target.href, notes),

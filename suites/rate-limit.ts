@@ -85,8 +85,16 @@ function withoutLimit(bursts: readonly Burst[], rule: Rule | undefined): Verdict
 
 /** The key works again, once one has waited. */
 async function judgeRecovery(endpoint: Endpoint, doors: Doors, known: Known): Promise<Played> {
-  const { limited } = await explore(endpoint, doors, known);
-  if (limited === undefined) return { finding: unjudged('limit-not-reached', 'the limiter never set in') };
+  const { bursts, limited } = await explore(endpoint, doors, known);
+  if (limited === undefined) {
+    const trouble = bursts.at(-1)?.trouble;
+    return {
+      finding:
+        trouble === undefined
+          ? unjudged('limit-not-reached', 'the limiter never set in')
+          : unjudged(trouble.code, trouble.words),
+    };
+  }
   const { recovery, request, answer } = limited;
   if (recovery.kind === 'answer') return { finding: held, cases: 1 };
   const rule = statedRule(endpoint, known);
@@ -130,7 +138,11 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
       title,
       play: async (doors, known) => {
         const { bursts, limited } = await explore(endpoint, doors, known);
-        return limited === undefined ? observed('the limiter did not set in') : words(limited, known, bursts);
+        if (limited !== undefined) return words(limited, known, bursts);
+        const trouble = bursts.at(-1)?.trouble;
+        return trouble === undefined
+          ? observed('the limiter did not set in')
+          : unjudged(trouble.code, trouble.words);
       },
     });
   return [

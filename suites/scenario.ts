@@ -1,6 +1,7 @@
+import type { Reply, Trouble } from './answer.ts';
 import type { Known } from './known.ts';
 import type { Doors, Played, Scenario, Subject } from './requirement.ts';
-import { noFixture, noSecondKey, type Observation, type Verdict } from './verdict.ts';
+import { noFixture, noSecondKey, unjudged, type Observation, type Verdict } from './verdict.ts';
 
 /** How a scenario requirement is written down. */
 export interface ScenarioSpec extends Subject {
@@ -38,6 +39,20 @@ export function observing({
   return scenario({
     ...spec,
     level: 'observed',
-    play: async (doors, known) => ({ finding: await play(doors, known) }),
+    play: async (doors, known) => {
+      let unsent: Trouble | undefined;
+      const send: Doors['send'] = async (...requests) => {
+        const replies = await doors.send(...requests);
+        unsent ??= replies.find(isUnsent);
+        return replies;
+      };
+      const finding = await play({ ...doors, send }, known);
+      const isNothing = finding.kind === 'observed' && unsent !== undefined;
+      return { finding: isNothing ? unjudged(unsent!.code, unsent!.words) : finding };
+    },
   });
 }
+
+/** A time-out and a reset are what the target does; that a run had no time or no room left is not. */
+const isUnsent = (reply: Reply): reply is Trouble =>
+  reply.kind === 'trouble' && reply.code !== 'timeout' && reply.code !== 'network';

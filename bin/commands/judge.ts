@@ -1,4 +1,4 @@
-import { command, list, onOff } from './command.ts';
+import { command, list, onOff, text } from './command.ts';
 
 export const judge = command({
   usage: 'judge <file>',
@@ -8,6 +8,7 @@ export const judge = command({
   },
   flags: {
     report: { ...list, describe: 'format or format=file, as of verify; may be repeated' },
+    baseline: { ...text, describe: 'JSON file of known failures, each with its reason: they do not fail it' },
     strict: { ...onOff, describe: 'fail on recommended requirements too' },
     'allow-incomplete': {
       ...onOff,

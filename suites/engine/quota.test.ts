@@ -307,6 +307,25 @@ describe('a 429', () => {
     await hand.pass(521);
     assert.deepEqual({ ...next }, { isDone: true, value: undefined });
   });
+  test('is not over because a request that went out before it passes', async () => {
+    const hand = handClock();
+    const quota = quotaOf(hand);
+    for (let nth = 0; nth < 3; nth++) await quota.admit('deposit-check', 'k', 1);
+    await hand.pass(100);
+    quota.note('deposit-check', 'k', 1, ok(0, 100), true);
+    quota.note('deposit-check', 'k', 1, limited(0, '2'), true);
+    const waiting = Array.from({ length: 3 }, () => watched(quota.admit('deposit-check', 'k', 1)));
+    const done = () => waiting.filter(({ isDone }) => isDone).length;
+    await hand.pass(2020);
+    assert.equal(done(), 1, 'a probe');
+    quota.note('deposit-check', 'k', 1, ok(0, hand.clock.now()), true);
+    await hand.settled();
+    assert.equal(done(), 1, 'it alone tells');
+    assert.deepEqual(quota.learned(), {});
+    quota.note('deposit-check', 'k', 1, ok(hand.clock.now()), true);
+    await hand.settled();
+    assert.deepEqual(quota.learned(), { 'deposit-check': { most: 2, windowMs: 2120 } });
+  });
   test('that was asked for closes nothing', async () => {
     const hand = handClock();
     const quota = quotaOf(hand);

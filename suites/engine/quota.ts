@@ -149,11 +149,13 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     const account = accountOf(endpoint, key);
     lastAnswer.set(endpoint, clock.now());
     if (wasAdmitted) account.inFlight -= price;
-    account.probing = false;
+    // What was under way when the limiter set in, and passed, does not say that it has let go.
+    const isLate = account.strikes > 0 && reply !== undefined && reply.sentAt < account.closedUntil;
+    if (!isLate) account.probing = false;
     if (reply?.status === 429) {
       if (wasAdmitted) close(account, reply);
     } else if (reply !== undefined) {
-      if (wasAdmitted) {
+      if (wasAdmitted && !isLate) {
         if (account.strikes > 0 && price > 0) learn(endpoint, key, account, reply);
         Object.assign(account, { strikes: 0, waitedMs: 0 });
       }

@@ -1,0 +1,39 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import type { Reply, Trouble } from './answer.ts';
+import { knowledge } from './known.ts';
+import { userStatus } from './request.ts';
+import type { Doors } from './requirement.ts';
+import { answerOf } from './sample-answers.ts';
+import { observing } from './scenario.ts';
+import { observed } from './verdict.ts';
+
+const watched = observing({
+  id: 'a/service/b',
+  clause: 'not shown',
+  title: 'Something',
+  play: async ({ send }) => observed((await send(userStatus('x'))).map(({ kind }) => kind).join()),
+});
+const known = knowledge({});
+const finding = async (reply: Reply) => {
+  const doors: Partial<Doors> = { send: async () => [reply] };
+  return (await watched.play(doors as Doors, known)).finding;
+};
+
+describe('what is observed', () => {
+  test('is what the target answers', async () => {
+    assert.equal((await finding(answerOf(200, {}))).kind, 'observed');
+  });
+  for (const code of ['timeout', 'network'] as const)
+    test(`is that it does not answer, too: ${code}`, async () => {
+      assert.equal((await finding({ kind: 'trouble', code, words: 'none' })).kind, 'observed');
+    });
+  for (const code of ['budget', 'interrupted', 'rate-limited'] as const satisfies readonly Trouble['code'][])
+    test(`is nothing where nothing was sent: ${code}`, async () => {
+      assert.deepEqual(await finding({ kind: 'trouble', code, words: 'no time' }), {
+        kind: 'unjudged',
+        reason: code,
+        words: 'no time',
+      });
+    });
+});
