@@ -1,27 +1,17 @@
 import { randomInt } from 'node:crypto';
-import { renderPlan, renderProgress, renderVerdict } from '../reports/index.ts';
-import type { RunRecord } from '../schemas/generated/types.ts';
+import { renderPlan, renderVerdict } from '../reports/index.ts';
 import { Problem } from '../schemas/problem.ts';
-import {
-  catalogue,
-  knowledge,
-  plan,
-  realClock,
-  run,
-  stateHookAt,
-  virtualClock,
-  type Progress,
-  type RunOptions,
-} from '../suites/index.ts';
+import { catalogue, knowledge, plan, stateHookAt, type RunOptions } from '../suites/index.ts';
 import { refuseBadgeOfPart, withoutUnfitBadge } from './badge.ts';
 import { openBaseline } from './baseline-file.ts';
 import { canary } from './canary.ts';
 import { trustOf } from './certificates.ts';
-import { defaults, ourHeaders } from './defaults.ts';
+import { ourHeaders } from './defaults.ts';
 import { diagnose } from './diagnose.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
 import { githubActions } from './github-actions.ts';
+import { announceEnd, bySignal, clearLine, progressLine } from './progress-line.ts';
 import type { Surroundings } from './surroundings.ts';
 import {
   discardOutputs,
@@ -32,9 +22,11 @@ import {
   writeOutputs,
   type ReportRequest,
 } from './report-files.ts';
+import { rerunCommand } from './rerun-command.ts';
 import { select } from './select.ts';
 import { openTranscripts } from './transcription.ts';
 import { durationMs, headerFields, positiveNumber, targetUrl, wholeNumber } from './values.ts';
+import { verifyMock, verifyTarget, type Recorded } from './verify-runs.ts';
 import { version } from './version.ts';
 
 /** The flags of `verify`, as they were typed. */
@@ -195,115 +187,7 @@ const narrowed = (count: number): readonly string[] =>
     ? []
     : [`Narrowed by --suite or --only: the verdict is on ${count} of all ${catalogue.length} requirements.`];
 
-/** Has a run of a target, with these notes, written down. */
-type Recorded = (target: string, notes: readonly string[]) => Pick<RunOptions, 'onEvent'>;
-
-/** The mock and the engine share one virtual clock, over real sockets all the same: a limiter's window costs no time. */
-async function verifyMock(
-  fixture: Parameters<typeof knowledge>[0],
-  options: Omit<RunOptions, 'target' | 'clock' | 'maxDurationMs'>,
-  recorded: Recorded,
-): Promise<RunRecord> {
-  const { startMock } = await import('../mock/server.ts');
-  const clock = virtualClock(Date.now());
-  const mock = await startMock({ fixture, clock });
-  try {
-    const target = new URL(mock.url);
-    const notes = [...(options.notes ?? []), 'No URL was given: the mock was verified.'];
-    return await run({
-      ...options,
-      ...recorded(target.href, notes),
-      clock,
-      target,
-      maxDurationMs: Number.POSITIVE_INFINITY,
-      notes,
-    });
-  } finally {
-    await mock.close();
-  }
-}
-
-async function verifyTarget(
-  target: URL,
-  flags: VerifyFlags,
-  options: Omit<RunOptions, 'target' | 'clock'>,
-  recorded: Recorded,
-): Promise<RunRecord> {
-  const isGuess = flags.fixture === undefined;
-  const notes = [
-    ...(options.notes ?? []),
-    ...(isGuess ? ['No --fixture was given: the target was taken to hold the built-in one.'] : []),
-  ];
-  const record = await run({
-    ...options,
-    ...recorded(target.href, notes),
-    target,
-    clock: realClock,
-    notes,
-  });
-  if (isGuess && !record.interrupted && isRefused(record))
-    throw new Problem(
-      'usage',
-      `${target.href}: does not know the keys of the built-in fixture; give --fixture with what is true of this target (\`ib-conformance verify --help\` shows how)`,
-    );
-  return record;
-}
-
-const isRefused = ({ requirements }: RunRecord) =>
-  requirements.some((result) => result.outcome === 'inconclusive' && result.reason === 'key-refused');
-
 function checkedPath(path: string): string {
   if (/^\d{1,7}(?::\d{1,4})*$/.test(path)) return path;
   throw new Problem('usage', `--replay ${path}: is not a path such as 3:0:1, as reports print it`);
-}
-
-/** Flags that change what a run finds, as one would type them again; never a value of --header. */
-function rerunCommand(flags: VerifyFlags): string {
-  const quoted = (word: string) =>
-    /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
-  return [
-    'ib-conformance verify',
-    ...(flags.url === undefined ? [] : [quoted(flags.url)]),
-    ...(flags.fixture === undefined ? [] : [`--fixture ${quoted(flags.fixture)}`]),
-    ...(flags.partner === undefined ? [] : [`--partner ${quoted(flags.partner)}`]),
-    ...(flags.cases === String(defaults.cases) ? [] : [`--cases ${flags.cases}`]),
-    ...(flags.stateUrl === undefined ? [] : [`--state-url ${quoted(flags.stateUrl)}`]),
-    ...(flags.ca === undefined ? [] : [`--ca ${quoted(flags.ca)}`]),
-    ...(flags.insecure ? ['--insecure'] : []),
-    ...flags.header.map((text) => `--header '${text.slice(0, text.indexOf(':'))}: …'`),
-  ].join(' ');
-}
-
-/** Says at once that a signal was heard, for what is under way takes its time. */
-function announceEnd(surroundings: Surroundings): void {
-  const { signal, writeError } = surroundings;
-  const announce = () => {
-    clearLine(surroundings);
-    writeError(
-      `ib-conformance: interrupted${bySignal(signal)}; what was found so far is reported, a second signal ends at once\n`,
-    );
-  };
-  if (signal.aborted) announce();
-  else signal.addEventListener('abort', announce, { once: true });
-}
-
-const bySignal = ({ reason }: AbortSignal) => (typeof reason === 'string' ? ` by ${reason}` : '');
-
-const clearToEndOfLine = '\u001b[K';
-
-function progressLine({ isTerminal, writeError, terminal }: Surroundings): Pick<RunOptions, 'onProgress'> {
-  if (!isTerminal) return {};
-  let last = 0;
-  return {
-    onProgress: (progress: Progress) => {
-      const now = Date.now();
-      if (now - last < 50) return;
-      last = now;
-      writeError(`\r${renderProgress(progress, terminal.width)}${clearToEndOfLine}`);
-    },
-  };
-}
-
-function clearLine({ isTerminal, writeError }: Surroundings): void {
-  if (isTerminal) writeError(`\r${clearToEndOfLine}`);
 }
