@@ -19,11 +19,11 @@ const MOST_SUSPICIONS = 3;
  * Holds what failed against the known faults: the same requirements, and, with each candidate run on
  * the same fixture and seed, the same answers.
  *
- * @returns the likeliest faults, or none where nothing fits
+ * @returns the likeliest faults, or none where nothing fits, or the run did not come to its end
  */
 export async function diagnose(record: RunRecord, fixture: Fixture): Promise<readonly Suspicion[]> {
   const failing = failedIds(record);
-  if (failing.length === 0) return [];
+  if (failing.length === 0 || record.interrupted) return [];
   const checked = new Set(record.requirements.map(({ id }) => id));
   const candidates = Object.entries(faults)
     .map(([id, fault]) => ({

@@ -8,6 +8,7 @@ import { catalogue, judgeTranscript, readTranscript, recordedResults } from '../
 import { openBaseline } from './baseline-file.ts';
 import { diagnose } from './diagnose.ts';
 import { exitCodeOf, exitCodes } from './exit-codes.ts';
+import { githubActions } from './github-actions.ts';
 import {
   discardOutputs,
   parseRendered,
@@ -35,18 +36,17 @@ export interface JudgeFlags {
  */
 export async function judge(flags: JudgeFlags, surroundings: Surroundings): Promise<number> {
   const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseRendered);
-  const read = flags.baseline === undefined ? [flags.file] : [flags.file, flags.baseline];
-  refuseSharedOutputs('report', requests, read);
+  refuseSharedOutputs('report', requests, [flags.file, flags.baseline]);
   const baseline = await openBaseline({ ...flags, updateBaseline: false });
   const transcript = readTranscript(await linesOf(flags.file));
-  const { print, terminal } = surroundings;
+  const { print } = githubActions(requests, surroundings);
   const outputs = await prepareOutputs(requests);
   try {
     const found = await judgeTranscript(transcript, catalogue, version);
     const suspicions = await diagnose(found, transcript.fixture);
     const diagnosed: RunRecord = suspicions.length === 0 ? found : { ...found, diagnosis: [...suspicions] };
     const { record } = baseline.hold(diagnosed);
-    await writeOutputs(outputs, print, renderedFor(record, terminal));
+    await writeOutputs(outputs, print, renderedFor(record, surroundings.terminal));
     if (transcript.end !== undefined) tellChanges(recordedResults(transcript), diagnosed, surroundings);
     const code = exitCodeOf({ ...record, interrupted: false }, flags);
     return record.interrupted && code === exitCodes.conformant[0] ? exitCodes.incomplete[0] : code;

@@ -16,7 +16,7 @@ export function announceEnd(surroundings: Surroundings): void {
 }
 
 /** ` by SIGTERM`, where that is what ended it. */
-export const bySignal = ({ reason }: AbortSignal) => (typeof reason === 'string' ? ` by ${reason}` : '');
+const bySignal = ({ reason }: AbortSignal) => (typeof reason === 'string' ? ` by ${reason}` : '');
 
 const clearToEndOfLine = '\u001b[K';
 

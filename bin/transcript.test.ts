@@ -18,11 +18,15 @@ const place = (name: string) => join(folder, name);
 
 /** Runs a command line in this process, with what it would have printed. */
 async function call(...argv: readonly string[]) {
+  return await callUntil(new AbortController().signal, ...argv);
+}
+
+async function callUntil(signal: AbortSignal, ...argv: readonly string[]) {
   let [output, error] = ['', ''];
   try {
     const code = await commandLine(argv, {
       env: {},
-      signal: new AbortController().signal,
+      signal,
       print: async (text) => void (output += text),
       writeError: (text) => void (error += text),
       isTerminal: false,
@@ -91,6 +95,28 @@ test('a run that is killed leaves a transcript that judge reads as incomplete', 
   const record = JSON.parse(output) as RunRecord;
   assert.deepEqual([record.verdict, record.interrupted, code], ['incomplete', true, 3]);
   assert.ok(record.requests > 90, `${record.requests}`);
+});
+
+test('a run that is interrupted is judged as it was, its signal included', async () => {
+  const mock = createMock();
+  const stop = new AbortController();
+  let requests = 0;
+  const server = createServer((request, response) => {
+    if (++requests > 100) stop.abort('SIGINT');
+    else void answerWith(mock, request, response);
+  });
+  await once(server.listen(0, '127.0.0.1'), 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const [transcript, record] = [place('interrupted.ndjson'), place('interrupted.json')];
+  const reports = ['--report', `ndjson=${transcript}`, '--report', `json=${record}`];
+  const interrupted = await callUntil(stop.signal, 'verify', url, '--no-canary', '--seed', '1', ...reports);
+  server.close();
+  server.closeAllConnections();
+  assert.equal(interrupted.code, 130, interrupted.error);
+  const judged = await call('judge', transcript, '--report', 'json');
+  assert.equal(judged.output, readFileSync(record, 'utf8'));
+  assert.match(judged.output, /Interrupted by SIGINT\./);
+  assert.equal(judged.code, 3);
 });
 
 describe('told, with the line', () => {

@@ -17,7 +17,7 @@ export async function verifyMock(
   const mock = await startMock({ fixture, clock });
   try {
     const target = new URL(mock.url);
-    const notes = [...(options.notes ?? []), 'No URL was given: the mock was verified.'];
+    const notes = ['No URL was given: the mock was verified.'];
     return await run({
       ...options,
       ...recorded(target.href, notes),
@@ -39,10 +39,7 @@ export async function verifyTarget(
   recorded: Recorded,
 ): Promise<RunRecord> {
   const isGuess = flags.fixture === undefined;
-  const notes = [
-    ...(options.notes ?? []),
-    ...(isGuess ? ['No --fixture was given: the target was taken to hold the built-in one.'] : []),
-  ];
+  const notes = isGuess ? ['No --fixture was given: the target was taken to hold the built-in one.'] : [];
   const record = await run({
     ...options,
     ...recorded(target.href, notes),

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import { renderPlan, renderVerdict } from '../reports/index.ts';
 import { Problem } from '../schemas/problem.ts';
-import { catalogue, knowledge, plan, stateHookAt, type RunOptions } from '../suites/index.ts';
+import { knowledge, plan, stateHookAt, type RunOptions } from '../suites/index.ts';
 import { refuseBadgeOfPart, withoutUnfitBadge } from './badge.ts';
 import { openBaseline } from './baseline-file.ts';
 import { canary } from './canary.ts';
@@ -11,7 +11,7 @@ import { diagnose } from './diagnose.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
 import { githubActions } from './github-actions.ts';
-import { announceEnd, bySignal, clearLine, progressLine } from './progress-line.ts';
+import { announceEnd, clearLine, progressLine } from './progress-line.ts';
 import type { Surroundings } from './surroundings.ts';
 import {
   discardOutputs,
@@ -87,7 +87,6 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     requirements,
     skip,
     selection: asked,
-    notes: narrowed(requirements.length),
     seed:
       flags.seed === undefined
         ? randomInt(2 ** 31)
@@ -136,11 +135,11 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     const recorded: Recorded = (url, notes) =>
       transcription.of({
         ...options,
+        selection: asked,
         target: url,
         notes,
         fixture,
         requirements: requirements.map(({ id }) => id),
-        whole: requirements.length === catalogue.length,
         hasStateHook: options.stateHook !== undefined,
         ...(caught === undefined ? {} : { canary: caught }),
       });
@@ -149,12 +148,11 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
         ? await verifyMock(fixture, options, recorded)
         : await verifyTarget(target, flags, { ...options, maxDurationMs }, recorded);
     clearLine(surroundings);
-    const suspicions = found.interrupted ? [] : await diagnose(found, fixture);
+    const suspicions = await diagnose(found, fixture);
     const held = baseline.hold({
       ...found,
       ...(caught === undefined ? {} : { canary: [...caught] }),
       ...(suspicions.length === 0 ? {} : { diagnosis: [...suspicions] }),
-      notes: [...found.notes, ...(found.interrupted ? [`Interrupted${bySignal(signal)}.`] : [])],
     });
     const { record } = held;
     const fitting = withoutUnfitBadge(outputs, record, surroundings.writeError);
@@ -180,12 +178,6 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     await discardOutputs(outputs);
   }
 }
-
-/** A verdict on a part must not be taken for one on the whole. */
-const narrowed = (count: number): readonly string[] =>
-  count === catalogue.length
-    ? []
-    : [`Narrowed by --suite or --only: the verdict is on ${count} of all ${catalogue.length} requirements.`];
 
 function checkedPath(path: string): string {
   if (/^\d{1,7}(?::\d{1,4})*$/.test(path)) return path;

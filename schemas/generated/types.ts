@@ -617,21 +617,9 @@ export interface TranscriptStart {
   cases: number;
   startedAt: string;
   /**
-   * The one input that was asked for: a path of fast-check.
-   */
-  replay?: string;
-  /**
    * Ids of what is checked, in the order of the record.
    */
   requirements: string[];
-  /**
-   * Whether that is the whole catalogue.
-   */
-  whole: boolean;
-  /**
-   * Ids that are left out on request.
-   */
-  skip: string[];
   /**
    * Whether the state of the target can be changed.
    */
@@ -647,6 +635,23 @@ export interface TranscriptStart {
    */
   fixture: {
     [k: string]: unknown;
+  };
+  /**
+   * What the run was to check.
+   */
+  selection: {
+    /**
+     * Whether the requirements are the whole catalogue: no suite and no requirement was chosen.
+     */
+    whole: boolean;
+    /**
+     * Ids that were left out on request.
+     */
+    skip: string[];
+    /**
+     * Path of the one input that was asked for.
+     */
+    replay?: string;
   };
 }
 /**
@@ -837,6 +842,10 @@ export interface TranscriptEnd {
   keyWorks?: boolean;
   interrupted: boolean;
   verdict: 'conformant' | 'nonconformant' | 'incomplete';
+  /**
+   * The signal that stopped it.
+   */
+  interruptedBy?: string;
 }
 
 /**

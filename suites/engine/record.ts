@@ -46,6 +46,8 @@ export interface Figures {
   readonly keyWorks: boolean | undefined;
   /** Whether the run was stopped before its end. */
   readonly interrupted: boolean;
+  /** The signal that stopped it, where it was one. */
+  readonly interruptedBy?: string;
 }
 
 /** Puts everything that a run found into its record. No key appears in it by its value. */
@@ -56,7 +58,7 @@ export function makeRecord(
   traffic: Traffic,
 ): RunRecord {
   const { known, target } = options;
-  const { startedAt, keyWorks, interrupted, ...rest } = figures;
+  const { startedAt, keyWorks, interrupted, interruptedBy, ...rest } = figures;
   const redact = redactor(known, options.headers);
   const refused =
     keyWorks === false
@@ -76,12 +78,27 @@ export function makeRecord(
     ...rest,
     cases: options.cases,
     interrupted,
-    notes: [...(options.notes ?? []), ...refused, ...cutNote(list)],
+    notes: [
+      ...narrowedNote(options.selection, list.length),
+      ...(options.notes ?? []),
+      ...refused,
+      ...cutNote(list),
+      ...(interrupted ? [`Interrupted${interruptedBy === undefined ? '' : ` by ${interruptedBy}`}.`] : []),
+    ],
     ...(options.rerun === undefined ? {} : { rerun: redact(options.rerun) }),
     counts: countOutcomes(list),
     requirements: [...list],
     traffic,
   };
+}
+
+/** A verdict on a part must not be taken for one on the whole. */
+function narrowedNote(selection: RecordOptions['selection'], count: number): readonly string[] {
+  return selection === undefined || selection.whole
+    ? []
+    : [
+        `Narrowed by --suite or --only: the verdict is on ${count} requirement${count === 1 ? '' : 's'}, not on all.`,
+      ];
 }
 
 /** Says that a run was not as deep as it was asked to be. */

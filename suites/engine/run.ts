@@ -150,6 +150,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       rateLimited: { answers: courier.rateLimited(), waitedMs: quota.waitedMs() },
       keyWorks: courier.keyWorks(),
       interrupted: signal.aborted,
+      ...(typeof signal.reason === 'string' ? { interruptedBy: signal.reason } : {}),
     };
     const record = makeRecord(recordOptions, list, figures, traffic.figures());
     onEvent({ kind: 'end', verdict: record.verdict, figures });

@@ -30,10 +30,11 @@ export function judgeTrials(property: Property, transcript: Transcript): Promise
   if (failing === undefined) {
     const planned = transcript.planned.get(property.id) ?? 0;
     const isCut = tried.length < planned;
-    return Promise.resolve({ ...summarize(tried, start.replay), ...(isCut ? { planned } : {}) });
+    return Promise.resolve({ ...summarize(tried, start.selection.replay), ...(isCut ? { planned } : {}) });
   }
   const [index, trial, line] = failing;
-  if (start.replay !== undefined) return Promise.resolve({ ...judgementOf(trial, 1), path: start.replay });
+  if (start.selection.replay !== undefined)
+    return Promise.resolve({ ...judgementOf(trial, 1), path: start.selection.replay });
   const [second] = at('confirm');
   return confirmed({
     trial,

@@ -24,13 +24,13 @@ export async function judgeTranscript(
 ): Promise<RunRecord> {
   const { start, known, exchanges } = transcript;
   const ids = new Set(start.requirements);
-  const requirements = catalogue.filter(({ id }) => start.whole || ids.has(id));
+  const requirements = catalogue.filter(({ id }) => start.selection.whole || ids.has(id));
   const isWatch = (requirement: Requirement): requirement is Watch => requirement.kind === 'watch';
   const watchers = createWatchers(requirements.filter(isWatch), known);
   for (const { request, reply } of exchanges) if (reply.kind === 'answer') watchers.see(request, reply);
   const doorsOf = createRecordedDoors(transcript);
   const describe = createDescriber(optionsOf(transcript, version));
-  const terms = { known, skip: new Set(start.skip), hasStateHook: start.stateHook };
+  const terms = { known, skip: new Set(start.selection.skip), hasStateHook: start.stateHook };
   const judged = async (requirement: Requirement): Promise<Result> => {
     const early = givenUp(requirement, terms) ?? lost(requirement, transcript);
     if (early !== undefined) return early;
@@ -64,13 +64,14 @@ function recordOf(transcript: Transcript, version: string, list: readonly Requir
     rateLimited: end?.rateLimited ?? { answers: 0, waitedMs: 0 },
     keyWorks: end?.keyWorks,
     interrupted: end?.interrupted ?? true,
+    ...(end?.interruptedBy === undefined ? {} : { interruptedBy: end.interruptedBy }),
   };
   const record = makeRecord(optionsOf(transcript, version), list, figures, traffic.figures());
   return start.canary === undefined ? record : { ...record, canary: start.canary };
 }
 
 function optionsOf({ start, known }: Transcript, version: string): RecordOptions {
-  const { target, seed, cases, rerun, notes, whole, skip, replay } = start;
+  const { target, seed, cases, rerun, notes, selection } = start;
   return {
     known,
     target,
@@ -78,7 +79,7 @@ function optionsOf({ start, known }: Transcript, version: string): RecordOptions
     cases,
     version,
     notes,
-    selection: { whole, skip: [...skip], ...(replay === undefined ? {} : { replay }) },
+    selection,
     ...(rerun === undefined ? {} : { rerun }),
   };
 }

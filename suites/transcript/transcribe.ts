@@ -89,7 +89,7 @@ type LineOf = {
 };
 
 function startLine(header: RunHeader, at: number, redact: Redact): TranscriptStart {
-  const { known, version, seed, cases, whole, hasStateHook, fixture, canary, rerun, path } = header;
+  const { known, version, seed, cases, selection, hasStateHook, fixture, canary, rerun } = header;
   return {
     line: 'start',
     format: 'ib-conformance/transcript/1',
@@ -99,10 +99,8 @@ function startLine(header: RunHeader, at: number, redact: Redact): TranscriptSta
     seed,
     cases,
     startedAt: new Date(at).toISOString(),
-    ...(path === undefined ? {} : { replay: path }),
     requirements: [...header.requirements],
-    whole,
-    skip: [...header.skip],
+    selection,
     stateHook: hasStateHook,
     notes: [...(header.notes ?? [])],
     ...(rerun === undefined ? {} : { rerun: redact(rerun) }),
