@@ -15,7 +15,7 @@ import {
   writeFile,
 } from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
-import { Problem } from '../schemas/problem.ts';
+import { unwritable } from './unwritable.ts';
 
 /** A file that will be there whole or not at all. */
 export interface PendingFile {
@@ -41,12 +41,7 @@ process.on('exit', () => {
  * @throws Problem with code `usage` where it cannot
  */
 export async function prepareFile(file: string, what: string, mode?: number): Promise<PendingFile> {
-  const told = (error: unknown) => {
-    const { code, message, syscall } = error as NodeJS.ErrnoException;
-    if (code !== 'EISDIR' && syscall === undefined) return error;
-    const why = (code === undefined ? undefined : reasons[code]) ?? message;
-    return new Problem('usage', `${file}: ${what} cannot be written: ${why}`);
-  };
+  const told = (error: unknown) => unwritable(file, what, error);
   try {
     const descriptor = descriptorOf(file);
     if (descriptor !== undefined) return direct((text) => writeAll(descriptor, text), told);
@@ -171,18 +166,3 @@ async function putInPlace(draft: string, place: string): Promise<void> {
 
 /** What a folder says that takes no new file. */
 const closed: ReadonlySet<string> = new Set(['EACCES', 'EPERM', 'EROFS']);
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'its folder does not exist',
-  ENOTDIR: 'its folder does not exist',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
-  EISDIR: 'it is a folder',
-  ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EFBIG: 'it is larger than a file may be here',
-  EROFS: 'the file system is read-only',
-  ENAMETOOLONG: 'its name is too long',
-  ELOOP: 'its symbolic links lead in a circle',
-  ENXIO: 'nobody reads the pipe',
-};

@@ -1,5 +1,6 @@
 import { closeSync, openSync, writeSync } from 'node:fs';
-import { Problem } from '../schemas/problem.ts';
+import type { Problem } from '../schemas/problem.ts';
+import { unwritable } from './unwritable.ts';
 
 /** Text of this many characters is not kept back. */
 const MOST_KEPT = 2 ** 16;
@@ -26,8 +27,7 @@ export function openTranscript(file: string, onFailure: (problem: Problem) => vo
     try {
       return work();
     } catch (error) {
-      const { code = '', message } = error as NodeJS.ErrnoException;
-      throw new Problem('usage', `${file}: the transcript cannot be written: ${reasons[code] ?? message}`);
+      throw unwritable(file, 'the transcript', error);
     }
   };
   const descriptor = attempt(() => openSync(file, 'w'));
@@ -74,13 +74,3 @@ export function printTranscript(print: (text: string) => Promise<void>): Transcr
 function writeWhole(descriptor: number, bytes: Uint8Array): void {
   for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
 }
-
-const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'its folder does not exist',
-  EACCES: 'permission denied',
-  EISDIR: 'it is a folder',
-  ENOSPC: 'the disk is full',
-  EFBIG: 'the file would be too large',
-  EROFS: 'the file system is read-only',
-  EPIPE: 'its reader closed it',
-};
