@@ -6,8 +6,7 @@ import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { startMock } from '../mock/server.ts';
-import { commandLine } from './command-line.ts';
-import { explain } from './exit-codes.ts';
+import { called } from './called.ts';
 import { builtInFixture } from './fixture-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
@@ -23,20 +22,8 @@ async function verify(...flags: readonly string[]) {
 }
 
 async function call(...words: readonly string[]) {
-  let output = '';
-  const code = await commandLine(words, {
-    env: {},
-    signal: new AbortController().signal,
-    print: async (text) => void (output += text),
-    writeError: () => undefined,
-    isTerminal: false,
-    terminal: { color: false, width: 120 },
-  }).catch((error: unknown) => {
-    const explained = explain(error);
-    output += explained.message;
-    return explained.code;
-  });
-  return { code, output };
+  const { code, output, error } = await called(words, { terminal: { color: false, width: 120 } });
+  return { code, output: output + error };
 }
 
 test('from the first failure over a reason to a run that does not fail, which hides nothing', async () => {

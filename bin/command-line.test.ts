@@ -7,8 +7,8 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import validateRunRecord from '../schemas/generated/run-record.cjs';
+import { called } from './called.ts';
 import { commandLine } from './command-line.ts';
-import { explain } from './exit-codes.ts';
 import { builtInFixture } from './fixture-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
@@ -20,29 +20,11 @@ function fileOf(name: string, text: string): string {
   return file;
 }
 
-/** Runs a command line in this process, with what it would have printed. */
-async function call(
+const call = (
   argv: readonly string[],
   env: Record<string, string> = {},
   signal = new AbortController().signal,
-) {
-  let [output, aside] = ['', ''];
-  const print = async (text: string) => void (output += text);
-  try {
-    const code = await commandLine(argv, {
-      env,
-      signal,
-      print,
-      writeError: (text) => void (aside += text),
-      isTerminal: false,
-      terminal: { color: false, width: 100 },
-    });
-    return { code, output, aside, error: '' };
-  } catch (error) {
-    const { code, message } = explain(error);
-    return { code, output, aside, error: message };
-  }
-}
+) => called(argv, { env, signal });
 
 const words = (text: string) => text.split(' ');
 const broken = (change: (text: string) => string) =>

@@ -10,8 +10,7 @@ import { startMock, type Mock, type MockOptions } from '../mock/server.ts';
 import { tls } from '../mock/test-certificate.ts';
 import type { Checkup } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/checkup.cjs';
-import { commandLine } from './command-line.ts';
-import { explain } from './exit-codes.ts';
+import { called } from './called.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
@@ -25,20 +24,8 @@ function fileOf(name: string, content: unknown): string {
 
 /** Runs `doctor` with further arguments: its exit code, and what it printed. */
 async function call(...argv: readonly string[]) {
-  let [output, aside] = ['', ''];
-  const code = await commandLine(['doctor', ...argv], {
-    env: {},
-    signal: new AbortController().signal,
-    print: async (text) => void (output += text),
-    writeError: (text) => void (aside += text),
-    isTerminal: false,
-    terminal: { color: false, width: 100 },
-  }).catch((error: unknown) => {
-    const explained = explain(error);
-    aside += explained.message;
-    return explained.code;
-  });
-  return { code, output, aside };
+  const { code, output, aside, error } = await called(['doctor', ...argv]);
+  return { code, output, aside: aside + error };
 }
 
 /** The same as data. */

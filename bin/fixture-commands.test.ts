@@ -6,30 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { commandLine } from './command-line.ts';
-import { explain } from './exit-codes.ts';
+import { called } from './called.ts';
 import { loadFixture } from './fixture-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
 const at = (name: string) => join(folder, name);
 
-async function call(argv: readonly string[], env: Record<string, string> = {}, signal = AbortSignal.any([])) {
-  let output = '';
-  try {
-    const code = await commandLine(argv, {
-      env,
-      signal,
-      print: async (chunk) => void (output += chunk),
-      writeError: assert.fail,
-      isTerminal: false,
-      terminal: { color: false, width: 100 },
-    });
-    return { code, output, error: '' };
-  } catch (error) {
-    const { code, message } = explain(error);
-    return { code, output, error: message };
-  }
-}
+const call = (argv: readonly string[], env: Record<string, string> = {}, signal = AbortSignal.any([])) =>
+  called(argv, { env, signal, writeError: assert.fail });
 
 const generate = (...flags: readonly string[]) => call(['fixture', 'generate', ...flags]);
 

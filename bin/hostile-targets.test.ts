@@ -10,8 +10,7 @@ import { gzipSync } from 'node:zlib';
 import { expired, tls } from '../mock/test-certificate.ts';
 import { createMock } from '../mock/index.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { commandLine } from './command-line.ts';
-import { explain } from './exit-codes.ts';
+import { called } from './called.ts';
 import { loadFixture } from './fixture-file.ts';
 import { answerWith } from './front.ts';
 
@@ -24,25 +23,16 @@ writeFileSync(fixtureFile, JSON.stringify(fixture));
 
 /** Runs verify against a URL: a short run. */
 async function verify(url: string, ...flags: readonly string[]) {
-  let [output, aside] = ['', ''];
-  const argv = ['verify', url, '--fixture', fixtureFile, '--cases', '3'];
-  try {
-    const code = await commandLine(
-      [...argv, '--max-duration', '1m', '--no-canary', '--seed', '1', ...flags],
-      {
-        env: {},
-        signal: new AbortController().signal,
-        print: async (text) => void (output += text),
-        writeError: (text) => void (aside += text),
-        isTerminal: false,
-        terminal: { color: false, width: 100 },
-      },
-    );
-    return { code, output, error: aside };
-  } catch (problem) {
-    const { code, message } = explain(problem);
-    return { code, output, error: `${aside}${message}\n` };
-  }
+  const short = ['--cases', '3', '--max-duration', '1m', '--no-canary', '--seed', '1'];
+  const { code, output, aside, error } = await called([
+    'verify',
+    url,
+    '--fixture',
+    fixtureFile,
+    ...short,
+    ...flags,
+  ]);
+  return { code, output, error: aside + error };
 }
 
 async function against<Result>(server: Server, use: (port: number) => Promise<Result>): Promise<Result> {

@@ -8,8 +8,7 @@ import { renderDiffConsole } from '../reports/diff-console.ts';
 import { compare, reports, type ReportOptions } from '../reports/index.ts';
 import { earlierRecord, sampleRecord } from '../reports/sample-record.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { commandLine } from './command-line.ts';
-import { explain } from './exit-codes.ts';
+import { called } from './called.ts';
 import { version } from './version.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-report-'));
@@ -23,22 +22,14 @@ function fileOf(name: string, record: RunRecord): string {
   return place(name);
 }
 
-/** Runs a command line in this process, with what it would have printed. */
+/** Runs a command line, with all that it would have printed. */
 async function call(
   argv: readonly string[],
   env: Record<string, string> = {},
   signal = new AbortController().signal,
 ) {
-  let [output, error] = ['', ''];
-  const print = async (text: string) => void (output += text);
-  const writeError = (text: string) => void (error += text);
-  try {
-    const code = await commandLine(argv, { env, signal, print, writeError, isTerminal: false, terminal });
-    return { code, output, error };
-  } catch (problem) {
-    const { code, message } = explain(problem);
-    return { code, output, error: error + message };
-  }
+  const { code, output, aside, error } = await called(argv, { env, signal, terminal });
+  return { code, output, error: aside + error };
 }
 
 const sample = fileOf('sample.json', sampleRecord);

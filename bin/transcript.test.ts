@@ -9,35 +9,19 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createMock } from '../mock/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { commandLine } from './command-line.ts';
-import { explain } from './exit-codes.ts';
+import { called } from './called.ts';
 import { answerWith } from './front.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
 const place = (name: string) => join(folder, name);
 
-/** Runs a command line in this process, with what it would have printed. */
-async function call(...argv: readonly string[]) {
-  return await callUntil(new AbortController().signal, ...argv);
+/** Runs a command line, with all that it would have printed. */
+async function callUntil(signal: AbortSignal, ...argv: readonly string[]) {
+  const { code, output, aside, error } = await called(argv, { signal });
+  return { code, output, error: aside + error };
 }
 
-async function callUntil(signal: AbortSignal, ...argv: readonly string[]) {
-  let [output, error] = ['', ''];
-  try {
-    const code = await commandLine(argv, {
-      env: {},
-      signal,
-      print: async (text) => void (output += text),
-      writeError: (text) => void (error += text),
-      isTerminal: false,
-      terminal: { color: false, width: 100 },
-    });
-    return { code, output, error };
-  } catch (problem) {
-    const { code, message } = explain(problem);
-    return { code, output, error: error + message };
-  }
-}
+const call = (...argv: readonly string[]) => callUntil(new AbortController().signal, ...argv);
 
 const run = ['verify', '--suite', 'valid', '--seed', '1', '--cases', '5', '--no-canary', '--report'];
 
