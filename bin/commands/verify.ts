@@ -14,7 +14,11 @@ export const verify = command({
     },
     cases: { ...text, default: String(defaults.cases), describe: 'inputs per requirement' },
     seed: { ...text, describe: 'whole number that decides every drawn input (default: a new one, printed)' },
-    concurrency: { ...text, default: String(defaults.concurrency), describe: 'requests at once' },
+    concurrency: {
+      ...text,
+      default: String(defaults.concurrency),
+      describe: 'requests at once to an endpoint',
+    },
     suite: { ...list, describe: 'check this suite only; may be repeated' },
     only: { ...list, describe: 'check this requirement only; may be repeated' },
     skip: { ...list, describe: 'leave this requirement out; may be repeated' },

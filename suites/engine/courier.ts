@@ -1,7 +1,7 @@
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
-import { fingerprint, lookupOf, type Request } from '../request.ts';
+import { lookupOf, type Request } from '../request.ts';
 import type { Doors } from '../requirement.ts';
 import type { Budget } from './budget.ts';
 import type { Client } from './client.ts';
@@ -18,7 +18,7 @@ export interface Delivery {
 /** On what terms a request is delivered. */
 export interface Terms {
   /** No limiter is waited for beyond this time, in ms of the clock. */
-  readonly until?: number;
+  readonly until?: number | undefined;
   /** Sees the 429s that are waited out. */
   readonly onRefused?: (answer: Answer) => void;
   /** Id of the requirement that asks. */
@@ -42,8 +42,8 @@ export interface CourierOptions {
 export interface Courier {
   /** Waits out 429s; sends again what broke on the way. */
   readonly deliver: (request: Request, terms?: Terms) => Promise<Delivery>;
-  /** As `deliver`, but equal requests share the first delivery. */
-  readonly share: (request: Request, terms?: Terms) => Promise<Delivery>;
+  /** As `deliver`, but equal requests, which have equal fingerprints, share the first delivery. */
+  readonly share: (request: Request, name: string, terms?: Terms) => Promise<Delivery>;
   /** A 429 is an answer like any other. */
   readonly deliverAnyway: (request: Request, terms?: Terms) => Promise<Delivery>;
   readonly settle: Doors['settle'];
@@ -141,8 +141,7 @@ export function createCourier(options: CourierOptions): Courier {
   const deliver: Courier['deliver'] = (request, terms) => attempt(request, false, terms);
   return {
     deliver,
-    share: async (request, terms) => {
-      const name = fingerprint(request);
+    share: async (request, name, terms) => {
       const first = shared.get(name) ?? deliver(request, terms);
       shared.set(name, first);
       const delivery = await first;

@@ -1,5 +1,5 @@
 import type { Reply } from '../answer.ts';
-import type { Request } from '../request.ts';
+import { fingerprint, type Request } from '../request.ts';
 import type { Doors, StateHook } from '../requirement.ts';
 import type { Clock } from './clock.ts';
 import type { Courier, Delivery } from './courier.ts';
@@ -53,7 +53,7 @@ function open(options: DoorsOptions, of: string, once: Doors['once']): Doors {
       (await courier.deliver(request, { ...terms(), onRefused })).reply,
     burst: (...requests) =>
       Promise.all(requests.map((request) => replyOf((one) => courier.deliverAnyway(one, { of }), request))),
-    first: (request) => replyOf((one) => courier.share(one, { of }), request),
+    first: (request) => replyOf((one) => courier.share(one, fingerprint(one), { of }), request),
     settle: courier.settle,
     keyWorks: courier.keyWorks,
     once,

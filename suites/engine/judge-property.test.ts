@@ -8,7 +8,9 @@ import { answerOf } from '../sample-answers.ts';
 import { sampleKnown as known } from '../sample-known.ts';
 import { depends, failed, held, type Verdict } from '../verdict.ts';
 import type { Courier } from './courier.ts';
-import { evenly, examine } from './judge-property.ts';
+import { evenly } from './drawn.ts';
+import { examine } from './judge-property.ts';
+import { createSlots } from './pool.ts';
 import type { Judgement } from './trial.ts';
 
 /** A target: what it says to a request, and to the how manieth of its kind. */
@@ -70,7 +72,13 @@ const judge = async (
   more: { readonly concurrency?: number; readonly path?: string; readonly seed?: number } = {},
 ): Promise<Judgement> => {
   const { concurrency = 8, seed = draw.seed, ...path } = more;
-  const examination = examine(requirement, { known, courier, draw: { ...draw, seed }, concurrency, ...path });
+  const examination = examine(requirement, {
+    known,
+    courier,
+    draw: { ...draw, seed },
+    slots: createSlots(concurrency),
+    ...path,
+  });
   return (await examination.advance(Number.POSITIVE_INFINITY))!;
 };
 
@@ -116,9 +124,9 @@ describe('a property that holds', () => {
       const { courier } = scripted(good, { pace: 1 });
       const counting: Courier = {
         ...courier,
-        share: async (request) => {
+        share: async (request, name) => {
           most = Math.max(most, ++under);
-          const delivery = await courier.share(request);
+          const delivery = await courier.share(request, name);
           under--;
           return delivery;
         },
@@ -351,7 +359,7 @@ describe('rounds', () => {
   const outOfTime: Target = (value) => (value >= 50 ? trouble('budget') : says(200));
   const examined = (requirement: ReturnType<typeof ofNumbers>, target: Target, pace = 0) => {
     const script = scripted(target, { pace });
-    const context = { known, courier: script.courier, draw, concurrency: 8 };
+    const context = { known, courier: script.courier, draw, slots: createSlots(8) };
     return { ...script, ...examine(requirement, context) };
   };
 

@@ -1,9 +1,10 @@
-import { fingerprint, type Request } from '../request.ts';
 import type { Case, Draw, Property } from '../requirement.ts';
 import type { Known } from '../known.ts';
-import type { Courier, Delivery } from './courier.ts';
+import type { Request } from '../request.ts';
+import type { Courier, Delivery, Terms } from './courier.ts';
+import { distinctOf, drawn, type Drawn } from './drawn.ts';
 import { ignore, type OnEvent, type Stage } from './events.ts';
-import { inPool } from './pool.ts';
+import { inPool, type Slots } from './pool.ts';
 import {
   confirmed,
   judgementOf,
@@ -18,7 +19,8 @@ export interface PropertyContext {
   readonly known: Known;
   readonly courier: Courier;
   readonly draw: Draw;
-  readonly concurrency: number;
+  /** For what is under way at once. */
+  readonly slots: Slots;
   /** Judge only the input that this path leads to. */
   readonly path?: string;
   readonly onEvent?: OnEvent;
@@ -30,9 +32,10 @@ export interface Examination {
    * Tries so many inputs in all, those before included.
    *
    * @param until nothing is begun or waited for beyond this time (ms of the clock), nor missed
+   * @param onBegun called when the last of them was begun
    * @returns what it comes to; undefined where more could be tried
    */
-  readonly advance: (inputs: number, until?: number) => Promise<Judgement | undefined>;
+  readonly advance: (inputs: number, until?: number, onBegun?: () => void) => Promise<Judgement | undefined>;
   /** What it comes to by what was tried so far. */
   readonly judgement: () => Judgement;
   /** Distinct inputs, in all and so far. */
@@ -46,8 +49,8 @@ export interface Examination {
  */
 export function examine(property: Property, context: PropertyContext): Examination {
   const { known, draw, path, onEvent = ignore } = context;
-  const cases = path === undefined ? property.draw(known, draw) : [property.drawAt(known, draw, path)];
-  const distinct = evenly(withoutTwins(cases));
+  const distinct =
+    path === undefined ? drawn(property, known, draw) : distinctOf([property.drawAt(known, draw, path)]);
   const trials = new Map<number, Trial>();
   onEvent({ kind: 'planned', of: property.id, inputs: distinct.length });
   const judgement = () => {
@@ -59,23 +62,24 @@ export function examine(property: Property, context: PropertyContext): Examinati
     judgement,
     planned: distinct.length,
     tried: () => trials.size,
-    advance: async (inputs, until) => {
+    advance: async (inputs, until, onBegun) => {
       const round = distinct
         .filter(({ index }) => !trials.has(index))
         .slice(0, inputs - trials.size)
         .toSorted((a, b) => a.index - b.index);
       let isCut = false;
-      await inPool(round, context.concurrency, async ({ item, index }) => {
-        const trial = await tryOut(item, property, context, property.fresh, until);
+      const work = async ({ item, index, names }: Drawn) => {
+        const trial = await tryOut(item, property, context, property.fresh ? undefined : names, until);
         const isLate = until !== undefined && isOutOfTime(trial);
         isCut ||= isLate;
         // What was under way with it has its answer all the same.
         if (!isLate) {
-          trials.set(index, trial);
+          trials.set(index, withoutMore(trial));
           tell(context, property, 'draw', index, item, trial);
         }
         return !isCut && trial.verdict.kind !== 'failed';
-      });
+      };
+      await inPool(round, context.slots, work, onBegun);
       const failure = round.find(({ index }) => trials.get(index)?.verdict.kind === 'failed');
       if (failure === undefined) return isCut || trials.size < distinct.length ? undefined : judgement();
       const { item, index } = failure;
@@ -87,17 +91,11 @@ export function examine(property: Property, context: PropertyContext): Examinati
   };
 }
 
-const isOutOfTime = ({ verdict }: Trial) => verdict.kind === 'unjudged' && verdict.reason === 'budget';
+/** What holds needs no evidence, and there is very much of it. */
+const withoutMore = (trial: Trial): Trial =>
+  trial.verdict.kind === 'held' ? { ...trial, deliveries: [] } : trial;
 
-/** In an order whose beginnings, however short, are spread evenly over the list. */
-export function evenly<Item>(list: readonly Item[]): readonly Item[] {
-  const bits = Math.ceil(Math.log2(Math.max(1, list.length)));
-  return Array.from({ length: 2 ** bits }, (_, at) => {
-    let place = 0;
-    for (let bit = 0; bit < bits; bit++) place = place * 2 + ((at >> bit) & 1);
-    return list[place];
-  }).filter((item) => item !== undefined);
-}
+const isOutOfTime = ({ verdict }: Trial) => verdict.kind === 'unjudged' && verdict.reason === 'budget';
 
 interface Failing {
   readonly item: Case;
@@ -114,7 +112,7 @@ function failedTrial(
 ): FailedTrial {
   const { known, draw, onEvent = ignore } = context;
   const once = async (stage: Stage, nth: number, candidate: Case) => {
-    const next = await tryOut(candidate, property, context, true);
+    const next = await tryOut(candidate, property, context);
     tell(context, property, stage, nth, candidate, next);
     return next;
   };
@@ -133,20 +131,21 @@ function failedTrial(
   return { trial, index, cases, shrink, ...(item.once ? {} : { again: () => once('confirm', index, item) }) };
 }
 
-/** Sends the requests of a case and judges the answers. */
+/** Sends the requests of a case and judges the answers; under their names they may be shared. */
 async function tryOut(
   candidate: Case,
   property: Property,
   { courier }: PropertyContext,
-  fresh: boolean,
+  names?: readonly string[],
   until?: number,
 ): Promise<Trial> {
-  const terms = { of: property.id, ...(until === undefined ? {} : { until }) };
-  const carry = (request: Request) =>
-    fresh ? courier.deliver(request, terms) : courier.share(request, terms);
+  const { requests } = candidate;
+  const terms: Terms = { of: property.id, until };
+  const carry = (request: Request, at: number) =>
+    names === undefined ? courier.deliver(request, terms) : courier.share(request, names[at]!, terms);
   const deliveries: Delivery[] = [];
-  if (candidate.atOnce) deliveries.push(...(await Promise.all(candidate.requests.map(carry))));
-  else for (const request of candidate.requests) deliveries.push(await carry(request));
+  if (candidate.atOnce) deliveries.push(...(await Promise.all(requests.map(carry))));
+  else for (const [at, request] of requests.entries()) deliveries.push(await carry(request, at));
   return trialOf(candidate, property, deliveries, courier.keyWorks());
 }
 
@@ -160,17 +159,4 @@ function tell(
 ): void {
   const known = keyWorks === undefined ? {} : { keyWorks };
   onEvent({ kind: 'trial', of: id, stage, nth, input, deliveries, ...known });
-}
-
-/** Each distinct case once, with its index in the draw. */
-export function withoutTwins(
-  cases: readonly Case[],
-): readonly { readonly item: Case; readonly index: number }[] {
-  const seen = new Set<string>();
-  return cases.flatMap((item, index) => {
-    const name = item.requests.map(fingerprint).join('\n');
-    if (seen.has(name)) return [];
-    seen.add(name);
-    return [{ item, index }];
-  });
 }

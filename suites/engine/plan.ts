@@ -2,9 +2,9 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
 import type { Rule } from '../limiter/history.ts';
 import { statedRule, WINDOWS_OF_EXPLORATION } from '../limiter/rule.ts';
-import { fingerprint, type Request } from '../request.ts';
+import type { Request } from '../request.ts';
 import { suiteOf, type Property, type Requirement } from '../requirement.ts';
-import { evenly, withoutTwins } from './judge-property.ts';
+import { drawn } from './drawn.ts';
 import { priceOf } from './price.ts';
 
 /** What a run is expected to take, before its first request. Times are ms. */
@@ -56,9 +56,9 @@ export function plan(options: PlanOptions): Plan {
     .filter((requirement) => requirement.lacks(known) === undefined)
     .map((property) => ({
       isFresh: property.fresh,
-      cases: evenly(withoutTwins(property.draw(known, { seed, cases }))).map(({ item }) => item.requests),
+      list: drawn(property, known, { seed, cases }),
     }));
-  const deepest = Math.max(0, ...inputs.map((property) => property.cases.length));
+  const deepest = Math.max(0, ...inputs.map(({ list }) => list.length));
   const limiters = keptBack(limiterRequests(asked, known), maxRequests);
   const limitersMs = keptBack(limiterMs(asked, known, {}, rate), maxDurationMs);
 
@@ -67,14 +67,15 @@ export function plan(options: PlanOptions): Plan {
   );
 
   const estimate = (depth: number): Plan => {
-    const requests = inputs.flatMap(({ isFresh, cases: list }) => {
-      const mine = list.slice(0, depth).flat();
-      return mine.map((request) => ({ request, name: isFresh ? undefined : fingerprint(request) }));
-    });
     const seen = new Set<string>();
-    const sent = requests
-      .filter(({ name }) => name === undefined || (!seen.has(name) && seen.add(name)))
-      .map(({ request }) => request);
+    const sent: Request[] = [];
+    for (const { isFresh, list } of inputs)
+      for (const { item, names } of list.slice(0, depth))
+        for (const [at, request] of item.requests.entries())
+          if (isFresh || !seen.has(names[at]!)) {
+            if (!isFresh) seen.add(names[at]!);
+            sent.push(request);
+          }
     const load = endpointsInTurn.map((endpoint) => loadOf(endpoint, sent, scenarios, known));
     const others = sent.length + scenarios.length * REQUESTS_OF_SCENARIO;
     return {

@@ -13,12 +13,14 @@ import { givenUp } from './given-up.ts';
 import { examine, type Examination, type PropertyContext } from './judge-property.ts';
 import { guarded, play } from './play.ts';
 import { keptBack, limiterMs, limiterRequests } from './plan.ts';
+import { createSlots, type Slots } from './pool.ts';
 import { preflight, type Silence } from './preflight.ts';
 import { createQuota } from './quota.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
 import { createTraffic } from './traffic.ts';
+import { walk } from './walk.ts';
 import { createWatchers } from './watchers.ts';
 
 /**
@@ -77,7 +79,6 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         known,
         courier,
         draw: { seed, cases },
-        concurrency,
         onEvent,
         ...(options.path === undefined ? {} : { path: options.path }),
       },
@@ -112,8 +113,16 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         maxDurationMs: options.maxDurationMs,
         maxRequests: options.maxRequests,
       });
+    const slots = new Map<string, Slots>();
+    /** Requirements of one endpoint share what may be under way at once. */
+    const slotsOf = ({ id }: Requirement) => {
+      const endpoint = id.split('/')[1]!;
+      const shared = slots.get(endpoint) ?? createSlots(concurrency);
+      slots.set(endpoint, shared);
+      return shared;
+    };
     /** Goes so far with a requirement; what it comes to once that is known. */
-    const work = async (requirement: Requirement, inputs: number) => {
+    const work = async (requirement: Requirement, inputs: number, onBegun: () => void) => {
       if (results.has(requirement)) return;
       report(requirement);
       const outcome = await guarded(async () => {
@@ -123,9 +132,11 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         if (early !== undefined) return early;
         if (requirement.kind === 'watch') return watchers.judgement(requirement);
         if (requirement.kind === 'scenario') return play(requirement, context.doors(requirement.id), known);
-        const examination = examinations.get(requirement) ?? examine(requirement, context.property);
+        const examination =
+          examinations.get(requirement) ??
+          examine(requirement, { ...context.property, slots: slotsOf(requirement) });
         examinations.set(requirement, examination);
-        return examination.advance(inputs, mustGiveWay ? depthEndsAt() : undefined);
+        return examination.advance(inputs, mustGiveWay ? depthEndsAt() : undefined, onBegun);
       });
       if (outcome !== undefined) settle(requirement, outcome);
     };
@@ -133,12 +144,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       mustGiveWay = givesWay;
       // Lanes that draw on one supply of requests keep step; time each of them has for itself.
       const strides = Number.isFinite(options.maxRequests) ? rounds.map((inputs) => [inputs]) : [rounds];
-      for (const stride of strides)
-        await Promise.all(
-          lanes.map(async (lane) => {
-            for (const inputs of stride) for (const requirement of lane) await work(requirement, inputs);
-          }),
-        );
+      for (const stride of strides) await Promise.all(lanes.map((lane) => walk(lane, stride, work)));
     }
     for (const [requirement, examination] of examinations)
       if (!results.has(requirement)) settle(requirement, examination.judgement());
@@ -170,7 +176,7 @@ function leftOf(examinations: readonly Examination[], elapsedMs: number, leftMs:
 }
 
 interface JudgeContext {
-  readonly property: PropertyContext;
+  readonly property: Omit<PropertyContext, 'slots'>;
   readonly doors: (of: string) => Doors;
 }
 
