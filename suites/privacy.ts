@@ -126,20 +126,24 @@ const ownTexts = new Set<string>([
 
 /** Where an answer may hold what is nobody's business: the strings of its JSON, or a text that is none; and its headers. */
 function placesOf(answer: Answer): (readonly [string, string])[] {
-  const fields = Object.keys(answer.headers)
-    .filter((name) => !ordinaryHeaders.has(name))
-    .map((name) => [`the header ${name}`, header(answer, name) ?? ''] as const);
   const body = answer.json.ok ? stringsIn(answer.json.value).join('\n') : answer.text;
-  return [['the body', body], ...fields];
+  const places: [string, string][] = [['the body', body]];
+  for (const name in answer.headers)
+    if (!ordinaryHeaders.has(name)) places.push([`the header ${name}`, header(answer, name) ?? '']);
+  return places;
 }
 
-function stringsIn(value: unknown): readonly string[] {
-  if (typeof value === 'string') return ownTexts.has(value) ? [] : [value];
-  if (typeof value !== 'object' || value === null) return [];
-  return Object.entries(value).flatMap(([name, item]) => [
-    ...(Array.isArray(value) ? [] : [name]),
-    ...stringsIn(item),
-  ]);
+/** Every answer of a run comes by here: one list takes them all. */
+function stringsIn(value: unknown, found: string[] = []): readonly string[] {
+  if (typeof value === 'string') {
+    if (!ownTexts.has(value)) found.push(value);
+  } else if (Array.isArray(value)) for (const item of value) stringsIn(item, found);
+  else if (typeof value === 'object' && value !== null)
+    for (const [name, item] of Object.entries(value)) {
+      found.push(name);
+      stringsIn(item, found);
+    }
+  return found;
 }
 
 function credentialText({ credential }: Request): string {

@@ -57,6 +57,8 @@ export function fingerprint({ method, target, credential, headers, body }: Reque
 
 /** Like encodeURIComponent, and of the characters that it leaves alone only the unreserved ones (RFC 3986 2.3). */
 function encode(value: string): string {
+  // Nearly all values are ids, and these stand as they are.
+  if (/^[\w.~-]*$/.test(value)) return value;
   return encodeURIComponent(value.toWellFormed()).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,

@@ -42,7 +42,7 @@ test('the time ends at the deadline, and earlier for what has to', async () => {
 
 test('so many requests and no more, however many want to at once', async () => {
   const { spend, spent, words } = budgetOf({ maxRequests: 10 });
-  const outcomes = await Promise.all(Array.from({ length: 25 }, spend));
+  const outcomes = await Promise.all(Array.from({ length: 25 }, async () => spend()));
   assert.equal(outcomes.filter((end) => end === undefined).length, 10);
   assert.deepEqual(
     new Set(outcomes.flatMap((end) => (end === undefined ? [] : [end.words]))),

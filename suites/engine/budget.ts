@@ -5,8 +5,8 @@ import type { Clock } from './clock.ts';
 export interface Budget {
   /** Why nothing more may go out; undefined while something may. Earlier, for what has to end before `until` (ms). */
   readonly ended: (until?: number) => Trouble | undefined;
-  /** Takes one request out of the budget and waits for its turn; trouble where there is none left. */
-  readonly spend: () => Promise<Trouble | undefined>;
+  /** Takes one request out of the budget, and waits for its turn where there is a rate; trouble where there is none left. */
+  readonly spend: () => Trouble | undefined | Promise<Trouble | undefined>;
   /** Requests taken so far. */
   readonly spent: () => number;
 }
@@ -43,22 +43,25 @@ export function createBudget({
       : trouble('budget', 'the requests of --max-requests were used up');
   };
 
+  const turn = async (requestsPerSecond: number): Promise<Trouble | undefined> => {
+    // Whoever wakes too late must not make up for it: that would be too many at once.
+    while (clock.now() < nextTurn) {
+      await clock.sleep(Math.min(nextTurn, deadline) - clock.now(), signal);
+      if (!signal.aborted && clock.now() < deadline) continue;
+      spent--;
+      return ended();
+    }
+    nextTurn = clock.now() + 1000 / requestsPerSecond;
+    return undefined;
+  };
+
   return {
     ended,
-    spend: async () => {
+    spend: () => {
       const end = ended();
       if (end !== undefined) return end;
       spent++;
-      if (rate === undefined) return undefined;
-      // Whoever wakes too late must not make up for it: that would be too many at once.
-      while (clock.now() < nextTurn) {
-        await clock.sleep(Math.min(nextTurn, deadline) - clock.now(), signal);
-        if (!signal.aborted && clock.now() < deadline) continue;
-        spent--;
-        return ended();
-      }
-      nextTurn = clock.now() + 1000 / rate;
-      return undefined;
+      return rate === undefined ? undefined : turn(rate);
     },
     spent: () => spent,
   };

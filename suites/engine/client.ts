@@ -145,6 +145,9 @@ export function createClient(options: ClientOptions): Client {
 
 function multiMap(headers: IncomingHttpHeaders): Readonly<Record<string, readonly string[]>> {
   const map: Record<string, readonly string[]> = Object.create(null) as Record<string, readonly string[]>;
-  for (const [name, value] of Object.entries(headers)) map[name] = [value ?? ''].flat();
+  for (const name in headers) {
+    const value = headers[name] ?? '';
+    map[name] = typeof value === 'string' ? [value] : value;
+  }
   return map;
 }

@@ -4,7 +4,7 @@ import type { Known } from '../known.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Doors } from '../requirement.ts';
 import type { Budget } from './budget.ts';
-import type { Client } from './client.ts';
+import type { Client, WireRequest } from './client.ts';
 import type { Clock } from './clock.ts';
 import { priceOf } from './price.ts';
 import type { Quota } from './quota.ts';
@@ -76,38 +76,36 @@ export function createCourier(options: CourierOptions): Courier {
 
   const transmit = async (request: Request, of: string | undefined): Promise<Reply> => {
     const authorization = authorizationOf(request);
-    const wire = {
+    const wire: WireRequest = {
       method: request.method,
       target: request.target,
       headers: authorization === undefined ? request.headers : { ...request.headers, authorization },
       ...(request.body === undefined ? {} : { body: request.body }),
     };
-    let result = await sendOnce();
+    let result = await sendOnce(request, wire, of);
     for (
       let again = 1;
       again < TRIES && result.kind === 'trouble' && result.code === 'network' && !isGone() && !signal.aborted;
       again++
     )
-      result = await sendOnce();
+      result = await sendOnce(request, wire, of);
     if (result.kind === 'trouble' && isOfTheTarget(result)) troublesInARow++;
     return result;
+  };
 
-    async function sendOnce(): Promise<Reply> {
-      const end = await budget.spend();
-      if (end !== undefined) return end;
-      const reply = await clock.during(client.send(wire));
-      if (reply.kind === 'answer') {
-        troublesInARow = 0;
-        if (
-          request.credential.as === 'key' &&
-          callers.includes(request.credential.key.key) &&
-          reply.status !== 429
-        )
-          keyWorks = keyWorks === true || reply.status !== 401;
-      }
-      onExchange(request, reply, of);
-      return reply;
+  const sendOnce = async (request: Request, wire: WireRequest, of: string | undefined): Promise<Reply> => {
+    const spent = budget.spend();
+    const end = spent instanceof Promise ? await spent : spent;
+    if (end !== undefined) return end;
+    const reply = await clock.during(client.send(wire));
+    if (reply.kind === 'answer') {
+      troublesInARow = 0;
+      const { credential } = request;
+      if (credential.as === 'key' && callers.includes(credential.key.key) && reply.status !== 429)
+        keyWorks = keyWorks === true || reply.status !== 401;
     }
+    onExchange(request, reply, of);
+    return reply;
   };
 
   const isGone = () => troublesInARow >= mostTroubles;
@@ -126,7 +124,8 @@ export function createCourier(options: CourierOptions): Courier {
         };
       const account = accountName(request, issued);
       const price = priceOf(request, known);
-      const refusal = anyway ? undefined : await quota.admit(request.endpoint, account, price, terms.until);
+      const admitted = anyway ? undefined : quota.admit(request.endpoint, account, price, terms.until);
+      const refusal = admitted instanceof Promise ? await admitted : admitted;
       if (refusal !== undefined) return { request, reply: refusal };
       const reply = await transmit(request, terms.of);
       quota.note(request.endpoint, account, price, reply.kind === 'answer' ? reply : undefined, !anyway);

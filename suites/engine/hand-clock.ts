@@ -49,16 +49,16 @@ export function handClock(start = 0) {
 
 export type HandClock = ReturnType<typeof handClock>;
 
-/** A promise with its state readable at any time. */
-export function watched<Value>(promise: Promise<Value>) {
+/** What is waited for, with its state readable at any time. */
+export function watched<Value>(awaited: Value | Promise<Value>) {
   const state: { value?: Value; isDone: boolean } = { isDone: false };
-  void promise.then((value) => Object.assign(state, { value, isDone: true }));
+  void Promise.resolve(awaited).then((value) => Object.assign(state, { value, isDone: true }));
   return state;
 }
 
 /** What a wait ends in, moving the clock as far as it takes. */
-export async function ended<Value>(hand: HandClock, promise: Promise<Value>): Promise<Value> {
-  const state = watched(promise);
+export async function ended<Value>(hand: HandClock, awaited: Value | Promise<Value>): Promise<Value> {
+  const state = watched(awaited);
   await hand.settled();
   while (!state.isDone) assert.ok(await hand.next(), 'waits for ever');
   return state.value!;

@@ -23,12 +23,12 @@ export function createLatencies(): Latencies {
   const quantile = (share: number): number => {
     let left = Math.ceil(share * answers);
     const at = buckets.findIndex((number) => (left -= number) <= 0);
-    return Math.min(maxMs, rounded(boundOf(at + 0.5)));
+    return rounded(Math.min(maxMs, boundOf(at + 0.5)));
   };
   return {
     add: (ms) => {
       answers++;
-      maxMs = Math.max(maxMs, rounded(ms));
+      maxMs = Math.max(maxMs, ms);
       buckets[indexOf(ms)]!++;
     },
     figures: () =>
@@ -39,7 +39,7 @@ export function createLatencies(): Latencies {
             medianMs: quantile(0.5),
             p95Ms: quantile(0.95),
             p99Ms: quantile(0.99),
-            maxMs,
+            maxMs: rounded(maxMs),
             histogram: buckets.flatMap((number, at) =>
               number === 0
                 ? []

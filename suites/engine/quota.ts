@@ -46,7 +46,7 @@ export interface Quota {
     key: string,
     price: 0 | 1,
     until?: number,
-  ) => Promise<Trouble | undefined>;
+  ) => Trouble | undefined | Promise<Trouble | undefined>;
   /** Takes note of the reply to an admitted request, or of one that was sent without asking. */
   readonly note: (
     endpoint: Endpoint,
@@ -84,7 +84,7 @@ export interface QuotaOptions {
  * latency, and whether the target's window is fixed or slides, the threshold is not crossed.
  */
 export function createQuota({ clock, budget, limits, deadline, random, signal }: QuotaOptions): Quota {
-  const accounts = new Map<string, Account>();
+  const accounts = new Map<Endpoint, Map<string, Account>>();
   const learned = new Map<Endpoint, Rule>();
   /** When an endpoint was last heard of, in ms. */
   const lastAnswer = new Map<Endpoint, number>();
@@ -92,8 +92,9 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
   let waitedMs = 0;
 
   const accountOf = (endpoint: Endpoint, key: string): Account => {
-    const name = `${endpoint} ${key}`;
-    let account = accounts.get(name);
+    const ofEndpoint = accounts.get(endpoint) ?? new Map<string, Account>();
+    accounts.set(endpoint, ofEndpoint);
+    let account = ofEndpoint.get(key);
     if (account === undefined) {
       account = {
         ...(stated(limits, endpoint, key) ?? {
@@ -109,7 +110,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
         probing: false,
         shut: undefined,
       };
-      accounts.set(name, account);
+      ofEndpoint.set(key, account);
     }
     return account;
   };
@@ -125,24 +126,41 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     return account.inFlight + account.releases.length >= room;
   };
 
-  const admit: Quota['admit'] = async (endpoint, key, price, until) => {
+  /** What stands in the way of a request: trouble, or something to wait for; undefined where nothing does. */
+  const obstacle = (account: Account, price: 0 | 1, until?: number): Trouble | Promise<void> | undefined => {
     const last = until ?? deadline;
-    const account = accountOf(endpoint, key);
-    for (;;) {
-      const end = budget.ended(until);
-      if (end !== undefined) return end;
-      const now = clock.now();
-      if (account.shut !== undefined) return { kind: 'trouble', code: 'rate-limited', words: account.shut };
-      if (now < account.closedUntil) await clock.sleep(Math.min(account.closedUntil, last) - now, signal);
-      else if (account.probing) await nextNote();
-      else if (isFull(account, price)) {
-        const release = account.releases[0];
-        await (release === undefined ? nextNote() : clock.sleep(Math.min(release, last) - now, signal));
-      } else break;
-    }
+    const end = budget.ended(until);
+    if (end !== undefined) return end;
+    if (account.shut !== undefined) return { kind: 'trouble', code: 'rate-limited', words: account.shut };
+    const now = clock.now();
+    if (now < account.closedUntil) return clock.sleep(Math.min(account.closedUntil, last) - now, signal);
+    if (account.probing) return nextNote();
+    if (!isFull(account, price)) return undefined;
+    const [release] = account.releases;
+    return release === undefined ? nextNote() : clock.sleep(Math.min(release, last) - now, signal);
+  };
+
+  const enter = (account: Account, price: 0 | 1): undefined => {
     account.probing = account.strikes > 0;
     account.inFlight += price;
-    return undefined;
+  };
+
+  const admit: Quota['admit'] = (endpoint, key, price, until) => {
+    const account = accountOf(endpoint, key);
+    const first = obstacle(account, price, until);
+    // Nearly always the way is free.
+    return first instanceof Promise
+      ? admitAfter(first, account, price, until)
+      : (first ?? enter(account, price));
+  };
+
+  const admitAfter = async (wait: Promise<void>, account: Account, price: 0 | 1, until?: number) => {
+    let next: Trouble | Promise<void> | undefined = wait;
+    while (next instanceof Promise) {
+      await next;
+      next = obstacle(account, price, until);
+    }
+    return next ?? enter(account, price);
   };
 
   const note: Quota['note'] = (endpoint, key, price, reply, wasAdmitted) => {
@@ -184,9 +202,8 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
             windowMs: Math.max(measured, (windowMs * Math.min(most, passes.length)) / most),
           };
     learned.set(endpoint, limit);
-    for (const [name, other] of accounts)
-      if (name.startsWith(`${endpoint} `) && name !== `${endpoint} ` && !other.isStated)
-        Object.assign(other, limit);
+    for (const [name, other] of accounts.get(endpoint) ?? [])
+      if (name !== '' && !other.isStated) Object.assign(other, limit);
   };
 
   const close = (account: Account, answer: Answer) => {
