@@ -13,6 +13,7 @@ import {
   type Judgement,
   type Trial,
 } from './trial.ts';
+import { createTrials } from './trials.ts';
 
 export interface PropertyContext {
   readonly known: Known;
@@ -48,7 +49,7 @@ export function examine(property: Property, context: PropertyContext): Examinati
   const { known, draw, path, onEvent = ignore } = context;
   const cases = path === undefined ? property.draw(known, draw) : [property.drawAt(known, draw, path)];
   const distinct = evenly(withoutTwins(cases));
-  const trials = new Map<number, Trial>();
+  const trials = createTrials();
   onEvent({ kind: 'planned', of: property.id, inputs: distinct.length });
   const judgement = () => {
     const tried = [...trials].toSorted(([a], [b]) => a - b);
@@ -71,7 +72,7 @@ export function examine(property: Property, context: PropertyContext): Examinati
         isCut ||= isLate;
         // What was under way with it has its answer all the same.
         if (!isLate) {
-          trials.set(index, trial);
+          trials.take(index, trial);
           tell(context, property, 'draw', index, item, trial);
         }
         return !isCut && trial.verdict.kind !== 'failed';
