@@ -12,13 +12,17 @@ const entries = {
   'node-test': 'bin/node-test.ts',
 } as const;
 
-/** Commands that are imported when they are called stay files of their own; names stay, so that a stack can be read. */
-export async function bundle(): Promise<Metafile> {
-  const plugins: Plugin[] = [standIns, files(Object.keys(entries))];
+/**
+ * Commands that are imported when they are called stay files of their own; names stay, so that a stack can be read.
+ *
+ * @param folder to be filled, with a slash at its end
+ */
+export async function bundle(folder = output): Promise<Metafile> {
+  const plugins: Plugin[] = [standIns, files(Object.keys(entries), folder)];
   const { metafile } = await build({
     absWorkingDir: root,
     entryPoints: entries,
-    outdir: output,
+    outdir: folder,
     entryNames: '[name]',
     outExtension: { '.js': '.mjs' },
     bundle: true,
