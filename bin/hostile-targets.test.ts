@@ -10,7 +10,7 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { called } from './called.ts';
 import { loadFixture } from './fixture-file.ts';
 import { against, faltering, json, says } from './hostile/servers.ts';
-import { targets } from './hostile/targets.ts';
+import { loud, silent } from './hostile/targets.ts';
 
 // No time is spent on limiters that nobody has.
 const { limits: _, ...fixture }: Fixture = await loadFixture(undefined, {});
@@ -52,10 +52,16 @@ async function ends(url: string, code: number, cause: RegExp, ...flags: readonly
 }
 
 describe('a target that', () => {
-  for (const [name, [serve, code, cause, ...flags]] of Object.entries(targets))
-    test(`${name}: ${code}`, { timeout: 60_000 }, () =>
-      against(serve(), (port) => ends(`http://127.0.0.1:${port}`, code, cause, '--timeout', '300', ...flags)),
-    );
+  for (const [timeout, targets] of [
+    ['300', silent],
+    ['20000', loud],
+  ] as const)
+    for (const [name, [serve, code, cause, ...flags]] of Object.entries(targets))
+      test(`${name}: ${code}`, { timeout: 60_000 }, () =>
+        against(serve(), (port) =>
+          ends(`http://127.0.0.1:${port}`, code, cause, '--timeout', timeout, ...flags),
+        ),
+      );
 });
 
 test('a port where nothing listens: 4', async () => {
