@@ -37,7 +37,7 @@ export function directClient(handle: Handler, world: World, now: () => number): 
         kind: 'answer',
         status: response.status,
         headers: Object.fromEntries(fields),
-        ...(await decodeBody(bytesOf(method, response), encoding)),
+        ...decodeBody(bytesOf(method, response), encoding),
         sentAt,
         receivedAt: now(),
         tookMs: 0,

@@ -14,7 +14,7 @@ export const exitCodes = {
     3,
     'incomplete: a required requirement could not be judged, or nothing ran (--allow-incomplete: 0)',
   ],
-  unreachable: [4, 'the target cannot be reached'],
+  unreachable: [4, 'the target cannot be reached, or is plainly something else'],
   bug: [70, 'a bug of ib-conformance'],
   interrupted: [130, 'interrupted; what was found so far is reported'],
 } as const satisfies Record<string, readonly [code: number, meaning: string]>;

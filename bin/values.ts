@@ -1,3 +1,4 @@
+import { printable } from '../reports/printable.ts';
 import { Problem } from '../schemas/problem.ts';
 
 const usage = (message: string) => new Problem('usage', message);
@@ -28,12 +29,18 @@ export function durationMs(flag: string, text: string): number {
 
 /** The `{base_url}` of a target: http or https, without query, fragment and credentials. */
 export function targetUrl(text: string): URL {
-  const shown = withoutCredentials(text);
+  const shown = printable(withoutCredentials(text), MOST_SHOWN);
+  if (shown.trim() === '') throw usage('the URL is empty; write it like https://api.example.com/gateway');
   let url: URL;
   try {
     url = new URL(text);
   } catch {
-    throw usage(`${shown}: is not a URL; write it like https://api.example.com/gateway`);
+    const [, port = ''] = /:(\d+)(?:[/?#]|$)/.exec(shown) ?? [];
+    throw usage(
+      Number(port) > 65_535
+        ? `${shown}: there is no port ${port}; the last one is 65535`
+        : `${shown}: is not a URL; write it like https://api.example.com/gateway`,
+    );
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw usage(
@@ -43,9 +50,14 @@ export function targetUrl(text: string): URL {
     throw usage(
       'the URL holds a user name or password: keys belong into the fixture, other headers into --header',
     );
-  if (url.search !== '' || url.hash !== '') throw usage(`${shown}: a base URL has no query and no fragment`);
+  if (url.port === '0') throw usage(`${shown}: nothing can listen on port 0; give the port of the target`);
+  // One that is empty stands in the text alone.
+  if (/[?#]/.test(url.href)) throw usage(`${shown}: a base URL has no query and no fragment`);
   return url;
 }
+
+/** Characters of what was taken for a URL that are shown. */
+const MOST_SHOWN = 200;
 
 /** What was taken for a URL, as it may be shown: user names, passwords and queries are left out. */
 const withoutCredentials = (text: string) =>

@@ -47,7 +47,16 @@ const MOST_SHOWN = 2000;
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lenientUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Reads the bytes of a body strictly: UTF-8 or not, JSON or not (RFC 8259 8.1). */
+/** Levels of a body at most: what looks into it calls itself for each (RFC 8259 9). */
+const MOST_LEVELS = 500;
+
+/** Reads the beginning of a body that is too long to be read. */
+export const readBeginning = (bytes: Uint8Array) => lenientUtf8.decode(bytes.subarray(0, MOST_SHOWN));
+
+/**
+ * Reads the bytes of a body strictly: UTF-8 or not, JSON or not (RFC 8259 8.1). What it holds is made of the
+ * text whenever it is asked for: many answers are kept, and a hostile one takes twenty times its text.
+ */
 export function readBody(bytes: Uint8Array): Pick<Answer, 'text' | 'json'> {
   let text: string;
   try {
@@ -55,17 +64,31 @@ export function readBody(bytes: Uint8Array): Pick<Answer, 'text' | 'json'> {
   } catch {
     return { text: lenientUtf8.decode(bytes), json: { ok: false, why: 'the body is not UTF-8' } };
   }
-  return { text, json: readJson(text) };
+  return {
+    text,
+    get json() {
+      return readJson(text);
+    },
+  };
 }
 
 export function readJson(text: string): Json {
   if (text === '') return { ok: false, why: EMPTY };
+  let value: unknown;
   try {
-    return { ok: true, value: JSON.parse(text) as unknown };
+    value = JSON.parse(text);
   } catch {
     return { ok: false, why: 'the body is not JSON' };
   }
+  return text.length > 2 * MOST_LEVELS && isDeeper(value, MOST_LEVELS)
+    ? { ok: false, why: `the body is nested more than ${MOST_LEVELS} levels deep` }
+    : { ok: true, value };
 }
+
+const isDeeper = (value: unknown, levels: number): boolean =>
+  typeof value === 'object' &&
+  value !== null &&
+  (levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1)));
 
 /** An answer in one line, as `expected` and `actual` show it: status and body. */
 export function summary({ status, text, json }: Answer): string {

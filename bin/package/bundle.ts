@@ -16,10 +16,12 @@ const entries = {
  * Commands that are imported when they are called stay files of their own; names stay, so that a
  * stack can be read. Each file that is opened costs a start more than a millisecond, so what is
  * small and shared stands in one of them.
+ *
+ * @param folder to be filled, with a slash at its end
  */
-export async function bundle(): Promise<Metafile> {
-  const asItFalls = await built({ write: false });
-  const { metafile } = await built({
+export async function bundle(folder = output): Promise<Metafile> {
+  const asItFalls = await built(folder, { write: false });
+  const { metafile } = await built(folder, {
     plugins: [together(smallShared(asItFalls.metafile))],
     inject: [TOGETHER],
   });
@@ -53,21 +55,24 @@ function together(sources: readonly string[]): Plugin {
   return {
     name: TOGETHER,
     setup: (build) => {
-      build.onResolve({ filter: new RegExp(`^${TOGETHER}$`) }, () => ({ path: TOGETHER, namespace: TOGETHER }));
+      build.onResolve({ filter: new RegExp(`^${TOGETHER}$`) }, () => ({
+        path: TOGETHER,
+        namespace: TOGETHER,
+      }));
       build.onLoad({ filter: /.*/, namespace: TOGETHER }, () => ({ contents, resolveDir: root }));
     },
   };
 }
 
-function built({
-  plugins = [],
-  ...more
-}: BuildOptions): Promise<BuildResult & { readonly metafile: Metafile }> {
+function built(
+  folder: string,
+  { plugins = [], ...more }: BuildOptions,
+): Promise<BuildResult & { readonly metafile: Metafile }> {
   return esbuild({
     ...more,
     absWorkingDir: root,
     entryPoints: entries,
-    outdir: output,
+    outdir: folder,
     entryNames: '[name]',
     outExtension: { '.js': '.mjs' },
     bundle: true,
@@ -84,7 +89,7 @@ function built({
     banner: {
       js: "import{createRequire as __createRequire}from'node:module';const require=__createRequire(import.meta.url);",
     },
-    plugins: [...plugins, standIns, files(Object.keys(entries))],
+    plugins: [...plugins, standIns, files(Object.keys(entries), folder)],
     logLevel: 'warning',
     logOverride: { 'ignored-bare-import': 'silent' },
   });

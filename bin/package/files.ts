@@ -1,7 +1,7 @@
 import { cp, readFile } from 'node:fs/promises';
 import { dirname, join, parse, relative } from 'node:path';
 import type { Plugin } from 'esbuild';
-import { output, root } from './paths.ts';
+import { root } from './paths.ts';
 
 const ours = /\/(?:bin|mock|reports|schemas|suites)\/.+\.(?:ts|mjs)$/;
 const fileBesideUs = /new URL\(\s*'([^']+)',\s*import\.meta\.url\s*,?\s*\)/g;
@@ -10,9 +10,10 @@ const fileBesideUs = /new URL\(\s*'([^']+)',\s*import\.meta\.url\s*,?\s*\)/g;
  * Files that our sources find beside themselves (`new URL('…', import.meta.url)`) are found from the
  * bundle too: code by the name of its entry, what the package carries at its place, all else copied.
  *
+ * @param folder of the bundle, with a slash at its end
  * @throws Error for a path of another form, which nobody could follow
  */
-export function files(entries: readonly string[]): Plugin {
+export function files(entries: readonly string[], folder: string): Plugin {
   return {
     name: 'files',
     setup: (build) =>
@@ -23,7 +24,7 @@ export function files(entries: readonly string[]): Plugin {
         const contents = text.replace(fileBesideUs, (_, url: string) => {
           const place = placeOf(join(dirname(path), url), entries);
           if (place.copied !== undefined)
-            copies.push(cp(join(root, place.copied), join(output, place.copied)));
+            copies.push(cp(join(root, place.copied), join(folder, place.copied)));
           return `new URL(${JSON.stringify(place.url)}, import.meta.url)`;
         });
         const rest = contents.replaceAll(/new URL\("[^"]+", import\.meta\.url\)/g, '');

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, type Dispatcher } from 'undici';
 import type { Answer } from '../answer.ts';
 import { decodeBody, MOST_BODY_BYTES } from './body.ts';
-import { late, timedOut, troubleOf, type WireTrouble } from './wire-trouble.ts';
+import { late, timedOut, tooManyFields, troubleOf, type WireTrouble } from './wire-trouble.ts';
 
 /** Where requests go, and how patiently. */
 export interface ClientOptions {
@@ -42,6 +42,12 @@ export interface Client {
 /** An answer that comes this late (ms) after the end of the run is still taken. */
 const GRACE = 250;
 
+/** Pieces of a body that are held before they are put together: each takes a hundred times a byte. */
+const MOST_PIECES = 64;
+
+/** Header fields of an answer at most. */
+const MOST_FIELDS = 100;
+
 /** Opens a pool of connections to the target: keep-alive, no redirects, no pipelining. */
 export function createClient(options: ClientOptions): Client {
   const { target, timeoutMs, connections, now } = options;
@@ -74,10 +80,10 @@ export function createClient(options: ClientOptions): Client {
       let controller: Dispatcher.DispatchController | undefined;
       let status = 0;
       let headers: Answer['headers'] = {};
-      const chunks: Uint8Array[] = [];
+      let pieces: Uint8Array[] = [];
       let size = 0;
       let isOver = false;
-      const end = (result: Promise<Answer> | WireTrouble) => {
+      const end = (result: Answer | WireTrouble) => {
         isOver = true;
         clearTimeout(timer);
         underWay.delete(cutOff);
@@ -88,10 +94,10 @@ export function createClient(options: ClientOptions): Client {
         end(leftMs < timeoutMs ? late() : timedOut(timeoutMs));
         controller?.abort(new Error('cut off'));
       };
-      const answer = async (body: Uint8Array | undefined): Promise<Answer> => {
+      const answer = (): Answer => {
         const [receivedAt, tookMs] = [now(), performance.now() - started];
-        const content = await decodeBody(body, headers['content-encoding']?.[0]);
-        return { kind: 'answer', status, headers, ...content, sentAt, receivedAt, tookMs };
+        const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
+        return answerOf(bytes, { status, headers, sentAt, receivedAt, tookMs });
       };
       const timer = setTimeout(cutOff, patienceMs);
       underWay.add(cutOff);
@@ -108,27 +114,29 @@ export function createClient(options: ClientOptions): Client {
             controller = opened;
             if (isOver) opened.abort(new Error('cut off'));
           },
-          onResponseStart: (_, statusCode, fields) => {
+          onResponseStart: (opened, statusCode, fields) => {
             // Of the answers that only announce another one nothing is kept (RFC 9110 15.2).
-            if (statusCode < 200) return;
+            if (statusCode < 200 || isOver) return;
             status = statusCode;
             headers = multiMap(fields);
+            if (Object.values(headers).flat().length <= MOST_FIELDS) return;
+            end(tooManyFields(MOST_FIELDS));
+            opened.abort(new Error('too many fields'));
           },
           onResponseData: (opened, chunk) => {
             if (isOver) return;
             size += chunk.length;
-            if (size <= MOST_BODY_BYTES) {
-              chunks.push(chunk);
-              return;
-            }
-            end(answer(undefined));
-            opened.abort(new Error('the body is too long'));
+            pieces.push(chunk);
+            if (size > MOST_BODY_BYTES) {
+              end(answer());
+              opened.abort(new Error('the body is too long'));
+            } else if (pieces.length > MOST_PIECES) pieces = [Buffer.concat(pieces)];
           },
           onResponseEnd: () => {
-            if (!isOver) end(answer(chunks.length === 1 ? chunks[0] : Buffer.concat(chunks)));
+            if (!isOver) end(answer());
           },
           onResponseError: (_, error) => {
-            if (!isOver) end(troubleOf(error, timeoutMs));
+            if (!isOver) end(troubleOf(error, timeoutMs, status !== 0));
           },
         },
       );
@@ -139,6 +147,19 @@ export function createClient(options: ClientOptions): Client {
     close: () => {
       options.signal.removeEventListener('abort', cutOffAll);
       return pool.destroy();
+    },
+  };
+}
+
+/** Stands apart, so that an answer that is kept keeps nothing of its request. */
+function answerOf(bytes: Uint8Array, rest: Omit<Answer, 'kind' | 'text' | 'json'>): Answer {
+  const body = decodeBody(bytes, rest.headers['content-encoding']?.[0]);
+  return {
+    kind: 'answer',
+    ...rest,
+    text: body.text,
+    get json() {
+      return body.json;
     },
   };
 }

@@ -56,12 +56,16 @@ export interface Courier {
 /** A connection that breaks is tried so many times: a server may close an idle one at any moment (RFC 9112 9.3.1). */
 const TRIES = 3;
 
+/** Answers are kept for whoever asks the same again while they take no more than this, about, in bytes. */
+const MOST_KEPT = 16 * 1024 * 1024;
+
 export function createCourier(options: CourierOptions): Courier {
   const { client, known, clock, budget, quota, signal, mostTroubles, onExchange } = options;
   const shared = new Map<string, Promise<Delivery>>();
   const issued = new Set(known.everyKey.map(({ key }) => key));
   const callers = known.callerKeys.map(({ key }) => key);
   const keyNamed = new Map(known.everyKey.map((key) => [key.key, key]));
+  let kept = 0;
   let rateLimited = 0;
   let troublesInARow = 0;
   let keyWorks: boolean | undefined;
@@ -141,12 +145,15 @@ export function createCourier(options: CourierOptions): Courier {
   return {
     deliver,
     share: async (request, name, terms) => {
-      const first = shared.get(name) ?? deliver(request, terms);
+      const before = shared.get(name);
+      if (before !== undefined) return before;
+      const first = deliver(request, terms);
       shared.set(name, first);
-      const delivery = await first;
+      const { reply } = await first;
+      kept += weightOf(reply);
       // What was not sent for want of time may be, by somebody who has more.
-      if (delivery.reply.kind === 'trouble' && delivery.reply.code === 'budget') shared.delete(name);
-      return delivery;
+      if (kept > MOST_KEPT || (reply.kind === 'trouble' && reply.code === 'budget')) shared.delete(name);
+      return first;
     },
     deliverAnyway: (request, terms) => attempt(request, true, terms),
     settle: async (endpoint) => {
@@ -159,6 +166,16 @@ export function createCourier(options: CourierOptions): Courier {
     keyWorks: () => keyWorks,
   };
 }
+
+/** About what a reply takes to keep, in bytes: a text that is not Latin takes two for each character. */
+function weightOf(reply: Reply): number {
+  if (reply.kind === 'trouble') return OBJECTS;
+  const fields = Object.entries(reply.headers).flatMap(([name, values]) => [name, ...values]);
+  return fields.reduce((sum, text) => sum + FIELD + text.length, OBJECTS + 2 * reply.text.length);
+}
+
+/** What a reply takes beside its text, and a name or value of a header field beside its characters. */
+const [OBJECTS, FIELD] = [600, 60];
 
 const isOfTheTarget = ({ code }: Trouble) => code === 'timeout' || code === 'network';
 

@@ -14,6 +14,7 @@ import {
   type Judgement,
   type Trial,
 } from './trial.ts';
+import { createTrials } from './trials.ts';
 
 export interface PropertyContext {
   readonly known: Known;
@@ -51,7 +52,7 @@ export function examine(property: Property, context: PropertyContext): Examinati
   const { known, draw, path, onEvent = ignore } = context;
   const distinct =
     path === undefined ? drawn(property, known, draw) : distinctOf([property.drawAt(known, draw, path)]);
-  const trials = new Map<number, Trial>();
+  const trials = createTrials();
   onEvent({ kind: 'planned', of: property.id, inputs: distinct.length });
   const judgement = () => {
     const tried = [...trials].toSorted(([a], [b]) => a - b);
@@ -74,7 +75,7 @@ export function examine(property: Property, context: PropertyContext): Examinati
         isCut ||= isLate;
         // What was under way with it has its answer all the same.
         if (!isLate) {
-          trials.set(index, withoutMore(trial));
+          trials.take(index, trial);
           tell(context, property, 'draw', index, item, trial);
         }
         return !isCut && trial.verdict.kind !== 'failed';
@@ -90,10 +91,6 @@ export function examine(property: Property, context: PropertyContext): Examinati
     },
   };
 }
-
-/** What holds needs no evidence, and there is very much of it. */
-const withoutMore = (trial: Trial): Trial =>
-  trial.verdict.kind === 'held' ? { ...trial, deliveries: [] } : trial;
 
 const isOutOfTime = ({ verdict }: Trial) => verdict.kind === 'unjudged' && verdict.reason === 'budget';
 

@@ -77,13 +77,16 @@ export function judgementOf({ verdict, deliveries }: Trial, cases: number): Judg
   return { verdict, cases, ...(evidence === undefined ? {} : { evidence }) };
 }
 
+/** Whether something that should have been judged was not. */
+export const isGap = ({ verdict }: Trial) => verdict.kind === 'unjudged' && verdict.reason !== 'depends';
+
 /** Nothing failed: it holds if anything was judged and nothing that should have been is missing. */
 export function summarize(
   trials: readonly (readonly [number, Trial])[],
   path: string | undefined,
 ): Judgement {
   const cases = trials.filter(([, { verdict }]) => verdict.kind === 'held').length;
-  const gap = trials.find(([, { verdict }]) => verdict.kind === 'unjudged' && verdict.reason !== 'depends');
+  const gap = trials.find(([, trial]) => isGap(trial));
   const rest = gap ?? (cases > 0 ? undefined : trials[0]);
   if (trials.length === 0)
     return { verdict: unjudged('budget', 'time or requests were used up before its turn came'), cases };

@@ -18,6 +18,8 @@ export const knownErrors: Readonly<Record<string, readonly [words: string, unrea
   ECONNRESET: ['the connection was reset before the answer was whole', false],
   EPIPE: ['the connection was closed before the answer', false],
   UND_ERR_SOCKET: ['the connection was closed before the answer was whole', false],
+  // undici takes no status for possible that is below 100.
+  ERR_ASSERTION: ['the answer is not HTTP: it has a status below 100', false],
   UND_ERR_HEADERS_OVERFLOW: ["the answer's headers are too long", false],
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['the body is not as long as Content-Length says', false],
   EPROTO: ['TLS failed: the port may speak plain HTTP', true],
@@ -62,13 +64,47 @@ export const timedOut = (timeoutMs: number, unreachable = false): WireTrouble =>
   unreachable,
 });
 
-/** What an error of the client means. */
-export function troubleOf(error: Error, timeoutMs: number): WireTrouble {
-  const { code = '', name, message } = error as NodeJS.ErrnoException;
-  if (timeouts.has(code)) return timedOut(timeoutMs, code === 'UND_ERR_CONNECT_TIMEOUT');
-  const [words, unreachable] = knownErrors[code] ?? [
-    name === 'HTTPParserError' ? `the answer is not HTTP (${message})` : message,
-    false,
-  ];
-  return { kind: 'trouble', code: 'network', words, unreachable };
+/** An answer that nobody could keep a thousand of. */
+export const tooManyFields = (most: number): WireTrouble =>
+  broken(`the answer has more than ${most} header fields`, false);
+
+/** Why the client closed a connection itself, by its words for it: the target had no part in that. */
+const closedByUs: Readonly<Record<string, string>> = {
+  'bad response': 'the answer is a 100, which nobody asked for',
+  'bad upgrade': 'the answer changes to another protocol, which nobody asked for',
+};
+
+/** What is wrong with an answer that is not HTTP, of the parser's words for it. */
+function syntaxOf(message: string): string {
+  const [, why = 'it cannot be parsed'] = /\(([^()]+)\)$/.exec(message) ?? [];
+  return why.startsWith('Expected HTTP/') ? 'it does not begin with HTTP/' : why.toLowerCase();
 }
+
+/**
+ * What an error of the client means.
+ *
+ * @param hasHead whether the head of the answer had arrived
+ */
+export function troubleOf(error: Error, timeoutMs: number, hasHead: boolean): WireTrouble {
+  const { code = '', name, message, syscall } = error as NodeJS.ErrnoException;
+  if (timeouts.has(code)) return timedOut(timeoutMs, code === 'UND_ERR_CONNECT_TIMEOUT');
+  if (name === 'HTTPParserError') return broken(`the answer is not HTTP: ${syntaxOf(message)}`, false);
+  // That is what undici says of a head too, if a Content-Length stands before what is wrong with it.
+  if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' && !hasHead)
+    return broken('the answer is not HTTP: its head cannot be parsed', false);
+  if (code === 'UND_ERR_SOCKET' && Object.hasOwn(closedByUs, message))
+    return broken(closedByUs[message]!, false);
+  const [words, unreachable] = knownErrors[code] ??
+    (syscall === 'getaddrinfo' ? knownErrors['ENOTFOUND'] : undefined) ?? [inOneLine(message), false];
+  return broken(words, unreachable);
+}
+
+/** Nobody knows who wrote it. */
+const inOneLine = (message: string) => message.replace(/[^\u0020-\u007e]+/g, ' ').slice(0, 200);
+
+const broken = (words: string, unreachable: boolean): WireTrouble => ({
+  kind: 'trouble',
+  code: 'network',
+  words,
+  unreachable,
+});

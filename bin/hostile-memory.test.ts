@@ -1,0 +1,96 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import type { Server } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { brotliCompressSync, constants } from 'node:zlib';
+import type { Fixture } from '../schemas/generated/types.ts';
+import { loadFixture } from './fixture-file.ts';
+import { against, fattened, json, says } from './hostile/servers.ts';
+import { bundle } from './package/bundle.ts';
+import { root } from './package/paths.ts';
+
+const MOST_BYTES = 256 * 1024 * 1024;
+
+// As it is installed: a checkout compiles its sources in the same process, which takes 70 MB more.
+const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
+for (const name of ['schemas', 'package.json']) symlinkSync(join(root, name), join(folder, name));
+await bundle(`${folder}/dist/`);
+writeFileSync(
+  join(folder, 'run.mjs'),
+  "import { main } from './dist/main.mjs';\nprocess.exitCode = await main(process.argv.slice(2));\n",
+);
+// No time is spent on limiters that nobody has.
+const { limits: _limits, ...fixture }: Fixture = await loadFixture(undefined, {});
+writeFileSync(join(folder, 'fixture.json'), JSON.stringify(fixture));
+after(() => rmSync(folder, { recursive: true, force: true }));
+
+const place = (name: string) => join(folder, name);
+
+/** Verifies a target in a process of its own: its exit code, and the memory (bytes) that it had at most. */
+async function peakOf(name: string, port: number, flags: readonly string[]) {
+  const peak = place(`${name.replace(/\W/g, '-')}.peak`);
+  const argv = [
+    '--import',
+    new URL('hostile/peak.mjs', import.meta.url).href,
+    place('run.mjs'),
+    'verify',
+    `http://127.0.0.1:${port}`,
+    '--fixture',
+    place('fixture.json'),
+    '--seed',
+    '1',
+    '--no-canary',
+    ...flags,
+  ];
+  const code = await new Promise((resolve) => {
+    const options = { env: { ...process.env, PEAK_FILE: peak }, maxBuffer: MOST_BYTES };
+    const child = execFile(process.execPath, argv, options, () => resolve(child.exitCode));
+  });
+  return { code, bytes: Number(readFileSync(peak, 'utf8')) };
+}
+
+const bomb = () =>
+  brotliCompressSync(Buffer.alloc(200_000_000), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
+
+/** What makes for the most memory: answers as large as they may be, many of them at once, or kept. */
+const targets: Readonly<
+  Record<string, readonly [serve: () => Server, code: number, ...flags: readonly string[]]>
+> = {
+  'right answers as long as is read, and kept': [
+    () => fattened(fixture, 16_000),
+    0,
+    '--suite',
+    'invalid-uuid',
+    '--report',
+    `ndjson=${place('run.ndjson')}`,
+    '--report',
+    `html=${place('run.html')}`,
+  ],
+  'a thousand answers at once with as many header fields as are read': [
+    () => says('200 OK', '{}', json, ...Array.from({ length: 95 }, (_, at) => `X-${at}: ${'y'.repeat(150)}`)),
+    3,
+    '--only',
+    'rate-limit/deposit-check/requests',
+  ],
+  'a thousand answers at once of a megabyte each': [
+    () => says('200 OK', `{"a":"\u4e2d${'x'.repeat(1_000_000)}"}`, json),
+    3,
+    '--only',
+    'rate-limit/deposit-check/requests',
+  ],
+  'Brotli bombs': [() => says('200 OK', bomb(), json, 'Content-Encoding: br'), 1, '--suite', 'valid'],
+};
+
+describe('no more than 256 MB are taken by', { concurrency: 2 }, () => {
+  for (const [name, [serve, code, ...flags]] of Object.entries(targets))
+    test(name, { timeout: 120_000 }, () =>
+      against(serve(), async (port) => {
+        const run = await peakOf(name, port, flags);
+        assert.equal(run.code, code);
+        assert.ok(run.bytes > 0 && run.bytes < MOST_BYTES, `${Math.round(run.bytes / 2 ** 20)} MB`);
+      }),
+    );
+});

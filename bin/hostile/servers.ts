@@ -1,0 +1,90 @@
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createMock } from '../../mock/index.ts';
+import type { Fixture } from '../../schemas/generated/types.ts';
+import { answerWith } from '../front.ts';
+
+/** Has a server listen on a port of its own while it is used. */
+export async function against<Result>(
+  server: Server,
+  use: (port: number) => Promise<Result>,
+): Promise<Result> {
+  const sockets = new Set<Socket>();
+  server.on('connection', (socket: Socket) => {
+    sockets.add(socket);
+    socket.on('error', () => undefined);
+    socket.on('close', () => sockets.delete(socket));
+  });
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  try {
+    return await use((server.address() as AddressInfo).port);
+  } finally {
+    for (const socket of sockets) socket.destroy();
+    await new Promise((resolve) => server.close(resolve));
+  }
+}
+
+/** Does the same at every request, whatever it asks for. */
+export const always = (write: (socket: Socket) => void) =>
+  createServer((socket) => socket.on('data', () => write(socket)));
+
+/** A head, whatever characters are in it. */
+export const head = (status: string, ...fields: readonly string[]) =>
+  [`HTTP/1.1 ${status}`, ...fields, '', ''].join('\r\n');
+
+export const json = 'Content-Type: application/json';
+
+/** Gives the same answer to everything. */
+export function says(status: string, body: string | Uint8Array, ...fields: readonly string[]): Server {
+  const start = head(status, `Content-Length: ${Buffer.byteLength(body)}`, ...fields);
+  const bytes = Buffer.concat([Buffer.from(start, 'latin1'), Buffer.from(body)]);
+  return always((socket) => socket.write(bytes));
+}
+
+/** Writes on for as long as anybody reads. */
+export const endlessly = (start: string, more: string) =>
+  always((socket) => {
+    socket.write(start);
+    const go = () => {
+      while (!socket.destroyed && socket.write(more));
+    };
+    socket.on('drain', go);
+    go();
+  });
+
+/** Writes the start, and then a byte of the rest now and then, over and over. */
+export const dripping = (start: string, rest: string) =>
+  createServer((socket) => {
+    socket.once('data', () => {
+      let at = 0;
+      socket.write(start);
+      const drip = setInterval(() => socket.write(rest[at++ % rest.length]!), 40);
+      socket.on('close', () => clearInterval(drip));
+    });
+  });
+
+/** A mock whose front fails: `meets` sees how many requests there were, and may do something else. */
+export function faltering(fixture: Fixture, meets: (nth: number, socket: Socket) => boolean): Server {
+  const mock = createMock({ fixture });
+  let requests = 0;
+  return createHttpServer((request, response) => {
+    if (meets(++requests, request.socket)) return;
+    request.resume();
+    void answerWith(mock, request, response);
+  });
+}
+
+/** A mock whose answers are right, with so many spaces behind each body. */
+export function fattened(fixture: Fixture, spaces: number): Server {
+  const mock = createMock({ fixture });
+  const handle = async (asked: Request) => {
+    const answered = await mock.handle(asked);
+    const headers = new Headers(answered.headers);
+    headers.delete('content-length');
+    return new Response((await answered.text()) + ' '.repeat(spaces), { status: answered.status, headers });
+  };
+  return createHttpServer((request, response) => {
+    request.resume();
+    void answerWith({ handle }, request, response);
+  });
+}
