@@ -1,9 +1,10 @@
-import { answered } from './answer.ts';
+import { statusOf } from './answer.ts';
 import { nextChaos } from './chaos-state.ts';
 import { advanced, POLL_STEP } from './clock.ts';
 import { tell } from './events.ts';
 import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
 import { entryOf, keep, type Note } from './journal.ts';
+import { whyOf } from './reason.ts';
 import { sandboxNamed, timeIn, type Sandbox, type Session } from './session.ts';
 import { addressedWorld } from './world-name.ts';
 
@@ -52,26 +53,24 @@ const isPoll = ({ finding }: Exchange) => finding.kind === 'notYet' && finding.d
 function noteOf(
   id: number,
   world: string,
-  { method, target, headers: { authorization } }: HttpRequest,
+  { method, target }: HttpRequest,
   exchange: Exchange,
   response: HttpResponse,
   elapsedMs: number | undefined,
 ): Note {
-  const { call, finding, preferred, chaos, now } = exchange;
+  const { call, preferred, chaos, now } = exchange;
   return {
     id,
     at: now,
     world,
     method,
     target,
-    authorization,
-    credential: call?.credential,
-    key: call?.key,
+    key: call?.key?.name,
+    unknown: call?.key === undefined ? call?.credential : undefined,
     endpoint: call?.endpoint,
-    value: call?.value,
-    finding,
     status: response.status,
-    meant: answered(exchange, []).status,
+    meant: statusOf(exchange),
+    why: whyOf(exchange),
     retryAfter: response.headers['Retry-After'],
     preferred,
     chaos,

@@ -36,7 +36,8 @@ export function answered(exchange: Exchange, methods: readonly string[]) {
   return { status, headers: { ...headers, 'Preference-Applied': `code=${preferred}` } };
 }
 
-function statusOf({ call, finding }: Exchange): number {
+/** The status that the interface asks for. */
+export function statusOf({ call, finding }: Exchange): number {
   if (finding.kind === 'noSuchPath' || finding.kind === 'noSuchMethod') return elsewhere[finding.kind].status;
   if (finding.kind === 'failing') return finding.status;
   return (call && statuses[call.endpoint][finding.kind]) ?? 404;

@@ -18,10 +18,10 @@ export interface Gauge {
 
 /** The limiters of a world that have counted something at a time in Unix ms. */
 export function gaugesOf(behaviour: Behaviour, world: World, now: number): readonly Gauge[] {
-  return Array.from(world.hits).flatMap(([window, hits]) => {
-    const space = window.indexOf(' ');
-    const endpoint = window.slice(0, space) as Endpoint;
-    const countedFor = window.slice(space + 1);
+  const windows = (Object.keys(world.hits) as Endpoint[]).flatMap((endpoint) =>
+    Array.from(world.hits[endpoint], ([countedFor, hits]) => ({ endpoint, countedFor, hits })),
+  );
+  return windows.flatMap(({ endpoint, countedFor, hits }) => {
     const key = lookIn(world.keys, countedFor);
     const limit = behaviour.limit(world, endpoint, key);
     if (limit === undefined) return [];

@@ -1,10 +1,8 @@
 import { createHash } from 'node:crypto';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { chaosName, type ChaosAction } from './chaos.ts';
-import type { Finding } from './exchange.ts';
 import { reasonOf } from './reason.ts';
 import type { Redact } from './redact.ts';
-import type { ApiKey } from './world.ts';
 
 /** A request and why it was answered as it was. Holds no credential. */
 export interface JournalEntry {
@@ -36,22 +34,25 @@ export interface JournalEntry {
   readonly elapsedMs?: number;
 }
 
-/** What is kept of a request while it is answered; made an entry when somebody looks. */
+/**
+ * What is kept of a request while it is answered; made an entry when somebody looks. It keeps as
+ * little alive as it can: what outlives a request is what costs most of its answer.
+ */
 export interface Note {
   readonly id: number;
   readonly at: number;
   readonly world: string;
   readonly method: string;
   readonly target: string;
-  readonly authorization: string | undefined;
-  readonly credential: string | undefined;
-  readonly key: ApiKey | undefined;
+  /** Name of the key that was presented, where it is known. */
+  readonly key: string | undefined;
+  /** A credential that nobody knows. */
+  readonly unknown: string | undefined;
   readonly endpoint: Endpoint | undefined;
-  readonly value: string | undefined;
-  readonly finding: Finding;
   readonly status: number;
   /** The status that the interface asks for. */
   readonly meant: number;
+  readonly why: string;
   readonly retryAfter: string | undefined;
   readonly preferred: number | undefined;
   readonly chaos: ChaosAction | undefined;
@@ -91,21 +92,20 @@ export function clear(journal: Journal): void {
 
 /** A note in the form that may be shown. */
 export function entryOf(note: Note, redact: Redact): JournalEntry {
-  const { id, at, world, method, endpoint, status, key, credential } = note;
+  const { id, at, world, method, endpoint, status, key, unknown } = note;
   const { retryAfter, chaos, preferred, elapsedMs } = note;
-  const unknown = key === undefined ? credential : undefined;
   const target = redact(note.target, unknown);
   return {
     id,
     at,
     world,
-    ...(key && { key: key.name }),
+    ...(key !== undefined && { key }),
     ...(unknown !== undefined && { credentialDigest: digestOf(unknown) }),
     method,
     target,
     ...(endpoint && { endpoint }),
     status,
-    reason: reasonOf(note),
+    reason: reasonOf(status, note.meant, note.why),
     ...(retryAfter !== undefined && { retryAfterSeconds: secondsOf(retryAfter, at) }),
     keyInTarget: target !== note.target,
     ...(chaos !== undefined && { chaos: chaosName(chaos) }),

@@ -13,13 +13,15 @@ export function inFixedWindow(hits: readonly number[], windowMs: number, now: nu
   return first !== undefined && now < first + windowMs ? hits : [];
 }
 
-const windowOf = (behaviour: Behaviour, call: Call) => `${call.endpoint} ${behaviour.countedFor(call)}`;
-
 /** The refusal of a call whose limiter has been triggered (Limits); undefined where it may pass. */
 export function checkLimit(behaviour: Behaviour, world: World, call: Call, now: number): Refusal | undefined {
   const limit = behaviour.limit(world, call.endpoint, call.caller);
   if (limit === undefined) return undefined;
-  const hits = behaviour.live(world.hits.get(windowOf(behaviour, call)) ?? [], limit.windowMs, now);
+  const hits = behaviour.live(
+    world.hits[call.endpoint].get(behaviour.countedFor(call)) ?? [],
+    limit.windowMs,
+    now,
+  );
   if (hits.length < limit.most) return undefined;
   const first = hits[hits.length - limit.most] ?? now;
   return { kind: 'limited', waitMs: Math.max(0, first + limit.windowMs - now), limit };
@@ -35,10 +37,11 @@ export function countCall(
 ): void {
   const limit = behaviour.limit(world, call.endpoint, call.caller);
   if (limit === undefined || !behaviour.counts[call.endpoint].includes(finding.kind)) return;
-  const window = windowOf(behaviour, call);
-  const counted = world.hits.get(window);
+  const windows = world.hits[call.endpoint];
+  const countedFor = behaviour.countedFor(call);
+  const counted = windows.get(countedFor);
   const live = behaviour.live(counted ?? [], limit.windowMs, now);
   // A window may hold many: it is copied only when some of it is over.
   if (counted !== undefined && live === counted) counted.push(now);
-  else world.hits.set(window, [...live, now]);
+  else windows.set(countedFor, [...live, now]);
 }

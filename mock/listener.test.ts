@@ -79,6 +79,29 @@ describe('close', () => {
     await listener.close({ force: true });
     await Promise.all([gentle, outgoing]);
   });
+  test('lets out what was answered to whoever has begun another request', async (t) => {
+    const whole = 'x'.repeat(2 ** 24);
+    const listener = await listenFor(t, { answer: () => ({ status: 200, headers: {}, body: whole }) });
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\nGET / HTT');
+    await once(socket, 'readable');
+    const closed = listener.close();
+    assert.ok((await text(socket)).endsWith(`${whole}\r\n0\r\n\r\n`));
+    await closed;
+  });
+  test('comes behind the answers of requests that arrived with the one that asks for it', async (t) => {
+    let closed: Promise<void> | undefined;
+    const listener = await listenFor(t, {
+      answer: () => {
+        closed ??= listener.close();
+        return fine;
+      },
+    });
+    const socket = connect(listener.port, '127.0.0.1');
+    socket.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
+    assert.match(await text(socket), /\r\nfine\r\n/);
+    await closed;
+  });
   test('may be called again', async (t) => {
     const listener = await listenFor(t);
     await listener.close();

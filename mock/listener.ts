@@ -6,6 +6,7 @@ import { TLSSocket } from 'node:tls';
 import polka, { type Request } from 'polka';
 import { deliver, nothingUnderway } from './deliver.ts';
 import type { Answer, HttpRequest } from './exchange.ts';
+import { openRequests } from './open-requests.ts';
 import { hasBody, messageText, MOST_BODY, parserError, readBody, transportError } from './transport.ts';
 
 /** Request line and header fields together; room for hostile values, which are then answered 400. */
@@ -59,7 +60,6 @@ export async function listen({
   const settings = { maxHeaderSize: MOST_HEADER, requireHostHeader: false };
   const server = tls === undefined ? createPlainServer(settings) : createTlsServer({ ...settings, ...tls });
   const sockets = new Map<string, Socket>();
-  const open = new Set<ServerResponse>();
   const below = new WeakMap<Socket, Socket>();
   // The secured socket takes the place of the one below it.
   const track = (socket: Socket) => {
@@ -73,48 +73,47 @@ export async function listen({
   };
   server.on('connection', track).on('secureConnection', track);
   const underway = nothingUnderway();
-  const send = (response: ServerResponse, answered: Answer) =>
+  const send = (response: ServerResponse, answered: Answer) => {
     deliver(response, answered, underway, ({ socket }) => {
       // Only the bare connection can be reset.
       if (socket !== null) (below.get(socket) ?? socket).resetAndDestroy();
     });
-  server.on('request', (_, response) => {
-    open.add(response);
-    response.once('close', () => open.delete(response));
-  });
+    if (!response.writableEnded) open.hold(response);
+  };
   server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
     refuse(socket as Socket, parserError(code), date()),
   );
   server.on('connect', (message: IncomingMessage, socket) => {
-    const answered = answer(requestOf(message, message.url ?? '', undefined, open.size));
+    const answered = answer(requestOf(message, undefined, open.others()));
     void Promise.resolve(answered).then((response) => refuse(socket as Socket, response, date()));
   });
 
-  const serve = (message: Request, response: ServerResponse): Promise<void> | void => {
-    // polka has rewritten `url` by now; the raw target is what its parser kept.
-    const target = message._parsedUrl.raw;
+  const serve = (message: IncomingMessage, response: ServerResponse): Promise<void> | void => {
     // Without a body nothing is waited for: this is the way of nearly every request.
-    if (hasBody(message)) return serveWithBody(message, target, response);
-    const answered = answer(requestOf(message, target, undefined, open.size - 1));
-    if (answered instanceof Promise) return answered.then((late) => send(response, late));
-    send(response, answered);
+    if (hasBody(message)) return serveWithBody(message, response);
+    const answered = answer(requestOf(message, undefined, open.others()));
+    if (!(answered instanceof Promise)) return send(response, answered);
+    open.hold(response);
+    return answered.then((late) => send(response, late));
   };
-  const serveWithBody = async (message: Request, target: string, response: ServerResponse) => {
-    const body = await readBody(message, mostBody(target));
+  const serveWithBody = async (message: IncomingMessage, response: ServerResponse) => {
+    open.hold(response);
+    const body = await readBody(message, mostBody(message.url ?? ''));
     if (body.kind === 'cutOff') return;
     if (body.kind === 'tooLarge') {
       const { headers, ...tooLarge } = transportError(413);
       return send(response, { ...tooLarge, headers: { Date: date(), ...headers } });
     }
-    send(response, await answer(requestOf(message, target, body.text, open.size - 1)));
+    send(response, await answer(requestOf(message, body.text, open.others() - 1)));
   };
-  // Targets such as `*` match no pattern of polka's, hence `onNoMatch`.
-  const app = polka({ server, onNoMatch: serve }).use(serve);
-  // The target is read elsewhere, and more strictly: polka would parse every query for nobody.
-  app.parse = rawTarget;
+  // The routes are elsewhere: here no request matches one.
+  const app = polka({ onNoMatch: serve });
+  app.parse = wholeTarget;
+  const open = openRequests(app.handler as (message: IncomingMessage, response: ServerResponse) => void);
+  server.on('request', (_, response) => open.take(response));
 
   let closing: Promise<void> | undefined;
-  app.listen(port, host);
+  server.listen(port, host);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
@@ -123,29 +122,33 @@ export async function listen({
       server.close();
       for (const now of underway.delayed) now();
       const busy = new Set<Socket>();
-      for (const response of open) {
+      for (const response of open.all()) {
         const { socket } = response;
         if (force || socket === null || !response.req.complete || underway.endless.has(response)) continue;
         busy.add(socket);
         response.shouldKeepAlive = false;
         response.once('close', () => socket.destroySoon());
       }
-      for (const socket of sockets.values()) if (!busy.has(socket)) socket.destroy();
+      for (const socket of sockets.values()) {
+        if (busy.has(socket)) continue;
+        // What was answered may still be on its way out.
+        if (force || socket.writableLength === 0) socket.destroy();
+        else socket.destroySoon();
+      }
       return closed;
     },
   };
 }
 
-/** What polka asks for of a target, and where its own parser leaves it. */
-function rawTarget(message: IncomingMessage): Request['_parsedUrl'] {
-  const { url: raw = '' } = message;
-  const parsed = { raw, pathname: '/', search: '', query: undefined, hash: undefined };
-  return ((message as Request)._parsedUrl = parsed);
+const NO_QUERY = {};
+
+/** A target as polka is to know it: whole, for it is read elsewhere, and more strictly. */
+function wholeTarget({ url = '' }: IncomingMessage): Request['_parsedUrl'] {
+  return { raw: url, pathname: url, search: '', query: NO_QUERY, hash: undefined };
 }
 
 function requestOf(
-  { method = '', headers }: IncomingMessage,
-  target: string,
+  { method = '', url: target = '', headers }: IncomingMessage,
   body: string | undefined,
   alongside: number,
 ): HttpRequest {

@@ -47,12 +47,7 @@ export function resetClock(session: Session, sandbox: Sandbox): Moved {
   const clock = newClock(session.options, session.startedAt);
   const now = timeOf(clock, session.now());
   const world = shifted(sandbox.world, -sandbox.clock.setBack);
-  for (const [window, hits] of world.hits)
-    world.hits.set(
-      window,
-      hits.filter((at) => at <= now),
-    );
-  sandbox.world = world;
+  sandbox.world = { ...world, hits: hitsWith(world, (hits) => hits.filter((at) => at <= now)) };
   return move(session, sandbox, () => clock);
 }
 
@@ -89,11 +84,18 @@ function shifted(world: World, ms: number): World {
   return {
     ...world,
     createdAt: world.createdAt - ms,
-    hits: new Map(Array.from(world.hits, ([window, hits]) => [window, hits.map((at) => at - ms)])),
+    hits: hitsWith(world, (hits) => hits.map((at) => at - ms)),
     foundAt: new Map(Array.from(world.foundAt, earlier)),
     keys: shiftedSince(world.keys, ms),
     deposits: shiftedSince(world.deposits, ms),
   };
+}
+
+/** What a world's limiters have counted, each window through `change`. */
+function hitsWith({ hits }: World, change: (hits: readonly number[]) => number[]): World['hits'] {
+  const changed = (windows: ReadonlyMap<string, readonly number[]>) =>
+    new Map(Array.from(windows, ([countedFor, times]) => [countedFor, change(times)]));
+  return { 'user-status': changed(hits['user-status']), 'deposit-check': changed(hits['deposit-check']) };
 }
 
 /** What was added, as if it had been so many ms earlier. */

@@ -13,11 +13,20 @@ export function splitTarget(target: string): { readonly path: string; readonly q
 
 /** Names and values of a query, in its order, each through `decode`. */
 export function readQuery(query: string, decode: (text: string) => string): readonly Parameter[] {
-  const pairs = query === '' ? [] : query.split('&');
-  return pairs.map((pair) => {
-    const sign = pair.indexOf('=');
-    return sign < 0 ? [decode(pair), ''] : [decode(pair.slice(0, sign)), decode(pair.slice(sign + 1))];
-  });
+  const parameters: Parameter[] = [];
+  if (query === '') return parameters;
+  for (let begin = 0; begin <= query.length;) {
+    const ampersand = query.indexOf('&', begin);
+    const end = ampersand < 0 ? query.length : ampersand;
+    const sign = query.indexOf('=', begin);
+    parameters.push(
+      sign < 0 || sign > end
+        ? [decode(query.slice(begin, end)), '']
+        : [decode(query.slice(begin, sign)), decode(query.slice(sign + 1, end))],
+    );
+    begin = end + 1;
+  }
+  return parameters;
 }
 
 /**

@@ -59,8 +59,8 @@ export interface World {
   readonly users: Overlay<User>;
   readonly deposits: Overlay<Deposit, StoredDeposits>;
   readonly limits: Limits;
-  /** Unix ms of the counted requests of a limiter window, by endpoint and whom they are counted for. */
-  readonly hits: Map<string, number[]>;
+  /** Unix ms of the counted requests of each limiter window, by whom they are counted for. */
+  readonly hits: Readonly<Record<Endpoint, Map<string, number[]>>>;
   /** Polls that found a deposit pending, by reference_id in lower case. */
   readonly polls: Map<string, number>;
   /** Unix ms at which a poll first found a deposit executed, by reference_id in lower case. */
@@ -87,7 +87,7 @@ export function worldOf(facts: Facts, now: number): World {
     users: overlayOn<User>(facts.users),
     deposits: overlayOn<Deposit, StoredDeposits>(facts.deposits),
     limits: facts.limits,
-    hits: new Map(),
+    hits: { 'user-status': new Map(), 'deposit-check': new Map() },
     polls: new Map(),
     foundAt: new Map(),
   };

@@ -69,7 +69,7 @@ export const limitVariants: Variants = {
       editHeaders({}, ({ world, call }) => {
         const limit = call && behaviour.limit(world, call.endpoint, call.caller);
         if (call === undefined || limit === undefined) return {};
-        const used = world.hits.get(`${call.endpoint} ${behaviour.countedFor(call)}`)?.length ?? 0;
+        const used = world.hits[call.endpoint].get(behaviour.countedFor(call))?.length ?? 0;
         return { 'RateLimit-Limit': `${limit.most}`, 'RateLimit-Remaining': `${limit.most - used}` };
       })(behaviour),
   },
