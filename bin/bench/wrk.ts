@@ -28,6 +28,8 @@ export function load({ origin, request, key }: Running, seconds: number, targets
     `--connections=${CONNECTIONS}`,
     `--duration=${seconds}s`,
     '--latency',
+    // An answer that comes late is late, and no error.
+    '--timeout=60s',
     `--header=Authorization: Bearer ${key}`,
     ...(targets === undefined ? [] : [`--script=${script}`]),
     `${origin}${request}`,
@@ -45,7 +47,7 @@ const milliseconds: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 10
  */
 export function readWrk(output: string): Load {
   const [, rate] = /^Requests\/sec:\s+([\d.]+)$/m.exec(output) ?? [];
-  const [, latency, unit] = /^\s+99%\s+([\d.]+)(us|ms|s|m)$/m.exec(output) ?? [];
+  const [, latency, unit] = /^\s+99%\s+([\d.]+)(us|ms|s|m) *$/m.exec(output) ?? [];
   const [, requests] = /^\s+(\d+) requests in /m.exec(output) ?? [];
   if (
     rate === undefined ||
