@@ -1,4 +1,7 @@
-import { execFileSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
+import { fileURLToPath } from 'node:url';
+import { promisify } from 'node:util';
+import type { Bench } from './part.ts';
 import type { Running } from './running.ts';
 
 /** What a load came to. */
@@ -13,7 +16,7 @@ export interface Load {
 const CONNECTIONS = 32;
 
 /** Asks for the lines of a file in turn. */
-const script = new URL('in-turn.lua', import.meta.url).pathname;
+const script = fileURLToPath(new URL('in-turn.lua', import.meta.url));
 
 /**
  * Loads a server by wrk (https://github.com/wg/wrk, Debian's package `wrk`).
@@ -22,7 +25,12 @@ const script = new URL('in-turn.lua', import.meta.url).pathname;
  * @param targets a file of paths and queries, one a line; where there is none, the request that the server was started with
  * @throws Error where an answer was not in the two hundreds
  */
-export function load({ origin, request, key }: Running, seconds: number, targets?: string): Load {
+export async function load(
+  { signal }: Bench,
+  { origin, request, key }: Running,
+  seconds: number,
+  targets?: string,
+): Promise<Load> {
   const argv = [
     '--threads=1',
     `--connections=${CONNECTIONS}`,
@@ -35,8 +43,11 @@ export function load({ origin, request, key }: Running, seconds: number, targets
     `${origin}${request}`,
     ...(targets === undefined ? [] : [targets]),
   ];
-  return readWrk(execFileSync('wrk', argv, { encoding: 'utf8' }));
+  const { stdout } = await run('wrk', argv, { signal });
+  return readWrk(stdout);
 }
+
+const run = promisify(execFile);
 
 const milliseconds: Readonly<Record<string, number>> = { us: 0.001, ms: 1, s: 1000, m: 60_000 };
 

@@ -24,9 +24,9 @@ export const endurance: Part = {
     const measure = async (): Promise<Sample> => {
       await using up = await running(bench, oursWith('--limits', 'off'));
       const restMb = await up.restMb();
-      let { requests } = load(up, 1, file);
+      let { requests } = await load(bench, up, 1, file);
       const earlyMb = up.residentMb();
-      while (requests < REQUESTS) requests += load(up, bench.seconds, file).requests;
+      while (requests < REQUESTS) requests += (await load(bench, up, bench.seconds, file)).requests;
       return { restMb, earlyMb, requests, lateMb: up.residentMb() };
     };
     return { versions: await versionsOf(bench.installations, [ours]), entrants: { [ours.name]: measure } };

@@ -54,8 +54,8 @@ async function entrant(bench: Bench, size: number): Promise<Measure> {
   return async () => {
     await using up = await running(bench, server);
     const restMb = await up.restMb();
-    load(up, 1, file);
-    const { requestsPerSecond } = load(up, bench.seconds, file);
+    await load(bench, up, 1, file);
+    const { requestsPerSecond } = await load(bench, up, bench.seconds, file);
     return {
       entities: 2 * size,
       seconds: up.startSeconds,

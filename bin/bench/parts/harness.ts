@@ -3,23 +3,19 @@ import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import { root } from '../../package/paths.ts';
 import { count, spread } from '../columns.ts';
-import { builtInWithoutLimits } from '../fixtures.ts';
 import { commandIn, versionOf, versionsOf } from '../installations.ts';
 import type { Bench, Measure, Part, Sample } from '../part.ts';
 import { recorded } from '../recorded.ts';
 import { running } from '../running.ts';
-import { ours, oursWith } from '../servers.ts';
+import { ours } from '../servers.ts';
 import { timed } from '../timed.ts';
+import { unhinderedRun, unlimitedMock } from '../unhindered.ts';
 import { load } from '../wrk.ts';
 
 /** The default of `verify --concurrency`. */
 const CONNECTIONS = 16;
 
-/** The suites that wait for nothing, so that all of the time is the harness's. */
-const suites = ['valid', 'invalid-uuid', 'foreign-ib', 'auth'].flatMap((name) => ['--suite', name]);
-
 const bareLoop = fileURLToPath(new URL('../bare-loop.mjs', import.meta.url));
-const target = oursWith('--limits', 'off');
 
 /** How fast `verify` is beside a loop that sends the same requests and looks at nothing, each a process from start to exit. */
 export const harness: Part = {
@@ -45,13 +41,10 @@ export const harness: Part = {
 
 async function entrants(bench: Bench, sizes: readonly number[]): Promise<Record<string, Measure>> {
   const command = commandIn(await bench.installations.folderOf(ours), ours);
-  const fixture = builtInWithoutLimits(bench);
   const made: Record<string, Measure> = {};
   for (const cases of sizes) {
-    const verify = (origin: string) => {
-      const how = ['--cases', String(cases), '--seed', '1', '--no-canary', ...suites];
-      return timed(bench, command, ['verify', origin, '--fixture', fixture, ...how]);
-    };
+    const verify = (origin: string) =>
+      timed(bench, command, ['verify', origin, '--cases', String(cases), ...unhinderedRun(bench)]);
     const file = join(bench.folder, `requests-${cases}.json`);
     const requests = await record(bench, verify, file);
     const bare = (origin: string) =>
@@ -63,7 +56,7 @@ async function entrants(bench: Bench, sizes: readonly number[]): Promise<Record<
 
 /** Keeps in a file what a run sends; says how many requests that is. */
 async function record(bench: Bench, run: (origin: string) => Promise<unknown>, file: string) {
-  await using up = await running(bench, target);
+  await using up = await running(bench, unlimitedMock);
   const sent = await recorded(up.origin, run);
   writeFileSync(file, JSON.stringify(sent));
   return sent.requests.length;
@@ -79,8 +72,8 @@ async function measure(
   bare: Run,
   round: number,
 ): Promise<Sample> {
-  await using up = await running(bench, target);
-  load(up, 1);
+  await using up = await running(bench, unlimitedMock);
+  await load(bench, up, 1);
   const first = round % 2 === 0 ? undefined : await bare(up.origin);
   const { seconds, processorSeconds, peakMb } = await verify(up.origin);
   const yardstick = first ?? (await bare(up.origin));

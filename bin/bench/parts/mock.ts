@@ -9,8 +9,8 @@ import { load } from '../wrk.ts';
 async function measure(bench: Bench, server: Server): Promise<Sample> {
   await using up = await running(bench, server);
   const restMb = await up.restMb();
-  load(up, 1);
-  return { restMb, ...load(up, bench.seconds), loadedMb: up.residentMb() };
+  await load(bench, up, 1);
+  return { restMb, ...(await load(bench, up, bench.seconds)), loadedMb: up.residentMb() };
 }
 
 /** How many requests the mock bears, beside others. */

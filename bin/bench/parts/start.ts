@@ -1,10 +1,10 @@
-import { builtInWithoutLimits } from '../fixtures.ts';
 import { count, spread, times } from '../columns.ts';
 import { commandIn, sizeOf, versionsOf } from '../installations.ts';
 import type { Bench, Measure, Part } from '../part.ts';
 import { running } from '../running.ts';
-import { bareHttp, barePolka, ours, oursWith, servers, type Server } from '../servers.ts';
+import { bareHttp, barePolka, ours, servers, type Server } from '../servers.ts';
 import { timed } from '../timed.ts';
+import { unhinderedRun, unlimitedMock } from '../unhindered.ts';
 
 const toFirst200 = ({ name }: Server) => `${name}, to the first 200`;
 
@@ -49,19 +49,18 @@ async function commands(bench: Bench): Promise<Record<string, Measure>> {
     const { seconds, processorSeconds, peakMb } = await timed(bench, commandIn(folder, ours), argv);
     return { ms: seconds * 1000, processorSeconds, peakMb };
   };
-  const fixture = builtInWithoutLimits(bench);
   return {
     '`startMock()` in process, without its import': async () => {
       const { output } = await timed(bench, process.execPath, [`${folder}/in-process.mjs`]);
       return { ms: Number(output) };
     },
     '`--help`': () => ends('--help'),
-    '`verify --max-requests 1000` of a mock apart': async () => {
-      await using up = await running(bench, oursWith('--limits', 'off'));
+    '`verify`, 1,000 requests to a mock apart': async () => {
+      await using up = await running(bench, unlimitedMock);
       const bounds = ['--max-requests', '1000', '--cases', '1000', '--allow-incomplete'];
-      return await ends('verify', up.origin, '--fixture', fixture, '--seed', '1', ...bounds);
+      return await ends('verify', up.origin, ...bounds, ...unhinderedRun(bench));
     },
-    '`verify`': () => ends('verify', '--seed', '1'),
-    '`verify --no-canary`': () => ends('verify', '--seed', '1', '--no-canary'),
+    '`verify` of the built-in mock': () => ends('verify', '--seed', '1'),
+    '`verify --no-canary` of the built-in mock': () => ends('verify', '--seed', '1', '--no-canary'),
   };
 }
