@@ -18,8 +18,10 @@ Transfer/sec:     12.58MB
 `;
 
 test('the rate and the latency are read', () => {
-  assert.deepEqual(readWrk(output), { requestsPerSecond: 52_987.55, p99Ms: 1.61 });
+  assert.deepEqual(readWrk(output), { requests: 164_241, requestsPerSecond: 52_987.55, p99Ms: 1.61 });
   assert.equal(readWrk(output.replace('1.61ms', '920.00us')).p99Ms, 0.92);
+  // Seconds are padded.
+  assert.equal(readWrk(output.replace('1.61ms', '1.47s ')).p99Ms, 1470);
 });
 
 test('figures of wrong answers, or none, are no figures', () => {
