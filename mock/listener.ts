@@ -30,6 +30,17 @@ export interface ListenerOptions {
   readonly mostBody?: ((target: string) => number) | undefined;
   /** Date of the answers that the transport gives by itself. */
   readonly date: () => string;
+  readonly patience?: Patience | undefined;
+}
+
+/** How long (ms) a request may take to arrive; longer ones are answered 408. What is missing is as node has it. */
+export interface Patience {
+  /** For the request line and the header fields; 60,000. */
+  readonly headersTimeout?: number;
+  /** For all of it; 300,000. */
+  readonly requestTimeout?: number;
+  /** How often that is looked after; 30,000. */
+  readonly connectionsCheckingInterval?: number;
 }
 
 export interface Listener {
@@ -54,10 +65,15 @@ export async function listen({
   answer,
   mostBody = () => MOST_BODY,
   date,
+  patience,
 }: ListenerOptions): Promise<Listener> {
   // A request without Host is answered like any other: node's own 400 would carry no JSON.
-  const settings = { maxHeaderSize: MOST_HEADER, requireHostHeader: false };
+  const settings = { maxHeaderSize: MOST_HEADER, requireHostHeader: false, ...patience };
   const server = tls === undefined ? createPlainServer(settings) : createTlsServer({ ...settings, ...tls });
+  // Of more fields than this node would leave some out, the key maybe; their size is limited anyway.
+  server.maxHeadersCount = 0;
+  // Whatever a request expects, it is answered like any other: node's own 417 would carry no JSON.
+  server.on('checkExpectation', (message, response) => server.emit('request', message, response));
   const sockets = new Map<string, Socket>();
   const open = new Set<ServerResponse>();
   const below = new WeakMap<Socket, Socket>();
