@@ -72,6 +72,8 @@ export async function listen({
   const server = tls === undefined ? createPlainServer(settings) : createTlsServer({ ...settings, ...tls });
   // Of more fields than this node would leave some out, the key maybe; their size is limited anyway.
   server.maxHeadersCount = 0;
+  // A client that has ended its side still reads; node's own way is to drop an answer that is not there yet.
+  Object.assign(server, { httpAllowHalfOpen: true });
   // Whatever a request expects, it is answered like any other: node's own 417 would carry no JSON.
   server.on('checkExpectation', (message, response) => server.emit('request', message, response));
   const sockets = new Map<string, Socket>();
@@ -98,9 +100,17 @@ export async function listen({
     open.add(response);
     response.once('close', () => open.delete(response));
   });
-  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
-    refuse(socket as Socket, parserError(code), date()),
-  );
+  const refused = new WeakSet<Socket>();
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, duplex) => {
+    const socket = duplex as Socket;
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const say = () => refuse(socket, parserError(code), date());
+    // What was asked before it is answered before it.
+    const before = [...open].findLast(({ req }) => req.socket === socket && req.complete);
+    if (before === undefined) say();
+    else before.once('close', say);
+  });
   server.on('connect', (message: IncomingMessage, socket) => {
     const answered = answer(requestOf(message, message.url ?? '', undefined, open.size));
     void Promise.resolve(answered).then((response) => refuse(socket as Socket, response, date()));
