@@ -11,6 +11,9 @@ import { hasBody, messageText, MOST_BODY, parserError, readBody, transportError 
 /** Request line and header fields together; room for hostile values, which are then answered 400. */
 const MOST_HEADER = 65_536;
 
+/** Connections that may wait to be taken: with node's 511 the ones behind them wait for seconds. The system may allow less. */
+const BACKLOG = 16_384;
+
 /** How long (ms) a refused connection may stay open so that its peer can read why. */
 const LINGER = 1_000;
 
@@ -140,7 +143,7 @@ export async function listen({
   app.parse = rawTarget;
 
   let closing: Promise<void> | undefined;
-  app.listen(port, host);
+  app.listen(port, host, BACKLOG);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,
