@@ -1,3 +1,4 @@
+import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { connect, type Socket } from 'node:net';
 import { setImmediate as turn } from 'node:timers/promises';
@@ -14,11 +15,14 @@ export interface Saying {
   readonly half?: boolean;
 }
 
-/** A connection to a port of this machine that stays open until somebody ends it. */
+/**
+ * A connection to a port of this machine that stays open until somebody ends it. The process lives by its
+ * server alone: a test that fails leaves it with nothing to wait for.
+ */
 export async function connected(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   await once(socket, 'connect');
-  return socket.setEncoding('latin1');
+  return socket.unref().setEncoding('latin1');
 }
 
 /** All that comes until the other side ends the connection, or resets it. */
@@ -58,11 +62,20 @@ export async function say(
   return all;
 }
 
-/** Resolves when so many sockets are open in this process, on either side of a connection. */
+/** Far more than it takes for the other side of a connection to see what became of it. */
+const MOST_TURNS = 200_000;
+
+/**
+ * Resolves when the servers of this process have so many connections.
+ *
+ * @throws AssertionError where it does not come to that
+ */
 export async function openSockets(count: number): Promise<void> {
-  while (sockets() !== count) await turn();
+  for (let turns = 0; sockets() !== count; turns += 1) {
+    assert.ok(turns < MOST_TURNS, `${sockets()} connections are open instead of ${count}`);
+    await turn();
+  }
 }
 
-/** Sockets that are open in this process. */
-export const sockets = () =>
+const sockets = () =>
   process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length;
