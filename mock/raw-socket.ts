@@ -25,13 +25,17 @@ export async function connected(port: number): Promise<Socket> {
   return socket.unref().setEncoding('latin1');
 }
 
+/** Silence (ms) after which a test is not to wait any more: then something is wrong. */
+const PATIENCE = 20_000;
+
 /** All that comes until the other side ends the connection, or resets it. */
 export function heard(socket: Socket): Promise<Heard> {
   return new Promise((resolve) => {
     let bytes = '';
     let code: string | undefined;
     socket.on('data', (chunk) => (bytes += String(chunk)));
-    socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code));
+    socket.setTimeout(PATIENCE, () => socket.destroy(new Error(`nothing more came than: ${bytes}`)));
+    socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code ?? error.message));
     socket.once('end', () => socket.destroy()).once('close', () => resolve({ bytes, code }));
   });
 }
@@ -66,13 +70,13 @@ export async function say(
 const MOST_TURNS = 200_000;
 
 /**
- * Resolves when the servers of this process have so many connections.
+ * Resolves when the servers of this process have so many connections. They take one in each turn.
  *
  * @throws AssertionError where it does not come to that
  */
-export async function openSockets(count: number): Promise<void> {
+export async function openSockets(count: number, mostTurns = MOST_TURNS): Promise<void> {
   for (let turns = 0; sockets() !== count; turns += 1) {
-    assert.ok(turns < MOST_TURNS, `${sockets()} connections are open instead of ${count}`);
+    assert.ok(turns < mostTurns, `${sockets()} connections are open instead of ${count}`);
     await turn();
   }
 }
