@@ -218,8 +218,17 @@ describe('no key comes out of a mock, wherever a client has put it', () => {
       const scorecard = join(folder, `${format}.scorecard.json`);
       const done = commandLine(
         [
-          ...['mock', '--port', '0', '--fixture', fixture, '--log', format],
-          ...['--scorecard', `json=${scorecard}`, '--scorecard', 'text'],
+          'mock',
+          '--port',
+          '0',
+          '--fixture',
+          fixture,
+          '--log',
+          format,
+          '--scorecard',
+          `json=${scorecard}`,
+          '--scorecard',
+          'text',
         ],
         {
           env,

@@ -50,8 +50,8 @@ test('CONTRIBUTING gives the reason of every dependency, and of nothing else', (
   >;
   assert.equal(dependencies, undefined, 'the package depends on nothing when it is installed');
   const [, part = ''] = read('CONTRIBUTING.md').split('## Dependencies');
-  const rows = [...part.matchAll(/^\| (.*?) +\| (.*?) +\|$/gm)].slice(1);
-  const named = rows.flatMap(([, names = '', why = '']) => (why === '' ? [] : names.split(', ')));
+  const reasons = [...part.matchAll(/^\| (.*?) +\| (.*?) +\|$/gm)].slice(1);
+  const named = reasons.flatMap(([, names = '', why = '']) => (why === '' ? [] : names.split(', ')));
   assert.deepEqual(
     named.filter((name) => !/^-+$/.test(name)).toSorted(),
     Object.keys(devDependencies!).toSorted(),

@@ -68,15 +68,15 @@ describe('of lookups at once so many pass as the limiter lets, and not one more 
         await using server = await started({ fixture: withLimits(limit) });
         const { atOnce, pass } = server;
         const keys = [mine, spare, `${mine}~other`];
-        for (const _ of ['a window', 'the next']) {
+        for (const window of ['a window', 'the next']) {
           const asked = times((limit + more) * keys.length, (index) => ({
             key: keys[index % keys.length]!,
             path: paths[index % paths.length]!,
           }));
           const answers = await atOnce(asked);
           for (const key of keys) {
-            const own = answers.filter((__, index) => asked[index]!.key === key);
-            assert.equal(countOf(own, 429), more, key);
+            const own = answers.filter((_, index) => asked[index]!.key === key);
+            assert.equal(countOf(own, 429), more, `${key}, ${window}`);
             for (const { status, body } of own)
               if (status === 429) assert.equal(body, JSON.stringify({ error }));
           }
@@ -105,8 +105,9 @@ describe('of lookups at once so many pass as the limiter lets, and not one more 
   });
 });
 
+const unlimited = { ...builtIn, limits: {} };
+
 describe('a pending deposit becomes EXECUTED once, for all who see it', () => {
-  const { limits: _, ...unlimited } = builtIn;
   const pollsUntil = (afterPolls: number) => ({
     ...unlimited,
     deposits: unlimited.deposits!.map((deposit) =>
