@@ -34,8 +34,11 @@ export function heard(socket: Socket): Promise<Heard> {
     let bytes = '';
     let code: string | undefined;
     socket.on('data', (chunk) => (bytes += String(chunk)));
-    socket.setTimeout(PATIENCE, () => socket.destroy(new Error(`nothing more came than: ${bytes}`)));
-    socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code ?? error.message));
+    socket.setTimeout(PATIENCE, () => {
+      bytes += ' and then nothing more';
+      socket.destroy();
+    });
+    socket.on('error', (error: NodeJS.ErrnoException) => (code = error.code));
     socket.once('end', () => socket.destroy()).once('close', () => resolve({ bytes, code }));
   });
 }
