@@ -191,6 +191,99 @@ describe('no secret comes out, whatever a target does with it', () => {
     });
 });
 
+/** Where a client puts a key that it ought to send as Bearer, and a few where it belongs. */
+const places: readonly ((key: string) => { readonly path: string; readonly init?: RequestInit })[] = [
+  (key) => ({ path: '', init: { headers: { authorization: `Bearer ${key}` } } }),
+  (key) => ({ path: '', init: { headers: { authorization: `Bearer ${key}~a-world` } } }),
+  (key) => ({ path: '', init: { headers: { authorization: key } } }),
+  (key) => ({ path: '', init: { headers: { authorization: `Basic ${base64(`user:${key}`)}` } } }),
+  (key) => ({ path: '', init: { headers: { 'x-api-key': key, cookie: `key=${key}` } } }),
+  (key) => ({ path: '', init: { method: 'POST', body: `key=${key}` } }),
+  (key) => ({ path: `&x=${encodeURIComponent(key)}` }),
+  (key) => ({ path: `&x=${encodeURIComponent(encodeURIComponent(key))}` }),
+  (key) => ({ path: `&x=${base64(key)}` }),
+  (key) => ({ path: `&x=${Buffer.from(key).toString('hex')}` }),
+  (key) => ({ path: `&x=${encodeURIComponent(key.slice(0, -1))}` }),
+  (key) => ({ path: `&${'x'.repeat(2100 - 60)}${encodeURIComponent(key)}${'y'.repeat(1000)}` }),
+  (key) => ({ path: `/${encodeURIComponent(key)}` }),
+];
+
+describe('no key comes out of a mock, wherever a client has put it', () => {
+  for (const format of ['pretty', 'json'] as const)
+    test(`not in the log (${format}), events, the answers of both sides, nor a scorecard`, async () => {
+      const stop = new AbortController();
+      let printed = '';
+      let listening: () => void = () => undefined;
+      const isListening = new Promise<void>((resolve) => (listening = resolve));
+      const scorecard = join(folder, `${format}.scorecard.json`);
+      const done = commandLine(
+        [
+          'mock',
+          '--port',
+          '0',
+          '--fixture',
+          fixture,
+          '--log',
+          format,
+          '--scorecard',
+          `json=${scorecard}`,
+          '--scorecard',
+          'text',
+        ],
+        {
+          env,
+          signal: stop.signal,
+          print: async (more) => {
+            printed += more;
+            listening();
+          },
+          writeError: (more) => void (printed += more),
+          isTerminal: true,
+          terminal: { color: true, width: 80 },
+        },
+      );
+      await isListening;
+      const [, base = ''] = /^listening on (\S+)/.exec(printed) ?? [];
+      let seen = '';
+      const ask = async (path: string, init?: RequestInit) => {
+        const response = await fetch(base + path, init);
+        seen += `${response.status} ${JSON.stringify([...response.headers])} ${await response.text()}\n`;
+      };
+      const watching = await fetch(`${base}/__admin/events`);
+      let told = '';
+      const watched = (async () => {
+        for await (const part of watching.body!.pipeThrough(new TextDecoderStream())) told += part;
+      })().catch(() => 'it ends with the mock');
+      for (const key of Object.values(keys))
+        for (const [at, place] of places.entries()) {
+          const { path, init } = place(key);
+          await ask(`/api/ib/user-status?user_id=${userId}&at=${at}${path}`, init);
+          await ask(`/__admin/requests/find${path.startsWith('/') ? path : `?${path}`}`, init);
+        }
+      const post = (body: string) => ({
+        method: 'POST',
+        headers: { 'content-type': 'application/json' },
+        body,
+      });
+      for (const key of Object.values(keys)) {
+        await ask('/__admin/keys', post(JSON.stringify({ key, partner: 'nobody', state: 'active' })));
+        await ask('/__admin/keys/revoke', post(JSON.stringify({ key: `${key}x` })));
+        await ask('/__admin/state', post(JSON.stringify({ state: key, params: { key } })));
+        await ask('/__admin/requests/find', post(`{"${JSON.stringify(key).slice(1, -1)}": "${key}`));
+        await ask('/__admin/keys/expire', post(JSON.stringify({ key })));
+      }
+      const worlds = ['', '?world=a-world'];
+      for (const world of worlds)
+        for (const part of ['requests', 'keys', 'fixture', 'magic-values', 'limits', 'scorecard', 'worlds'])
+          await ask(`/__admin/${part}${world}`);
+      stop.abort();
+      assert.equal(await done, 0);
+      await watched;
+      for (const text of [printed, seen, told]) assert.match(text, /<key northwind\/active>/);
+      for (const text of [printed, seen, told, readFileSync(scorecard, 'utf8')]) assertClean(text);
+    });
+});
+
 /** Errors that hold something secret, and what they say of it. */
 const errors: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
   [

@@ -4,6 +4,7 @@ import { advanced, POLL_STEP } from './clock.ts';
 import { tell } from './events.ts';
 import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
 import { entryOf, keep, type Note } from './journal.ts';
+import { keptNote } from './kept-note.ts';
 import { whyOf } from './reason.ts';
 import { sandboxNamed, timeIn, type Sandbox, type Session } from './session.ts';
 import { addressedWorld } from './world-name.ts';
@@ -37,7 +38,7 @@ function answerIn(session: Session, sandbox: Sandbox, sent: HttpRequest, request
   session.answered += 1;
   const elapsedMs = session.options.elapsed?.();
   const note = noteOf(session.answered, sandbox.name, sent, exchange, response, elapsedMs);
-  keep(sandbox.journal, note);
+  keep(sandbox.journal, keptNote(note, session.redact));
   if (sandbox.clock.mode === 'poll' && isPoll(exchange))
     sandbox.clock = advanced(sandbox.clock, session.now(), POLL_STEP);
   tell(session.watchers, () => ({ kind: 'request', entry: entryOf(note, session.redact) }));

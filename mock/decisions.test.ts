@@ -58,6 +58,7 @@ const shown: Readonly<Record<(typeof decisions)[number]['question'], () => boole
     parserError('HPE_INVALID_METHOD').body === '{"error":"Bad Request"}' &&
     parserError('HPE_INVALID_METHOD').status === 400 &&
     parserError('HPE_HEADER_OVERFLOW').status === 431,
+  'A request that does not arrive': () => parserError('ERR_HTTP_REQUEST_TIMEOUT').status === 408,
   'Failed lookup': () =>
     status(...limited.slice(30), ...limited.slice(30).map(() => user('')), user(MEMBER)) === 429,
   'What deposit-check counts': () =>

@@ -20,6 +20,10 @@ export const decisions = [
   { question: 'Trailing slash, or other letter case, in a path', answer: 'another path' },
   { question: 'Body of a request', answer: 'read up to 64 KiB (then 413) and ignored' },
   { question: 'What is no HTTP request', answer: '400, header fields above 64 KiB 431, as {"error":…}' },
+  {
+    question: 'A request that does not arrive',
+    answer: '408, header fields after 60 s and all of it after 300 s, looked after each 30 s',
+  },
   { question: 'Failed lookup', answer: '400, or a user who is not under the IB, with an accepted key' },
   {
     question: 'What deposit-check counts',

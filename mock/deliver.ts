@@ -25,6 +25,7 @@ export function deliver(
   if (response.destroyed) return;
   if ('follow' in answer) {
     endless.add(response);
+    letGoAtEnd(response);
     response.writeHead(answer.status, answer.headers).flushHeaders();
     const stop = answer.follow((text) => {
       if (response.writableLength > MOST_BUFFERED) response.destroy();
@@ -34,8 +35,10 @@ export function deliver(
     return;
   }
   const send = () => {
-    if (answer.fate === 'timeout') endless.add(response);
-    else if (answer.fate === 'reset') reset(response);
+    if (answer.fate === 'timeout') {
+      endless.add(response);
+      letGoAtEnd(response);
+    } else if (answer.fate === 'reset') reset(response);
     else write(response, answer);
   };
   const { delayMs = 0 } = answer;
@@ -53,6 +56,16 @@ export function deliver(
   const timer = setTimeout(now, delayMs).unref();
   delayed.add(now);
   response.once('close', forget);
+  letGoAtEnd(response);
+}
+
+/** Who ends their side of the connection waits no longer for an answer that is held back. */
+function letGoAtEnd(response: ServerResponse): void {
+  const { socket } = response.req;
+  const leave = () => void response.destroy();
+  if (socket.readableEnded) return leave();
+  socket.once('end', leave);
+  response.once('close', () => socket.off('end', leave));
 }
 
 function write(response: ServerResponse, { status, headers, body, dropped, fate }: HttpResponse): void {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
-import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import fc from 'fast-check';
+import { say } from './raw-socket.ts';
 import { builtIn, START } from './run-probes.ts';
 import { startMock, type Mock } from './server.ts';
 
@@ -12,23 +12,8 @@ before(async () => {
 after(() => mock.close());
 
 /** What comes back for some bytes until the connection ends; `half` closes our side behind them. */
-function send(bytes: string | Uint8Array, half = false): Promise<string> {
-  return new Promise((resolve) => {
-    let answer = '';
-    const socket = connect({ port: mock.port, host: '127.0.0.1', allowHalfOpen: true });
-    const done = () => {
-      socket.destroy();
-      resolve(answer);
-    };
-    socket.setTimeout(5000, () => {
-      answer += ' and then nothing more';
-      done();
-    });
-    socket.setEncoding('latin1').on('data', (chunk) => (answer += String(chunk)));
-    socket.once('end', done).once('close', done).on('error', done);
-    if (half) socket.end(bytes);
-    else socket.write(bytes);
-  });
+async function send(bytes: string | Uint8Array, half = false): Promise<string> {
+  return (await say(mock.port, [bytes], { half })).bytes;
 }
 
 const get = (target: string, ...fields: readonly string[]) =>

@@ -57,6 +57,8 @@ export interface Note {
   readonly preferred: number | undefined;
   readonly chaos: ChaosAction | undefined;
   readonly elapsedMs: number | undefined;
+  /** What is shown, where the rest was too long to be kept. */
+  readonly entry?: JournalEntry;
 }
 
 /** The last so many notes: the place of the oldest is taken by the newest. */
@@ -92,6 +94,7 @@ export function clear(journal: Journal): void {
 
 /** A note in the form that may be shown. */
 export function entryOf(note: Note, redact: Redact): JournalEntry {
+  if (note.entry !== undefined) return { ...note.entry, target: redact(note.entry.target) };
   const { id, at, world, method, endpoint, status, key, unknown } = note;
   const { retryAfter, chaos, preferred, elapsedMs } = note;
   const target = redact(note.target, unknown);

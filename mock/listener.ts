@@ -12,6 +12,9 @@ import { hasBody, messageText, MOST_BODY, parserError, readBody, transportError 
 /** Request line and header fields together; room for hostile values, which are then answered 400. */
 const MOST_HEADER = 65_536;
 
+/** Connections that may wait to be taken: with node's 511 the ones behind them wait for seconds. The system may allow less. */
+const BACKLOG = 16_384;
+
 /** How long (ms) a refused connection may stay open so that its peer can read why. */
 const LINGER = 1_000;
 
@@ -31,6 +34,17 @@ export interface ListenerOptions {
   readonly mostBody?: ((target: string) => number) | undefined;
   /** Date of the answers that the transport gives by itself. */
   readonly date: () => string;
+  readonly patience?: Patience | undefined;
+}
+
+/** How long (ms) a request may take to arrive; longer ones are answered 408. What is missing is as node has it. */
+export interface Patience {
+  /** For the request line and the header fields; 60,000. */
+  readonly headersTimeout?: number;
+  /** For all of it; 300,000. */
+  readonly requestTimeout?: number;
+  /** How often that is looked after; 30,000. */
+  readonly connectionsCheckingInterval?: number;
 }
 
 export interface Listener {
@@ -55,10 +69,17 @@ export async function listen({
   answer,
   mostBody = () => MOST_BODY,
   date,
+  patience,
 }: ListenerOptions): Promise<Listener> {
   // A request without Host is answered like any other: node's own 400 would carry no JSON.
-  const settings = { maxHeaderSize: MOST_HEADER, requireHostHeader: false };
+  const settings = { maxHeaderSize: MOST_HEADER, requireHostHeader: false, ...patience };
   const server = tls === undefined ? createPlainServer(settings) : createTlsServer({ ...settings, ...tls });
+  // Of more fields than this node would leave some out, the key maybe; their size is limited anyway.
+  server.maxHeadersCount = 0;
+  // A client that has ended its side still reads; node's own way is to drop an answer that is not there yet.
+  Object.assign(server, { httpAllowHalfOpen: true });
+  // Whatever a request expects, it is answered like any other: node's own 417 would carry no JSON.
+  server.on('checkExpectation', (message, response) => server.emit('request', message, response));
   const sockets = new Map<string, Socket>();
   const below = new WeakMap<Socket, Socket>();
   // The secured socket takes the place of the one below it.
@@ -80,9 +101,17 @@ export async function listen({
     });
     if (!response.writableEnded) open.hold(response);
   };
-  server.on('clientError', ({ code }: NodeJS.ErrnoException, socket) =>
-    refuse(socket as Socket, parserError(code), date()),
-  );
+  const refused = new WeakSet<Socket>();
+  server.on('clientError', ({ code }: NodeJS.ErrnoException, duplex) => {
+    const socket = duplex as Socket;
+    if (refused.has(socket)) return;
+    refused.add(socket);
+    const say = () => refuse(socket, parserError(code), date());
+    // What was asked before it is answered before it.
+    const before = open.all().findLast(({ req }) => req.socket === socket && req.complete);
+    if (before === undefined) say();
+    else before.once('close', say);
+  });
   server.on('connect', (message: IncomingMessage, socket) => {
     const answered = answer(requestOf(message, undefined, open.others()));
     void Promise.resolve(answered).then((response) => refuse(socket as Socket, response, date()));
@@ -113,7 +142,7 @@ export async function listen({
   server.on('request', (_, response) => open.take(response));
 
   let closing: Promise<void> | undefined;
-  server.listen(port, host);
+  server.listen(port, host, BACKLOG);
   await once(server, 'listening');
   return {
     port: (server.address() as AddressInfo).port,

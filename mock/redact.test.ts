@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { runInNewContext } from 'node:vm';
 import fc from 'fast-check';
 import { redactorOf } from './redact.ts';
 import { testAdmin } from './admin/run-admin.ts';
@@ -37,6 +38,28 @@ describe('a key is in no target', () => {
   test('and one that nobody knows is not either', () => {
     for (const written of ['some secret'.replace(' ', '-'), base64('some-secret'), everyByte('some-secret')])
       assert.match(redact(`/x?k=${written}`, 'some-secret'), /^\/x\?k=<unknown key>/);
+  });
+});
+
+describe('a long credential that nobody knows', () => {
+  const long = `some-secret.${'0123456789abcdef'.repeat(20)}`;
+  test('is in no target, nor is what stands behind it', () => {
+    for (const written of [long, long.toUpperCase(), long.slice(0, 200)])
+      assert.equal(redact(`/x?k=${written}&y=1`, long), '/x?k=<unknown key>');
+    for (const written of [everyByte(long), encodeURIComponent(everyByte(long)), `${everyByte(long)}%zz`])
+      assert.equal(redact(`/x?k=${written}&y=1`, long), '<unknown key>');
+  });
+  test('leaves a target without it as it is', () => {
+    for (const target of ['/x?k=some-secret', '/x?k=0123456789abcdef', userPath(ids.member)])
+      assert.equal(redact(target, long), target);
+  });
+  test('is looked for in a moment, whatever the two are', () => {
+    const look = () => {
+      for (const sign of ['x', 'xy', '%78'])
+        redact(`/x?k=${sign.repeat(60_000 / sign.length)}`, 'x'.repeat(60_000));
+    };
+    // A search for every part would take minutes; this ends it.
+    runInNewContext('look()', { look }, { timeout: 20_000 });
   });
 });
 

@@ -49,6 +49,22 @@ describe('on loopback', () => {
   for (const origin of ['http://site.example', 'null', 'http://127.0.0.1:8081', 'http://localhost:8080', ''])
     test(`a page of ${origin === '' ? 'an empty origin' : origin} is refused`, () =>
       assert.equal(statusOf(loopback, { origin }), 403));
+  describe('what a browser says of the page that asks', () => {
+    const status = (site: string, mode: string, dest: string) =>
+      statusOf(
+        loopback,
+        { 'sec-fetch-site': site, 'sec-fetch-mode': mode, 'sec-fetch-dest': dest },
+        { method: 'GET' },
+      );
+    for (const site of ['cross-site', 'same-site'])
+      test(`${site}: a link is followed, all else is refused`, () => {
+        assert.equal(status(site, 'navigate', 'document'), 0);
+        assert.equal(status(site, 'navigate', 'iframe'), 403);
+        for (const dest of ['image', 'script', 'empty']) assert.equal(status(site, 'no-cors', dest), 403);
+      });
+    for (const site of ['same-origin', 'none'])
+      test(`${site}: is let in`, () => assert.equal(status(site, 'cors', 'empty'), 0));
+  });
   test('its own page is let in', () =>
     assert.equal(statusOf(loopback, { origin: 'http://127.0.0.1:8080' }), 0));
   for (const type of [undefined, 'text/plain', 'application/x-www-form-urlencoded', 'application/jsonp'])

@@ -16,11 +16,20 @@ export function admit(access: Access, { method, headers, body }: HttpRequest): v
     if (!isSame(presented, access.token))
       throw new Refusal(401, 'needs Authorization: Bearer and the admin token', { isChallenge: true });
   } else if (!isLoopbackName(host)) throw new Refusal(403, 'only reached by a loopback name');
+  if (isOfAnotherPage(headers)) throw new Refusal(403, 'not for pages of another origin');
   if (origin !== undefined && origin.replace(/^https?:\/\//i, '') !== host)
     throw new Refusal(403, 'not for pages of another origin');
   if (method !== 'GET' && body !== undefined && !isJson(headers['content-type']))
     throw new Refusal(415, 'Content-Type has to be application/json');
 }
+
+/**
+ * Whether a browser says that another page asks, which it does also where it sends no Origin: for an
+ * image, a script, a form of GET. A link may lead here.
+ */
+const isOfAnotherPage = (headers: HttpRequest['headers']) =>
+  /^(?:cross|same)-site$/.test(`${headers['sec-fetch-site']}`) &&
+  !(headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document');
 
 const isJson = (type = '') => /^application\/json *(?:;|$)/i.test(type);
 

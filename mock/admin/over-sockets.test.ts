@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { openProbes } from '../probes.ts';
+import { say } from '../raw-socket.ts';
 import { builtIn, START } from '../run-probes.ts';
 import { depositPath, ids, userPath } from '../run-session.ts';
 import { isLoopback, startMock, type AnsweredRequest, type MockOptions } from '../server.ts';
@@ -193,19 +193,6 @@ test('events arrive over the socket, and a mock that ends does not wait for who 
   await closed;
 });
 
-/** All that comes back for some bytes, until the connection ends. */
-function raw(port: number, bytes: string): Promise<string> {
-  return new Promise((resolve, reject) => {
-    let answer = '';
-    connect({ port, host: '127.0.0.1' })
-      .setEncoding('latin1')
-      .on('data', (chunk) => (answer += String(chunk)))
-      .once('error', reject)
-      .once('close', () => resolve(answer))
-      .write(bytes);
-  });
-}
-
 test('the service is the same, byte for byte, with the admin API on, off and elsewhere', async (t) => {
   const probes = openProbes.flatMap((probe) => ('request' in probe ? [probe.request] : []));
   const [first, ...others] = await Promise.all(
@@ -220,7 +207,8 @@ test('the service is the same, byte for byte, with the admin API on, off and els
           'content-length': body.length,
         });
         const head = fields.map(([name, value]) => `${name}: ${String(value)}\r\n`).join('');
-        answers.push(await raw(port, `${method} ${target} HTTP/1.1\r\n${head}\r\n${body}`));
+        const { bytes } = await say(port, [`${method} ${target} HTTP/1.1\r\n${head}\r\n${body}`]);
+        answers.push(bytes);
       }
       return answers;
     }),

@@ -445,6 +445,14 @@ describe('keys', () => {
     get('/?x=secret-of-a&y=secret-of-b');
     assert.doesNotMatch(JSON.stringify(entries()), /secret/);
   });
+  test('that are added to one world after the other are looked for once', async () => {
+    const { session, done } = testAdmin();
+    for (const world of ['a', 'b', 'c', 'd']) {
+      await done('POST', `/keys?world=${world}`, { key: 'of-a-test', partner: 'northwind', state: 'active' });
+      await done('POST', `/reset?world=${world}`);
+    }
+    assert.equal(session.added.length, 1);
+  });
   test('never show, in no answer, but those of the built-in fixture', async () => {
     for (const [arePublicKeys, shows] of [
       [false, false],

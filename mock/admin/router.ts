@@ -1,5 +1,6 @@
 import type { Answer, HttpRequest, HttpResponse } from '../exchange.ts';
 import { syntaxErrorIn } from '../../schemas/syntax-error.ts';
+import type { Redact } from '../redact.ts';
 import type { Session } from '../session.ts';
 import { splitTarget } from '../target.ts';
 import { isWorldName } from '../world-name.ts';
@@ -45,7 +46,7 @@ export async function answerAdmin(
     return sent(answer, request.method);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return refused(error, request.method);
+    return refused(error, session.redact, request.method);
   }
 }
 
@@ -113,9 +114,15 @@ function sent(answer: AdminAnswer, method: string): Answer {
     : withBody(answer.status, 'application/json', JSON.stringify(answer.json), method);
 }
 
-function refused({ status, message, details }: Refusal, method: string): HttpResponse {
-  const { allow, isChallenge, ...more } = details;
-  const response = withBody(status, 'application/json', JSON.stringify({ error: message, ...more }), method);
+/** A refusal may repeat what it was asked, but no key in that. */
+function refused({ status, message, details }: Refusal, redact: Redact, method: string): HttpResponse {
+  const { allow, isChallenge, place, ...more } = details;
+  const told = {
+    error: redact(message),
+    ...(typeof place === 'string' && { place: redact(place) }),
+    ...more,
+  };
+  const response = withBody(status, 'application/json', JSON.stringify(told), method);
   const fields = {
     ...(typeof allow === 'string' && { Allow: allow }),
     ...(isChallenge === true && { 'WWW-Authenticate': 'Bearer' }),
