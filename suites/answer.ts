@@ -54,8 +54,8 @@ const MOST_LEVELS = 500;
 export const readBeginning = (bytes: Uint8Array) => lenientUtf8.decode(bytes.subarray(0, MOST_SHOWN));
 
 /**
- * Reads the bytes of a body strictly: UTF-8 or not, JSON or not (RFC 8259 8.1). What it holds is made of the
- * text whenever it is asked for: many answers are kept, and a hostile one takes twenty times its text.
+ * Reads the bytes of a body strictly: UTF-8 or not, JSON or not (RFC 8259 8.1). What a long one holds is made
+ * of its text whenever it is asked for: many answers are kept, and a hostile one takes twenty times its text.
  */
 export function readBody(bytes: Uint8Array): Pick<Answer, 'text' | 'json'> {
   let text: string;
@@ -64,6 +64,7 @@ export function readBody(bytes: Uint8Array): Pick<Answer, 'text' | 'json'> {
   } catch {
     return { text: lenientUtf8.decode(bytes), json: { ok: false, why: 'the body is not UTF-8' } };
   }
+  if (text.length <= MOST_SHOWN) return { text, json: readJson(text) };
   return {
     text,
     get json() {

@@ -64,11 +64,8 @@ export function createClient(options: ClientOptions): Client {
     },
   });
 
-  /** What is under way, and how to cut it off. */
-  const underWay = new Set<() => void>();
-  const cutOffAll = () => {
-    for (const cutOff of underWay) cutOff();
-  };
+  // The pool knows what is under way: a list of our own would be changed twice by every request.
+  const cutOffAll = () => void pool.destroy(new Error('cut off'));
   options.signal.addEventListener('abort', cutOffAll);
 
   const send = (request: WireRequest): Promise<Answer | WireTrouble> => {
@@ -86,7 +83,6 @@ export function createClient(options: ClientOptions): Client {
       const end = (result: Answer | WireTrouble) => {
         isOver = true;
         clearTimeout(timer);
-        underWay.delete(cutOff);
         resolve(result);
       };
       const cutOff = () => {
@@ -100,7 +96,6 @@ export function createClient(options: ClientOptions): Client {
         return answerOf(bytes, { status, headers, sentAt, receivedAt, tookMs });
       };
       const timer = setTimeout(cutOff, patienceMs);
-      underWay.add(cutOff);
       if (options.signal.aborted) return cutOff();
       pool.dispatch(
         {
@@ -118,8 +113,8 @@ export function createClient(options: ClientOptions): Client {
             // Of the answers that only announce another one nothing is kept (RFC 9110 15.2).
             if (statusCode < 200 || isOver) return;
             status = statusCode;
-            headers = multiMap(fields);
-            if (Object.values(headers).flat().length <= MOST_FIELDS) return;
+            const all = multiMap(fields);
+            if (all !== undefined) return void (headers = all);
             end(tooManyFields(MOST_FIELDS));
             opened.abort(new Error('too many fields'));
           },
@@ -154,21 +149,18 @@ export function createClient(options: ClientOptions): Client {
 /** Stands apart, so that an answer that is kept keeps nothing of its request. */
 function answerOf(bytes: Uint8Array, rest: Omit<Answer, 'kind' | 'text' | 'json'>): Answer {
   const body = decodeBody(bytes, rest.headers['content-encoding']?.[0]);
-  return {
-    kind: 'answer',
-    ...rest,
-    text: body.text,
-    get json() {
-      return body.json;
-    },
-  };
+  return Object.assign(body, { kind: 'answer' as const, ...rest });
 }
 
-function multiMap(headers: IncomingHttpHeaders): Readonly<Record<string, readonly string[]>> {
-  const map: Record<string, readonly string[]> = Object.create(null) as Record<string, readonly string[]>;
+/** Undefined where there are too many. */
+function multiMap(headers: IncomingHttpHeaders): Answer['headers'] | undefined {
+  const map = Object.create(null) as Record<string, readonly string[]>;
+  let fields = 0;
   for (const name in headers) {
     const value = headers[name] ?? '';
-    map[name] = typeof value === 'string' ? [value] : value;
+    const values = typeof value === 'string' ? [value] : value;
+    map[name] = values;
+    fields += values.length;
   }
-  return map;
+  return fields > MOST_FIELDS ? undefined : map;
 }
