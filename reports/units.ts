@@ -1,6 +1,6 @@
-/** A number as people read it: `1,234`. */
+/** A whole number as people read it: `1,234`. What knows locales takes 20 ms to load. */
 export function count(value: number): string {
-  return value.toLocaleString('en-US');
+  return String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ',');
 }
 
 /** A number with its noun: `1 request`, `1,234 requests`. */
