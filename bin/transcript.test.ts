@@ -144,3 +144,26 @@ describe('a transcript that cannot be written', () => {
     },
   );
 });
+
+test('of a target that falls silent no requirement fails, in the run and in its judgement', async () => {
+  let answers = 0;
+  const server = createServer((_, response) => {
+    answers += 1;
+    if (answers > 3) return;
+    response.writeHead(400, { 'content-type': 'application/json' });
+    response.end('{"error":"Invalid user_id format"}');
+  }).listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  const [transcript, record] = [place('silent.ndjson'), place('silent.json')];
+  const only = ['--only', 'invalid-uuid/user-status/hostile', '--timeout', '50', '--no-canary', '--strict'];
+  const reports = ['--report', `ndjson=${transcript}`, '--report', `json=${record}`];
+  const { code } = await call('verify', `http://127.0.0.1:${port}`, ...only, ...reports);
+  server.close();
+  server.closeAllConnections();
+  const [result] = (JSON.parse(readFileSync(record, 'utf8')) as RunRecord).requirements;
+  assert.deepEqual([code, result?.outcome], [3, 'inconclusive']);
+  assert.match(readFileSync(transcript, 'utf8'), /"stage":"control"/);
+  const judged = await call('judge', transcript, '--report', 'json');
+  assert.equal(judged.output, readFileSync(record, 'utf8'));
+});

@@ -762,7 +762,7 @@ export interface TranscriptPlanned {
 export interface TranscriptTrial {
   line: 'trial';
   of: string;
-  stage: 'draw' | 'confirm' | 'shrink';
+  stage: 'draw' | 'confirm' | 'shrink' | 'control';
   /**
    * Which input of the draw, or how manieth try of its stage.
    */

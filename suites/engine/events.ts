@@ -5,8 +5,11 @@ import type { Reason } from '../verdict.ts';
 import type { Delivery } from './courier.ts';
 import type { Figures } from './record.ts';
 
-/** Which try of an input it was: its first, its second to confirm a failure, or one while it was made smaller. */
-export type Stage = 'draw' | 'confirm' | 'shrink';
+/**
+ * Which try of an input it was: its first, its second to confirm a failure, or one while it was made
+ * smaller; a control is no input, but a plain lookup that shows whether the target answers anything.
+ */
+export type Stage = 'draw' | 'confirm' | 'shrink' | 'control';
 
 /** A call of a scenario, by the name of the door. */
 export type DoorName =

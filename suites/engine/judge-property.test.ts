@@ -292,6 +292,15 @@ describe('what brought no answer', () => {
       assert.equal(short(verdict), expected);
       assert.equal(valueOf(evidence!.request), 2);
     });
+  for (const code of ['timeout', 'network'] as const)
+    test(`${code} of a target that answers nobody is no failure: ${code}`, async () => {
+      const { courier, log } = scripted(() => trouble(code));
+      const { verdict, evidence, path } = await judge(ofThese([1], hostile), courier);
+      assert.equal(short(verdict), code);
+      assert.match(verdict.kind === 'unjudged' ? verdict.words : '', /a plain lookup got no answer either/);
+      assert.deepEqual([valueOf(evidence!.request), path], [1, '0']);
+      assert.equal(log.length, 3, 'the input, the input again, the plain lookup');
+    });
   test('a dropped connection is confirmed as any failure is', async () => {
     const target: Target = (_, again) => (again === 0 ? trouble('network') : says(200));
     const { verdict } = await judge(ofThese([1], hostile), scripted(target).courier);

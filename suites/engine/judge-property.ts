@@ -7,6 +7,7 @@ import { ignore, type OnEvent, type Stage } from './events.ts';
 import { inPool, type Slots } from './pool.ts';
 import {
   confirmed,
+  controlOf,
   judgementOf,
   summarize,
   trialOf,
@@ -107,7 +108,7 @@ function failedTrial(
   context: PropertyContext,
   { item, index, trial, cases }: Failing,
 ): FailedTrial {
-  const { known, draw, onEvent = ignore } = context;
+  const { known, courier, draw, onEvent = ignore } = context;
   const once = async (stage: Stage, nth: number, candidate: Case) => {
     const next = await tryOut(candidate, property, context);
     tell(context, property, stage, nth, candidate, next);
@@ -125,7 +126,14 @@ function failedTrial(
     onEvent({ kind: 'shrunk', of: property.id, path: shrunk.path });
     return { trial: smallest, path: shrunk.path };
   };
-  return { trial, index, cases, shrink, ...(item.once ? {} : { again: () => once('confirm', index, item) }) };
+  const control = async () => {
+    const delivery = await courier.deliver(controlOf(item, known), { of: property.id });
+    const event = { kind: 'trial', of: property.id, stage: 'control', nth: index } as const;
+    onEvent({ ...event, input: undefined, deliveries: [delivery] });
+    return delivery.reply;
+  };
+  const again = () => once('confirm', index, item);
+  return { trial, index, cases, shrink, ...(item.once ? {} : { again, control }) };
 }
 
 /** Sends the requests of a case and judges the answers; under their names they may be shared. */

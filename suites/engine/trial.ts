@@ -1,4 +1,7 @@
-import type { Answer, Trouble } from '../answer.ts';
+import type { Answer, Reply, Trouble } from '../answer.ts';
+import { findableId } from '../inputs/uuids.ts';
+import type { Known } from '../known.ts';
+import { lookupOf, type Request } from '../request.ts';
 import type { Case, Property } from '../requirement.ts';
 import { unjudged, type Verdict } from '../verdict.ts';
 import type { Delivery } from './courier.ts';
@@ -103,12 +106,26 @@ export interface FailedTrial {
   readonly cases: number;
   /** The same input once more; undefined where asking again would change what is asked about. */
   readonly again?: () => Promise<Trial>;
+  /** What a plain lookup gets now, where that can be known. */
+  readonly control?: () => Promise<Reply>;
   /** The smallest input that fails as this one does, and the path to it. */
   readonly shrink: () => Promise<{ readonly trial: Trial; readonly path: string } | undefined>;
 }
 
-/** What fails once counts only where it fails again; then it is made as small as it gets. */
-export async function confirmed({ trial, index, cases, again, shrink }: FailedTrial): Promise<Judgement> {
+const hadTrouble = ({ deliveries }: Trial) => deliveries.some(({ reply }) => reply.kind === 'trouble');
+
+/** A lookup that nobody is let in with, of an id that is known if any is: a target that is there answers it. */
+export const controlOf = ({ requests }: Case, known: Known): Request => {
+  const { endpoint } = requests[0]!;
+  return lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'none' } });
+};
+
+/**
+ * What fails once counts only where it fails again, and for want of an answer only where others get
+ * one; then it is made as small as it gets.
+ */
+export async function confirmed(failed: FailedTrial): Promise<Judgement> {
+  const { trial, index, cases, again, control, shrink } = failed;
   if (again === undefined) return { ...judgementOf(trial, cases), path: String(index) };
   const second = await again();
   if (second.verdict.kind === 'unjudged' && second.verdict.reason !== 'depends')
@@ -123,6 +140,15 @@ export async function confirmed({ trial, index, cases, again, shrink }: FailedTr
       ),
       path: String(index),
     };
+  }
+  if (hadTrouble(second)) {
+    const reply = await control?.();
+    if (reply?.kind === 'trouble')
+      return {
+        ...judgementOf(second, cases),
+        verdict: unjudged(reply.code, `a plain lookup got no answer either: ${reply.words}`),
+        path: String(index),
+      };
   }
   const smallest = await shrink();
   return { ...judgementOf(smallest?.trial ?? second, cases), path: smallest?.path ?? String(index) };

@@ -1,7 +1,15 @@
 import type { TranscriptTrial } from '../../schemas/generated/types.ts';
 import type { Delivery } from '../engine/courier.ts';
 import type { Stage } from '../engine/events.ts';
-import { confirmed, judgementOf, summarize, trialOf, type Judgement, type Trial } from '../engine/trial.ts';
+import {
+  confirmed,
+  controlOf,
+  judgementOf,
+  summarize,
+  trialOf,
+  type Judgement,
+  type Trial,
+} from '../engine/trial.ts';
 import type { Property } from '../requirement.ts';
 import type { Request } from '../request.ts';
 import { decodeInput } from './inputs.ts';
@@ -36,11 +44,15 @@ export function judgeTrials(property: Property, transcript: Transcript): Promise
   if (start.selection.replay !== undefined)
     return Promise.resolve({ ...judgementOf(trial, 1), path: start.selection.replay });
   const [second] = at('confirm');
+  const [control] = at('control');
   return confirmed({
     trial,
     index,
     cases: tried.length,
     ...(caseOf(line).once || second === undefined ? {} : { again: () => Promise.resolve(judged(second)) }),
+    ...(control === undefined
+      ? {}
+      : { control: async () => replyAt(transcript, control.replies[0], controlOf(caseOf(line), known)) }),
     shrink: () => Promise.resolve(smallestOf(at('shrink').map(judged), transcript.shrunk.get(property.id))),
   });
 }
