@@ -4,6 +4,7 @@ import { eventRoutes } from './events.ts';
 import { faultRoutes } from './faults.ts';
 import { fixtureRoutes } from './fixture.ts';
 import { generalRoutes } from './general.ts';
+import { interfaceRoutes } from './interface.ts';
 import { keyRoutes } from './keys.ts';
 import { limitRoutes } from './limits.ts';
 import { magicValueRoutes } from './magic-values.ts';
@@ -29,6 +30,7 @@ export const routes: readonly Route[] = [
   ...faultRoutes,
   ...fixtureRoutes,
   ...magicValueRoutes,
+  ...interfaceRoutes,
   ...stateRoutes,
   ...eventRoutes,
   {

@@ -1,0 +1,141 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { createConfig, lintFromString } from '@redocly/openapi-core';
+import { Validator } from '@seriousme/openapi-schema-validator';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
+import { createMock } from '../mock/in-process.ts';
+import { magicValues } from '../mock/magic-values.ts';
+import { factsOf } from '../mock/world.ts';
+import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import type { Fixture } from '../schemas/generated/types.ts';
+import description from '../schemas/openapi.json' with { type: 'json' };
+import { builtInFixture } from './fixture-file.ts';
+
+const fixture = JSON.parse(readFileSync(builtInFixture, 'utf8')) as Fixture;
+const names = Object.keys(endpoints) as Endpoint[];
+const copy = () => structuredClone(description) as typeof description & Record<string, unknown>;
+
+interface Shown {
+  readonly examples?: Readonly<Record<string, { readonly description: string; readonly value: unknown }>>;
+}
+
+interface Operation {
+  readonly parameters: readonly {
+    readonly name: string;
+    readonly examples: Readonly<Record<string, { readonly value: string }>>;
+  }[];
+  readonly responses: Readonly<Record<string, { readonly content: { readonly 'application/json': Shown } }>>;
+}
+
+const operationOf = (endpoint: Endpoint): Operation =>
+  (description.paths as Readonly<Record<string, { readonly get: Operation }>>)[endpoints[endpoint].path]!.get;
+
+/** What the OpenAPI Initiative's own JSON Schema has against a document; undefined: nothing. */
+async function againstSchema(document: object): Promise<unknown> {
+  const { valid, errors } = await new Validator().validate(
+    structuredClone(document) as Record<string, unknown>,
+  );
+  return valid ? undefined : errors;
+}
+
+/** What the linter of Redocly has against it, examples that break their schema among it. */
+async function againstRules(document: object): Promise<readonly string[]> {
+  const config = await createConfig({
+    extends: ['recommended-strict'],
+    rules: {
+      // Whose licence the service is under, nobody has said.
+      'info-license': 'off',
+      'no-invalid-parameter-examples': 'error',
+      'no-invalid-media-type-examples': 'error',
+      'no-invalid-schema-examples': 'error',
+    },
+  });
+  const problems = await lintFromString({ source: JSON.stringify(document), config });
+  return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
+}
+
+/** What a mock over the built-in fixture answers, in process and with its clock at rest. */
+function mockOf() {
+  const { handle } = createMock({ fixture, clock: 'frozen' });
+  return async (endpoint: Endpoint, id: string, key: string) => {
+    const { path, parameter } = endpoints[endpoint];
+    const url = `http://127.0.0.1${path}?${parameter}=${id}`;
+    const answer = await handle(new Request(url, { headers: { authorization: `Bearer ${key}` } }));
+    return { status: answer.status, body: await answer.json() };
+  };
+}
+
+test('two validators find nothing against the description', async () => {
+  assert.equal(await againstSchema(description), undefined);
+  assert.deepEqual(await againstRules(description), []);
+});
+
+test('the validators can find something: a field that there is none of, and an example of another shape', async () => {
+  const misspelt = { ...copy(), paths: { '/': { get: { parametres: [] } } } };
+  assert.notEqual(await againstSchema(misspelt), undefined);
+  assert.ok((await againstRules(misspelt)).length > 0);
+  const wrong = copy();
+  const { examples } = wrong.paths['/api/ib/user-status'].get.responses['200'].content['application/json'];
+  Object.assign(examples['a-member'].value, { date_joined: null });
+  assert.match((await againstRules(wrong)).join('\n'), /no-invalid-media-type-examples/);
+});
+
+test('it has the endpoints, parameters and statuses of the interface, and no others', () => {
+  assert.deepEqual(
+    Object.keys(description.paths),
+    names.map((name) => endpoints[name].path),
+  );
+  for (const name of names) {
+    const { parameters, responses } = operationOf(name);
+    assert.deepEqual(
+      parameters.map((parameter) => parameter.name),
+      [endpoints[name].parameter],
+    );
+    assert.deepEqual(Object.keys(responses), ['200', ...Object.keys(endpoints[name].messages)]);
+  }
+});
+
+test('what the mock answers to any key and id of the fixture fits it, and every answer of it is met', async () => {
+  // A document is no schema: only parts of it are.
+  const ajv = addFormats.default(new Ajv2020({ strictSchema: false, allErrors: true }));
+  ajv.addSchema(description, 'interface');
+  const ask = mockOf();
+  const { apiKeys = [], users = [], deposits = [] } = fixture;
+  const keys = [...apiKeys.map(({ key }) => key), 'a-key-of-nobody'];
+  const ids = [
+    ...users.map(({ user_id }) => user_id),
+    ...deposits.map(({ reference_id }) => reference_id),
+    ...magicValues(fixture, factsOf(fixture)).map(({ id }) => id),
+  ];
+  for (const endpoint of names) {
+    const met = new Set<string>();
+    const pointer = `interface#/paths/${endpoints[endpoint].path.replaceAll('/', '~1')}/get/responses`;
+    for (const key of keys)
+      for (const id of new Set(ids)) {
+        const { status, body } = await ask(endpoint, id, key);
+        const fits = ajv.getSchema(`${pointer}/${status}/content/application~1json/schema`);
+        assert.ok(
+          fits?.(body),
+          `${endpoint} ${id} ${key}: ${status} ${JSON.stringify([body, fits?.errors])}`,
+        );
+        met.add(`${status}`);
+      }
+    assert.deepEqual([...met].toSorted(), Object.keys(operationOf(endpoint).responses));
+  }
+});
+
+test('its examples are the magic values, and the answers of the mock to them', async () => {
+  for (const { shows, endpoint, id, key } of magicValues(fixture, factsOf(fixture))) {
+    const { status, body } = await mockOf()(endpoint, id, key.key);
+    const { parameters, responses } = operationOf(endpoint);
+    const { examples = {} } = responses[status]!.content['application/json'];
+    const name = shows.slice('200, '.length).replaceAll("'", '').replaceAll(/\W+/g, '-');
+    assert.deepEqual(examples[name]?.value, body, shows);
+    assert.ok(examples[name]?.description.includes(`=${id}\``), shows);
+    assert.ok(examples[name]?.description.includes(`Bearer ${key.key}\``), shows);
+    const values = Object.values(parameters[0]!.examples).map(({ value }) => value);
+    assert.equal(values.includes(id), status !== 400, shows);
+  }
+});
