@@ -182,6 +182,24 @@ describe('on one connection', () => {
     for (const at of [1, 0]) gives[at]!(`${at}`);
     assert.deepEqual(bodiesOf((await heardAll).bytes), ['0', '1', BAD_REQUEST]);
   });
+  test('so it is where the last of them has only just arrived', async (t) => {
+    const { listener, gives, asked } = await withAnswers(t, 2);
+    const heardAll = say(listener.port, [member, `${member}\0`]);
+    await asked;
+    await arrived();
+    gives[0]!('0');
+    await arrived();
+    gives[1]!('1');
+    assert.deepEqual(bodiesOf((await heardAll).bytes), ['0', '1', BAD_REQUEST]);
+  });
+  test('CONNECT is answered behind what was asked before it', async (t) => {
+    const { listener, gives, asked } = await withAnswers(t, 3);
+    const tunnel = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
+    const heardAll = say(listener.port, [member, `${member}${tunnel}`]);
+    await asked;
+    for (const at of [2, 1, 0]) gives[at]!(`"${at}"`);
+    assert.equal(bodiesOf((await heardAll).bytes).length, 3);
+  });
 });
 
 describe('a request that takes too long to arrive', () => {

@@ -101,20 +101,25 @@ export async function listen({
     });
     if (!response.writableEnded) open.hold(response);
   };
+  /** What was asked before on a connection is answered before it. */
+  const behindAnswers = (socket: Socket, say: () => void) => {
+    const before = open.all().findLast(({ req }) => req.socket === socket && req.complete);
+    if (before === undefined) say();
+    else before.once('close', say);
+  };
   const refused = new WeakSet<Socket>();
   server.on('clientError', ({ code }: NodeJS.ErrnoException, duplex) => {
     const socket = duplex as Socket;
     if (refused.has(socket)) return;
     refused.add(socket);
-    const say = () => refuse(socket, parserError(code), date());
-    // What was asked before it is answered before it.
-    const before = open.all().findLast(({ req }) => req.socket === socket && req.complete);
-    if (before === undefined) say();
-    else before.once('close', say);
+    behindAnswers(socket, () => refuse(socket, parserError(code), date()));
   });
-  server.on('connect', (message: IncomingMessage, socket) => {
+  server.on('connect', (message: IncomingMessage, duplex) => {
+    const socket = duplex as Socket;
     const answered = answer(requestOf(message, undefined, open.others()));
-    void Promise.resolve(answered).then((response) => refuse(socket as Socket, response, date()));
+    void Promise.resolve(answered).then((response) =>
+      behindAnswers(socket, () => refuse(socket, response, date())),
+    );
   });
 
   const serve = (message: IncomingMessage, response: ServerResponse): Promise<void> | void => {

@@ -10,6 +10,7 @@ export interface OpenRequests {
   readonly hold: (response: ServerResponse) => void;
   /** How many others are being answered while one is, which is not held. */
   readonly others: () => number;
+  /** Those of a connection stand in the order in which they were asked. */
   readonly all: () => readonly ServerResponse[];
 }
 
@@ -43,6 +44,6 @@ export function openRequests(
       response.once('close', () => held.delete(response));
     },
     others: () => arrived.length - answering + held.size,
-    all: () => [...arrived, ...held],
+    all: () => [...held, ...arrived],
   };
 }

@@ -7,7 +7,7 @@ import { lookup, type Request } from '../request.ts';
 import { answerOf } from '../sample-answers.ts';
 import { sampleKnown as known } from '../sample-known.ts';
 import { depends, failed, held, type Verdict } from '../verdict.ts';
-import type { Courier } from './courier.ts';
+import type { Courier, Delivery } from './courier.ts';
 import { evenly } from './drawn.ts';
 import { examine } from './judge-property.ts';
 import { createSlots } from './pool.ts';
@@ -255,6 +255,26 @@ describe('a failure is confirmed', () => {
       const { verdict } = await judge(ofThese([1]), scripted(target).courier);
       assert.equal(short(verdict), code);
     });
+  test('in a place of its own among all that is under way, as it is made smaller', async () => {
+    let [under, most] = [0, 0];
+    const { courier } = scripted(failsFrom(0), { pace: 1 });
+    const counted =
+      <Rest extends readonly unknown[]>(carry: (...rest: Rest) => Promise<Delivery>) =>
+      async (...rest: Rest) => {
+        most = Math.max(most, ++under);
+        const delivery = await carry(...rest);
+        under--;
+        return delivery;
+      };
+    const counting = { ...courier, share: counted(courier.share), deliver: counted(courier.deliver) };
+    const context = { known, courier: counting, draw, slots: createSlots(2) };
+    const all = [ofNumbers({ fresh: true }), ofNumbers(), ofThese([1]), ofThese([2])];
+    const judgements = await Promise.all(
+      all.map((requirement) => examine(requirement, context).advance(Number.POSITIVE_INFINITY)),
+    );
+    for (const judgement of judgements) assert.equal(short(judgement!.verdict), 'status 500');
+    assert.equal(most, 2);
+  });
   test('asked once and no more where asking changes the answer', async () => {
     const target: Target = (value, again) => says(value === 2 && again === 0 ? 500 : 200);
     const { courier, asked } = scripted(target);

@@ -4,7 +4,7 @@ import type { Request } from '../request.ts';
 import type { Courier, Delivery, Terms } from './courier.ts';
 import { distinctOf, drawn, type Drawn } from './drawn.ts';
 import { ignore, type OnEvent, type Stage } from './events.ts';
-import { inPool, type Slots } from './pool.ts';
+import { inPool, inSlot, type Slots } from './pool.ts';
 import {
   confirmed,
   controlOf,
@@ -108,9 +108,9 @@ function failedTrial(
   context: PropertyContext,
   { item, index, trial, cases }: Failing,
 ): FailedTrial {
-  const { known, courier, draw, onEvent = ignore } = context;
+  const { known, courier, draw, slots, onEvent = ignore } = context;
   const once = async (stage: Stage, nth: number, candidate: Case) => {
-    const next = await tryOut(candidate, property, context);
+    const next = await inSlot(slots, () => tryOut(candidate, property, context));
     tell(context, property, stage, nth, candidate, next);
     return next;
   };
@@ -127,7 +127,7 @@ function failedTrial(
     return { trial: smallest, path: shrunk.path };
   };
   const control = async () => {
-    const delivery = await courier.deliver(controlOf(item, known), { of: property.id });
+    const delivery = await inSlot(slots, () => courier.deliver(controlOf(item, known), { of: property.id }));
     const event = { kind: 'trial', of: property.id, stage: 'control', nth: index } as const;
     onEvent({ ...event, input: undefined, deliveries: [delivery] });
     return delivery.reply;

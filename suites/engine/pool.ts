@@ -22,6 +22,16 @@ export function createSlots(count: number): Slots {
   };
 }
 
+/** Works once a place is free, and frees it again. */
+export async function inSlot<Result>(slots: Slots, work: () => Promise<Result>): Promise<Result> {
+  await slots.take();
+  try {
+    return await work();
+  } finally {
+    slots.free();
+  }
+}
+
 /**
  * Works on the items in order, as many at once as there are slots. `work` returns whether to go on:
  * after a false no further item is begun, so that every item before the first false one has been
