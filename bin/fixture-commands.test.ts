@@ -23,6 +23,8 @@ test('what is generated to a file is what is generated to standard output, and p
   assert.equal(code, 0);
   assert.equal((await generate(...flags, '--output', at('f.json'))).code, 0);
   assert.equal(readFileSync(at('f.json'), 'utf8'), output);
+  assert.ok(output.includes('"becomes"'));
+  assert.ok(!(await generate(...flags, '--no-becomes')).output.includes('"becomes"'));
   const check = await call(['fixture', 'check', at('f.json')]);
   assert.match(check.output, /good: 3 partners, 7 apiKeys, 50 users, 70 deposits; limits stated\nEvery/);
 });

@@ -10,6 +10,7 @@ export interface GenerateFlags {
   readonly deposits: string;
   readonly partners: string;
   readonly seed: string;
+  readonly noBecomes: boolean;
   readonly output?: string | undefined;
 }
 
@@ -34,6 +35,6 @@ export async function generateFixture(flags: GenerateFlags, surroundings: Surrou
       'usage',
       `--deposits ${amount.deposits}: every deposit is a user's; give --users 1 or more`,
     );
-  const chunks = generatedFixture(amount, seed);
+  const chunks = generatedFixture(amount, seed, flags.noBecomes ? 'staying' : 'becoming');
   await writeOutputs([{ chunks, file: flags.output, what: 'the fixture' }], surroundings);
 }

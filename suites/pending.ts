@@ -126,8 +126,8 @@ async function executeMeanwhile(
   const seen = (finding: Verdict, reply: Reply): Played => ({ finding, request, reply, cases: 1 });
   if (before.kind === 'trouble') return seen(unjudged(before.code, before.words), before);
   if (notFound(before).kind !== 'held') return seen(depends('pending/deposit-check/pending'), before);
-  // No whole second: a time that lost its milliseconds shows.
-  const executedAt = doors.now() - (doors.now() % 1000) - 877;
+  // No whole second: a time that lost its milliseconds shows. Whole milliseconds: clocks tell fractions of them.
+  const executedAt = Math.floor(doors.now() / 1000) * 1000 - 877;
   const execution = { amountInUsd: 123.45, executedAt };
   const after = await withState('deposit executed', { reference_id, ...execution }, async () => {
     for (const ms of [0, 250, 500, 1000, 2000]) {

@@ -1,4 +1,4 @@
-import { command, text, type Family } from './command.ts';
+import { command, onOff, text, type Family } from './command.ts';
 
 const file = { type: 'string', demandOption: true, describe: 'the fixture' } as const;
 
@@ -21,6 +21,10 @@ const generate = command({
     deposits: { ...text, default: '1000', describe: 'deposits to make' },
     partners: { ...text, default: '2', describe: 'partners to make, each with an active key' },
     seed: { ...text, default: '1', describe: 'whole number that decides every value' },
+    'no-becomes': {
+      ...onOff,
+      describe: 'let no pending deposit become EXECUTED by itself: no database does',
+    },
     output: { ...text, describe: 'file to write (default: standard output)' },
   },
   examples: [

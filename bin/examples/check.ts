@@ -1,0 +1,188 @@
+/**
+ * The guide on data and the servers that come as examples, by the guide's own commands: a throwaway
+ * PostgreSQL is filled, each server is conformant, and each is not once it is broken.
+ * `npm run test:examples` runs it; where a tool is missing, that is said aloud.
+ */
+import assert from 'node:assert/strict';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import {
+  chmodSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  symlinkSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { text } from 'node:stream/consumers';
+import { after, before, describe, test } from 'node:test';
+import type { RunRecord } from '../../schemas/generated/types.ts';
+import { commandsOf } from './guide.ts';
+import { postgresFolder, startPostgres, type Postgres } from './postgres.ts';
+import { exampleServers } from './servers.ts';
+
+const root = join(import.meta.dirname, '../..');
+const commands = commandsOf(readFileSync(join(root, 'docs/provide-data.md'), 'utf8'));
+const command = (heading: string) => commands.get(heading) ?? assert.fail(`no commands under "${heading}"`);
+
+/** Debian's Python has the driver; another that comes first in the path may not. */
+const python = ['python3', '/usr/bin/python3'].find(
+  (program) => spawnSync(program, ['-c', 'import psycopg2']).status === 0,
+);
+const programs = postgresFolder();
+const missing = [
+  ...(programs === undefined ? ['postgresql'] : []),
+  ...(python === undefined ? ['python3-psycopg2'] : []),
+  ...(spawnSync('javac', ['-version']).status === 0 ? [] : ['default-jdk-headless']),
+  ...(spawnSync('test', ['-e', '/usr/share/java/postgresql.jar']).status === 0
+    ? []
+    : ['libpostgresql-jdbc-java']),
+];
+
+test('the check runs every command of the guide', () => {
+  const run = ['Make the data', 'Fill a database', 'Start a state hook', 'Verify', 'Begin anew'];
+  assert.deepEqual(
+    [...commands.keys()].toSorted(),
+    [...run, ...exampleServers.map(({ heading }) => heading)].toSorted(),
+  );
+});
+
+if (missing.length > 0) {
+  process.stderr.write(
+    `\n!!! NOT CHECKED: the examples and the guide on data, for this machine lacks ${missing.join(', ')}\n\n`,
+  );
+  test('the examples', { skip: `there is no ${missing.join(', ')}` });
+} else {
+  describe('the guide on data', () => checkExamples(programs!, python!));
+}
+
+function checkExamples(postgresPrograms: string, pythonProgram: string) {
+  // PostgreSQL's user has to get in.
+  const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-examples-'));
+  chmodSync(folder, 0o755);
+  let postgres: Postgres;
+  let env: NodeJS.ProcessEnv = {};
+  const under = new Set<ChildProcess>();
+
+  /** Runs commands as they stand in the guide, and gives their exit code and all that they said. */
+  const shell = async (script: string) => {
+    const child = spawn('bash', ['-euo', 'pipefail', '-c', script], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
+    const [output, errors, [code]] = await Promise.all([
+      text(child.stdout),
+      text(child.stderr),
+      once(child, 'exit') as Promise<[number | null]>,
+    ]);
+    return { code, said: output + errors };
+  };
+
+  /** Starts what listens, on a free port in place of the guide's, and gives its URL. */
+  const start = async (script: string) => {
+    const child = spawn('bash', ['-c', `exec ${script.replace(/\b80[89]0\b/, '0')}`], {
+      cwd: folder,
+      env: { ...env, PGDATABASE: 'testdb' },
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    under.add(child);
+    const lines = createInterface(child.stdout);
+    const line = await Promise.race([
+      once(lines, 'line').then(([first]) => String(first)),
+      once(child, 'exit').then(([code]) => assert.fail(`${script.trim()} ended with ${code}`)),
+    ]);
+    return { url: line.replace('listening on ', ''), stop: () => end(child) };
+  };
+  const end = async (child: ChildProcess) => {
+    under.delete(child);
+    if (child.exitCode !== null || child.signalCode !== null) return;
+    const ended = once(child, 'exit');
+    child.kill();
+    await ended;
+  };
+
+  let hook = '';
+  /** The guide's commands under "Verify", each with its flags. */
+  const [doctor, verifying] = command('Verify').trim().split('\n') as [string, string];
+  const of = (url: string, line: string) =>
+    line.replace('http://127.0.0.1:8080', url).replace('http://127.0.0.1:8090', hook);
+  const verify = async (url: string, flags: readonly string[]) => {
+    const { code, said } = await shell(
+      `${of(url, verifying)} ${flags.join(' ')} --report console --report json=run.json`,
+    );
+    const record = JSON.parse(readFileSync(join(folder, 'run.json'), 'utf8')) as RunRecord;
+    rmSync(join(folder, 'run.json'));
+    return { code, said, record };
+  };
+  const idsOf = ({ requirements }: RunRecord, ...outcomes: readonly string[]) =>
+    requirements.filter(({ outcome }) => outcomes.includes(outcome)).map(({ id }) => id);
+
+  before(async () => {
+    const bin = join(folder, 'node_modules/.bin');
+    mkdirSync(bin, { recursive: true });
+    symlinkSync(join(root, 'bin/ib-conformance.mjs'), join(bin, 'ib-conformance'));
+    const found = spawnSync('bash', ['-c', `command -v ${pythonProgram}`], {
+      encoding: 'utf8',
+    }).stdout.trim();
+    mkdirSync(join(folder, 'path'));
+    symlinkSync(found, join(folder, 'path/python3'));
+    cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
+    postgres = await startPostgres(postgresPrograms, join(folder, 'postgres'));
+    const path = [join(folder, 'path'), process.env['PATH'], postgresPrograms].join(':');
+    env = { ...process.env, ...postgres.env, PATH: path, GITHUB_ACTIONS: '' };
+    const { code, said } = await shell(command('Make the data') + command('Fill a database'));
+    assert.equal(code, 0, said);
+    hook = (await start(command('Start a state hook'))).url;
+  });
+  after(async () => {
+    await Promise.all([...under].map(end));
+    await postgres?.stop();
+    rmSync(folder, { recursive: true });
+  });
+
+  for (const { heading, file, breaks } of exampleServers)
+    describe(`the server in ${heading}`, () => {
+      test('is conformant, with nothing left out', async () => {
+        const server = await start(command(heading));
+        const examined = await shell(of(server.url, doctor));
+        assert.equal(examined.code, 0, examined.said);
+        const { code, said, record } = await verify(server.url, []);
+        await server.stop();
+        assert.equal(code, 0, said);
+        assert.equal(record.verdict, 'conformant');
+        assert.deepEqual(idsOf(record, 'failed', 'inconclusive', 'excluded', 'broken'), []);
+        const { required, recommended } = record.counts;
+        const words = `conformant: ${required.passed} of ${required.passed} required verified, ${recommended.passed} of ${recommended.passed} recommended`;
+        assert.ok(said.includes(words), said);
+        assert.ok(readFileSync(join(root, 'docs/provide-data.md'), 'utf8').includes(words), words);
+      });
+
+      for (const { what, from, to, flags, fails } of breaks)
+        test(`is found out where ${what}`, async () => {
+          const whole = readFileSync(join(root, file), 'utf8');
+          assert.equal(whole.split(from).length, 2, `${file} has ${from} once`);
+          writeFileSync(
+            join(folder, file),
+            whole.replace(from, () => to),
+          );
+          const server = await start(command(heading));
+          const { code, said, record } = await verify(server.url, ['--no-canary', ...flags]);
+          await server.stop();
+          writeFileSync(join(folder, file), whole);
+          assert.equal(code, 1, said);
+          assert.deepEqual(idsOf(record, 'failed'), fails);
+        });
+    });
+
+  test('the database is removed, and filled anew', async () => {
+    await Promise.all([...under].map(end));
+    const { code, said } = await shell(command('Begin anew') + command('Fill a database'));
+    assert.equal(code, 0, said);
+  });
+}

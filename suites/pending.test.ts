@@ -1,0 +1,32 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { pending } from './pending.ts';
+import type { Doors, Scenario } from './requirement.ts';
+import { answerOf } from './sample-answers.ts';
+import { sampleKnown } from './sample-known.ts';
+
+const becomesExecuted = pending.find(
+  (one): one is Scenario => one.kind === 'scenario' && one.id === 'pending/deposit-check/becomes-executed',
+)!;
+
+test('a state hook is told an execution in whole milliseconds, not in whole seconds, and in the past', async () => {
+  const startedAt = Date.UTC(2026, 0, 1);
+  // Clocks tell fractions of milliseconds, and go on between two looks at them.
+  for (const step of [0, 0.3, 0.7, 1.1, 333.3, 999.9]) {
+    let now = startedAt + 0.25;
+    const told: unknown[] = [];
+    const doors: Partial<Doors> = {
+      first: async () => answerOf(404, { error: 'Deposit not found' }),
+      now: () => (now += step),
+      withState: async (_state, { executedAt }) => {
+        told.push(executedAt);
+        return { kind: 'trouble', code: 'state-hook', words: 'enough' };
+      },
+    };
+    const { finding } = await becomesExecuted.play(doors as Doors, sampleKnown);
+    assert.equal(finding.kind, 'unjudged');
+    const [executedAt] = told as [number];
+    assert.ok(Number.isSafeInteger(executedAt), `${executedAt}`);
+    assert.ok(executedAt % 1000 !== 0 && executedAt < startedAt + step, `${executedAt}`);
+  }
+});
