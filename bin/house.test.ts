@@ -11,6 +11,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   mock: ['mock', 'schemas', 'package.json'],
   suites: ['suites', 'schemas'],
   reports: ['reports', 'schemas'],
+  action: ['action'],
   bin: ['bin', 'mock', 'suites', 'reports', 'schemas'],
 };
 const onlyIn: Readonly<Record<string, readonly string[]>> = {
