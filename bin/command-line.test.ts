@@ -46,6 +46,7 @@ const refusals: readonly (readonly [argv: readonly string[], code: number, says:
   [words('verify --cases 1.5'), 2, /--cases 1\.5/],
   [words('verify --seed'), 2, /Not enough arguments following: seed/],
   [words('verify --seed 1 --seed 2'), 2, /--seed was given more than once/],
+  [words('verify -- http://127.0.0.1:1'), 2, /nothing goes behind --/],
   [words('verify --max-duration soon'), 2, /--max-duration soon: needs a time/],
   [words('verify --max-requests 0'), 2, /--max-requests 0: needs a whole number from 1/],
   [words('verify --max-requests 1.5'), 2, /--max-requests 1\.5/],

@@ -11,6 +11,7 @@ import { version } from './version.ts';
 export async function commandLine(argv: readonly string[], surroundings: Surroundings): Promise<number> {
   let code = 0;
   const run = async ({ run: work, flags }: Command, values: Readonly<Record<string, unknown>>) => {
+    refuseSetApart(values);
     refuseRepeated(flags, values);
     code = await work(values as never, surroundings);
   };
@@ -34,6 +35,7 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
     .parserConfiguration({
       'greedy-arrays': false,
       'boolean-negation': false,
+      'populate--': true,
     })
     .exitProcess(false)
     .fail((message: string, error: Error | undefined) => {
@@ -83,6 +85,12 @@ const nameOf = ({ usage }: { readonly usage: string }) => usage.split(' ')[0]!;
 const everyFlag = commands
   .flatMap((one) => ('commands' in one ? one.commands : [one]))
   .flatMap(({ flags }) => Object.entries(flags));
+
+/** What stands behind `--` would be no argument of a command: a URL there would go unverified. */
+function refuseSetApart({ '--': apart = [] }: { readonly '--'?: readonly unknown[] }): void {
+  if (apart.length > 0)
+    throw new Problem('usage', 'nothing goes behind --: leave the two hyphens out');
+}
 
 /** A flag that takes one value was given one. */
 function refuseRepeated(flags: Command['flags'], values: Readonly<Record<string, unknown>>): void {
