@@ -43,6 +43,13 @@ describe('a mock', () => {
     await openSockets(0);
   };
 
+  for (const request of ['CONNECT x:1 HTTP/1.1\r\n\r\n', 'rubbish\r\n\r\n'])
+    test(`lets go of ${request.trim()} when its client ends its side, whatever came behind it`, async (t) => {
+      const mock = await startFor(t);
+      await say(mock.port, [request, 'more', 'and more'], { half: true });
+      await openSockets(0, 3000);
+    });
+
   test('serves others while many send a byte now and then, and lets them go', async (t) => {
     const mock = await startFor(t);
     const request = `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 9\r\n\r\n123456789`;

@@ -2,6 +2,8 @@ import { once } from 'node:events';
 import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
+// The global one may be a test runner's fake, which nobody moves.
+import { setTimeout } from 'node:timers';
 import { TLSSocket } from 'node:tls';
 import polka, { type Request } from 'polka';
 import { deliver, nothingUnderway } from './deliver.ts';
@@ -197,6 +199,9 @@ function refuse(socket: Socket, answer: Answer, date: string): void {
   const { status, headers } = answer;
   const body = 'follow' in answer ? '' : answer.body;
   socket.on('error', () => socket.destroy());
-  socket.setTimeout(LINGER, () => socket.destroy());
+  const timer = setTimeout(() => socket.destroy(), LINGER).unref();
+  socket.once('close', () => clearTimeout(timer));
   socket.end(messageText({ status, headers: { Date: date, ...headers }, body }));
+  // Behind what nobody reads the peer's own end would not be seen.
+  socket.resume();
 }
