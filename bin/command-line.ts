@@ -88,8 +88,7 @@ const everyFlag = commands
 
 /** What stands behind `--` would be no argument of a command: a URL there would go unverified. */
 function refuseSetApart({ '--': apart = [] }: { readonly '--'?: readonly unknown[] }): void {
-  if (apart.length > 0)
-    throw new Problem('usage', 'nothing goes behind --: leave the two hyphens out');
+  if (apart.length > 0) throw new Problem('usage', 'nothing goes behind --: leave the two hyphens out');
 }
 
 /** A flag that takes one value was given one. */
