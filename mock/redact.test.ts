@@ -49,6 +49,11 @@ describe('a long credential that nobody knows', () => {
     for (const written of [everyByte(long), encodeURIComponent(everyByte(long)), `${everyByte(long)}%zz`])
       assert.equal(redact(`/x?k=${written}&y=1`, long), '<unknown key>');
   });
+  test('is not shown behind a known key that it begins with', () => {
+    const beginning = `${key}${long}`;
+    for (const written of [beginning, everyByte(beginning)])
+      assert.doesNotMatch(redact(`/x?k=${written}&y=1`, beginning), /some-secret|0123456789abcdef/);
+  });
   test('leaves a target without it as it is', () => {
     for (const target of ['/x?k=some-secret', '/x?k=0123456789abcdef', userPath(ids.member)])
       assert.equal(redact(target, long), target);

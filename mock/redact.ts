@@ -22,24 +22,26 @@ export function redactorOf(keys: readonly ApiKey[]): Redact {
   const named = keys.map(({ name }) => ({ value: '', name }));
   return (target, unknown) => {
     const clean = withoutKnown(target);
-    const shown = unknown === undefined ? clean : withoutUnknown(clean, unknown, named);
+    const shown = unknown === undefined ? clean : withoutUnknown(clean, target, unknown, named);
     return shown.replace(CREDENTIAL, (whole, name: string) =>
       /=(?:<[^>]*>[^&]*)?$/.test(whole) ? whole : `${name}<credential>`,
     );
   };
 }
 
+/** @param clean the target without the known keys, of which the unknown one may hold some */
 function withoutUnknown(
+  clean: string,
   target: string,
   unknown: string,
   named: readonly { readonly value: string; readonly name: string }[],
 ): string {
   if (unknown.length <= LONGEST)
-    return redactorOfSecrets([{ value: unknown, name: UNKNOWN }, ...named])(target);
+    return redactorOfSecrets([{ value: unknown, name: UNKNOWN }, ...named])(clean);
   // Where it begins, nothing of the rest is shown.
   const beginning = unknown.slice(0, 16).toLowerCase();
-  const at = target.toLowerCase().indexOf(beginning);
-  if (at >= 0) return target.slice(0, at) + UNKNOWN;
-  const holdsIt = unescaped(target).some(({ text }) => text.toLowerCase().includes(beginning));
-  return holdsIt ? UNKNOWN : target;
+  const at = clean.toLowerCase().indexOf(beginning);
+  if (at >= 0) return clean.slice(0, at) + UNKNOWN;
+  const texts = [target, ...unescaped(target).map(({ text }) => text)];
+  return texts.some((text) => text.toLowerCase().includes(beginning)) ? UNKNOWN : clean;
 }
