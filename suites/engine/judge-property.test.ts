@@ -8,7 +8,6 @@ import { answerOf } from '../sample-answers.ts';
 import { sampleKnown as known } from '../sample-known.ts';
 import { depends, failed, held, type Verdict } from '../verdict.ts';
 import type { Courier, Delivery } from './courier.ts';
-import { evenly } from './drawn.ts';
 import { examine } from './judge-property.ts';
 import { createSlots } from './pool.ts';
 import type { Judgement } from './trial.ts';
@@ -392,23 +391,6 @@ describe('rounds', () => {
     return { ...script, ...examine(requirement, context) };
   };
 
-  test('an order whose beginnings are spread evenly, and in which nothing is lost', () => {
-    fc.assert(
-      fc.property(fc.integer({ min: 0, max: 500 }), fc.nat(500), (length, cut) => {
-        const list = Array.from({ length }, (_, nth) => nth);
-        const order = evenly(list);
-        assert.deepEqual(
-          order.toSorted((a, b) => a - b),
-          list,
-        );
-        const begun = order.slice(0, cut);
-        // Of any half of the list, about half of what was begun.
-        const early = begun.filter((nth) => nth < length / 2).length;
-        assert.ok(Math.abs(2 * early - begun.length) <= Math.log2(length + 2) + 1);
-        assert.equal(order[0], list[0]);
-      }),
-    );
-  });
   test('each goes as far as it is told, the first from one end of the list to the other', async () => {
     const { advance, tried, judgement, log, planned } = examined(ofThese(numbers), good);
     for (const inputs of [1, 4, 16, 64]) {
