@@ -7,8 +7,9 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { Fixture } from '../schemas/generated/types.ts';
+import { against } from '../suites/engine/against.ts';
 import { loadFixture } from './fixture-file.ts';
-import { against, fattened, json, says } from './hostile/servers.ts';
+import { fattened, json, says } from './hostile/servers.ts';
 import { bundle } from './package/bundle.ts';
 import { root } from './package/paths.ts';
 

@@ -4,12 +4,13 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { against } from '../suites/engine/against.ts';
 import { createServer as createTlsServer } from 'node:tls';
 import { expired, tls } from '../mock/test-certificate.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { called } from './called.ts';
 import { loadFixture } from './fixture-file.ts';
-import { against, faltering, json, says } from './hostile/servers.ts';
+import { faltering, json, says } from './hostile/servers.ts';
 import { loud, silent } from './hostile/targets.ts';
 
 // No time is spent on limiters that nobody has.

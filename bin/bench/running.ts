@@ -1,8 +1,8 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { get } from 'node:http';
-import { createServer, type AddressInfo } from 'node:net';
 import { setTimeout as wait } from 'node:timers/promises';
+import { freePort } from '../free-port.ts';
 import { commandIn } from './installations.ts';
 import type { Bench } from './part.ts';
 import type { Server } from './servers.ts';
@@ -72,16 +72,6 @@ export async function running({ installations, signal }: Bench, server: Server):
     },
     [Symbol.asyncDispose]: end,
   };
-}
-
-/** A port that nobody listens on now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
 
 function statusOf(port: number, path: string, key: string): Promise<number | undefined> {

@@ -9,10 +9,10 @@ import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import type { RunRecord } from '../../schemas/generated/types.ts';
 import { builtInFixture } from '../fixture-file.ts';
+import { root } from '../package/paths.ts';
 import { version } from '../version.ts';
 import { runBash, type CompositeAction } from './composite-action.ts';
 
-const root = join(import.meta.dirname, '..', '..');
 const page = readFileSync(join(root, 'docs', 'ci.md'), 'utf8');
 const blocks = (language: string) =>
   [...page.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].flatMap(([, name, text]) =>

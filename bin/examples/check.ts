@@ -22,11 +22,11 @@ import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import type { RunRecord } from '../../schemas/generated/types.ts';
+import { root } from '../package/paths.ts';
 import { commandsOf } from './guide.ts';
 import { postgresFolder, startPostgres, type Postgres } from './postgres.ts';
 import { exampleServers } from './servers.ts';
 
-const root = join(import.meta.dirname, '../..');
 const commands = commandsOf(readFileSync(join(root, 'docs/provide-data.md'), 'utf8'));
 const command = (heading: string) => commands.get(heading) ?? assert.fail(`no commands under "${heading}"`);
 
@@ -109,7 +109,8 @@ function checkExamples(postgresPrograms: string, pythonProgram: string) {
 
   let hook = '';
   /** The guide's commands under "Verify", each with its flags. */
-  const [doctor, verifying] = command('Verify').trim().split('\n') as [string, string];
+  const [doctor = '', verifying = '', ...more] = command('Verify').trim().split('\n');
+  assert.deepEqual(more, [], 'every command under "Verify" is run');
   const of = (url: string, line: string) =>
     line.replace('http://127.0.0.1:8080', url).replace('http://127.0.0.1:8090', hook);
   const verify = async (url: string, flags: readonly string[]) => {

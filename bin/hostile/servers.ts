@@ -1,28 +1,8 @@
 import { createServer as createHttpServer } from 'node:http';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type Server, type Socket } from 'node:net';
 import { createMock } from '../../mock/index.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { answerWith } from '../front.ts';
-
-/** Has a server listen on a port of its own while it is used. */
-export async function against<Result>(
-  server: Server,
-  use: (port: number) => Promise<Result>,
-): Promise<Result> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => undefined);
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  try {
-    return await use((server.address() as AddressInfo).port);
-  } finally {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  }
-}
 
 /** Does the same at every request, whatever it asks for. */
 export const always = (write: (socket: Socket) => void) =>

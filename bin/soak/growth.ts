@@ -1,3 +1,5 @@
+import { spreadOf } from '../bench/spread.ts';
+
 /** What the mock was seen to hold at one time. */
 export interface Sample {
   /** Requests that were answered by then, warm-up not included. */
@@ -7,14 +9,11 @@ export interface Sample {
   readonly seconds: number;
 }
 
-const medianOf = (values: readonly number[]) =>
-  values.toSorted((one, other) => one - other)[Math.floor(values.length / 2)] ?? 0;
-
 /** By how much (MB) memory grew from the first fifth of some samples to the last, by their medians. */
 export function growthOf(samples: readonly Sample[]): number {
   const fifth = Math.max(1, Math.floor(samples.length / 5));
   const residents = samples.map(({ residentMb }) => residentMb);
-  return medianOf(residents.slice(-fifth)) - medianOf(residents.slice(0, fifth));
+  return spreadOf(residents.slice(-fifth)).median - spreadOf(residents.slice(0, fifth)).median;
 }
 
 /** A row for each tenth of the samples, and the first. */

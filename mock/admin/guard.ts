@@ -28,7 +28,7 @@ export function admit(access: Access, { method, headers, body }: HttpRequest): v
  * image, a script, a form of GET. A link may lead here.
  */
 const isOfAnotherPage = (headers: HttpRequest['headers']) =>
-  /^(?:cross|same)-site$/.test(`${headers['sec-fetch-site']}`) &&
+  (headers['sec-fetch-site'] === 'cross-site' || headers['sec-fetch-site'] === 'same-site') &&
   !(headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document');
 
 const isJson = (type = '') => /^application\/json *(?:;|$)/i.test(type);

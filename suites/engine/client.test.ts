@@ -1,30 +1,15 @@
 import assert from 'node:assert/strict';
 import { createServer as createHttpServer, type RequestListener } from 'node:http';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import type { Answer } from '../answer.ts';
+import { against } from './against.ts';
 import { MOST_BODY_BYTES } from './body.ts';
 import { createClient, type Client, type ClientOptions, type WireRequest } from './client.ts';
 import type { WireTrouble } from './wire-trouble.ts';
 
 const request: WireRequest = { method: 'GET', target: '/api/ib/user-status?user_id=x', headers: {} };
-
-async function withServer<Result>(server: Server, use: (port: number) => Promise<Result>): Promise<Result> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket: Socket) => {
-    sockets.add(socket);
-    socket.on('error', () => {});
-    socket.on('close', () => sockets.delete(socket));
-  });
-  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
-  try {
-    return await use((server.address() as AddressInfo).port);
-  } finally {
-    for (const socket of sockets) socket.destroy();
-    await new Promise((resolve) => server.close(resolve));
-  }
-}
 
 async function withClient<Result>(
   port: number,
@@ -54,12 +39,12 @@ function afterBytes(
   options: Partial<ClientOptions> = {},
 ): Promise<Answer | WireTrouble> {
   const server = createServer((socket) => socket.once('data', () => write(socket)));
-  return withServer(server, (port) => withClient(port, (client) => client.send(request), options));
+  return against(server, (port) => withClient(port, (client) => client.send(request), options));
 }
 
 /** What the client makes of a server that speaks HTTP. */
 function afterHttp(listener: RequestListener, options: Partial<ClientOptions> = {}) {
-  return withServer(createHttpServer(listener), (port) =>
+  return against(createHttpServer(listener), (port) =>
     withClient(port, (client) => client.send(request), options),
   );
 }
@@ -358,7 +343,7 @@ describe('no whole answer', { concurrency: true }, () => {
     });
 
   test('where nothing listens: network, and not reachable', async () => {
-    const port = await withServer(createServer(), async (free) => free);
+    const port = await against(createServer(), async (free) => free);
     const reply = await withClient(port, (client) => client.send(request));
     assert.deepEqual(reply, {
       kind: 'trouble',
@@ -368,7 +353,7 @@ describe('no whole answer', { concurrency: true }, () => {
     });
   });
   test('from a port that speaks no TLS: network, and not reachable', async () => {
-    const reply = await withServer(createHttpServer(), (port) =>
+    const reply = await against(createHttpServer(), (port) =>
       withClient(port, (client) => client.send(request), { target: new URL(`https://127.0.0.1:${port}`) }),
     );
     assert.equal(reply.kind, 'trouble');
@@ -381,7 +366,7 @@ describe('no whole answer', { concurrency: true }, () => {
         socket.write(`${head(`Content-Length: ${body.length}`)}${body}{"error":"more"}`),
       ),
     );
-    await withServer(server, (port) =>
+    await against(server, (port) =>
       withClient(
         port,
         async (client) => {
@@ -411,7 +396,7 @@ describe('what is sent', () => {
         response.end();
       });
     });
-    await withServer(server, (port) => withClient(port, (client) => client.send(wire), options));
+    await against(server, (port) => withClient(port, (client) => client.send(wire), options));
     assert.equal(requests.length, 1);
     return requests[0]!;
   }
@@ -472,7 +457,7 @@ describe('connections', () => {
           }),
       );
     });
-    await withServer(server, (port) =>
+    await against(server, (port) =>
       withClient(
         port,
         async (client) => {
@@ -498,7 +483,7 @@ describe('connections', () => {
       // Answers only when both connections have a request.
       if (waiting.length % 2 === 0) for (const go of waiting.splice(0)) go();
     });
-    await withServer(server, (port) =>
+    await against(server, (port) =>
       withClient(port, (client) => Promise.all(Array.from({ length: 8 }, () => client.send(request))), {
         connections: 2,
       }),
@@ -513,7 +498,7 @@ describe('connections', () => {
         else socket.write(head('Content-Length: 0'));
       }),
     );
-    const replies = await withServer(server, (port) =>
+    const replies = await against(server, (port) =>
       withClient(port, async (client) => [await client.send(request), await client.send(request)], {
         connections: 1,
       }),
@@ -525,7 +510,7 @@ describe('connections', () => {
   });
   test('that are closed with the client end what is under way', async () => {
     const server = createServer();
-    const reply = await withServer(server, (port) =>
+    const reply = await against(server, (port) =>
       withClient(port, async (client) => {
         const connected = new Promise((resolve) => server.once('connection', resolve));
         const pending = client.send(request);
@@ -549,7 +534,7 @@ test('what is under way when the run ends is cut off for want of time, and is no
 });
 
 test('requests that are cut off together have each a trouble of its own', async () => {
-  const [one, other] = await withServer(createServer(), (port) =>
+  const [one, other] = await against(createServer(), (port) =>
     withClient(port, (client) => Promise.all([client.send(request), client.send(request)]), {
       timeoutMs: 600_000,
       deadline: 1000,
