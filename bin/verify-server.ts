@@ -1,4 +1,6 @@
 import { randomInt } from 'node:crypto';
+import { checkFixture } from '../schemas/check-fixture.ts';
+import type { Environment } from '../schemas/expand-keys.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { knowledge, realClock, run, stateHookAt } from '../suites/index.ts';
 import { chosen } from './chosen.ts';
@@ -10,8 +12,10 @@ import { version } from './version.ts';
 export interface VerifyOptions {
   /** `{base_url}`; may carry a path. */
   readonly url: string;
-  /** What is true of the server. */
+  /** What is true of the server; checked as one in a file is. */
   readonly fixture: Fixture;
+  /** What `${NAME}` in a key of the fixture is read from; the environment of the process where it is missing. */
+  readonly env?: Environment;
   /** Id of the partner whose key makes the calls; without one, that of the first active key. */
   readonly partner?: string;
   /** Inputs per requirement; 100 without it. */
@@ -36,14 +40,16 @@ export interface VerifyOptions {
  * Verifies a server.
  *
  * @returns the run record: verdict, counts, and each requirement with its outcome and evidence
- * @throws Problem for options that name what there is not, and for a server that cannot be reached
+ * @throws Problem for options that name what there is not, for a fixture that is wrong, and for a server
+ *   that cannot be reached
  */
 export async function verifyServer(options: VerifyOptions): Promise<RunRecord> {
   const { requirements, skip, selection } = chosen(options);
+  const fixture = checkFixture(options.fixture, 'fixture', options.env ?? process.env);
   const timeoutMs = options.timeoutMs ?? defaults.timeoutMs;
   return run({
     target: targetUrl(options.url),
-    known: knowledge(options.fixture, options.partner),
+    known: knowledge(fixture, options.partner),
     requirements,
     skip,
     selection,
