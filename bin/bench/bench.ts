@@ -12,7 +12,7 @@ import { installations } from './installations.ts';
 import { machine, useThisNode } from './machine.ts';
 import type { Bench, Part, Samples } from './part.ts';
 import { parts } from './parts/index.ts';
-import { withFigures } from './readme.ts';
+import { withFigures } from './figures.ts';
 import { alternate } from './rounds.ts';
 import { table, type Conditions } from './table.ts';
 
@@ -23,7 +23,7 @@ const { values } = parseArgs({
     seconds: { type: 'string', default: '3' },
     json: { type: 'string' },
     markdown: { type: 'string' },
-    readme: { type: 'boolean', default: false },
+    docs: { type: 'boolean', default: false },
   },
 });
 
@@ -65,10 +65,10 @@ const sectionOf = (result: Result) => `## ${result.title}\n\n${tableOf(result)}`
 async function write(results: readonly Result[]): Promise<void> {
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, undefined, 2)}\n`);
   if (values.markdown !== undefined) writeFileSync(values.markdown, results.map(sectionOf).join('\n'));
-  if (!values.readme) return;
-  const file = `${root}README.md`;
+  if (!values.docs) return;
+  const file = `${root}docs/speed.md`;
   const text = results.reduce(
-    (readme, result) => withFigures(readme, result.part, tableOf(result)),
+    (page, result) => withFigures(page, result.part, tableOf(result)),
     readFileSync(file, 'utf8'),
   );
   writeFileSync(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));

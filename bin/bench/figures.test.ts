@@ -1,8 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { root } from '../package/paths.ts';
 import { parts } from './parts/index.ts';
-import { withFigures } from './readme.ts';
+import { withFigures } from './figures.ts';
 
 const text = `a
 <!-- figures: one -->
@@ -23,7 +25,7 @@ test('what stands between the markers is replaced, and nothing else, however oft
   assert.throws(() => withFigures(text, 'three', ''), /figures: three/);
 });
 
-test('the README has a place for each part', () => {
-  const readme = readFileSync(new URL('../../README.md', import.meta.url), 'utf8');
-  for (const part of Object.keys(parts)) assert.doesNotThrow(() => withFigures(readme, part, ''));
+test('the page has a place for each part', () => {
+  const page = readFileSync(join(root, 'docs/speed.md'), 'utf8');
+  for (const part of Object.keys(parts)) assert.doesNotThrow(() => withFigures(page, part, ''));
 });

@@ -9,15 +9,14 @@ import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import type { RunRecord } from '../../schemas/generated/types.ts';
 import { builtInFixture } from '../fixture-file.ts';
+import { blocksOf } from '../docs/blocks.ts';
 import { root } from '../package/paths.ts';
 import { version } from '../version.ts';
 import { runBash, type CompositeAction } from './composite-action.ts';
 
 const page = readFileSync(join(root, 'docs', 'ci.md'), 'utf8');
-const blocks = (language: string) =>
-  [...page.matchAll(/^```(\w+)\n([^]*?)^```$/gm)].flatMap(([, name, text]) =>
-    name === language ? [text!] : [],
-  );
+const blocks = (name: string) =>
+  blocksOf(page).flatMap(({ language, text }) => (language === name ? [text] : []));
 
 const [github, gitlab] = blocks('yaml').map((text) => parse(text) as unknown) as [
   { readonly jobs: Readonly<Record<string, { readonly steps: readonly GithubStep[] }>> },

@@ -56,7 +56,7 @@ export const verify = command({
     },
     'state-url': {
       ...text,
-      describe: 'URL that changes the state of the target on request (README, state hook)',
+      describe: 'URL that changes the state of the target on request (docs/state-hook.md)',
     },
     'no-canary': { ...onOff, describe: 'do not show first, on the mock, that the suites can fail' },
     replay: { ...text, describe: 'with --only and --seed: the one input that a report names' },

@@ -1,36 +1,70 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
-import { decisions } from '../mock/decisions.ts';
-import { reports, transcripts } from '../reports/index.ts';
-import type { Fixture } from '../schemas/generated/types.ts';
-import { exitCodes } from './exit-codes.ts';
-import { builtInFixture } from './fixture-file.ts';
+import { decisions } from '../../mock/decisions.ts';
+import { reports, transcripts } from '../../reports/index.ts';
+import { remedies } from '../../reports/remedies.ts';
+import type { Fixture } from '../../schemas/generated/types.ts';
+import { exitCodes } from '../exit-codes.ts';
+import { builtInFixture } from '../fixture-file.ts';
+import { root } from '../package/paths.ts';
+import { blocksOf, headingsOf } from './blocks.ts';
+import { linksOf, slugOf } from './links.ts';
+import { pages } from './pages.ts';
 
-const read = (file: string) => readFileSync(new URL(`../${file}`, import.meta.url), 'utf8');
-/** White space around table cells is the formatter's. */
-const rows = new Set(
-  read('README.md')
-    .split('\n')
-    .map((line) => line.replace(/\s*\|\s*/g, '|').trim()),
+const read = (file: string) => readFileSync(join(root, file), 'utf8');
+const guides = readdirSync(join(root, 'docs')).filter((name) => name.endsWith('.md'));
+const reference = readdirSync(join(root, 'docs/reference'), { recursive: true, encoding: 'utf8' }).filter(
+  (name) => name.endsWith('.md'),
 );
+const files = [
+  'README.md',
+  'CONTRIBUTING.md',
+  'CHANGELOG.md',
+  ...guides.map((name) => `docs/${name}`),
+  ...reference.map((name) => `docs/reference/${name}`),
+];
 
-test('the README lists every decision of the mock', () => {
-  for (const { question, answer } of decisions)
-    assert.ok(rows.has(`|${question}|${answer}|`), `${question}: ${answer}`);
+/** The rows of a page's tables; white space around cells is the formatter's. */
+const rowsOf = (file: string) =>
+  new Set(
+    read(file)
+      .split('\n')
+      .map((line) => line.replace(/\s*\|\s*/g, '|').trim()),
+  );
+
+/** Tables that say what the code says. */
+const tables: Readonly<Record<string, readonly (readonly [page: string, row: string])[]>> = {
+  'every decision of the mock': decisions.map(({ question, answer }) => [
+    'docs/mock-data.md',
+    `|${question}|${answer}|`,
+  ]),
+  'every format of a report': Object.entries({ ...reports, ...transcripts }).map(([name, { what }]) => [
+    'docs/read-a-report.md',
+    `|\`${name}\`|${what}|`,
+  ]),
+  'every exit code': Object.values(exitCodes).map(([code, meaning]) => [
+    'docs/verify.md',
+    `|${code}|${meaning}|`,
+  ]),
+};
+
+for (const [what, rows] of Object.entries(tables))
+  test(`the docs list ${what}`, () => {
+    for (const [page, row] of rows) assert.ok(rowsOf(page).has(row), `${page}: ${row}`);
+  });
+
+test('the docs say what mends each reason', () => {
+  const page = [...rowsOf('docs/read-a-report.md')];
+  for (const [reason, remedy] of Object.entries(remedies))
+    assert.ok(
+      page.some((row) => row.startsWith(`|\`${reason}\`|`) && row.endsWith(`|${remedy}|`)),
+      reason,
+    );
 });
 
-test('the README lists every format of a report', () => {
-  for (const [name, { what }] of Object.entries({ ...reports, ...transcripts }))
-    assert.ok(rows.has(`|\`${name}\`|${what}|`), `|\`${name}\`|${what}|`);
-});
-
-test('the README lists every exit code', () => {
-  for (const [code, meaning] of Object.values(exitCodes))
-    assert.ok(rows.has(`|${code}|${meaning}|`), String(code));
-});
-
-test('the README lists every key and id of the built-in fixture', () => {
+test('the docs list every key and id of the built-in fixture', () => {
   const {
     apiKeys = [],
     users = [],
@@ -41,7 +75,28 @@ test('the README lists every key and id of the built-in fixture', () => {
     ...users.map(({ user_id }) => user_id),
     ...deposits.map(({ reference_id }) => reference_id),
   ];
-  for (const id of ids) assert.ok(read('README.md').includes(`\`${id}\``), id);
+  for (const id of ids) assert.ok(read('docs/mock-data.md').includes(`\`${id}\``), id);
+});
+
+test('every block of the README and of the docs is run', () => {
+  for (const file of files.filter((name) => name === 'README.md' || name.startsWith('docs/')))
+    assert.equal(pages[file]?.blocks.length ?? 0, blocksOf(read(file)).length, file);
+});
+
+test('the README leads to every guide', () => {
+  const led = linksOf(read('README.md'));
+  for (const name of guides) assert.ok(led.includes(`docs/${name}`), name);
+});
+
+test('every link in the docs leads somewhere', () => {
+  const anchors = new Map(files.map((file) => [file, new Set(headingsOf(read(file)).map(slugOf))]));
+  for (const file of files)
+    for (const link of linksOf(read(file)).filter((one) => !/^https?:/.test(one))) {
+      const [path = '', anchor] = link.split('#');
+      const target = path === '' ? file : normalize(join(dirname(file), path));
+      assert.ok(existsSync(join(root, target)), `${file}: ${link}`);
+      if (anchor !== undefined) assert.ok(anchors.get(target)?.has(anchor), `${file}: ${link}`);
+    }
 });
 
 test('CONTRIBUTING gives the reason of every dependency, and of nothing else', () => {
