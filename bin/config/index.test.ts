@@ -70,7 +70,7 @@ describe('the config file', () => {
 
   test('is read whole, and every problem is told with its place, before anything is done', async () => {
     const file = fileOf('bad.json', { verify: { casse: 1 }, mock: { port: '4010' } });
-    const { code, output, aside, error } = await called(['mock', '--config', file]);
+    const { code, output, aside, error } = await called(['verify', '--plan', '--config', file]);
     assert.deepEqual([code, output, aside], [2, '', '']);
     assert.equal(
       error,
