@@ -1,8 +1,12 @@
-import yargs, { type Argv } from 'yargs';
+import yargs, { type Argv, type Options } from 'yargs';
 import { didYouMean } from '../schemas/nearest.ts';
 import { Problem } from '../schemas/problem.ts';
-import type { Command, Family } from './commands/command.ts';
+import type { Command, Family, Flag } from './commands/command.ts';
 import { commands } from './commands/index.ts';
+import { settings } from './config/index.ts';
+import { noteOf } from './config/origin.ts';
+import { retold } from './config/retell.ts';
+import { sectionsOf } from './config/sections.ts';
 import { exitCodes } from './exit-codes.ts';
 import type { Surroundings } from './surroundings.ts';
 import { version } from './version.ts';
@@ -10,10 +14,16 @@ import { version } from './version.ts';
 /** The only file that knows yargs. Each command loads what it needs when it is called. */
 export async function commandLine(argv: readonly string[], surroundings: Surroundings): Promise<number> {
   let code = 0;
-  const run = async ({ run: work, flags }: Command, values: Readonly<Record<string, unknown>>) => {
-    refuseSetApart(values);
-    refuseRepeated(flags, values);
-    code = await work(values as never, surroundings);
+  const run: Run = async (command, typed) => {
+    refuseSetApart(typed);
+    refuseRepeated(command.flags, typed);
+    const { values, origins } = await settings(command, typed, surroundings, () => sectionsOf(commands));
+    if (origins.size > 0) surroundings.writeError(noteOf(origins));
+    try {
+      code = await command.run(values as never, surroundings);
+    } catch (error) {
+      throw retold(error, origins);
+    }
   };
   const parser = yargs()
     .scriptName('ib-conformance')
@@ -54,7 +64,8 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
   return code;
 }
 
-type Run = (command: Command, values: Readonly<Record<string, unknown>>) => Promise<void>;
+/** @param typed what was typed, by the names of flags and arguments; undefined for what was not */
+type Run = (command: Command, typed: Readonly<Record<string, unknown>>) => Promise<void>;
 
 /** Tells yargs of commands, and of those under them. */
 function register(parser: Argv, list: readonly (Command | Family)[], run: Run): Argv {
@@ -71,13 +82,23 @@ function register(parser: Argv, list: readonly (Command | Family)[], run: Run): 
         one.usage,
         one.what,
         (command) => {
-          for (const [name, argument] of Object.entries(one.positionals)) command.positional(name, argument);
+          for (const [name, argument] of Object.entries(one.positionals))
+            command.positional(name, asToYargs(argument));
           for (const [line, what] of one.examples) command.example(line, what);
-          return command.options(one.flags);
+          for (const [name, flag] of Object.entries(one.flags)) command.option(name, asToYargs(flag));
+          return command;
         },
-        (values) => run(one, values),
+        (typed) => run(one, typed),
       );
   return parser;
+}
+
+/** yargs shows a default, but does not set it: what was not typed may be configured. */
+function asToYargs({
+  default: value,
+  ...flag
+}: Flag): Omit<Flag, 'default'> & Pick<Options, 'defaultDescription'> {
+  return value === undefined ? flag : { ...flag, defaultDescription: JSON.stringify(value) };
 }
 
 const nameOf = ({ usage }: { readonly usage: string }) => usage.split(' ')[0]!;

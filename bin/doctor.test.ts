@@ -306,7 +306,7 @@ test('--header goes with every request, and its value is not shown', async () =>
 
 /** Bad input, and what is said of it. */
 const refusals: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
-  [[], /Not enough/],
+  [[], /which server\? Give its URL, or set IB_URL/],
   [['nonsense'], /nonsense: is not a URL/],
   [['http://x', '--timeout', '9000'], /--timeout 9000: needs a whole number from 1 to 5000/],
   [['http://x', '--partner', 'nobody'], /--partner nobody/],

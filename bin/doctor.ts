@@ -1,5 +1,6 @@
 import { renderJson, renderCheckup } from '../reports/index.ts';
 import type { Checkup } from '../schemas/generated/types.ts';
+import { Problem } from '../schemas/problem.ts';
 import {
   catalogue,
   createClient,
@@ -19,7 +20,7 @@ import { version } from './version.ts';
 
 /** The flags of `doctor`, as they were typed. */
 export interface DoctorFlags {
-  readonly url: string;
+  readonly url?: string | undefined;
   readonly fixture?: string | undefined;
   readonly partner?: string | undefined;
   readonly timeout: string;
@@ -40,6 +41,8 @@ const codeOf = {
 export async function doctor(flags: DoctorFlags, surroundings: Surroundings): Promise<number> {
   const { env, signal, print, terminal } = surroundings;
   const timeoutMs = wholeNumber('timeout', flags.timeout, 1, 5000);
+  if (flags.url === undefined)
+    throw new Problem('usage', 'doctor: which server? Give its URL, or set IB_URL');
   const target = targetUrl(flags.url);
   const headers = { ...ourHeaders, ...headerFields(flags.header) };
   const stateUrl = flags.stateUrl === undefined ? undefined : targetUrl(flags.stateUrl);

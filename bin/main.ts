@@ -1,6 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { Problem } from '../schemas/problem.ts';
 import { wantsColor, type Sink } from './color.ts';
+import { CONFIG_FILE } from './config/flag.ts';
 import { exitCodes, explain } from './exit-codes.ts';
 import { onSignals } from './signals.ts';
 
@@ -27,6 +28,7 @@ export async function main(argv: readonly string[]): Promise<number> {
     const { commandLine } = await import('./command-line.ts');
     return await commandLine(argv, {
       env,
+      configFile: CONFIG_FILE,
       signal,
       print,
       // oxlint-disable-next-line unicorn/no-process-exit

@@ -1,6 +1,8 @@
 /** All that a command sees of the process it runs in. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
+  /** The config file that is looked for where none is named; none where it is not given. */
+  readonly configFile?: string;
   /** Fires when the user or the system asks to stop. */
   readonly signal: AbortSignal;
   /** Standard output; resolves when the text is out. */

@@ -2,11 +2,14 @@ import type { Fixture } from './generated/types.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
+/** A reference to the environment in a text of a file. */
+export const variableReference = /\$\{([^}]*)\}/g;
+
 /** Puts environment variables in the place of `${NAME}` in keys, and says which are missing. */
 export function expandKeys(fixture: Fixture, env: Environment) {
   const problems: string[] = [];
   const apiKeys = fixture.apiKeys?.map((apiKey, index) => {
-    const key = apiKey.key.replace(/\$\{([^}]*)\}/g, (_, name: string) => {
+    const key = apiKey.key.replace(variableReference, (_, name: string) => {
       const value = env[name];
       if (value === undefined || value === '')
         problems.push(

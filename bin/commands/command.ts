@@ -9,6 +9,16 @@ export interface Flag {
   readonly demandOption?: true;
   /** Whether no message may repeat its value. */
   readonly isSecret?: true;
+  /** Whether its value is a number. */
+  readonly isNumber?: true;
+  /** What of its value names a file: in a config file, that starts from the folder of it. */
+  readonly names?: 'file' | 'format=file';
+  /** Whether its values are header fields: they may hold commas and, in a config file, `${NAME}`. */
+  readonly isHeader?: true;
+  /** Where its value may come from besides the command line, where not from a variable or a config file. */
+  readonly configurable?: 'by variable' | 'never';
+  /** Names of flags that it sets aside where they are configured, and not typed with it. */
+  readonly setsAside?: readonly string[];
   readonly choices?: readonly string[];
   readonly default?: string | boolean | readonly string[];
 }
@@ -23,8 +33,18 @@ export interface Command {
   readonly flags: Readonly<Record<string, Flag>>;
   /** Command lines, and what they do; `$0` stands for the program. */
   readonly examples: readonly (readonly [line: string, what: string])[];
+  /** What says the values that were not typed; without it, nothing does. */
+  readonly configured?: Configured;
   /** Loads what it needs when it is called; returns the exit code. */
   readonly run: (values: never, surroundings: Surroundings) => Promise<number>;
+}
+
+/** Where a command finds what was not typed: in `IB_…` variables, and in an object of the config file. */
+export interface Configured {
+  /** Name of the object: that of the command, or of another one with the same flags. */
+  readonly by: string;
+  /** Names of the flags and arguments that are looked for; all where it is not given. */
+  readonly only?: readonly string[];
 }
 
 /** Commands under one name: `fixture check`, `fixture generate`. */
@@ -62,6 +82,7 @@ export function command<const Given extends FlagTable = {}, const Placed extends
   readonly positionals?: Placed;
   readonly flags?: Given;
   readonly examples?: Command['examples'];
+  readonly configured?: Configured;
   readonly run: (values: Values<Given> & Values<Placed>, surroundings: Surroundings) => Promise<number>;
 }): Command {
   return { positionals: {}, flags: {}, examples: [], ...spec };
@@ -70,8 +91,17 @@ export function command<const Given extends FlagTable = {}, const Placed extends
 /** A flag that takes one value. */
 export const text = { type: 'string', requiresArg: true } as const;
 
+/** A flag that takes a number. */
+export const number = { ...text, isNumber: true } as const;
+
+/** A flag that takes the name of a file. */
+export const file = { ...text, names: 'file' } as const;
+
 /** A flag that may be repeated. */
 export const list = { type: 'string', array: true, default: [], requiresArg: true } as const;
+
+/** A flag that may be repeated, of `format` or `format=file`. */
+export const outputs = { ...list, names: 'format=file' } as const;
 
 /** A flag that is there or not. */
 export const onOff = { type: 'boolean', default: false } as const;

@@ -1,28 +1,25 @@
-import { command, list, onOff, text } from './command.ts';
+import { config } from '../config/flag.ts';
+import { command, number, onOff } from './command.ts';
+import { target } from './target.ts';
 
 export const doctor = command({
-  usage: 'doctor <url>',
+  usage: 'doctor [url]',
   what: 'look, in seconds and a few requests, whether a server and its fixture are ready for verify',
   positionals: {
-    url: { type: 'string', demandOption: true, describe: '{base_url} of the target; may carry a path' },
+    url: { type: 'string', describe: '{base_url} of the target; may carry a path' },
   },
   flags: {
-    fixture: { ...text, describe: 'JSON file that says what is true of the target' },
-    partner: {
-      ...text,
-      describe: 'id of the partner whose key makes the calls (default: that of the first active key)',
-    },
+    ...target,
     timeout: {
-      ...text,
+      ...number,
       default: '3000',
       describe: 'ms that an answer may take; all of it takes 5 s at most',
     },
-    header: { ...list, describe: "'name: value' to send with every request; may be repeated" },
-    ca: { ...text, describe: 'PEM file of certificates to trust' },
-    insecure: { ...onOff, describe: 'do not check certificates' },
-    'state-url': { ...text, describe: 'URL of the state hook, as for verify' },
+    config,
     json: { ...onOff, describe: 'as JSON, for programs' },
   },
+  // What stands in the way of a run, whose target is this one, too.
+  configured: { by: 'verify', only: ['url', ...Object.keys(target), 'config'] },
   examples: [['$0 doctor https://ib.example.com --fixture f.json', 'before the first run']],
   run: async (flags, surroundings) => (await import('../doctor.ts')).doctor(flags, surroundings),
 });

@@ -1,16 +1,17 @@
 import { clockModes } from '../../mock/clock.ts';
 import { sessionDefaults } from '../../mock/session-defaults.ts';
-import { command, list, onOff, text } from './command.ts';
+import { config } from '../config/flag.ts';
+import { command, file, list, number, onOff, outputs, text } from './command.ts';
 
 export const mock = command({
   usage: 'mock',
   what: 'run the reference server over fixture data',
   flags: {
-    port: { ...text, default: '4010', describe: 'port to listen on; 0 takes a free one' },
+    port: { ...number, default: '4010', describe: 'port to listen on; 0 takes a free one' },
     host: { ...text, default: '127.0.0.1', describe: 'address to listen on' },
     'base-path': { ...text, default: '/', describe: 'path of {base_url}' },
     fixture: {
-      ...text,
+      ...file,
       describe: 'JSON file with partners, keys, users and deposits (default: the built-in one)',
     },
     limits: {
@@ -31,13 +32,13 @@ export const mock = command({
         'what goes wrong on the way, and how often: 500:0.1 (429, 500 to 599), reset:0.02, timeout, truncate, slow:200ms..2s; may be repeated',
     },
     'chaos-seed': {
-      ...text,
+      ...number,
       default: String(sessionDefaults.chaosSeed),
       describe: 'whole number that decides which requests --chaos befalls',
     },
-    delay: { ...text, default: '0', describe: 'ms that every answer is held back' },
+    delay: { ...number, default: '0', describe: 'ms that every answer is held back' },
     scorecard: {
-      ...list,
+      ...outputs,
       describe: 'format or format=file (json, junit, text): grades the clients at the end; may be repeated',
     },
     watch: { ...onOff, describe: 'load the fixture again when its file changes' },
@@ -49,25 +50,26 @@ export const mock = command({
       describe: 'real; frozen until it is moved; poll: a second further with each poll of a pending deposit',
     },
     journal: {
-      ...text,
+      ...number,
       default: String(sessionDefaults.journal),
       describe: 'requests that are kept, of each world',
     },
     'max-worlds': {
-      ...text,
+      ...number,
       default: String(sessionDefaults.maxWorlds),
       describe: 'worlds that keys with ~name may open; past that the least recently used one is dropped',
     },
     'no-admin': { ...onOff, describe: 'leave the admin API out' },
-    'admin-port': { ...text, describe: 'port of its own for the admin API; 0 takes a free one' },
+    'admin-port': { ...number, describe: 'port of its own for the admin API; 0 takes a free one' },
     'admin-token': {
       ...text,
       isSecret: true,
+      configurable: 'by variable',
       describe:
         'what callers of the admin API have to present (default: none on loopback, else a new one, printed)',
     },
-    'tls-cert': { ...text, describe: 'PEM file of a certificate: serve https' },
-    'tls-key': { ...text, describe: 'PEM file of its key' },
+    'tls-cert': { ...file, describe: 'PEM file of a certificate: serve https' },
+    'tls-key': { ...file, describe: 'PEM file of its key' },
     cors: { ...onOff, describe: 'let pages of any origin call the service' },
     log: {
       type: 'string',
@@ -76,7 +78,9 @@ export const mock = command({
       requiresArg: true,
       describe: 'what is printed',
     },
+    config,
   },
+  configured: { by: 'mock' },
   examples: [
     ['$0 mock', 'serve the built-in fixture on port 4010'],
     ['$0 mock --port 0 --fixture f.json --limits off', 'your data, on a free port, without limiters'],
