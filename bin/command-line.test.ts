@@ -9,6 +9,7 @@ import type { RunRecord } from '../schemas/generated/types.ts';
 import validateRunRecord from '../schemas/generated/run-record.cjs';
 import { called } from './called.ts';
 import { commandLine } from './command-line.ts';
+import { commands } from './commands/index.ts';
 import { builtInFixture } from './fixture-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
@@ -409,6 +410,35 @@ test('an interrupted run is reported, and ends with 130', async () => {
     assert.equal(code, 130);
     assert.equal((JSON.parse(output) as { interrupted: boolean }).interrupted, true);
   });
+});
+
+const named = ({ usage }: { readonly usage: string }) => usage.split(' ')[0]!;
+const everyCommand = commands.flatMap((one) =>
+  'commands' in one
+    ? one.commands.map(({ flags, ...command }) => ({ words: [one.usage, named(command)], flags }))
+    : [{ words: [named(one)], flags: one.flags }],
+);
+
+for (const { words: command, flags } of everyCommand)
+  test(`the help of ${command.join(' ')} fits a screen of 24 lines and 80 columns; with --all it has every flag`, async () => {
+    const help = async (...more: readonly string[]) =>
+      (await called([...command, '--help', ...more], { terminal: { color: false, width: 80 } })).output
+        .trimEnd()
+        .split('\n');
+    const lines = await help();
+    assert.ok(lines.length <= 24, lines.join('\n'));
+    assert.ok(Math.max(...lines.map(({ length }) => length)) <= 80, lines.join('\n'));
+    const all = (await help('--all')).join('\n');
+    for (const flag of Object.keys(flags)) assert.match(all, new RegExp(`--${flag}\\b`));
+    const left = Object.values(flags).filter(({ isRare }) => isRare === true).length;
+    if (left > 0)
+      assert.ok(lines.some((line) => line.includes(`--all`) && line.includes(`${left} more flags`)));
+  });
+
+test('--all without help is refused: whoever means all that can be verified has that already', async () => {
+  const { code, error } = await call(['verify', '--all']);
+  assert.equal(code, 2);
+  assert.match(error, /--all goes with --help/);
 });
 
 test('help names every exit code, and each command shows examples', async () => {

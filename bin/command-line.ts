@@ -1,4 +1,4 @@
-import yargs, { type Argv, type Options } from 'yargs';
+import yargs, { type Argv } from 'yargs';
 import { didYouMean } from '../schemas/nearest.ts';
 import { Problem } from '../schemas/problem.ts';
 import type { Command, Family, Flag } from './commands/command.ts';
@@ -16,6 +16,7 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
   let code = 0;
   const run: Run = async (command, typed) => {
     refuseSetApart(typed);
+    refuseWithoutHelp(typed);
     refuseRepeated(command.flags, typed);
     const { values, origins } = await settings(command, typed, surroundings, () => sectionsOf(commands));
     if (origins.size > 0) surroundings.writeError(noteOf(origins));
@@ -85,8 +86,12 @@ function register(parser: Argv, list: readonly (Command | Family)[], run: Run): 
           for (const [name, argument] of Object.entries(one.positionals))
             command.positional(name, asToYargs(argument));
           for (const [line, what] of one.examples) command.example(line, what);
+          command.hide('version');
           for (const [name, flag] of Object.entries(one.flags)) command.option(name, asToYargs(flag));
-          return command;
+          const rare = Object.values(one.flags).filter(({ isRare }) => isRare === true);
+          return rare.length === 0
+            ? command
+            : command.showHidden(ALL, `with --help: ${rare.length} more flags`);
         },
         (typed) => run(one, typed),
       );
@@ -96,10 +101,28 @@ function register(parser: Argv, list: readonly (Command | Family)[], run: Run): 
 /** yargs shows a default, but does not set it: what was not typed may be configured. */
 function asToYargs({
   default: value,
-  ...flag
-}: Flag): Omit<Flag, 'default'> & Pick<Options, 'defaultDescription'> {
-  return value === undefined ? flag : { ...flag, defaultDescription: JSON.stringify(value) };
+  isRare,
+  type,
+  array,
+  requiresArg,
+  demandOption,
+  describe,
+  choices,
+}: Flag) {
+  return {
+    type,
+    describe,
+    ...(array === undefined ? {} : { array }),
+    ...(requiresArg === undefined ? {} : { requiresArg }),
+    ...(demandOption === undefined ? {} : { demandOption }),
+    ...(choices === undefined ? {} : { choices }),
+    ...(isRare === undefined ? {} : { hidden: true }),
+    ...(typeof value === 'string' ? { defaultDescription: value } : {}),
+  };
 }
+
+/** The flag that lets help show what it leaves out. */
+const ALL = 'all';
 
 const nameOf = ({ usage }: { readonly usage: string }) => usage.split(' ')[0]!;
 
@@ -110,6 +133,11 @@ const everyFlag = commands
 /** What stands behind `--` would be no argument of a command: a URL there would go unverified. */
 function refuseSetApart({ '--': apart = [] }: { readonly '--'?: readonly unknown[] }): void {
   if (apart.length > 0) throw new Problem('usage', 'nothing goes behind --: leave the two hyphens out');
+}
+
+/** It says what help shows; whoever gives it without help may mean that everything is to be verified. */
+function refuseWithoutHelp({ [ALL]: all }: { readonly [ALL]?: unknown }): void {
+  if (all !== undefined) throw new Problem('usage', `--${ALL} goes with --help, and shows every flag`);
 }
 
 /** A flag that takes one value was given one. */

@@ -7,6 +7,8 @@ export interface Flag {
   readonly array?: true;
   readonly requiresArg?: true;
   readonly demandOption?: true;
+  /** Whether `--help` leaves it out, and `--help --all` does not. */
+  readonly isRare?: true;
   /** Whether no message may repeat its value. */
   readonly isSecret?: true;
   /** Whether its value is a number. */

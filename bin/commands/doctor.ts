@@ -4,7 +4,7 @@ import { target } from './target.ts';
 
 export const doctor = command({
   usage: 'doctor [url]',
-  what: 'look, in seconds and a few requests, whether a server and its fixture are ready for verify',
+  what: 'look, in seconds, whether a server and its fixture are ready for verify',
   positionals: {
     url: { type: 'string', describe: '{base_url} of the target; may carry a path' },
   },

@@ -6,5 +6,5 @@ export const config = {
   type: 'string',
   requiresArg: true,
   configurable: 'by variable',
-  describe: `JSON file of what is not typed: an object for each command, with flags as keys (default: ${CONFIG_FILE}, where there is one); before it come variables such as IB_FIXTURE`,
+  describe: 'JSON file of flags, behind IB_URL and such',
 } as const;
