@@ -29,7 +29,7 @@ export async function binariesOf(version: string): Promise<string> {
   if (!existsSync(program)) {
     await mkdir(folder, { recursive: true });
     await writeFile(join(folder, 'package.json'), '{ "private": true }\n');
-    const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+    const flags = ['--ignore-scripts', '--no-audit', '--no-fund', '--loglevel=error'];
     await run('npm', ['install', ...flags, `${PACKAGE}@${version}`], { cwd: folder });
   }
   const { stdout } = await run(program, ['--version']);
