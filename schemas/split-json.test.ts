@@ -144,6 +144,9 @@ test('what no member can stand in is refused', async () => {
     '{"a":[1]]}',
     '{a:1}',
     '{"a":[{}',
+    ' \uFEFF{}',
+    '\uFEFF\uFEFF{}',
   ])
-    for (const size of [1, 3, 100]) assert.equal(await joined(text, [size]), undefined, text);
+    for (const sizes of [[1], [3], [1, 3], [100]])
+      assert.equal(await joined(text, sizes), undefined, `${JSON.stringify(text)} by ${sizes.join()}`);
 });
