@@ -25,7 +25,8 @@ describe('a base URL', () => {
     'http://a b/': /^http:\/\/a b\/: is not a URL/,
     'http://a%20b/': /: is not a URL/,
     'http://[::1': /: is not a URL/,
-    'http://xn--.example/': /: is not a URL/,
+    // Only a soft hyphen, which no name of a host keeps. (What "xn--" may stand before is for each URL parser to say.)
+    'http://\u00ad/': /^http:\/\/\\u\{ad\}\/: is not a URL/,
     'http://x:70000/': /^http:\/\/x:70000\/: there is no port 70000; the last one is 65535$/,
     'http://x:65536': /there is no port 65536/,
     'http://x:-1/': /: is not a URL/,

@@ -45,6 +45,13 @@ const strings = fc.oneof(
   fc.string({ maxLength: 4 }),
   fc.constantFrom('},{', '],', '"', '\\', '\\"},', 'é', '😀', '\u2028'),
 );
+/**
+ * Names are written without escapes: once the V8 of Node 24 and 26 has read a name with a backslash, `JSON.parse` may take
+ * another that is escaped for it (https://github.com/nodejs/node/issues/63785), and be wrong about what is expected.
+ */
+const names = fc
+  .oneof(strings, fc.constantFrom('users', 'deposits'))
+  .filter((name) => JSON.stringify(name) === `"${name}"`);
 const values = fc.letrec((tie) => ({
   value: fc.oneof(
     { depthSize: 'xsmall', maxDepth: 3 },
@@ -52,18 +59,12 @@ const values = fc.letrec((tie) => ({
     fc.double({ noNaN: true, noDefaultInfinity: true }),
     fc.constantFrom(null, true, false),
     fc.array(tie('value'), { maxLength: 3 }),
-    fc.dictionary(strings, tie('value'), { maxKeys: 3 }),
+    fc.dictionary(names, tie('value'), { maxKeys: 3 }),
   ),
 })).value;
 const texts = fc
   .tuple(
-    fc.dictionary(
-      fc.oneof(strings, fc.constantFrom('users', 'deposits')),
-      fc.oneof(fc.array(values), values),
-      {
-        maxKeys: 4,
-      },
-    ),
+    fc.dictionary(names, fc.oneof(fc.array(values), values), { maxKeys: 4 }),
     fc.constantFrom(undefined, 1, '\t', '\n'),
     fc.constantFrom('', '\uFEFF'),
   )
@@ -77,6 +78,13 @@ test('pieces of any size come to what JSON.parse makes of the whole', async () =
     }),
     { numRuns: 500 },
   );
+});
+
+test('names of members may be escaped, and hold what ends a name', async () => {
+  const whole = { '\\': [1], '"': [2, { a: 3 }], '\\"},': 4, '\n': ['x'], '},{': [], '"],': { a: 5 } };
+  const text = JSON.stringify(whole);
+  for (let size = 1; size <= text.length; size += 1)
+    assert.deepEqual(await joined(text, [size]), Object.assign(Object.create(null), whole), `by ${size}`);
 });
 
 test('of a text that is broken in one place, no piece passes that JSON.parse would refuse', async () => {
@@ -136,6 +144,9 @@ test('what no member can stand in is refused', async () => {
     '{"a":[1]]}',
     '{a:1}',
     '{"a":[{}',
+    ' \uFEFF{}',
+    '\uFEFF\uFEFF{}',
   ])
-    for (const size of [1, 3, 100]) assert.equal(await joined(text, [size]), undefined, text);
+    for (const sizes of [[1], [3], [1, 3], [100]])
+      assert.equal(await joined(text, sizes), undefined, `${JSON.stringify(text)} by ${sizes.join()}`);
 });

@@ -151,13 +151,16 @@ export async function* splitJson(blocks: AsyncIterable<Uint8Array>): AsyncGenera
     }
   }
 
+  let isFirstBlock = true;
   for await (const block of blocks) {
     const rest = buffer.subarray(from);
     if (rest.length > MOST_PENDING) throw new NotSplit();
     at -= from;
     from = 0;
     buffer = Buffer.concat([rest, block]);
-    if (state === 'start' && buffer.length >= 3 && buffer.toString('utf8', 0, 3) === BYTE_ORDER_MARK) at = 3;
+    // Behind anything else, a mark is none.
+    if (isFirstBlock && buffer.toString('utf8', 0, 3) === BYTE_ORDER_MARK) at = 3;
+    isFirstBlock = false;
     isNewBlock = true;
     yield* pieces();
   }
