@@ -23,6 +23,13 @@ export async function main(argv: readonly string[]): Promise<number> {
   process.stderr.on('error', () => undefined);
   const { env, stdout, stderr } = process;
   try {
+    // What the scripts of `completion` ask at each Tab: not even the command line is loaded for it.
+    const [first, ...words] = argv;
+    if (first === '__complete') {
+      const { answer } = await import('./completion/answer.ts');
+      await print(await answer(words));
+      return 0;
+    }
     // Loaded last: a signal that comes meanwhile is not lost.
     const { commandLine } = await import('./command-line.ts');
     return await commandLine(argv, {

@@ -9,9 +9,16 @@ export interface Flag {
   readonly demandOption?: true;
   /** Whether no message may repeat its value. */
   readonly isSecret?: true;
+  /** What of its value names a file. */
+  readonly names?: 'file' | 'format=file';
   readonly choices?: readonly string[];
+  /** What it may hold where it is not checked as `choices` are: words, or the name of what has them. */
+  readonly holds?: readonly string[] | Vocabulary;
   readonly default?: string | boolean | readonly string[];
 }
+
+/** Words that a value may be, in registries that are not loaded for the help. */
+export type Vocabulary = 'suites' | 'requirements' | 'faults' | 'variants';
 
 /** A command of the command line, as a value. */
 export interface Command {
@@ -70,8 +77,14 @@ export function command<const Given extends FlagTable = {}, const Placed extends
 /** A flag that takes one value. */
 export const text = { type: 'string', requiresArg: true } as const;
 
+/** A flag that takes the name of a file. */
+export const file = { ...text, names: 'file' } as const;
+
 /** A flag that may be repeated. */
 export const list = { type: 'string', array: true, default: [], requiresArg: true } as const;
+
+/** A flag that may be repeated, of `format` or `format=file`. */
+export const outputs = { ...list, names: 'format=file' } as const;
 
 /** A flag that is there or not. */
 export const onOff = { type: 'boolean', default: false } as const;

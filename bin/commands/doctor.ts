@@ -1,4 +1,4 @@
-import { command, list, onOff, text } from './command.ts';
+import { command, file, list, onOff, text } from './command.ts';
 
 export const doctor = command({
   usage: 'doctor <url>',
@@ -7,7 +7,7 @@ export const doctor = command({
     url: { type: 'string', demandOption: true, describe: '{base_url} of the target; may carry a path' },
   },
   flags: {
-    fixture: { ...text, describe: 'JSON file that says what is true of the target' },
+    fixture: { ...file, describe: 'JSON file that says what is true of the target' },
     partner: {
       ...text,
       describe: 'id of the partner whose key makes the calls (default: that of the first active key)',
@@ -18,7 +18,7 @@ export const doctor = command({
       describe: 'ms that an answer may take; all of it takes 5 s at most',
     },
     header: { ...list, describe: "'name: value' to send with every request; may be repeated" },
-    ca: { ...text, describe: 'PEM file of certificates to trust' },
+    ca: { ...file, describe: 'PEM file of certificates to trust' },
     insecure: { ...onOff, describe: 'do not check certificates' },
     'state-url': { ...text, describe: 'URL of the state hook, as for verify' },
     json: { ...onOff, describe: 'as JSON, for programs' },

@@ -1,4 +1,5 @@
 import type { Command, Family } from './command.ts';
+import { completion } from './completion.ts';
 import { diff } from './diff.ts';
 import { doctor } from './doctor.ts';
 import { fixture } from './fixture.ts';
@@ -22,4 +23,5 @@ export const commands: readonly (Command | Family)[] = [
   diff,
   healthcheck,
   selfTest,
+  completion,
 ];

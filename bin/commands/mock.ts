@@ -1,6 +1,7 @@
 import { clockModes } from '../../mock/clock.ts';
 import { sessionDefaults } from '../../mock/session-defaults.ts';
-import { command, list, onOff, text } from './command.ts';
+import { command, file, list, onOff, outputs, text } from './command.ts';
+import { gradeFormats } from './report-formats.ts';
 
 export const mock = command({
   usage: 'mock',
@@ -10,7 +11,7 @@ export const mock = command({
     host: { ...text, default: '127.0.0.1', describe: 'address to listen on' },
     'base-path': { ...text, default: '/', describe: 'path of {base_url}' },
     fixture: {
-      ...text,
+      ...file,
       describe: 'JSON file with partners, keys, users and deposits (default: the built-in one)',
     },
     limits: {
@@ -20,9 +21,14 @@ export const mock = command({
       requiresArg: true,
       describe: 'whether the rate limiters of the fixture work',
     },
-    fault: { ...text, describe: 'deviate from the interface in one way; `--fault list` lists them' },
+    fault: {
+      ...text,
+      holds: 'faults',
+      describe: 'deviate from the interface in one way; `--fault list` lists them',
+    },
     variant: {
       ...text,
+      holds: 'variants',
       describe: 'answer in another way that the interface allows; `--variant list` lists them',
     },
     chaos: {
@@ -37,7 +43,8 @@ export const mock = command({
     },
     delay: { ...text, default: '0', describe: 'ms that every answer is held back' },
     scorecard: {
-      ...list,
+      ...outputs,
+      holds: gradeFormats,
       describe: 'format or format=file (json, junit, text): grades the clients at the end; may be repeated',
     },
     watch: { ...onOff, describe: 'load the fixture again when its file changes' },
@@ -66,8 +73,8 @@ export const mock = command({
       describe:
         'what callers of the admin API have to present (default: none on loopback, else a new one, printed)',
     },
-    'tls-cert': { ...text, describe: 'PEM file of a certificate: serve https' },
-    'tls-key': { ...text, describe: 'PEM file of its key' },
+    'tls-cert': { ...file, describe: 'PEM file of a certificate: serve https' },
+    'tls-key': { ...file, describe: 'PEM file of its key' },
     cors: { ...onOff, describe: 'let pages of any origin call the service' },
     log: {
       type: 'string',

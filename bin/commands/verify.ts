@@ -1,5 +1,5 @@
 import { defaults } from '../defaults.ts';
-import { command, list, onOff, text } from './command.ts';
+import { command, file, list, onOff, outputs, text } from './command.ts';
 import { reportFormats, transcriptFormats } from './report-formats.ts';
 
 export const verify = command({
@@ -7,7 +7,7 @@ export const verify = command({
   what: 'verify a server, or the mock where no URL is given',
   positionals: { url: { type: 'string', describe: '{base_url} of the target; may carry a path' } },
   flags: {
-    fixture: { ...text, describe: 'JSON file that says what is true of the target' },
+    fixture: { ...file, describe: 'JSON file that says what is true of the target' },
     partner: {
       ...text,
       describe: 'id of the partner whose key makes the calls (default: that of the first active key)',
@@ -19,9 +19,9 @@ export const verify = command({
       default: String(defaults.concurrency),
       describe: 'requests at once to an endpoint',
     },
-    suite: { ...list, describe: 'check this suite only; may be repeated' },
-    only: { ...list, describe: 'check this requirement only; may be repeated' },
-    skip: { ...list, describe: 'leave this requirement out; may be repeated' },
+    suite: { ...list, holds: 'suites', describe: 'check this suite only; may be repeated' },
+    only: { ...list, holds: 'requirements', describe: 'check this requirement only; may be repeated' },
+    skip: { ...list, holds: 'requirements', describe: 'leave this requirement out; may be repeated' },
     timeout: { ...text, default: String(defaults.timeoutMs), describe: 'ms that an answer may take' },
     'max-duration': {
       ...text,
@@ -36,7 +36,7 @@ export const verify = command({
     plan: { ...onOff, describe: 'say what the run would take and what would be cut, and send nothing' },
     strict: { ...onOff, describe: 'fail on recommended requirements too' },
     baseline: {
-      ...text,
+      ...file,
       describe: 'JSON file of known failures, each with its reason: they do not fail the run',
     },
     'update-baseline': {
@@ -48,10 +48,11 @@ export const verify = command({
       describe: 'exit 0 where nothing failed but something could not be judged',
     },
     header: { ...list, describe: "'name: value' to send with every request; may be repeated" },
-    ca: { ...text, describe: 'PEM file of certificates to trust' },
+    ca: { ...file, describe: 'PEM file of certificates to trust' },
     insecure: { ...onOff, describe: 'do not check certificates' },
     report: {
-      ...list,
+      ...outputs,
+      holds: [...reportFormats, ...transcriptFormats],
       describe: `format or format=file (${[...reportFormats, ...transcriptFormats].join(', ')}); may be repeated`,
     },
     'state-url': {

@@ -59,6 +59,11 @@ describe('the installed package', { concurrency: 4 }, () => {
             'dist/THIRD-PARTY-LICENSES.txt',
             // What the admin API serves to people.
             'dist/mock/page/generated/page.html',
+            // What completion prints, and what it knows of the catalogue.
+            'dist/bin/completion/ib-conformance.bash',
+            'dist/bin/completion/ib-conformance.fish',
+            'dist/bin/completion/ib-conformance.zsh',
+            'dist/suites/catalogue.snapshot.json',
           ].includes(file),
       );
     assert.deepEqual(others, []);
