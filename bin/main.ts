@@ -1,4 +1,5 @@
 import { fstatSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { Problem } from '../schemas/problem.ts';
 import { wantsColor, type Sink } from './color.ts';
 import { exitCodes, explain } from './exit-codes.ts';
@@ -39,6 +40,13 @@ export async function main(argv: readonly string[]): Promise<number> {
       // oxlint-disable-next-line unicorn/no-process-exit
       leave: (code) => process.exit(code),
       writeError,
+      // Standard input is not opened for commands that do not read it.
+      ...(isatty(0) && stderr.isTTY
+        ? {
+            converse: async () =>
+              (await import('./init/conversation.ts')).conversation(process.stdin, stderr, signal),
+          }
+        : {}),
       isTerminal: stderr.isTTY,
       terminal: {
         color: wantsColor(env, sinkOf(stdout)),

@@ -4,6 +4,7 @@ import { diff } from './diff.ts';
 import { doctor } from './doctor.ts';
 import { fixture } from './fixture.ts';
 import { healthcheck } from './healthcheck.ts';
+import { init } from './init.ts';
 import { judge } from './judge.ts';
 import { mock } from './mock.ts';
 import { report } from './report.ts';
@@ -15,6 +16,7 @@ import { verify } from './verify.ts';
 export const commands: readonly (Command | Family)[] = [
   verify,
   doctor,
+  init,
   mock,
   requirements,
   fixture,

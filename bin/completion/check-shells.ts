@@ -1,13 +1,13 @@
 /** The scripts of `completion` in real shells, on a terminal where they want one (`npm run test:completion`). */
 import assert from 'node:assert/strict';
-import { execFile, spawn, spawnSync } from 'node:child_process';
+import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import type { Readable } from 'node:stream';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { missingTools, onTerminal } from '../on-terminal.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
 const programs = join(folder, 'programs');
@@ -61,46 +61,29 @@ const typed = {
 } as const;
 
 for (const [shell, { start, file, lines }] of Object.entries(typed))
-  test(`${shell} completes what is typed`, { skip: missing('script', shell), timeout: 240_000 }, async () => {
-    writeFileSync(join(folder, file), [...lines, "PS1='next> '", ''].join('\n'));
-    const command = `stty cols 200 rows 50; exec ${start}`;
-    const terminal = spawn('script', ['-qec', command, '/dev/null'], { cwd: folder, env });
-    try {
-      const until = reader(terminal.stdout);
-      await until('next> ');
-      for (const [line, words] of Object.entries(completed)) {
-        // Behind the Tab, at the beginning of the line (Ctrl-A): print its words, each in brackets.
-        terminal.stdin.write(`${line}\t\u0001printf '<%s>' \r`);
-        const shown = await until('next> ');
-        const program = line.startsWith('~') ? join(programs, 'ib-conformance') : 'ib-conformance';
-        const printed = [program, ...words].map((word) => `<${word}>`).join('');
-        assert.ok(shown.includes(`\n${printed}`) || shown.includes(`\r${printed}`), `${line}: ${shown}`);
+  test(
+    `${shell} completes what is typed`,
+    { skip: missingTools(`completion in ${shell}`, 'script', shell), timeout: 240_000 },
+    async () => {
+      writeFileSync(join(folder, file), [...lines, "PS1='next> '", ''].join('\n'));
+      const { until, type, end } = onTerminal(start, { cwd: folder, env });
+      try {
+        await until('next> ');
+        for (const [line, words] of Object.entries(completed)) {
+          // Behind the Tab, at the beginning of the line (Ctrl-A): print its words, each in brackets.
+          type(`${line}\t\u0001printf '<%s>' \r`);
+          const shown = await until('next> ');
+          const program = line.startsWith('~') ? join(programs, 'ib-conformance') : 'ib-conformance';
+          const printed = [program, ...words].map((word) => `<${word}>`).join('');
+          assert.ok(shown.includes(`\n${printed}`) || shown.includes(`\r${printed}`), `${line}: ${shown}`);
+        }
+      } finally {
+        end();
       }
-    } finally {
-      terminal.kill('SIGKILL');
-    }
-  });
+    },
+  );
 
-/** Reads on until a text has come, and gives what came with it. */
-function reader(stream: Readable): (end: string) => Promise<string> {
-  const chunks = stream.setEncoding('utf8')[Symbol.asyncIterator]() as AsyncIterator<string>;
-  let shown = '';
-  return async (end) => {
-    for (;;) {
-      const at = shown.indexOf(end);
-      if (at >= 0) {
-        const before = shown.slice(0, at);
-        shown = shown.slice(at + end.length);
-        return before;
-      }
-      const { value, done } = await chunks.next();
-      assert.ok(done !== true, `the shell ended behind: ${shown}`);
-      shown += value;
-    }
-  };
-}
-
-describe('fish', { skip: missing('fish') }, () => {
+describe('fish', { skip: missingTools('completion in fish', 'fish') }, () => {
   for (const [line, words] of Object.entries(completed))
     test(`completes ${line}`, async () => {
       const script = `ib-conformance completion fish | source; complete -C '${line.replaceAll('\\', '\\\\')}'`;
@@ -112,13 +95,3 @@ describe('fish', { skip: missing('fish') }, () => {
       assert.deepEqual(found, words.at(-1) === 'oth' ? [''] : [words.at(-1), '']);
     });
 });
-
-/** Why it cannot be tried here, told aloud too. */
-function missing(...tools: readonly string[]): string | false {
-  const lacking = tools.filter((tool) => spawnSync(tool, ['--version']).status !== 0);
-  if (lacking.length === 0) return false;
-  process.stderr.write(
-    `\n!!! NOT CHECKED: completion in ${tools.at(-1)}, for there is no ${lacking.join(', ')}\n\n`,
-  );
-  return `there is no ${lacking.join(', ')}`;
-}

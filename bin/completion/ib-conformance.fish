@@ -1,7 +1,7 @@
 # Completion of ib-conformance in fish, 3 or later. What may stand where, the program says itself.
 function __ib_conformance_complete
     set -l words (commandline -opc)
-    set -l current (commandline -ct)
+    set -l current (commandline -ct | string unescape; or commandline -ct)
     set -l program (string replace -r '^~(?=/)' -- $HOME $words[1])
     set -e words[1]
     for line in ($program __complete $words "$current" 2>/dev/null)
