@@ -106,7 +106,7 @@ const free: ReadonlySet<string> = new Set(
   [
     'partner cases seed concurrency timeout max-duration max-requests rate header state-url replay url',
     'port host base-path chaos chaos-seed delay journal max-worlds admin-port admin-token',
-    'users deposits partners',
+    'users deposits partners member executed',
   ].flatMap((names) => names.split(' ')),
 );
 

@@ -5,7 +5,7 @@ import { mkdirSync, mkdtempSync, symlinkSync, writeFileSync } from 'node:fs';
 import { rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { after, describe, test } from 'node:test';
+import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { missingTools, onTerminal } from '../on-terminal.ts';
 
@@ -84,10 +84,15 @@ for (const [shell, { start, file, lines }] of Object.entries(typed))
   );
 
 describe('fish', { skip: missingTools('completion in fish', 'fish') }, () => {
+  const script = join(folder, 'completion.fish');
+  before(async () => {
+    const { stdout } = await promisify(execFile)('ib-conformance', ['completion', 'fish'], { env });
+    writeFileSync(script, stdout);
+  });
   for (const [line, words] of Object.entries(completed))
     test(`completes ${line}`, async () => {
-      const script = `ib-conformance completion fish | source; complete -C '${line.replaceAll('\\', '\\\\')}'`;
-      const { stdout } = await promisify(execFile)('fish', ['--no-config', '-c', script], {
+      const typed = `source ${script}; complete -C '${line.replaceAll('\\', '\\\\')}'`;
+      const { stdout } = await promisify(execFile)('fish', ['--no-config', '-c', typed], {
         cwd: folder,
         env,
       });
