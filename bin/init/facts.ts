@@ -22,12 +22,11 @@ export function factsOf(
   const { is_under_ib: isMember, date_joined: joined } = fieldsOf200(membership);
   const { status: state, amountInUsd, executedAt } = fieldsOf200(deposit);
   const user = { user_id: member, partner: PARTNER, date_joined: inUtc(joined) };
+  // With an amount it is EXECUTED, or no deposit of a fixture.
   const found = { reference_id: executed, user_id: member, state, amountInUsd, executedAt };
   return {
     ...(isMember === true && isGood({ users: [user] }) ? { user: user as FixtureUser } : {}),
-    ...(state === 'EXECUTED' && isGood({ deposits: [found] })
-      ? { deposit: found as FixtureExecutedDeposit }
-      : {}),
+    ...(isGood({ deposits: [found] }) ? { deposit: found as FixtureExecutedDeposit } : {}),
   };
 }
 

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -137,6 +137,15 @@ test('files that are there already are named before anything is asked, and stay;
   assert.deepEqual(asked, []);
   assert.equal((await init(['--url', mock.url, '--yes', '--force'], { env })).code, 0);
   for (const file of files) assert.notEqual(readFileSync(file, 'utf8'), 'mine');
+});
+
+test('where one of the files cannot be written, none is', async () => {
+  await using mock = await startMock({});
+  mkdirSync(files[1]!);
+  const { code, error } = await init(['--url', mock.url, '--yes', '--force'], { env });
+  assert.equal(code, 2);
+  assert.match(error, /ib-conformance\.config\.json: the configuration cannot be written: it is a folder/);
+  assert.deepEqual(readdirSync('.'), [files[1]]);
 });
 
 test('a server that is not there: the doctor says so, and nothing is written unless that is wished', async () => {
