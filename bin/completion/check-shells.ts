@@ -91,8 +91,8 @@ describe('fish', { skip: missingTools('completion in fish', 'fish') }, () => {
   });
   for (const [line, words] of Object.entries(completed))
     test(`completes ${line}`, async () => {
-      const typed = `source ${script}; complete -C '${line.replaceAll('\\', '\\\\')}'`;
-      const { stdout } = await promisify(execFile)('fish', ['--no-config', '-c', typed], {
+      const command = `source ${script}; complete -C '${line.replaceAll('\\', '\\\\')}'`;
+      const { stdout } = await promisify(execFile)('fish', ['--no-config', '-c', command], {
         cwd: folder,
         env,
       });
