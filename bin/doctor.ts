@@ -1,22 +1,13 @@
 import { renderJson, renderCheckup } from '../reports/index.ts';
 import type { Checkup } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
-import {
-  catalogue,
-  createClient,
-  examine,
-  knowledge,
-  realClock,
-  realLines,
-  stateHookAt,
-} from '../suites/index.ts';
 import { trustOf } from './certificates.ts';
-import { defaults, ourHeaders } from './defaults.ts';
+import { ourHeaders } from './defaults.ts';
+import { examination } from './examination.ts';
 import { exitCodes } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
 import type { Surroundings } from './surroundings.ts';
 import { headerFields, targetUrl, wholeNumber } from './values.ts';
-import { version } from './version.ts';
 
 /** The flags of `doctor`, as they were typed. */
 export interface DoctorFlags {
@@ -31,7 +22,8 @@ export interface DoctorFlags {
   readonly json: boolean;
 }
 
-const codeOf = {
+/** How a checkup ends the process. */
+export const codeOfCheckup = {
   well: exitCodes.conformant[0],
   ill: exitCodes.nonconformant[0],
   unreachable: exitCodes.unreachable[0],
@@ -48,31 +40,20 @@ export async function doctor(flags: DoctorFlags, surroundings: Surroundings): Pr
   const stateUrl = flags.stateUrl === undefined ? undefined : targetUrl(flags.stateUrl);
   const trust = await trustOf(flags);
   const fixture = await loadFixture(flags.fixture, env);
-  const checkup = await examine({
+  const checkup = await examination({
     target,
     fixture,
-    known: knowledge(fixture, flags.partner),
-    run: {
-      ...defaults,
-      requirements: catalogue,
-      skip: new Set(),
-      seed: 1,
-      maxRequests: Number.POSITIVE_INFINITY,
-    },
+    partner: flags.partner,
     timeoutMs,
     headers,
     trust,
-    ...(stateUrl === undefined ? {} : { stateHook: stateHookAt(stateUrl, timeoutMs) }),
-    clock: realClock,
+    ...(stateUrl === undefined ? {} : { stateUrl }),
     signal,
-    lines: realLines,
-    connect: createClient,
-    version,
     notes:
       flags.fixture === undefined
         ? ['No --fixture was given: the target was taken to hold the built-in one.']
         : [],
   });
   await print(flags.json ? renderJson(checkup) : renderCheckup(checkup, terminal));
-  return signal.aborted ? exitCodes.interrupted[0] : codeOf[checkup.verdict];
+  return signal.aborted ? exitCodes.interrupted[0] : codeOfCheckup[checkup.verdict];
 }

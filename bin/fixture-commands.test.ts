@@ -137,7 +137,7 @@ test('a large file is read in pieces, and what is wrong with it is said as with 
   };
   const end = whole.lastIndexOf('"reference_id"');
   await says(`${whole.slice(0, end)}"x":1,${whole.slice(end)}`, /deposits\[79999\] has an unknown key "x"/);
-  await says(`${whole.slice(0, end)},${whole.slice(end)}`, /broken\.json:160016:\d+: is not JSON/);
+  await says(`${whole.slice(0, end)},${whole.slice(end)}`, /broken\.json:160017:\d+: is not JSON/);
   const [line = ''] = whole.slice(end).split('\n');
   await says(
     whole.replace(`{${line}`, `{${line},{${line}`),

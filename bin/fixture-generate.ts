@@ -1,6 +1,7 @@
 import { Problem } from '../schemas/problem.ts';
 import { generatedFixture } from './fixture/generate.ts';
 import { writeOutputs } from './fixture/output.ts';
+import { schemaReference } from './schema-reference.ts';
 import type { Surroundings } from './surroundings.ts';
 import { wholeNumber } from './values.ts';
 
@@ -35,6 +36,8 @@ export async function generateFixture(flags: GenerateFlags, surroundings: Surrou
       'usage',
       `--deposits ${amount.deposits}: every deposit is a user's; give --users 1 or more`,
     );
-  const chunks = generatedFixture(amount, seed, flags.noBecomes ? 'staying' : 'becoming');
+  // What goes to standard output is mostly led into a file here.
+  const schema = schemaReference('fixture', flags.output ?? 'fixture.json');
+  const chunks = generatedFixture(amount, seed, flags.noBecomes ? 'staying' : 'becoming', schema);
   await writeOutputs([{ chunks, file: flags.output, what: 'the fixture' }], surroundings);
 }

@@ -19,6 +19,9 @@ function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
 const spared: Readonly<Record<string, readonly string[]>> = {
   'main.ts': ['yargs'],
   'command-line.ts': ['fast-check', 'undici', 'jsonc-parser', 'polka', 'node:http'],
+  'completion/answer.ts': ['fast-check', 'undici', 'jsonc-parser', 'polka', 'node:http', 'yargs'],
+  '../mock/faults.ts': ['fast-check', 'undici', 'jsonc-parser', 'polka', 'node:http', 'yargs'],
+  '../mock/variants.ts': ['fast-check', 'undici', 'jsonc-parser', 'polka', 'node:http', 'yargs'],
   'mock.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],
   'api/index.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],
   'api/mock.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],

@@ -1,4 +1,5 @@
 import { fstatSync } from 'node:fs';
+import { isatty } from 'node:tty';
 import { Problem } from '../schemas/problem.ts';
 import { wantsColor, type Sink } from './color.ts';
 import { CONFIG_FILE } from './config/flag.ts';
@@ -24,6 +25,13 @@ export async function main(argv: readonly string[]): Promise<number> {
   process.stderr.on('error', () => undefined);
   const { env, stdout, stderr } = process;
   try {
+    // What the scripts of `completion` ask at each Tab: not even the command line is loaded for it.
+    const [first, ...words] = argv;
+    if (first === '__complete') {
+      const { answer } = await import('./completion/answer.ts');
+      await print(await answer(words));
+      return 0;
+    }
     // Loaded last: a signal that comes meanwhile is not lost.
     const { commandLine } = await import('./command-line.ts');
     return await commandLine(argv, {
@@ -34,6 +42,13 @@ export async function main(argv: readonly string[]): Promise<number> {
       // oxlint-disable-next-line unicorn/no-process-exit
       leave: (code) => process.exit(code),
       writeError,
+      // Standard input is not opened for commands that do not read it.
+      ...(isatty(0) && stderr.isTTY
+        ? {
+            converse: async () =>
+              (await import('./init/conversation.ts')).conversation(process.stdin, stderr, signal),
+          }
+        : {}),
       isTerminal: stderr.isTTY,
       terminal: {
         color: wantsColor(env, sinkOf(stdout)),

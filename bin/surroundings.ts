@@ -1,3 +1,5 @@
+import type { Conversation } from './init/conversation.ts';
+
 /** All that a command sees of the process it runs in. */
 export interface Surroundings {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -10,6 +12,8 @@ export interface Surroundings {
   /** Ends the process at once, with what waits on standard output: a pipe that nobody reads keeps it for ever. */
   readonly leave?: (exitCode: number) => void;
   readonly writeError: (text: string) => void;
+  /** Opens a conversation with the person at the terminal; missing where nobody can be asked. */
+  readonly converse?: () => Promise<Conversation>;
   /** Whether a person watches standard error. */
   readonly isTerminal: boolean;
   /** How standard output shows colour and width. */

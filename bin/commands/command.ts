@@ -22,8 +22,13 @@ export interface Flag {
   /** Names of flags that it sets aside where they are configured, and not typed with it. */
   readonly setsAside?: readonly string[];
   readonly choices?: readonly string[];
+  /** What it may hold where it is not checked as `choices` are: words, or the name of what has them. */
+  readonly holds?: readonly string[] | Vocabulary;
   readonly default?: string | boolean | readonly string[];
 }
+
+/** Words that a value may be, in registries that are not loaded for the help. */
+export type Vocabulary = 'suites' | 'requirements' | 'faults' | 'variants';
 
 /** A command of the command line, as a value. */
 export interface Command {

@@ -1,7 +1,7 @@
-import { command, list, onOff } from './command.ts';
+import { command, onOff, outputs } from './command.ts';
 import { comparisonFormats } from './report-formats.ts';
 
-const file = { type: 'string', demandOption: true } as const;
+const file = { type: 'string', names: 'file', demandOption: true } as const;
 
 export const diff = command({
   usage: 'diff <before> <after>',
@@ -12,7 +12,8 @@ export const diff = command({
   },
   flags: {
     format: {
-      ...list,
+      ...outputs,
+      holds: comparisonFormats,
       describe: `format or format=file (${comparisonFormats.join(', ')}); may be repeated (default: console)`,
     },
     'allow-incomplete': {

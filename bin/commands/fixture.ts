@@ -1,11 +1,11 @@
-import { command, onOff, text, type Family } from './command.ts';
+import { command, file, onOff, text, type Family } from './command.ts';
 
-const file = { type: 'string', demandOption: true, describe: 'the fixture' } as const;
+const placed = { type: 'string', names: 'file', demandOption: true, describe: 'the fixture' } as const;
 
 const check = command({
   usage: 'check <file>',
   what: 'say what is wrong with a fixture, and what it leaves unchecked',
-  positionals: { file },
+  positionals: { file: placed },
   run: async (flags, { env, print }) => {
     const { checkFixture } = await import('../fixture-check.ts');
     await print(await checkFixture(flags.file, env));
@@ -25,7 +25,7 @@ const generate = command({
       ...onOff,
       describe: 'let no pending deposit become EXECUTED by itself: no database does',
     },
-    output: { ...text, describe: 'file to write (default: standard output)' },
+    output: { ...file, describe: 'file to write (default: standard output)' },
   },
   examples: [
     ['$0 fixture generate --output f.json', 'a fixture of a thousand users and deposits'],
@@ -44,7 +44,7 @@ const generate = command({
 const exporting = command({
   usage: 'export <file>',
   what: 'write a fixture as data for the database of your server; it holds the keys',
-  positionals: { file },
+  positionals: { file: placed },
   flags: {
     format: {
       type: 'string',
@@ -53,7 +53,7 @@ const exporting = command({
       requiresArg: true,
       describe: 'sql for PostgreSQL and SQLite; csv, a file for each table; ndjson, an object a line',
     },
-    output: { ...text, describe: 'file to write (default: standard output); for csv a folder' },
+    output: { ...file, describe: 'file to write (default: standard output); for csv a folder' },
   },
   examples: [
     ['$0 fixture export f.json --format sql | psql -v ON_ERROR_STOP=1 testdb', 'fill a database'],

@@ -1,8 +1,10 @@
 import type { Command, Family } from './command.ts';
+import { completion } from './completion.ts';
 import { diff } from './diff.ts';
 import { doctor } from './doctor.ts';
 import { fixture } from './fixture.ts';
 import { healthcheck } from './healthcheck.ts';
+import { init } from './init.ts';
 import { judge } from './judge.ts';
 import { mock } from './mock.ts';
 import { report } from './report.ts';
@@ -14,6 +16,7 @@ import { verify } from './verify.ts';
 export const commands: readonly (Command | Family)[] = [
   verify,
   doctor,
+  init,
   mock,
   requirements,
   fixture,
@@ -22,4 +25,5 @@ export const commands: readonly (Command | Family)[] = [
   diff,
   healthcheck,
   selfTest,
+  completion,
 ];

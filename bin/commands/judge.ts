@@ -1,14 +1,24 @@
-import { command, list, onOff, text } from './command.ts';
+import { command, file, onOff, outputs } from './command.ts';
+import { reportFormats } from './report-formats.ts';
 
 export const judge = command({
   usage: 'judge <file>',
   what: 'judge a recorded run again, without its target',
   positionals: {
-    file: { type: 'string', demandOption: true, describe: 'what `verify --report ndjson=file` wrote' },
+    file: {
+      type: 'string',
+      names: 'file',
+      demandOption: true,
+      describe: 'what `verify --report ndjson=file` wrote',
+    },
   },
   flags: {
-    report: { ...list, describe: 'format or format=file, as of verify; may be repeated' },
-    baseline: { ...text, describe: 'JSON file of known failures, each with its reason: they do not fail it' },
+    report: {
+      ...outputs,
+      holds: reportFormats,
+      describe: 'format or format=file, as of verify; may be repeated',
+    },
+    baseline: { ...file, describe: 'JSON file of known failures, each with its reason: they do not fail it' },
     strict: { ...onOff, describe: 'fail on recommended requirements too' },
     'allow-incomplete': {
       ...onOff,

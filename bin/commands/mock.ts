@@ -1,6 +1,7 @@
 import { clockModes } from '../../mock/clock.ts';
 import { sessionDefaults } from '../../mock/session-defaults.ts';
 import { config } from '../config/flag.ts';
+import { gradeFormats } from './report-formats.ts';
 import { command, file, list, number, onOff, outputs, text } from './command.ts';
 
 export const mock = command({
@@ -21,9 +22,10 @@ export const mock = command({
       requiresArg: true,
       describe: 'whether rate limiters work',
     },
-    fault: { ...text, describe: 'deviate in one way; `list` lists them' },
+    fault: { ...text, holds: 'faults', describe: 'deviate in one way; `list` lists them' },
     variant: {
       ...text,
+      holds: 'variants',
       describe: 'answer in another legal way; or `list`',
     },
     chaos: {
@@ -41,6 +43,7 @@ export const mock = command({
     scorecard: {
       isRare: true,
       ...outputs,
+      holds: gradeFormats,
       describe: 'format or format=file (json, junit, text): grades the clients at the end; repeatable',
     },
     watch: { ...onOff, describe: 'load the fixture again when it changes' },

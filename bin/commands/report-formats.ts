@@ -15,3 +15,6 @@ export const comparisonFormats: readonly string[] = ['console', 'markdown', 'jso
 
 /** What is written while a run goes on: no report of its record. */
 export const transcriptFormats: readonly string[] = ['ndjson'];
+
+/** The same for scorecards of a client. */
+export const gradeFormats: readonly string[] = ['json', 'junit', 'text'];

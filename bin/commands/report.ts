@@ -1,15 +1,21 @@
-import { command, list } from './command.ts';
+import { command, outputs } from './command.ts';
 import { reportFormats } from './report-formats.ts';
 
 export const report = command({
   usage: 'report <file>',
   what: 'render the record of a run that is over',
   positionals: {
-    file: { type: 'string', demandOption: true, describe: 'what `verify --report json=file` wrote' },
+    file: {
+      type: 'string',
+      names: 'file',
+      demandOption: true,
+      describe: 'what `verify --report json=file` wrote',
+    },
   },
   flags: {
     format: {
-      ...list,
+      ...outputs,
+      holds: reportFormats,
       describe: `format or format=file (${reportFormats.join(', ')}); may be repeated (default: console)`,
     },
   },

@@ -25,9 +25,9 @@ export const verify = command({
       default: String(defaults.concurrency),
       describe: 'requests at once to an endpoint',
     },
-    suite: { ...list, describe: 'check this suite only; repeatable' },
-    only: { ...list, describe: 'check this requirement only; repeatable' },
-    skip: { ...list, describe: 'leave this requirement out; repeatable' },
+    suite: { ...list, holds: 'suites', describe: 'check this suite only; repeatable' },
+    only: { ...list, holds: 'requirements', describe: 'check this requirement only; repeatable' },
+    skip: { ...list, holds: 'requirements', describe: 'leave this requirement out; repeatable' },
     timeout: {
       isRare: true,
       ...number,
@@ -76,6 +76,7 @@ export const verify = command({
     insecure: { ...target.insecure, isRare: true },
     report: {
       ...outputs,
+      holds: [...reportFormats, ...transcriptFormats],
       describe: `${[...reportFormats, ...transcriptFormats].join(', ')}, or format=file; repeatable`,
     },
     'state-url': { ...target['state-url'], isRare: true },

@@ -5,6 +5,7 @@ export const CONFIG_FILE = 'ib-conformance.config.json';
 export const config = {
   type: 'string',
   requiresArg: true,
+  names: 'file',
   configurable: 'by variable',
   describe: 'JSON file of flags, behind IB_URL and such',
 } as const;

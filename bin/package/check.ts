@@ -59,6 +59,11 @@ describe('the installed package', { concurrency: 4 }, () => {
             'dist/THIRD-PARTY-LICENSES.txt',
             // What the admin API serves to people.
             'dist/mock/page/generated/page.html',
+            // What completion prints, and what it knows of the catalogue.
+            'dist/bin/completion/ib-conformance.bash',
+            'dist/bin/completion/ib-conformance.fish',
+            'dist/bin/completion/ib-conformance.zsh',
+            'dist/suites/catalogue.snapshot.json',
           ].includes(file),
       );
     assert.deepEqual(others, []);
@@ -85,7 +90,15 @@ describe('the installed package', { concurrency: 4 }, () => {
     await tool('attw', [tarball, '--profile', 'esm-only']);
   });
 
-  for (const argv of [['--help'], ['verify', '--help'], ['mock', '--help'], ['--version'], ['requirements']])
+  for (const argv of [
+    ['--help'],
+    ['verify', '--help'],
+    ['mock', '--help'],
+    ['--version'],
+    ['requirements'],
+    ['completion', 'zsh'],
+    ['__complete', 'verify', '--only', ''],
+  ])
     test(`${argv.join(' ')} says what the sources say`, async () => {
       const source = await run(process.execPath, [join(root, 'bin/ib-conformance.mjs'), ...argv], inFolder);
       assert.equal((await ours(argv)).stdout, source.stdout);

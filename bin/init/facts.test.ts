@@ -1,0 +1,75 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { checkFixture } from '../../schemas/check-fixture.ts';
+import { answerOf } from '../../suites/sample-answers.ts';
+import { factsOf, fixtureOf, supposed } from './facts.ts';
+
+const member = '11111111-1111-4111-8111-111111111111';
+const executed = 'd1111111-1111-1111-8111-111111111111';
+const asked = { member, executed };
+const bodies = [
+  { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999Z' },
+  { status: 'EXECUTED', amountInUsd: 250.5, executedAt: 1705314600000 },
+] as const;
+const good = [answerOf(200, bodies[0]), answerOf(200, bodies[1])] as const;
+
+test('what a server says of a member and of a deposit stands in the fixture', () => {
+  const fixture = fixtureOf(factsOf(asked, ...good), './s.json');
+  assert.deepEqual(checkFixture(fixture, 'f', { IB_API_KEY: 'k' }).apiKeys, [
+    { key: 'k', partner: 'partner', state: 'active' },
+  ]);
+  assert.deepEqual(fixture, {
+    $schema: './s.json',
+    partners: [{ id: 'partner' }],
+    apiKeys: [{ key: '${IB_API_KEY}', partner: 'partner', state: 'active' }],
+    users: [{ user_id: member, partner: 'partner', date_joined: '2024-02-29T23:59:59.999Z' }],
+    deposits: [
+      {
+        reference_id: executed,
+        user_id: member,
+        state: 'EXECUTED',
+        amountInUsd: 250.5,
+        executedAt: 1705314600000,
+      },
+    ],
+  });
+});
+
+test('a date with an offset is the same instant in UTC', () => {
+  const answer = answerOf(200, { is_under_ib: true, date_joined: '2024-03-01T01:00:00+01:00' });
+  assert.equal(factsOf(asked, answer, undefined).user?.date_joined, '2024-03-01T00:00:00.000Z');
+});
+
+/** Answers that say nothing that a fixture could hold. */
+const unsaid: Readonly<
+  Record<string, Parameters<typeof factsOf> extends [unknown, ...infer Answers] ? Answers : never>
+> = {
+  'no answer': [undefined, undefined],
+  trouble: [
+    { kind: 'trouble', code: 'timeout', words: '' },
+    { kind: 'trouble', code: 'network', words: '' },
+  ],
+  refusals: [answerOf(401, { error: 'Unauthorized' }), answerOf(404, { error: 'Deposit not found' })],
+  'no member, and pending': [
+    answerOf(200, { is_under_ib: false, date_joined: '2024-02-29T23:59:59.999Z' }),
+    answerOf(200, { status: 'pending', amountInUsd: 1, executedAt: 1 }),
+  ],
+  'no date, and an amount as text': [
+    answerOf(200, { is_under_ib: true, date_joined: 'yesterday' }),
+    answerOf(200, { status: 'EXECUTED', amountInUsd: '1', executedAt: 1 }),
+  ],
+  'the right words with the wrong status': [answerOf(201, bodies[0]), answerOf(500, bodies[1])],
+};
+
+for (const [what, answers] of Object.entries(unsaid))
+  test(`${what}: neither is written, both are held against the server`, () => {
+    const facts = factsOf(asked, ...answers);
+    const { users, deposits } = fixtureOf(facts, '');
+    assert.deepEqual([users, deposits], [[], []]);
+    const held = checkFixture(supposed({ url: '', key: 'k', ...asked }, facts), 'f', {});
+    assert.deepEqual([held.users![0]!.user_id, held.deposits![0]!.reference_id], [member, executed]);
+  });
+
+test('a deposit without its user is not written: it would be of nobody', () => {
+  assert.deepEqual(fixtureOf(factsOf(asked, undefined, good[1]), '').deposits, []);
+});

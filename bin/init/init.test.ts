@@ -1,0 +1,208 @@
+import assert from 'node:assert/strict';
+import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { beforeEach, test } from 'node:test';
+import { startMock } from '../../mock/server.ts';
+import { Problem } from '../../schemas/problem.ts';
+import { called } from '../called.ts';
+import { CONFIG_FILE } from '../config/flag.ts';
+import { loadFixture } from '../fixture-file.ts';
+import type { Surroundings } from '../surroundings.ts';
+
+const KEY = 'northwind-key';
+const env = { IB_API_KEY: KEY };
+const member = '11111111-1111-4111-8111-111111111111';
+const executed = (await loadFixture(undefined, {})).deposits![0]!.reference_id;
+const files = ['fixture.json', CONFIG_FILE];
+// What init writes, it writes into the folder that it is started in.
+beforeEach(() => process.chdir(mkdtempSync(join(tmpdir(), 'ib-conformance-'))));
+
+const init = (argv: readonly string[], surroundings: Partial<Surroundings> = {}) =>
+  called(['init', ...argv], surroundings);
+const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
+
+/** A person with these answers, one for each question; with what was asked. */
+function person(...answers: readonly (string | Problem)[]) {
+  const asked: string[] = [];
+  const left = [...answers];
+  return {
+    asked,
+    left,
+    converse: async () => ({
+      ask: async (question: string, manner = 'shown') => {
+        asked.push(`${manner}: ${question}`);
+        const answer = left.shift() ?? assert.fail(question);
+        if (answer instanceof Problem) throw answer;
+        return answer;
+      },
+      close: () => undefined,
+    }),
+  };
+}
+
+test('flags and the environment are enough, and what is written is what the server holds', async () => {
+  await using mock = await startMock({});
+  const { code, output, aside, error } = await init(
+    ['--url', mock.url, '--member', member, '--executed', executed, '--yes'],
+    { env },
+  );
+  assert.deepEqual([code, aside, error], [0, '', '']);
+  assert.match(output, /^all is well/m);
+  assert.match(output, /deposits\[0\] +EXECUTED, as the fixture says/);
+  assert.match(output, /hold\s+it\s+against\s+your\s+own\s+records/);
+  assert.match(output, /wrote fixture\.json\nwrote ib-conformance\.config\.json\n/);
+  assert.match(output, /export IB_API_KEY=…\n +ib-conformance verify\n$/);
+  assert.deepEqual(readdirSync('.').toSorted(), files);
+  assert.deepEqual(read('ib-conformance.config.json'), {
+    $schema: './node_modules/ib-conformance/schemas/config.schema.json',
+    verify: { url: mock.url, fixture: 'fixture.json' },
+  });
+  const fixture = await loadFixture('fixture.json', env);
+  assert.equal(fixture.$schema, './node_modules/ib-conformance/schemas/fixture.schema.json');
+  assert.equal(fixture.users![0]!.date_joined, '2024-02-29T23:59:59.999Z');
+  assert.equal(fixture.deposits![0]!.state, 'EXECUTED');
+  assert.ok(!(output + files.map((file) => readFileSync(file, 'utf8')).join('')).includes(KEY));
+  assert.equal((await called(['doctor', mock.url, '--fixture', 'fixture.json'], { env })).code, 0);
+});
+
+test('what is written is all that the next command needs', async () => {
+  await using mock = await startMock({});
+  await init(['--url', mock.url, '--member', member, '--yes', '--insecure'], { env });
+  const { code, output, aside } = await called(['doctor'], { env, configFile: CONFIG_FILE });
+  assert.equal(code, 0, output + aside);
+  assert.ok(output.includes(`target ${mock.url}`), output);
+});
+
+test('what is missing is asked for, the key as a secret, and a wrong answer again', async () => {
+  await using mock = await startMock({});
+  const { asked, left, converse } = person('nonsense', mock.url, 'a b', KEY, '1', member, '');
+  const { code, output } = await init([], { converse });
+  assert.equal(code, 0, output);
+  assert.deepEqual(left, []);
+  assert.deepEqual(
+    asked.map((question) => question.replace(/\n.*/s, '')),
+    [
+      'shown: URL of the server ({base_url}): ',
+      'shown: nonsense: is not a URL; write it like https://api.example.com/gateway',
+      'secret: API key of the partner (is not shown, and goes into no file): ',
+      'secret: the key is none that fits into a header: visible ASCII without spaces',
+      'shown: user_id of a user under the IB (Enter: none): ',
+      'shown: 1: is not a UUID of version 4',
+      'shown: reference_id of an EXECUTED deposit of that user (Enter: none): ',
+    ],
+  );
+  const fixture = await loadFixture('fixture.json', env);
+  assert.deepEqual([fixture.users!.length, fixture.deposits!.length], [1, 0]);
+});
+
+test('only what is missing is asked for; without a user no deposit is', async () => {
+  await using mock = await startMock({});
+  const { asked, converse } = person('');
+  assert.equal((await init(['--url', mock.url], { converse, env })).code, 0);
+  assert.equal(asked.length, 1);
+  assert.match(asked[0]!, /user_id/);
+});
+
+const url = 'http://127.0.0.1:9';
+
+/** What is wrong or missing, and what is said of it, before anything is sent. */
+const refusals: readonly (readonly [argv: readonly string[], says: RegExp, env?: Record<string, string>])[] =
+  [
+    [[], /--url is missing, and there is nobody to ask/],
+    [['--yes'], /--url is missing/],
+    [['--url', 'nonsense'], /nonsense: is not a URL/],
+    [['--url', url], /IB_API_KEY is missing/, {}],
+    [['--url', url], /IB_API_KEY is missing/, { IB_API_KEY: '' }],
+    [['--url', url], /the key is none that fits/, { IB_API_KEY: 'a secret' }],
+    [['--url', url, '--member', 'x'], /--member x: is not a UUID of version 4/],
+    [['--url', url, '--member', member, '--executed', 'x'], /--executed x: is not a UUID/],
+    [['--url', url, '--executed', executed], /--executed needs --member/],
+    [['--url', url, '--ca', 'none.pem'], /--ca none\.pem: cannot be read/],
+    [['--key', 'x'], /Unknown argument: key/],
+    [['--url', url, '--yes', '--fixture', 'none/f.json'], /none\/f\.json: the fixture cannot be written/],
+  ];
+
+for (const [argv, says, variables = env] of refusals)
+  test(`${['init', ...argv].join(' ')} is refused: ${says.source}`, async () => {
+    const { code, error } = await init(argv, { env: variables });
+    assert.equal(code, 2);
+    assert.match(error, says);
+    assert.ok(!error.includes('secret'));
+    assert.deepEqual(readdirSync('.'), []);
+  });
+
+test('files that are there already are named before anything is asked, and stay; --force writes over them', async () => {
+  await using mock = await startMock({});
+  for (const file of files) writeFileSync(file, 'mine');
+  const { asked, converse } = person();
+  const refused = await init([], { converse });
+  assert.equal(refused.code, 2);
+  for (const file of files) {
+    assert.ok(refused.error.includes(`${file}: is there already; --force`), refused.error);
+    assert.equal(readFileSync(file, 'utf8'), 'mine');
+  }
+  assert.deepEqual(asked, []);
+  assert.equal((await init(['--url', mock.url, '--yes', '--force'], { env })).code, 0);
+  for (const file of files) assert.notEqual(readFileSync(file, 'utf8'), 'mine');
+});
+
+test('where one of the files cannot be written, none is', async () => {
+  await using mock = await startMock({});
+  mkdirSync(files[1]!);
+  const { code, error } = await init(['--url', mock.url, '--yes', '--force'], { env });
+  assert.equal(code, 2);
+  assert.match(error, /ib-conformance\.config\.json: the configuration cannot be written: it is a folder/);
+  assert.deepEqual(readdirSync('.'), [files[1]]);
+});
+
+test('a server that is not there: the doctor says so, and nothing is written unless that is wished', async () => {
+  const argv = ['--url', url, '--member', member];
+  const alone = await init(argv, { env });
+  assert.equal(alone.code, 4);
+  assert.match(alone.output, /✗ connection +the connection was refused/);
+  assert.match(alone.aside, /nothing was written; --yes/);
+  const refusing = person('', 'n');
+  assert.equal((await init(argv, { env, converse: refusing.converse })).code, 4);
+  assert.match(refusing.asked.at(-1)!, /Write the files all the same\? \[y\/N\]/);
+  assert.deepEqual(readdirSync('.'), []);
+  assert.equal((await init(argv, { env, converse: person('', 'y').converse })).code, 0);
+  const forced = await init([...argv, '--yes', '--force'], { env });
+  assert.equal(forced.code, 0);
+  assert.match(forced.output, /The\s+fixture\s+will\s+be\s+without\s+users\[0\]/);
+  assert.deepEqual((await loadFixture('fixture.json', env)).users, []);
+});
+
+test('a key that is turned away and ids that are not there are told, and nothing is written', async () => {
+  await using mock = await startMock({});
+  const stranger = await init(['--url', mock.url], { env: { IB_API_KEY: 'never-issued' } });
+  assert.equal(stranger.code, 1);
+  assert.match(stranger.output, /✗ <key partner\/active> +turned away \(401\)/);
+  assert.ok(!stranger.output.includes('never-issued'));
+  const ids = ['--member', executed.replace(/-.{4}-/, '-1111-'), '--executed', member];
+  const unknown = await init(['--url', mock.url, ...ids], { env });
+  assert.equal(unknown.code, 1);
+  assert.match(unknown.output, /✗ users\[0\] +200 .*"is_under_ib":false/);
+  assert.match(unknown.output, /✗ deposits\[0\] +404/);
+  assert.match(unknown.output, /without\s+users\[0\]\s+and\s+deposits\[0\]/);
+  assert.deepEqual(readdirSync('.'), []);
+});
+
+test('an end that is asked for leaves nothing, whether at a question or while the server is asked', async () => {
+  const interrupted = new Problem('interrupted', 'interrupted: nothing was written');
+  const asked = await init([], { converse: person(url, interrupted).converse });
+  assert.deepEqual([asked.code, asked.error], [130, 'ib-conformance: interrupted: nothing was written']);
+  const stop = new AbortController();
+  const silent = createServer(() => stop.abort());
+  await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
+  const { port } = silent.address() as { readonly port: number };
+  const waiting = await init(['--url', `http://127.0.0.1:${port}`, '--member', member, '--yes'], {
+    env,
+    signal: stop.signal,
+  });
+  silent.closeAllConnections();
+  silent.close();
+  assert.deepEqual([waiting.code, waiting.output], [130, '']);
+  assert.ok(!files.some((file) => existsSync(file)));
+});
