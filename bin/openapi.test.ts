@@ -116,7 +116,7 @@ test('it has the endpoints, parameters and statuses of the interface, and no oth
 test('a client that takes it at its word finds the mock, and presents a bearer key', () => {
   assert.deepEqual(
     description.servers.map(({ url }) => url),
-    [`http://${mock.flags['host']!.default}:${mock.flags['port']!.default}`],
+    [`http://${String(mock.flags['host']!.default)}:${String(mock.flags['port']!.default)}`],
   );
   assert.deepEqual(description.security, [{ apiKey: [] }]);
   const { type, scheme } = description.components.securitySchemes.apiKey;

@@ -21,7 +21,7 @@ import { root } from '../package/paths.ts';
 import { runtime } from './build.ts';
 import { example } from './compose.ts';
 import { ended, type Containers } from './containers.ts';
-import { runOptions, type BuildCall, type ComposeCall, type RunCall } from './docker-call.ts';
+import { runOptions, type ComposeCall, type RunCall } from './docker-call.ts';
 import type { ImageConfig } from './dockerfile.ts';
 import { blocks, callsIn, page, reader } from './page.ts';
 import { startInNetwork, type Sandbox } from './sandbox.ts';
@@ -43,9 +43,11 @@ export function checkPage(
     assert.equal(language, 'sh', text);
     const calls = callsIn(text, folder, join(scratch, 'programs'));
     assert.ok(calls.length > 0, text);
-    for (const { name, call } of calls)
+    for (const { name, call } of calls) {
+      if (call.kind === 'build') images.add(call.tag);
       test(name, async (t) => {
-        if (call.kind === 'build') builds(call);
+        // The stages themselves are carried out before all tests.
+        if (call.kind === 'build') assertSameFolder(call.context);
         else if (call.kind === 'compose') await composes(t, call);
         else {
           assert.ok(images.has(call.image), `${call.image} is not built before`);
@@ -53,12 +55,7 @@ export function checkPage(
           else await serves(t, call);
         }
       });
-  }
-
-  /** The stages themselves are carried out before all tests. */
-  function builds({ tag, context }: BuildCall): void {
-    assertSameFolder(context);
-    images.add(tag);
+    }
   }
 
   const assertSameFolder = (context: string) =>
