@@ -167,7 +167,7 @@ function checkExamples(postgresPrograms: string, pythonProgram: string) {
         const examined = await shell(of(server.url, doctor));
         assert.equal(examined.code, 0, examined.said);
         const { code, said, record } = await verify(server.url, []);
-        assert.equal(await answersTo(server.url), 1, 'the body of a GET is no request of its own');
+        await assertOneAnswer(server.url);
         // Neither a key nor anything else.
         assert.equal(await server.stop(), '');
         assert.equal(code, 0, said);
@@ -208,11 +208,14 @@ function checkExamples(postgresPrograms: string, pythonProgram: string) {
   });
 }
 
-/** How many answers there are to one GET whose body does not say how long it is. */
-async function answersTo(url: string): Promise<number> {
+/** Holds that there is one answer to a GET whose body does not say how long it is: the body is no request of its own. */
+async function assertOneAnswer(url: string): Promise<void> {
   const { hostname, port } = new URL(url);
   const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
   const head = 'GET /api/ib/user-status HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
   socket.end(`${head}4\r\nbody\r\n0\r\n\r\n`);
-  return (await text(socket)).match(/^HTTP\/1\.1 /gm)?.length ?? 0;
+  const [answered, body = '', ...more] = (await text(socket)).split('\r\n\r\n');
+  assert.match(answered!, /^HTTP\/1\.1 4/);
+  assert.match(body, /^\{"error": ?"[\w ]+"\}$/);
+  assert.deepEqual(more, []);
 }
