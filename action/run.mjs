@@ -56,7 +56,9 @@ function explain(error) {
   if (error instanceof InputProblem) return { code: complain(error.message), files: [] };
   if (error.syscall === 'mkdir')
     return { code: complain(`reports: the folder cannot be made: ${error.message}`), files: [] };
-  throw error;
+  // Node would end with 1, which says that the server is not conformant.
+  process.stderr.write(`ib-conformance: ${error.stack}\n`);
+  return { code: OUR_BUG, files: [] };
 }
 
 const found = await verify().catch(explain);

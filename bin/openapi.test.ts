@@ -11,6 +11,7 @@ import { factsOf } from '../mock/world.ts';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import description from '../schemas/openapi.json' with { type: 'json' };
+import { mock } from './commands/mock.ts';
 import { builtInFixture } from './fixture-file.ts';
 
 const fixture = JSON.parse(readFileSync(builtInFixture, 'utf8')) as Fixture;
@@ -24,6 +25,9 @@ interface Shown {
 interface Operation {
   readonly parameters: readonly {
     readonly name: string;
+    readonly in: string;
+    readonly required: boolean;
+    readonly schema: unknown;
     readonly examples: Readonly<Record<string, { readonly value: string }>>;
   }[];
   readonly responses: Readonly<Record<string, { readonly content: { readonly 'application/json': Shown } }>>;
@@ -90,11 +94,33 @@ test('it has the endpoints, parameters and statuses of the interface, and no oth
   for (const name of names) {
     const { parameters, responses } = operationOf(name);
     assert.deepEqual(
-      parameters.map((parameter) => parameter.name),
-      [endpoints[name].parameter],
+      parameters.map(({ name: called, in: place, required, schema }) => ({
+        called,
+        place,
+        required,
+        schema,
+      })),
+      [
+        {
+          called: endpoints[name].parameter,
+          place: 'query',
+          required: true,
+          schema: { type: 'string', format: 'uuid' },
+        },
+      ],
     );
     assert.deepEqual(Object.keys(responses), ['200', ...Object.keys(endpoints[name].messages)]);
   }
+});
+
+test('a client that takes it at its word finds the mock, and presents a bearer key', () => {
+  assert.deepEqual(
+    description.servers.map(({ url }) => url),
+    [`http://${String(mock.flags['host']!.default)}:${String(mock.flags['port']!.default)}`],
+  );
+  assert.deepEqual(description.security, [{ apiKey: [] }]);
+  const { type, scheme } = description.components.securitySchemes.apiKey;
+  assert.deepEqual([type, scheme], ['http', 'bearer']);
 });
 
 test('what the mock answers to any key and id of the fixture fits it, and every answer of it is met', async () => {

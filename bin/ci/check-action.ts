@@ -19,7 +19,7 @@ import { reference } from '../../mock/behaviour.ts';
 import { faults } from '../../mock/faults.ts';
 import { startMock, type MockOptions } from '../../mock/server.ts';
 import type { Fixture, RunRecord } from '../../schemas/generated/types.ts';
-import { runComposite, type CompositeAction, type Ending, type Job } from './composite-action.ts';
+import { runBash, runComposite, type CompositeAction, type Ending, type Job } from './composite-action.ts';
 import { builtInFixture } from '../fixture-file.ts';
 import { root } from '../package/paths.ts';
 
@@ -141,6 +141,17 @@ test('a baseline lets the step pass, and the verdict stays what it is', async (t
   assert.deepEqual([code, outputs['exit-code'], outputs['verdict']], [0, '0', 'nonconformant']);
 });
 
+test('a recommended requirement that fails does not fail the step, unless it is strict', async (t) => {
+  const url = await mockFor(t, { behaviour: faults['date-basic-format']!.change(reference) });
+  for (const [strict, expected] of [
+    ['false', 0],
+    ['true', 1],
+  ] as const) {
+    const { code, outputs } = await run(foldersFor(t), { url, strict });
+    assert.deepEqual([code, outputs['exit-code'], outputs['failed']], [expected, String(expected), '0']);
+  }
+});
+
 test('an incomplete run fails the step with 3, unless that is allowed', async (t) => {
   const url = await mockFor(t);
   const args = `${small.args}\n--max-requests=3`;
@@ -260,14 +271,53 @@ test('a runner whose Node is too old, or that has none, gets one', async (t) => 
   assert.deepEqual([code, asked], [4, ['actions/setup-node@v6']]);
 });
 
+test('the Node of a runner is enough from the version on that the package needs', async () => {
+  const program = join(root, 'action', 'node-version.mjs');
+  const ends = async (version: string) => {
+    const versions = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`;
+    const script = `node --import 'data:text/javascript,${encodeURIComponent(versions).replaceAll("'", '%27')}' '${program}'`;
+    return (await runBash(script, { cwd: root, env: { PATH: process.env['PATH']! }, temp: tmpdir() })).code;
+  };
+  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
+    readonly engines: { readonly node: string };
+  };
+  const [major, minor] = engines.node.replace('>=', '').split('.').map(Number) as [number, number];
+  for (const [version, code] of [
+    [`${major}.${minor}.0`, 0],
+    [`${major + 2}.0.0`, 0],
+    [`${major}.${minor - 1}.9`, 1],
+    [`${major - 2}.${minor + 1}.0`, 1],
+  ] as const)
+    assert.equal(await ends(version), code, version);
+});
+
+/** A checkout of the action without what it needs. */
+function checkoutIn({ temp }: ReturnType<typeof foldersFor>): string {
+  const checkout = join(temp, 'checkout');
+  cpSync(join(root, 'action'), join(checkout, 'action'), { recursive: true });
+  cpSync(join(root, 'package.json'), join(checkout, 'package.json'));
+  return checkout;
+}
+
+test('half a record is a bug, and no verdict', async (t) => {
+  const folders = foldersFor(t);
+  const checkout = checkoutIn(folders);
+  mkdirSync(join(checkout, 'bin'));
+  const program = `import { writeFileSync } from 'node:fs';
+    writeFileSync(process.argv.at(-1).replace('--report=json=', ''), '{"verdict": "conf');`;
+  writeFileSync(join(checkout, 'bin', 'ib-conformance.mjs'), program);
+  standIn(folders.programs, 'npm', '');
+  const { code, outputs, stderr } = await run(folders, { url: nobody }, { action: checkout });
+  assert.deepEqual([code, outputs], [70, { ...noCounts, verdict: '', 'exit-code': '70' }], stderr);
+});
+
 test('what cannot start is a bug, and no verdict; what is not installed is installed', async (t) => {
   const folders = foldersFor(t);
-  const broken = join(folders.temp, 'checkout');
-  cpSync(join(root, 'action'), join(broken, 'action'), { recursive: true });
-  cpSync(join(root, 'package.json'), join(broken, 'package.json'));
+  const broken = checkoutIn(folders);
   standIn(folders.programs, 'npm', `printf '%s\\n' "$@" > ${folders.temp}/npm`);
   const { code, outputs } = await run(folders, { url: nobody }, { action: broken });
   assert.deepEqual([code, outputs['exit-code'], outputs['verdict']], [70, '70', '']);
   const asked = readFileSync(join(folders.temp, 'npm'), 'utf8').split('\n');
-  assert.deepEqual(asked.slice(0, 4), ['ci', '--prefix', broken, '--include=dev']);
+  const flags = ['--include=dev', '--ignore-scripts', '--no-audit', '--no-fund'];
+  assert.deepEqual(asked, ['ci', '--prefix', broken, ...flags, '']);
 });

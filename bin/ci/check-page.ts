@@ -9,7 +9,7 @@ import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import type { RunRecord } from '../../schemas/generated/types.ts';
 import { builtInFixture } from '../fixture-file.ts';
-import { blocksOf } from '../docs/blocks.ts';
+import { blocksOf } from '../docs/markdown.ts';
 import { root } from '../package/paths.ts';
 import { version } from '../version.ts';
 import { runBash, type CompositeAction } from './composite-action.ts';
@@ -25,6 +25,7 @@ const [github, gitlab] = blocks('yaml').map((text) => parse(text) as unknown) as
 const action = parse(readFileSync(join(root, 'action.yml'), 'utf8')) as CompositeAction;
 
 interface GithubStep {
+  readonly if?: string;
   readonly uses?: string;
   readonly with?: Readonly<Record<string, string>>;
 }
@@ -32,7 +33,11 @@ interface GithubStep {
 interface GitlabJob {
   readonly script: readonly string[];
   readonly allow_failure: { readonly exit_codes: number };
-  readonly artifacts: { readonly paths: readonly string[]; readonly reports: { readonly junit: string } };
+  readonly artifacts: {
+    readonly when: string;
+    readonly paths: readonly string[];
+    readonly reports: { readonly junit: string };
+  };
 }
 
 test('the page lists every input and output of the action, and no other', () => {
@@ -53,6 +58,12 @@ test('the workflow of the page gives the action what it takes', () => {
   assert.ok('url' in own.with!);
   for (const [, name] of page.matchAll(/steps\.conformance\.outputs\.([\w-]+)/g))
     assert.ok(Object.hasOwn(action.outputs, name!), name);
+});
+
+test('reports are kept where the run fails, too', () => {
+  for (const { uses = '', if: condition } of github.jobs['conformance']!.steps)
+    if (uses.startsWith('actions/upload-artifact@')) assert.equal(condition, 'always()');
+  assert.equal(gitlab.conformance.artifacts.when, 'always');
 });
 
 test('the page names the version that there is', () => {

@@ -7,10 +7,11 @@ import { reports, transcripts } from '../../reports/index.ts';
 import { remedies } from '../../reports/remedies.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { exitCodes } from '../exit-codes.ts';
+import { tablesOf } from '../fixture/tables.ts';
 import { builtInFixture } from '../fixture-file.ts';
 import { root } from '../package/paths.ts';
-import { blocksOf, headingsOf } from './blocks.ts';
-import { linksOf, slugOf } from './links.ts';
+import { blocksOf, headingsOf, linksOf } from './markdown.ts';
+import { slugOf } from './slug.ts';
 import { pages } from './pages.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -76,6 +77,19 @@ test('the docs list every key and id of the built-in fixture', () => {
     ...deposits.map(({ reference_id }) => reference_id),
   ];
   for (const id of ids) assert.ok(read('docs/mock-data.md').includes(`\`${id}\``), id);
+});
+
+test('the guide on data names the tables and columns that there are, where nothing becomes of a deposit', () => {
+  const rows = [...read('docs/provide-data.md').matchAll(/^\| `(\w+)` +\| (.*?) +\|$/gm)];
+  assert.deepEqual(
+    rows
+      .map(([, name, columns]) => [name, [...columns!.matchAll(/`(\w+)`/g)].map(([, column]) => column)])
+      .slice(0, 4),
+    tablesOf({}).map(({ name, columns }) => [
+      name,
+      columns.map((column) => column.name).filter((column) => !column.startsWith('becomes_')),
+    ]),
+  );
 });
 
 test('every block of the README and of the docs is run', () => {

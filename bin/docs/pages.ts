@@ -21,7 +21,7 @@ export interface Page {
 }
 
 const ci = elsewhere('bin/ci/check-page.ts', 'ci.md');
-const image = elsewhere('bin/image/check.ts', 'container.md');
+const image = elsewhere('bin/image/page.ts', 'docs/container.md');
 const examples = elsewhere('bin/examples/check.ts', 'docs/provide-data.md');
 
 /** The server at this port, in every page, swaps day and month. */

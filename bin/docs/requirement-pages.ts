@@ -1,6 +1,6 @@
 import { faults } from '../../mock/faults.ts';
 import { suites, type Requirement } from '../../suites/index.ts';
-import { slugOf } from './links.ts';
+import { slugOf } from './slug.ts';
 import { table } from './command-reference.ts';
 
 /** Which faults of the mock break a requirement. */

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { root } from '../package/paths.ts';
-import type { Block } from './blocks.ts';
+import type { Block } from './markdown.ts';
 import type { Workshop } from './workshop.ts';
 
 /** How a block is run. */

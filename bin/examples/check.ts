@@ -16,13 +16,14 @@ import {
   symlinkSync,
   writeFileSync,
 } from 'node:fs';
+import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import type { RunRecord } from '../../schemas/generated/types.ts';
-import { blocksOf } from '../docs/blocks.ts';
+import { blocksOf } from '../docs/markdown.ts';
 import { root } from '../package/paths.ts';
 import { postgresFolder, startPostgres, type Postgres } from './postgres.ts';
 import { exampleServers } from './servers.ts';
@@ -94,15 +95,26 @@ function checkExamples(postgresPrograms: string, pythonProgram: string) {
     const child = spawn('bash', ['-c', `exec ${script.replace(/\b80[89]0\b/, '0')}`], {
       cwd: folder,
       env: { ...env, PGDATABASE: 'testdb' },
-      stdio: ['ignore', 'pipe', 'inherit'],
+      stdio: ['ignore', 'pipe', 'pipe'],
     });
     under.add(child);
+    const complaint = text(child.stderr);
     const lines = createInterface(child.stdout);
     const line = await Promise.race([
       once(lines, 'line').then(([first]) => String(first)),
-      once(child, 'exit').then(([code]) => assert.fail(`${script.trim()} ended with ${code}`)),
+      once(child, 'exit').then(async () => assert.fail(await complaint)),
     ]);
-    return { url: line.replace('listening on ', ''), stop: () => end(child) };
+    const url = line.replace('listening on ', '');
+    // Nobody but this machine gets at it: that would be at its other addresses, too.
+    await assert.rejects(fetch(url.replace('127.0.0.1', '127.0.0.2')), /fetch failed/);
+    return {
+      url,
+      /** Ends it, and gives what it complained of. */
+      stop: async () => {
+        await end(child);
+        return await complaint;
+      },
+    };
   };
   const end = async (child: ChildProcess) => {
     under.delete(child);
@@ -138,7 +150,8 @@ function checkExamples(postgresPrograms: string, pythonProgram: string) {
     }).stdout.trim();
     mkdirSync(join(folder, 'path'));
     symlinkSync(found, join(folder, 'path/python3'));
-    cpSync(join(root, 'examples'), join(folder, 'examples'), { recursive: true });
+    for (const name of ['examples', 'bin/examples'])
+      cpSync(join(root, name), join(folder, name), { recursive: true });
     postgres = await startPostgres(postgresPrograms, join(folder, 'postgres'));
     const path = [join(folder, 'path'), process.env['PATH'], postgresPrograms].join(':');
     env = { ...process.env, ...postgres.env, PATH: path, GITHUB_ACTIONS: '' };
@@ -152,14 +165,16 @@ function checkExamples(postgresPrograms: string, pythonProgram: string) {
     rmSync(folder, { recursive: true });
   });
 
-  for (const { heading, file, breaks } of exampleServers)
+  for (const { heading, file, checksLimiter, breaks } of exampleServers)
     describe(`the server in ${heading}`, () => {
       test('is conformant, with nothing left out', async () => {
         const server = await start(command(heading));
         const examined = await shell(of(server.url, doctor));
         assert.equal(examined.code, 0, examined.said);
         const { code, said, record } = await verify(server.url, []);
-        await server.stop();
+        await assertOneAnswer(server.url);
+        // Neither a key nor anything else.
+        assert.equal(await server.stop(), '');
         assert.equal(code, 0, said);
         assert.equal(record.verdict, 'conformant');
         assert.deepEqual(idsOf(record, 'failed', 'inconclusive', 'excluded', 'broken'), []);
@@ -167,6 +182,11 @@ function checkExamples(postgresPrograms: string, pythonProgram: string) {
         const words = `conformant: ${required.passed} of ${required.passed} required verified, ${recommended.passed} of ${recommended.passed} recommended`;
         assert.ok(said.includes(words), said);
         assert.ok(readFileSync(join(root, 'docs/provide-data.md'), 'utf8').includes(words), words);
+      });
+
+      test('looks and counts in one step', async () => {
+        const { code, said } = await shell(checksLimiter);
+        assert.deepEqual([code, said.trim()], [0, 'ok']);
       });
 
       for (const { what, from, to, flags, fails } of breaks)
@@ -191,4 +211,16 @@ function checkExamples(postgresPrograms: string, pythonProgram: string) {
     const { code, said } = await shell(command('Begin anew') + command('Fill a database'));
     assert.equal(code, 0, said);
   });
+}
+
+/** Holds that there is one answer to a GET whose body does not say how long it is: the body is no request of its own. */
+async function assertOneAnswer(url: string): Promise<void> {
+  const { hostname, port } = new URL(url);
+  const socket = connect({ host: hostname, port: Number(port), allowHalfOpen: true });
+  const head = 'GET /api/ib/user-status HTTP/1.1\r\nHost: localhost\r\nTransfer-Encoding: chunked\r\n\r\n';
+  socket.end(`${head}4\r\nbody\r\n0\r\n\r\n`);
+  const [answered, body = '', ...more] = (await text(socket)).split('\r\n\r\n');
+  assert.match(answered!, /^HTTP\/1\.1 4/);
+  assert.match(body, /^\{"error": ?"[\w ]+"\}$/);
+  assert.deepEqual(more, []);
 }

@@ -13,6 +13,8 @@ export interface ExampleServer {
   /** The heading of the guide under which the command stands that starts it. */
   readonly heading: string;
   readonly file: string;
+  /** Prints `ok` where its limiter looks and counts in one step: no run can be sure to meet two requests between. */
+  readonly checksLimiter: string;
   readonly breaks: readonly Break[];
 }
 
@@ -44,6 +46,17 @@ const looseLimiter: Break = {
 };
 
 export const exampleServers: readonly ExampleServer[] = [
-  { heading: 'Python', file: 'examples/python/server.py', breaks: [...breaks('%s'), looseLimiter] },
-  { heading: 'Java', file: 'examples/java/Server.java', breaks: breaks('?') },
+  {
+    heading: 'Python',
+    file: 'examples/python/server.py',
+    checksLimiter: 'python3 -B bin/examples/limiter_check.py examples/python',
+    breaks: [...breaks('%s'), looseLimiter],
+  },
+  {
+    heading: 'Java',
+    file: 'examples/java/Server.java',
+    checksLimiter:
+      'javac -d classes examples/java/Server.java bin/examples/LimiterCheck.java && java -cp classes LimiterCheck',
+    breaks: breaks('?'),
+  },
 ];

@@ -28,6 +28,9 @@ describe('the example for compose', () => {
       assert.deepEqual(service.cap_drop, ['ALL']);
       assert.deepEqual(service.security_opt, ['no-new-privileges:true']);
       for (const volume of service.volumes) assert.match(volume, /:ro$/);
+      // What is built here says itself who it is.
+      if (service.build === undefined) assert.match(service.user ?? '', /^[1-9]\d*:[1-9]\d*$/);
+      else assert.equal(service.user, undefined);
     }
   });
 

@@ -14,10 +14,13 @@ export interface Compose {
   readonly services: Readonly<Record<string, Service>>;
 }
 interface Service {
+  /** Folder that the image is made of, from the file's folder on. */
+  readonly build?: string;
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   /** `from:to:ro`, from the file's folder on. */
   readonly volumes: readonly string[];
+  readonly user?: string;
   readonly read_only: boolean;
   readonly cap_drop: readonly string[];
   readonly security_opt: readonly string[];
@@ -26,6 +29,8 @@ interface Service {
 
 /** A service of the example, to be started without an engine. */
 export interface Startable {
+  /** Folder that its image is made of. */
+  readonly context: string | undefined;
   readonly command: readonly string[];
   readonly environment: Readonly<Record<string, string>>;
   readonly mounts: readonly Mount[];
@@ -37,10 +42,11 @@ export function example(): { readonly mock: Startable; readonly partner: Startab
 }
 
 function startable(name: string): Startable {
-  const { command, environment, volumes } = composeFile.services[name]!;
+  const { build, command, environment, volumes } = composeFile.services[name]!;
   const mounts = volumes.map((volume) => {
     const [from = '', to = '', mode] = volume.split(':');
     return { from: join(folder, from), to, isWritable: mode !== 'ro' };
   });
-  return { command, environment, mounts };
+  const context = build === undefined ? undefined : join(folder, build);
+  return { context, command, environment, mounts };
 }

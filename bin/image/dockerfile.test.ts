@@ -2,10 +2,12 @@ import assert from 'node:assert/strict';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { validate } from 'dockerfile-utils';
 import { root } from '../package/paths.ts';
 import { allowed } from './context.ts';
 import { configOf, dockerfile, stagesOf, stepsOf, type Stage } from './dockerfile.ts';
+import { page } from './page.ts';
 
 const last = (stages: readonly Stage[]) => stages.at(-1)!;
 const words = (stages: readonly Stage[], keyword: string) =>
@@ -80,9 +82,51 @@ const rules: readonly {
     holds: (stages) => words([last(stages)], 'EXPOSE').join() === '4010',
     spoilt: ['EXPOSE 4010', 'EXPOSE 8080'],
   },
+  {
+    rule: 'the labels say what the package says of itself, and what it was built of',
+    holds: (stages) =>
+      isDeepStrictEqual(labelsOf(last(stages)), {
+        title: manifest.name,
+        description: manifest.description,
+        licenses: manifest.license,
+        version: '${VERSION}',
+        revision: '${REVISION}',
+        created: '${CREATED}',
+      }),
+    spoilt: ['licenses="MIT"', 'licenses="ISC"'],
+  },
+  {
+    // The check asks twice at most, and gives up on each question after 2 s.
+    rule: 'what waits for health learns of it soon, and a check may take as long as it does',
+    holds: (stages) => {
+      const [{ flags } = assert.fail()] = stepsOf(last(stages), 'HEALTHCHECK');
+      const seconds = (name: string) =>
+        parseFloat(flags[name] ?? '') / (flags[name]?.endsWith('ms') === true ? 1000 : 1);
+      return seconds('start-interval') <= 1 && seconds('interval') <= 30 && seconds('timeout') >= 4;
+    },
+    spoilt: ['--start-interval=500ms ', ''],
+  },
+  {
+    rule: 'it is stopped by the signal that the page names',
+    holds: (stages) => configOf(last(stages)).stopSignal === 'SIGTERM',
+    spoilt: ['STOPSIGNAL SIGTERM', 'STOPSIGNAL SIGINT'],
+  },
 ];
 
-const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as { readonly version: string };
+const manifest = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as Readonly<
+  Record<'name' | 'description' | 'license' | 'version', string>
+>;
+
+/** By the last part of their names. */
+const labelsOf = (stage: Stage) =>
+  Object.fromEntries(
+    words([stage], 'LABEL').flatMap((text) =>
+      [...text.matchAll(/org\.opencontainers\.image\.(\w+)="([^"]*)"/g)].map(([, name, value]) => [
+        name,
+        value,
+      ]),
+    ),
+  );
 
 describe('the Dockerfile', () => {
   test('is well-formed', () => {
@@ -96,6 +140,25 @@ describe('the Dockerfile', () => {
       assert.notEqual(other, dockerfile);
       assert.ok(!holds(stagesOf(other)), 'and it would be seen if it were otherwise');
     });
+});
+
+describe('the page on containers', () => {
+  const rows = page.matchAll(/^\| `(\w+)` +\|.*\| (.+?) +\|$/gm);
+  const { user, folder, command } = configOf(last(stagesOf(dockerfile)));
+
+  test('names each build argument with its default', () => {
+    const named = [...rows].map(([, name, text]) => `${name}=${text!.replaceAll('`', '')}`);
+    const written = [...dockerfile.matchAll(/^ARG (.*)$/gm)].map(([, text]) =>
+      text!.replace(`=${manifest.version}`, '=that of package.json'),
+    );
+    assert.deepEqual(named, written);
+  });
+
+  test('names the default command, the user and the folder', () => {
+    assert.ok(page.includes(`\`${command.join(' ')}\``));
+    assert.ok(page.includes(`It works in \`${folder}\``));
+    assert.match(page, new RegExp(`user of the container, ${user.split(':')[0]}\\s`));
+  });
 });
 
 describe('.dockerignore', () => {

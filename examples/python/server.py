@@ -158,8 +158,8 @@ class Handler(BaseHTTPRequestHandler):
     wbufsize = -1
 
     def do_GET(self):
-        # A GET may have a body, which must not be taken for the next request of the connection.
-        self.rfile.read(int(self.headers.get("Content-Length") or 0))
+        if not self.skips_body():
+            return self.send(400, {"error": "Bad request"}, {"Connection": "close"})
         try:
             answer = respond(self.database, self.path, self.headers.get("Authorization"))
         except Exception as error:
@@ -168,6 +168,17 @@ class Handler(BaseHTTPRequestHandler):
         self.send(*answer)
 
     do_HEAD = do_GET
+
+    def skips_body(self):
+        """A GET may have a body, which must not be taken for the next request of the connection.
+
+        Where it is long, or does not say how long it is, the connection has to end instead.
+        """
+        length = self.headers.get("Content-Length", "0")
+        if "Transfer-Encoding" in self.headers or not re.fullmatch("[0-9]{1,4}", length):
+            return False
+        self.rfile.read(int(length))
+        return True
 
     def not_allowed(self):
         # Its body is not read, so the connection ends here.
