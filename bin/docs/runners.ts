@@ -16,6 +16,10 @@ export interface Runner {
 /** What keeps a run of `verify` short where the page means a whole one. */
 const SHORT = ' --suite valid --cases 2 --no-canary';
 
+/** What stands for the answers of a reader whom `init` asks. */
+const ANSWERS =
+  ' --yes --force --url http://localhost:8080/gateway --member aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa --executed dddddddd-dddd-4ddd-8ddd-dddddddddddd';
+
 /**
  * Runs the commands of a block, a line each; a mock is started and kept.
  *
@@ -26,8 +30,11 @@ export const commands = (...codes: readonly number[]): Runner => ({
     for (const [index, line] of text.trim().split('\n').entries()) {
       if (/ib-conformance mock\b/.test(line)) await workshop.serve(line);
       else {
+        const isAsked = line.endsWith(' init');
         const isWhole = / verify http/.test(line) && !/ --(?:suite|only|plan)\b/.test(line);
-        const { code, output, errors } = await workshop.run(isWhole ? line + SHORT : line);
+        const { code, output, errors } = await workshop.run(
+          isAsked ? line + ANSWERS : isWhole ? line + SHORT : line,
+        );
         assert.equal(code, codes[index] ?? 0, `${line}\n${output}${errors}`);
       }
     }
