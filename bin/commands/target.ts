@@ -5,7 +5,7 @@ export const target = {
   fixture: { ...file, describe: 'JSON file of what is true of the target' },
   partner: {
     ...text,
-    describe: 'whose key makes the calls (default: the first active one)',
+    describe: 'id of the partner whose key makes the calls',
   },
   header: {
     ...list,

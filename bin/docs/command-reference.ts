@@ -4,7 +4,7 @@ import type { Command, Family, Flag } from '../commands/command.ts';
 export function commandReference(commands: readonly (Command | Family)[]): string {
   const intro = [
     '# Commands',
-    '`ib-conformance <command> --help` says the same on a terminal. [How a run ends](../verify.md#outcomes-and-exit-codes) has the exit codes.',
+    '`ib-conformance <command> --help` says the same on a terminal, and with `--all` what is seldom wanted, too. [How a run ends](../verify.md#outcomes-and-exit-codes) has the exit codes.',
   ];
   return [...intro, ...commands.flatMap((one) => sectionsOf(one, ''))].join('\n\n') + '\n';
 }
@@ -17,7 +17,7 @@ function sectionsOf(one: Command | Family, under: string): readonly string[] {
       `${sentence(one.what)}.`,
       ...one.commands.flatMap((command) => sectionsOf(command, `${name} `)),
     ];
-  const given = Object.entries({ ...one.positionals });
+  const given = Object.entries(one.positionals);
   const flags = Object.entries(one.flags);
   return [
     `${under === '' ? '##' : '###'} ${under}${name}`,
