@@ -271,26 +271,6 @@ test('a runner whose Node is too old, or that has none, gets one', async (t) => 
   assert.deepEqual([code, asked], [4, ['actions/setup-node@v6']]);
 });
 
-test('the Node of a runner is enough from the version on that the package needs', async () => {
-  const program = join(root, 'action', 'node-version.mjs');
-  const ends = async (version: string) => {
-    const versions = `Object.defineProperty(process, 'versions', { value: { node: '${version}' } })`;
-    const script = `node --import 'data:text/javascript,${encodeURIComponent(versions).replaceAll("'", '%27')}' '${program}'`;
-    return (await runBash(script, { cwd: root, env: { PATH: process.env['PATH']! }, temp: tmpdir() })).code;
-  };
-  const { engines } = JSON.parse(readFileSync(join(root, 'package.json'), 'utf8')) as {
-    readonly engines: { readonly node: string };
-  };
-  const [major, minor] = engines.node.replace('>=', '').split('.').map(Number) as [number, number];
-  for (const [version, code] of [
-    [`${major}.${minor}.0`, 0],
-    [`${major + 2}.0.0`, 0],
-    [`${major}.${minor - 1}.9`, 1],
-    [`${major - 2}.${minor + 1}.0`, 1],
-  ] as const)
-    assert.equal(await ends(version), code, version);
-});
-
 /** A checkout of the action without what it needs. */
 function checkoutIn({ temp }: ReturnType<typeof foldersFor>): string {
   const checkout = join(temp, 'checkout');

@@ -19,8 +19,9 @@ test('each line of versions is let in from its first tested one on, later lines 
 test('engines says what is tested', () => assert.equal(engines.node, enginesOf(tested)));
 
 test('the action takes a Node that engines lets in, and no other', () => {
-  const takes = (version: string) =>
-    spawnSync(process.execPath, [join(root, 'action/node-version.mjs'), version]).status;
+  const takes = (...version: readonly string[]) =>
+    spawnSync(process.execPath, [join(root, 'action/node-version.mjs'), ...version]).status;
+  assert.equal(takes(), 0, 'this one');
   for (const version of [...tested, process.versions.node, '22.12.1', '22.13.0', '27.0.0'])
     assert.equal(takes(version), 0, version);
   for (const version of ['18.20.8', '20.19.9', '21.7.3', '22.11.1', '23.11.1', '25.9.0'])
