@@ -19,7 +19,7 @@ import { reference } from '../../mock/behaviour.ts';
 import { faults } from '../../mock/faults.ts';
 import { startMock, type MockOptions } from '../../mock/server.ts';
 import type { Fixture, RunRecord } from '../../schemas/generated/types.ts';
-import { runBash, runComposite, type CompositeAction, type Ending, type Job } from './composite-action.ts';
+import { runComposite, type CompositeAction, type Ending, type Job } from './composite-action.ts';
 import { builtInFixture } from '../fixture-file.ts';
 import { root } from '../package/paths.ts';
 
