@@ -192,6 +192,21 @@ test('a port in use is told', async () => {
   );
 });
 
+test('a target that refuses the keys of the built-in fixture is asked for a fixture at once', async () => {
+  let requests = 0;
+  const server = createServer((_, response) => {
+    requests += 1;
+    response.writeHead(401, { 'content-type': 'application/json' }).end('{"error":"Unauthorized"}');
+  });
+  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const { code, error } = await call(['verify', `http://127.0.0.1:${port}`, '--no-canary']);
+  server.close();
+  assert.equal(code, 2);
+  assert.match(error, /does not know the keys of the built-in fixture; give --fixture/);
+  assert.equal(requests, 2);
+});
+
 /** Starts the mock, gives its URL to `use`, and stops it. */
 async function withMock(flags: readonly string[], use: (url: string) => Promise<void>): Promise<string> {
   const stop = new AbortController();

@@ -67,7 +67,7 @@ function unreadable(file: string, error: unknown): Problem {
 }
 
 const reasons: Readonly<Record<string, string>> = {
-  ENOENT: 'there is no such file; `ib-conformance fixture check <file>` says what a fixture needs',
+  ENOENT: 'there is no such file; `ib-conformance init` writes a first one',
   EISDIR: 'is a folder, not a fixture file',
   EACCES: 'may not be read: check its permissions',
 };

@@ -1,5 +1,4 @@
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
-import { Problem } from '../schemas/problem.ts';
 import { realClock, run, virtualClock, type RunOptions } from '../suites/index.ts';
 import type { VerifyFlags } from './verify.ts';
 
@@ -40,20 +39,17 @@ export async function verifyTarget(
 ): Promise<RunRecord> {
   const isGuess = flags.fixture === undefined;
   const notes = isGuess ? ['No --fixture was given: the target was taken to hold the built-in one.'] : [];
-  const record = await run({
+  return run({
     ...options,
+    ...(isGuess
+      ? {
+          ifRefused:
+            'does not know the keys of the built-in fixture; give --fixture with what is true of this target (`ib-conformance init` writes a first one)',
+        }
+      : {}),
     ...recorded(target.href, notes),
     target,
     clock: realClock,
     notes,
   });
-  if (isGuess && !record.interrupted && isRefused(record))
-    throw new Problem(
-      'usage',
-      `${target.href}: does not know the keys of the built-in fixture; give --fixture with what is true of this target (\`ib-conformance verify --help\` shows how)`,
-    );
-  return record;
 }
-
-const isRefused = ({ requirements }: RunRecord) =>
-  requirements.some((result) => result.outcome === 'inconclusive' && result.reason === 'key-refused');

@@ -78,6 +78,27 @@ a run of verify takes about 1,234 requests, 12.0 s of waiting for limiters,
   );
 });
 
+test('a look that finds nothing wrong says how much a run could not judge all the same', () => {
+  const last = (gaps: Checkup['gaps']) =>
+    renderCheckup(
+      { ...sample, verdict: 'well', gaps, plan: { requests: 9, waitMs: 0 } },
+      { color: false, width: 100 },
+    )
+      .trimEnd()
+      .split('\n')
+      .slice(-2)
+      .join('\n');
+  const gap = { reason: 'no-fixture', words: 'w', mend: 'm' };
+  assert.match(last([]), /no waiting for limiters that are known[^]*^all is well: /m);
+  assert.match(
+    last([
+      { ...gap, requirements: ['a/b/1', 'a/b/2'] },
+      { ...gap, requirements: ['a/b/2'] },
+    ]),
+    /^nothing is in the way of a run, which cannot judge 2 requirements: /m,
+  );
+});
+
 const anyCheckup = (text: fc.Arbitrary<string>): fc.Arbitrary<Checkup> =>
   fc.record({
     format: fc.constant('ib-conformance/doctor/1' as const),

@@ -105,24 +105,35 @@ function named({ requirements }: Gap): string {
 }
 
 const verdicts = {
-  well: { tone: 'good', words: () => 'all is well' },
+  well: {
+    tone: 'good',
+    words: (_, unjudged) =>
+      unjudged === 0
+        ? 'all is well'
+        : `nothing is in the way of a run, which cannot judge ${several(unjudged, 'requirement')}`,
+  },
   ill: { tone: 'bad', words: (bad: number) => `${several(bad, 'check')} failed` },
   unreachable: { tone: 'bad', words: () => 'the target cannot be reached' },
 } as const satisfies Record<
   Checkup['verdict'],
-  { readonly tone: Tone; readonly words: (bad: number) => string }
+  { readonly tone: Tone; readonly words: (bad: number, unjudged: number) => string }
 >;
 
 /** What a run would take, and what all of it comes to: the last lines. */
-function endLines({ plan, checks, verdict, requests, durationMs }: Checkup, paint: Paint, width: number) {
+function endLines(
+  { plan, checks, gaps, verdict, requests, durationMs }: Checkup,
+  paint: Paint,
+  width: number,
+) {
   const { requests: planned, waitMs, answersMs, cutTo } = plan;
   const run = [
-    `a run of verify takes about ${several(planned, 'request')}, ${duration(waitMs)} of waiting for limiters`,
+    `a run of verify takes about ${several(planned, 'request')}, ${waitMs === 0 ? 'no waiting for limiters that are known' : `${duration(waitMs)} of waiting for limiters`}`,
     ...(answersMs === undefined ? [] : [`${duration(answersMs)} for answers as fast as these`]),
     ...(cutTo === undefined ? [] : [`at most ${several(cutTo, 'input')} a requirement, to fit its time`]),
   ].join(', ');
   const of = (outcome: Check['outcome']) => checks.filter((check) => check.outcome === outcome).length;
+  const unjudged = new Set(gaps.flatMap(({ requirements }) => requirements)).size;
   const { tone, words } = verdicts[verdict];
-  const tally = `${words(of('bad'))}: ${count(of('good'))} ✓, ${count(of('bad'))} ✗, ${count(of('unknown'))} ?, by ${several(requests, 'request')} in ${duration(durationMs)}`;
+  const tally = `${words(of('bad'), unjudged)}: ${count(of('good'))} ✓, ${count(of('bad'))} ✗, ${count(of('unknown'))} ?, by ${several(requests, 'request')} in ${duration(durationMs)}`;
   return [...hanging(run, width), ...hanging(tally, width).map((line) => paint('loud', paint(tone, line)))];
 }

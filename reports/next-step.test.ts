@@ -32,6 +32,10 @@ test('a bug of ours comes before all else', () => {
   assert.match(JSON.stringify(stepOf(rows, { counts: { ...counts, broken: 1 } })), /report the bug/);
 });
 
+test('a key that is refused comes before what failed for it', () => {
+  assert.match(JSON.stringify(stepOf([...rows, open('key-refused')])), /first active key of the fixture/);
+});
+
 test('what could not be judged is mended, by its reason', () => {
   assert.match(JSON.stringify(stepOf([open('budget')])), /--max-duration/);
   assert.match(JSON.stringify(stepOf([open('no-state-hook', 'excluded')])), /--state-url/);

@@ -13,17 +13,19 @@ const minor: ReadonlySet<string> = new Set(['depends', 'not-seen', 'skipped']);
 export function nextStep(record: RunRecord): NextStep | undefined {
   const { requirements, counts } = record;
   if (counts.broken > 0) return { words: 'report the bug of ib-conformance, with --report json=run.json' };
+  const reasons = new Set(
+    requirements.flatMap((row) =>
+      row.outcome === 'inconclusive' || row.outcome === 'excluded' ? [row.reason] : [],
+    ),
+  );
+  // With a key that is not the target's, nothing else tells anything.
+  if (reasons.has('key-refused')) return { words: remedies['key-refused'] };
   for (const level of ['required', 'recommended', 'observed'] as const)
     for (const result of requirements)
       if (result.level === level && result.outcome === 'failed' && !isKnownFailure(result)) {
         const command = replayCommand(record, result);
         if (command !== undefined) return { command };
       }
-  const reasons = new Set(
-    requirements.flatMap((row) =>
-      row.outcome === 'inconclusive' || row.outcome === 'excluded' ? [row.reason] : [],
-    ),
-  );
   const first = Object.keys(remedies).find((reason) => reasons.has(reason) && !minor.has(reason));
   const words = first === undefined ? undefined : remedyOf(first);
   return words === undefined ? undefined : { words };

@@ -127,7 +127,7 @@ export function checkPage(
   }
 
   test('what the page names otherwise are options of docker, or of the mock', async (t) => {
-    const { printed: help } = await ended(container(t, sandbox(), ['mock', '--help']));
+    const { printed: help } = await ended(container(t, sandbox(), ['mock', '--help', '--all']));
     for (const text of named)
       if (text.includes(' ')) runCallOf(text);
       else assert.ok(Object.hasOwn(runOptions, text.slice(2)) || help.includes(` ${text} `), text);

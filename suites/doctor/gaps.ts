@@ -15,7 +15,7 @@ const hookMissing = {
 const turnMissing = {
   reason: 'no-state-hook',
   words: 'no state hook was given, and no pending deposit of the IB becomes EXECUTED by itself',
-  mend: 'Give --state-url, or to deposits add one of a user of the IB such as { "reference_id": "…", "user_id": "…", "state": "pending", "becomes": { "state": "EXECUTED", "amountInUsd": 10, "afterSeconds": 5 } }',
+  mend: 'Give --state-url, or to deposits add one of a user of the IB such as { "reference_id": "…", "user_id": "…", "state": "pending", "becomes": { "state": "EXECUTED", "amountInUsd": 10, "afterSeconds": 5 } }, if your system does so by itself',
 } as const;
 
 const keyMissing = {

@@ -9,7 +9,7 @@ export function judgeLimits(answers: readonly Answer[], { limits }: Pick<Known, 
   const [first] = limited;
   if (first === undefined)
     return good(
-      `no 429 among ${answers.length} answers; ${stated.length === 0 ? 'the fixture states no limits, so a run learns them' : `stated for ${stated.join(' and ')}`}`,
+      `no 429 among ${answers.length} answers; ${stated.length === 0 ? 'the fixture states no limits such as { "user-status": { "failedLookups": 60, "windowSeconds": 60 } }, so a run learns them, which takes longer' : `stated for ${stated.join(' and ')}`}`,
     );
   const wait = limited.map((answer) => header(answer, 'retry-after')).find((value) => value !== undefined);
   return bad(

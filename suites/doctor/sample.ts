@@ -46,7 +46,7 @@ function findingOf(place: string, what: string, answer: Answer, verdict: Verdict
   if (verdict.kind !== 'failed') return unknown(summary(answer));
   return bad(
     `${verdict.actual}, though the fixture says ${what}: ${verdict.expected}`,
-    `Correct ${place}, or the data of the target; where several are off, see that the key under test is the partner's own.`,
+    `Correct ${place} or the data of the target, unless it is a fault of the target, which a run will tell; where several are off, see that the key under test is the partner's own.`,
   );
 }
 

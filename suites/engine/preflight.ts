@@ -17,10 +17,16 @@ export interface Silence {
  * else, ends the run; one that says nothing is not asked a thousand times.
  *
  * @param href `{base_url}`, for messages
+ * @param ifRefused why the run ends where both endpoints refuse the key under test
  * @returns why nothing can be judged, where that is so
- * @throws Problem with code `unreachable`
+ * @throws Problem with code `unreachable`, and with code `usage` for a key that is refused
  */
-export async function preflight(courier: Courier, known: Known, href: string): Promise<Silence | undefined> {
+export async function preflight(
+  courier: Courier,
+  known: Known,
+  href: string,
+  ifRefused?: string,
+): Promise<Silence | undefined> {
   const credential = known.callerKeys.length > 0 ? { as: 'caller' as const } : { as: 'none' as const };
   const [user, deposit] = (['user-status', 'deposit-check'] as const).map((endpoint) =>
     lookupOf(endpoint, findableId(endpoint, known), { credential }),
@@ -29,9 +35,12 @@ export async function preflight(courier: Courier, known: Known, href: string): P
   if (reply.kind === 'trouble' && reply.code === 'timeout') ({ reply } = await courier.deliver(user));
   if (reply.kind === 'answer') {
     const strange = strangeness(reply);
+    const isRefused = ifRefused !== undefined && reply.status === 401;
     // A server may still build one of the two: it takes both to be something else.
-    const other = strange === undefined ? undefined : (await courier.deliver(deposit)).reply;
-    if (other?.kind === 'answer' && strangeness(other) !== undefined)
+    const other = strange === undefined && !isRefused ? undefined : (await courier.deliver(deposit)).reply;
+    if (isRefused && other?.kind === 'answer' && other.status === 401)
+      throw new Problem('usage', `${href}: ${ifRefused}`);
+    if (strange !== undefined && other?.kind === 'answer' && strangeness(other) !== undefined)
       throw new Problem(
         'unreachable',
         `${href}: something answers, but not this interface: ${strange} for a lookup on either endpoint; is {base_url} right, with its path?`,

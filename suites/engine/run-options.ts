@@ -38,6 +38,8 @@ export interface RunOptions {
   /** Ends the run early; what was found so far is still recorded. */
   readonly signal: AbortSignal;
   readonly version: string;
+  /** Why nothing can be verified where the key under test is refused at once; without it, that is judged. */
+  readonly ifRefused?: string;
   /** Command that repeats the run, without its filters and its seed. */
   readonly rerun?: string;
   /** Of the only requirement, judge only the input that this path leads to. */

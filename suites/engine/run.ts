@@ -73,7 +73,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   let mustGiveWay = false;
   onEvent({ kind: 'start', at: startedAt });
   try {
-    const silence = await preflight(courier, known, options.target.href);
+    const silence = await preflight(courier, known, options.target.href, options.ifRefused);
     const context: JudgeContext = {
       property: {
         known,
