@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -88,6 +88,26 @@ describe('the config file', () => {
   test('may begin with a byte order mark', async () => {
     const file = fileOf('marked.json', `\uFEFF${JSON.stringify({ verify: { partner: 'nobody' } })}`);
     assert.match((await called(['verify', '--config', file])).error, /nobody/);
+  });
+
+  test('that says a thing twice is refused: the last would silently win', async () => {
+    const file = fileOf('twice.json', '{"verify": {"url": "http://127.0.0.1:9"},\n "verify": {}}');
+    const { code, error } = await called(['verify', '--config', file]);
+    assert.deepEqual([code, error], [2, `ib-conformance: ${file}: line 2: verify stands there once more`]);
+    const flag = fileOf(
+      'flag-twice.json',
+      String.raw`{"verify": {"skip": ["a"], "sk\u0069p": []}, "mock": {}}`,
+    );
+    assert.match((await called(['verify', '--config', flag])).error, /: line 1: skip stands there once more/);
+    const apart = fileOf('apart.json', '{"verify": {"fixture": "none"}, "mock": {"fixture": "none"}}');
+    assert.match((await called(['verify', '--config', apart])).error, /there is no such file/);
+  });
+
+  test('that is a link to nowhere is not passed over', async () => {
+    const link = join(folder, 'link.json');
+    symlinkSync('nowhere.json', link);
+    const { code, error } = await called(['verify'], { configFile: link });
+    assert.deepEqual([code, error], [2, `ib-conformance: ${link}: is a link that leads to no file`]);
   });
 
   test('is not read by what is not configured', async () => {
