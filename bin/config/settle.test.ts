@@ -166,6 +166,16 @@ test('--replay judges no baseline and writes no report that nobody typed', () =>
   assert.equal(settle(verify, {}, {}, config).values['baseline'], 'folder/known.json');
 });
 
+test('the line of a report that tries a requirement again means the same whatever is configured', () => {
+  const config = configOf({ verify: { cases: 7, suite: ['auth'], skip: ['valid/user-status/member'] } });
+  const typed = { only: ['valid/user-status/member'], seed: '1', replay: '3' };
+  const { values } = settle(verify, typed, { IB_CASES: '8', IB_SKIP: 'x' }, config);
+  assert.deepEqual([values['cases'], values['suite'], values['skip']], ['100', [], []]);
+  const scenario = settle(verify, { only: typed.only, cases: '9' }, {}, config).values;
+  assert.deepEqual([scenario['cases'], scenario['suite'], scenario['skip']], ['9', [], []]);
+  assert.deepEqual(settle(verify, {}, {}, config).values['suite'], ['auth']);
+});
+
 test('doctor looks at the target of verify, and at nothing else that is said of runs', () => {
   const config = configOf({ verify: { url: 'http://x', fixture: 'f.json', timeout: 9000, strict: true } });
   const { values, origins } = settle(doctor, {}, { IB_TIMEOUT: '8000', IB_JSON: '1' }, config);
