@@ -90,6 +90,14 @@ describe('a variable', () => {
   test('may hold a secret', () =>
     assert.equal(settle(mock, {}, { IB_ADMIN_TOKEN: 't0' }).values['adminToken'], 't0'));
 
+  test('that Kubernetes sets says nothing of a port', () => {
+    const env = { IB_PORT: 'tcp://10.0.0.1:80', IB_ADMIN_PORT: 'tcp://[fd00::1]:80', IB_HOST: 'tcp://x:80' };
+    const { values, origins } = settle(mock, {}, env, configOf({ mock: { port: 8080 } }));
+    assert.deepEqual([values['port'], values['adminPort']], ['8080', undefined]);
+    assert.equal(noteOf(origins), 'config: port from folder/c.json; host from IB_HOST\n');
+    assert.equal(settle(mock, {}, { IB_PORT: 'tcp://10.0.0.1' }).values['port'], 'tcp://10.0.0.1');
+  });
+
   test('of no flag is none of ours: fixtures name some for their keys', () =>
     assert.equal(settle(verify, {}, { IB_API_KEY: 'k', IB_REVOKED_KEY: 'k', IB_X: '' }).origins.size, 0));
 });
