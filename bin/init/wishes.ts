@@ -117,6 +117,7 @@ async function asked(
       return text;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      talk.forget();
       words = `${error.message.replace(/^--\S+ /, '')}\n${question}`;
     }
   }
