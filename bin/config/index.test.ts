@@ -57,6 +57,19 @@ describe('the config file', () => {
     assert.equal(byVariable.error, `ib-conformance: IB_CONFIG=${missing}: there is no such file`);
   });
 
+  test('of a folder above is not read, and that is said', async () => {
+    const above = fileOf('project/ib.json', { verify: { partner: 'nobody' } });
+    const plan = words('verify --plan --only valid/user-status/member');
+    const deep = join(dirname(above), 'deep', 'ib.json');
+    const { code, aside } = await called(plan, { configFile: deep });
+    assert.deepEqual(
+      [code, aside],
+      [0, 'config: ../ib.json is not read from here; --config names one that is\n'],
+    );
+    const named = await called([...plan, '--config', above], { configFile: deep });
+    assert.equal(named.aside, `config: partner from ${above}\n`);
+  });
+
   test('that is named is read in the place of the one that is looked for', async () => {
     const looked = fileOf('looked-for.json', { verify: { partner: 'nobody' } });
     const other = fileOf('other.json', { verify: { partner: 'no one' } });
