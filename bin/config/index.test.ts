@@ -95,6 +95,11 @@ describe('the config file', () => {
   test('that is cut off, or no file, is told', async () => {
     const file = fileOf('cut.json', '{"verify": {');
     assert.match((await called(['verify', '--config', file])).error, /cut\.json:1:13: is not JSON/);
+    const deep = fileOf('deep.json', '['.repeat(1e5));
+    assert.match(
+      (await called(['verify', '--config', deep])).error,
+      /deep\.json:1:\d+: is not JSON: .* too deeply/,
+    );
     assert.match((await called(['verify'], { configFile: folder })).error, /: cannot be read \(EISDIR\)$/);
   });
 
