@@ -37,8 +37,10 @@ export function readInputs(env) {
     argv: [
       'verify',
       input('url'),
-      ...withValue.filter((name) => input(name) !== '').map((name) => `--${name}=${input(name)}`),
-      ...onOff.filter((name) => input(name) === 'true').map((name) => `--${name}`),
+      // Also false is said: a config file of the project may say otherwise.
+      ...[...withValue, ...onOff]
+        .filter((name) => input(name) !== '')
+        .map((name) => `--${name}=${input(name)}`),
       ...list('suites', /[\s,]+/).map((suite) => `--suite=${suite}`),
       ...['console', ...reports].map((report) => `--report=${report}`),
       ...rest,

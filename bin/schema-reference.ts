@@ -1,5 +1,6 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
+import { upwards } from './upwards.ts';
 
 /** Schemas of files that people write, by what they describe. */
 const schemas = { fixture: 'fixture.schema.json', config: 'config.schema.json' } as const;
@@ -18,10 +19,4 @@ export function schemaReference(what: keyof typeof schemas, file: string): strin
   const home = upwards(folder).find((one) => existsSync(join(one, schema))) ?? folder;
   const way = relative(folder, join(home, schema)).replaceAll('\\', '/');
   return way.startsWith('..') ? way : `./${way}`;
-}
-
-/** A folder and all that it is in, the nearest first. */
-function upwards(folder: string): readonly string[] {
-  const above = dirname(folder);
-  return above === folder ? [folder] : [folder, ...upwards(above)];
 }

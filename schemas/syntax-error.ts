@@ -9,15 +9,27 @@ export interface SyntaxErrorPlace {
 
 /** The first syntax error of a text that `JSON.parse` refuses. Nothing of the text is in the words: it may hold keys. */
 export function syntaxErrorIn(text: string): SyntaxErrorPlace {
-  let first: { readonly code: ParseErrorCode; readonly offset: number } | undefined;
-  // Only looks: the tree of a large text would not fit into memory.
-  const onError = (code: ParseErrorCode, offset: number) => void (first ??= { code, offset });
-  visit(text, { onError }, { disallowComments: true, allowTrailingComma: false });
+  let first: { readonly words: string; readonly offset: number } | undefined;
+  let deepest = 0;
+  const onArrayBegin = (offset: number) => void (deepest = offset);
+  const onError = (code: ParseErrorCode, offset: number) => void (first ??= { words: wordsOf(code), offset });
+  try {
+    // Only looks: the tree of a large text would not fit into memory.
+    visit(
+      text,
+      { onError, onArrayBegin, onObjectBegin: onArrayBegin },
+      { disallowComments: true, allowTrailingComma: false },
+    );
+  } catch (error) {
+    // It calls itself for each level, and the stack has an end.
+    if (!(error instanceof RangeError)) throw error;
+    first ??= { words: 'nested too deeply to say where', offset: deepest };
+  }
   const before = text.slice(0, first?.offset ?? text.length).split('\n');
   return {
     line: before.length,
     column: (before.at(-1)?.length ?? 0) + 1,
-    words: first === undefined ? 'not JSON' : wordsOf(first.code),
+    words: first?.words ?? 'not JSON',
   };
 }
 

@@ -152,14 +152,22 @@ test('a recommended requirement that fails does not fail the step, unless it is 
   }
 });
 
-test('an incomplete run fails the step with 3, unless that is allowed', async (t) => {
+test('an incomplete run fails the step with 3, unless that is allowed, or the input is left to a config file', async (t) => {
   const url = await mockFor(t);
   const args = `${small.args}\n--max-requests=3`;
-  for (const [allowed, expected] of [
-    ['false', 3],
-    ['true', 0],
+  for (const [allowed, configured, expected] of [
+    ['false', false, 3],
+    ['true', false, 0],
+    ['false', true, 3],
+    ['', true, 0],
+    ['', false, 3],
   ] as const) {
-    const { code, outputs } = await run(foldersFor(t), { url, args, 'allow-incomplete': allowed });
+    const folders = foldersFor(t);
+    writeFileSync(
+      join(folders.workspace, 'ib-conformance.config.json'),
+      JSON.stringify({ verify: { 'allow-incomplete': configured } }),
+    );
+    const { code, outputs } = await run(folders, { url, args, 'allow-incomplete': allowed });
     assert.deepEqual([code, outputs['exit-code']], [expected, String(expected)]);
     assert.equal(outputs['verdict'], 'incomplete');
     assert.ok(Number(outputs['inconclusive']) > 0);

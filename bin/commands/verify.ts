@@ -26,7 +26,13 @@ export const verify = command({
       describe: 'requests at once to an endpoint',
     },
     suite: { ...list, holds: 'suites', describe: 'check this suite only; repeatable' },
-    only: { ...list, holds: 'requirements', describe: 'check this requirement only; repeatable' },
+    only: {
+      ...list,
+      holds: 'requirements',
+      // Whoever names one wants that: also where most runs are about others, as a replay that a report prints.
+      setsAside: ['suite', 'skip'],
+      describe: 'check this requirement only; repeatable',
+    },
     skip: { ...list, holds: 'requirements', describe: 'leave this requirement out; repeatable' },
     timeout: {
       isRare: true,
@@ -89,8 +95,9 @@ export const verify = command({
       isRare: true,
       ...text,
       configurable: 'never',
-      // What is tried again is looked at: it judges no baseline, and is no news for a CI server.
-      setsAside: ['baseline', 'report'],
+      // What is tried again is looked at: it judges no baseline, and is no news for a CI server. Without
+      // --cases it means the default, as the line means that a report prints.
+      setsAside: ['baseline', 'report', 'cases'],
       describe: 'with --only and --seed: the one input that a report names',
     },
     config,

@@ -47,10 +47,13 @@ describe('a config with a problem', () => {
       /^\/mock\/admin-token: does not stand in a file: type --admin-token, or set IB_ADMIN_TOKEN$/,
     '{"verify": {"cases": "20"}}': /^\/verify\/cases: needs a number, without quotes$/,
     '{"verify": {"strict": "true"}}': /^\/verify\/strict: needs true or false$/,
-    '{"verify": {"suite": "auth"}}': /^\/verify\/suite: needs a list of texts, in brackets$/,
+    '{"verify": {"suite": "auth"}}':
+      /^\/verify\/suite: needs a list of texts without control characters, in brackets$/,
     '{"verify": {"suite": [""]}}': /^\/verify\/suite: needs a list of texts/,
-    '{"verify": {"fixture": 1}}': /^\/verify\/fixture: needs a text$/,
-    '{"verify": {"url": ""}}': /^\/verify\/url: needs a text$/,
+    '{"verify": {"fixture": 1}}': /^\/verify\/fixture: needs a text without control characters$/,
+    '{"verify": {"url": ""}}': /^\/verify\/url: needs a text without control characters$/,
+    '{"verify": {"partner": "\\u001b[31m"}}': /^\/verify\/partner: needs a text without control/,
+    '{"mock": {"scorecard": ["json=\\u0000"]}}': /^\/mock\/scorecard: needs a list of texts without control/,
     '{"mock": {"limits": "perhaps"}}': /^\/mock\/limits: needs one of on, off$/,
   };
   for (const [text, says] of Object.entries(bad))
@@ -68,7 +71,23 @@ describe('a config with a problem', () => {
 test('the schema refuses what is refused, and nothing else', () => {
   const validate = new Ajv2020({ strict: true }).compile(configSchema(sections));
   const value = fc.oneof(
-    fc.constantFrom<unknown>(1, 0.5, true, '', 'text', 'on', 'real', [], ['a'], [''], [1], null, {}),
+    fc.constantFrom<unknown>(
+      1,
+      0.5,
+      true,
+      '',
+      'text',
+      'te\0xt',
+      'on',
+      'real',
+      [],
+      ['a'],
+      [''],
+      ['\n'],
+      [1],
+      null,
+      {},
+    ),
     fc.jsonValue({ maxDepth: 1 }),
   );
   const names = Object.values(sections).flatMap((section) => Object.keys(section));

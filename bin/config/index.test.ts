@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, readFileSync, symlinkSync, writeFileSync } from 'node:fs';
 import { createServer, type AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
@@ -57,6 +57,19 @@ describe('the config file', () => {
     assert.equal(byVariable.error, `ib-conformance: IB_CONFIG=${missing}: there is no such file`);
   });
 
+  test('of a folder above is not read, and that is said', async () => {
+    const above = fileOf('project/ib.json', { verify: { partner: 'nobody' } });
+    const plan = words('verify --plan --only valid/user-status/member');
+    const deep = join(dirname(above), 'deep', 'ib.json');
+    const { code, aside } = await called(plan, { configFile: deep });
+    assert.deepEqual(
+      [code, aside],
+      [0, 'config: ../ib.json is not read from here; --config names one that is\n'],
+    );
+    const named = await called([...plan, '--config', above], { configFile: deep });
+    assert.equal(named.aside, `config: partner from ${above}\n`);
+  });
+
   test('that is named is read in the place of the one that is looked for', async () => {
     const looked = fileOf('looked-for.json', { verify: { partner: 'nobody' } });
     const other = fileOf('other.json', { verify: { partner: 'no one' } });
@@ -82,12 +95,37 @@ describe('the config file', () => {
   test('that is cut off, or no file, is told', async () => {
     const file = fileOf('cut.json', '{"verify": {');
     assert.match((await called(['verify', '--config', file])).error, /cut\.json:1:13: is not JSON/);
+    const deep = fileOf('deep.json', '['.repeat(1e5));
+    assert.match(
+      (await called(['verify', '--config', deep])).error,
+      /deep\.json:1:\d+: is not JSON: .* too deeply/,
+    );
     assert.match((await called(['verify'], { configFile: folder })).error, /: cannot be read \(EISDIR\)$/);
   });
 
   test('may begin with a byte order mark', async () => {
     const file = fileOf('marked.json', `\uFEFF${JSON.stringify({ verify: { partner: 'nobody' } })}`);
     assert.match((await called(['verify', '--config', file])).error, /nobody/);
+  });
+
+  test('that says a thing twice is refused: the last would silently win', async () => {
+    const file = fileOf('twice.json', '{"verify": {"url": "http://127.0.0.1:9"},\n "verify": {}}');
+    const { code, error } = await called(['verify', '--config', file]);
+    assert.deepEqual([code, error], [2, `ib-conformance: ${file}: line 2: verify stands there once more`]);
+    const flag = fileOf(
+      'flag-twice.json',
+      String.raw`{"verify": {"skip": ["a"], "sk\u0069p": []}, "mock": {}}`,
+    );
+    assert.match((await called(['verify', '--config', flag])).error, /: line 1: skip stands there once more/);
+    const apart = fileOf('apart.json', '{"verify": {"fixture": "none"}, "mock": {"fixture": "none"}}');
+    assert.match((await called(['verify', '--config', apart])).error, /there is no such file/);
+  });
+
+  test('that is a link to nowhere is not passed over', async () => {
+    const link = join(folder, 'link.json');
+    symlinkSync('nowhere.json', link);
+    const { code, error } = await called(['verify'], { configFile: link });
+    assert.deepEqual([code, error], [2, `ib-conformance: ${link}: is a link that leads to no file`]);
   });
 
   test('is not read by what is not configured', async () => {

@@ -1,5 +1,8 @@
+import { existsSync } from 'node:fs';
+import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Command } from '../commands/command.ts';
 import type { Surroundings } from '../surroundings.ts';
+import { upwards } from '../upwards.ts';
 import { readConfig } from './read.ts';
 import { retold } from './retell.ts';
 import type { Sections } from './sections.ts';
@@ -14,7 +17,7 @@ import { settle, type Settled, type Typed } from './settle.ts';
 export async function settings(
   command: Command,
   typed: Typed,
-  { env, configFile }: Surroundings,
+  { env, configFile, writeError }: Surroundings,
   sections: () => Sections,
 ): Promise<Settled> {
   const withoutFile = settle(command, typed, env);
@@ -23,8 +26,20 @@ export async function settings(
   if (command.configured === undefined || file === undefined) return withoutFile;
   try {
     const config = await readConfig(file, sections(), named === undefined);
-    return config === undefined ? withoutFile : settle(command, typed, env, config);
+    if (config !== undefined) return settle(command, typed, env, config);
+    writeError(noteOfOneAbove(file));
+    return withoutFile;
   } catch (error) {
     throw retold(error, withoutFile.origins);
   }
+}
+
+/** For who is in a folder of a project and thinks that its file is read: without a URL the mock would be verified. */
+function noteOfOneAbove(file: string): string {
+  const folder = dirname(resolve(file));
+  const places = upwards(folder).map((above) => join(above, basename(file)));
+  const found = places.find((place) => existsSync(place));
+  return found === undefined
+    ? ''
+    : `config: ${relative(folder, found)} is not read from here; --config names one that is\n`;
 }

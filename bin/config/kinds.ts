@@ -15,8 +15,9 @@ interface Kind {
   readonly needs: (flag: Flag) => string;
 }
 
-const isText = (value: unknown) => typeof value === 'string' && value !== '';
-const text = { type: 'string', minLength: 1 } as const;
+/** Not empty; a control would act on the terminal that a message shows it on, and names no file. */
+const text = { type: 'string', pattern: String.raw`^\P{Cc}+$` } as const;
+const isText = (value: unknown) => typeof value === 'string' && new RegExp(text.pattern, 'u').test(value);
 const booleans: Readonly<Record<string, boolean>> = { true: true, 1: true, false: false, 0: false };
 const choicesOf = ({ choices = [] }: Flag) => choices;
 
@@ -25,7 +26,7 @@ const kinds = {
     schema: () => text,
     fits: isText,
     ofVariable: (value) => value,
-    needs: () => 'a text',
+    needs: () => 'a text without control characters',
   },
   number: {
     schema: () => ({ type: 'number' }),
@@ -55,7 +56,7 @@ const kinds = {
         .split(isHeader === true ? '\n' : /[\n,]/)
         .map((part) => part.trim())
         .filter((part) => part !== ''),
-    needs: () => 'a list of texts, in brackets',
+    needs: () => 'a list of texts without control characters, in brackets',
   },
 } as const satisfies Record<string, Kind>;
 

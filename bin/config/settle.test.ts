@@ -90,6 +90,14 @@ describe('a variable', () => {
   test('may hold a secret', () =>
     assert.equal(settle(mock, {}, { IB_ADMIN_TOKEN: 't0' }).values['adminToken'], 't0'));
 
+  test('that Kubernetes sets says nothing of a port', () => {
+    const env = { IB_PORT: 'tcp://10.0.0.1:80', IB_ADMIN_PORT: 'tcp://[fd00::1]:80', IB_HOST: 'tcp://x:80' };
+    const { values, origins } = settle(mock, {}, env, configOf({ mock: { port: 8080 } }));
+    assert.deepEqual([values['port'], values['adminPort']], ['8080', undefined]);
+    assert.equal(noteOf(origins), 'config: port from folder/c.json; host from IB_HOST\n');
+    assert.equal(settle(mock, {}, { IB_PORT: 'tcp://10.0.0.1' }).values['port'], 'tcp://10.0.0.1');
+  });
+
   test('of no flag is none of ours: fixtures name some for their keys', () =>
     assert.equal(settle(verify, {}, { IB_API_KEY: 'k', IB_REVOKED_KEY: 'k', IB_X: '' }).origins.size, 0));
 });
@@ -164,6 +172,16 @@ test('--replay judges no baseline and writes no report that nobody typed', () =>
   const typed = settle(verify, { replay: '3', report: ['tap'] }, {}, config);
   assert.deepEqual(typed.values['report'], ['tap']);
   assert.equal(settle(verify, {}, {}, config).values['baseline'], 'folder/known.json');
+});
+
+test('the line of a report that tries a requirement again means the same whatever is configured', () => {
+  const config = configOf({ verify: { cases: 7, suite: ['auth'], skip: ['valid/user-status/member'] } });
+  const typed = { only: ['valid/user-status/member'], seed: '1', replay: '3' };
+  const { values } = settle(verify, typed, { IB_CASES: '8', IB_SKIP: 'x' }, config);
+  assert.deepEqual([values['cases'], values['suite'], values['skip']], ['100', [], []]);
+  const scenario = settle(verify, { only: typed.only, cases: '9' }, {}, config).values;
+  assert.deepEqual([scenario['cases'], scenario['suite'], scenario['skip']], ['9', [], []]);
+  assert.deepEqual(settle(verify, {}, {}, config).values['suite'], ['auth']);
 });
 
 test('doctor looks at the target of verify, and at nothing else that is said of runs', () => {

@@ -5,7 +5,7 @@ import { fileValue } from './file-value.ts';
 import { kindOf, type Given } from './kinds.ts';
 import type { Origin, Origins } from './origin.ts';
 import type { Config } from './read.ts';
-import { variableOf } from './variable.ts';
+import { isServiceLink, variableOf } from './variable.ts';
 
 /** What a command is called with. */
 export interface Settled {
@@ -66,7 +66,7 @@ function fromVariable(name: string, flag: Flag, env: Environment, isArgument: bo
   const text = env[variable];
   if (text === '' && isArgument)
     throw new Problem('usage', `${variable} is empty: give it a value, or unset it`);
-  if (text === undefined || text === '') return undefined;
+  if (text === undefined || text === '' || (flag.isNumber === true && isServiceLink(text))) return undefined;
   if (flag.configurable === 'never')
     throw new Problem('usage', `${variable}: --${name} is of one run: type it, and unset the variable`);
   const given = kindOf(flag).ofVariable(text, flag);

@@ -57,6 +57,19 @@ test('what is pasted ahead answers the questions to come, and shows no secret', 
   talk.close();
 });
 
+test('what is pasted behind a wrong answer is forgotten: a key would be shown as the next one', async () => {
+  const { talk, type, shown } = talking();
+  const first = talk.ask('URL: ');
+  type('nonsense\rsk_secret\rsk_half');
+  assert.equal(await first, 'nonsense');
+  talk.forget();
+  const again = talk.ask('URL: ');
+  type('http://here\r');
+  assert.equal(await again, 'http://here');
+  assert.ok(!shown().includes('sk_'), shown());
+  talk.close();
+});
+
 /** What ends a conversation: what is done, and how the question ends. */
 const endings = {
   'Ctrl-C': [

@@ -11,6 +11,8 @@ export interface Conversation {
    * @throws Problem with code `interrupted` on Ctrl-C, with code `usage` where the input ends
    */
   readonly ask: (question: string, manner?: 'shown' | 'secret') => Promise<string>;
+  /** Drops what was pasted ahead: behind a wrong answer it is a line off, and a key would be shown. */
+  readonly forget: () => void;
   /** Gives the terminal back. */
   readonly close: () => void;
 }
@@ -77,6 +79,11 @@ export function conversation(
       const answer = await line;
       if (manner === 'secret') output.write('\n');
       return answer;
+    },
+    forget: () => {
+      ahead.length = 0;
+      lines.write(null, { ctrl: true, name: 'e' });
+      lines.write(null, { ctrl: true, name: 'u' });
     },
     close: () => {
       signal.removeEventListener('abort', interrupt);

@@ -37,6 +37,7 @@ function person(...answers: readonly (string | Problem)[]) {
         if (answer instanceof Problem) throw answer;
         return answer;
       },
+      forget: () => void asked.push('forget'),
       close: () => undefined,
     }),
   };
@@ -85,10 +86,13 @@ test('what is missing is asked for, the key as a secret, and a wrong answer agai
     asked.map((question) => question.replace(/\n.*/s, '')),
     [
       'shown: URL of the server ({base_url}): ',
+      'forget',
       'shown: nonsense: is not a URL; write it like https://api.example.com/gateway',
       'secret: API key of the partner (is not shown, and goes into no file): ',
+      'forget',
       'secret: the key is none that fits into a header: visible ASCII without spaces',
       'shown: user_id of a user under the IB (Enter: none): ',
+      'forget',
       'shown: 1: is not a UUID of version 4',
       'shown: reference_id of an EXECUTED deposit of that user (Enter: none): ',
     ],
@@ -120,6 +124,10 @@ const refusals: readonly (readonly [argv: readonly string[], says: RegExp, env?:
     [['--url', url, '--member', member, '--executed', 'x'], /--executed x: is not a UUID/],
     [['--url', url, '--executed', executed], /--executed needs --member/],
     [['--url', url, '--ca', 'none.pem'], /--ca none\.pem: cannot be read/],
+    [
+      ['--url', url, '--force', '--fixture', `./${CONFIG_FILE}`],
+      /--fixture \.\/ib-conformance\.config\.json: the configuration is written there/,
+    ],
     [['--key', 'x'], /Unknown argument: key/],
     [['--url', url, '--yes', '--fixture', 'none/f.json'], /none\/f\.json: the fixture cannot be written/],
   ];

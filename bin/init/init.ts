@@ -1,3 +1,4 @@
+import { resolve } from 'node:path';
 import { renderCheckup } from '../../reports/index.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { trustOf } from '../certificates.ts';
@@ -37,6 +38,11 @@ export interface InitFlags extends Given {
 export async function init(flags: InitFlags, surroundings: Surroundings): Promise<number> {
   const { signal, print, writeError, terminal } = surroundings;
   const files = [flags.fixture, CONFIG_FILE];
+  if (resolve(flags.fixture) === resolve(CONFIG_FILE))
+    throw new Problem(
+      'usage',
+      `--fixture ${flags.fixture}: the configuration is written there; name another file`,
+    );
   if (!flags.force) refuseExisting(files);
   const trust = await trustOf(flags);
   const converse = flags.yes ? undefined : surroundings.converse;

@@ -80,17 +80,13 @@ export async function gather(
   // What was typed wrong is told before anything is asked.
   for (const [name, text] of Object.entries(given))
     if (text !== undefined) questions[name as keyof Wishes].check(text);
-  refuse(
-    talk === undefined && executed !== undefined && member === undefined,
-    '--executed needs --member: a deposit is of a user',
-  );
   const answer = async (name: keyof Wishes) => given[name] ?? (await asked(questions[name], talk));
   const found = { url: await answer('url'), key: await answer('key'), member: await answer('member') };
-  const deposit = found.member === undefined ? undefined : await answer('executed');
   refuse(
     found.member === undefined && executed !== undefined,
-    '--executed needs a user, whose deposit it is',
+    '--executed needs --member: a deposit is of a user',
   );
+  const deposit = found.member === undefined ? undefined : await answer('executed');
   return {
     url: found.url!,
     key: found.key!,
@@ -117,6 +113,7 @@ async function asked(
       return text;
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
+      talk.forget();
       words = `${error.message.replace(/^--\S+ /, '')}\n${question}`;
     }
   }
