@@ -30,7 +30,8 @@ export function factsOf(
   };
 }
 
-const isGood = (part: object) => validate(part);
+/** Whether a fixture may hold it. */
+export const isGood = (part: object) => validate(part);
 
 const fieldsOf200 = (reply: Reply | undefined): Readonly<Record<string, unknown>> =>
   (reply?.kind === 'answer' && reply.status === 200 ? fieldsOf(reply) : undefined) ?? {};

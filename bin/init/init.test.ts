@@ -4,6 +4,8 @@ import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { beforeEach, test } from 'node:test';
+import { reference } from '../../mock/behaviour.ts';
+import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { called } from '../called.ts';
@@ -52,7 +54,8 @@ test('flags and the environment are enough, and what is written is what the serv
   assert.deepEqual([code, aside, error], [0, '', '']);
   assert.match(output, /^nothing is in the way of a run/m);
   assert.match(output, /deposits\[0\] +EXECUTED, as the fixture says/);
-  assert.match(output, /hold\s+it\s+against\s+your\s+own\s+records/);
+  assert.match(output, /your own records[^]*^ {2}users\[0\]\.date_joined: 2024-02-29T23:59:59\.999Z$/m);
+  assert.match(output, /^ {2}deposits\[0\]\.amountInUsd: \d/m);
   assert.match(output, /wrote fixture\.json\nwrote ib-conformance\.config\.json\n/);
   assert.match(output, /export IB_API_KEY=…\n +ib-conformance verify\n$/);
   assert.deepEqual(readdirSync('.').toSorted(), files);
@@ -78,7 +81,7 @@ test('what is written is all that the next command needs', async () => {
 
 test('what is missing is asked for, the key as a secret, and a wrong answer again', async () => {
   await using mock = await startMock({});
-  const { asked, left, converse } = person('nonsense', mock.url, 'a b', KEY, '1', member, '');
+  const { asked, left, converse } = person('nonsense', mock.url, 'a b', KEY, '1', member, '', '');
   const { code, output } = await init([], { converse });
   assert.equal(code, 0, output);
   assert.deepEqual(left, []);
@@ -95,10 +98,31 @@ test('what is missing is asked for, the key as a secret, and a wrong answer agai
       'forget',
       'shown: 1: is not a UUID of version 4',
       'shown: reference_id of an EXECUTED deposit of that user (Enter: none): ',
+      'shown: users[0].date_joined: the server says 2024-02-29T23:59:59.999Z. Your own records? (Enter: the same) ',
     ],
   );
   const fixture = await loadFixture('fixture.json', env);
   assert.deepEqual([fixture.users!.length, fixture.deposits!.length], [1, 0]);
+});
+
+test("one's own records come before what the server says: a mistake of the server is no truth", async () => {
+  const behaviour = faults['date-day-and-month-swapped']!.change(reference);
+  await using mock = await startMock({ behaviour });
+  const wanted = '2023-01-02T03:04:05.006Z';
+  const { asked, left, converse } = person('yesterday', wanted, '', 'x', '', 'y');
+  const flags = ['--url', mock.url, '--member', 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'];
+  const { code, output } = await init([...flags, '--executed', executed], { env, converse });
+  assert.deepEqual([code, left], [0, []]);
+  assert.match(asked[0]!, /users\[0\]\.date_joined: the server says 2023-02-01T03:04:05\.006Z/);
+  assert.match(
+    asked.join('\n'),
+    /yesterday: cannot stand there[^]*deposits\[0\]\.executedAt: the server says/,
+  );
+  assert.match(output, /✗ users\[0\]/);
+  assert.doesNotMatch(output, /The server said what follows/);
+  const { users, deposits } = await loadFixture('fixture.json', env);
+  assert.equal(users![0]!.date_joined, wanted);
+  assert.equal(deposits![0]!.state, 'EXECUTED');
 });
 
 test('only what is missing is asked for; without a user no deposit is', async () => {

@@ -14,6 +14,7 @@ import { askServer } from './ask-server.ts';
 import type { Conversation } from './conversation.ts';
 import { factsOf, fixtureOf, supposed, type Facts } from './facts.ts';
 import { refuseExisting, writeFirstFiles } from './files.ts';
+import { heldAgainstRecords, saidBy } from './records.ts';
 import { gather, KEY_VARIABLE, type Given, type Wishes } from './wishes.ts';
 
 /** What an answer may take, in ms. */
@@ -48,7 +49,11 @@ export async function init(flags: InitFlags, surroundings: Surroundings): Promis
   const converse = flags.yes ? undefined : surroundings.converse;
   const wishes = await inConversation(converse, (talk) => gather(flags, surroundings, talk));
   const options = { target: targetUrl(wishes.url), timeoutMs: TIMEOUT_MS, trust, signal };
-  const facts = factsOf(wishes, ...(await askServer(wishes, options)));
+  const answered = factsOf(wishes, ...(await askServer(wishes, options)));
+  refuseInterrupted(signal);
+  const facts = await inConversation(converse, async (talk) =>
+    talk === undefined ? answered : heldAgainstRecords(answered, talk),
+  );
   const checkup = await examination({
     ...options,
     headers: ourHeaders,
@@ -89,7 +94,7 @@ export async function init(flags: InitFlags, surroundings: Surroundings): Promis
       },
     },
   ]);
-  await print(ending(files));
+  await print(ending(files, converse === undefined ? saidBy(facts) : []));
   return exitCodes.conformant[0];
 }
 
@@ -116,24 +121,23 @@ function notesOf({ member, executed }: Wishes, { user, deposit }: Facts): readon
     ...(member !== undefined && user === undefined ? ['users[0]'] : []),
     ...(executed !== undefined && (user === undefined || deposit === undefined) ? ['deposits[0]'] : []),
   ];
-  return [
-    ...(lost.length === 0
-      ? []
-      : [
-          `The fixture will be without ${lost.join(' and ')}: the server did not say what has to stand there.`,
-        ]),
-    ...(user === undefined
-      ? []
-      : [
-          'What the fixture says of these ids is what the server answered: hold it against your own records.',
-        ]),
-  ];
+  return lost.length === 0
+    ? []
+    : [`The fixture will be without ${lost.join(' and ')}: the server did not say what has to stand there.`];
 }
 
-const ending = (files: readonly string[]) => `
+/** @param said what was taken from the server, and held against nothing */
+const ending = (files: readonly string[], said: readonly string[]) => `
 ${files.map((file) => `wrote ${file}`).join('\n')}
 The key is in neither of them: each run reads it from the environment.
-
+${
+  said.length === 0
+    ? ''
+    : `
+The server said what follows. Correct it in ${files[0]} where your own records say something else, or its mistakes pass for right:
+${said.map((line) => `  ${line}`).join('\n')}
+`
+}
 next: export ${KEY_VARIABLE}=…
       ib-conformance verify
 `;

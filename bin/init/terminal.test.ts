@@ -33,6 +33,8 @@ test('asked and answered on a terminal, the key is never shown', { skip }, async
   type(`${member}\r`);
   await until('(Enter: none): ');
   type('\r');
+  await until('(Enter: the same) ');
+  type('\r');
   const { code, shown } = await ended();
   assert.equal(code, 0, shown);
   assert.match(shown, /nothing is in the way of a run[^]*wrote fixture\.json/);
