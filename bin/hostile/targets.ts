@@ -143,6 +143,16 @@ const others: Readonly<Record<string, Row>> = {
     4,
     /404 without JSON.*base_url/,
   ],
+  'knows no such path, and says so in JSON': [
+    () => says('404 Not Found', '{"message":"Cannot GET"}', 'Content-Type: application/json'),
+    4,
+    /404 in words of its own.*base_url/,
+  ],
+  'finds no deposit, and knows no user-status': [
+    () => says('404 Not Found', '{"error":"Deposit not found"}', 'Content-Type: application/json'),
+    1,
+    /./,
+  ],
 };
 
 /** Targets whose bodies are too much. */

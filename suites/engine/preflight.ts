@@ -1,5 +1,7 @@
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { header, type Answer } from '../answer.ts';
+import { fieldsOf } from '../expectations.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { lookupOf, type Request } from '../request.ts';
@@ -34,13 +36,17 @@ export async function preflight(
   let { reply } = await courier.deliver(user);
   if (reply.kind === 'trouble' && reply.code === 'timeout') ({ reply } = await courier.deliver(user));
   if (reply.kind === 'answer') {
-    const strange = strangeness(reply);
+    const strange = strangeness(reply, 'user-status');
     const isRefused = ifRefused !== undefined && reply.status === 401;
     // A server may still build one of the two: it takes both to be something else.
     const other = strange === undefined && !isRefused ? undefined : (await courier.deliver(deposit)).reply;
     if (isRefused && other?.kind === 'answer' && other.status === 401)
       throw new Problem('usage', `${href}: ${ifRefused}`);
-    if (strange !== undefined && other?.kind === 'answer' && strangeness(other) !== undefined)
+    if (
+      strange !== undefined &&
+      other?.kind === 'answer' &&
+      strangeness(other, 'deposit-check') !== undefined
+    )
       throw new Problem(
         'unreachable',
         `${href}: something answers, but not this interface: ${strange} for a lookup on either endpoint; is {base_url} right, with its path?`,
@@ -57,11 +63,16 @@ export async function preflight(
 }
 
 /** What shows that nobody who knows the interface wrote an answer; undefined where nothing does. */
-function strangeness(answer: Answer): string | undefined {
+function strangeness(answer: Answer, endpoint: Endpoint): string | undefined {
   const { status, text, json } = answer;
   if (status >= 300 && status < 400) return `${status}, a redirect`;
   const isPage = /^\s*<(?:!doctype|html)/i.test(text);
   if (isPage && status < 500) return `${status} with a web page`;
   const isJson = json.ok || /\bjson\b/i.test(header(answer, 'content-type') ?? '');
-  return status === 404 && !isJson ? '404 without JSON' : undefined;
+  if (status !== 404) return undefined;
+  if (!isJson) return '404 without JSON';
+  // Of the two, one knows 404, with words of its own; a path that nobody serves is answered with others.
+  const messages: Readonly<Record<number, string>> = endpoints[endpoint].messages;
+  const isOurs = messages[404] !== undefined && fieldsOf(answer)?.['error'] === messages[404];
+  return isOurs ? undefined : '404 in words of its own';
 }
