@@ -151,7 +151,7 @@ const others: Readonly<Record<string, Row>> = {
   'finds no deposit, and knows no user-status': [
     () => says('404 Not Found', '{"error":"Deposit not found"}', 'Content-Type: application/json'),
     1,
-    /./,
+    /✗ valid\/user-status\/member .*status/,
   ],
 };
 
