@@ -37,9 +37,18 @@ const hook = program(
   'curl -sSf -H "Content-Type: application/json" -d @state.json http://localhost:8090',
 );
 
-const jars = ['junit-jupiter-api', 'junit-jupiter-engine', 'junit-platform-console', 'junit-platform-commons']
-  .concat(['junit-platform-engine', 'junit-platform-launcher', 'junit-platform-reporting'])
-  .concat(['opentest4j', 'apiguardian-api', 'picocli'])
+const jars = [
+  'junit-jupiter-api',
+  'junit-jupiter-engine',
+  'junit-platform-console',
+  'junit-platform-commons',
+  'junit-platform-engine',
+  'junit-platform-launcher',
+  'junit-platform-reporting',
+  'opentest4j',
+  'apiguardian-api',
+  'picocli',
+]
   .map((jar) => `/usr/share/java/${jar}.jar`)
   .join(':');
 const junit = (name: string) =>
