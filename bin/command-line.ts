@@ -1,7 +1,7 @@
 import yargs, { type Argv } from 'yargs';
 import { didYouMean } from '../schemas/nearest.ts';
 import { Problem } from '../schemas/problem.ts';
-import type { Command, Family, Flag } from './commands/command.ts';
+import { helpOf, type Command, type Family, type Flag } from './commands/command.ts';
 import { commands } from './commands/index.ts';
 import { settings } from './config/index.ts';
 import { noteOf } from './config/origin.ts';
@@ -99,23 +99,11 @@ function register(parser: Argv, list: readonly (Command | Family)[], run: Run): 
 }
 
 /** yargs shows a default, but does not set it: what was not typed may be configured. */
-function asToYargs({
-  default: value,
-  isRare,
-  type,
-  array,
-  requiresArg,
-  demandOption,
-  describe,
-  choices,
-}: Flag) {
+function asToYargs(flag: Flag) {
+  const { default: value, isRare, ...rest } = flag;
   return {
-    type,
-    describe,
-    ...(array === undefined ? {} : { array }),
-    ...(requiresArg === undefined ? {} : { requiresArg }),
-    ...(demandOption === undefined ? {} : { demandOption }),
-    ...(choices === undefined ? {} : { choices }),
+    ...rest,
+    describe: helpOf(flag),
     ...(isRare === undefined ? {} : { hidden: true }),
     ...(typeof value === 'string' ? { defaultDescription: value } : {}),
   };

@@ -95,6 +95,9 @@ export function command<const Given extends FlagTable = {}, const Placed extends
   return { positionals: {}, flags: {}, examples: [], ...spec };
 }
 
+/** What help says of a flag; a config file has a list in the place of its repetition. */
+export const helpOf = ({ describe, array }: Flag) => (array === true ? `${describe}; repeatable` : describe);
+
 /** A flag that takes one value. */
 export const text = { type: 'string', requiresArg: true } as const;
 

@@ -14,7 +14,7 @@ export const diff = command({
     format: {
       ...outputs,
       holds: comparisonFormats,
-      describe: `format or format=file (${comparisonFormats.join(', ')}); may be repeated (default: console)`,
+      describe: `format or format=file (${comparisonFormats.join(', ')}; default: console)`,
     },
     'allow-incomplete': {
       ...onOff,

@@ -16,7 +16,7 @@ export const judge = command({
     report: {
       ...outputs,
       holds: reportFormats,
-      describe: 'format or format=file, as of verify; may be repeated',
+      describe: 'format or format=file, as of verify',
     },
     baseline: { ...file, describe: 'JSON file of known failures, each with its reason: they do not fail it' },
     strict: { ...onOff, describe: 'fail on recommended requirements too' },

@@ -30,8 +30,7 @@ export const mock = command({
     },
     chaos: {
       ...list,
-      describe:
-        'what goes wrong, how often: 500:0.1, reset:0.02, timeout, truncate, slow:200ms..2s; repeatable',
+      describe: 'what goes wrong, how often: 500:0.1, reset:0.02, timeout, truncate, slow:200ms..2s',
     },
     'chaos-seed': {
       isRare: true,
@@ -44,7 +43,7 @@ export const mock = command({
       isRare: true,
       ...outputs,
       holds: gradeFormats,
-      describe: 'format or format=file (json, junit, text): grades the clients at the end; repeatable',
+      describe: 'format or format=file (json, junit, text): grades the clients at the end',
     },
     watch: { ...onOff, describe: 'load the fixture again when it changes' },
     clock: {

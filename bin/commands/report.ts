@@ -16,7 +16,7 @@ export const report = command({
     format: {
       ...outputs,
       holds: reportFormats,
-      describe: `format or format=file (${reportFormats.join(', ')}); may be repeated (default: console)`,
+      describe: `format or format=file (${reportFormats.join(', ')}; default: console)`,
     },
   },
   examples: [

@@ -10,7 +10,7 @@ export const target = {
   header: {
     ...list,
     isHeader: true,
-    describe: "'name: value' to send along; repeatable",
+    describe: "'name: value' to send along",
   },
   ca: { ...file, describe: 'PEM file of certificates to trust' },
   insecure: { ...onOff, describe: 'do not check certificates' },

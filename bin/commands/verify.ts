@@ -25,15 +25,15 @@ export const verify = command({
       default: String(defaults.concurrency),
       describe: 'requests at once to an endpoint',
     },
-    suite: { ...list, holds: 'suites', describe: 'check this suite only; repeatable' },
+    suite: { ...list, holds: 'suites', describe: 'check this suite only' },
     only: {
       ...list,
       holds: 'requirements',
       // Whoever names one wants that: also where most runs are about others, as a replay that a report prints.
       setsAside: ['suite', 'skip'],
-      describe: 'check this requirement only; repeatable',
+      describe: 'check this requirement only',
     },
-    skip: { ...list, holds: 'requirements', describe: 'leave this requirement out; repeatable' },
+    skip: { ...list, holds: 'requirements', describe: 'leave this requirement out' },
     timeout: {
       isRare: true,
       ...number,
@@ -83,7 +83,7 @@ export const verify = command({
     report: {
       ...outputs,
       holds: [...reportFormats, ...transcriptFormats],
-      describe: `${[...reportFormats, ...transcriptFormats].join(', ')}, or format=file; repeatable`,
+      describe: `${[...reportFormats, ...transcriptFormats].join(', ')}, or format=file`,
     },
     'state-url': { ...target['state-url'], isRare: true },
     'no-canary': {

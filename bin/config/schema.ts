@@ -30,8 +30,7 @@ function sectionSchema(name: string, section: Section) {
 function flagSchema(flag: Flag) {
   const { describe, isNumber, default: value } = flag;
   return {
-    // A list is repeated by itself.
-    description: describe.replace('; may be repeated', ''),
+    description: describe,
     ...kindOf(flag).schema(flag),
     ...(value === undefined ? {} : { default: isNumber === true ? Number(value) : value }),
   };

@@ -1,4 +1,4 @@
-import type { Command, Family, Flag } from '../commands/command.ts';
+import { helpOf, type Command, type Family, type Flag } from '../commands/command.ts';
 
 /** The page on every command and flag, as Markdown. */
 export function commandReference(commands: readonly (Command | Family)[]): string {
@@ -33,9 +33,9 @@ const argumentRow = ([name, { describe, demandOption }]: readonly [string, Flag]
   `${describe}${demandOption === true ? '; required' : ''}`,
 ];
 
-const flagRow = ([name, { type, describe, choices, ...flag }]: readonly [string, Flag]) => [
-  `\`--${name}${type === 'boolean' ? '' : ` ${choices?.join('\\|') ?? 'value'}`}\``,
-  describe,
+const flagRow = ([name, flag]: readonly [string, Flag]) => [
+  `\`--${name}${flag.type === 'boolean' ? '' : ` ${flag.choices?.join('\\|') ?? 'value'}`}\``,
+  helpOf(flag),
   typeof flag.default === 'string' ? `\`${flag.default}\`` : '',
 ];
 
