@@ -83,8 +83,8 @@ for (const [file, page] of Object.entries(pages))
     before(async () => {
       prepared = await prepare(blocks, page);
       if (page.before === undefined) return;
-      const { code, errors } = await prepared.workshop.run(page.before);
-      assert.equal(code, 0, errors);
+      const { code, complaint } = await prepared.workshop.run(page.before);
+      assert.equal(code, 0, complaint);
     });
     after(() => prepared.end());
     for (const [index, block] of blocks.entries())

@@ -34,10 +34,10 @@ export const commands = (...codes: readonly number[]): Runner => ({
       else {
         const isAsked = line.endsWith(' init');
         const isWhole = / verify http/.test(line) && !/ --(?:suite|only|plan)\b/.test(line);
-        const { code, output, errors } = await workshop.run(
+        const { code, printed, complaint } = await workshop.run(
           isAsked ? line + ANSWERS : isWhole ? line + SHORT : line,
         );
-        assert.equal(code, codes[index] ?? 0, `${line}\n${output}${errors}`);
+        assert.equal(code, codes[index] ?? 0, `${line}\n${printed}${complaint}`);
       }
     }
   },
@@ -53,8 +53,8 @@ export const program = (name: string, command: string, needs?: string): Runner =
   ...(needs === undefined ? {} : { needs }),
   run: async (block, workshop) => {
     await file(name).run(block, workshop);
-    const { code, output, errors } = await workshop.run(command);
-    assert.equal(code, 0, `${command}\n${output}${errors}`);
+    const { code, printed, complaint } = await workshop.run(command);
+    assert.equal(code, 0, `${command}\n${printed}${complaint}`);
   },
 });
 
@@ -67,12 +67,12 @@ export const excerptOf = (name: string): Runner => ({
 /** The block is what a command prints that ends with an exit code; at an empty line it may leave something out. */
 export const outputOf = (command: string, expected: number): Runner => ({
   run: async ({ text }, workshop) => {
-    const { code, output, errors } = await workshop.run(command);
-    assert.equal(code, expected, errors);
+    const { code, printed, complaint } = await workshop.run(command);
+    assert.equal(code, expected, complaint);
     let from = 0;
     for (const part of workshop.placed(text).trim().split('\n\n')) {
-      from = output.indexOf(`\n${part}\n`, from);
-      assert.notEqual(from, -1, `${command} does not print\n${part}\nbut\n${output}`);
+      from = printed.indexOf(`\n${part}\n`, from);
+      assert.notEqual(from, -1, `${command} does not print\n${part}\nbut\n${printed}`);
     }
   },
 });

@@ -3,21 +3,13 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
-
-/** How a command ended, and what it said. */
-export interface Ended {
-  readonly code: number | null;
-  readonly output: string;
-  readonly errors: string;
-}
+import { begun, ended } from '../child-process.ts';
 
 /** The folder of somebody who follows a page: the package is installed there, and servers run where the page says that they do. */
 export interface Workshop {
   readonly folder: string;
   /** Runs a command line as it stands in the page, but for its places of servers. */
-  run(line: string): Promise<Ended>;
+  run(line: string): ReturnType<typeof ended>;
   /** Starts what prints `listening on` and a URL, on a free port in place of the page's, and keeps it until the end. */
   serve(line: string): Promise<void>;
   /** A text in which servers are where they are, and not where the page says. */
@@ -61,25 +53,16 @@ export function workshopWith(
     last: () => last,
     async run(line) {
       const child = start(placed(line));
-      const [output, errors, [code]] = await Promise.all([
-        text(child.stdout),
-        text(child.stderr),
-        once(child, 'close') as Promise<[number | null]>,
-      ]);
-      last = output;
-      return { code, output, errors };
+      const how = await ended(child);
+      last = how.printed;
+      return how;
     },
     async serve(line) {
       const child = start(
         /--port/.test(line) ? line.replace(/--port \d+/, '--port 0') : `${line.trim()} --port 0`,
       );
       servers.push(child);
-      const errors = text(child.stderr);
-      const lines = createInterface(child.stdout);
-      const first = await Promise.race([
-        once(lines, 'line').then(([told]) => String(told)),
-        once(child, 'close').then(async () => Promise.reject(new Error(`${line}: ${await errors}`))),
-      ]);
+      const { line: first } = await begun(child);
       found.set('http://127.0.0.1:4010', first.replace('listening on ', ''));
     },
     write(file, content) {
@@ -89,9 +72,9 @@ export function workshopWith(
       await Promise.all(
         servers.map(async (child) => {
           if (child.exitCode !== null || child.signalCode !== null) return;
-          const ended = once(child, 'close');
+          const exited = once(child, 'exit');
           process.kill(-child.pid!, 'SIGTERM');
-          await ended;
+          await exited;
         }),
       );
       rmSync(folder, { recursive: true });

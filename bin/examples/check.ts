@@ -19,10 +19,10 @@ import {
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import type { RunRecord } from '../../schemas/generated/types.ts';
+import { begun, ended } from '../child-process.ts';
 import { blocksOf } from '../docs/markdown.ts';
 import { root } from '../package/paths.ts';
 import { postgresFolder, startPostgres, type Postgres } from './postgres.ts';
@@ -82,12 +82,8 @@ function checkExamples(postgresPrograms: string, pythonProgram: string) {
       env,
       stdio: ['ignore', 'pipe', 'pipe'],
     });
-    const [output, errors, [code]] = await Promise.all([
-      text(child.stdout),
-      text(child.stderr),
-      once(child, 'exit') as Promise<[number | null]>,
-    ]);
-    return { code, said: output + errors };
+    const { code, printed, complaint } = await ended(child);
+    return { code, said: printed + complaint };
   };
 
   /** Starts what listens, on a free port in place of the guide's, and gives its URL. */
@@ -98,12 +94,7 @@ function checkExamples(postgresPrograms: string, pythonProgram: string) {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
     under.add(child);
-    const complaint = text(child.stderr);
-    const lines = createInterface(child.stdout);
-    const line = await Promise.race([
-      once(lines, 'line').then(([first]) => String(first)),
-      once(child, 'exit').then(async () => assert.fail(await complaint)),
-    ]);
+    const { line, complaint } = await begun(child);
     const url = line.replace('listening on ', '');
     // Nobody but this machine gets at it: that would be at its other addresses, too.
     await assert.rejects(fetch(url.replace('127.0.0.1', '127.0.0.2')), /fetch failed/);
@@ -119,9 +110,9 @@ function checkExamples(postgresPrograms: string, pythonProgram: string) {
   const end = async (child: ChildProcess) => {
     under.delete(child);
     if (child.exitCode !== null || child.signalCode !== null) return;
-    const ended = once(child, 'exit');
+    const exited = once(child, 'exit');
     child.kill();
-    await ended;
+    await exited;
   };
 
   let hook = '';

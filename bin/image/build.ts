@@ -1,9 +1,8 @@
 import { execFileSync } from 'node:child_process';
-import { once } from 'node:events';
 import { existsSync, mkdirSync } from 'node:fs';
 import { homedir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { ended } from '../child-process.ts';
 import { copyContext } from './context.ts';
 import type { Stage, Step } from './dockerfile.ts';
 import { start, type Mount } from './sandbox.ts';
@@ -84,11 +83,7 @@ async function runStep({ text: command, line }: Step, root: string, folder: stri
     },
     ['sh', '-c', command],
   );
-  const [, complaint, [code]] = await Promise.all([
-    text(child.stdout!),
-    text(child.stderr!),
-    once(child, 'exit'),
-  ]);
+  const { code, complaint } = await ended(child);
   if (code !== 0) throw new Error(`Dockerfile:${line}: ${command}: exit code ${code}\n${complaint}`);
 }
 

@@ -13,7 +13,8 @@ import { after, before, describe, test } from 'node:test';
 import { exitCodes } from '../exit-codes.ts';
 import { build } from './build.ts';
 import { checkPage } from './check-page.ts';
-import { containersOf, ended } from './containers.ts';
+import { ended } from '../child-process.ts';
+import { containersOf } from './containers.ts';
 import { configOf, dockerfile, stagesOf } from './dockerfile.ts';
 import { firstProcess, lacks } from './sandbox.ts';
 

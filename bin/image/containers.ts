@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import type { ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { createInterface } from 'node:readline';
-import { text } from 'node:stream/consumers';
 import type { TestContext } from 'node:test';
+import { begun, ended } from '../child-process.ts';
 import { runtime } from './build.ts';
 import type { ImageConfig } from './dockerfile.ts';
 import { end, firstProcess, start, startBeside, type Sandbox } from './sandbox.ts';
@@ -40,12 +38,7 @@ export function containersOf(config: ImageConfig, root: () => string) {
   /** A mock that listens to everybody, and the id of its process. */
   async function listening(t: TestContext, one: Sandbox, command = config.command) {
     const child = container(t, one, command);
-    const complaint = text(child.stderr!);
-    const lines = createInterface(child.stdout!);
-    const line = await Promise.race([
-      once(lines, 'line').then(([first]) => String(first)),
-      once(child, 'exit').then(async () => assert.fail(await complaint)),
-    ]);
+    const { line, complaint } = await begun(child);
     assert.match(line, /^listening on https?:\/\/0\.0\.0\.0:\d+$/);
     return { child, complaint, first: firstProcess(child) };
   }
@@ -54,14 +47,4 @@ export function containersOf(config: ImageConfig, root: () => string) {
     ended(startBeside(first, one, health));
 
   return { sandbox, container, listening, healthOf };
-}
-
-/** How a process ended, and all that it said. */
-export async function ended(child: ChildProcess) {
-  const [printed, complaint, [code, signal]] = await Promise.all([
-    text(child.stdout!),
-    text(child.stderr!),
-    once(child, 'exit') as Promise<[number | null, NodeJS.Signals | null]>,
-  ]);
-  return { code: code ?? signal, printed, complaint };
 }

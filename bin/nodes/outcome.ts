@@ -2,7 +2,8 @@
 export interface Outcome {
   readonly version: string;
   readonly run: string;
-  readonly exitCode: number | null;
+  /** Or the signal that ended it. */
+  readonly exitCode: number | NodeJS.Signals | null;
   /** How many tests there were; undefined where the runner did not come so far as to say. */
   readonly tests: number | undefined;
   readonly seconds: number;

@@ -3,10 +3,9 @@
  * (`-- 26.10.0 27.0.0`) on those alone; everything on one that is not in the table.
  */
 import { spawn } from 'node:child_process';
-import { once } from 'node:events';
 import { availableParallelism } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { ended } from '../child-process.ts';
 import { root } from '../package/paths.ts';
 import { binariesOf } from './binaries.ts';
 import { complaintsOf, countTests, isPassed, outcomeTable, type Outcome } from './outcome.ts';
@@ -30,14 +29,10 @@ async function test(version: string, run: RunName): Promise<Outcome> {
     ...runs[run](),
   ];
   const child = spawn(join(binaries, 'node'), argv, { cwd: root, env, stdio: ['ignore', 'pipe', 'pipe'] });
-  const [written, complaint, [exitCode]] = (await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'exit'),
-  ])) as [string, string, [number | null]];
+  const { code: exitCode, printed, complaint } = await ended(child);
   const seconds = (performance.now() - begun) / 1000;
-  const outcome: Outcome = { version, run, exitCode, tests: countTests(written), seconds };
-  if (!isPassed(outcome)) say(`${complaintsOf(written)}${complaint}`);
+  const outcome: Outcome = { version, run, exitCode, tests: countTests(printed), seconds };
+  if (!isPassed(outcome)) say(`${complaintsOf(printed)}${complaint}`);
   return outcome;
 }
 
