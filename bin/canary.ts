@@ -1,7 +1,8 @@
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import type { Fixture, FixtureLimits } from '../schemas/generated/types.ts';
-import { failedIds, tryMock } from './trial.ts';
+import { failedIds } from './failed-ids.ts';
+import { tryMock } from './trial.ts';
 
 /** Inputs per requirement: the listed ones do. */
 const CASES = 1;

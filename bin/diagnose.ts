@@ -1,8 +1,6 @@
-import { reference } from '../mock/behaviour.ts';
-import { faults } from '../mock/faults.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { catalogue } from '../suites/index.ts';
-import { failedIds, tryMock } from './trial.ts';
+import { failedIds } from './failed-ids.ts';
 
 type Suspicion = NonNullable<RunRecord['diagnosis']>[number];
 
@@ -24,6 +22,12 @@ const MOST_SUSPICIONS = 3;
 export async function diagnose(record: RunRecord, fixture: Fixture): Promise<readonly Suspicion[]> {
   const failing = failedIds(record);
   if (failing.length === 0 || record.interrupted) return [];
+  // Where nothing failed, the mock is not even loaded.
+  const [{ reference }, { faults }, { tryMock }] = await Promise.all([
+    import('../mock/behaviour.ts'),
+    import('../mock/faults.ts'),
+    import('./trial.ts'),
+  ]);
   const checked = new Set(record.requirements.map(({ id }) => id));
   const candidates = Object.entries(faults)
     .map(([id, fault]) => ({

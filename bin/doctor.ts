@@ -6,6 +6,7 @@ import { ourHeaders } from './defaults.ts';
 import { examination } from './examination.ts';
 import { exitCodes } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
+import { spareOptimizing } from './spare-optimizing.ts';
 import type { Surroundings } from './surroundings.ts';
 import { headerFields, targetUrl, wholeNumber } from './values.ts';
 
@@ -40,6 +41,7 @@ export async function doctor(flags: DoctorFlags, surroundings: Surroundings): Pr
   const stateUrl = flags.stateUrl === undefined ? undefined : targetUrl(flags.stateUrl);
   const trust = await trustOf(flags);
   const fixture = await loadFixture(flags.fixture, env);
+  spareOptimizing();
   const checkup = await examination({
     target,
     fixture,

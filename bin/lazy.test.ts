@@ -37,7 +37,11 @@ for (const [file, packages] of Object.entries(spared))
     );
   });
 
-test('verify loads the client and the engine: the way of finding out sees what there is', () => {
-  const loaded = loadedBy(join(import.meta.dirname, 'verify.ts'));
-  assert.ok(loaded.has('undici') && loaded.has('fast-check'));
+test('verify loads the client and the engine, and no mock before it is wanted', () => {
+  const loaded = [...loadedBy(join(import.meta.dirname, 'verify.ts'))];
+  assert.ok(loaded.includes('undici') && loaded.includes('fast-check'));
+  assert.deepEqual(
+    loaded.filter((name) => name.startsWith(join(import.meta.dirname, '../mock/'))),
+    [],
+  );
 });

@@ -6,7 +6,8 @@ import { variants } from '../mock/variants.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { catalogue } from '../suites/index.ts';
 import { gaps, renderMatrix, type Kill } from './kill-matrix.ts';
-import { failedIds, tryMock } from './trial.ts';
+import { failedIds } from './failed-ids.ts';
+import { tryMock } from './trial.ts';
 
 /** A share of the matrix: every `step`th entry from `from` on. */
 export interface Share {

@@ -59,10 +59,3 @@ export function tryMock(behaviour: Behaviour, options: TrialOptions): Promise<Ru
     ...(onEvent === undefined ? {} : { onEvent }),
   });
 }
-
-/** Ids of the required and recommended requirements that a run found failed. */
-export function failedIds({ requirements }: RunRecord): readonly string[] {
-  return requirements.flatMap(({ id, level, outcome }) =>
-    outcome === 'failed' && level !== 'observed' ? [id] : [],
-  );
-}

@@ -4,7 +4,6 @@ import { Problem } from '../schemas/problem.ts';
 import { knowledge, plan, stateHookAt, type RunOptions } from '../suites/index.ts';
 import { refuseBadgeOfPart, withoutUnfitBadge } from './badge.ts';
 import { openBaseline } from './baseline-file.ts';
-import { canary } from './canary.ts';
 import { trustOf } from './certificates.ts';
 import { ourHeaders } from './defaults.ts';
 import { diagnose } from './diagnose.ts';
@@ -24,6 +23,7 @@ import {
 } from './report-files.ts';
 import { rerunCommand } from './rerun-command.ts';
 import { select } from './select.ts';
+import { spareOptimizing } from './spare-optimizing.ts';
 import { openTranscripts } from './transcription.ts';
 import { durationMs, headerFields, positiveNumber, targetUrl, wholeNumber } from './values.ts';
 import { verifyMock, verifyTarget, type Recorded } from './verify-runs.ts';
@@ -126,12 +126,13 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     requests.filter(isStream).map(({ file }) => file),
     surroundings,
   );
+  spareOptimizing();
   try {
     announceEnd(surroundings);
     const caught =
       flags.noCanary || signal.aborted
         ? undefined
-        : await canary(await loadFixture(undefined, env), options.seed);
+        : await (await import('./canary.ts')).canary(await loadFixture(undefined, env), options.seed);
     const recorded: Recorded = (url, notes) =>
       transcription.of({
         ...options,

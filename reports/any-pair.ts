@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { anyRecord } from './any-record.ts';
 

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { RecordedExchange, RequirementResult, RunRecord, Traffic } from '../schemas/generated/types.ts';
 
 /** Text that a hostile target may send: controls, escapes, overrides, halves of pairs, forged lines. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { hostileText } from './any-record.ts';
 
 /** Text that would be something else in Markdown: links, mentions, HTML, ends of code, cells and fences. */

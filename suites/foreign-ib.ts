@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { repeatedNames, summary, type Answer } from './answer.ts';
 import { errorAnswer, fieldsOf, saysExecuted, saysMember, saysNotMember } from './expectations.ts';

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { Problem } from '../schemas/problem.ts';
 import type { Answer, Trouble } from './answer.ts';
 import type { Known } from './known.ts';

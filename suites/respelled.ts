@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { Answer } from './answer.ts';
 import { sameAnswer } from './expectations.ts';

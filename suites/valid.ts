@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { FixtureExecutedDeposit, FixtureUser } from '../schemas/generated/types.ts';
 import validateExecutedDepositResult from '../schemas/generated/executed-deposit-result.cjs';
 import validateMembershipResult from '../schemas/generated/membership-result.cjs';

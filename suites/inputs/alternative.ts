@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 
 /** Other spellings of a UUID (RFC 9562 4 knows one): what lenient parsers accept. */
 const spellings: readonly ((uuid: string) => string)[] = [

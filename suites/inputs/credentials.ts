@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Known, KnownKey } from '../known.ts';
 import type { Changes, Credential } from '../request.ts';
 

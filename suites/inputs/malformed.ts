@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { classifyUuid } from '../uuid.ts';
 
 /** A way in which a text fails to be a UUID, as made of a good one. */

@@ -1,4 +1,4 @@
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { spread } from '../property.ts';
 
 /** An arbitrary is made by a call with its values as arguments, of which there can be so many. */
