@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { builtIn, START } from './run-probes.ts';
 import { depositPath, ids, userPath } from './run-session.ts';
 import { startMock, type MockOptions } from './server.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { chaosFor, chaosName, type ChaosAction, type ChaosPlan } from './chaos.ts';
 import { parseChaos } from './chaos-spec.ts';
 

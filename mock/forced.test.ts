@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { deposit, probe, user, type Probe } from './probes.ts';
 import { handlerOf } from './handler.ts';
 import { answersTo, builtIn, START } from './run-probes.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, afterEach, before, describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { readAnswers } from './raw-answers.ts';
 import { openSockets, say } from './raw-socket.ts';
 import { builtIn, START } from './run-probes.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { say } from './raw-socket.ts';
 import { builtIn, START } from './run-probes.ts';
 import { startMock, type Mock } from './server.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { runInNewContext } from 'node:vm';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { redactorOf } from './redact.ts';
 import { testAdmin } from './admin/run-admin.ts';
 import { ids, userPath } from './run-session.ts';

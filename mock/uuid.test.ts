@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { isId } from './uuid.ts';
 
 const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';

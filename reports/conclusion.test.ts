@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { anyRecord } from './any-record.ts';
 import { conclusion } from './conclusion.ts';

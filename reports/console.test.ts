@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/run-record.cjs';
 import { anyRecord, hostileText } from './any-record.ts';

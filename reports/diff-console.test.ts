@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { anyPair } from './any-pair.ts';
 import { hostileText } from './any-record.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { anyPair } from './any-pair.ts';
 import { renderDiffJson } from './diff-json.ts';
 import { renderDiffMarkdown } from './diff-markdown.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { anyPair } from './any-pair.ts';
 import { hostileText } from './any-record.ts';

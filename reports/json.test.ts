@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { anyRecord, hostileText } from './any-record.ts';
 import { renderJson } from './json.ts';
 import { sampleRecord } from './sample-record.ts';

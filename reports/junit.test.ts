@@ -3,7 +3,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { parse as parseForTables } from 'junit2json';
 import { parse as parseForChat } from 'test-results-parser';
 import type { RunRecord } from '../schemas/generated/types.ts';

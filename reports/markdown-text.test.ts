@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { hostileMarkdown } from './hostile-markdown.ts';
 import { markdownNodes, textOf } from './markdown-nodes.ts';
 import { cell, code, fenced, prose } from './markdown-text.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { anyRecord } from './any-record.ts';
 import { matchesGolden } from './golden.ts';
 import { hostileMarkdown } from './hostile-markdown.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { Parser } from 'tap-parser';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { anyRecord, hostileText } from './any-record.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { Problem } from './problem.ts';
 import { readFixture } from './read-fixture.ts';
 import { readLargeFixture } from './read-large-fixture.ts';

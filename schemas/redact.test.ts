@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { Problem } from './problem.ts';
 import { redactError } from './redact-error.ts';
 import { redactorOf, type Secret } from './redact.ts';

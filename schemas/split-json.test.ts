@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { NotSplit, splitJson } from './split-json.ts';
 
 /** The bytes of a text in blocks of the given lengths, used again from the start. */

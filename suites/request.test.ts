@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { hostileQueries } from './inputs/hostile.ts';
 import { depositCheck, fingerprint, lookup, userStatus } from './request.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { readTimestamp, sameInstant, type Instant } from './timestamp.ts';
 
 const base = Date.UTC(2024, 1, 29, 23, 59, 59) / 1000;

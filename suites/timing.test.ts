@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Reply } from './answer.ts';
 import type { Request } from './request.ts';
 import type { Doors } from './requirement.ts';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { commands } from '../commands/index.ts';
 import { problemsOf } from './check.ts';
 import { configSchema } from './schema.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { parseChaos } from '../chaos-spec.ts';
 import { builtIn } from '../run-probes.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { xmlErrors } from '../../schemas/xml-errors.ts';
 import { scorecardOf } from '../scorecard.ts';
 import { scorecardJunit } from './junit.ts';

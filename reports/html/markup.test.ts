@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { hostileText } from '../any-record.ts';
 import { printable } from '../printable.ts';
 import { html, source, text, type Markup } from './markup.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { RunRecord } from '../../schemas/generated/types.ts';
 import { anyRecord, hostileText } from '../any-record.ts';
 import { printable } from '../printable.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { anchorAt } from './axis.ts';
 import { logScale } from './log-scale.ts';
 import { roundTicks } from './ticks.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { realClock, virtualClock } from './clock.ts';
 import { watched } from './hand-clock.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { property } from '../property.ts';
 import { fingerprint, userStatus } from '../request.ts';
 import { sampleKnown as known } from '../sample-known.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Reply, Trouble } from '../answer.ts';
 import { property, type PropertySpec } from '../property.ts';
 import { lookup, type Request } from '../request.ts';

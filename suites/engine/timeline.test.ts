@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { createTimeline } from './timeline.ts';
 
 const startedAt = 1_700_000_000_000.25;

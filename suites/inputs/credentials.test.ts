@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { knowledge, type Known, type KnownKey } from '../known.ts';
 import type { Credential } from '../request.ts';
 import { sampleKnown } from '../sample-known.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { oneOf } from './one-of.ts';
 
 test('one of some is drawn as fast-check does it', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import { knowledge, type Known } from '../known.ts';
 import { sampleKnown } from '../sample-known.ts';
 import { classifyUuid } from '../uuid.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import fc from 'fast-check';
+import * as fc from 'fast-check';
 import type { Rule, Sighting } from './history.ts';
 import { judge } from './judge.ts';
 import { limiters, noise, refilled, weighted, type Limiter } from './simulated.ts';
