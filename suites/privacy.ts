@@ -1,5 +1,5 @@
 import { endpoints } from '../schemas/endpoints.ts';
-import { header, type Answer } from './answer.ts';
+import { header, type Answer, type Json } from './answer.ts';
 import type { Known } from './known.ts';
 import type { Request } from './request.ts';
 
@@ -45,7 +45,7 @@ const userFields = new Set([
  * name; undefined where there is none.
  */
 export function foreignData(request: Request, answer: Answer, known: Known): string | undefined {
-  const places = placesOf(answer).filter(([, text]) => mayTell(text, known));
+  const places = tellingPlaces(answer, known);
   if (places.length === 0) return undefined;
   const asked = [
     request.target,
@@ -124,16 +124,32 @@ const ownTexts = new Set<string>([
   'EXECUTED',
 ]);
 
-/** Where an answer may hold what is nobody's business: the strings of its JSON, or a text that is none; and its headers. */
-function placesOf(answer: Answer): (readonly [string, string])[] {
-  const body = answer.json.ok ? stringsIn(answer.json.value).join('\n') : answer.text;
-  const places: [string, string][] = [['the body', body]];
-  for (const name in answer.headers)
-    if (!ordinaryHeaders.has(name)) places.push([`the header ${name}`, header(answer, name) ?? '']);
+/** Where an answer holds what may be nobody's business: the strings of its JSON, or a text that is none; and its headers. */
+function tellingPlaces(answer: Answer, known: Known): (readonly [string, string])[] {
+  const places: [string, string][] = [];
+  const body = answer.json.ok ? textOf(answer.json) : answer.text;
+  if (mayTell(body, known)) places.push(['the body', body]);
+  for (const name in answer.headers) {
+    if (ordinaryHeaders.has(name)) continue;
+    const text = header(answer, name) ?? '';
+    if (mayTell(text, known)) places.push([`the header ${name}`, text]);
+  }
   return places;
 }
 
-/** Every answer of a run comes by here: one list takes them all. */
+const texts = new WeakMap<Json, string>();
+
+/** The strings of a body; every answer of a run comes by here, and those that say the same have one `json`. */
+function textOf(json: Json & { readonly ok: true }): string {
+  let text = texts.get(json);
+  if (text === undefined) {
+    text = stringsIn(json.value).join('\n');
+    texts.set(json, text);
+  }
+  return text;
+}
+
+/** One list takes them all. */
 function stringsIn(value: unknown, found: string[] = []): readonly string[] {
   if (typeof value === 'string') {
     if (!ownTexts.has(value)) found.push(value);

@@ -79,37 +79,24 @@ export function createCourier(options: CourierOptions): Courier {
   };
 
   const transmit = async (request: Request, of: string | undefined): Promise<Reply> => {
-    const authorization = authorizationOf(request);
-    const wire: WireRequest = {
-      method: request.method,
-      target: request.target,
-      headers: authorization === undefined ? request.headers : { ...request.headers, authorization },
-      ...(request.body === undefined ? {} : { body: request.body }),
-    };
-    let result = await sendOnce(request, wire, of);
-    for (
-      let again = 1;
-      again < TRIES && result.kind === 'trouble' && result.code === 'network' && !isGone() && !signal.aborted;
-      again++
-    )
-      result = await sendOnce(request, wire, of);
-    if (result.kind === 'trouble' && isOfTheTarget(result)) troublesInARow++;
-    return result;
-  };
-
-  const sendOnce = async (request: Request, wire: WireRequest, of: string | undefined): Promise<Reply> => {
-    const spent = budget.spend();
-    const end = spent instanceof Promise ? await spent : spent;
-    if (end !== undefined) return end;
-    const reply = await clock.during(client.send(wire));
-    if (reply.kind === 'answer') {
-      troublesInARow = 0;
-      const { credential } = request;
-      if (credential.as === 'key' && callers.includes(credential.key.key) && reply.status !== 429)
-        keyWorks = keyWorks === true || reply.status !== 401;
+    const wire = wireRequest(request);
+    for (let tries = 1; ; tries++) {
+      const spent = budget.spend();
+      const end = spent instanceof Promise ? await spent : spent;
+      if (end !== undefined) return end;
+      const reply = await clock.during(client.send(wire));
+      if (reply.kind === 'answer') {
+        troublesInARow = 0;
+        const { credential } = request;
+        if (credential.as === 'key' && callers.includes(credential.key.key) && reply.status !== 429)
+          keyWorks = keyWorks === true || reply.status !== 401;
+      }
+      onExchange(request, reply, of);
+      if (reply.kind === 'answer') return reply;
+      if (tries < TRIES && reply.code === 'network' && !isGone() && !signal.aborted) continue;
+      if (isOfTheTarget(reply)) troublesInARow++;
+      return reply;
     }
-    onExchange(request, reply, of);
-    return reply;
   };
 
   const isGone = () => troublesInARow >= mostTroubles;
@@ -144,15 +131,17 @@ export function createCourier(options: CourierOptions): Courier {
   const deliver: Courier['deliver'] = (request, terms) => attempt(request, false, terms);
   return {
     deliver,
-    share: async (request, name, terms) => {
+    share: (request, name, terms) => {
       const before = shared.get(name);
       if (before !== undefined) return before;
-      const first = deliver(request, terms);
+      const first = deliver(request, terms).then((delivery) => {
+        const { reply } = delivery;
+        kept += weightOf(reply);
+        // What was not sent for want of time may be, by somebody who has more.
+        if (kept > MOST_KEPT || (reply.kind === 'trouble' && reply.code === 'budget')) shared.delete(name);
+        return delivery;
+      });
       shared.set(name, first);
-      const { reply } = await first;
-      kept += weightOf(reply);
-      // What was not sent for want of time may be, by somebody who has more.
-      if (kept > MOST_KEPT || (reply.kind === 'trouble' && reply.code === 'budget')) shared.delete(name);
       return first;
     },
     deliverAnyway: (request, terms) => attempt(request, true, terms),
@@ -186,6 +175,17 @@ const isOfTheTarget = ({ code }: Trouble) => code === 'timeout' || code === 'net
 
 function trouble(code: Trouble['code'], words: string): Trouble {
   return { kind: 'trouble', code, words };
+}
+
+function wireRequest(request: Request): WireRequest {
+  const { method, target, headers, body } = request;
+  const authorization = authorizationOf(request);
+  return {
+    method,
+    target,
+    headers: authorization === undefined ? headers : { ...headers, authorization },
+    ...(body === undefined ? {} : { body }),
+  };
 }
 
 function authorizationOf({ credential }: Request): string | undefined {

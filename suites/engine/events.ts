@@ -62,8 +62,6 @@ export type RunEvent =
 
 export type OnEvent = (event: RunEvent) => void;
 
-export const ignore: OnEvent = () => undefined;
-
 /** Evidence that a transcript does not hold. */
 export const notRecorded: Trouble = {
   kind: 'trouble',

@@ -3,7 +3,7 @@ import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
 import type { Courier, Delivery, Terms } from './courier.ts';
 import { distinctOf, drawn, type Drawn } from './drawn.ts';
-import { ignore, type OnEvent, type Stage } from './events.ts';
+import type { OnEvent, Stage } from './events.ts';
 import { inPool, inSlot, type Slots } from './pool.ts';
 import {
   confirmed,
@@ -50,11 +50,11 @@ export interface Examination {
  * is sent again before it counts, and then shrunk.
  */
 export function examine(property: Property, context: PropertyContext): Examination {
-  const { known, draw, path, onEvent = ignore } = context;
+  const { known, draw, path, onEvent } = context;
   const distinct =
     path === undefined ? drawn(property, known, draw) : distinctOf([property.drawAt(known, draw, path)]);
   const trials = createTrials();
-  onEvent({ kind: 'planned', of: property.id, inputs: distinct.length });
+  onEvent?.({ kind: 'planned', of: property.id, inputs: distinct.length });
   const judgement = () => {
     const tried = [...trials].toSorted(([a], [b]) => a - b);
     const isCut = trials.size < distinct.length;
@@ -108,7 +108,7 @@ function failedTrial(
   context: PropertyContext,
   { item, index, trial, cases }: Failing,
 ): FailedTrial {
-  const { known, courier, draw, slots, onEvent = ignore } = context;
+  const { known, courier, draw, slots, onEvent } = context;
   const once = async (stage: Stage, nth: number, candidate: Case) => {
     const next = await inSlot(slots, () => tryOut(candidate, property, context));
     tell(context, property, stage, nth, candidate, next);
@@ -123,13 +123,13 @@ function failedTrial(
     });
     const smallest = shrunk && tried.get(shrunk.candidate);
     if (shrunk === undefined || smallest === undefined) return undefined;
-    onEvent({ kind: 'shrunk', of: property.id, path: shrunk.path });
+    onEvent?.({ kind: 'shrunk', of: property.id, path: shrunk.path });
     return { trial: smallest, path: shrunk.path };
   };
   const control = async () => {
     const delivery = await inSlot(slots, () => courier.deliver(controlOf(item, known), { of: property.id }));
     const event = { kind: 'trial', of: property.id, stage: 'control', nth: index } as const;
-    onEvent({ ...event, input: undefined, deliveries: [delivery] });
+    onEvent?.({ ...event, input: undefined, deliveries: [delivery] });
     return delivery.reply;
   };
   const again = () => once('confirm', index, item);
@@ -150,18 +150,25 @@ async function tryOut(
     names === undefined ? courier.deliver(request, terms) : courier.share(request, names[at]!, terms);
   const deliveries: Delivery[] = [];
   if (candidate.atOnce) deliveries.push(...(await Promise.all(requests.map(carry))));
-  else for (const [at, request] of requests.entries()) deliveries.push(await carry(request, at));
+  else for (let at = 0; at < requests.length; at++) deliveries.push(await carry(requests[at]!, at));
   return trialOf(candidate, property, deliveries, courier.keyWorks());
 }
 
 function tell(
-  { onEvent = ignore }: PropertyContext,
+  { onEvent }: PropertyContext,
   { id }: Property,
   stage: Stage,
   nth: number,
   { input }: Case,
   { deliveries, keyWorks }: Trial,
 ): void {
-  const known = keyWorks === undefined ? {} : { keyWorks };
-  onEvent({ kind: 'trial', of: id, stage, nth, input, deliveries, ...known });
+  onEvent?.({
+    kind: 'trial',
+    of: id,
+    stage,
+    nth,
+    input,
+    deliveries,
+    ...(keyWorks === undefined ? {} : { keyWorks }),
+  });
 }

@@ -5,11 +5,15 @@ import type { Request } from '../request.ts';
 export function priceOf({ endpoint, target, credential }: Request, known: Known): 0 | 1 {
   if (credential.as === 'header' || credential.as === 'none') return 0;
   if (endpoint === 'deposit-check') return 1;
-  const id = /^[^?]*\?user_id=([0-9a-f-]{36})$/i.exec(target)?.[1]?.toLowerCase();
+  const query = target.indexOf('?');
+  const isLookup = target.startsWith(parameter, query + 1);
   // Whichever key of the caller's it will be, they are all of one partner.
   const key = credential.as === 'key' ? credential.key : known.callerKeys[0];
-  return id !== undefined && key !== undefined && isOwn(known, key, id) ? 0 : 1;
+  if (!isLookup || key === undefined) return 1;
+  return isOwn(known, key, target.slice(query + 1 + parameter.length).toLowerCase()) ? 0 : 1;
 }
+
+const parameter = 'user_id=';
 
 const isOwn = (known: Known, key: KnownKey, user_id: string) =>
   key.partner !== null && known.partnerOfUser.get(user_id) === key.partner;

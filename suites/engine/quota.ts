@@ -175,7 +175,8 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     } else if (reply !== undefined) {
       if (wasAdmitted && !isLate) {
         if (account.strikes > 0 && price > 0) learn(endpoint, key, account, reply);
-        Object.assign(account, { strikes: 0, waitedMs: 0 });
+        account.strikes = 0;
+        account.waitedMs = 0;
       }
       if (price > 0 && !account.isStated) account.passes.push(reply.sentAt);
       if (price > 0 && account.windowMs !== undefined)

@@ -8,7 +8,6 @@ import { createClient } from './client.ts';
 import { createCourier } from './courier.ts';
 import { createDoors } from './doors.ts';
 import { redactor } from './evidence.ts';
-import { ignore } from './events.ts';
 import { givenUp } from './given-up.ts';
 import { examine, type Examination, type PropertyContext } from './judge-property.ts';
 import { guarded, play } from './play.ts';
@@ -29,7 +28,7 @@ import { createWatchers } from './watchers.ts';
  * @throws Problem with code `unreachable` when no connection to the target comes about
  */
 export async function run(options: RunOptions): Promise<RunRecord> {
-  const { clock, known, requirements, signal, concurrency, seed, cases, onEvent = ignore } = options;
+  const { clock, known, requirements, signal, concurrency, seed, cases, onEvent } = options;
   const startedAt = clock.now();
   const deadline = startedAt + options.maxDurationMs;
   // Every request and every wait listens to it.
@@ -62,7 +61,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     quota,
     mostTroubles: Math.max(10, 2 * concurrency),
     onExchange: (request, reply, of) => {
-      onEvent({ kind: 'exchange', request, reply, ...(of === undefined ? {} : { of }) });
+      onEvent?.({ kind: 'exchange', request, reply, ...(of === undefined ? {} : { of }) });
       traffic.see(request, reply);
       if (reply.kind === 'answer') watchers.see(request, reply);
     },
@@ -71,7 +70,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   const depthEndsAt = () =>
     deadline - keptBack(limiterMs(asked, known, quota.learned(), options.rate), options.maxDurationMs);
   let mustGiveWay = false;
-  onEvent({ kind: 'start', at: startedAt });
+  onEvent?.({ kind: 'start', at: startedAt });
   try {
     const silence = await preflight(courier, known, options.target.href, options.ifRefused);
     const context: JudgeContext = {
@@ -79,7 +78,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         known,
         courier,
         draw: { seed, cases },
-        onEvent,
+        ...(onEvent === undefined ? {} : { onEvent }),
         ...(options.path === undefined ? {} : { path: options.path }),
       },
       doors: createDoors({
@@ -99,7 +98,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     const settle = (requirement: Requirement, outcome: Result) => {
       const result = describe(requirement, outcome);
       results.set(requirement, result);
-      onEvent({ kind: 'outcome', result });
+      onEvent?.({ kind: 'outcome', result });
     };
     const examinations = new Map<Requirement, Examination>();
     const report = (requirement: Requirement) =>
@@ -159,7 +158,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       ...(typeof signal.reason === 'string' ? { interruptedBy: signal.reason } : {}),
     };
     const record = makeRecord(recordOptions, list, figures, traffic.figures());
-    onEvent({ kind: 'end', verdict: record.verdict, figures });
+    onEvent?.({ kind: 'end', verdict: record.verdict, figures });
     return record;
   } catch (error) {
     throw redactError(error, redactor(known, options.headers));
@@ -183,7 +182,7 @@ interface JudgeContext {
 /** What stops a requirement in this run, though another run may judge it. */
 function stopped(
   requirement: Requirement,
-  { signal, onEvent = ignore }: RunOptions,
+  { signal, onEvent }: RunOptions,
   silence: Silence | undefined,
 ): Result | undefined {
   const isInterrupted = requirement.kind !== 'watch' && signal.aborted;
@@ -191,6 +190,6 @@ function stopped(
     silence ??
     (isInterrupted ? { reason: 'interrupted' as const, words: 'the run was interrupted' } : undefined);
   if (why === undefined) return undefined;
-  onEvent({ kind: 'stopped', of: requirement.id, ...why });
+  onEvent?.({ kind: 'stopped', of: requirement.id, ...why });
   return { verdict: unjudged(why.reason, why.words), cases: 0 };
 }
