@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { variants } from '../mock/variants.ts';
-import { canary } from './canary.ts';
+import { canary, missedOf } from './canary.ts';
 import { diagnose } from './diagnose.ts';
 import { loadFixture } from './fixture-file.ts';
 import { gaps, type Kill } from './kill-matrix.ts';
@@ -53,6 +53,15 @@ test('twenty seeds, one verdict: of the reference, and of a server with a fault'
 test('the canary sings for any seed', async () => {
   for (const seed of [0, -1, 7, 35, 123_456, 2 ** 31 - 1])
     assert.equal((await canary(fixture, seed)).length, 2);
+});
+
+test('no fault silences the canary', async () => {
+  const missed: Record<string, readonly string[]> = {};
+  for (const [id, fault] of Object.entries(faults)) missed[id] = await missedOf(fault, fixture, 1);
+  assert.deepEqual(
+    Object.entries(missed).filter(([, ids]) => ids.length > 0),
+    [],
+  );
 });
 
 test('the diagnosis names the fault of a server that has a known one, and nothing for the reference', async () => {
