@@ -12,7 +12,7 @@ import { installations } from './installations.ts';
 import { machine, useThisNode } from './machine.ts';
 import type { Bench, Part, Samples } from './part.ts';
 import { parts } from './parts/index.ts';
-import { withFigures } from './figures.ts';
+import { pages, withFigures } from './figures.ts';
 import { alternate } from './rounds.ts';
 import { table, type Conditions } from './table.ts';
 
@@ -66,12 +66,13 @@ async function write(results: readonly Result[]): Promise<void> {
   if (values.json !== undefined) writeFileSync(values.json, `${JSON.stringify(results, undefined, 2)}\n`);
   if (values.markdown !== undefined) writeFileSync(values.markdown, results.map(sectionOf).join('\n'));
   if (!values.docs) return;
-  const file = `${root}docs/speed.md`;
-  const text = results.reduce(
-    (page, result) => withFigures(page, result.part, tableOf(result)),
-    readFileSync(file, 'utf8'),
-  );
-  writeFileSync(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
+  for (const [name, isShown] of Object.entries(pages)) {
+    const file = `${root}${name}`;
+    const text = results
+      .filter(({ part }) => isShown(part))
+      .reduce((page, result) => withFigures(page, result.part, tableOf(result)), readFileSync(file, 'utf8'));
+    writeFileSync(file, await format(text, { ...(await resolveConfig(file)), filepath: file }));
+  }
 }
 
 useThisNode();

@@ -1,3 +1,9 @@
+/** Where tables are shown, and of which parts. */
+export const pages: Readonly<Record<string, (part: string) => boolean>> = {
+  'README.md': (part) => part === 'mock',
+  'docs/speed.md': () => true,
+};
+
 const begin = (part: string) => `<!-- figures: ${part} -->`;
 const END = '<!-- end of figures -->';
 

@@ -53,7 +53,7 @@ export const barePolka: Server = {
   request: lookup,
 };
 
-/** The mock, as a user has it; the script says how many ms it takes in process, when it has been imported. */
+/** The mock, as a user has it; the script says how many ms it takes in process, once everything has been imported. */
 export const ours: Server = {
   name: 'ib-conformance',
   install: undefined,
@@ -61,11 +61,19 @@ export const ours: Server = {
   command: 'ib-conformance',
   argv: (port) => ['mock', '--port', String(port), '--log', 'silent'],
   files: {
-    'in-process.mjs': `import { startMock } from 'ib-conformance/mock';
+    'in-process.mjs': `import { createServer } from 'node:http';
+import { startMock } from 'ib-conformance/mock';
+const what = process.argv[2];
+if (what === 'second') await (await startMock({ port: 0 })).close();
 const begun = performance.now();
-const mock = await startMock({ port: 0 });
+const server =
+  what === 'http'
+    ? await new Promise((listening) => {
+        const bare = createServer().listen(0, '127.0.0.1', () => listening(bare));
+      })
+    : await startMock({ port: 0 });
 process.stdout.write(String(performance.now() - begun));
-await mock.close();
+await server.close();
 `,
   },
   request: lookup,

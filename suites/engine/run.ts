@@ -1,7 +1,7 @@
 import { setMaxListeners } from 'node:events';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { redactError } from '../../schemas/redact-error.ts';
-import type { Doors, Requirement, Watch } from '../requirement.ts';
+import { suiteOf, type Doors, type Requirement, type Watch } from '../requirement.ts';
 import { unjudged } from '../verdict.ts';
 import { createBudget } from './budget.ts';
 import { createClient } from './client.ts';
@@ -47,10 +47,11 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     known,
   );
   const asked = requirements.filter(({ id }) => !options.skip.has(id));
+  const limiters = asked.filter((requirement) => suiteOf(requirement) === 'rate-limit');
   const budget = createBudget({
     ...options,
     deadline,
-    keepBack: keptBack(limiterRequests(asked, known), options.maxRequests),
+    keepBack: keptBack(limiterRequests(limiters, known), options.maxRequests),
   });
   const quota = createQuota({ ...options, budget, limits: known.limits, deadline });
   const traffic = createTraffic(startedAt);
@@ -68,7 +69,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   });
   /** Depth ends early enough for the limiters to be judged after it. */
   const depthEndsAt = () =>
-    deadline - keptBack(limiterMs(asked, known, quota.learned(), options.rate), options.maxDurationMs);
+    deadline - keptBack(limiterMs(limiters, known, quota.learned(), options.rate), options.maxDurationMs);
   let mustGiveWay = false;
   onEvent?.({ kind: 'start', at: startedAt });
   try {

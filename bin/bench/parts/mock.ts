@@ -5,11 +5,14 @@ import { running } from '../running.ts';
 import { bareHttp, servers, type Server } from '../servers.ts';
 import { load } from '../wrk.ts';
 
+/** Until then a server is still being compiled, and what it takes is of that. */
+const WARM_UP_SECONDS = 3;
+
 /** Loads a server for some seconds; what was sent before, uncounted, warms it up. */
 async function measure(bench: Bench, server: Server): Promise<Sample> {
   await using up = await running(bench, server);
   const restMb = await up.restMb();
-  await load(bench, up, 1);
+  await load(bench, up, WARM_UP_SECONDS);
   return { restMb, ...(await load(bench, up, bench.seconds)), loadedMb: up.residentMb() };
 }
 

@@ -49,16 +49,19 @@ async function commands(bench: Bench): Promise<Record<string, Measure>> {
     const { seconds, processorSeconds, peakMb } = await timed(bench, commandIn(folder, ours), argv);
     return { ms: seconds * 1000, processorSeconds, peakMb };
   };
+  /** What a script says of its own start, without the imports. */
+  const inProcess = (what: 'http' | 'first' | 'second') => async () => {
+    const { output } = await timed(bench, process.execPath, [`${folder}/in-process.mjs`, what]);
+    return { ms: Number(output) };
+  };
   return {
-    '`startMock()` in process, without its import': async () => {
-      const { output } = await timed(bench, process.execPath, [`${folder}/in-process.mjs`]);
-      return { ms: Number(output) };
-    },
+    'node:http listens, in process': inProcess('http'),
+    '`startMock()` in process': inProcess('first'),
+    '`startMock()` in process, once more': inProcess('second'),
     '`--help`': () => ends('--help'),
     '`verify`, 1,000 requests to a mock apart': async () => {
       await using up = await running(bench, unlimitedMock);
-      const bounds = ['--max-requests', '1000', '--cases', '1000', '--allow-incomplete'];
-      return await ends('verify', up.origin, ...bounds, ...unhinderedRun(bench));
+      return await ends('verify', up.origin, '--cases', '10', ...unhinderedRun(bench));
     },
     '`verify` of the built-in mock': () => ends('verify', '--seed', '1'),
     '`verify --no-canary` of the built-in mock': () => ends('verify', '--seed', '1', '--no-canary'),
