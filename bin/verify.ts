@@ -1,13 +1,13 @@
 import { randomInt } from 'node:crypto';
 import { renderPlan, renderVerdict } from '../reports/index.ts';
 import { Problem } from '../schemas/problem.ts';
-import { knowledge, plan, stateHookAt, type RunOptions } from '../suites/index.ts';
+import { drawAhead, knowledge, plan, stateHookAt, type RunOptions } from '../suites/index.ts';
 import { refuseBadgeOfPart, withoutUnfitBadge } from './badge.ts';
 import { openBaseline } from './baseline-file.ts';
 import { trustOf } from './certificates.ts';
 import { ourHeaders } from './defaults.ts';
 import { diagnose } from './diagnose.ts';
-import { exitCodeOf } from './exit-codes.ts';
+import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
 import { githubActions } from './github-actions.ts';
 import { announceEnd, clearLine, progressLine } from './progress-line.ts';
@@ -115,11 +115,13 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     renderPlan(
       plan({ ...options, maxDurationMs: target === undefined ? Number.POSITIVE_INFINITY : maxDurationMs }),
     );
+  if (flags.plan || target !== undefined) await drawAhead(options, signal);
   if (flags.plan) {
+    if (signal.aborted) return exitCodes.interrupted[0];
     await surroundings.print(planned());
     return 0;
   }
-  if (target !== undefined) surroundings.writeError(planned());
+  if (target !== undefined && !signal.aborted) surroundings.writeError(planned());
   const isStream = ({ format }: ReportRequest<string>) => format === 'ndjson';
   const outputs = await prepareOutputs(requests.filter((request) => !isStream(request)) as ReportRequest[]);
   const transcription = openTranscripts(

@@ -5,6 +5,7 @@ export { realLines } from './doctor/lines.ts';
 export { clauses, isMeant } from './clauses.ts';
 export { catalogue, suites } from './catalogue.ts';
 export { realClock, virtualClock } from './engine/clock.ts';
+export { drawAhead } from './engine/draw-ahead.ts';
 export { plan } from './engine/plan.ts';
 export { run } from './engine/run.ts';
 export type { Progress, RunOptions } from './engine/run-options.ts';

@@ -51,13 +51,10 @@ const MOST_WHERE_UNSTATED = 50;
 export function plan(options: PlanOptions): Plan {
   const { known, requirements, skip, seed, cases, maxDurationMs, maxRequests, rate } = options;
   const asked = requirements.filter(({ id }) => !skip.has(id));
-  const inputs = asked
-    .filter((requirement): requirement is Property => requirement.kind === 'property')
-    .filter((requirement) => requirement.lacks(known) === undefined)
-    .map((property) => ({
-      isFresh: property.fresh,
-      list: drawn(property, known, { seed, cases }),
-    }));
+  const inputs = examined(options).map((property) => ({
+    isFresh: property.fresh,
+    list: drawn(property, known, { seed, cases }),
+  }));
   const deepest = Math.max(0, ...inputs.map(({ list }) => list.length));
   const limiters = keptBack(limiterRequests(asked, known), maxRequests);
   const limitersMs = keptBack(limiterMs(asked, known, {}, rate), maxDurationMs);
@@ -103,6 +100,16 @@ export function plan(options: PlanOptions): Plan {
     because: isTooLong(whole) ? '--max-duration' : '--max-requests',
   };
 }
+
+/** Properties that inputs are drawn for. */
+export const examined = ({
+  known,
+  requirements,
+  skip,
+}: Pick<PlanOptions, 'known' | 'requirements' | 'skip'>): readonly Property[] =>
+  requirements
+    .filter((requirement): requirement is Property => requirement.kind === 'property')
+    .filter((property) => !skip.has(property.id) && property.lacks(known) === undefined);
 
 /** What is kept back of a bound for the limiters, which come last: never more than half. */
 export const keptBack = (needed: number, bound: number) => Math.min(needed, bound / 2);
