@@ -22,12 +22,9 @@ const MOST_SUSPICIONS = 3;
 export async function diagnose(record: RunRecord, fixture: Fixture): Promise<readonly Suspicion[]> {
   const failing = failedIds(record);
   if (failing.length === 0 || record.interrupted) return [];
-  // Where nothing failed, the mock is not even loaded.
-  const [{ reference }, { faults }, { tryMock }] = await Promise.all([
-    import('../mock/behaviour.ts'),
-    import('../mock/faults.ts'),
-    import('./trial.ts'),
-  ]);
+  const mock = await loadMock();
+  if (mock === undefined) return [];
+  const { reference, faults, tryMock } = mock;
   const checked = new Set(record.requirements.map(({ id }) => id));
   const candidates = Object.entries(faults)
     .map(([id, fault]) => ({
@@ -56,6 +53,24 @@ export async function diagnose(record: RunRecord, fixture: Fixture): Promise<rea
   const best = suspicions.toSorted((a, b) => b.fit - a.fit);
   const equals = best.filter(({ fit }) => fit === best[0]!.fit);
   return equals.length > MOST_SUSPICIONS ? [] : equals;
+}
+
+/**
+ * Loaded where something failed, and not before. Undefined where it is gone: a package that is updated
+ * in the middle of a run must not take the verdict with it.
+ */
+async function loadMock() {
+  try {
+    const [behaviour, known, trial] = await Promise.all([
+      import('../mock/behaviour.ts'),
+      import('../mock/faults.ts'),
+      import('./trial.ts'),
+    ]);
+    return { ...behaviour, ...known, ...trial };
+  } catch (error) {
+    if ((error as NodeJS.ErrnoException).code === 'ERR_MODULE_NOT_FOUND') return undefined;
+    throw error;
+  }
 }
 
 /** How much two sets have in common: from 0 to 1. */

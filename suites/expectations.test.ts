@@ -278,4 +278,11 @@ describe('the same answer', () => {
         same ? held : failed('value', `${status} ${body}`, `${otherStatus} ${otherBody}`),
       );
     });
+
+  test('what is not UTF-8 is not what it looks like', () => {
+    const one = answerOf(200, '{"a":"\uFFFD"}');
+    const other = answerOf(200, Buffer.from('{"a":"\xFF"}', 'latin1'));
+    assert.equal(one.text, other.text);
+    assert.equal(sameAnswer(one, other).kind, 'failed');
+  });
 });

@@ -105,6 +105,8 @@ export function executedResult(
 export function sameAnswer(reference: Answer, answer: Answer): Verdict {
   const equal =
     reference.status === answer.status &&
+    // What is not UTF-8 may look like what is.
+    reference.json.ok === answer.json.ok &&
     (reference.text === answer.text || canonicalBody(reference) === canonicalBody(answer));
   return equal ? held : failed('value', summary(reference), summary(answer));
 }

@@ -74,6 +74,7 @@ describe('an answer that arrives whole', () => {
     assert.equal(answer.status, 401);
     assert.deepEqual(answer.headers['x-one'], ['a']);
     assert.deepEqual(answer.headers['set-cookie'], ['b', 'c']);
+    assert.equal(answer.headers['constructor'], undefined, 'no names but those that were sent');
     assert.equal(answer.text, body);
     assert.deepEqual(answer.json, { ok: true, value: { error: 'Unauthorized' } });
     assert.ok(answer.sentAt >= 1000 && answer.receivedAt > answer.sentAt);

@@ -93,7 +93,7 @@ export function createCourier(options: CourierOptions): Courier {
       }
       onExchange(request, reply, of);
       if (reply.kind === 'answer') return reply;
-      if (tries < TRIES && reply.code === 'network' && !isGone() && !signal.aborted) continue;
+      if (tries < TRIES && reply.code === 'network' && !isGone()) continue;
       if (isOfTheTarget(reply)) troublesInARow++;
       return reply;
     }

@@ -49,15 +49,7 @@ async function commands(bench: Bench): Promise<Record<string, Measure>> {
     const { seconds, processorSeconds, peakMb } = await timed(bench, commandIn(folder, ours), argv);
     return { ms: seconds * 1000, processorSeconds, peakMb };
   };
-  /** What a script says of its own start, without the imports. */
-  const inProcess = (what: 'http' | 'first' | 'second') => async () => {
-    const { output } = await timed(bench, process.execPath, [`${folder}/in-process.mjs`, what]);
-    return { ms: Number(output) };
-  };
   return {
-    'node:http listens, in process': inProcess('http'),
-    '`startMock()` in process': inProcess('first'),
-    '`startMock()` in process, once more': inProcess('second'),
     '`--help`': () => ends('--help'),
     '`verify`, 1,000 requests to a mock apart': async () => {
       await using up = await running(bench, unlimitedMock);
