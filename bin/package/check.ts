@@ -2,14 +2,15 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { rm } from 'node:fs/promises';
+import { existsSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { cp, rm } from 'node:fs/promises';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { Fixture } from '../../schemas/generated/types.ts';
+import { begun, ended } from '../child-process.ts';
 import type { Kill } from '../kill-matrix.ts';
 import type { Share } from '../self-test.ts';
 import { suite, typedUse, use } from './consumers.ts';
@@ -121,6 +122,29 @@ describe('the installed package', { concurrency: 4 }, () => {
     assert.match(stdout, /"is_under_ib":true/);
     mock.kill('SIGTERM');
     assert.deepEqual(await once(mock, 'exit'), [0, null]);
+  });
+
+  test('what is updated in the middle of a run does not take the verdict with it', async () => {
+    const going = join(folder, 'going');
+    await cp(join(folder, 'node_modules'), join(going, 'node_modules'), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+    const fault = 'date-day-and-month-swapped';
+    const mock = spawn(command, ['mock', '--port', '0', '--fault', fault], inFolder);
+    const url = (await begun(mock)).line.replace('listening on ', '');
+    const only = 'valid/user-status/date-joined';
+    const argv = ['verify', url, '--only', only, '--no-canary', '--rate', '5'];
+    const verifying = spawn(join(going, 'node_modules/.bin/ib-conformance'), argv, { cwd: going });
+    const ending = ended(verifying);
+    // The plan is printed before the first request, and everything that a run needs is loaded then.
+    await once(verifying.stderr, 'data');
+    rmSync(join(going, 'node_modules/ib-conformance/dist'), { recursive: true });
+    const { code, printed } = await ending;
+    assert.equal(code, 1);
+    assert.match(printed, new RegExp(`^failed: ${only}$`, 'm'));
+    mock.kill('SIGTERM');
+    await once(mock, 'exit');
   });
 
   test('mock lists its faults and its variants', async () => {
