@@ -28,7 +28,13 @@ export async function recorded(origin: string, run: (origin: string) => Promise<
       if (!known.has(fields)) known.set(fields, known.size);
       const [method, path] = [incoming.method!, incoming.url!];
       requests.push([method, path, known.get(fields)!, body === '' ? null : body]);
-      const onward = ask(origin, { method, path, headers: ['host', new URL(origin).host, ...headers] });
+      // Of itself node gives the body of a GET no length, and then it is read as the next request.
+      const length = body === '' ? [] : ['content-length', String(Buffer.byteLength(body))];
+      const onward = ask(origin, {
+        method,
+        path,
+        headers: ['host', new URL(origin).host, ...headers, ...length],
+      });
       onward.end(body);
       const [answer] = (await once(onward, 'response')) as [IncomingMessage];
       outgoing.writeHead(answer.statusCode!, answer.rawHeaders);
