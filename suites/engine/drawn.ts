@@ -27,12 +27,12 @@ export const distinctOf = (cases: readonly Case[]) => evenly(withoutTwins(cases)
 function withoutTwins(cases: readonly Case[]): readonly Drawn[] {
   const seen = new Set<string>();
   const distinct: Drawn[] = [];
-  for (let index = 0; index < cases.length; index++) {
-    const item = cases[index]!;
+  for (const [index, item] of cases.entries()) {
     const names = item.requests.map(fingerprint);
     const name = names.length === 1 ? names[0]! : names.join('\n');
-    const before = seen.size;
-    if (seen.add(name).size > before) distinct.push({ item, index, names });
+    if (seen.has(name)) continue;
+    seen.add(name);
+    distinct.push({ item, index, names });
   }
   return distinct;
 }

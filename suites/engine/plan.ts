@@ -67,14 +67,12 @@ export function plan(options: PlanOptions): Plan {
     const seen = new Set<string>();
     const sent: Request[] = [];
     for (const { isFresh, list } of inputs)
-      for (let nth = 0; nth < depth && nth < list.length; nth++) {
-        const { item, names } = list[nth]!;
-        for (let at = 0; at < names.length; at++) {
-          const before = seen.size;
-          if (!isFresh) seen.add(names[at]!);
-          if (isFresh || seen.size > before) sent.push(item.requests[at]!);
-        }
-      }
+      for (const { item, names } of list.slice(0, depth))
+        for (const [at, request] of item.requests.entries())
+          if (isFresh || !seen.has(names[at]!)) {
+            if (!isFresh) seen.add(names[at]!);
+            sent.push(request);
+          }
     const load = endpointsInTurn.map((endpoint) => loadOf(endpoint, sent, scenarios, known));
     const others = sent.length + scenarios.length * REQUESTS_OF_SCENARIO;
     return {
