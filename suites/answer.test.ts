@@ -11,7 +11,7 @@ test('a body is read as it is the first time, however often and among however ma
     assert.deepEqual(readBody(bytesOf(text)), { text, json: { ok: true, value: JSON.parse(text) } });
 });
 
-test('whatever the bytes', () => {
+test('whatever the text', () => {
   const text = fc.oneof(fc.json(), fc.string(), fc.constantFrom('', '\uFEFF{}', '{', '[[]]'));
   fc.assert(
     fc.property(fc.array(text, { minLength: 1, maxLength: 5 }), (all) => {

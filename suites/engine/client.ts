@@ -164,7 +164,10 @@ function answerOf(bytes: Uint8Array, rest: Omit<Answer, 'kind' | 'text' | 'json'
   return Object.assign(body, { kind: 'answer' as const, ...rest });
 }
 
-/** An object of it has no names but its own, and unlike one of null it is as fast as any. */
+/**
+ * A prototype without names: what is made of it holds only what was sent, as what is made of null does, which
+ * V8 keeps as a dictionary, though.
+ */
 const bare: object = Object.freeze(Object.create(null) as object);
 
 /** Undefined where there are too many. */

@@ -47,6 +47,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     known,
   );
   const asked = requirements.filter(({ id }) => !options.skip.has(id));
+  // Asked about at every turn of every requirement: of a short list that costs nothing.
   const limiters = asked.filter((requirement) => suiteOf(requirement) === 'rate-limit');
   const budget = createBudget({
     ...options,

@@ -12,7 +12,7 @@ import { timed } from '../timed.ts';
 import { unhinderedRun, unlimitedMock } from '../unhindered.ts';
 import { load } from '../wrk.ts';
 
-/** The default of `verify --concurrency`. */
+/** Of the loop, which is no faster with more. */
 const CONNECTIONS = 16;
 
 const bareLoop = fileURLToPath(new URL('../bare-loop.mjs', import.meta.url));
