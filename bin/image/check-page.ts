@@ -21,7 +21,7 @@ import { root } from '../package/paths.ts';
 import { runtime } from './build.ts';
 import { example } from './compose.ts';
 import { ended } from '../child-process.ts';
-import { type Containers } from './containers.ts';
+import type { Containers } from './containers.ts';
 import { runOptions, type ComposeCall, type RunCall } from './docker-call.ts';
 import type { ImageConfig } from './dockerfile.ts';
 import { blocks, callsIn, page, reader } from './page.ts';
