@@ -1,0 +1,223 @@
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdtemp, readFile, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { createInterface } from 'node:readline';
+import { test } from 'node:test';
+import { fileURLToPath } from 'node:url';
+
+/**
+ * What users depend on, seen from outside: command line, exit codes, admin routes, schemas, run record.
+ * Nothing of the sources is imported, so a change of structure cannot change a contract unnoticed.
+ * Each list holds what has to be there. More may be added; nothing may be renamed or removed.
+ */
+const program = fileURLToPath(new URL('ib-conformance.mjs', import.meta.url));
+const snapshot = new URL('contracts.snapshot.json', import.meta.url);
+
+interface Snapshot {
+  readonly commands: Readonly<Record<string, readonly string[]>>;
+  readonly adminRoutes: readonly string[];
+  readonly fixturePaths: readonly string[];
+  readonly runRecordPaths: readonly string[];
+  readonly goldenRecord: {
+    readonly verdict: string;
+    readonly exitCode: number;
+    readonly fields: readonly string[];
+    readonly rowFields: readonly string[];
+    readonly outcomes: Readonly<Record<string, string>>;
+  };
+  readonly goldenFailure: {
+    readonly verdict: string;
+    readonly exitCode: number;
+    readonly failed: readonly string[];
+    readonly rowFields: readonly string[];
+  };
+  readonly faults: readonly string[];
+  readonly variants: readonly string[];
+}
+
+const frozen = JSON.parse(await readFile(snapshot, 'utf8')) as Snapshot;
+
+interface Ended {
+  readonly code: number;
+  readonly stdout: string;
+  readonly stderr: string;
+}
+
+function run(...args: readonly string[]): Promise<Ended> {
+  const { IB_URL: _, CI: __, ...env } = process.env;
+  return new Promise((resolve) => {
+    execFile(process.execPath, [program, ...args], { env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
+      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    );
+  });
+}
+
+function assertHolds(found: readonly string[], expected: readonly string[], what: string): void {
+  const missing = expected.filter((one) => !found.includes(one));
+  assert.deepEqual(missing, [], `${what}: missing`);
+}
+
+test('every command has its flags', async () => {
+  for (const [command, flags] of Object.entries(frozen.commands)) {
+    const { code, stdout } = await run(...command.split(' '), '--help', '--all');
+    assert.equal(code, 0, command);
+    const found = [...stdout.matchAll(/^ +(?:-\w, )?--([a-z-]+)/gm)].map(([, name]) => name!);
+    assertHolds(found, flags, command);
+  }
+});
+
+test('exit codes', async () => {
+  const { stdout } = await run('--help');
+  for (const code of [0, 1, 2, 3, 4, 70, 130]) assert.match(stdout, new RegExp(`^ +${code}  \\S`, 'm'));
+  const usage = await run('verify', '--no-such-flag');
+  assert.equal(usage.code, 2);
+  const unreachable = await run('verify', 'http://127.0.0.1:1', '--no-canary');
+  assert.equal(unreachable.code, 4);
+  const incomplete = await run('verify', '--seed', '7', '--no-canary', '--max-requests', '1');
+  assert.equal(incomplete.code, 3);
+});
+
+/** Every place of a schema, as `properties/apiKeys/items/properties/key: string`, and what is required. */
+function placesOf(schema: unknown, at = ''): readonly string[] {
+  if (typeof schema !== 'object' || schema === null) return [];
+  return Object.entries(schema).flatMap(([name, value]: [string, unknown]) => {
+    const place = `${at}/${name}`;
+    if (name === 'description' || name === 'title' || name === 'examples') return [];
+    if (typeof value === 'object' && value !== null && !Array.isArray(value)) return placesOf(value, place);
+    if (Array.isArray(value))
+      return value.flatMap((one: unknown, index) =>
+        typeof one === 'object' ? placesOf(one, `${place}/${index}`) : [`${place}: ${String(one)}`],
+      );
+    return [`${place}: ${String(value)}`];
+  });
+}
+
+const readJson = async (path: string): Promise<unknown> =>
+  JSON.parse(await readFile(new URL(path, import.meta.url), 'utf8'));
+
+test('the fixture has every field that was published', async () => {
+  assertHolds(placesOf(await readJson('../schemas/fixture.schema.json')), frozen.fixturePaths, 'fixture');
+});
+
+test('the run record has every field that was published', async () => {
+  const found = placesOf(await readJson('../schemas/run-record.schema.json'));
+  assertHolds(found, frozen.runRecordPaths, 'run record');
+});
+
+interface RunRecord {
+  readonly verdict: string;
+  readonly requirements: readonly { readonly id: string; readonly outcome: string }[];
+}
+
+async function recorded(
+  ...args: readonly string[]
+): Promise<{ readonly ended: Ended; readonly record: RunRecord }> {
+  const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
+  try {
+    const file = join(folder, 'run.json');
+    const ended = await run('verify', ...args, '--seed', '7', '--report', `json=${file}`);
+    return { ended, record: JSON.parse(await readFile(file, 'utf8')) as RunRecord };
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+}
+
+const rowFieldsOf = (record: RunRecord) => [
+  ...new Set(record.requirements.flatMap((row) => Object.keys(row))),
+];
+
+test('the golden run: verdict, exit code, fields and outcomes', async () => {
+  const { ended, record } = await recorded();
+  const { verdict, exitCode, fields, rowFields, outcomes } = frozen.goldenRecord;
+  assert.equal(record.verdict, verdict);
+  assert.equal(ended.code, exitCode);
+  assertHolds(Object.keys(record), fields, 'record');
+  assertHolds(rowFieldsOf(record), rowFields, 'row');
+  const found = Object.fromEntries(record.requirements.map(({ id, outcome }) => [id, outcome]));
+  for (const [id, outcome] of Object.entries(outcomes)) assert.equal(found[id], outcome, id);
+});
+
+test('the golden failure: a mock with a fault, over HTTP', async () => {
+  const mock = await startedMock('--fault', 'date-day-and-month-swapped', '--limits', 'off');
+  try {
+    const { ended, record } = await recorded(mock.url, '--suite', 'valid', '--no-canary');
+    const { verdict, exitCode, failed, rowFields } = frozen.goldenFailure;
+    assert.equal(record.verdict, verdict);
+    assert.equal(ended.code, exitCode);
+    assert.deepEqual(
+      record.requirements.flatMap(({ id, outcome }) => (outcome === 'failed' ? [id] : [])),
+      failed,
+    );
+    assertHolds(rowFieldsOf(record), rowFields, 'row');
+  } finally {
+    await mock.stop();
+  }
+});
+
+async function startedMock(...flags: readonly string[]) {
+  const child = spawn(process.execPath, [program, 'mock', '--port', '0', ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
+  const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  const ended = once(child, 'exit');
+  const stop = async (): Promise<unknown> => {
+    child.kill('SIGTERM');
+    const [code] = (await ended) as [unknown];
+    return code;
+  };
+  return { line, url: line.replace('listening on ', ''), stop };
+}
+
+test('the mock: its first line, its admin routes, its end', async () => {
+  const { line, url, stop } = await startedMock();
+  try {
+    assert.match(line, /^listening on http:\/\/127\.0\.0\.1:\d+$/);
+    const document = (await (await fetch(`${url}/__admin/openapi.json`)).json()) as {
+      readonly paths: Readonly<Record<string, object>>;
+    };
+    const routes = Object.entries(document.paths).flatMap(([path, methods]) =>
+      Object.keys(methods).map((method) => `${method.toUpperCase()} ${path}`),
+    );
+    assertHolds(routes, frozen.adminRoutes, 'admin API');
+  } finally {
+    assert.equal(await stop(), 0);
+  }
+});
+
+test('faults and variants are listed', async () => {
+  for (const kind of ['fault', 'variant'] as const) {
+    const { code, stdout } = await run('mock', `--${kind}`, 'list');
+    assert.equal(code, 0);
+    const found = [...stdout.matchAll(/^ *([a-z\d-]+)/gm)].map(([, id]) => id!);
+    assertHolds(found, frozen[`${kind}s`], kind);
+  }
+});
+
+test('every format of a report', async () => {
+  const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
+  try {
+    const formats = ['console', 'json', 'ndjson', 'junit', 'html', 'markdown', 'github', 'badge'];
+    const files = formats.map((format) => [format, join(folder, format)] as const);
+    const { code } = await run(
+      ...['verify', '--seed', '7', '--no-canary'],
+      ...files.flatMap(([format, file]) => ['--report', `${format}=${file}`]),
+    );
+    assert.equal(code, 0);
+    for (const [format, file] of files) assert.ok((await readFile(file)).length > 0, format);
+    for (const format of ['console', 'html', 'json', 'junit', 'markdown', 'github', 'badge']) {
+      const { code: rendered } = await run('report', join(folder, 'json'), '--format', format);
+      assert.equal(rendered, 0, format);
+    }
+    const judged = await run('judge', join(folder, 'ndjson'));
+    assert.equal(judged.code, 0);
+    for (const format of ['console', 'markdown', 'json']) {
+      const compared = await run('diff', join(folder, 'json'), join(folder, 'json'), '--format', format);
+      assert.equal(compared.code, 0, format);
+    }
+  } finally {
+    await rm(folder, { recursive: true });
+  }
+});
