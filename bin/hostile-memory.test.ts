@@ -11,7 +11,7 @@ import { against } from '../suites/engine/against.ts';
 import { loadFixture } from './fixture-file.ts';
 import { fattened, json, says } from './hostile/servers.ts';
 import { bundle } from './package/bundle.ts';
-import { root } from './package/paths.ts';
+import { root } from './dev/paths.ts';
 
 const MOST_BYTES = 256 * 1024 * 1024;
 

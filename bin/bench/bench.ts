@@ -7,7 +7,7 @@ import { loadavg, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { format, resolveConfig } from 'prettier';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 import { installations } from './installations.ts';
 import { machine, useThisNode } from './machine.ts';
 import type { Bench, Part, Samples } from './part.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 import { parts } from './parts/index.ts';
 import { pages, withFigures } from './figures.ts';
 

@@ -21,7 +21,7 @@ import { startMock, type MockOptions } from '../../mock/server.ts';
 import type { Fixture, RunRecord } from '../../schemas/generated/types.ts';
 import { runComposite, type CompositeAction, type Ending, type Job } from './composite-action.ts';
 import { builtInFixture } from '../fixture-file.ts';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 
 const text = readFileSync(join(root, 'action.yml'), 'utf8');
 const action = parse(text) as CompositeAction;

@@ -10,7 +10,7 @@ import { startMock } from '../../mock/server.ts';
 import type { RunRecord } from '../../schemas/generated/types.ts';
 import { builtInFixture } from '../fixture-file.ts';
 import { blocksOf } from '../docs/markdown.ts';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 import { version } from '../version.ts';
 import { runBash, type CompositeAction } from './composite-action.ts';
 

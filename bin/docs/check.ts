@@ -14,7 +14,7 @@ import { expandKeys } from '../../schemas/expand-keys.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { builtInFixture } from '../fixture-file.ts';
 import { install } from '../package/installed.ts';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 import { blocksOf, type Block } from './markdown.ts';
 import { pages, type Page } from './pages.ts';
 import { workshopWith, type Workshop } from './workshop.ts';

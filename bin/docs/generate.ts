@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import { suites } from '../../suites/index.ts';
 import { commands } from '../commands/index.ts';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 import { commandReference } from './command-reference.ts';
 import { requirementIndex, suitePage } from './requirement-pages.ts';
 

@@ -9,7 +9,7 @@ import type { Fixture } from '../../schemas/generated/types.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { tablesOf } from '../fixture/tables.ts';
 import { builtInFixture } from '../fixture-file.ts';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 import { blocksOf, headingsOf, linksOf } from './markdown.ts';
 import { slugOf } from './slug.ts';
 import { pages } from './pages.ts';

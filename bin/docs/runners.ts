@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 import type { Block } from './markdown.ts';
 import type { Workshop } from './workshop.ts';
 

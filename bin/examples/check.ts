@@ -24,7 +24,7 @@ import { after, before, describe, test } from 'node:test';
 import type { RunRecord } from '../../schemas/generated/types.ts';
 import { begun, ended } from '../child-process.ts';
 import { blocksOf } from '../docs/markdown.ts';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 import { postgresFolder, startPostgres, type Postgres } from './postgres.ts';
 import { exampleServers } from './servers.ts';
 

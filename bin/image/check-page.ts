@@ -17,7 +17,7 @@ import { after, test, type TestContext } from 'node:test';
 import { endpoints } from '../../schemas/endpoints.ts';
 import { tls } from '../../mock/test-certificate.ts';
 import { loadFixture } from '../fixture-file.ts';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 import { runtime } from './build.ts';
 import { example } from './compose.ts';
 import { ended } from '../child-process.ts';

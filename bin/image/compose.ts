@@ -1,7 +1,7 @@
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parse } from 'yaml';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 import type { Mount } from './sandbox.ts';
 
 const folder = join(root, 'examples/compose');

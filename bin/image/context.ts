@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 
 /**
  * What is sent to the engine: what `.dockerignore` lets through.

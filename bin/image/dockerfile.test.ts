@@ -4,7 +4,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { validate } from 'dockerfile-utils';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 import { allowed } from './context.ts';
 import { configOf, dockerfile, stagesOf, stepsOf, type Stage } from './dockerfile.ts';
 import { page } from './page.ts';

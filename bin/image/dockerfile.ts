@@ -6,7 +6,7 @@ import {
   ModifiableInstruction,
   type Instruction,
 } from 'dockerfile-ast';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 
 /** An instruction of a Dockerfile, its flags apart from its words. */
 export interface Step {

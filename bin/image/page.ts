@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { chmodSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { blocksOf, type Block } from '../docs/markdown.ts';
-import { root } from '../package/paths.ts';
+import { root } from '../dev/paths.ts';
 import { readCall, type DockerCall } from './docker-call.ts';
 
 /** The page on containers, as text. */

@@ -3,7 +3,7 @@ import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { bundle } from './bundle.ts';
 import { declarations } from './declarations.ts';
 import { notices } from './notices.ts';
-import { output } from './paths.ts';
+import { output } from '../dev/paths.ts';
 
 await rm(output, { recursive: true, force: true });
 await mkdir(output);

@@ -1,6 +1,6 @@
 import { build as esbuild, type BuildOptions, type BuildResult, type Metafile, type Plugin } from 'esbuild';
 import { files } from './files.ts';
-import { output, root } from './paths.ts';
+import { output, root } from '../dev/paths.ts';
 import { standIns } from './stand-ins.ts';
 
 /** What is built, by the name of its file. The command line's part and the API's parts share their chunks. */

@@ -15,7 +15,7 @@ import type { Kill } from '../kill-matrix.ts';
 import type { Share } from '../self-test.ts';
 import { suite, typedUse, use } from './consumers.ts';
 import { install } from './installed.ts';
-import { output, root } from './paths.ts';
+import { output, root } from '../dev/paths.ts';
 
 const run = promisify(execFile);
 const { folder, tarball, command } = await install();

@@ -1,7 +1,7 @@
 import { execFileSync } from 'node:child_process';
 import { cpSync, existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join, relative } from 'node:path';
-import { output, root } from './paths.ts';
+import { output, root } from '../dev/paths.ts';
 
 /** Writes the declarations of the API, and of what they refer to, into `types/`. */
 export function declarations(): void {

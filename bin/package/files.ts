@@ -1,7 +1,7 @@
 import { cp, readFile } from 'node:fs/promises';
 import { dirname, join, parse, relative } from 'node:path';
 import type { Plugin } from 'esbuild';
-import { root } from './paths.ts';
+import { root } from '../dev/paths.ts';
 
 const ours = /\/(?:bin|mock|reports|schemas|suites)\/.+\.(?:ts|mjs)$/;
 const fileBesideUs = /new URL\(\s*'([^']+)',\s*import\.meta\.url\s*,?\s*\)/g;

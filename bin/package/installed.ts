@@ -3,7 +3,7 @@ import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
-import { root } from './paths.ts';
+import { root } from '../dev/paths.ts';
 
 /** The package as a user has it: packed, and installed into an empty folder without a registry. */
 export interface Installed {

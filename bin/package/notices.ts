@@ -1,7 +1,7 @@
 import { readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Metafile } from 'esbuild';
-import { root } from './paths.ts';
+import { root } from '../dev/paths.ts';
 
 /**
  * The licences of the packages whose code a bundle holds, as their authors ask.

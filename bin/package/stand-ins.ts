@@ -1,5 +1,5 @@
 import type { Plugin } from 'esbuild';
-import { root } from './paths.ts';
+import { root } from '../dev/paths.ts';
 
 /** Packages of which a part is enough; what a stand-in lacks fails the build. */
 const replaced: readonly string[] = ['string-width', 'undici'];

@@ -1,7 +1,7 @@
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { root } from '../../package/paths.ts';
+import { root } from '../../dev/paths.ts';
 import { count, spread } from '../columns.ts';
 import { commandIn, versionOf, versionsOf } from '../installations.ts';
 import type { Bench, Measure, Part, Sample } from '../part.ts';

@@ -3,5 +3,5 @@ import { fileURLToPath } from 'node:url';
 /** The project's folder, with a slash at its end. */
 export const root = fileURLToPath(new URL('../../', import.meta.url));
 
-/** Where the built files go: made before packing, removed after it, never looked at from a checkout. */
+/** The build goes here: made before packing, removed afterwards, never read from a checkout. */
 export const output = `${root}dist/`;
