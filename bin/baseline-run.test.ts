@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { startMock } from '../mock/server.ts';
-import { called } from './called.ts';
+import { runCli } from './testing/run-cli.ts';
 import { builtInFixture } from './fixture-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
@@ -22,7 +22,7 @@ async function verify(...flags: readonly string[]) {
 }
 
 async function call(...words: readonly string[]) {
-  const { code, output, error } = await called(words, { terminal: { color: false, width: 120 } });
+  const { code, output, error } = await runCli(words, { terminal: { color: false, width: 120 } });
   return { code, output: output + error };
 }
 

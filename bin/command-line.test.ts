@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { test } from 'node:test';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import validateRunRecord from '../schemas/generated/run-record.cjs';
-import { called } from './called.ts';
+import { runCli } from './testing/run-cli.ts';
 import { commandLine } from './command-line.ts';
 import { commands } from './commands/index.ts';
 import { builtInFixture } from './fixture-file.ts';
@@ -25,7 +25,7 @@ const call = (
   argv: readonly string[],
   env: Record<string, string> = {},
   signal = new AbortController().signal,
-) => called(argv, { env, signal });
+) => runCli(argv, { env, signal });
 
 const words = (text: string) => text.split(' ');
 const broken = (change: (text: string) => string) =>
@@ -437,7 +437,7 @@ const everyCommand = commands.flatMap((one) =>
 for (const { words: command, flags } of everyCommand)
   test(`the help of ${command.join(' ')} fits a screen of 24 lines and 80 columns; with --all it has every flag`, async () => {
     const help = async (...more: readonly string[]) =>
-      (await called([...command, '--help', ...more], { terminal: { color: false, width: 80 } })).output
+      (await runCli([...command, '--help', ...more], { terminal: { color: false, width: 80 } })).output
         .trimEnd()
         .split('\n');
     const lines = await help();

@@ -8,20 +8,20 @@ import { noteOf } from './config/origin.ts';
 import { retold } from './config/retell.ts';
 import { sectionsOf } from './config/sections.ts';
 import { exitCodes } from './exit-codes.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CliContext } from './cli-context.ts';
 import { version } from './version.ts';
 
 /** The only file that knows yargs. Each command loads what it needs when it is called. */
-export async function commandLine(argv: readonly string[], surroundings: Surroundings): Promise<number> {
+export async function commandLine(argv: readonly string[], context: CliContext): Promise<number> {
   let code = 0;
   const run: Run = async (command, typed) => {
     refuseSetApart(typed);
     refuseWithoutHelp(typed);
     refuseRepeated(command.flags, typed);
-    const { values, origins } = await settings(command, typed, surroundings, () => sectionsOf(commands));
-    if (origins.size > 0) surroundings.writeError(noteOf(origins));
+    const { values, origins } = await settings(command, typed, context, () => sectionsOf(commands));
+    if (origins.size > 0) context.writeError(noteOf(origins));
     try {
-      code = await command.run(values as never, surroundings);
+      code = await command.run(values as never, context);
     } catch (error) {
       throw retold(error, origins);
     }
@@ -42,7 +42,7 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
         .map(([exitCode, meaning]) => `  ${String(exitCode).padStart(3)}  ${meaning}`)
         .join('\n')}`,
     )
-    .wrap(Math.min(110, surroundings.terminal.width))
+    .wrap(Math.min(110, context.terminal.width))
     .parserConfiguration({
       'greedy-arrays': false,
       'boolean-negation': false,
@@ -61,7 +61,7 @@ export async function commandLine(argv: readonly string[], surroundings: Surroun
   await parser.parseAsync([...argv], {}, (_error: Error | undefined, _flags: unknown, output: string) => {
     printed = output;
   });
-  if (printed !== '') await surroundings.print(`${printed}\n`);
+  if (printed !== '') await context.print(`${printed}\n`);
   return code;
 }
 

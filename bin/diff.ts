@@ -1,7 +1,7 @@
 import { compare, comparisons, type Comparison } from '../reports/index.ts';
 import { exitCodes } from './exit-codes.ts';
 import { loadRecord } from './record-file.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CliContext } from './cli-context.ts';
 import { writeFormats } from './write-formats.ts';
 
 /** The flags of `diff`, as they were typed. */
@@ -23,14 +23,14 @@ const codes = {
  *
  * @throws Problem with code `usage` for a file that is no record, or a report that cannot be written
  */
-export async function diff(flags: DiffFlags, surroundings: Surroundings): Promise<number> {
+export async function diff(flags: DiffFlags, context: CliContext): Promise<number> {
   const load = async () => compare(await loadRecord(flags.before), await loadRecord(flags.after));
   const { tendency } = await writeFormats(
     flags.format,
     comparisons,
     [flags.before, flags.after],
     load,
-    surroundings,
+    context,
   );
   return tendency === 'less verified' && flags.allowIncomplete ? codes['no regression'] : codes[tendency];
 }

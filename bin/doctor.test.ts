@@ -10,7 +10,7 @@ import { startMock, type Mock, type MockOptions } from '../mock/server.ts';
 import { tls } from '../mock/test-certificate.ts';
 import type { Checkup } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/checkup.cjs';
-import { called } from './called.ts';
+import { runCli } from './testing/run-cli.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
@@ -24,7 +24,7 @@ function fileOf(name: string, content: unknown): string {
 
 /** Runs `doctor` with further arguments: its exit code, and what it printed. */
 async function call(...argv: readonly string[]) {
-  const { code, output, aside, error } = await called(['doctor', ...argv]);
+  const { code, output, aside, error } = await runCli(['doctor', ...argv]);
   return { code, output, aside: aside + error };
 }
 

@@ -7,7 +7,7 @@ import { examination } from './examination.ts';
 import { exitCodes } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
 import { spareOptimizing } from './spare-optimizing.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CliContext } from './cli-context.ts';
 import { headerFields, targetUrl, wholeNumber } from './values.ts';
 
 /** The flags of `doctor`, as they were typed. */
@@ -31,8 +31,8 @@ export const codeOfCheckup = {
 } as const satisfies Record<Checkup['verdict'], number>;
 
 /** Says what a run would meet at a target, and returns the exit code. */
-export async function doctor(flags: DoctorFlags, surroundings: Surroundings): Promise<number> {
-  const { env, signal, print, terminal } = surroundings;
+export async function doctor(flags: DoctorFlags, context: CliContext): Promise<number> {
+  const { env, signal, print, terminal } = context;
   const timeoutMs = wholeNumber('timeout', flags.timeout, 1, 5000);
   if (flags.url === undefined)
     throw new Problem('usage', 'doctor: which server? Give its URL, or set IB_URL');

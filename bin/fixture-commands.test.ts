@@ -6,14 +6,14 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { called } from './called.ts';
+import { runCli } from './testing/run-cli.ts';
 import { loadFixture } from './fixture-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
 const at = (name: string) => join(folder, name);
 
 const call = (argv: readonly string[], env: Record<string, string> = {}, signal = AbortSignal.any([])) =>
-  called(argv, { env, signal, writeError: assert.fail });
+  runCli(argv, { env, signal, writeError: assert.fail });
 
 const generate = (...flags: readonly string[]) => call(['fixture', 'generate', ...flags]);
 

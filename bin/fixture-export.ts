@@ -7,7 +7,7 @@ import { ndjsonOf } from './fixture/ndjson.ts';
 import { writeOutputs, type Output } from './fixture/output.ts';
 import { sqlOf } from './fixture/sql.ts';
 import { tablesOf, type Table } from './fixture/tables.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** The flags of `fixture export`, as they were typed. */
 export interface ExportFlags {
@@ -43,9 +43,9 @@ const exports: Readonly<Record<ExportFormat, Export>> = {
  *
  * @throws Problem with code `fixture`, `usage` or `interrupted`
  */
-export async function exportFixture(flags: ExportFlags, surroundings: Surroundings): Promise<void> {
-  const fixture = await loadFixture(flags.file, surroundings.env);
-  await writeOutputs(await exports[flags.format](tablesOf(fixture), flags.output), surroundings);
+export async function exportFixture(flags: ExportFlags, context: CliContext): Promise<void> {
+  const fixture = await loadFixture(flags.file, context.env);
+  await writeOutputs(await exports[flags.format](tablesOf(fixture), flags.output), context);
 }
 
 async function makeFolder(folder: string): Promise<void> {

@@ -2,7 +2,7 @@ import { Problem } from '../schemas/problem.ts';
 import { generatedFixture } from './fixture/generate.ts';
 import { writeOutputs } from './fixture/output.ts';
 import { schemaReference } from './schema-reference.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CliContext } from './cli-context.ts';
 import { wholeNumber } from './values.ts';
 
 /** The flags of `fixture generate`, as they were typed. */
@@ -24,7 +24,7 @@ const MOST_ENTITIES = 100_000_000;
  *
  * @throws Problem with code `usage` or `interrupted`
  */
-export async function generateFixture(flags: GenerateFlags, surroundings: Surroundings): Promise<void> {
+export async function generateFixture(flags: GenerateFlags, context: CliContext): Promise<void> {
   const amount = {
     users: wholeNumber('users', flags.users, 0, MOST_ENTITIES),
     deposits: wholeNumber('deposits', flags.deposits, 0, MOST_ENTITIES),
@@ -39,5 +39,5 @@ export async function generateFixture(flags: GenerateFlags, surroundings: Surrou
   // What goes to standard output is mostly led into a file here.
   const schema = schemaReference('fixture', flags.output ?? 'fixture.json');
   const chunks = generatedFixture(amount, seed, flags.noBecomes ? 'staying' : 'becoming', schema);
-  await writeOutputs([{ chunks, file: flags.output, what: 'the fixture' }], surroundings);
+  await writeOutputs([{ chunks, file: flags.output, what: 'the fixture' }], context);
 }

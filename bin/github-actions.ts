@@ -4,7 +4,7 @@ import { reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { unlessClosed } from './closed-pipe.ts';
 import type { ReportRequest } from './report-files.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** Bytes that GitHub takes for the summary of a step. */
 const MOST_SUMMARY = 2 ** 20;
@@ -12,7 +12,7 @@ const MOST_SUMMARY = 2 ** 20;
 /** What a run does of itself where GitHub Actions runs it. */
 export interface GithubActions {
   /** Prints reports: no line of one for people is taken for a command, whatever the target sent. */
-  readonly print: Surroundings['print'];
+  readonly print: CliContext['print'];
   /** Annotates the step and adds to its summary, but for what was asked for as a report. */
   readonly finish: (record: RunRecord) => Promise<void>;
 }
@@ -23,7 +23,7 @@ export interface GithubActions {
  */
 export function githubActions(
   requests: readonly ReportRequest<string>[],
-  { env, print, writeError }: Surroundings,
+  { env, print, writeError }: CliContext,
 ): GithubActions {
   if (env['GITHUB_ACTIONS'] !== 'true') return { print, finish: async () => undefined };
   const printed = requests.find(({ file }) => file === undefined)?.format;

@@ -8,7 +8,7 @@ import { against } from '../suites/engine/against.ts';
 import { createServer as createTlsServer } from 'node:tls';
 import { expired, tls } from '../mock/test-certificate.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { called } from './called.ts';
+import { runCli } from './testing/run-cli.ts';
 import { loadFixture } from './fixture-file.ts';
 import { faltering, json, says } from './hostile/servers.ts';
 import { loud, silent } from './hostile/targets.ts';
@@ -23,7 +23,7 @@ writeFileSync(fixtureFile, JSON.stringify(fixture));
 /** Runs verify against a URL: a short run. */
 async function verify(url: string, ...flags: readonly string[]) {
   const short = ['--cases', '3', '--max-duration', '1m', '--no-canary', '--seed', '1'];
-  const { code, output, aside, error } = await called([
+  const { code, output, aside, error } = await runCli([
     'verify',
     url,
     '--fixture',

@@ -17,7 +17,7 @@ import {
   renderedFor,
   writeOutputs,
 } from './report-files.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CliContext } from './cli-context.ts';
 import { version } from './version.ts';
 
 /** The flags of `judge`, as they were typed. */
@@ -34,20 +34,20 @@ export interface JudgeFlags {
  *
  * @throws Problem with code `usage` where the file is no transcript
  */
-export async function judge(flags: JudgeFlags, surroundings: Surroundings): Promise<number> {
+export async function judge(flags: JudgeFlags, context: CliContext): Promise<number> {
   const requests = (flags.report.length === 0 ? ['console'] : flags.report).map(parseRendered);
   refuseSharedOutputs('report', requests, [flags.file, flags.baseline]);
   const baseline = await openBaseline({ ...flags, updateBaseline: false });
   const transcript = readTranscript(await linesOf(flags.file));
-  const { print } = githubActions(requests, surroundings);
+  const { print } = githubActions(requests, context);
   const outputs = await prepareOutputs(requests);
   try {
     const found = await judgeTranscript(transcript, catalogue, version);
     const suspicions = await diagnose(found, transcript.fixture);
     const diagnosed: RunRecord = suspicions.length === 0 ? found : { ...found, diagnosis: [...suspicions] };
     const { record } = baseline.hold(diagnosed);
-    await writeOutputs(outputs, print, renderedFor(record, surroundings.terminal));
-    if (transcript.end !== undefined) tellChanges(recordedResults(transcript), diagnosed, surroundings);
+    await writeOutputs(outputs, print, renderedFor(record, context.terminal));
+    if (transcript.end !== undefined) tellChanges(recordedResults(transcript), diagnosed, context);
     const code = exitCodeOf({ ...record, interrupted: false }, flags);
     return record.interrupted && code === exitCodes.conformant[0] ? exitCodes.incomplete[0] : code;
   } finally {
@@ -56,7 +56,7 @@ export async function judge(flags: JudgeFlags, surroundings: Surroundings): Prom
 }
 
 /** Says what comes out otherwise than in the run itself, as it does by a newer catalogue. */
-function tellChanges(before: RunRecord, after: RunRecord, { writeError, terminal }: Surroundings): void {
+function tellChanges(before: RunRecord, after: RunRecord, { writeError, terminal }: CliContext): void {
   const comparison = compare(before, after);
   if (comparison.changes.every(({ kind }) => kind === 'unchanged')) return;
   const text = comparisons.console.render(comparison, { ...terminal, color: false });

@@ -86,7 +86,7 @@ async function run(t: TestContext, ...flags: readonly string[]) {
 describe('wrong flags', () => {
   const refused = async (...flags: readonly string[]) => {
     const never = new AbortController().signal;
-    const surroundings = {
+    const context = {
       env: {},
       signal: never,
       print: () => Promise.resolve(),
@@ -95,7 +95,7 @@ describe('wrong flags', () => {
       terminal: { color: false, width: 100 },
     };
     const port = flags.includes('--port') ? [] : ['--port', '0'];
-    const error: unknown = await commandLine(['mock', ...port, ...flags], surroundings).then(
+    const error: unknown = await commandLine(['mock', ...port, ...flags], context).then(
       () => assert.fail('it runs'),
       (reason: unknown) => reason,
     );
@@ -146,7 +146,7 @@ test('a port that is in use is told with its flag', async (t) => {
     ['--port', '--admin-port'],
     ['--admin-port', '--port'],
   ] as const) {
-    const surroundings = {
+    const context = {
       env: {},
       signal: new AbortController().signal,
       print: assert.fail,
@@ -154,7 +154,7 @@ test('a port that is in use is told with its flag', async (t) => {
       isTerminal: false,
       terminal: { color: false, width: 100 },
     };
-    await assert.rejects(commandLine(['mock', flag, `${port}`, other, '0'], surroundings), {
+    await assert.rejects(commandLine(['mock', flag, `${port}`, other, '0'], context), {
       message: `cannot listen on 127.0.0.1:${port}: the port is in use; give another ${flag}, or ${flag} 0 for a free one`,
     });
   }

@@ -12,7 +12,7 @@ import { magicLines } from './magic-values.ts';
 import { logLines, type LogLines } from './log-lines.ts';
 import { logs, type LogFormat } from './mock-log.ts';
 import { oneAtATime } from './one-at-a-time.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CliContext } from './cli-context.ts';
 import { wholeNumber } from './values.ts';
 import { stampOf, watchFile } from './watch-file.ts';
 
@@ -49,8 +49,8 @@ const PATIENCE = 800;
 const LOG_PATIENCE = 150;
 
 /** Serves until the signal fires, and returns the exit code. */
-export async function mock(flags: MockFlags, surroundings: Surroundings): Promise<number> {
-  const { print } = surroundings;
+export async function mock(flags: MockFlags, context: CliContext): Promise<number> {
+  const { print } = context;
   const list = (['fault', 'variant'] as const).find((flag) => flags[flag] === 'list');
   if (list !== undefined) {
     await print(listed(await deviations[list]()));
@@ -58,7 +58,7 @@ export async function mock(flags: MockFlags, surroundings: Surroundings): Promis
   }
   // Taken before the fixture is read: what changes meanwhile is a change.
   const stamp = flags.watch ? stampOf(flags.fixture ?? '') : '';
-  const fixture = await fixtureOf(flags, surroundings);
+  const fixture = await fixtureOf(flags, context);
   const admin = adminOf(flags);
   const lines = logLines(print, (count) =>
     logs[flags.log].event(Date.now(), `${count} requests are not in this log: nobody read it`),
@@ -70,9 +70,9 @@ export async function mock(flags: MockFlags, surroundings: Surroundings): Promis
       : await (await import('./scorecard-files.ts')).prepareScorecards(flags.scorecard);
   try {
     const server = await listen(options, flags);
-    await serve(server, flags, surroundings, admin, stamp);
+    await serve(server, flags, context, admin, stamp);
     if (scorecards !== undefined) await scorecards.write(await server.scorecard(), print);
-    if (!(await lines.emptied(LOG_PATIENCE))) surroundings.leave?.(0);
+    if (!(await lines.emptied(LOG_PATIENCE))) context.leave?.(0);
   } finally {
     await scorecards?.discard();
   }
@@ -85,13 +85,13 @@ type Admin = ReturnType<typeof adminOf>;
 async function serve(
   server: Mock,
   flags: MockFlags,
-  surroundings: Surroundings,
+  context: CliContext,
   admin: Admin,
   stamp: string,
 ): Promise<void> {
-  const { writeError, signal } = surroundings;
+  const { writeError, signal } = context;
   // It serves on when nobody reads what it says.
-  const print = (text: string) => surroundings.print(text).catch(unlessClosed);
+  const print = (text: string) => context.print(text).catch(unlessClosed);
   const log = logs[flags.log];
   try {
     // Programs wait for this line, whatever the log is.
@@ -103,7 +103,7 @@ async function serve(
       await print(magicLines(server.magicValues(), url, flags.fixture === undefined));
     }
     if (admin !== false && admin.isGenerated) writeError(`admin token: ${admin.token}\n`);
-    if (flags.watch) keepWatch(flags, surroundings, server, stamp);
+    if (flags.watch) keepWatch(flags, context, server, stamp);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   } finally {
     const deadline = setTimeout(() => void server.close({ force: true }), PATIENCE);
@@ -143,7 +143,7 @@ async function optionsOf(
 
 async function fixtureOf(
   { fixture: file, limits: wanted, watch }: MockFlags,
-  { env }: Surroundings,
+  { env }: CliContext,
 ): Promise<Fixture> {
   if (watch && file === undefined)
     throw new Problem('usage', '--watch: which file? Give --fixture <file> with it');
@@ -154,11 +154,11 @@ async function fixtureOf(
 }
 
 /** A new fixture begins everything anew; a wrong one changes nothing, and is told. */
-function keepWatch(flags: MockFlags, surroundings: Surroundings, server: Mock, stamp: string): void {
-  const { print, writeError, signal } = surroundings;
+function keepWatch(flags: MockFlags, context: CliContext, server: Mock, stamp: string): void {
+  const { print, writeError, signal } = context;
   const reload = oneAtATime(async (isOutOfDate) => {
     try {
-      const fixture = await fixtureOf(flags, surroundings);
+      const fixture = await fixtureOf(flags, context);
       if (isOutOfDate() || signal.aborted) return;
       server.replaceFixture(fixture);
       await print(logs[flags.log].event(Date.now(), `loaded ${flags.fixture} again`));

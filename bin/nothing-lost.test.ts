@@ -52,7 +52,7 @@ const always = ['--fixture', builtInFixture.pathname, '--no-canary', '--cases', 
 
 async function call(argv: readonly string[], print = async (_: string) => {}) {
   let aside = '';
-  const surroundings = {
+  const context = {
     env: {},
     signal: new AbortController().signal,
     print,
@@ -61,7 +61,7 @@ async function call(argv: readonly string[], print = async (_: string) => {}) {
     terminal: { color: true, width: 100 },
   };
   try {
-    return { code: await commandLine(argv, surroundings), aside };
+    return { code: await commandLine(argv, context), aside };
   } catch (error) {
     const { code, message } = explain(error);
     return { code, aside: aside + message };

@@ -1,12 +1,12 @@
 import { renderProgress } from '../reports/index.ts';
 import type { Progress, RunOptions } from '../suites/index.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** Says at once that a signal was heard, for what is under way takes its time. */
-export function announceEnd(surroundings: Surroundings): void {
-  const { signal, writeError } = surroundings;
+export function announceEnd(context: CliContext): void {
+  const { signal, writeError } = context;
   const announce = () => {
-    clearLine(surroundings);
+    clearLine(context);
     writeError(
       `ib-conformance: interrupted${bySignal(signal)}; what was found so far is reported, a second signal ends at once\n`,
     );
@@ -25,7 +25,7 @@ export function progressLine({
   isTerminal,
   writeError,
   terminal,
-}: Surroundings): Pick<RunOptions, 'onProgress'> {
+}: CliContext): Pick<RunOptions, 'onProgress'> {
   if (!isTerminal) return {};
   let last = 0;
   return {
@@ -39,6 +39,6 @@ export function progressLine({
 }
 
 /** Takes that line away. */
-export function clearLine({ isTerminal, writeError }: Surroundings): void {
+export function clearLine({ isTerminal, writeError }: CliContext): void {
   if (isTerminal) writeError(`\r${clearToEndOfLine}`);
 }

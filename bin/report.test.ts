@@ -8,7 +8,7 @@ import { renderDiffConsole } from '../reports/diff-console.ts';
 import { compare, reports, type ReportOptions } from '../reports/index.ts';
 import { earlierRecord, sampleRecord } from '../reports/sample-record.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { called } from './called.ts';
+import { runCli } from './testing/run-cli.ts';
 import { version } from './version.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-report-'));
@@ -28,7 +28,7 @@ async function call(
   env: Record<string, string> = {},
   signal = new AbortController().signal,
 ) {
-  const { code, output, aside, error } = await called(argv, { env, signal, terminal });
+  const { code, output, aside, error } = await runCli(argv, { env, signal, terminal });
   return { code, output, error: aside + error };
 }
 

@@ -5,7 +5,7 @@ import { dirname, join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
-import { called } from './called.ts';
+import { runCli } from './testing/run-cli.ts';
 import { schemaReference } from './schema-reference.ts';
 
 const root = join(import.meta.dirname, '..');
@@ -31,7 +31,7 @@ function opened(file: string) {
 for (const place of [project, deep])
   test(`what is generated into ${relative(folder, place)} names our schema, and is good by it`, async () => {
     const file = join(place, 'fixture.json');
-    assert.equal((await called(['fixture', 'generate', '--users', '20', '--output', file])).code, 0);
+    assert.equal((await runCli(['fixture', 'generate', '--users', '20', '--output', file])).code, 0);
     const { content, schemaFile, isValid } = opened(file);
     assert.equal(realpathSync(schemaFile), join(root, 'schemas/fixture.schema.json'));
     assert.ok(isValid(content), JSON.stringify(isValid.errors));

@@ -9,7 +9,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { createMock } from '../mock/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { called } from './called.ts';
+import { runCli } from './testing/run-cli.ts';
 import { answerWith } from './front.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
@@ -17,7 +17,7 @@ const place = (name: string) => join(folder, name);
 
 /** Runs a command line, with all that it would have printed. */
 async function callUntil(signal: AbortSignal, ...argv: readonly string[]) {
-  const { code, output, aside, error } = await called(argv, { signal });
+  const { code, output, aside, error } = await runCli(argv, { signal });
   return { code, output, error: aside + error };
 }
 

@@ -1,6 +1,6 @@
 import { renderLine } from '../reports/index.ts';
 import { createTranscriber, type RunHeader, type RunOptions } from '../suites/index.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CliContext } from './cli-context.ts';
 import { openTranscript, printTranscript } from './transcript-file.ts';
 
 /** The transcripts that were asked for, open and waiting for the run. */
@@ -19,7 +19,7 @@ export interface Transcription {
  */
 export function openTranscripts(
   files: readonly (string | undefined)[],
-  { print, writeError }: Surroundings,
+  { print, writeError }: CliContext,
 ): Transcription {
   const outputs = files.map((file) =>
     file === undefined

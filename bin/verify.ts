@@ -11,7 +11,7 @@ import { exitCodeOf, exitCodes } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
 import { githubActions } from './github-actions.ts';
 import { announceEnd, clearLine, progressLine } from './progress-line.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CliContext } from './cli-context.ts';
 import {
   discardOutputs,
   parseReport,
@@ -59,8 +59,8 @@ export interface VerifyFlags {
 }
 
 /** Verifies a target, or the mock where none is given, and returns the exit code. */
-export async function verify(flags: VerifyFlags, surroundings: Surroundings): Promise<number> {
-  const { env, signal } = surroundings;
+export async function verify(flags: VerifyFlags, context: CliContext): Promise<number> {
+  const { env, signal } = context;
   const { requirements, skip, selection } = select({
     ...flags,
     hasStateHook: flags.stateUrl !== undefined,
@@ -79,7 +79,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
   const baseline = await openBaseline(flags);
   const asked = { ...selection, ...(flags.replay === undefined ? {} : { replay: flags.replay }) };
   refuseBadgeOfPart(requests, asked);
-  const actions = githubActions(requests, surroundings);
+  const actions = githubActions(requests, context);
   const fixture = await loadFixture(flags.fixture, env);
   const timeoutMs = wholeNumber('timeout', flags.timeout, 1, 600_000);
   const options: Omit<RunOptions, 'target' | 'clock' | 'maxDurationMs'> = {
@@ -107,7 +107,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     version,
     rerun: rerunCommand(flags),
     ...(flags.replay === undefined ? {} : { path: checkedPath(flags.replay) }),
-    ...progressLine(surroundings),
+    ...progressLine(context),
   };
   const maxDurationMs = durationMs('max-duration', flags.maxDuration);
   const target = flags.url === undefined ? undefined : targetUrl(flags.url);
@@ -118,19 +118,19 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
   if (flags.plan || target !== undefined) await drawAhead(options, signal);
   if (flags.plan) {
     if (signal.aborted) return exitCodes.interrupted[0];
-    await surroundings.print(planned());
+    await context.print(planned());
     return 0;
   }
-  if (target !== undefined && !signal.aborted) surroundings.writeError(planned());
+  if (target !== undefined && !signal.aborted) context.writeError(planned());
   const isStream = ({ format }: ReportRequest<string>) => format === 'ndjson';
   const outputs = await prepareOutputs(requests.filter((request) => !isStream(request)) as ReportRequest[]);
   const transcription = openTranscripts(
     requests.filter(isStream).map(({ file }) => file),
-    surroundings,
+    context,
   );
   spareOptimizing();
   try {
-    announceEnd(surroundings);
+    announceEnd(context);
     const caught =
       flags.noCanary || signal.aborted
         ? undefined
@@ -150,7 +150,7 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
       target === undefined
         ? await verifyMock(fixture, options, recorded)
         : await verifyTarget(target, flags, { ...options, maxDurationMs }, recorded);
-    clearLine(surroundings);
+    clearLine(context);
     const suspicions = await diagnose(found, fixture);
     const held = baseline.hold({
       ...found,
@@ -158,10 +158,10 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
       ...(suspicions.length === 0 ? {} : { diagnosis: [...suspicions] }),
     });
     const { record } = held;
-    const fitting = withoutUnfitBadge(outputs, record, surroundings.writeError);
+    const fitting = withoutUnfitBadge(outputs, record, context.writeError);
     const report = async () => {
       try {
-        await writeOutputs(fitting, actions.print, renderedFor(record, surroundings.terminal));
+        await writeOutputs(fitting, actions.print, renderedFor(record, context.terminal));
       } finally {
         await actions.finish(record);
       }
@@ -169,13 +169,13 @@ export async function verify(flags: VerifyFlags, surroundings: Surroundings): Pr
     const endings = await Promise.allSettled([report(), transcription.close(), baseline.save(held.text)]);
     const failures = endings.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
     if (failures.length > 0) {
-      surroundings.writeError(`ib-conformance: the verdict, all the same: ${renderVerdict(record)}`);
+      context.writeError(`ib-conformance: the verdict, all the same: ${renderVerdict(record)}`);
       throw new AggregateError(failures);
     }
     const places = [...fitting, ...requests.filter(isStream)].flatMap(({ format, file }) =>
       file === undefined ? [] : [`${format} in ${file}`],
     );
-    if (places.length > 0) surroundings.writeError(`written: ${places.join(', ')}\n`);
+    if (places.length > 0) context.writeError(`written: ${places.join(', ')}\n`);
     return exitCodeOf(record, flags);
   } finally {
     await discardOutputs(outputs);

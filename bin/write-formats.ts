@@ -8,7 +8,7 @@ import {
   refuseSharedOutputs,
   writeOutputs,
 } from './report-files.ts';
-import type { Surroundings } from './surroundings.ts';
+import type { CliContext } from './cli-context.ts';
 
 /** Formats by name, of what is rendered; one of them is for people. */
 type Formats<Data> = Readonly<
@@ -28,7 +28,7 @@ export async function writeFormats<Data>(
   formats: Formats<Data>,
   sources: readonly string[],
   load: () => Promise<Data>,
-  surroundings: Surroundings,
+  context: CliContext,
 ): Promise<Data> {
   const requests = (texts.length === 0 ? ['console'] : texts).map((text) =>
     parseFormat('format', formats, text),
@@ -37,9 +37,9 @@ export async function writeFormats<Data>(
   const data = await load();
   const outputs = await prepareOutputs(requests);
   try {
-    const { print } = githubActions(requests, surroundings);
+    const { print } = githubActions(requests, context);
     await writeOutputs(outputs, print, (format, isForFile) =>
-      formats[format]!.render(data, isForFile ? forFile : surroundings.terminal),
+      formats[format]!.render(data, isForFile ? forFile : context.terminal),
     );
     return data;
   } finally {

@@ -1,4 +1,4 @@
-import type { Surroundings } from '../surroundings.ts';
+import type { CliContext } from '../cli-context.ts';
 
 /** A flag, or a positional argument, as it is told to the command line. */
 export interface Flag {
@@ -43,7 +43,7 @@ export interface Command {
   /** What says the values that were not typed; without it, nothing does. */
   readonly configured?: Configured;
   /** Loads what it needs when it is called; returns the exit code. */
-  readonly run: (values: never, surroundings: Surroundings) => Promise<number>;
+  readonly run: (values: never, context: CliContext) => Promise<number>;
 }
 
 /** Where a command finds what was not typed: in `IB_…` variables, and in an object of the config file. */
@@ -90,7 +90,7 @@ export function command<const Given extends FlagTable = {}, const Placed extends
   readonly flags?: Given;
   readonly examples?: Command['examples'];
   readonly configured?: Configured;
-  readonly run: (values: Values<Given> & Values<Placed>, surroundings: Surroundings) => Promise<number>;
+  readonly run: (values: Values<Given> & Values<Placed>, context: CliContext) => Promise<number>;
 }): Command {
   return { positionals: {}, flags: {}, examples: [], ...spec };
 }

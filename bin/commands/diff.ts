@@ -25,5 +25,5 @@ export const diff = command({
     ['$0 diff main.json branch.json', 'exit 1 where what is required passed before and fails now'],
     ['$0 diff main.json branch.json --format markdown=diff.md', 'for a comment'],
   ],
-  run: async (flags, surroundings) => (await import('../diff.ts')).diff(flags, surroundings),
+  run: async (flags, context) => (await import('../diff.ts')).diff(flags, context),
 });

@@ -21,5 +21,5 @@ export const doctor = command({
   // What stands in the way of a run, whose target is this one, too.
   configured: { by: 'verify', only: ['url', ...Object.keys(target), 'config'] },
   examples: [['$0 doctor https://ib.example.com --fixture f.json', 'before the first run']],
-  run: async (flags, surroundings) => (await import('../doctor.ts')).doctor(flags, surroundings),
+  run: async (flags, context) => (await import('../doctor.ts')).doctor(flags, context),
 });

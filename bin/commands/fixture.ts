@@ -34,9 +34,9 @@ const generate = command({
       'one that shows how a server does when it is full',
     ],
   ],
-  run: async (flags, surroundings) => {
+  run: async (flags, context) => {
     const { generateFixture } = await import('../fixture-generate.ts');
-    await generateFixture(flags, surroundings);
+    await generateFixture(flags, context);
     return 0;
   },
 });
@@ -59,9 +59,9 @@ const exporting = command({
     ['$0 fixture export f.json --format sql | psql -v ON_ERROR_STOP=1 testdb', 'fill a database'],
     ['$0 fixture export f.json --format csv --output tables', 'a file for each table'],
   ],
-  run: async (flags, surroundings) => {
+  run: async (flags, context) => {
     const { exportFixture } = await import('../fixture-export.ts');
-    await exportFixture(flags, surroundings);
+    await exportFixture(flags, context);
     return 0;
   },
 });

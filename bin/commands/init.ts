@@ -17,5 +17,5 @@ export const init = command({
     ['$0 init', 'asks; the key is read without being shown, or from IB_API_KEY, and is written nowhere'],
     ['IB_API_KEY=… $0 init --yes --url http://localhost:8080', 'where nobody can be asked'],
   ],
-  run: async (flags, surroundings) => (await import('../init/init.ts')).init(flags, surroundings),
+  run: async (flags, context) => (await import('../init/init.ts')).init(flags, context),
 });

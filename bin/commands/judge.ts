@@ -29,5 +29,5 @@ export const judge = command({
     ['$0 judge run.ndjson', 'the verdict again, by what the catalogue says now'],
     ['$0 judge run.ndjson --report json=run.json', 'and its run record'],
   ],
-  run: async (flags, surroundings) => (await import('../judge.ts')).judge(flags, surroundings),
+  run: async (flags, context) => (await import('../judge.ts')).judge(flags, context),
 });

@@ -97,5 +97,5 @@ export const mock = command({
     ['$0 mock', 'serve the built-in fixture'],
     ['$0 mock --fixture f.json', 'serve your data'],
   ],
-  run: async (flags, surroundings) => (await import('../mock.ts')).mock(flags, surroundings),
+  run: async (flags, context) => (await import('../mock.ts')).mock(flags, context),
 });

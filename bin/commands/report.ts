@@ -23,8 +23,8 @@ export const report = command({
     ['$0 report run.json', 'as verify told it'],
     ['$0 report run.json --format junit=junit.xml --format markdown', 'for a CI server and for people'],
   ],
-  run: async (flags, surroundings) => {
-    await (await import('../report.ts')).report(flags, surroundings);
+  run: async (flags, context) => {
+    await (await import('../report.ts')).report(flags, context);
     return 0;
   },
 });

@@ -104,5 +104,5 @@ export const verify = command({
   },
   configured: { by: 'verify' },
   examples: [['$0 verify', 'verify the mock, to see what comes of it']],
-  run: async (flags, surroundings) => (await import('../verify.ts')).verify(flags, surroundings),
+  run: async (flags, context) => (await import('../verify.ts')).verify(flags, context),
 });

@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { called } from '../called.ts';
+import { runCli } from '../testing/run-cli.ts';
 import { commands } from '../commands/index.ts';
 import { answer } from './answer.ts';
 
 const ofShell = (argv: readonly string[], SHELL?: string) =>
-  called(['completion', ...argv], { env: SHELL === undefined ? {} : { SHELL } });
+  runCli(['completion', ...argv], { env: SHELL === undefined ? {} : { SHELL } });
 
 test('each shell has its script, and $SHELL is taken where none is named', async () => {
   for (const shell of ['bash', 'zsh', 'fish']) {

@@ -7,7 +7,7 @@ import { dirname, join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { RunRecord } from '../../schemas/generated/types.ts';
-import { called } from '../called.ts';
+import { runCli } from '../testing/run-cli.ts';
 import { CONFIG_FILE } from './flag.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-config-'));
@@ -46,14 +46,14 @@ describe('the config file', () => {
   const missing = join(folder, CONFIG_FILE);
   test('need not be there, unless it is named', async () => {
     const plan = words('verify --plan --only valid/user-status/member');
-    const { code, aside } = await called(plan, { configFile: missing });
+    const { code, aside } = await runCli(plan, { configFile: missing });
     assert.deepEqual([code, aside], [0, '']);
-    const named = await called([...plan, '--config', missing]);
+    const named = await runCli([...plan, '--config', missing]);
     assert.deepEqual(
       [named.code, named.error],
       [2, `ib-conformance: --config ${missing}: there is no such file`],
     );
-    const byVariable = await called(plan, { env: { IB_CONFIG: missing } });
+    const byVariable = await runCli(plan, { env: { IB_CONFIG: missing } });
     assert.equal(byVariable.error, `ib-conformance: IB_CONFIG=${missing}: there is no such file`);
   });
 
@@ -61,12 +61,12 @@ describe('the config file', () => {
     const above = fileOf('project/ib.json', { verify: { partner: 'nobody' } });
     const plan = words('verify --plan --only valid/user-status/member');
     const deep = join(dirname(above), 'deep', 'ib.json');
-    const { code, aside } = await called(plan, { configFile: deep });
+    const { code, aside } = await runCli(plan, { configFile: deep });
     assert.deepEqual(
       [code, aside],
       [0, 'config: ../ib.json is not read from here; --config names one that is\n'],
     );
-    const named = await called([...plan, '--config', above], { configFile: deep });
+    const named = await runCli([...plan, '--config', above], { configFile: deep });
     assert.equal(named.aside, `config: partner from ${above}\n`);
   });
 
@@ -77,13 +77,13 @@ describe('the config file', () => {
       [['verify', '--config', other], {}],
       [['verify'], { IB_CONFIG: other }],
     ] as const)
-      assert.match((await called(argv, { env, configFile: looked })).error, /no one/);
-    assert.match((await called(['verify'], { configFile: looked })).error, /nobody/);
+      assert.match((await runCli(argv, { env, configFile: looked })).error, /no one/);
+    assert.match((await runCli(['verify'], { configFile: looked })).error, /nobody/);
   });
 
   test('is read whole, and every problem is told with its place, before anything is done', async () => {
     const file = fileOf('bad.json', { verify: { casse: 1 }, mock: { port: '4010' } });
-    const { code, output, aside, error } = await called(['verify', '--plan', '--config', file]);
+    const { code, output, aside, error } = await runCli(['verify', '--plan', '--config', file]);
     assert.deepEqual([code, output, aside], [2, '', '']);
     assert.equal(
       error,
@@ -94,43 +94,43 @@ describe('the config file', () => {
 
   test('that is cut off, or no file, is told', async () => {
     const file = fileOf('cut.json', '{"verify": {');
-    assert.match((await called(['verify', '--config', file])).error, /cut\.json:1:13: is not JSON/);
+    assert.match((await runCli(['verify', '--config', file])).error, /cut\.json:1:13: is not JSON/);
     const deep = fileOf('deep.json', '['.repeat(1e5));
     assert.match(
-      (await called(['verify', '--config', deep])).error,
+      (await runCli(['verify', '--config', deep])).error,
       /deep\.json:1:\d+: is not JSON: .* too deeply/,
     );
-    assert.match((await called(['verify'], { configFile: folder })).error, /: cannot be read \(EISDIR\)$/);
+    assert.match((await runCli(['verify'], { configFile: folder })).error, /: cannot be read \(EISDIR\)$/);
   });
 
   test('may begin with a byte order mark', async () => {
     const file = fileOf('marked.json', `\uFEFF${JSON.stringify({ verify: { partner: 'nobody' } })}`);
-    assert.match((await called(['verify', '--config', file])).error, /nobody/);
+    assert.match((await runCli(['verify', '--config', file])).error, /nobody/);
   });
 
   test('that says a thing twice is refused: the last would silently win', async () => {
     const file = fileOf('twice.json', '{"verify": {"url": "http://127.0.0.1:9"},\n "verify": {}}');
-    const { code, error } = await called(['verify', '--config', file]);
+    const { code, error } = await runCli(['verify', '--config', file]);
     assert.deepEqual([code, error], [2, `ib-conformance: ${file}: line 2: verify stands there once more`]);
     const flag = fileOf(
       'flag-twice.json',
       String.raw`{"verify": {"skip": ["a"], "sk\u0069p": []}, "mock": {}}`,
     );
-    assert.match((await called(['verify', '--config', flag])).error, /: line 1: skip stands there once more/);
+    assert.match((await runCli(['verify', '--config', flag])).error, /: line 1: skip stands there once more/);
     const apart = fileOf('apart.json', '{"verify": {"fixture": "none"}, "mock": {"fixture": "none"}}');
-    assert.match((await called(['verify', '--config', apart])).error, /there is no such file/);
+    assert.match((await runCli(['verify', '--config', apart])).error, /there is no such file/);
   });
 
   test('that is a link to nowhere is not passed over', async () => {
     const link = join(folder, 'link.json');
     symlinkSync('nowhere.json', link);
-    const { code, error } = await called(['verify'], { configFile: link });
+    const { code, error } = await runCli(['verify'], { configFile: link });
     assert.deepEqual([code, error], [2, `ib-conformance: ${link}: is a link that leads to no file`]);
   });
 
   test('is not read by what is not configured', async () => {
     const file = fileOf('broken.json', 'nonsense');
-    const { code } = await called(words('requirements'), { configFile: file, env: { IB_JSON: 'nonsense' } });
+    const { code } = await runCli(words('requirements'), { configFile: file, env: { IB_JSON: 'nonsense' } });
     assert.equal(code, 0);
   });
 });
@@ -166,7 +166,7 @@ describe('a wrong value is told by where it stands', () => {
   ] as const;
   for (const [line, env, says] of rows)
     test(says.replaceAll(folder, '…'), async () => {
-      const { code, error } = await called(words(line), { env });
+      const { code, error } = await runCli(words(line), { env });
       assert.equal(code, 2);
       assert.ok(error.startsWith(`ib-conformance: ${says}`), error);
     });
@@ -176,14 +176,14 @@ test('a mock that takes its port from a variable says so where that is in use', 
   const server = createServer().listen(0, '127.0.0.1');
   await new Promise((resolve) => server.once('listening', resolve));
   const port = String((server.address() as AddressInfo).port);
-  const { error } = await called(['mock'], { env: { IB_PORT: port } });
+  const { error } = await runCli(['mock'], { env: { IB_PORT: port } });
   server.close();
   assert.match(error, /the port is in use; give another --port, .* \(--port from IB_PORT\)$/);
 });
 
 test('doctor examines the target that the file names for verify', async () => {
   const file = fileOf('doctor.json', { verify: { url: 'http://127.0.0.1:9', timeout: 9000 } });
-  const { code, output, aside } = await called(['doctor'], { configFile: file });
+  const { code, output, aside } = await runCli(['doctor'], { configFile: file });
   assert.equal(code, 4);
   assert.match(output, /^target http:\/\/127\.0\.0\.1:9\//);
   assert.equal(aside, `config: url from ${file}\n`);
@@ -194,9 +194,9 @@ test('a secret of a header field shows nowhere', async () => {
   const file = fileOf('header.json', {
     verify: { ...short, url: 'http://127.0.0.1:9', header: ['x-secret: ${HEADER_SECRET}'] },
   });
-  const run = await called(['verify', '--config', file], { env: { HEADER_SECRET: secret } });
+  const run = await runCli(['verify', '--config', file], { env: { HEADER_SECRET: secret } });
   assert.equal(run.code, 4);
-  const broken = await called(['verify', '--config', file], { env: { HEADER_SECRET: `${secret}ü` } });
+  const broken = await runCli(['verify', '--config', file], { env: { HEADER_SECRET: `${secret}ü` } });
   assert.match(broken.error, /header\.json: \/verify\/header: needs 'name: value' in ASCII/);
   for (const { output, aside, error } of [run, broken])
     assert.doesNotMatch(output + aside + error, /u7Xq2Lm8/);

@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { basename, dirname, join, relative, resolve } from 'node:path';
 import type { Command } from '../commands/command.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { CliContext } from '../cli-context.ts';
 import { upwards } from '../upwards.ts';
 import { readConfig } from './read.ts';
 import { retold } from './retell.ts';
@@ -17,7 +17,7 @@ import { settle, type Settled, type Typed } from './settle.ts';
 export async function settings(
   command: Command,
   typed: Typed,
-  { env, configFile, writeError }: Surroundings,
+  { env, configFile, writeError }: CliContext,
   sections: () => Sections,
 ): Promise<Settled> {
   const withoutFile = settle(command, typed, env);

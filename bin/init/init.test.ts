@@ -8,10 +8,10 @@ import { reference } from '../../mock/behaviour.ts';
 import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { called } from '../called.ts';
+import { runCli } from '../testing/run-cli.ts';
 import { CONFIG_FILE } from '../config/flag.ts';
 import { loadFixture } from '../fixture-file.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { CliContext } from '../cli-context.ts';
 
 const KEY = 'northwind-key';
 const env = { IB_API_KEY: KEY };
@@ -21,8 +21,8 @@ const files = ['fixture.json', CONFIG_FILE];
 // What init writes, it writes into the folder that it is started in.
 beforeEach(() => process.chdir(mkdtempSync(join(tmpdir(), 'ib-conformance-'))));
 
-const init = (argv: readonly string[], surroundings: Partial<Surroundings> = {}) =>
-  called(['init', ...argv], surroundings);
+const init = (argv: readonly string[], context: Partial<CliContext> = {}) =>
+  runCli(['init', ...argv], context);
 const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
 /** A person with these answers, one for each question; with what was asked. */
@@ -68,13 +68,13 @@ test('flags and the environment are enough, and what is written is what the serv
   assert.equal(fixture.users![0]!.date_joined, '2024-02-29T23:59:59.999Z');
   assert.equal(fixture.deposits![0]!.state, 'EXECUTED');
   assert.ok(!(output + files.map((file) => readFileSync(file, 'utf8')).join('')).includes(KEY));
-  assert.equal((await called(['doctor', mock.url, '--fixture', 'fixture.json'], { env })).code, 0);
+  assert.equal((await runCli(['doctor', mock.url, '--fixture', 'fixture.json'], { env })).code, 0);
 });
 
 test('what is written is all that the next command needs', async () => {
   await using mock = await startMock({});
   await init(['--url', mock.url, '--member', member, '--yes', '--insecure'], { env });
-  const { code, output, aside } = await called(['doctor'], { env, configFile: CONFIG_FILE });
+  const { code, output, aside } = await runCli(['doctor'], { env, configFile: CONFIG_FILE });
   assert.equal(code, 0, output + aside);
   assert.ok(output.includes(`target ${mock.url}`), output);
 });

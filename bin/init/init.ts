@@ -8,7 +8,7 @@ import { codeOfCheckup } from '../doctor.ts';
 import { examination } from '../examination.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { schemaReference } from '../schema-reference.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { CliContext } from '../cli-context.ts';
 import { targetUrl } from '../values.ts';
 import { askServer } from './ask-server.ts';
 import type { Conversation } from './conversation.ts';
@@ -36,8 +36,8 @@ export interface InitFlags extends Given {
  * @returns 0 where they were written, else what `doctor` would end with
  * @throws Problem with code `usage` or `interrupted`; then nothing was written
  */
-export async function init(flags: InitFlags, surroundings: Surroundings): Promise<number> {
-  const { signal, print, writeError, terminal } = surroundings;
+export async function init(flags: InitFlags, context: CliContext): Promise<number> {
+  const { signal, print, writeError, terminal } = context;
   const files = [flags.fixture, CONFIG_FILE];
   if (resolve(flags.fixture) === resolve(CONFIG_FILE))
     throw new Problem(
@@ -46,8 +46,8 @@ export async function init(flags: InitFlags, surroundings: Surroundings): Promis
     );
   if (!flags.force) refuseExisting(files);
   const trust = await trustOf(flags);
-  const converse = flags.yes ? undefined : surroundings.converse;
-  const wishes = await inConversation(converse, (talk) => gather(flags, surroundings, talk));
+  const converse = flags.yes ? undefined : context.converse;
+  const wishes = await inConversation(converse, (talk) => gather(flags, context, talk));
   const options = { target: targetUrl(wishes.url), timeoutMs: TIMEOUT_MS, trust, signal };
   const answered = factsOf(wishes, ...(await askServer(wishes, options)));
   refuseInterrupted(signal);
@@ -100,7 +100,7 @@ export async function init(flags: InitFlags, surroundings: Surroundings): Promis
 
 /** Opens a conversation for as long as the work takes: between two of them, Ctrl-C is a signal. */
 async function inConversation<Result>(
-  open: Surroundings['converse'],
+  open: CliContext['converse'],
   work: (talk: Conversation | undefined) => Promise<Result>,
 ): Promise<Result> {
   const talk = await open?.();

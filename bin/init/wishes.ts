@@ -1,6 +1,6 @@
 import { Problem } from '../../schemas/problem.ts';
 import { classifyUuid } from '../../suites/uuid.ts';
-import type { Surroundings } from '../surroundings.ts';
+import type { CliContext } from '../cli-context.ts';
 import { targetUrl } from '../values.ts';
 import type { Conversation } from './conversation.ts';
 
@@ -73,7 +73,7 @@ const questions = {
  */
 export async function gather(
   { url, member, executed }: Given,
-  { env }: Pick<Surroundings, 'env'>,
+  { env }: Pick<CliContext, 'env'>,
   talk: Conversation | undefined,
 ): Promise<Wishes> {
   const given = { url, key: env[KEY_VARIABLE] === '' ? undefined : env[KEY_VARIABLE], member, executed };

@@ -1,0 +1,21 @@
+import type { Conversation } from './init/conversation.ts';
+
+/** What a command knows of the process that it runs in. Tests give their own. */
+export interface CliContext {
+  readonly env: Readonly<Record<string, string | undefined>>;
+  /** The config file that is read unless --config names another one. */
+  readonly configFile?: string;
+  /** Fires when the user or the system asks for an end. */
+  readonly signal: AbortSignal;
+  /** Writes to standard output; resolves when the text is written. */
+  readonly print: (text: string) => Promise<void>;
+  /** Ends the process at once, also when a pipe that nobody reads still holds output. */
+  readonly leave?: (exitCode: number) => void;
+  readonly writeError: (text: string) => void;
+  /** Opens a conversation with the person at the terminal; missing if there is nobody to ask. */
+  readonly converse?: () => Promise<Conversation>;
+  /** Whether standard error is a terminal. */
+  readonly isTerminal: boolean;
+  /** Colour and width of standard output. */
+  readonly terminal: { readonly color: boolean; readonly width: number };
+}

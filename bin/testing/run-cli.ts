@@ -1,0 +1,33 @@
+import type { CliContext } from '../cli-context.ts';
+import { commandLine } from '../command-line.ts';
+import { explain } from '../exit-codes.ts';
+
+export interface CliResult {
+  readonly code: number;
+  /** Standard output. */
+  readonly output: string;
+  /** Standard error, without the message that the command ended with. */
+  readonly aside: string;
+  /** The message that the command ended with; empty if it ended normally. */
+  readonly error: string;
+}
+
+/** Runs a command line in this process. The default context is that of a CI log. */
+export async function runCli(argv: readonly string[], context: Partial<CliContext> = {}): Promise<CliResult> {
+  let [output, aside] = ['', ''];
+  try {
+    const code = await commandLine(argv, {
+      env: {},
+      signal: new AbortController().signal,
+      print: async (text) => void (output += text),
+      writeError: (text) => void (aside += text),
+      isTerminal: false,
+      terminal: { color: false, width: 100 },
+      ...context,
+    });
+    return { code, output, aside, error: '' };
+  } catch (problem) {
+    const { code, message } = explain(problem);
+    return { code, output, aside, error: message };
+  }
+}
