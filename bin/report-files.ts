@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import { reports, transcripts, type ReportName } from '../reports/index.ts';
-import type { ReportOptions } from '../reports/report.ts';
+import type { ReportOptions } from '../reports/formats.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { didYouMean } from '../schemas/nearest.ts';

@@ -62,11 +62,11 @@ describe('report', () => {
       '--format',
       'console',
       '--format',
-      `tap=${place('x.tap')}`,
+      `junit=${place('x.xml')}`,
     ]);
     assert.equal(output, reports.console.render(sampleRecord, terminal));
     assert.equal((await call(['report', sample])).output, output);
-    assert.match(readFileSync(place('x.tap'), 'utf8'), /^TAP version 14\n/);
+    assert.match(readFileSync(place('x.xml'), 'utf8'), /^<\?xml /);
   });
 
   test('what cannot be read or written ends with 2, and leaves nothing behind', async () => {
@@ -77,9 +77,9 @@ describe('report', () => {
       [[folder], /is a folder, not a run record/],
       [[place('bad.json')], /is a record of the format ib-conformance\/run\/2/],
       [[sample, '--format', 'jnit'], /--format jnit: there is no format jnit; did you mean junit/],
-      [[sample, '--format', 'tap', '--format', 'json'], /two reports would be written to standard output/],
+      [[sample, '--format', 'junit', '--format', 'json'], /two reports would be written to standard output/],
       [
-        [sample, '--format', `tap=${place('no/x')}`, '--format', `json=${place('y')}`],
+        [sample, '--format', `junit=${place('no/x')}`, '--format', `json=${place('y')}`],
         /its folder does not exist/,
       ],
       [[sample, '--format', `badge=${place('b')}`], /a badge is made of a whole run, and/],
@@ -104,7 +104,7 @@ describe('report', () => {
     assert.equal(readFileSync(sample, 'utf8'), before);
   });
   test('a report that cannot be made does not keep the others from being so', async () => {
-    const argv = ['report', sample, '--format', `badge=${place('b')}`, '--format', `tap=${place('t')}`];
+    const argv = ['report', sample, '--format', `badge=${place('b')}`, '--format', `junit=${place('t')}`];
     assert.equal((await call(argv)).code, 2);
     assert.deepEqual([existsSync(place('b')), existsSync(place('t'))], [false, true]);
   });
@@ -128,7 +128,7 @@ describe('diff', () => {
     [[earlier, sample, '--allow-incomplete'], 1],
     [[sample, place('no.json')], 2],
     [[place('no.json'), sample], 2],
-    [[sample, sample, '--format', 'tap'], 2],
+    [[sample, sample, '--format', 'junit'], 2],
     [[sample], 2],
   ] as const)
     test(`${argv.join(' ').replaceAll(`${folder}/`, '')} ends with ${expected}`, async () => {

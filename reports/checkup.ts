@@ -1,7 +1,7 @@
 import type { Check, Checkup, Gap } from '../schemas/generated/types.ts';
 import { palette, type Paint, type Tone } from './palette.ts';
 import { columns, padded, printable } from './printable.ts';
-import type { ReportOptions } from './report.ts';
+import type { ReportOptions } from './formats.ts';
 import { count, duration, several } from './units.ts';
 import { hanging, wrap } from './wrap.ts';
 

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
-import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import * as fc from 'fast-check';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/run-record.cjs';
+import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { anyRecord, hostileText } from './any-record.ts';
 import { renderConsole } from './console.ts';
 import { outcomes } from './marks.ts';
@@ -26,8 +26,7 @@ test('the sample is a valid record with every outcome and every level', () => {
 });
 
 test('the report of the sample is as it was written down', () => {
-  const golden = readFileSync(new URL('console.golden.txt', import.meta.url), 'utf8');
-  assert.equal(renderConsole(sampleRecord, plain), golden);
+  matchesSnapshot(new URL('console.golden.txt', import.meta.url), renderConsole(sampleRecord, plain));
 });
 
 test('no character that a terminal acts on comes out, whatever goes in', () => {

@@ -4,7 +4,7 @@ import { brokenLines, failureLines, inconclusiveLines } from './console-findings
 import { rowLines } from './console-rows.ts';
 import { palette } from './palette.ts';
 import { printable } from './printable.ts';
-import type { ReportOptions } from './report.ts';
+import type { ReportOptions } from './formats.ts';
 import { hanging } from './wrap.ts';
 
 /** Narrower, the rows fall apart; wider, nobody reads on. */

@@ -6,7 +6,7 @@ import { changeWords } from './diff-words.ts';
 import { markOf } from './marks.ts';
 import { palette, type Paint, type Tone } from './palette.ts';
 import { printable } from './printable.ts';
-import type { ReportOptions } from './report.ts';
+import type { ReportOptions } from './formats.ts';
 import { hanging, wrap } from './wrap.ts';
 
 /** Narrower, the rows fall apart; wider, nobody reads on. */

@@ -1,18 +1,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { anyPair } from './any-pair.ts';
 import { renderDiffJson } from './diff-json.ts';
 import { renderDiffMarkdown } from './diff-markdown.ts';
 import { changesOf, compare } from './diff.ts';
-import { matchesGolden } from './golden.ts';
 import { hostileMarkdown } from './hostile-markdown.ts';
 import { markdownNodes, textOf } from './markdown-nodes.ts';
 import { printable } from './printable.ts';
 import { earlierRecord, sampleRecord } from './sample-record.ts';
 
 test('the comparison of the samples is as it was written down', () => {
-  matchesGolden('diff-markdown.golden.txt', renderDiffMarkdown(compare(earlierRecord, sampleRecord)));
+  matchesSnapshot(
+    new URL('diff-markdown.golden.txt', import.meta.url),
+    renderDiffMarkdown(compare(earlierRecord, sampleRecord)),
+  );
 });
 
 /** All that it is made of: no link, no image, no HTML, no emphasis. */

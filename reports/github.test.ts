@@ -3,14 +3,14 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
+import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { anyRecord, hostileText } from './any-record.ts';
 import { renderGithub } from './github.ts';
-import { matchesGolden } from './golden.ts';
 import { printable } from './printable.ts';
 import { sampleRecord } from './sample-record.ts';
 
 test('the report of the sample is as it was written down', () => {
-  matchesGolden('github.golden.txt', renderGithub(sampleRecord));
+  matchesSnapshot(new URL('github.golden.txt', import.meta.url), renderGithub(sampleRecord));
 });
 
 const decodings: readonly (readonly [escape: string, character: string])[] = [

@@ -9,11 +9,10 @@ import { renderHtml } from './html/page.ts';
 import { renderJson } from './json.ts';
 import { renderJunit } from './junit.ts';
 import { renderMarkdown } from './markdown.ts';
-import type { Report } from './report.ts';
-import { renderTap } from './tap.ts';
+import type { comparisonFormats, Report, ReportName, transcriptFormats } from './formats.ts';
 
 export { compare, type Comparison } from './diff.ts';
-export type { ReportOptions } from './report.ts';
+export type { ReportName, ReportOptions } from './formats.ts';
 export { narrowedBy, ONLY_WHOLE, unfitForBadge } from './badge.ts';
 export { renderCheckup } from './checkup.ts';
 export { renderJson } from './json.ts';
@@ -31,20 +30,16 @@ export const reports = {
   markdown: { what: 'Markdown for the summary of a step on GitHub', render: renderMarkdown },
   github: { what: 'annotations, by commands to GitHub Actions', render: renderGithub },
   badge: { what: 'the endpoint of a shields.io badge, of a whole run only', render: renderBadge },
-  tap: { what: 'the Test Anything Protocol, version 14', render: renderTap },
-} as const satisfies Record<string, Report>;
+} as const satisfies Record<ReportName, Report>;
 
 /** What is written while the run goes on. */
 export const transcripts = {
   ndjson: { what: 'the transcript, while the run goes on: `ib-conformance judge` judges it again' },
-} as const;
+} as const satisfies Record<(typeof transcriptFormats)[number], Pick<Report, 'what'>>;
 
 /** Every format of a comparison of two runs. */
 export const comparisons = {
   console: { what: 'text for people', render: renderDiffConsole },
   markdown: { what: 'Markdown short enough for a comment on GitHub', render: renderDiffMarkdown },
   json: { what: 'for programs', render: renderDiffJson },
-} as const satisfies Record<string, Report<Comparison>>;
-
-/** Name of a format. */
-export type ReportName = keyof typeof reports;
+} as const satisfies Record<(typeof comparisonFormats)[number], Report<Comparison>>;

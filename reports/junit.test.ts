@@ -9,9 +9,9 @@ import { parse as parseForChat } from 'test-results-parser';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { xmlErrors } from '../schemas/xml-errors.ts';
+import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { anyRecord, hostileText } from './any-record.ts';
 import { bySuite } from './by-suite.ts';
-import { matchesGolden } from './golden.ts';
 import { renderJunit } from './junit.ts';
 import { printable } from './printable.ts';
 import { sampleRecord } from './sample-record.ts';
@@ -19,7 +19,7 @@ import { sampleRecord } from './sample-record.ts';
 const schema = readFileSync(new URL('junit.xsd', import.meta.url), 'utf8');
 
 test('the report of the sample is as it was written down', () => {
-  matchesGolden('junit.golden.xml', renderJunit(sampleRecord));
+  matchesSnapshot(new URL('junit.golden.xml', import.meta.url), renderJunit(sampleRecord));
 });
 
 test('it keeps to the schema, whatever a target sent', async () => {

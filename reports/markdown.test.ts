@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
+import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { anyRecord } from './any-record.ts';
-import { matchesGolden } from './golden.ts';
 import { hostileMarkdown } from './hostile-markdown.ts';
 import { markdownNodes, textOf } from './markdown-nodes.ts';
 import { renderMarkdown } from './markdown.ts';
@@ -10,7 +10,7 @@ import { printable } from './printable.ts';
 import { sampleRecord } from './sample-record.ts';
 
 test('the report of the sample is as it was written down', () => {
-  matchesGolden('markdown.golden.txt', renderMarkdown(sampleRecord));
+  matchesSnapshot(new URL('markdown.golden.txt', import.meta.url), renderMarkdown(sampleRecord));
 });
 
 /** All that a report is made of: no link, no image, no HTML, no emphasis. */

@@ -1,10 +1,9 @@
 import assert from 'node:assert/strict';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { describe, test } from 'node:test';
+import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { catalogue, suites } from './catalogue.ts';
 import { suiteOf } from './requirement.ts';
 
-const snapshotFile = new URL('catalogue.snapshot.json', import.meta.url);
 const listed = catalogue.map(({ id, level, clause, title }) => ({ id, level, clause, title }));
 
 /**
@@ -12,9 +11,8 @@ const listed = catalogue.map(({ id, level, clause, title }) => ({ id, level, cla
  * After adding one: `UPDATE_SNAPSHOT=1 node --import tsx --test suites/catalogue.test.ts`.
  */
 test('the catalogue is the one that was published', () => {
-  if (process.env['UPDATE_SNAPSHOT'] === '1')
-    writeFileSync(snapshotFile, `${JSON.stringify(listed, null, 2)}\n`);
-  assert.deepEqual(listed, JSON.parse(readFileSync(snapshotFile, 'utf8')));
+  const snapshot = new URL('catalogue.snapshot.json', import.meta.url);
+  matchesSnapshot(snapshot, `${JSON.stringify(listed, null, 2)}\n`);
 });
 
 test('ids are unique', () => {

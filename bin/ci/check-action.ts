@@ -202,12 +202,12 @@ test('files and folders may be called what a shell would act on', async (t) => {
     url,
     fixture: `${hostile}.json`,
     'working-directory': hostile,
-    reports: `json=${hostile}/x=y.json\n\n  tap=${hostile}/x.tap  \n`,
+    reports: `json=${hostile}/x=y.json\n\n  junit=${hostile}/x.xml  \n`,
   });
   assert.equal(code, 0, stderr);
   assert.deepEqual(outputs['reports']?.split('\n'), [
     join(inside, hostile, 'x=y.json'),
-    join(inside, hostile, 'x.tap'),
+    join(inside, hostile, 'x.xml'),
   ]);
   assertUntouched(folders.workspace);
 });

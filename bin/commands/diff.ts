@@ -1,5 +1,5 @@
 import { command, onOff, outputs } from './command.ts';
-import { comparisonFormats } from './report-formats.ts';
+import { comparisonFormats } from '../../reports/formats.ts';
 
 const file = { type: 'string', names: 'file', demandOption: true } as const;
 

@@ -1,5 +1,5 @@
 import { command, file, onOff, outputs } from './command.ts';
-import { reportFormats } from './report-formats.ts';
+import { reportFormats } from '../../reports/formats.ts';
 
 export const judge = command({
   usage: 'judge <file>',

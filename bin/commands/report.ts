@@ -1,5 +1,5 @@
 import { command, outputs } from './command.ts';
-import { reportFormats } from './report-formats.ts';
+import { reportFormats } from '../../reports/formats.ts';
 
 export const report = command({
   usage: 'report <file>',

@@ -1,7 +1,7 @@
 import { config } from '../config/flag.ts';
 import { defaults } from '../defaults.ts';
 import { command, file, list, number, onOff, outputs, text } from './command.ts';
-import { reportFormats, transcriptFormats } from './report-formats.ts';
+import { reportFormats, transcriptFormats } from '../../reports/formats.ts';
 import { target } from './target.ts';
 
 export const verify = command({

@@ -164,13 +164,13 @@ describe('in a config file', () => {
 
 test('--replay judges no baseline and writes no report that nobody typed', () => {
   const config = configOf({ verify: { baseline: 'known.json', report: ['json=run.json'], partner: 'p' } });
-  const replayed = settle(verify, { replay: '3' }, { IB_REPORT: 'tap' }, config);
+  const replayed = settle(verify, { replay: '3' }, { IB_REPORT: 'junit' }, config);
   assert.deepEqual(
     [replayed.values['baseline'], replayed.values['report'], replayed.values['partner']],
     [undefined, [], 'p'],
   );
-  const typed = settle(verify, { replay: '3', report: ['tap'] }, {}, config);
-  assert.deepEqual(typed.values['report'], ['tap']);
+  const typed = settle(verify, { replay: '3', report: ['junit'] }, {}, config);
+  assert.deepEqual(typed.values['report'], ['junit']);
   assert.equal(settle(verify, {}, {}, config).values['baseline'], 'folder/known.json');
 });
 

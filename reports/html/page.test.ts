@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
-import { readFileSync, writeFileSync } from 'node:fs';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { RunRecord } from '../../schemas/generated/types.ts';
+import { matchesSnapshot } from '../../schemas/testing/snapshot.ts';
 import { anyRecord, hostileText } from '../any-record.ts';
 import { printable } from '../printable.ts';
 import { sampleRecord } from '../sample-record.ts';
@@ -15,11 +15,9 @@ const idOf = (element: Element) => attribute(element, 'id');
 
 /** To write it anew: `UPDATE_SNAPSHOT=1 node --import tsx --test reports/html/page.test.ts`. Style is left aside. */
 test('the page of the sample is as it was written down', () => {
-  const golden = new URL('page.golden.html', import.meta.url);
   const page = renderHtml(sampleRecord);
   const body = `${page.slice(page.indexOf('<body>'), page.indexOf('</html>')).trim()}\n`;
-  if (process.env['UPDATE_SNAPSHOT'] === '1') writeFileSync(golden, body);
-  assert.equal(body, readFileSync(golden, 'utf8'));
+  matchesSnapshot(new URL('page.golden.html', import.meta.url), body);
 });
 
 test('the policy allows the styles of the page by their hashes, and nothing else', () => {
