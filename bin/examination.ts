@@ -1,13 +1,5 @@
 import type { Checkup, Fixture } from '../schemas/generated/types.ts';
-import {
-  catalogue,
-  createClient,
-  examine,
-  knowledge,
-  realClock,
-  realLines,
-  stateHookAt,
-} from '../suites/index.ts';
+import { catalogue, examine, knowledge, realClock, stateHookAt } from '../suites/index.ts';
 import { defaults } from './defaults.ts';
 import { version } from './version.ts';
 
@@ -26,21 +18,19 @@ export interface Examination {
 }
 
 /** Looks at a target over the network, with a view to a run as it is made where nobody says otherwise. */
-export function examination({ partner, stateUrl, ...options }: Examination): Promise<Checkup> {
+export function examination({ partner, stateUrl, trust, ...options }: Examination): Promise<Checkup> {
   return examine({
+    ...defaults,
     ...options,
+    tls: trust,
     known: knowledge(options.fixture, partner),
-    run: {
-      ...defaults,
-      requirements: catalogue,
-      skip: new Set(),
-      seed: 1,
-      maxRequests: Number.POSITIVE_INFINITY,
-    },
+    requirements: catalogue,
+    skip: new Set(),
+    seed: 1,
+    maxRequests: Number.POSITIVE_INFINITY,
     ...(stateUrl === undefined ? {} : { stateHook: stateHookAt(stateUrl, options.timeoutMs) }),
     clock: realClock,
-    lines: realLines,
-    connect: createClient,
+    random: Math.random,
     version,
   });
 }

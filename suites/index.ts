@@ -1,7 +1,6 @@
 export { createClient, type Client } from './engine/client.ts';
 export { decodeBody } from './engine/body.ts';
 export { examine } from './doctor/examine.ts';
-export { realLines } from './doctor/lines.ts';
 export { clauses, isMeant } from './clauses.ts';
 export { catalogue, suites } from './catalogue.ts';
 export { realClock, virtualClock } from './engine/clock.ts';

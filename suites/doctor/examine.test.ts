@@ -9,13 +9,13 @@ import { knowledge } from '../known.ts';
 import type { StateHook } from '../requirement.ts';
 import { answerOf } from '../sample-answers.ts';
 import { sampleFixture } from '../sample-known.ts';
-import { examine, MOST_MS, MOST_REQUESTS, type ExamineOptions } from './examine.ts';
-import type { Lines } from './lines.ts';
+import { examine, MAX_MS, MAX_REQUESTS, type ExamineOptions } from './examine.ts';
+import type { Network } from './reach.ts';
 
 type Send = Client['send'];
 
 const never = () => new Promise<never>(() => undefined);
-const openLines: Lines = {
+const openNetwork: Network = {
   resolve: async () => ['192.0.2.1'],
   connect: async () => undefined,
   handshake: async () => 'TLSv1.3',
@@ -24,7 +24,7 @@ const refusal: Send = async () => answerOf(401, { error: 'Unauthorized' });
 
 interface World {
   readonly send?: Send;
-  readonly lines?: Partial<Lines>;
+  readonly network?: Partial<Network>;
   readonly target?: string;
   readonly fixture?: Fixture;
   readonly hook?: StateHook;
@@ -32,29 +32,28 @@ interface World {
 }
 
 /** Examines a target that the test plays, in a time that only waits move; with what was sent to it. */
-async function examined({ send = refusal, lines, target, fixture = sampleFixture, hook, signal }: World) {
+async function examined({ send = refusal, network, target, fixture = sampleFixture, hook, signal }: World) {
   const hand = handClock(Date.UTC(2026, 0, 1));
   let sent = 0;
   const options: ExamineOptions = {
     target: new URL(target ?? 'http://ib.example.com/gateway'),
     fixture,
     known: knowledge(fixture),
-    run: {
-      requirements: catalogue,
-      skip: new Set(),
-      seed: 1,
-      cases: 1,
-      concurrency: 16,
-      maxDurationMs: 300_000,
-      maxRequests: Number.POSITIVE_INFINITY,
-    },
+    requirements: catalogue,
+    skip: new Set(),
+    seed: 1,
+    cases: 1,
+    concurrency: 16,
+    maxDurationMs: 300_000,
+    maxRequests: Number.POSITIVE_INFINITY,
     timeoutMs: 3000,
     headers: {},
-    trust: { insecure: false },
+    tls: { insecure: false },
+    random: () => 0.5,
     ...(hook === undefined ? {} : { stateHook: hook }),
     clock: hand.clock,
     signal: signal ?? new AbortController().signal,
-    lines: { ...openLines, ...lines },
+    network: { ...openNetwork, ...network },
     connect: () => ({
       send: (request) => {
         sent++;
@@ -63,14 +62,13 @@ async function examined({ send = refusal, lines, target, fixture = sampleFixture
       close: async () => undefined,
     }),
     version: 'test',
-    notes: [],
   };
   const begun = hand.clock.now();
   const checkup = await ended(hand, examine(options));
   assert.ok(validate(checkup), JSON.stringify(validate.errors));
-  assert.ok(sent <= MOST_REQUESTS, `${sent} requests`);
+  assert.ok(sent <= MAX_REQUESTS, `${sent} requests`);
   assert.equal(checkup.requests, sent);
-  assert.ok(hand.clock.now() - begun <= MOST_MS, `${hand.clock.now() - begun} ms`);
+  assert.ok(hand.clock.now() - begun <= MAX_MS, `${hand.clock.now() - begun} ms`);
   return checkup;
 }
 
@@ -84,43 +82,49 @@ const ways: readonly (readonly [what: string, world: World, subject: string, wor
   [
     [
       'no name',
-      { lines: { resolve: failing('ENOTFOUND') } },
+      { network: { resolve: failing('ENOTFOUND') } },
       'name',
       /does not resolve \(ENOTFOUND\)/,
       /host/,
     ],
-    ['a name server that is silent', { lines: { resolve: never } }, 'name', /nothing within 3000 ms/, /host/],
+    [
+      'a name server that is silent',
+      { network: { resolve: never } },
+      'name',
+      /nothing within 3000 ms/,
+      /host/,
+    ],
     [
       'nobody listens',
-      { lines: { connect: failing('ECONNREFUSED') } },
+      { network: { connect: failing('ECONNREFUSED') } },
       'connection',
       /refused/,
       /Start the server/,
     ],
     [
       'packets are dropped',
-      { lines: { connect: never } },
+      { network: { connect: never } },
       'connection',
       /nothing within 3000 ms/,
       /firewall/,
     ],
     [
       'no TLS',
-      { target: 'https://x', lines: { handshake: failing('ERR_SSL_WRONG_VERSION_NUMBER') } },
+      { target: 'https://x', network: { handshake: failing('ERR_SSL_WRONG_VERSION_NUMBER') } },
       'TLS',
       /plain HTTP/,
       /^Write http:/,
     ],
     [
       'self-signed',
-      { target: 'https://x', lines: { handshake: failing('DEPTH_ZERO_SELF_SIGNED_CERT') } },
+      { target: 'https://x', network: { handshake: failing('DEPTH_ZERO_SELF_SIGNED_CERT') } },
       'TLS',
       /self-signed/,
       /--ca.*--insecure/,
     ],
     [
       'another name',
-      { target: 'https://x', lines: { handshake: failing('ERR_TLS_CERT_ALTNAME_INVALID') } },
+      { target: 'https://x', network: { handshake: failing('ERR_TLS_CERT_ALTNAME_INVALID') } },
       'TLS',
       /another name/,
       /the host that it is for/,
@@ -170,7 +174,7 @@ test('a connection that breaks is tried again, within the bound', async () => {
   assert.equal(find(all, 'HTTP').words, 'reset');
   let count = 0;
   const later = await examined({ send: (request) => (++count <= 2 ? refusal(request) : breaking(request)) });
-  assert.equal(later.requests, MOST_REQUESTS);
+  assert.equal(later.requests, MAX_REQUESTS);
   assert.equal(find(later, 'users[0]').outcome, 'bad');
   assert.equal(later.verdict, 'ill');
 });

@@ -1,11 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import * as fc from 'fast-check';
 import type { FixtureApiKey } from '../../schemas/generated/types.ts';
 import { answerOf } from '../sample-answers.ts';
-import type { Finding } from './finding.ts';
-import { isStrange, keyless } from './interface.ts';
-import { judgeKey } from './keys.ts';
-import { judgeLimits } from './limits.ts';
+import {
+  clockOffset,
+  judgeClock,
+  judgeKey,
+  judgeKeyless,
+  judgeLimits,
+  strangeService,
+  type Finding,
+} from './checks.ts';
 
 type Expected = readonly [outcome: Finding['outcome'], says: RegExp, mend?: RegExp];
 
@@ -52,8 +58,9 @@ const services: readonly (readonly [
 
 for (const [what, answer, expected] of services)
   test(`behind the URL: ${what}`, () => {
-    assertFinding(keyless('user-status', answer), expected);
-    assert.equal(isStrange(answer), /redirect|HTML|path|front/.test(keyless('user-status', answer).words));
+    const finding = judgeKeyless('user-status', answer);
+    assertFinding(finding, expected);
+    assert.equal(strangeService(answer) !== undefined, /redirect|HTML|path|front/.test(finding.words));
   });
 
 const key = (rest: Partial<FixtureApiKey> = {}): FixtureApiKey => ({
@@ -101,7 +108,7 @@ const keys: readonly (readonly [
 for (const [what, apiKey, answer, expected] of keys)
   test(`a key: ${what}`, () => assertFinding(judgeKey(apiKey, 'apiKeys[3]', answer), expected));
 
-test('a limiter is told, with its Retry-After', () => {
+test('a rate limit is reported with its Retry-After', () => {
   assertFinding(judgeLimits([letIn], { limits: {} }), [
     'good',
     /no 429 among 1 answers; the fixture states no limits/,
@@ -113,4 +120,64 @@ test('a limiter is told, with its Retry-After', () => {
   ]);
   const patient = answerOf(429, {}, { 'retry-after': '7' });
   assertFinding(judgeLimits([limited, patient], { limits: {} }), ['bad', /Retry-After: 7/, /^Wait 7 s/]);
+});
+const at = (sentAt: number, receivedAt: number, headers: Record<string, string>) => ({
+  ...answerOf(200, {}, headers),
+  sentAt,
+  receivedAt,
+});
+
+/** An answer of a server whose clock is `ahead` ms ahead of ours. */
+function answerAhead(ahead: number, sentAt: number, thereMs: number, backMs: number) {
+  const date = Math.floor((sentAt + thereMs + ahead) / 1000) * 1000;
+  return at(sentAt, sentAt + thereMs + backMs, { date: new Date(date).toUTCString() });
+}
+
+const trip = fc.record({
+  sentAt: fc.integer({ min: 1.7e12, max: 1.8e12 }),
+  there: fc.nat({ max: 3000 }),
+  back: fc.nat({ max: 3000 }),
+});
+
+test('the true difference is always within the range', () => {
+  fc.assert(
+    fc.property(fc.integer({ min: -1e8, max: 1e8 }), fc.array(trip, { minLength: 1 }), (ahead, trips) => {
+      const range = clockOffset(
+        trips.map(({ sentAt, there, back }) => answerAhead(ahead, sentAt, there, back)),
+      )!;
+      assert.ok(range.from <= ahead && ahead <= range.to, JSON.stringify(range));
+    }),
+  );
+});
+
+test('clocks that agree are good, however slow the answers are', () => {
+  fc.assert(
+    fc.property(fc.array(trip, { minLength: 1 }), (trips) => {
+      const answers = trips.map(({ sentAt, there, back }) => answerAhead(0, sentAt, there, back));
+      assert.equal(judgeClock(answers).outcome, 'good');
+    }),
+  );
+});
+
+/** Differences, and their findings. */
+const offsets: readonly (readonly [ahead: number, outcome: string, words: RegExp])[] = [
+  [8000, 'good', /^7\.\d s ahead of this machine's$/],
+  [-8000, 'good', /^7\.\d s behind this machine's$/],
+  [60_000, 'bad', /^59\.\d s ahead/],
+  [-86_400_000, 'bad', /behind this machine's$/],
+];
+
+for (const [ahead, outcome, words] of offsets)
+  test(`${ahead} ms ahead: ${outcome}`, () => {
+    const finding = judgeClock([answerAhead(ahead, 1.75e12 + 500, 10, 10)]);
+    assert.equal(finding.outcome, outcome);
+    assert.match(finding.words, words);
+  });
+
+test('a missing or invalid Date is unknown; the age of a cached answer is added', () => {
+  assert.equal(judgeClock([]).outcome, 'unknown');
+  assert.equal(judgeClock([at(0, 0, {}), at(0, 0, { date: 'soon' })]).outcome, 'unknown');
+  const sentAt = Date.UTC(2026, 0, 1, 0, 10);
+  const cached = { date: new Date(sentAt - 600_000).toUTCString(), age: '600' };
+  assert.equal(judgeClock([at(sentAt, sentAt + 5, cached)]).outcome, 'good');
 });

@@ -1,0 +1,249 @@
+import type {
+  Check,
+  Fixture,
+  FixtureApiKey,
+  FixtureDeposit,
+  FixtureUser,
+} from '../../schemas/generated/types.ts';
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import { header, summary, type Answer } from '../answer.ts';
+import { errorAnswer, executedResult, fieldsOf, saysMember, saysNotMember } from '../expectations.ts';
+import type { Known } from '../known.ts';
+import { depositCheck, userStatus, type Request } from '../request.ts';
+import { readTimestamp, sameInstant } from '../timestamp.ts';
+import { failed, held, type Expectation } from '../verdict.ts';
+
+/** The result of a check, and what to do about a bad one. */
+export type Finding = Pick<Check, 'outcome' | 'words' | 'mend'>;
+
+export const good = (words: string): Finding => ({ outcome: 'good', words });
+export const bad = (words: string, mend: string): Finding => ({ outcome: 'bad', words, mend });
+export const unknown = (words: string): Finding => ({ outcome: 'unknown', words });
+export const check = (area: Check['area'], subject: string, finding: Finding): Check => ({
+  area,
+  subject,
+  ...finding,
+});
+
+const prefix = 'Correct the URL: the paths below it are /api/ib/user-status and /api/ib/deposit-check';
+
+/** Why an answer comes from another service; undefined where it does not. */
+export function strangeService(answer: Answer): Finding | undefined {
+  const { status } = answer;
+  if (status >= 300 && status < 400) {
+    const location = header(answer, 'location') ?? 'nowhere';
+    return bad(
+      `${status}, a redirect to ${location}`,
+      location.startsWith('https:')
+        ? 'Redirects are never followed: give the https URL that it leads to, or the one behind the login.'
+        : 'Redirects are never followed: give the URL of the service itself, behind any login page.',
+    );
+  }
+  if (/\bhtml\b/i.test(header(answer, 'content-type') ?? '') || /^\s*<(?:!doctype|html)\b/i.test(answer.text))
+    return bad(
+      `${status} with an HTML page: a website, or the page of a proxy`,
+      `${prefix}; where a proxy answers, give what it wants with --header.`,
+    );
+  if (status === 404)
+    return bad(
+      '404: there is nothing at this path',
+      `${prefix}, and it may carry a path of its own, such as https://api.example.com/gateway.`,
+    );
+  if (status === 403 || status === 407 || status === 511)
+    return bad(
+      `${status}: something in front of the service wants something else`,
+      'Give what it wants with --header, or come from where it lets one in.',
+    );
+  return undefined;
+}
+
+/** Whether a lookup without a key gets the interface's 401. */
+export function judgeKeyless(endpoint: Endpoint, answer: Answer): Finding {
+  const { status } = answer;
+  const strange = strangeService(answer);
+  if (strange !== undefined) return strange;
+  if (status >= 500)
+    return bad(
+      `${status}: it is there, and ill`,
+      'See the log of the server: a lookup without a key is answered 401.',
+    );
+  if (status < 300)
+    return bad(
+      `${summary(answer)}, without a key`,
+      'Is it this service? It answers 401 to whoever has no key.',
+    );
+  if (status !== 401) return unknown(`${summary(answer)}, where 401 is due to whoever has no key`);
+  if (errorAnswer(endpoint, 401)(answer).kind === 'held')
+    return good('401 without a key, in the words of the interface');
+  // A run judges the exact text.
+  return typeof fieldsOf(answer)?.['error'] === 'string'
+    ? good(`401 without a key, in other words: ${summary(answer)}`)
+    : unknown(`401 without a key, but no error as the interface has them: ${summary(answer)}`);
+}
+
+/** Allowed difference of the clocks around the expiry of a key, in ms. */
+const EXPIRY_TOLERANCE_MS = 60_000;
+
+/** Whether the target must accept a key at a time (Unix ms), by the fixture. */
+function expectedFor(
+  { partner, state, ...key }: FixtureApiKey,
+  now: number,
+): 'let in' | 'refused' | 'either' {
+  if (state !== 'active' || partner === null) return 'refused';
+  if (key.expiresAfterSeconds !== undefined) return 'either';
+  if (key.expiresAt === undefined || key.expiresAt > now + EXPIRY_TOLERANCE_MS) return 'let in';
+  return key.expiresAt < now - EXPIRY_TOLERANCE_MS ? 'refused' : 'either';
+}
+
+/**
+ * Whether a target treats a key as the fixture says.
+ *
+ * @param place of the key in the fixture
+ */
+export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Finding {
+  const { status } = answer;
+  const expected = expectedFor(key, answer.receivedAt);
+  const activeState = expected === 'refused' ? 'expired by its expiresAt' : 'active';
+  const stated =
+    key.state !== 'active' ? key.state : key.partner === null ? 'that of a non-Partner account' : activeState;
+  if (status === 429)
+    return key.limits === undefined
+      ? unknown('limited (429) before anything could be seen')
+      : good('limited (429), which its own limits in the fixture allow');
+  if (status === 401)
+    return expected === 'let in'
+      ? bad(
+          `turned away (401), though ${place} is ${stated}`,
+          `Is it the key of an active partner there? Correct ${place}.key, or its state.`,
+        )
+      : good(`turned away (401)${expected === 'either' ? ', having expired' : `, being ${stated}`}`);
+  if (typeof fieldsOf(answer)?.['is_under_ib'] !== 'boolean')
+    return bad(
+      `answered ${summary(answer)}`,
+      'A lookup of a user is answered 200 with is_under_ib, or 401 where the key is not let in.',
+    );
+  return expected === 'refused'
+    ? bad(
+        `let in (${status}), though ${place} is ${stated}`,
+        `Take it back at the target, or correct ${place}.`,
+      )
+    : good(`let in (${status})`);
+}
+
+/** An entry of the fixture that is compared with the target. */
+export interface Sample {
+  /** Its place in the fixture: `deposits[3]`. */
+  readonly place: string;
+  readonly request: Request;
+  readonly judge: (answer: Answer) => Finding;
+}
+
+/** One entry of each kind. A deposit that changes after some polls is not touched. */
+export function samples({ users = [], deposits = [] }: Fixture, known: Known): readonly Sample[] {
+  const sample = (place: string, what: string, request: Request, expectation: Expectation): Sample => ({
+    place,
+    request,
+    judge: (answer) => judgeSample(place, what, answer, expectation),
+  });
+  const user = (one: FixtureUser, what: string, expectation: Expectation) =>
+    sample(`users[${users.indexOf(one)}]`, what, userStatus(one.user_id), expectation);
+  const deposit = (one: FixtureDeposit, what: string, expectation: Expectation) =>
+    sample(`deposits[${deposits.indexOf(one)}]`, what, depositCheck(one.reference_id), expectation);
+  const foreign = known.foreignDeposits.toSorted(
+    (a, b) => Number(b.state === 'EXECUTED') - Number(a.state === 'EXECUTED'),
+  );
+  return [
+    ...known.members.slice(0, 1).map((one) => user(one, 'a user of the IB', joined(one.date_joined))),
+    ...known.foreigners.slice(0, 1).map((one) => user(one, 'a user outside the IB', saysNotMember)),
+    ...known.executed.slice(0, 1).map((one) => deposit(one, 'EXECUTED', executedResult(one))),
+    ...known.pending.slice(0, 1).map((one) => deposit(one, 'pending', isHidden)),
+    ...known.failed.slice(0, 1).map((one) => deposit(one, 'failed', isHidden)),
+    ...foreign.slice(0, 1).map((one) => deposit(one, 'of a user outside the IB', isHidden)),
+  ];
+}
+
+function judgeSample(place: string, what: string, answer: Answer, expectation: Expectation): Finding {
+  if (answer.status === 429) return unknown('limited (429) before anything could be seen');
+  if (answer.status === 401) return unknown('the key is turned away (401)');
+  const verdict = expectation(answer);
+  if (verdict.kind === 'held') return good(`${what}, as the fixture says`);
+  if (verdict.kind !== 'failed') return unknown(summary(answer));
+  return bad(
+    `${verdict.actual}, though the fixture says ${what}: ${verdict.expected}`,
+    `Correct ${place} or the data of the target, unless it is a fault of the target, which a run will tell; where several are off, see that the key under test is the partner's own.`,
+  );
+}
+
+/** A run judges the body; here the status is enough. */
+const isHidden: Expectation = (answer) =>
+  answer.status === 404 ? held : failed('status', '404', summary(answer));
+
+/** A run judges the format of the date; here the instant is enough. */
+const joined =
+  (date: string): Expectation =>
+  (answer) => {
+    const verdict = saysMember(answer);
+    if (verdict.kind !== 'held') return verdict;
+    const actual = fieldsOf(answer)?.['date_joined'];
+    const seen = typeof actual === 'string' ? readTimestamp(actual).instant : undefined;
+    const stated = readTimestamp(date).instant;
+    if (seen === undefined || stated === undefined || sameInstant(stated, seen)) return held;
+    return failed('value', `"date_joined": "${date}"`, `"date_joined": ${JSON.stringify(actual)}`);
+  };
+
+/** Clocks that are synchronized differ by less, in ms. */
+const CLOCK_TOLERANCE_MS = 10_000;
+
+/**
+ * How far the target's clock is ahead of ours: between `from` and `to` ms. A Date field has whole seconds
+ * and was written between request and response; several answers narrow the range.
+ */
+export function clockOffset(
+  answers: readonly Answer[],
+): { readonly from: number; readonly to: number } | undefined {
+  const ranges = answers.flatMap((answer) => {
+    // A cached response: add its age (RFC 9111 5.1).
+    const date = Date.parse(header(answer, 'date') ?? '') + Number(header(answer, 'age') ?? 0) * 1000;
+    return Number.isNaN(date) ? [] : [{ from: date - answer.receivedAt, to: date + 999 - answer.sentAt }];
+  });
+  if (ranges.length === 0) return undefined;
+  return {
+    from: Math.max(...ranges.map(({ from }) => from)),
+    to: Math.min(...ranges.map(({ to }) => to)),
+  };
+}
+
+/** Whether both clocks agree: `expiresAt` and `executedAt` depend on it. */
+export function judgeClock(answers: readonly Answer[]): Finding {
+  const range = clockOffset(answers);
+  if (range === undefined) return unknown('no answer has a Date field that can be read');
+  // A clock that was set or stopped meanwhile gives an empty range.
+  const [least, most] = [Math.min(range.from, range.to), Math.max(range.from, range.to)];
+  const apart = least > 0 ? least : most < 0 ? most : 0;
+  if (apart === 0) return good(`no difference to be seen (within ${seconds(Math.max(100, -least, most))})`);
+  const words = `${seconds(Math.abs(apart))} ${apart > 0 ? 'ahead of' : 'behind'} this machine's`;
+  return Math.abs(apart) <= CLOCK_TOLERANCE_MS
+    ? good(words)
+    : bad(
+        words,
+        'Set the clock of the target, or of this machine: the expiry of keys and executedAt are told by them.',
+      );
+}
+
+const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
+
+/** Whether a rate limit is near: a checkup's few requests should be far below it. */
+export function judgeLimits(answers: readonly Answer[], { limits }: Pick<Known, 'limits'>): Finding {
+  const limited = answers.filter(({ status }) => status === 429);
+  if (limited.length === 0) {
+    const stated = ['user-status', 'deposit-check'].filter((endpoint) => Object.hasOwn(limits, endpoint));
+    return good(
+      `no 429 among ${answers.length} answers; ${stated.length === 0 ? 'the fixture states no limits such as { "user-status": { "failedLookups": 60, "windowSeconds": 60 } }, so a run learns them, which takes longer' : `stated for ${stated.join(' and ')}`}`,
+    );
+  }
+  const wait = limited.map((answer) => header(answer, 'retry-after')).find((value) => value !== undefined);
+  return bad(
+    `429 to ${limited.length} of ${answers.length} requests already, ${wait === undefined ? 'without Retry-After' : `Retry-After: ${wait}`}`,
+    `Wait${wait === undefined || !/^\d+$/.test(wait) ? '' : ` ${wait} s`} and ask again. verify waits limiters out, and is quicker with a higher threshold or a second active key.`,
+  );
+}
