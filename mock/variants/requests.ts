@@ -1,7 +1,7 @@
 import { endpoints } from '../../schemas/endpoints.ts';
 import { accept, answerWith, editHeaders, editResponse } from '../change.ts';
 import type { Parameter } from '../exchange.ts';
-import { deposit } from '../faults/rows.ts';
+import { deposit } from '../faults/table.ts';
 import type { Variants } from './variant.ts';
 
 const valuesOf = (parameters: readonly Parameter[], wanted: string) =>

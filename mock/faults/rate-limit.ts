@@ -1,0 +1,71 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import { editResponse, type Change } from '../change.ts';
+import type { Limit } from '../world.ts';
+import { failing, failingBy, onEachEndpoint, rowsOf, setFields, type Faults } from './table.ts';
+
+const limited =
+  (which: Endpoint) =>
+  (edit: (limit: Limit) => Limit | undefined): Change =>
+  (behaviour) => ({
+    ...behaviour,
+    limit: (world, endpoint, key) => {
+      const limit = behaviour.limit(world, endpoint, key);
+      return limit === undefined || endpoint !== which ? limit : edit(limit);
+    },
+  });
+
+const counted = {
+  'user-status': { row: 'failed-lookups', one: 'failed lookup', many: 'failed lookups' },
+  'deposit-check': { row: 'requests', one: 'request', many: 'requests' },
+} as const satisfies Readonly<Record<Endpoint, unknown>>;
+
+/** Limiters that start or stop too late or too early (rate-limit; Limits). */
+export const rateLimitFaults: Faults = {
+  ...onEachEndpoint((endpoint) => {
+    const { row, one, many } = counted[endpoint];
+    return {
+      ...failingBy(rowsOf('rate-limit', [endpoint], row), limited(endpoint), {
+        [`${endpoint}-without-limiter`]: [`${endpoint} has no limiter.`, () => undefined],
+        [`${endpoint}-limit-tenfold`]: [
+          `${endpoint} lets ten times as many ${many} pass as were promised.`,
+          (limit) => ({ ...limit, most: limit.most * 10 }),
+        ],
+        [`${endpoint}-limit-one-late`]: [
+          `${endpoint} lets one ${one} more pass than was promised.`,
+          (limit) => ({ ...limit, most: limit.most + 1 }),
+        ],
+        [`${endpoint}-limit-one-early`]: [
+          `${endpoint} answers 429 to the last ${one} that was promised.`,
+          (limit) => ({ ...limit, most: Math.max(1, limit.most - 1) }),
+        ],
+      }),
+      ...failingBy(rowsOf('rate-limit', [endpoint], 'recovers'), limited(endpoint), {
+        [`${endpoint}-never-lets-go`]: [
+          `${endpoint} never answers a key again once it was limited.`,
+          (limit) => ({ ...limit, windowMs: Number.MAX_SAFE_INTEGER }),
+        ],
+      }),
+      ...failing(rowsOf('rate-limit', [endpoint], 'message'), {
+        [`${endpoint}-429-with-second-field`]: [
+          `The 429 of ${endpoint} says in a second field when to come back.`,
+          setFields({ endpoint, status: 429 }, { retryAfter: 3 }),
+        ],
+      }),
+    };
+  }),
+  ...failing(['rate-limit/user-status/spares-successes'], {
+    'user-status-counts-successes': [
+      'Lookups of members count as failed.',
+      (behaviour) => ({
+        ...behaviour,
+        counts: { ...behaviour.counts, 'user-status': ['invalid', 'foreign', 'unknown', 'member'] },
+      }),
+    ],
+  }),
+  ...failing(['rate-limit/deposit-check/message'], {
+    'deposit-check-429-of-front-end': [
+      'The 429 of deposit-check is the plain text of a front end.',
+      editResponse({ endpoint: 'deposit-check', status: 429 }, () => ({ body: 'Too Many Requests' })),
+    ],
+  }),
+};

@@ -1,0 +1,87 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { Behaviour } from '../behaviour.ts';
+import { refuse, type Change } from '../change.ts';
+import { both, deposit, failing, failingBy, rowsOf, type Faults } from './table.ts';
+
+/** Changes the id under which a value is looked up. The world's ids are in lower case. */
+const idOf =
+  (which: Endpoint, read: (value: string) => string | undefined): Change =>
+  (behaviour) => ({
+    ...behaviour,
+    idOf: (endpoint, value) =>
+      (endpoint === which ? read(value) : undefined) ?? behaviour.idOf(endpoint, value),
+  });
+
+const asNumber = (value: string) => (/^\d+e\d/i.test(value) ? `${Number.parseFloat(value)}` : undefined);
+
+const undecoded =
+  (which: Endpoint): Change =>
+  (behaviour): Behaviour => ({
+    ...behaviour,
+    isId: (endpoint, value) => behaviour.isId(endpoint, endpoint === which ? value : behaviour.decode(value)),
+    idOf: (endpoint, value) => behaviour.idOf(endpoint, behaviour.decode(value)),
+    decode: (text) => text,
+  });
+
+const refuseOnBoth = (test: (value: string) => boolean) => refuse(both, test);
+const refuseDeposits = (test: (value: string) => boolean) => refuse(deposit, test);
+
+/** Well-formed ids that are not recognized (valid: uuid-case, percent-encoding, any-uuid-version). */
+export const validIdFaults: Faults = {
+  ...failing(['valid/user-status/uuid-case'], {
+    'upper-case-user-unknown': [
+      'A user_id in upper case finds nobody.',
+      idOf('user-status', (value) => value),
+    ],
+  }),
+  ...failing(['valid/deposit-check/uuid-case'], {
+    'upper-case-deposit-unknown': [
+      'A reference_id in upper case finds nothing.',
+      idOf('deposit-check', (value) => value),
+    ],
+  }),
+  ...failingBy(rowsOf('valid', both, 'uuid-case'), refuseOnBoth, {
+    'upper-case-refused': ['Ids with upper-case letters are refused.', (value) => /[A-F]/.test(value)],
+    'mixed-case-refused': [
+      'Ids with letters of both cases are refused.',
+      (value) => /[A-F]/.test(value) && /[a-f]/.test(value),
+    ],
+  }),
+  ...failing(['valid/user-status/member'], {
+    'user-id-read-as-number': [
+      'A user_id that begins like 1e500000 is read as that number and finds nobody.',
+      idOf('user-status', asNumber),
+    ],
+  }),
+  ...failing(['valid/deposit-check/executed'], {
+    'reference-id-read-as-number': [
+      'A reference_id that begins like 1e400000 is read as that number and finds nothing.',
+      idOf('deposit-check', asNumber),
+    ],
+  }),
+  ...failing(['valid/user-status/percent-encoding'], {
+    'user-id-not-decoded': ['Percent-encoding in user_id is not decoded.', undecoded('user-status')],
+  }),
+  ...failing(['valid/deposit-check/percent-encoding'], {
+    'reference-id-not-decoded': [
+      'Percent-encoding in reference_id is not decoded.',
+      undecoded('deposit-check'),
+    ],
+  }),
+  ...failingBy(rowsOf('valid', deposit, 'executed', 'any-uuid-version'), refuseDeposits, {
+    'reference-id-up-to-version-5': [
+      'Only reference_ids of versions 1 to 5 are accepted.',
+      (value) => /^.{14}[678]/.test(value),
+    ],
+    'reference-id-of-version-4-only': [
+      'Only reference_ids of version 4 are accepted.',
+      (value) => /^.{14}[^4]/.test(value),
+    ],
+  }),
+  ...failingBy(['valid/deposit-check/any-uuid-version'], refuseDeposits, {
+    'reference-id-not-of-version-8': [
+      'reference_ids of version 8 are refused.',
+      (value) => /^.{14}8/.test(value),
+    ],
+  }),
+};
