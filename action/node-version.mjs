@@ -1,16 +1,16 @@
-// Ends with 0 where this Node, or the version that is given, can run the package, by what package.json says under engines.
+// Exits with 0 if this Node, or the version given as the argument, is one that `engines` in package.json allows.
 import { readFileSync } from 'node:fs';
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));
-const numbersOf = (version) => version.split('.').map(Number);
-const [major, minor, patch] = numbersOf(process.argv[2] ?? process.versions.node);
+const parse = (version) => version.split('.').map(Number);
+const [major, minor, patch] = parse(process.argv[2] ?? process.versions.node);
 
-/** Whether a range such as ^22.12.0 or >=26.0.0 holds the version. */
-function holds(range) {
-  const [, sign, least] = /^(\^|>=)(\d+\.\d+\.\d+)$/.exec(range);
-  const [leastMajor, leastMinor, leastPatch] = numbersOf(least);
-  if (major !== leastMajor) return sign === '>=' && major > leastMajor;
-  return minor > leastMinor || (minor === leastMinor && patch >= leastPatch);
+/** Whether a range such as ^22.12.0 or >=26.0.0 contains the version. */
+function contains(range) {
+  const [, sign, lowest] = /^(\^|>=)(\d+\.\d+\.\d+)$/.exec(range);
+  const [lowestMajor, lowestMinor, lowestPatch] = parse(lowest);
+  if (major !== lowestMajor) return sign === '>=' && major > lowestMajor;
+  return minor > lowestMinor || (minor === lowestMinor && patch >= lowestPatch);
 }
 
-process.exitCode = engines.node.split(' || ').some(holds) ? 0 : 1;
+process.exitCode = engines.node.split(' || ').some(contains) ? 0 : 1;

@@ -1,4 +1,4 @@
-// The step that verifies: inputs from the environment, outputs from the run record, the exit code from verify.
+// Runs verify with the inputs of the action (INPUT_* variables), writes the outputs and ends with verify's exit code.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -6,15 +6,53 @@ import { appendFileSync, existsSync, mkdirSync, mkdtempSync, readFileSync, rmSyn
 import { constants, tmpdir } from 'node:os';
 import { dirname, join, resolve } from 'node:path';
 import { fileURLToPath } from 'node:url';
-import { InputProblem, readInputs } from './inputs.mjs';
-import { renderOutputs } from './outputs.mjs';
 
 const { env } = process;
 const program = fileURLToPath(new URL('../bin/ib-conformance.mjs', import.meta.url));
 const WRONG_USAGE = 2;
 const OUR_BUG = 70;
+const withValue = ['fixture', 'partner', 'cases', 'max-duration', 'baseline', 'state-url'];
+const onOff = ['strict', 'allow-incomplete'];
 
-/** Exit code of the program. GitHub cancels a step by a signal to this process: the run is to end with its record. */
+/** A wrong input. The message names it, but does not show its value: a URL or a header may hold a secret. */
+class InputError extends Error {}
+
+const input = (name) => env[`INPUT_${name.toUpperCase().replaceAll('-', '_')}`]?.trim() ?? '';
+const list = (name, separator) =>
+  input(name)
+    .split(separator)
+    .map((item) => item.trim())
+    .filter(Boolean);
+
+/** Arguments for the program, and the report files that they name. */
+function readInputs() {
+  // Without a URL verify would test its own mock and pass; one that begins with - would be a flag.
+  if (!/^https?:\/\//i.test(input('url')))
+    throw new InputError('url: needs the http or https URL of the server');
+  for (const name of onOff)
+    if (!['', 'true', 'false'].includes(input(name))) throw new InputError(`${name}: needs true or false`);
+  const reports = list('reports', /\r?\n/);
+  if (!reports.every((report) => /^[a-z]+=./.test(report)))
+    throw new InputError('reports: needs format=file on each line');
+  const flags = list('args', /\r?\n/);
+  // A bare -- would hide what follows it, and a value on its own line would be a separate argument.
+  if (!flags.every((flag) => /^--[a-z]/.test(flag)))
+    throw new InputError('args: needs a flag on each line, its value behind =');
+  const argv = [
+    'verify',
+    input('url'),
+    // "false" is passed on, because a config file of the project may say "true".
+    ...[...withValue, ...onOff]
+      .filter((name) => input(name) !== '')
+      .map((name) => `--${name}=${input(name)}`),
+    ...list('suites', /[\s,]+/).map((suite) => `--suite=${suite}`),
+    ...['console', ...reports].map((report) => `--report=${report}`),
+    ...flags,
+  ];
+  return { argv, files: reports.map((report) => resolve(report.slice(report.indexOf('=') + 1))) };
+}
+
+/** Exit code of the program. GitHub cancels a step by a signal to this process; the run must still write its record. */
 async function run(argv) {
   const child = spawn(process.execPath, [program, ...argv], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
@@ -22,45 +60,38 @@ async function run(argv) {
   return code ?? 128 + constants.signals[signal];
 }
 
-/** Runs verify with the inputs. The record in a folder of its own tells this run from those before it. */
+/** Runs verify. The record goes to a new folder, so that the record of an earlier run is never read. */
 async function verify() {
-  const { argv, files } = readInputs(env);
-  for (const file of files) mkdirSync(dirname(resolve(file)), { recursive: true });
+  const { argv, files } = readInputs();
+  for (const file of files) mkdirSync(dirname(file), { recursive: true });
   const folder = mkdtempSync(join(env['RUNNER_TEMP'] ?? tmpdir(), 'ib-conformance-'));
   try {
     const file = join(folder, 'run.json');
     const code = await run([...argv, `--report=json=${file}`]);
-    if (!existsSync(file)) return { code: withoutRecord(code), files: [] };
-    return {
-      code,
-      record: JSON.parse(readFileSync(file, 'utf8')),
-      files: files.map((one) => resolve(one)).filter((one) => existsSync(one)),
-    };
+    if (existsSync(file))
+      return { code, record: JSON.parse(readFileSync(file, 'utf8')), files: files.filter(existsSync) };
+    // Without a record there is no verdict: neither a pass (--plan, --help), nor the 1 of a Node that cannot start.
+    if (code === 0) throw new InputError('nothing was verified: there is no run record');
+    return { code: code === 1 ? OUR_BUG : code };
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** No verdict without a record: neither a pass, as of --plan or --help, nor the 1 with which Node ends what cannot start. */
-function withoutRecord(code) {
-  if (code === 0) return complain('nothing was verified: there is no run record');
-  return code === 1 ? OUR_BUG : code;
-}
-
-function complain(what) {
-  process.stderr.write(`ib-conformance: ${what}\n`);
-  return WRONG_USAGE;
-}
-
 function explain(error) {
-  if (error instanceof InputProblem) return { code: complain(error.message), files: [] };
-  if (error.syscall === 'mkdir')
-    return { code: complain(`reports: the folder cannot be made: ${error.message}`), files: [] };
+  const isUsage = error instanceof InputError || error.syscall === 'mkdir';
+  process.stderr.write(`ib-conformance: ${isUsage ? error.message : error.stack}\n`);
   // Node would end with 1, which says that the server is not conformant.
-  process.stderr.write(`ib-conformance: ${error.stack}\n`);
-  return { code: OUR_BUG, files: [] };
+  return { code: isUsage ? WRONG_USAGE : OUR_BUG };
 }
 
-const found = await verify().catch(explain);
-appendFileSync(env['GITHUB_OUTPUT'], renderOutputs({ ...found, delimiter: randomUUID() }));
-process.exitCode = found.code;
+const { code, record, files = [] } = await verify().catch(explain);
+const { passed = '', failed = '', inconclusive = '' } = record?.counts.required ?? {};
+const verdict = record?.verdict ?? '';
+const outputs = { verdict, 'exit-code': code, passed, failed, inconclusive, reports: files.join('\n') };
+const delimiter = randomUUID();
+const lines = Object.entries(outputs).map(
+  ([name, value]) => `${name}<<${delimiter}\n${value}\n${delimiter}\n`,
+);
+appendFileSync(env['GITHUB_OUTPUT'], lines.join(''));
+process.exitCode = code;

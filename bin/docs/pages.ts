@@ -20,8 +20,8 @@ export interface Page {
   readonly before?: string;
 }
 
-const ci = elsewhere('bin/ci/check-page.ts', 'ci.md');
-const image = elsewhere('bin/image/page.ts', 'docs/container.md');
+const ci = elsewhere('bin/dev/action.test.ts', 'docs/ci.md');
+const image = elsewhere('bin/dev/container.test.ts', 'docs/container.md');
 const examples = elsewhere('bin/examples/check.ts', 'docs/provide-data.md');
 
 /** The server at this port, in every page, swaps day and month. */

@@ -1,0 +1,149 @@
+/** `action.yml`, `action/` and docs/ci.md. */
+import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { cpSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { validateAction } from '@action-validator/core';
+import { parse } from 'yaml';
+import { reference } from '../../mock/behaviour.ts';
+import { faults } from '../../mock/faults.ts';
+import { startMock } from '../../mock/server.ts';
+import { ended } from '../child-process.ts';
+import { builtInFixture } from '../fixture-file.ts';
+import { version } from '../version.ts';
+import { root } from './paths.ts';
+
+const text = readFileSync(join(root, 'action.yml'), 'utf8');
+const page = readFileSync(join(root, 'docs/ci.md'), 'utf8');
+const action = parse(text) as Record<'inputs' | 'outputs', object>;
+const nobody = 'http://127.0.0.1:9';
+const swapped = { behaviour: faults['date-day-and-month-swapped']!.change(reference) };
+const variable = (name: string) => `INPUT_${name.toUpperCase().replaceAll('-', '_')}`;
+
+function folderFor(t: TestContext): string {
+  const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-action-'));
+  t.after(() => rmSync(folder, { recursive: true }));
+  return folder;
+}
+
+/** A copy of the action with another program in the place of ours. */
+function checkoutWith(program: string, t: TestContext): string {
+  const checkout = folderFor(t);
+  cpSync(join(root, 'action'), join(checkout, 'action'), { recursive: true });
+  mkdirSync(join(checkout, 'bin'));
+  writeFileSync(join(checkout, 'bin/ib-conformance.mjs'), program);
+  return checkout;
+}
+
+/** Runs the action. `results` are the values of the outputs, in the order of `action.yml`. */
+async function run(
+  folder: string,
+  inputs: Readonly<Record<string, string>>,
+  checkout = root,
+  signal?: NodeJS.Signals,
+) {
+  const given = Object.entries(inputs).map(([name, value]) => [variable(name), value]);
+  const env = { GITHUB_ACTIONS: 'true', GITHUB_OUTPUT: join(folder, 'output'), RUNNER_TEMP: folder };
+  const options = { cwd: folder, env: { ...env, ...Object.fromEntries(given) } };
+  const child = spawn(process.execPath, [join(checkout, 'action/run.mjs')], options);
+  if (signal !== undefined) child.stdout.once('readable', () => child.kill(signal));
+  const { code, printed, complaint } = await ended(child);
+  const lines = readFileSync(join(folder, 'output'), 'utf8').matchAll(/^([\w-]+)<<(.+)\n([^]*?)\n?^\2$/gm);
+  const outputs = new Map([...lines].map(([, name, , value]) => [name, value]));
+  assert.deepEqual([...outputs.keys()], Object.keys(action.outputs));
+  assert.equal(outputs.get('exit-code'), String(code));
+  return { results: [...outputs.values()].join(), printed, complaint };
+}
+
+test('action.yml fits the schema of actions, and the schema can refuse it', () => {
+  assert.deepEqual(validateAction(text).errors, []);
+  assert.notDeepEqual(validateAction(text.replace('shell: bash', 'shel: bash')).errors, []);
+});
+
+test('inputs reach scripts as variables only; docs/ci.md lists all inputs, outputs and the version', () => {
+  for (const [, script = ''] of text.matchAll(/ run: (.*\n(?: {8}.*\n)*)/g))
+    assert.ok(!script.includes('${{'));
+  const names = Object.keys(action.inputs);
+  for (const name of names) {
+    const target = name === 'working-directory' ? name : variable(name);
+    assert.ok(text.includes(`      ${target}: \${{ inputs.${name} }}\n`), name);
+  }
+  const rows = [...page.matchAll(/^\|([^|]*`[^|]*)\|/gm)].flatMap(([, cell = '']) => cell.match(/[\w-]+/g));
+  assert.deepEqual(rows, [...names, ...Object.keys(action.outputs)]);
+  const versions = [...page.matchAll(/ib-conformance@(\d[\w.-]*)/g)].map(([, named]) => named);
+  assert.deepEqual(versions, [version, version]);
+});
+
+test('the program gets every input as one argument, whatever characters it holds', async (t) => {
+  const folder = folderFor(t);
+  const checkout = checkoutWith('process.stdout.write(JSON.stringify(process.argv.slice(2, -1)));', t);
+  const value = `$(touch pwned) \`touch pwned\` "'; touch pwned; #\n::error::forged\n--update-baseline`;
+  const names = ['fixture', 'partner', 'cases', 'max-duration', 'baseline', 'state-url'];
+  const inputs = Object.fromEntries(names.map((name) => [name, value]));
+  const rest = { url: nobody, strict: 'false', suites: 'a,\nb', args: '--seed=7\n', reports: 'junit=o/x=y' };
+  const { printed, results } = await run(folder, { ...inputs, ...rest }, checkout);
+  const flags = ['strict=false', 'suite=a', 'suite=b', 'report=console', 'report=junit=o/x=y', 'seed=7'];
+  const expected = [...names.map((name) => `${name}=${value}`), ...flags].map((flag) => `--${flag}`);
+  assert.deepEqual(JSON.parse(printed), ['verify', nobody, ...expected]);
+  assert.equal(results, ',2,,,,', 'without a record it does not pass');
+  assert.deepEqual(readdirSync(folder).toSorted(), ['o', 'output']);
+});
+
+test('an input that could be taken for something else is wrong usage', async (t) => {
+  const folder = folderFor(t);
+  const wrong = ['url=', 'url=--strict', 'strict=yes', 'reports=html', 'args=--', 'args=--header\nx: y'];
+  for (const input of wrong) {
+    const [name = '', value = ''] = input.split('=');
+    const { results, complaint } = await run(folder, { url: nobody, [name]: value });
+    assert.equal(results, ',2,,,,', input);
+    assert.match(complaint, new RegExp(`^ib-conformance: ${name}: needs `));
+  }
+});
+
+test('a conformant server passes, another one fails with 1 and an annotation', async (t) => {
+  const folder = folderFor(t);
+  const small = {
+    suites: 'valid',
+    cases: '1',
+    args: '--no-canary',
+    reports: 'json=out/run.json\n  junit=x.xml\n',
+  };
+  const files = `${folder}/out/run.json\n${folder}/x.xml`;
+  await using good = await startMock();
+  const { results } = await run(folder, { ...small, url: good.url });
+  assert.match(results, new RegExp(`^conformant,0,[1-9]\\d*,0,0,${files}$`));
+  assert.deepEqual(readdirSync(folder).toSorted(), ['out', 'output', 'x.xml']);
+  await using bad = await startMock(swapped);
+  const failed = await run(folder, { ...small, url: bad.url });
+  assert.match(failed.results, new RegExp(`^nonconformant,1,\\d+,1,0,${files}$`));
+  assert.equal(failed.printed.match(/^::error .*valid\/user-status\/date-joined/gm)?.length, 1);
+  // Nothing listens there, and the reports of the runs before are no output.
+  assert.equal((await run(folder, { ...small, url: nobody })).results, ',4,,,,');
+});
+
+test('a program that cannot start, or writes half a record, gives no verdict', async (t) => {
+  const half = `import { writeFileSync } from 'node:fs'; writeFileSync(process.argv.at(-1).slice(14), '{"verd');`;
+  for (const program of ['import "nothing";', half])
+    assert.equal((await run(folderFor(t), { url: nobody }, checkoutWith(program, t))).results, ',70,,,,');
+});
+
+test('a cancelled step passes the signal on and ends as verify does', async (t) => {
+  const program = `process.on('SIGINT', () => process.exit(130)); setInterval(() => {}, 1e6); console.log('on');`;
+  const { results } = await run(folderFor(t), { url: nobody }, checkoutWith(program, t), 'SIGINT');
+  assert.equal(results, ',130,,,,');
+});
+
+test('the lines of docs/ci.md for other CI servers name flags that exist, and refuse an empty URL', async (t) => {
+  const folder = folderFor(t);
+  cpSync(builtInFixture, join(folder, 'fixture.json'));
+  const lines = page.match(/npx --yes ib.*/g) ?? [];
+  assert.equal(lines.length, 2);
+  const npx = `npx() { shift 2; "${process.execPath}" "${root}/bin/ib-conformance.mjs" "$@" --plan; }`;
+  for (const line of lines)
+    for (const IB_URL of [nobody, '']) {
+      const child = spawn('bash', ['-ec', `${npx}\n${line}`], { cwd: folder, env: { IB_URL } });
+      assert.equal((await ended(child)).code, IB_URL === '' ? 2 : 0);
+    }
+});
