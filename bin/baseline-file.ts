@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
-import { readBaseline, type ReadBaseline } from '../schemas/read-baseline.ts';
+import { readBaseline, type ReadBaseline } from '../schemas/records.ts';
 import { catalogue } from '../suites/index.ts';
 import { holdAgainst, renderBaseline, updated } from './baseline.ts';
 import { prepareFile } from './pending-file.ts';

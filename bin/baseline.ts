@@ -1,7 +1,7 @@
 import type { Failed, KnownFailure, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { didYouMean } from '../schemas/nearest.ts';
-import type { BaselineEntry, ReadBaseline } from '../schemas/read-baseline.ts';
+import { didYouMean } from '../schemas/problem.ts';
+import type { BaselineEntry, ReadBaseline } from '../schemas/records.ts';
 import { verdictOf } from '../suites/index.ts';
 
 /** What an entry of a baseline comes to in a run. */

@@ -1,5 +1,5 @@
 import yargs, { type Argv } from 'yargs';
-import { didYouMean } from '../schemas/nearest.ts';
+import { didYouMean } from '../schemas/problem.ts';
 import { Problem } from '../schemas/problem.ts';
 import { helpOf, type Command, type Family, type Flag } from './commands/command.ts';
 import { commands } from './commands/index.ts';

@@ -1,6 +1,6 @@
 import type { Change } from '../mock/change.ts';
 import { Problem } from '../schemas/problem.ts';
-import { didYouMean } from '../schemas/nearest.ts';
+import { didYouMean } from '../schemas/problem.ts';
 
 interface Described {
   readonly what: string;

@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
-import { readRecord } from '../schemas/read-record.ts';
+import { readRecord } from '../schemas/records.ts';
 import { version } from './version.ts';
 
 /**

@@ -4,7 +4,7 @@ import { reports, transcripts, type ReportName } from '../reports/index.ts';
 import type { ReportOptions } from '../reports/formats.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
-import { didYouMean } from '../schemas/nearest.ts';
+import { didYouMean } from '../schemas/problem.ts';
 import { unlessClosed } from './closed-pipe.ts';
 import { prepareFile, type PendingFile } from './pending-file.ts';
 

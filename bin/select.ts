@@ -1,7 +1,7 @@
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { catalogue, suiteOf, suites, type Requirement } from '../suites/index.ts';
-import { didYouMean } from '../schemas/nearest.ts';
+import { didYouMean } from '../schemas/problem.ts';
 
 /** Which requirements a run is about. */
 export interface Filters {

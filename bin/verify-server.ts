@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
-import { checkFixture } from '../schemas/check-fixture.ts';
-import type { Environment } from '../schemas/expand-keys.ts';
+import { checkFixture } from '../schemas/fixture.ts';
+import type { Environment } from '../schemas/fixture-keys.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { knowledge, realClock, run, stateHookAt } from '../suites/index.ts';
 import { chosen } from './chosen.ts';

@@ -1,4 +1,4 @@
-import { didYouMean } from '../schemas/nearest.ts';
+import { didYouMean } from '../schemas/problem.ts';
 import { Problem } from '../schemas/problem.ts';
 import type { ChaosCause, ChaosPlan, ChaosRule } from './chaos.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { readFixture } from '../schemas/read-fixture.ts';
+import { readFixture } from '../schemas/fixture.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { createMock, startMock } from './index.ts';
 import { builtIn } from './run-probes.ts';

@@ -1,4 +1,4 @@
-import { expandKeys, type Environment } from '../schemas/expand-keys.ts';
+import { expandKeys, type Environment } from '../schemas/fixture-keys.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { createMock, type InProcessMock, type InProcessOptions } from './in-process.ts';
 import { startMock, type Mock, type MockOptions } from './server.ts';
@@ -61,7 +61,7 @@ export function createCheckedMock({
 
 /** The validator is loaded when there is something to check: most mocks serve the built-in fixture. */
 async function checked(fixture: Fixture, env: Environment): Promise<Fixture> {
-  const { checkFixture } = await import('../schemas/check-fixture.ts');
+  const { checkFixture } = await import('../schemas/fixture.ts');
   return checkFixture(ownLists(fixture), 'fixture', env);
 }
 

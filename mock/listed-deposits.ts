@@ -1,21 +1,8 @@
-import type { FixtureDeposit } from '../schemas/generated/types.ts';
-import { inLowerCase } from '../schemas/id-index.ts';
+import { valuesOf } from './overlay.ts';
 import type { Deposit, World } from './world.ts';
 
-/**
- * The deposits of a world in the form in which they are at hand, changed ones in the place of those that
- * they changed, new ones last. There may be a million: whose they are costs a look-up each, and is asked
- * of the few that are wanted, by `wholeDeposit`.
- */
-export function listedDeposits({ deposits: { base, changed } }: World): readonly FixtureDeposit[] {
-  if (changed.size === 0) return base.items();
-  return [
-    ...base.items().map((deposit) => changed.get(inLowerCase(deposit.reference_id)) ?? deposit),
-    ...Array.from(changed).flatMap(([id, deposit]) => (base.has(id) ? [] : [deposit])),
-  ];
-}
+/** The deposits of a world, changed ones in the place of those that they changed, new ones last. */
+export const listedDeposits = ({ deposits }: World): readonly Deposit[] => valuesOf(deposits);
 
 /** A listed deposit with the partner to whose IB its user belongs. */
-export function wholeDeposit({ deposits: { base } }: World, deposit: FixtureDeposit | Deposit): Deposit {
-  return 'partner' in deposit ? deposit : base.whole(deposit);
-}
+export const wholeDeposit = (_world: World, deposit: Deposit): Deposit => deposit;

@@ -6,7 +6,7 @@ import type {
   FixtureKeyLimits,
   FixtureUser,
 } from '../schemas/generated/types.ts';
-import { keyNames } from '../schemas/key-names.ts';
+import { keyNames } from '../schemas/fixture-keys.ts';
 import { overlayOn, type Overlay } from './overlay.ts';
 import { storeOf, type Lookup, type StoredDeposits } from './store.ts';
 

@@ -1,7 +1,9 @@
-/** What kind of trouble it was; the command line turns each into an exit code. `closed`: nobody reads on. */
+import { closest, distance } from 'fastest-levenshtein';
+
+/** Kind of a problem; the command line maps each to an exit code. `closed`: the reader of an output went away. */
 export type ProblemCode = 'usage' | 'fixture' | 'unreachable' | 'interrupted' | 'closed';
 
-/** An error that the user can mend: the message says what, where and how. Never shown with a stack. */
+/** An error that the user can fix. The message says what is wrong, where, and how to fix it. Shown without a stack. */
 export class Problem extends Error {
   readonly code: ProblemCode;
 
@@ -10,4 +12,51 @@ export class Problem extends Error {
     this.name = 'Problem';
     this.code = code;
   }
+}
+
+/** How many problems of one file are listed. The others are counted. */
+const MAX_LISTED = 100;
+
+/** Collects the problems of one file. */
+export interface Problems {
+  /** Adds problems; repetitions among them count once. */
+  add(problems: Iterable<string>): void;
+  /** Whether further problems are only counted: their text is not needed. */
+  isFull(): boolean;
+  /** Counts problems without their text. */
+  count(more: number): void;
+  /** @throws Problem with a line for each listed problem, and a line with the number of the others */
+  throwIfAny(): void;
+}
+
+/** @param where how messages name the file */
+export function collectProblems(where: string, code: ProblemCode = 'fixture'): Problems {
+  const listed: string[] = [];
+  let others = 0;
+  const isFull = () => listed.length >= MAX_LISTED;
+  return {
+    isFull,
+    count: (more) => void (others += more),
+    add: (problems) => {
+      for (const problem of new Set(problems))
+        if (isFull()) others += 1;
+        else listed.push(`${where}: ${problem}`);
+    },
+    throwIfAny: () => {
+      if (listed.length === 0) return;
+      const rest = others > 0 ? [`${where}: … and ${others.toLocaleString('en')} more`] : [];
+      throw new Problem(code, [...listed, ...rest].join('\n'));
+    },
+  };
+}
+
+/** Values as messages show them. */
+export const quoted = (...values: readonly unknown[]): string =>
+  values.map((value) => JSON.stringify(value)).join(', ');
+
+/** `; did you mean valid?` if one of the choices is similar, else an empty text. */
+export function didYouMean(text: string, choices: readonly string[]): string {
+  if (choices.length === 0) return '';
+  const nearest = closest(text, [...choices]);
+  return distance(text, nearest) <= Math.max(2, nearest.length / 3) ? `; did you mean ${nearest}?` : '';
 }

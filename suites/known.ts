@@ -8,8 +8,7 @@ import type {
   FixtureTransition,
   FixtureUser,
 } from '../schemas/generated/types.ts';
-import { inLowerCase } from '../schemas/id-index.ts';
-import { keyNames } from '../schemas/key-names.ts';
+import { keyNames } from '../schemas/fixture-keys.ts';
 import { Problem } from '../schemas/problem.ts';
 
 /** A key of the fixture, with the name that outputs show in its place. */
@@ -76,9 +75,9 @@ export function knowledge(fixture: Fixture, partner?: string): Known {
       `--partner ${partner}: the fixture has no active key of that partner (it has some of: ${known})`,
     );
   }
-  const partnerOfUser = new Map(users.map(({ user_id, partner: owner }) => [inLowerCase(user_id), owner]));
+  const partnerOfUser = new Map(users.map(({ user_id, partner: owner }) => [user_id.toLowerCase(), owner]));
   const isOurs = ({ user_id }: { readonly user_id: string }) =>
-    caller !== undefined && partnerOfUser.get(inLowerCase(user_id)) === caller;
+    caller !== undefined && partnerOfUser.get(user_id.toLowerCase()) === caller;
   const [members, foreigners] = parted(users, isOurs);
   const [ours, theirs] = parted(deposits, isOurs);
   const pending = ours.filter((deposit) => deposit.state === 'pending');
@@ -98,7 +97,7 @@ export function knowledge(fixture: Fixture, partner?: string): Known {
     failed: ours.filter((deposit) => deposit.state === 'failed'),
     foreignDeposits: theirs.filter((deposit) => !isBecoming(deposit)),
     partnerOfUser,
-    depositIds: new Set(deposits.map(({ reference_id }) => inLowerCase(reference_id))),
+    depositIds: new Set(deposits.map(({ reference_id }) => reference_id.toLowerCase())),
     partnerIds: [
       ...new Set([
         ...(fixture.partners ?? []).map(({ id }) => id),

@@ -1,6 +1,6 @@
 import type { Flag } from '../commands/command.ts';
 import { printable } from '../../reports/printable.ts';
-import { didYouMean } from '../../schemas/nearest.ts';
+import { didYouMean } from '../../schemas/problem.ts';
 import { kindOf } from './kinds.ts';
 import type { Section, Sections } from './sections.ts';
 import { variableOf } from './variable.ts';

@@ -1,6 +1,6 @@
 import { dirname, isAbsolute, join } from 'node:path';
 import type { Flag } from '../commands/command.ts';
-import { variableReference, type Environment } from '../../schemas/expand-keys.ts';
+import { variableReference, type Environment } from '../../schemas/fixture-keys.ts';
 import { Problem } from '../../schemas/problem.ts';
 import type { Given } from './kinds.ts';
 

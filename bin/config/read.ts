@@ -1,5 +1,5 @@
 import { lstat, readFile } from 'node:fs/promises';
-import { collectProblems } from '../../schemas/fixture-problems.ts';
+import { collectProblems } from '../../schemas/problem.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { problemsOf, type Contents } from './check.ts';
 import type { Sections } from './sections.ts';
@@ -24,7 +24,7 @@ export async function readConfig(
 ): Promise<Config | undefined> {
   const text = await textOf(file, mayBeMissing);
   if (text === undefined) return undefined;
-  const { parseJson } = await import('../../schemas/parse-json.ts');
+  const { parseJson } = await import('../../schemas/json.ts');
   const value = parseJson(text, file, 'usage');
   const problems = collectProblems(file, 'usage');
   problems.add(problemsOf(value, sections));

@@ -1,5 +1,5 @@
 import type { Command, Flag } from '../commands/command.ts';
-import type { Environment } from '../../schemas/expand-keys.ts';
+import type { Environment } from '../../schemas/fixture-keys.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { fileValue } from './file-value.ts';
 import { kindOf, type Given } from './kinds.ts';

@@ -10,7 +10,7 @@ import { promisify } from 'node:util';
 import { reference } from '../../mock/behaviour.ts';
 import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
-import { expandKeys } from '../../schemas/expand-keys.ts';
+import { expandKeys } from '../../schemas/fixture-keys.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { builtInFixture } from '../fixture-file.ts';
 import { install } from '../package/installed.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkFixture } from '../../schemas/check-fixture.ts';
+import { checkFixture } from '../../schemas/fixture.ts';
 import { answerOf } from '../../suites/sample-answers.ts';
 import { factsOf, fixtureOf, supposed } from './facts.ts';
 

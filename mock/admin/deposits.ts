@@ -5,6 +5,7 @@ import { listedDeposits, wholeDeposit } from '../listed-deposits.ts';
 import { valuesOf } from '../overlay.ts';
 import { sandboxNamed, sandboxSeen, timeIn, type Sandbox, type Session } from '../session.ts';
 import { isId } from '../uuid.ts';
+import type { Deposit } from '../world.ts';
 import { fieldsOf, numberAt, wholeAt } from './fields.ts';
 import { listQuery, partOf } from './listing.ts';
 import { readPart } from './part.ts';
@@ -35,7 +36,7 @@ export const depositRoutes: readonly Route[] = [
       const { world } = sandbox;
       const now = timeIn(session, sandbox);
       const state = query.get('state');
-      const stateOf = (deposit: FixtureDeposit) =>
+      const stateOf = (deposit: Deposit) =>
         deposit.state === 'pending' && deposit.becomes !== undefined
           ? depositNow(world, wholeDeposit(world, deposit), now).state
           : deposit.state;

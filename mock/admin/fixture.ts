@@ -1,5 +1,5 @@
 import type { Fixture } from '../../schemas/generated/types.ts';
-import { keyNames } from '../../schemas/key-names.ts';
+import { keyNames } from '../../schemas/fixture-keys.ts';
 import { replaceFixture } from '../session.ts';
 import { readPart } from './part.ts';
 import { ok, type Route } from './route.ts';

@@ -1,4 +1,4 @@
-import { keyNames } from '../../schemas/key-names.ts';
+import { keyNames } from '../../schemas/fixture-keys.ts';
 import { tell } from '../events.ts';
 import { expiryOf, keyAt } from '../key.ts';
 import { lookIn, valuesOf } from '../overlay.ts';

@@ -1,6 +1,6 @@
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { checkFixture } from '../../schemas/check-fixture.ts';
+import { checkFixture } from '../../schemas/fixture.ts';
 import { Refusal, wrongAt } from '../refusal.ts';
 
 /**

@@ -1,5 +1,5 @@
 import type { Answer, HttpRequest, HttpResponse } from '../exchange.ts';
-import { syntaxErrorIn } from '../../schemas/syntax-error.ts';
+import { syntaxErrorIn } from '../../schemas/json.ts';
 import type { Redact } from '../redact.ts';
 import type { Session } from '../session.ts';
 import { splitTarget } from '../target.ts';

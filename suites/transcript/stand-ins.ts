@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { Fixture } from '../../schemas/generated/types.ts';
-import { keyNames } from '../../schemas/key-names.ts';
+import { keyNames } from '../../schemas/fixture-keys.ts';
 
 /** The fixture with the name of each key in the place of the key. */
 export function withoutKeys(fixture: Fixture): Fixture {

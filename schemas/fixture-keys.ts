@@ -2,10 +2,10 @@ import type { Fixture } from './generated/types.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A reference to the environment in a text of a file. */
+/** A reference to an environment variable in a text of a file. */
 export const variableReference = /\$\{([^}]*)\}/g;
 
-/** Puts environment variables in the place of `${NAME}` in keys, and says which are missing. */
+/** Replaces `${NAME}` in keys by environment variables, and reports the ones that are missing. */
 export function expandKeys(fixture: Fixture, env: Environment) {
   const problems: string[] = [];
   const apiKeys = fixture.apiKeys?.map((apiKey, index) => {
@@ -24,4 +24,18 @@ export function expandKeys(fixture: Fixture, env: Environment) {
     return { ...apiKey, key };
   });
   return { problems, fixture: apiKeys === undefined ? fixture : { ...fixture, apiKeys } };
+}
+
+/**
+ * The names that outputs show instead of keys, in the order of the keys: `<key northwind/active>`. A number
+ * distinguishes keys of the same partner and state.
+ */
+export function keyNames(apiKeys: NonNullable<Fixture['apiKeys']>): readonly string[] {
+  const seen = new Map<string, number>();
+  return apiKeys.map(({ partner, state }) => {
+    const described = `${partner ?? 'non-partner'}/${state}`;
+    const nth = (seen.get(described) ?? 0) + 1;
+    seen.set(described, nth);
+    return `<key ${described}${nth > 1 ? `/${nth}` : ''}>`;
+  });
 }

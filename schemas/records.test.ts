@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunRecord } from './generated/types.ts';
 import { Problem } from './problem.ts';
-import { readRecord } from './read-record.ts';
+import { readBaseline, readRecord } from './records.ts';
 
 const subject = { level: 'required', clause: 'c', title: 't', cases: 1 } as const;
 const record: RunRecord = {
@@ -110,4 +110,38 @@ test('where the version is another, that is said too', () => {
     () => read(JSON.stringify({ ...record, version: '1.1.0', news: 1 })),
     /\nrun\.json: was written by ib-conformance "1\.1\.0", and this is 1\.0\.0$/,
   );
+});
+
+const baselineFormat = '"format": "ib-conformance/baseline/1"';
+
+/** Files that are no baseline, and what is said of them. */
+const wrongBaselines: Readonly<Record<string, RegExp>> = {
+  '': /^known\.json:1:1: is not JSON/,
+  [`{ ${baselineFormat},\n "known": [ }`]: /^known\.json:2:13: is not JSON/,
+  '[]': /^known\.json: the baseline must be object: \[\]$/,
+  [`{ ${baselineFormat} }`]: /^known\.json: the baseline lacks "known"$/,
+  '{ "format": "ib-conformance/baseline/2", "known": [] }':
+    /format is not "ib-conformance\/baseline\/1": "ib-conformance\/baseline\/2"/,
+  [`{ ${baselineFormat}, "known": [{ "reason": "r" }] }`]: /known\[0\] lacks "id"/,
+  [`{ ${baselineFormat}, "known": [{ "id": "a", "because": "r" }] }`]:
+    /known\[0\] has an unknown key "because"/,
+  [`{ ${baselineFormat}, "known": [{ "id": "a", "reason": 1 }] }`]:
+    /known\[0\]\.reason is not a text: .*: 1$/,
+};
+
+for (const [text, says] of Object.entries(wrongBaselines))
+  test(`baseline, wrong: ${text.replaceAll('\n', ' ')}`, () => {
+    assert.throws(
+      () => readBaseline(text, 'known.json'),
+      (error) => error instanceof Problem && error.code === 'usage' && says.test(error.message),
+    );
+  });
+
+test('every entry knows its line, also behind a byte order mark', () => {
+  const text = `\uFEFF{ ${baselineFormat},\n  "known": [\n    { "id": "a", "reason": "r" }, {"id":"b"},\n\n    {\n "id": "a" }\n]}`;
+  assert.deepEqual(readBaseline(text, 'f').known, [
+    { id: 'a', reason: 'r', line: 3 },
+    { id: 'b', line: 3 },
+    { id: 'a', line: 5 },
+  ]);
 });

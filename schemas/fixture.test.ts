@@ -1,0 +1,161 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { test } from 'node:test';
+import { checkFixture, readFixture } from './fixture.ts';
+import type { Fixture } from './generated/types.ts';
+import { Problem } from './problem.ts';
+
+const text = readFileSync(new URL('built-in.fixture.json', import.meta.url), 'utf8');
+const env = { GOOD: 'pk_from_env', BAD: 'with space' };
+
+/** The lines of the problem that a call throws. */
+function problemsOf(call: () => unknown): readonly string[] {
+  try {
+    call();
+  } catch (error) {
+    assert.ok(error instanceof Problem && error.code === 'fixture', String(error));
+    return error.message.split('\n');
+  }
+  return [];
+}
+
+const userId = '33333333-3333-4333-8333-333333333333';
+
+/** Changes of the built-in fixture, and what is reported about each. */
+const mistakes: Readonly<
+  Record<string, readonly [change: (fixture: string) => string, ...says: readonly RegExp[]]>
+> = {
+  'half a file': [(fixture) => fixture.slice(0, 400), /^f\.json:\d+:\d+: is not JSON: /],
+  'more behind the end': [(fixture) => `${fixture}x`, /^f\.json:\d+:\d+: is not JSON: /],
+  'a list': [() => '[]', /^f\.json: the fixture must be object: \[\]$/],
+  'an unknown part': [
+    (fixture) => fixture.replace('"partners"', '"partner"'),
+    /^f\.json: the fixture has an unknown key "partner"; known are "\$schema", "partners", /,
+  ],
+  'a part called __proto__': [
+    (fixture) => fixture.replace('"partners"', '"__proto__"'),
+    /^f\.json: the fixture has an unknown key "__proto__"; known are /,
+  ],
+  'an unknown field': [
+    (fixture) => fixture.replace('"date_joined"', '"joined"'),
+    /^f\.json: users\[0\] lacks "date_joined"$/,
+    /^f\.json: users\[0\] has an unknown key "joined"; known are "user_id", "partner", "date_joined"$/,
+  ],
+  'a date that does not exist': [
+    (fixture) => fixture.replace('2023-07-14', '2023-02-30'),
+    /^f\.json: users\[\d\]\.date_joined is not a UTC timestamp like 2024-02-29T23:59:59\.999Z: "2023-02-30T/,
+  ],
+  'a date that breaks pattern and format': [
+    (fixture) => fixture.replace(/2023-07-14[^"]*/, 'x'),
+    /^f\.json: users\[\d\]\.date_joined is not a UTC timestamp like 2024-02-29T23:59:59\.999Z: "x"$/,
+  ],
+  'a part that is no list': [
+    (fixture) => fixture.replace(/"partners": \[.*\]/, '"partners": 5'),
+    /^f\.json: partners must be array: 5$/,
+  ],
+  'an element that is no object': [
+    (fixture) => fixture.replace('{ "id": "contoso" }', '[]'),
+    /^f\.json: partners\[1\] must be object: \[\]$/,
+  ],
+  'a state that does not exist': [
+    (fixture) => fixture.replace('"failed"', '"lost"'),
+    /^f\.json: deposits\[\d+\]\.state is not one of "EXECUTED", "pending", "failed"$/,
+  ],
+  'a limit of 0': [
+    (fixture) => fixture.replace('"requests": 250', '"requests": 0'),
+    /^f\.json: limits\.deposit-check\.requests is not a number of requests \(1 or more\): 0$/,
+  ],
+  'a user twice, in another letter case': [
+    (fixture) => fixture.replace('aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa', userId.toUpperCase()),
+    /^f\.json: users\[\d\]\.user_id is the same as users\[\d\]\.user_id: "33333333-/,
+    /^f\.json: deposits\[\d+\]\.user_id "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa" is not among the users$/,
+  ],
+  'a key twice, without its value': [
+    (fixture) => fixture.replaceAll(/"key": "[^"]*"/g, '"key": "same"'),
+    ...[1, 2, 3, 4, 5, 6, 7].map(
+      (nth) => new RegExp(`^f\\.json: apiKeys\\[${nth}\\]\\.key is the same as apiKeys\\[0\\]\\.key$`),
+    ),
+  ],
+  'deposits of nobody': [
+    (fixture) =>
+      fixture.replace(`"user_id": "${userId}",`, '"user_id": "33333333-3333-4333-8333-000000000000",'),
+    /^f\.json: deposits\[\d+\]\.user_id "33333333-3333-4333-8333-333333333333" is not among the users$/,
+  ],
+  'two triggers': [
+    (fixture) => fixture.replace('"afterPolls": 3', '"afterPolls": 3, "afterSeconds": 3'),
+    /^f\.json: deposits\[\d+\]\.becomes needs either "afterPolls" or "afterSeconds"$/,
+  ],
+  'a key that ends twice': [
+    (fixture) =>
+      fixture.replace('"state": "active"', '"state": "active", "expiresAt": 5, "expiresAfterSeconds": 5'),
+    /^f\.json: apiKeys\[0\] has both "expiresAt" and "expiresAfterSeconds": one is enough$/,
+  ],
+  'a partner that does not exist': [
+    (fixture) => fixture.replace('"partner": "contoso",\n      "date', '"partner": "x",\n      "date'),
+    /^f\.json: users\[\d\]\.partner "x" is not among the partners$/,
+  ],
+  'a variable that is not set': [
+    (fixture) => fixture.replace('"contoso-key"', '"${NONE}"'),
+    /^f\.json: apiKeys\[\d\]\.key needs the environment variable NONE, which is not set: export NONE=…$/,
+  ],
+  'a variable with a space': [
+    (fixture) => fixture.replace('"contoso-key"', '"${BAD}"'),
+    /^f\.json: apiKeys\[\d\]\.key: the environment variable BAD holds something that does not fit/,
+  ],
+  'a key with a space, without its value': [
+    (fixture) => fixture.replace('"contoso-key"', '"contoso key"'),
+    /^f\.json: apiKeys\[\d\]\.key is not a key that fits into a header \([^)]*\), or \$\{NAME\} to read it from the environment$/,
+  ],
+};
+
+for (const [what, [change, ...says]] of Object.entries(mistakes))
+  test(`wrong: ${what}`, () => {
+    const found = problemsOf(() => readFixture(change(text), 'f.json', env));
+    assert.equal(found.length, says.length, found.join('\n'));
+    for (const [at, expected] of says.entries()) assert.match(found[at]!, expected);
+  });
+
+test('a byte order mark is ignored, and keys are read from the environment', () => {
+  const { apiKeys } = readFixture(`\uFEFF${text.replace('"contoso-key"', '"${GOOD}"')}`, 'f.json', env);
+  assert.ok(apiKeys!.some(({ key }) => key === 'pk_from_env'));
+});
+
+test('of many wrong records the first 100 are listed, the others are counted, and none costs more than another', (t) => {
+  let shown = 0;
+  const date_joined = { toJSON: () => `${++shown}` };
+  const records = 20_000;
+  const users = Array.from({ length: records }, (_, nth) => ({
+    user_id: `33333333-3333-4333-8333-${String(nth).padStart(12, '0')}`,
+    partner: null,
+    date_joined: nth === 0 ? 'x' : date_joined,
+  }));
+  // The validator collects its errors with `concat`.
+  let copied = 0;
+  const { concat } = Array.prototype;
+  Array.prototype.concat = function (this: unknown[], ...more) {
+    copied += this.length;
+    return concat.apply(this, more) as unknown[];
+  };
+  t.after(() => (Array.prototype.concat = concat));
+  const found = problemsOf(() => checkFixture({ users }, 'f.json', {}));
+  assert.equal(found.length, 101);
+  assert.match(found[99]!, /^f\.json: users\[99\]\.date_joined is not a UTC timestamp/);
+  assert.equal(found[100], 'f.json: … and 19,900 more');
+  assert.equal(shown, 99);
+  assert.ok(copied > records && copied < 100 * records, `${copied} errors copied`);
+});
+
+test('wrong references are listed and counted in the same way', () => {
+  const deposits = Array.from({ length: 5000 }, (_, nth) => ({
+    reference_id: `33333333-3333-4333-8333-${String(nth % 2500).padStart(12, '0')}`,
+    user_id: userId,
+    state: 'failed' as const,
+  }));
+  const fixture: Fixture = { users: [], deposits };
+  const found = problemsOf(() => checkFixture(fixture, 'f.json', {}));
+  assert.equal(
+    found[0],
+    `f.json: deposits[2500].reference_id is the same as deposits[0].reference_id: "33333333-3333-4333-8333-000000000000"`,
+  );
+  assert.equal(found.at(-1), 'f.json: … and 7,400 more');
+});

@@ -1,0 +1,110 @@
+import type { ErrorObject } from 'ajv';
+import { expandKeys, type Environment } from './fixture-keys.ts';
+import validate from './generated/fixture.cjs';
+import type { Fixture } from './generated/types.ts';
+import { parseJson, schemaProblems } from './json.ts';
+import { collectProblems, quoted, type Problems } from './problem.ts';
+
+/**
+ * Parses and checks a fixture.
+ *
+ * @param text the JSON text
+ * @param where how messages name the file
+ * @param env the environment that keys may refer to
+ * @throws Problem with code `fixture`, a line for each problem with its place in the file
+ */
+export function readFixture(text: string, where: string, env: Environment): Fixture {
+  return checkFixture(parseJson(text, where, 'fixture'), where, env);
+}
+
+/**
+ * Checks a fixture against the schema, and the references between its parts. `${NAME}` in a key is
+ * replaced by the environment variable of that name.
+ *
+ * @param where how messages name the fixture
+ * @throws Problem with code `fixture`, a line for each problem with its place
+ */
+export function checkFixture(fixture: unknown, where: string, env: Environment): Fixture {
+  const problems = collectProblems(where);
+  checkSchema(fixture, problems);
+  problems.throwIfAny();
+  const expanded = expandKeys(fixture as Fixture, env);
+  problems.add(expanded.problems);
+  problems.add(crossCheck(expanded.fixture));
+  problems.throwIfAny();
+  return expanded.fixture;
+}
+
+/** Records that are validated at once. */
+const BATCH = 100;
+
+/**
+ * Validates lists in batches. The validator copies its list of errors for each wrong record: over a whole
+ * fixture, the time would grow with the square of the number of errors.
+ */
+function checkSchema(fixture: unknown, problems: Problems): void {
+  const check = (value: unknown, offset = 0) => {
+    if (validate(value)) return;
+    const errors = (validate.errors ?? []).filter(isFirstAtPlace);
+    if (problems.isFull()) problems.count(errors.length);
+    else problems.add(schemaProblems(errors, 'the fixture', offset));
+  };
+  if (typeof fixture !== 'object' || fixture === null || Array.isArray(fixture)) return check(fixture);
+  const rest: Record<string, unknown> = { ...fixture };
+  for (const part of ['partners', 'apiKeys', 'users', 'deposits']) {
+    const list = rest[part];
+    if (!Array.isArray(list)) continue;
+    for (let from = 0; from < list.length; from += BATCH)
+      check({ [part]: list.slice(from, from + BATCH) as unknown[] }, from);
+    delete rest[part];
+  }
+  check(rest);
+}
+
+/** A text that breaks both `pattern` and `format` is one problem. */
+const isFirstAtPlace = ({ keyword, instancePath }: ErrorObject, at: number, errors: readonly ErrorObject[]) =>
+  keyword !== 'format' || errors[at - 1]?.instancePath !== instancePath;
+
+/** What a schema cannot check: duplicates, references to nothing, and exactly one trigger for each transition. */
+function* crossCheck({ partners, apiKeys = [], users = [], deposits = [] }: Fixture): Generator<string> {
+  const partnerIds = yield* repeated('partners', 'id', partners ?? [], ({ id }) => id);
+  yield* repeated('apiKeys', 'key', apiKeys, ({ key }) => key);
+  const userIds = yield* repeated('users', 'user_id', users, ({ user_id }) => user_id.toLowerCase());
+  yield* repeated('deposits', 'reference_id', deposits, ({ reference_id }) => reference_id.toLowerCase());
+  for (const [place, items] of Object.entries({ apiKeys, users }))
+    for (const [index, { partner }] of items.entries())
+      if (partners !== undefined && partner !== null && !partnerIds.has(partner))
+        yield `${place}[${index}].partner ${quoted(partner)} is not among the partners`;
+  for (const [index, { expiresAt, expiresAfterSeconds }] of apiKeys.entries())
+    if (expiresAt !== undefined && expiresAfterSeconds !== undefined)
+      yield `apiKeys[${index}] has both "expiresAt" and "expiresAfterSeconds": one is enough`;
+  for (const [index, deposit] of deposits.entries()) {
+    if (!userIds.has(deposit.user_id.toLowerCase()))
+      yield `deposits[${index}].user_id ${quoted(deposit.user_id)} is not among the users`;
+    if (deposit.state !== 'pending' || deposit.becomes === undefined) continue;
+    const { afterPolls, afterSeconds } = deposit.becomes;
+    if ((afterPolls === undefined) === (afterSeconds === undefined))
+      yield `deposits[${index}].becomes needs either "afterPolls" or "afterSeconds"`;
+  }
+}
+
+/** Reports ids that occur more than once, and returns where each occurs first. */
+function* repeated<Item>(
+  place: string,
+  field: string,
+  items: readonly Item[],
+  idOf: (item: Item) => string,
+): Generator<string, ReadonlyMap<string, number>> {
+  const first = new Map<string, number>();
+  for (const [index, item] of items.entries()) {
+    const id = idOf(item);
+    const earlier = first.get(id);
+    if (earlier === undefined) first.set(id, index);
+    else {
+      // The value of a key is never shown.
+      const value = field === 'key' ? '' : `: ${quoted(id)}`;
+      yield `${place}[${index}].${field} is the same as ${place}[${earlier}].${field}${value}`;
+    }
+  }
+  return first;
+}

@@ -1,0 +1,120 @@
+import type { ErrorObject } from 'ajv';
+import { printParseErrorCode, visit, type ParseErrorCode } from 'jsonc-parser';
+import { Problem, quoted, type ProblemCode } from './problem.ts';
+
+/**
+ * Parses JSON that people write. A byte order mark is ignored.
+ *
+ * @param where how messages name the file
+ * @throws Problem with the code, and the line and column of the first error
+ */
+export function parseJson(text: string, where: string, code: ProblemCode): unknown {
+  const json = text.replace(/^\uFEFF/, '');
+  try {
+    return JSON.parse(json);
+  } catch {
+    const { line, column, words } = syntaxErrorIn(json);
+    throw new Problem(code, `${where}:${line}:${column}: is not JSON: ${words}`);
+  }
+}
+
+/** Where a text stops being JSON, line and column counted from 1, and what is wrong there. */
+export interface SyntaxErrorPlace {
+  readonly line: number;
+  readonly column: number;
+  readonly words: string;
+}
+
+/** The first syntax error of a text that `JSON.parse` refuses. The words quote nothing: the text may hold keys. */
+export function syntaxErrorIn(text: string): SyntaxErrorPlace {
+  let first: { readonly words: string; readonly offset: number } | undefined;
+  let deepest = 0;
+  const onBegin = (offset: number) => void (deepest = offset);
+  const onError = (code: ParseErrorCode, offset: number) => void (first ??= { words: wordsOf(code), offset });
+  try {
+    visit(
+      text,
+      { onError, onArrayBegin: onBegin, onObjectBegin: onBegin },
+      { disallowComments: true, allowTrailingComma: false },
+    );
+  } catch (error) {
+    // `visit` is recursive, so deep nesting overflows the stack.
+    if (!(error instanceof RangeError)) throw error;
+    first ??= { words: 'nested too deeply to say where', offset: deepest };
+  }
+  const before = text.slice(0, first?.offset ?? text.length).split('\n');
+  return {
+    line: before.length,
+    column: before.at(-1)!.length + 1,
+    words: first?.words ?? 'not JSON',
+  };
+}
+
+/** `PropertyNameExpected` → `property name expected` */
+const wordsOf = (code: ParseErrorCode) =>
+  printParseErrorCode(code)
+    .replace(/([a-z])([A-Z])/g, '$1 $2')
+    .toLowerCase();
+
+/**
+ * Describes what a validator found wrong with a file, each problem with its place.
+ *
+ * @param whole what to call the file if it is wrong as a whole
+ * @param offset index of the first element, if a part of an array was validated
+ */
+export function schemaProblems(errors: readonly ErrorObject[], whole: string, offset = 0): readonly string[] {
+  return errors.map((error) => describe(error, placeOf(error.instancePath, offset) || whole));
+}
+
+/** `/users/3/date_joined` → `users[3].date_joined` */
+function placeOf(instancePath: string, offset: number): string {
+  const parts = instancePath.split('/').slice(1);
+  return parts
+    .map((part) => part.replaceAll('~1', '/').replaceAll('~0', '~'))
+    .map((part, level) => {
+      if (!/^\d+$/.test(part)) return level > 0 ? `.${part}` : part;
+      return `[${level === 1 ? Number(part) + offset : part}]`;
+    })
+    .join('');
+}
+
+/** The allowed values of the fields that say which kind of object it is. */
+const tags = {
+  state: ['EXECUTED', 'pending', 'failed'],
+  outcome: ['passed', 'failed', 'inconclusive', 'observed', 'excluded', 'broken'],
+} as const;
+
+function describe(error: ErrorObject, place: string): string {
+  const params = error.params as Readonly<Record<string, unknown>>;
+  switch (error.keyword) {
+    case 'additionalProperties': {
+      const known = Object.keys((error.parentSchema?.['properties'] ?? {}) as object);
+      return `${place} has an unknown key ${quoted(params['additionalProperty'])}; known are ${quoted(...known)}`;
+    }
+    case 'unevaluatedProperties':
+      return `${place} has an unknown key ${quoted(params['unevaluatedProperty'])}`;
+    case 'required':
+      return `${place} lacks ${quoted(params['missingProperty'])}`;
+    case 'discriminator': {
+      const tag = params['tag'] as keyof typeof tags;
+      return `${place}.${tag} is not one of ${quoted(...tags[tag])}`;
+    }
+    case 'enum':
+      return `${place} is not one of ${quoted(...(params['allowedValues'] as unknown[]))}${shown(error)}`;
+    case 'const':
+      return `${place} is not ${quoted(params['allowedValue'])}${shown(error)}`;
+    default: {
+      // The descriptions of scalars complete the sentence "… is not".
+      const words = error.parentSchema?.['description'] as string | undefined;
+      const isNoun = words !== undefined && /^an? /.test(words);
+      return `${place} ${isNoun ? `is not ${words}` : error.message}${shown(error)}`;
+    }
+  }
+}
+
+/** The wrong value, but never a key. */
+function shown({ instancePath, data }: ErrorObject): string {
+  if (instancePath.endsWith('/key')) return '';
+  const text = JSON.stringify(data) ?? 'undefined';
+  return `: ${text.length > 80 ? `${text.slice(0, 80)}…` : text}`;
+}

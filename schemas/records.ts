@@ -1,0 +1,101 @@
+import { findNodeAtLocation, parseTree } from 'jsonc-parser';
+import validateBaseline from './generated/baseline.cjs';
+import validateRecord from './generated/run-record.cjs';
+import type { Baseline, KnownFailure, RunRecord } from './generated/types.ts';
+import { parseJson, schemaProblems } from './json.ts';
+import { collectProblems, Problem } from './problem.ts';
+
+const FORMAT: RunRecord['format'] = 'ib-conformance/run/1';
+
+/**
+ * Reads a run record and checks its syntax, format, schema and ids.
+ *
+ * @param text the JSON text
+ * @param where how messages name the file
+ * @param version of this ib-conformance
+ * @throws Problem with code `usage`, a line for each problem with its place in the file
+ */
+export function readRecord(text: string, where: string, version: string): RunRecord {
+  if (/^\uFEFF?\{"line":/.test(text))
+    throw new Problem('usage', `${where}: is a transcript: \`ib-conformance judge\` makes its record`);
+  const found = parseJson(text, where, 'usage');
+  refuseOtherFormats(found, where, version);
+  const problems = collectProblems(where, 'usage');
+  if (validateRecord(found)) problems.add(repeatedIds(found));
+  else {
+    problems.add(schemaProblems(validateRecord.errors ?? [], 'the record'));
+    problems.add(otherVersion(found, version));
+  }
+  problems.throwIfAny();
+  return found as RunRecord;
+}
+
+function refuseOtherFormats(found: unknown, where: string, version: string): void {
+  const format = (found as { readonly format?: unknown } | null)?.format;
+  if (format === FORMAT) return;
+  const isRecord = typeof format === 'string' && /^ib-conformance\/run\/\d{1,9}$/.test(format);
+  throw new Problem(
+    'usage',
+    isRecord
+      ? `${where}: is a record of the format ${format}, and ib-conformance ${version} reads ${FORMAT}: take a newer version`
+      : `${where}: is no run record; \`verify --report json=file\` writes one`,
+  );
+}
+
+/** Another version may write what this one does not know. */
+function otherVersion(found: unknown, version: string): readonly string[] {
+  const { version: other } = found as { readonly version?: unknown };
+  return typeof other !== 'string' || other === version
+    ? []
+    : [`was written by ib-conformance ${JSON.stringify(other.slice(0, 40))}, and this is ${version}`];
+}
+
+/** Reports and comparisons identify a requirement by its id. */
+function repeatedIds({ requirements }: RunRecord): readonly string[] {
+  const first = new Map<string, number>();
+  return requirements.flatMap(({ id }, at) => {
+    const before = first.get(id);
+    if (before === undefined) first.set(id, at);
+    return before === undefined ? [] : [`requirements[${at}].id is the same as requirements[${before}].id`];
+  });
+}
+
+/** A known failure, and the line of the file on which it begins, from 1. */
+export interface BaselineEntry extends KnownFailure {
+  readonly line: number;
+}
+
+/** A baseline file. */
+export interface ReadBaseline {
+  /** How messages name the file. */
+  readonly file: string;
+  /** The value of its `$schema`. */
+  readonly schema?: string;
+  /** In the order of the file, including repetitions. */
+  readonly known: readonly BaselineEntry[];
+}
+
+/**
+ * Reads a baseline. Whether its entries fit the requirements is for the run to check.
+ *
+ * @param file how messages name it
+ * @throws Problem with code `usage`, a line for each problem with its place in the file
+ */
+export function readBaseline(text: string, file: string): ReadBaseline {
+  const value = parseJson(text, file, 'usage');
+  const problems = collectProblems(file, 'usage');
+  if (!validateBaseline(value)) problems.add(schemaProblems(validateBaseline.errors ?? [], 'the baseline'));
+  problems.throwIfAny();
+  const { $schema: schema, known } = value as Baseline;
+  const plain = text.replace(/^\uFEFF/, '');
+  const root = parseTree(plain)!;
+  const lineOf = (index: number) => {
+    const { offset } = findNodeAtLocation(root, ['known', index])!;
+    return plain.slice(0, offset).split('\n').length;
+  };
+  return {
+    file,
+    ...(schema === undefined ? {} : { schema }),
+    known: known.map((entry, index) => ({ ...entry, line: lineOf(index) })),
+  };
+}
