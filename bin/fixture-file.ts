@@ -21,7 +21,7 @@ export async function loadFixture(file: string | undefined, env: Environment): P
 
 async function readText(file: string): Promise<string> {
   try {
-    return await readFile(file, 'utf8');
+    return (await readFile(file)).toString();
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
     throw new Problem('fixture', `${file}: ${reasons[code] ?? `cannot be read (${code})`}`);
