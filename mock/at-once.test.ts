@@ -4,7 +4,7 @@ import { Agent, request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { builtIn, START } from './run-probes.ts';
+import { builtIn, START } from './testing/probes.ts';
 import { depositPath, ids, userPath } from './run-session.ts';
 import { startMock, type MockOptions } from './server.ts';
 

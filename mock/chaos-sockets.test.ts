@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { deliver, nothingUnderway } from './deliver.ts';
 import { createMock } from './index.ts';
-import { builtIn, START } from './run-probes.ts';
+import { builtIn, START } from './testing/probes.ts';
 import { depositPath, ids, userPath } from './run-session.ts';
 import { startMock, type MockOptions } from './server.ts';
 import { tls } from './test-certificate.ts';

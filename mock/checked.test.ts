@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { readFixture } from '../schemas/fixture.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { createMock, startMock } from './index.ts';
-import { builtIn } from './run-probes.ts';
+import { builtIn } from './testing/probes.ts';
 import { ids, userPath } from './run-session.ts';
 
 const [user, ...others] = builtIn.users!;

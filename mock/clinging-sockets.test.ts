@@ -6,7 +6,7 @@ import type { Answer } from './exchange.ts';
 import { listen, type ListenerOptions } from './listener.ts';
 import { readAnswers } from './raw-answers.ts';
 import { arrived, connected, heard, openSockets, say } from './raw-socket.ts';
-import { builtIn, START } from './run-probes.ts';
+import { builtIn, START } from './testing/probes.ts';
 import { depositPath, ids, userPath } from './run-session.ts';
 import { startMock, type Mock } from './server.ts';
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { decisions } from './decisions.ts';
-import { deposit, probe, user, type Probe } from './probes.ts';
+import { answersTo, builtIn, deposit, probe, type Probe, START, user } from './testing/probes.ts';
 import { handlerOf } from './handler.ts';
-import { answersTo, builtIn, START } from './run-probes.ts';
 import { parserError } from './transport.ts';
 import { createWorld } from './world.ts';
 

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { deposit, probe, user, type Probe } from './probes.ts';
+import { answersTo, builtIn, deposit, probe, type Probe, START, user } from './testing/probes.ts';
 import { handlerOf } from './handler.ts';
-import { answersTo, builtIn, START } from './run-probes.ts';
 import { createWorld } from './world.ts';
 
 const MEMBER = '11111111-1111-4111-8111-111111111111';

@@ -3,7 +3,7 @@ import { after, afterEach, before, describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { readAnswers } from './raw-answers.ts';
 import { openSockets, say } from './raw-socket.ts';
-import { builtIn, START } from './run-probes.ts';
+import { builtIn, START } from './testing/probes.ts';
 import { depositPath, ids, userPath } from './run-session.ts';
 import { startMock, type Mock } from './server.ts';
 

@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deposit, probe, user, type Probe } from './probes.ts';
-import { answersTo } from './run-probes.ts';
+import { answersTo, deposit, probe, type Probe, user } from './testing/probes.ts';
 
 const MEMBER = '11111111-1111-4111-8111-111111111111';
 const EXECUTED = '44444444-4444-4444-8444-444444444444';

@@ -6,8 +6,7 @@ import { describe, test } from 'node:test';
 import { reference } from './behaviour.ts';
 import { handlerOf } from './handler.ts';
 import { createMock, startMock, type InProcessMock } from './index.ts';
-import { openProbes } from './probes.ts';
-import { builtIn, START } from './run-probes.ts';
+import { builtIn, openProbes, START } from './testing/probes.ts';
 import { depositPath, ids, userPath } from './run-session.ts';
 import { createWorld } from './world.ts';
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { answerRequest } from './answer-request.ts';
 import { faults } from './faults.ts';
 import { createJournal, keep, notesOf, type Note } from './journal.ts';
-import { START } from './run-probes.ts';
+import { START } from './testing/probes.ts';
 import { depositPath, ids, testSession, userPath } from './run-session.ts';
 
 const reasons = (ask: (mock: ReturnType<typeof testSession>) => void) => {

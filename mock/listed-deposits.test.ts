@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { addDeposit, executeDeposit } from './change-deposit.ts';
 import { listedDeposits, wholeDeposit } from './listed-deposits.ts';
 import { valuesOf } from './overlay.ts';
-import { builtIn } from './run-probes.ts';
+import { builtIn } from './testing/probes.ts';
 import { ids, testSession } from './run-session.ts';
 
 const twins = [...builtIn.deposits!, { ...builtIn.deposits![0]! }];

@@ -7,7 +7,7 @@ import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import type { Answer } from './exchange.ts';
 import { listen, type ListenerOptions } from './listener.ts';
-import { builtIn, START } from './run-probes.ts';
+import { builtIn, START } from './testing/probes.ts';
 import { ids, userPath } from './run-session.ts';
 import { startMock } from './server.ts';
 import { tls } from './test-certificate.ts';

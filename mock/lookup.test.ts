@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { FixtureTransition } from '../schemas/generated/types.ts';
 import { becomeExecuted } from './lookup.ts';
-import { deposit } from './probes.ts';
-import { answersTo, START } from './run-probes.ts';
+import { answersTo, deposit, START } from './testing/probes.ts';
 import { createWorld, type Deposit } from './world.ts';
 
 const AFTER_POLLS = '77777777-7777-4777-8777-777777777777';

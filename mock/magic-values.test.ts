@@ -4,7 +4,7 @@ import { endpoints } from '../schemas/endpoints.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { testAdmin } from './admin/run-admin.ts';
 import { magicValues } from './magic-values.ts';
-import { builtIn } from './run-probes.ts';
+import { builtIn } from './testing/probes.ts';
 import { testSession } from './run-session.ts';
 import { factsOf } from './world.ts';
 

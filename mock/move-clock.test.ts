@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { advanceClock, resetClock, scaleClock, setClock } from './move-clock.ts';
-import { START } from './run-probes.ts';
+import { START } from './testing/probes.ts';
 import { ids, testSession } from './run-session.ts';
 import { resetAll } from './session.ts';
 

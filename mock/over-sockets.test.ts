@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
-import { builtIn, START } from './run-probes.ts';
+import { builtIn, START } from './testing/probes.ts';
 import { ids, userPath } from './run-session.ts';
 import { startMock, type MockOptions } from './server.ts';
 

@@ -6,7 +6,7 @@ import { describe, test, type TestContext } from 'node:test';
 import { handlerOf } from './handler.ts';
 import { lookIn } from './overlay.ts';
 import { changeState } from './provider-state.ts';
-import { builtIn, START } from './run-probes.ts';
+import { builtIn, START } from './testing/probes.ts';
 import { startMock, type AnsweredRequest, type Mock, type MockOptions } from './server.ts';
 import { createWorld, type World } from './world.ts';
 

@@ -1,7 +1,7 @@
 import { endpoints } from '../schemas/endpoints.ts';
 import { answerRequest } from './answer-request.ts';
 import { entryOf, notesOf } from './journal.ts';
-import { builtIn, START } from './run-probes.ts';
+import { builtIn, START } from './testing/probes.ts';
 import { createSession, sandboxNamed, type SessionOptions } from './session.ts';
 
 export const ids = {

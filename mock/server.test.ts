@@ -5,7 +5,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { reference } from './behaviour.ts';
-import { builtIn, START } from './run-probes.ts';
+import { builtIn, START } from './testing/probes.ts';
 import { startMock, type AnsweredRequest, type Mock, type MockOptions } from './server.ts';
 
 const MEMBER = '11111111-1111-4111-8111-111111111111';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { lookIn, overlayOn } from './overlay.ts';
-import { builtIn } from './run-probes.ts';
+import { builtIn } from './testing/probes.ts';
 import { storeOf } from './store.ts';
 import type { Deposit } from './world.ts';
 

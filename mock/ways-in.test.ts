@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { readAnswers } from './raw-answers.ts';
 import { say } from './raw-socket.ts';
-import { builtIn, START } from './run-probes.ts';
+import { builtIn, START } from './testing/probes.ts';
 import { ids, userPath } from './run-session.ts';
 import { startMock, type Mock } from './server.ts';
 

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
-import { builtIn, START } from './run-probes.ts';
+import { builtIn, START } from './testing/probes.ts';
 import { depositPath, ids, userPath } from './run-session.ts';
 import { startMock, type MockOptions } from './server.ts';
 

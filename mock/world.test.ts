@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { handlerOf } from './handler.ts';
 import { changeState } from './provider-state.ts';
-import { builtIn, START } from './run-probes.ts';
+import { builtIn, START } from './testing/probes.ts';
 import { createWorld } from './world.ts';
 
 const MEMBER = '11111111-1111-4111-8111-111111111111';

@@ -3,9 +3,8 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
-import { openProbes } from '../probes.ts';
+import { builtIn, openProbes, START } from '../testing/probes.ts';
 import { say } from '../raw-socket.ts';
-import { builtIn, START } from '../run-probes.ts';
 import { depositPath, ids, userPath } from '../run-session.ts';
 import { isLoopback, startMock, type AnsweredRequest, type MockOptions } from '../server.ts';
 

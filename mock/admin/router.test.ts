@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { faults } from '../faults.ts';
 import type { MockEvent } from '../events.ts';
 import type { HttpResponse } from '../exchange.ts';
-import { builtIn, START } from '../run-probes.ts';
+import { builtIn, START } from '../testing/probes.ts';
 import { ids } from '../run-session.ts';
 import { routes } from './routes.ts';
 import { answerAdmin } from './router.ts';

@@ -10,7 +10,7 @@ import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { startMock, type Mock } from '../index.ts';
-import { builtIn } from '../run-probes.ts';
+import { builtIn } from '../testing/probes.ts';
 
 const description = join(import.meta.dirname, '../../schemas/openapi.json');
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { parseChaos } from '../chaos-spec.ts';
-import { builtIn } from '../run-probes.ts';
+import { builtIn } from '../testing/probes.ts';
 import { scorecardOf } from '../scorecard.ts';
 import { journalOf, type Ask, type Got, type Hold, type Worker } from './simulation.ts';
 

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { builtIn } from '../../run-probes.ts';
+import { builtIn } from '../../testing/probes.ts';
 import { depositPath, ids, userPath } from '../../run-session.ts';
 import type { MockOptions } from '../../server.ts';
 import { openBrowser, openPage, row, said, shown, type Browser } from './browser.ts';

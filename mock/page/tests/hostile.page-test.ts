@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Fixture } from '../../../schemas/generated/types.ts';
-import { builtIn } from '../../run-probes.ts';
+import { builtIn } from '../../testing/probes.ts';
 import { ids, userPath } from '../../run-session.ts';
 import { openBrowser, openPage, shown, type Browser } from './browser.ts';
 
