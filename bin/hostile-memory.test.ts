@@ -10,7 +10,7 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { against } from '../suites/engine/against.ts';
 import { loadFixture } from './fixture-file.ts';
 import { fattened, json, says } from './hostile/servers.ts';
-import { bundle } from './package/bundle.ts';
+import { bundle } from './dev/package/bundle.ts';
 import { root } from './dev/paths.ts';
 
 const MOST_BYTES = 256 * 1024 * 1024;

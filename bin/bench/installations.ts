@@ -2,7 +2,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { install as installOurs } from '../package/installed.ts';
+import { install as installOurs } from '../dev/package/install.ts';
 import type { Sample } from './part.ts';
 import type { Server } from './servers.ts';
 

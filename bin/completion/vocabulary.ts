@@ -1,19 +1,9 @@
-import { readFile } from 'node:fs/promises';
 import type { Vocabulary } from '../commands/command.ts';
 import type { Candidate } from './candidates.ts';
 
-/**
- * The catalogue with its inputs and its engine is too much to load at each Tab: this is the list of it
- * that a test holds it to.
- */
-const catalogue = new URL('../../suites/catalogue.snapshot.json', import.meta.url);
-
-interface Listed {
-  readonly id: string;
-  readonly title: string;
-}
-
-const requirements = async () => JSON.parse(await readFile(catalogue, 'utf8')) as readonly Listed[];
+/** The list of the catalogue: the catalogue itself, with its inputs and its engine, takes too long to load at each Tab. */
+const requirements = async () =>
+  (await import('../../suites/catalogue.snapshot.json', { with: { type: 'json' } })).default;
 
 /** The ids of a table, and what each row does. */
 const rows = (table: Readonly<Record<string, { readonly what: string }>>): readonly Candidate[] => [

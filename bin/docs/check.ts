@@ -13,7 +13,7 @@ import { startMock } from '../../mock/server.ts';
 import { expandKeys } from '../../schemas/fixture-keys.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { builtInFixture } from '../fixture-file.ts';
-import { install } from '../package/installed.ts';
+import { install } from '../dev/package/install.ts';
 import { root } from '../dev/paths.ts';
 import { blocksOf, type Block } from './markdown.ts';
 import { pages, type Page } from './pages.ts';

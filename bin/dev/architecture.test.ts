@@ -1,0 +1,98 @@
+import assert from 'node:assert/strict';
+import { existsSync, readdirSync, readFileSync } from 'node:fs';
+import { dirname, join, normalize } from 'node:path';
+import { test } from 'node:test';
+import { root } from './paths.ts';
+
+/** Which of our folders each folder may import. */
+const mayImport: Readonly<Record<string, readonly string[]>> = {
+  schemas: ['schemas'],
+  mock: ['mock', 'schemas', 'package.json'],
+  suites: ['suites', 'schemas'],
+  reports: ['reports', 'schemas'],
+  action: ['action'],
+  bin: ['bin', 'mock', 'suites', 'reports', 'schemas'],
+};
+
+/** Packages that only these files import. The last of undici is a foreign client that tries the mock. */
+const onlyIn: Readonly<Record<string, readonly string[]>> = {
+  polka: ['mock/listener.ts'],
+  undici: ['suites/engine/client.ts', 'bin/bench/bare-loop.mjs', 'mock/clients/undici.mjs'],
+  yargs: ['bin/command-line.ts'],
+};
+
+/** Source files directly in one folder. */
+const MAX_FILES = 25;
+
+const files = Object.keys(mayImport).flatMap((folder) =>
+  readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
+    .map((file) => join(folder, file))
+    .filter((file) => /\.(?:ts|tsx|mjs)$/.test(file) && !/(?:^|\/)generated\/|\.d\.ts$/.test(file)),
+);
+const isTest = (file: string) => /\.(?:page-)?test\.tsx?$/.test(file);
+const isDevelopment = (file: string) =>
+  isTest(file) || /^bin\/dev\/|\/(?:testing|tests|hostile|image|ci|docs|bench|soak|examples)\//.test(file);
+
+/** What a file imports, types included: packages by name, our own files by their path. */
+function importsOf(file: string): readonly string[] {
+  const specifiers = readFileSync(join(root, file), 'utf8').matchAll(
+    /(?:^|[\s;}])(?:from|import)\s*\(?\s*'([^']+)'/g,
+  );
+  return [...specifiers].map(([, name]) =>
+    name!.startsWith('.') ? normalize(join(dirname(file), name!)) : name!,
+  );
+}
+
+const imports = new Map(files.map((file) => [file, importsOf(file)]));
+const pairs = [...imports].flatMap(([file, names]) => names.map((name) => [file, name] as const));
+
+test('each folder imports only what it may', () => {
+  assert.ok(pairs.length > 500);
+  const topLevel = (path: string) => path.split('/')[0]!;
+  const isOurs = (name: string) => existsSync(join(root, name));
+  assert.deepEqual(
+    pairs.filter(([file, name]) => isOurs(name) && !mayImport[topLevel(file)]!.includes(topLevel(name))),
+    [],
+  );
+});
+
+test('polka, undici and yargs are imported by the files that wrap them', () => {
+  for (const [name, allowed] of Object.entries(onlyIn))
+    assert.deepEqual(
+      pairs
+        .filter(([, imported]) => imported === name)
+        .map(([file]) => file)
+        .toSorted(),
+      allowed.toSorted(),
+    );
+});
+
+test('nothing that ships imports tools of development or of tests', () => {
+  assert.deepEqual(
+    pairs.filter(([file, name]) => !isDevelopment(file) && isDevelopment(name)),
+    [],
+  );
+});
+
+test(`no folder has more than ${MAX_FILES} source files`, { todo: true }, () => {
+  const counts = new Map<string, number>();
+  for (const file of files.filter((one) => !isTest(one)))
+    counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
+  assert.deepEqual(
+    [...counts].filter(([, count]) => count > MAX_FILES),
+    [],
+  );
+});
+
+test('there is no import cycle, not even of types', { todo: true }, () => {
+  const done = new Set<string>();
+  const cycles: string[] = [];
+  const visit = (file: string, path: readonly string[]) => {
+    if (path.includes(file)) cycles.push([...path.slice(path.indexOf(file)), file].join(' → '));
+    if (done.has(file) || path.includes(file)) return;
+    for (const name of imports.get(file) ?? []) visit(name, [...path, file]);
+    done.add(file);
+  };
+  for (const file of files) visit(file, []);
+  assert.deepEqual(cycles, []);
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { test } from 'node:test';
+import { root } from './paths.ts';
+
+const staticImport = /^(?:import|export)\s(?!type\b)[^;]*?from\s+'([^']+)'/gm;
+
+/** Files and packages that a file loads before it runs. */
+function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
+  if (seen.has(file)) return seen;
+  seen.add(file);
+  for (const [, name] of readFileSync(file, 'utf8').matchAll(staticImport))
+    if (name!.startsWith('.')) loadedBy(join(dirname(file), name!), seen);
+    else seen.add(name!);
+  return seen;
+}
+
+/** What each start must not wait for, by the file that starts. */
+const spared: Readonly<Record<string, readonly string[]>> = {
+  'bin/main.ts': ['yargs', 'fast-check', 'undici', 'jsonc-parser', 'polka'],
+  'bin/command-line.ts': ['fast-check', 'undici', 'jsonc-parser', 'polka'],
+  'bin/mock.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],
+  'bin/api/index.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],
+};
+
+for (const [file, packages] of Object.entries(spared))
+  test(`${file} starts without ${packages.join(', ')}, and without the compiled validators`, () => {
+    const loaded = [...loadedBy(join(root, file))];
+    assert.ok(loaded.length > 5);
+    assert.deepEqual(
+      loaded.filter((name) => packages.includes(name) || name.endsWith('.cjs')),
+      [],
+    );
+  });
+
+test('verify loads the client and the engine, but no mock', () => {
+  const loaded = [...loadedBy(join(root, 'bin/verify.ts'))];
+  assert.ok(loaded.includes('undici') && loaded.includes('fast-check'));
+  assert.deepEqual(
+    loaded.filter((name) => name.startsWith(join(root, 'mock/'))),
+    [],
+  );
+});

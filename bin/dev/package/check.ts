@@ -1,0 +1,164 @@
+/** Tries the packed and installed package as users would (`npm run test:package`). */
+import assert from 'node:assert/strict';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { after, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { Worker } from 'node:worker_threads';
+import type { Fixture } from '../../../schemas/generated/types.ts';
+import { begun, ended } from '../../child-process.ts';
+import type { Kill } from '../../kill-matrix.ts';
+import type { Share } from '../../self-test.ts';
+import { root } from '../paths.ts';
+import { suite, typedUse, use } from './consumers.ts';
+import { install } from './install.ts';
+
+const run = promisify(execFile);
+const { folder, tarball, command } = await install();
+const installed = join(folder, 'node_modules/ib-conformance');
+const inFolder = { cwd: folder };
+const cli = (...argv: readonly string[]) => run(command, [...argv], inFolder);
+const tool = (name: string, ...argv: readonly string[]) =>
+  run(join(root, 'node_modules/.bin', name), [...argv], inFolder);
+
+async function write(name: string, text: string): Promise<string> {
+  await writeFile(join(folder, name), text);
+  return name;
+}
+
+after(() => rm(folder, { recursive: true }));
+
+describe('the installed package', { concurrency: 4 }, () => {
+  test('contains the bundle, its declarations and the schemas, and depends on nothing', async () => {
+    const { stdout } = await run('tar', ['-tzf', tarball]);
+    const expected = [
+      /^package\/(?:LICENSE|README\.md|package\.json|bin\/ib-conformance\.mjs)$/,
+      /^package\/dist\/(?:[\w.-]+\.(?:mjs|bash|zsh|fish)|types\/.+\.d\.ts|generated\/page\.html|THIRD-PARTY-LICENSES\.txt)$/,
+      /^package\/schemas\/[\w.-]+\.json$/,
+    ];
+    const isExpected = (file: string) => expected.some((pattern) => pattern.test(file));
+    assert.deepEqual(
+      stdout
+        .trim()
+        .split('\n')
+        .filter((file) => !isExpected(file)),
+      [],
+    );
+    const packages = await readdir(join(folder, 'node_modules'));
+    assert.deepEqual(
+      packages.filter((name) => !name.startsWith('.')),
+      ['ib-conformance'],
+    );
+  });
+
+  test('passes on the licences of what it contains', async () => {
+    const text = await readFile(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
+    for (const name of ['fast-check', 'polka', 'undici', 'yargs'])
+      assert.match(text, new RegExp(`^${name} \\d`, 'm'));
+  });
+
+  test('publint finds nothing', async () => {
+    assert.match((await tool('publint', '--strict', tarball)).stdout, /All good/);
+  });
+
+  test('attw finds nothing', async () => {
+    await tool('attw', tarball, '--profile', 'esm-only');
+  });
+
+  for (const argv of [['--help'], ['verify', '--help'], ['--version'], ['requirements']])
+    test(`${argv.join(' ')} prints what the sources print`, async () => {
+      const source = await run(process.execPath, [join(root, 'bin/ib-conformance.mjs'), ...argv], inFolder);
+      assert.equal((await cli(...argv)).stdout, source.stdout);
+    });
+
+  test('verify verifies the mock', async () => {
+    assert.match((await cli('verify', '--seed', '1')).stdout, /^conformant: /m);
+  });
+
+  test('mock prints its URL, answers, serves its page, and ends on SIGTERM', async () => {
+    const mock = spawn(command, ['mock', '--port', '0'], inFolder);
+    const { line } = await begun(mock);
+    const url = line.replace('listening on ', '');
+    const lookup = `${url}/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111`;
+    const answer = await fetch(lookup, { headers: { authorization: 'Bearer northwind-key' } });
+    assert.match(await answer.text(), /"is_under_ib":true/);
+    assert.match(await (await fetch(`${url}/__admin/`)).text(), /<html/);
+    mock.kill('SIGTERM');
+    assert.deepEqual(await once(mock, 'exit'), [0, null]);
+  });
+
+  test('a package that is updated during a run still reports the verdict', async () => {
+    const updated = join(folder, 'updated');
+    await cp(join(folder, 'node_modules'), join(updated, 'node_modules'), {
+      recursive: true,
+      verbatimSymlinks: true,
+    });
+    const mock = spawn(command, ['mock', '--port', '0', '--fault', 'date-day-and-month-swapped'], inFolder);
+    const url = (await begun(mock)).line.replace('listening on ', '');
+    const only = 'valid/user-status/date-joined';
+    const argv = ['verify', url, '--only', only, '--no-canary', '--rate', '5'];
+    const verify = spawn(join(updated, 'node_modules/.bin/ib-conformance'), argv, { cwd: updated });
+    const ending = ended(verify);
+    // The plan is printed before the first request: by then a run has loaded all that it needs.
+    await once(verify.stderr, 'data');
+    await rm(join(updated, 'node_modules/ib-conformance/dist'), { recursive: true });
+    const { code, printed } = await ending;
+    assert.equal(code, 1);
+    assert.match(printed, new RegExp(`^failed: ${only}$`, 'm'));
+    mock.kill('SIGTERM');
+    await once(mock, 'exit');
+  });
+
+  test('fixture check accepts the built-in fixture, and names the place of a syntax error', async () => {
+    const builtIn = 'node_modules/ib-conformance/schemas/built-in.fixture.json';
+    assert.match((await cli('fixture', 'check', builtIn)).stdout, /: good: /);
+    const broken = await write('broken.json', '{\n  "users": [}');
+    await assert.rejects(cli('fixture', 'check', broken), /broken\.json:2:13: is not JSON/);
+  });
+
+  test("self-test's worker computes its share of the kill matrix", async () => {
+    const file = join(installed, 'schemas/built-in.fixture.json');
+    const fixture = JSON.parse(await readFile(file, 'utf8')) as Fixture;
+    // A share of one fault: npm test runs all of them.
+    const workerData: Share = { fixture, seed: 1, from: 0, step: 1_000_000 };
+    const worker = new Worker(join(installed, 'dist/self-test-worker.mjs'), { workerData });
+    const [kills] = (await once(worker, 'message')) as [readonly Kill[]];
+    assert.equal(kills.length, 1);
+    assert.deepEqual(kills[0]!.failed, kills[0]!.expected);
+  });
+
+  test('every entry can be imported from JavaScript', async () => {
+    const { stdout } = await run(process.execPath, [await write('use.js', use)], inFolder);
+    assert.match(stdout, /conformant/);
+  });
+
+  test('every entry can be imported from strict TypeScript', async () => {
+    const compilerOptions = {
+      target: 'es2023',
+      module: 'nodenext',
+      strict: true,
+      exactOptionalPropertyTypes: true,
+      noEmit: true,
+      resolveJsonModule: true,
+      skipLibCheck: false,
+      types: ['node'],
+      typeRoots: [join(root, 'node_modules/@types')],
+      lib: ['es2023'],
+    };
+    const files = [await write('typed-use.ts', typedUse)];
+    await write('tsconfig.json', JSON.stringify({ compilerOptions, files }));
+    await tool('tsc', '--project', '.').catch((error: { readonly stdout: string }) =>
+      assert.fail(error.stdout),
+    );
+  });
+
+  test('conformance() registers its tests with node:test', async () => {
+    // The outer test runner marks its children in the environment; this runner is not one of them.
+    const { NODE_TEST_CONTEXT: _, ...env } = process.env;
+    const argv = ['--test', '--test-reporter', 'tap', await write('conformance.test.js', suite)];
+    const { stdout } = await run(process.execPath, argv, { cwd: folder, env });
+    assert.match(stdout, /ok \d+ - valid\/user-status\/member: /);
+  });
+});
