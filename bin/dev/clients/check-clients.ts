@@ -1,14 +1,17 @@
 /**
- * Clients that are not ours, against the mock as a process: valid, invalid, limited and polling flows,
- * in a world for each. `npm run test:clients` runs it; a client whose tool is missing is skipped aloud.
+ * Clients that are not ours, against the mock as a process (`npm run test:clients`): valid, invalid, limited and
+ * polling lookups, each client in its own world. A client whose tool is missing is skipped with a message.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
 import { once } from 'node:events';
+import { cp, mkdtemp, rm } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { root } from '../paths.ts';
 
 const here = (file: string) => join(import.meta.dirname, file);
 const clients = [
@@ -20,10 +23,10 @@ const clients = [
 
 const NOT_A_MEMBER = '{"is_under_ib":false,"date_joined":null}';
 
-/** What the clock of each world shows at first; clients move it on by 3 s of Retry-After and 3 polls. */
+/** The clock of each world starts here. Clients advance it by 3 s of Retry-After and by 3 polls. */
 const NOON = Date.UTC(2026, 0, 1, 12);
 
-/** What each client prints: what it asked for, and what it was answered. */
+/** What each client prints: what it requested, and the answer. */
 const expected = `\
 valid user-status 200 {"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}
 valid deposit-check 200 {"status":"EXECUTED","amountInUsd":250.5,"executedAt":1705314600000}
@@ -35,13 +38,27 @@ limited no more: 200 ${NOT_A_MEMBER}
 polling 404 404 404 200 {"status":"EXECUTED","amountInUsd":75.25,"executedAt":${NOON + 6000}}
 `;
 
+const expectedOfGenerated = `\
+200 true 2024-02-29T23:59:59.999Z
+200 false null
+400 Invalid user_id format
+401 Unauthorized
+429 Too many failed lookups. Please try again later.
+200 EXECUTED 250.50 at 2024-01-15T10:30:00.000Z
+404 Deposit not found
+400 Invalid reference_id format
+401 UNAUTHORIZED
+429 TOO_MANY_REQUESTS
+`;
+
 const run = promisify(execFile);
-const cli = join(import.meta.dirname, '../../bin/ib-conformance.mjs');
-const isThere = ([tool, ...args]: readonly [string, ...string[]]) => spawnSync(tool, args).status === 0;
+const exists = ([tool, ...args]: readonly [string, ...string[]]) => spawnSync(tool, args).status === 0;
 
 describe('clients that are not ours', () => {
   const flags = ['mock', '--port', '0', '--clock', 'frozen', '--log', 'silent'];
-  const mock = spawn(process.execPath, [cli, ...flags], { stdio: ['ignore', 'pipe', 'inherit'] });
+  const mock = spawn(process.execPath, [join(root, 'bin/ib-conformance.mjs'), ...flags], {
+    stdio: ['ignore', 'pipe', 'inherit'],
+  });
   let url = '';
   before(async () => {
     const [line] = (await once(createInterface(mock.stdout), 'line')) as [string];
@@ -51,9 +68,9 @@ describe('clients that are not ours', () => {
 
   for (const { name, tool, command } of clients)
     test(name, async (t) => {
-      if (!isThere(tool)) {
-        process.stderr.write(`\n!!! NOT CHECKED: ${name}, for there is no ${tool[0]} on this machine\n\n`);
-        return t.skip(`there is no ${tool[0]}`);
+      if (!exists(tool)) {
+        process.stderr.write(`\n!!! NOT CHECKED: ${name}. This machine has no ${tool[0]}.\n\n`);
+        return t.skip(`no ${tool[0]}`);
       }
       const noon = await fetch(`${url}/__admin/clock/set?world=${name}`, {
         method: 'POST',
@@ -64,7 +81,6 @@ describe('clients that are not ours', () => {
       const [program, file] = command;
       const { stdout, stderr } = await run(program, [file, url, `northwind-key~${name}`, name]);
       assert.deepEqual([stdout, stderr], [expected, '']);
-      // The mock is of the same opinion.
       const card = await fetch(`${url}/__admin/scorecard?world=${name}`);
       const { rules } = (await card.json()) as { rules: { id: string; outcome: string }[] };
       const outcomes = Object.fromEntries(rules.map(({ id, outcome }) => [id, outcome]));
@@ -72,4 +88,31 @@ describe('clients that are not ours', () => {
       assert.equal(outcomes['polling'], 'kept');
       assert.ok(!rules.some(({ outcome }) => outcome === 'broken'), JSON.stringify(rules));
     });
+
+  test('openapi-fetch, with types made from the OpenAPI document', async (t) => {
+    const folder = await mkdtemp(join(tmpdir(), 'ib-conformance-client-'));
+    t.after(() => rm(folder, { recursive: true }));
+    const inFolder = (command: string, ...argv: readonly string[]) => run(command, argv, { cwd: folder });
+    const tool = (name: string) => join(folder, 'node_modules/.bin', name);
+    await cp(here('openapi-fetch.ts'), join(folder, 'client.mts'));
+    // In a folder of its own, because the generator needs another version of TypeScript.
+    const packages = [
+      'openapi-fetch@0.17.0',
+      'openapi-typescript@7.13.0',
+      'typescript@5.9.3',
+      '@types/node@20',
+    ];
+    await inFolder('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', ...packages);
+    await inFolder(
+      tool('openapi-typescript'),
+      join(root, 'schemas/openapi.json'),
+      '--output',
+      'interface.ts',
+    );
+    const options =
+      '--strict --target es2022 --module nodenext --types node --rewriteRelativeImportExtensions';
+    await inFolder(tool('tsc'), ...options.split(' '), 'client.mts');
+    const { stdout, stderr } = await inFolder(process.execPath, 'client.mjs', url);
+    assert.deepEqual([stdout, stderr], [expectedOfGenerated, '']);
+  });
 });
