@@ -112,6 +112,11 @@ export const pages: Readonly<Record<string, Page>> = {
     ],
   },
   'docs/write-a-requirement.md': {
-    blocks: [excerptOf('suites/foreign-ib.ts'), excerptOf('mock/faults/foreign-ib.ts'), commands(0, 1), runByCi],
+    blocks: [
+      excerptOf('suites/foreign-ib.ts'),
+      excerptOf('mock/faults/foreign-ib.ts'),
+      commands(0, 1),
+      runByCi,
+    ],
   },
 };
