@@ -1,5 +1,5 @@
 import { redactorOf as redactorOfSecrets } from '../schemas/redact.ts';
-import { unescaped } from '../schemas/unescaped.ts';
+import { unescaped } from '../schemas/secret-forms.ts';
 import type { ApiKey } from './world.ts';
 
 /** Takes credentials out of a request target; `unknown` is one that the request presented and nobody knows. */

@@ -131,12 +131,13 @@ test('of many wrong records the first 100 are listed, the others are counted, an
   }));
   // The validator collects its errors with `concat`.
   let copied = 0;
-  const { concat } = Array.prototype;
-  Array.prototype.concat = function (this: unknown[], ...more) {
+  const prototype = Array.prototype;
+  const { concat } = prototype;
+  prototype.concat = function (this: unknown[], ...more) {
     copied += this.length;
     return concat.apply(this, more) as unknown[];
   };
-  t.after(() => (Array.prototype.concat = concat));
+  t.after(() => (prototype.concat = concat));
   const found = problemsOf(() => checkFixture({ users }, 'f.json', {}));
   assert.equal(found.length, 101);
   assert.match(found[99]!, /^f\.json: users\[99\]\.date_joined is not a UTC timestamp/);

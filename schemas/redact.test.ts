@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { Problem } from './problem.ts';
-import { redactError } from './redact-error.ts';
-import { redactorOf, type Secret } from './redact.ts';
+import { redactError, redactorOf, type Secret } from './redact.ts';
 
 const key = 'sk_live_Zx81-Q0pLk/vB7+T';
 const name = '<key northwind/active>';

@@ -1,6 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import { redactError } from '../../schemas/redact-error.ts';
+import { redactError } from '../../schemas/redact.ts';
 import { suiteOf, type Doors, type Requirement, type Watch } from '../requirement.ts';
 import { unjudged } from '../verdict.ts';
 import { createBudget } from './budget.ts';
