@@ -14,6 +14,8 @@ export interface CliContext {
   readonly writeError: (text: string) => void;
   /** Opens a conversation with the person at the terminal; missing if there is nobody to ask. */
   readonly converse?: () => Promise<Conversation>;
+  /** Makes the script of `completion` for a shell. The command line gives it to each command. */
+  readonly completionScript?: (shell: string) => string;
   /** Whether standard error is a terminal. */
   readonly isTerminal: boolean;
   /** Colour and width of standard output. */

@@ -1,39 +1,37 @@
 import yargs, { type Argv } from 'yargs';
 import { didYouMean } from '../schemas/problem.ts';
 import { Problem } from '../schemas/problem.ts';
-import { helpOf, type Command, type Family, type Flag } from './commands/command.ts';
-import { commands } from './commands/index.ts';
-import { settings } from './config/index.ts';
-import { noteOf } from './config/origin.ts';
-import { retold } from './config/retell.ts';
-import { sectionsOf } from './config/sections.ts';
-import { exitCodes } from './exit-codes.ts';
 import type { CliContext } from './cli-context.ts';
+import { helpOf, nameOf, type Command, type Family, type Flag } from './commands/command.ts';
+import { completionsOf } from './commands/completion.ts';
+import { commands } from './commands/index.ts';
+import { configure, type Sections } from './config.ts';
+import { exitCodes } from './exit-codes.ts';
 import { version } from './version.ts';
 
-/** The only file that knows yargs. Each command loads what it needs when it is called. */
+/** Runs a command line and returns the exit code. The only file that imports yargs. */
 export async function commandLine(argv: readonly string[], context: CliContext): Promise<number> {
+  const completing = argv[0] === '--get-yargs-completions' ? await valuesAtCursor(argv) : undefined;
+  // The shell completes names of files itself.
+  if (completing?.values?.length === 0) return 0;
   let code = 0;
   const run: Run = async (command, typed) => {
-    refuseSetApart(typed);
-    refuseWithoutHelp(typed);
-    refuseRepeated(command.flags, typed);
-    const { values, origins } = await settings(command, typed, context, () => sectionsOf(commands));
-    if (origins.size > 0) context.writeError(noteOf(origins));
+    refuseMisused(command, typed);
+    const { given, sources } = await configure(command, typed, context, configSections);
     try {
-      code = await command.run(values as never, context);
+      code = await command.run(valuesOf(command, given) as never, { ...context, completionScript });
     } catch (error) {
-      throw retold(error, origins);
+      throw withSources(error, sources);
     }
   };
   const parser = yargs()
     .scriptName('ib-conformance')
     .usage('$0 <command>\n\nVerifies servers of the partner referral (IB) lookup interface, and mocks one.');
-  register(parser, commands, run)
+  register(parser, commands, run, completing)
     .demandCommand(1, `which command? There are ${commands.map(nameOf).join(', ')}`)
     .strict()
     .version(version)
-    // English, like all else that is printed.
+    // All other output is English too.
     .detectLocale(false)
     .help()
     .alias('help', 'h')
@@ -50,13 +48,12 @@ export async function commandLine(argv: readonly string[], context: CliContext):
     })
     .exitProcess(false)
     .fail((message: string, error: Error | undefined) => {
-      // What yargs itself finds wrong comes with its own error, or with none.
+      // yargs reports wrong usage with its own error, or with none.
       throw error === undefined || error.name === 'YError'
         ? new Problem('usage', withSuggestion(message ?? error?.message))
         : error;
     });
-  spareRendering(parser);
-  // Help and version come back as text, so that nothing but the door writes.
+  // With a callback, yargs prints help and version into a text.
   let printed = '';
   await parser.parseAsync([...argv], {}, (_error: Error | undefined, _flags: unknown, output: string) => {
     printed = output;
@@ -65,17 +62,21 @@ export async function commandLine(argv: readonly string[], context: CliContext):
   return code;
 }
 
-/** @param typed what was typed, by the names of flags and arguments; undefined for what was not */
+/** @param typed by the names of flags and arguments; undefined for what was not typed */
 type Run = (command: Command, typed: Readonly<Record<string, unknown>>) => Promise<void>;
 
-/** Tells yargs of commands, and of those under them. */
-function register(parser: Argv, list: readonly (Command | Family)[], run: Run): Argv {
+function register(
+  parser: Argv,
+  list: readonly (Command | Family)[],
+  run: Run,
+  completing: Completing | undefined,
+): Argv {
   for (const one of list)
     if ('commands' in one)
       parser.command(one.usage, one.what, (family) =>
-        register(family, one.commands, run).demandCommand(
+        register(family, one.commands, run, completing).demandCommand(
           1,
-          `${one.usage}: what shall be done with it? There are ${one.commands.map(nameOf).join(', ')}`,
+          `${one.usage}: which command? There are ${one.commands.map(nameOf).join(', ')}`,
         ),
       );
     else
@@ -87,7 +88,11 @@ function register(parser: Argv, list: readonly (Command | Family)[], run: Run): 
             command.positional(name, asToYargs(argument));
           for (const [line, what] of one.examples) command.example(line, what);
           command.hide('version');
-          for (const [name, flag] of Object.entries(one.flags)) command.option(name, asToYargs(flag));
+          for (const [name, flag] of Object.entries(one.flags))
+            command.option(
+              name,
+              completing === undefined ? asToYargs(flag) : asCompleted(name, flag, completing),
+            );
           const rare = Object.values(one.flags).filter(({ isRare }) => isRare === true);
           return rare.length === 0
             ? command
@@ -98,9 +103,9 @@ function register(parser: Argv, list: readonly (Command | Family)[], run: Run): 
   return parser;
 }
 
-/** yargs shows a default, but does not set it: what was not typed may be configured. */
+/** yargs shows a default, but does not set it, since a flag that was not typed may be configured. */
 function asToYargs(flag: Flag) {
-  const { default: value, isRare, ...rest } = flag;
+  const { default: value, isRare, coerce: _, ...rest } = flag;
   return {
     ...rest,
     describe: helpOf(flag),
@@ -109,29 +114,63 @@ function asToYargs(flag: Flag) {
   };
 }
 
-/** The flag that lets help show what it leaves out. */
+/** What a shell asks to complete: the value of a flag, or else anything. */
+interface Completing {
+  readonly flag?: string;
+  readonly values?: readonly string[];
+}
+
+/** @param argv all words of the line up to the cursor */
+async function valuesAtCursor(argv: readonly string[]): Promise<Completing> {
+  const name = argv.at(-2)?.replace(/^--/, '') ?? '';
+  const flag = everyCommand.find((command) => argv.includes(nameOf(command)))?.flags[name];
+  return flag?.type === 'string' ? { flag: name, values: await completionsOf(flag) } : {};
+}
+
+/** yargs completes choices; it completes no hidden flags. */
+const asCompleted = (name: string, flag: Flag, { flag: atCursor, values }: Completing) => ({
+  type: flag.type,
+  describe: flag.describe,
+  ...(name === atCursor && values !== undefined ? { choices: values } : {}),
+});
+
+/**
+ * The script that makes a shell complete command lines. yargs takes the shell from $SHELL, also at each
+ * completion, but that is the login shell: the script sets it.
+ */
+function completionScript(shell: string): string {
+  process.env['SHELL'] = shell;
+  let script = '';
+  const parser = yargs().scriptName('ib-conformance').completion('completion', false).exitProcess(false);
+  void parser.parse(['completion'], {}, (_error: unknown, _flags: unknown, output: string) => {
+    script = output;
+  });
+  return `${script.replace('ib-conformance --get', `SHELL=${shell} $&`)}\n`;
+}
+
+/** The flag that makes help show rare flags. */
 const ALL = 'all';
 
-const nameOf = ({ usage }: { readonly usage: string }) => usage.split(' ')[0]!;
+const everyCommand = commands.flatMap((one) => ('commands' in one ? one.commands : [one]));
+const everyFlag = everyCommand.flatMap(({ flags }) => Object.keys(flags));
 
-const everyFlag = commands
-  .flatMap((one) => ('commands' in one ? one.commands : [one]))
-  .flatMap(({ flags }) => Object.entries(flags));
+/** The commands that own a section of the config file; others may read it too. */
+export const configSections: Sections = Object.fromEntries(
+  everyCommand
+    .filter((command) => command.configured?.by === nameOf(command))
+    .map((command) => [nameOf(command), { ...command.positionals, ...command.flags }]),
+);
 
-/** What stands behind `--` would be no argument of a command: a URL there would go unverified. */
-function refuseSetApart({ '--': apart = [] }: { readonly '--'?: readonly unknown[] }): void {
-  if (apart.length > 0) throw new Problem('usage', 'nothing goes behind --: leave the two hyphens out');
-}
-
-/** It says what help shows; whoever gives it without help may mean that everything is to be verified. */
-function refuseWithoutHelp({ [ALL]: all }: { readonly [ALL]?: unknown }): void {
+/** Refuses what yargs lets pass. */
+function refuseMisused({ flags }: Command, typed: Readonly<Record<string, unknown>>): void {
+  const { '--': apart = [], [ALL]: all } = typed;
+  // A URL behind `--` would be ignored.
+  if ((apart as readonly unknown[]).length > 0)
+    throw new Problem('usage', 'nothing goes behind --: leave the two hyphens out');
+  // It looks like a wish to verify everything.
   if (all !== undefined) throw new Problem('usage', `--${ALL} goes with --help, and shows every flag`);
-}
-
-/** A flag that takes one value was given one. */
-function refuseRepeated(flags: Command['flags'], values: Readonly<Record<string, unknown>>): void {
   for (const [name, flag] of Object.entries(flags)) {
-    const given = values[name];
+    const given = typed[name];
     if (flag.array === undefined && Array.isArray(given))
       throw new Problem(
         'usage',
@@ -140,25 +179,31 @@ function refuseRepeated(flags: Command['flags'], values: Readonly<Record<string,
   }
 }
 
-/** yargs names the flag that it does not know; this names the one that was meant. */
-function withSuggestion(message: string): string {
-  const [, unknown = ''] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? [];
-  const flags = [...new Set([...everyFlag.map(([name]) => name), 'help', 'version'])];
-  const choices = [...flags.map((flag) => `--${flag}`), ...commands.map(nameOf)];
-  const asTyped =
-    choices.find((choice) => choice === `--${unknown}`) === undefined ? `--${unknown}` : unknown;
-  const near = unknown === '' ? '' : didYouMean(asTyped, choices) || didYouMean(unknown, choices);
-  return `${message}${near} (--help shows what there is)`;
+/** Fills in defaults, and coerces. */
+function valuesOf({ positionals, flags }: Command, given: Readonly<Record<string, unknown>>) {
+  const values = Object.entries({ ...positionals, ...flags }).map(([name, { default: fallback, coerce }]) => {
+    const value = given[name] ?? fallback;
+    const key = name.replace(/-(.)/g, (_, letter: string) => letter.toUpperCase());
+    return [key, value === undefined || coerce === undefined ? value : coerce(value as never, name)];
+  });
+  return Object.fromEntries(values) as Readonly<Record<string, unknown>>;
 }
 
-/**
- * yargs renders the help of every command that it runs, in case it is asked for later. Nobody asks:
- * that would be a tenth of the mock's start. Should a later yargs have no such method, only time is lost.
- */
-function spareRendering(parser: Argv): void {
-  const { getInternalMethods } = parser as unknown as {
-    readonly getInternalMethods?: () => { getUsageInstance?: () => { cacheHelpMessage?: () => void } };
-  };
-  const usage = getInternalMethods?.call(parser).getUsageInstance?.();
-  if (usage?.cacheHelpMessage !== undefined) usage.cacheHelpMessage = () => undefined;
+/** Says where the flags that a message names were configured. */
+function withSources(error: unknown, sources: ReadonlyMap<string, string>): unknown {
+  if (!(error instanceof Problem) || error.message.includes('\n')) return error;
+  const mentioned = new Set([...error.message.matchAll(/--([a-z-]+)/g)].map(([, name]) => name!));
+  const notes = [...mentioned].flatMap((name) =>
+    sources.has(name) ? [`--${name} from ${sources.get(name)}`] : [],
+  );
+  return notes.length === 0 ? error : new Problem(error.code, `${error.message} (${notes.join('; ')})`);
+}
+
+/** yargs names the flag or command that it does not know; this adds the one that was probably meant. */
+function withSuggestion(message: string): string {
+  const [, unknown = ''] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? [];
+  const choices = [...new Set([...everyFlag, 'help', 'version'])].map((flag) => `--${flag}`);
+  choices.push(...commands.map(nameOf));
+  const near = unknown === '' ? '' : didYouMean(`--${unknown}`, choices) || didYouMean(unknown, choices);
+  return `${message}${near} (--help shows what there is)`;
 }

@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { Problem } from '../schemas/problem.ts';
 import { wantsColor, type Sink } from './color.ts';
-import { CONFIG_FILE } from './config/flag.ts';
+import { CONFIG_FILE } from './config.ts';
 import { exitCodes, explain } from './exit-codes.ts';
 import { onSignals } from './signals.ts';
 
@@ -25,13 +25,6 @@ export async function main(argv: readonly string[]): Promise<number> {
   process.stderr.on('error', () => undefined);
   const { env, stdout, stderr } = process;
   try {
-    // What the scripts of `completion` ask at each Tab: not even the command line is loaded for it.
-    const [first, ...words] = argv;
-    if (first === '__complete') {
-      const { answer } = await import('./completion/answer.ts');
-      await print(await answer(words));
-      return 0;
-    }
     // Loaded last: a signal that comes meanwhile is not lost.
     const { commandLine } = await import('./command-line.ts');
     return await commandLine(argv, {

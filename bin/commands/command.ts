@@ -1,89 +1,92 @@
 import type { CliContext } from '../cli-context.ts';
 
-/** A flag, or a positional argument, as it is told to the command line. */
+/** A flag or a positional argument. */
 export interface Flag {
   readonly type: 'string' | 'boolean';
   readonly describe: string;
   readonly array?: true;
   readonly requiresArg?: true;
   readonly demandOption?: true;
-  /** Whether `--help` leaves it out, and `--help --all` does not. */
-  readonly isRare?: true;
-  /** Whether no message may repeat its value. */
-  readonly isSecret?: true;
-  /** Whether its value is a number. */
-  readonly isNumber?: true;
-  /** What of its value names a file: in a config file, that starts from the folder of it. */
-  readonly names?: 'file' | 'format=file';
-  /** Whether its values are header fields: they may hold commas and, in a config file, `${NAME}`. */
-  readonly isHeader?: true;
-  /** Where its value may come from besides the command line, where not from a variable or a config file. */
-  readonly configurable?: 'by variable' | 'never';
-  /** Names of flags that it sets aside where they are configured, and not typed with it. */
-  readonly setsAside?: readonly string[];
   readonly choices?: readonly string[];
-  /** What it may hold where it is not checked as `choices` are: words, or the name of what has them. */
-  readonly holds?: readonly string[] | Vocabulary;
+  /** As it would be typed: it is coerced like any other value. */
   readonly default?: string | boolean | readonly string[];
+  /** @throws Problem with code `usage` that begins with the name of the flag: `--cases 0: needs …` */
+  readonly coerce?: (given: never, name: string) => unknown;
+  /** Only `--help --all` shows it. */
+  readonly isRare?: true;
+  /** No message may repeat its value. */
+  readonly isSecret?: true;
+  /** In a config file it is a JSON number. */
+  readonly isNumber?: true;
+  /** What part of its value names a file. In a config file, relative paths start from the file's folder. */
+  readonly names?: 'file' | 'format=file';
+  /** Its values are header fields: they may contain commas and, in a config file, `${NAME}`. */
+  readonly isHeader?: true;
+  /** Set unless both `IB_…` variables and config files may give the value. */
+  readonly configurable?: 'by variable' | 'never';
+  /** Flags whose configured values are ignored when this one is typed. */
+  readonly setsAside?: readonly string[];
+  /** Words that a shell may complete, if they are not checked as `choices` are. */
+  readonly completions?: readonly string[] | 'suites' | 'requirements' | 'faults' | 'variants';
 }
 
-/** Words that a value may be, in registries that are not loaded for the help. */
-export type Vocabulary = 'suites' | 'requirements' | 'faults' | 'variants';
+export type Flags = Readonly<Record<string, Flag>>;
 
-/** A command of the command line, as a value. */
 export interface Command {
-  /** Its name, and its positional arguments: `verify [url]`. */
+  /** Name and positional arguments: `verify [url]`. */
   readonly usage: string;
-  /** What it does, in a few words. */
   readonly what: string;
-  readonly positionals: Readonly<Record<string, Flag>>;
-  readonly flags: Readonly<Record<string, Flag>>;
-  /** Command lines, and what they do; `$0` stands for the program. */
+  readonly positionals: Flags;
+  readonly flags: Flags;
+  /** `$0` stands for the program. */
   readonly examples: readonly (readonly [line: string, what: string])[];
-  /** What says the values that were not typed; without it, nothing does. */
+  /** If it is missing, the command reads neither `IB_…` variables nor a config file. */
   readonly configured?: Configured;
-  /** Loads what it needs when it is called; returns the exit code. */
+  /** Imports what it needs when it is called, since each start and each `--help` loads all commands. */
   readonly run: (values: never, context: CliContext) => Promise<number>;
 }
 
-/** Where a command finds what was not typed: in `IB_…` variables, and in an object of the config file. */
 export interface Configured {
-  /** Name of the object: that of the command, or of another one with the same flags. */
+  /** The section of the config file. */
   readonly by: string;
-  /** Names of the flags and arguments that are looked for; all where it is not given. */
+  /** Flags and arguments that are read; by default all. */
   readonly only?: readonly string[];
 }
 
-/** Commands under one name: `fixture check`, `fixture generate`. */
+/** Commands with a common first word: `fixture check`, `fixture generate`. */
 export interface Family {
   readonly usage: string;
   readonly what: string;
   readonly commands: readonly Command[];
 }
 
-/** What was typed, by the names of the flags in camel case. */
-type Values<Flags extends FlagTable> = {
-  readonly [Name in keyof Flags & string as Camel<Name>]: Value<Flags[Name]>;
+/** The values of flags, by their names in camel case. */
+export type Values<Table extends Flags> = {
+  readonly [Name in keyof Table & string as Camel<Name>]:
+    Value<Table[Name]> | (IsAlwaysThere<Table[Name]> extends true ? never : undefined);
 };
 
 type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name;
 
-type Value<One extends Flag> = One extends { readonly array: true }
-  ? readonly string[]
-  : One extends { readonly type: 'boolean' }
-    ? boolean
-    : One extends { readonly default: string } | { readonly demandOption: true }
-      ? Choice<One>
-      : Choice<One> | undefined;
+type IsAlwaysThere<One extends Flag> = One extends
+  { readonly default: unknown } | { readonly demandOption: true }
+  ? true
+  : false;
 
-type Choice<One extends Flag> = One extends { readonly choices: readonly (infer Text)[] } ? Text : string;
+type Value<One extends Flag> = One extends { readonly coerce: (...given: never) => infer Result }
+  ? Result
+  : One extends { readonly array: true }
+    ? readonly string[]
+    : One extends { readonly type: 'boolean' }
+      ? boolean
+      : One extends { readonly choices: readonly (infer Choice)[] }
+        ? Choice
+        : string;
 
-type FlagTable = Readonly<Record<string, Flag>>;
-
-/** Makes a command, and sees that it takes what its flags give. */
-export function command<const Given extends FlagTable = {}, const Placed extends FlagTable = {}>(spec: {
+/** Declares a command; `run` gets the values of its flags and arguments, typed from their declarations. */
+export function command<const Given extends Flags = {}, const Placed extends Flags = {}>(spec: {
   readonly usage: string;
   readonly what: string;
   readonly positionals?: Placed;
@@ -95,23 +98,7 @@ export function command<const Given extends FlagTable = {}, const Placed extends
   return { positionals: {}, flags: {}, examples: [], ...spec };
 }
 
-/** What help says of a flag; a config file has a list in the place of its repetition. */
+export const nameOf = ({ usage }: { readonly usage: string }) => usage.split(' ')[0]!;
+
+/** The description in help texts. A config file has a list instead of repetitions. */
 export const helpOf = ({ describe, array }: Flag) => (array === true ? `${describe}; repeatable` : describe);
-
-/** A flag that takes one value. */
-export const text = { type: 'string', requiresArg: true } as const;
-
-/** A flag that takes a number. */
-export const number = { ...text, isNumber: true } as const;
-
-/** A flag that takes the name of a file. */
-export const file = { ...text, names: 'file' } as const;
-
-/** A flag that may be repeated. */
-export const list = { type: 'string', array: true, default: [], requiresArg: true } as const;
-
-/** A flag that may be repeated, of `format` or `format=file`. */
-export const outputs = { ...list, names: 'format=file' } as const;
-
-/** A flag that is there or not. */
-export const onOff = { type: 'boolean', default: false } as const;

@@ -1,23 +1,35 @@
-import { command } from './command.ts';
+import { command, type Flag } from './command.ts';
+
+const shells = ['bash', 'zsh'] as const;
 
 export const completion = command({
   usage: 'completion [shell]',
   what: 'print the script with which a shell completes command lines',
   positionals: {
-    shell: {
-      type: 'string',
-      choices: ['bash', 'zsh', 'fish'],
-      describe: 'the shell (default: that of $SHELL)',
-    },
+    shell: { type: 'string', choices: shells, describe: 'the shell (default: that of $SHELL)' },
   },
   examples: [
     ['eval "$($0 completion bash)"', 'in ~/.bashrc'],
-    ['eval "$($0 completion zsh)"', 'in ~/.zshrc, behind compinit'],
-    ['$0 completion fish | source', 'in ~/.config/fish/config.fish'],
+    ['eval "$($0 completion zsh)"', 'in ~/.zshrc, after compinit'],
   ],
-  run: async ({ shell }, { env, print }) => {
-    const { completionScript } = await import('../completion/scripts.ts');
-    await print(await completionScript(shell, env['SHELL']));
+  run: async ({ shell }, { env, print, completionScript }) => {
+    const isZsh = env['SHELL']?.endsWith('zsh') === true;
+    await print(completionScript!(shell ?? (isZsh ? 'zsh' : 'bash')));
     return 0;
   },
 });
+
+/** The words that the value of a flag may be; empty if nobody knows. */
+export async function completionsOf({ choices, completions = [] }: Flag): Promise<readonly string[]> {
+  if (choices !== undefined) return choices;
+  return typeof completions === 'string' ? registries[completions]() : completions;
+}
+
+const requirementIds = async () => (await import('../../suites/index.ts')).catalogue.map(({ id }) => id);
+
+const registries: Readonly<Record<Flag['completions'] & string, () => Promise<readonly string[]>>> = {
+  requirements: requirementIds,
+  suites: async () => [...new Set((await requirementIds()).map((id) => id.split('/')[0]!))],
+  faults: async () => ['list', ...Object.keys((await import('../../mock/faults.ts')).faults)],
+  variants: async () => ['list', ...Object.keys((await import('../../mock/variants.ts')).variants)],
+};

@@ -1,4 +1,5 @@
-import { command, onOff, outputs } from './command.ts';
+import { command } from './command.ts';
+import { onOff, outputs } from './flags.ts';
 import { comparisonFormats } from '../../reports/formats.ts';
 
 const file = { type: 'string', names: 'file', demandOption: true } as const;
@@ -13,7 +14,7 @@ export const diff = command({
   flags: {
     format: {
       ...outputs,
-      holds: comparisonFormats,
+      completions: comparisonFormats,
       describe: `format or format=file (${comparisonFormats.join(', ')}; default: console)`,
     },
     'allow-incomplete': {

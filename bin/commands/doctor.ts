@@ -1,6 +1,5 @@
-import { config } from '../config/flag.ts';
-import { command, number, onOff } from './command.ts';
-import { target } from './target.ts';
+import { command } from './command.ts';
+import { config, number, onOff, target } from './flags.ts';
 
 export const doctor = command({
   usage: 'doctor [url]',

@@ -1,4 +1,5 @@
-import { command, file, onOff, text, type Family } from './command.ts';
+import { command, type Family } from './command.ts';
+import { file, onOff, text } from './flags.ts';
 
 const placed = { type: 'string', names: 'file', demandOption: true, describe: 'the fixture' } as const;
 

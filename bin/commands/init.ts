@@ -1,4 +1,5 @@
-import { command, file, onOff, text } from './command.ts';
+import { command } from './command.ts';
+import { file, onOff, text } from './flags.ts';
 
 export const init = command({
   usage: 'init',

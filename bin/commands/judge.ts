@@ -1,4 +1,5 @@
-import { command, file, onOff, outputs } from './command.ts';
+import { command } from './command.ts';
+import { file, onOff, outputs } from './flags.ts';
 import { reportFormats } from '../../reports/formats.ts';
 
 export const judge = command({
@@ -15,7 +16,7 @@ export const judge = command({
   flags: {
     report: {
       ...outputs,
-      holds: reportFormats,
+      completions: reportFormats,
       describe: 'format or format=file, as of verify',
     },
     baseline: { ...file, describe: 'JSON file of known failures, each with its reason: they do not fail it' },

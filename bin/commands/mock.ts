@@ -1,8 +1,8 @@
 import { clockModes } from '../../mock/clock.ts';
 import { sessionDefaults } from '../../mock/session-defaults.ts';
-import { config } from '../config/flag.ts';
 import { gradeFormats } from './report-formats.ts';
-import { command, file, list, number, onOff, outputs, text } from './command.ts';
+import { command } from './command.ts';
+import { config, file, list, number, onOff, outputs, text } from './flags.ts';
 
 export const mock = command({
   usage: 'mock',
@@ -22,10 +22,10 @@ export const mock = command({
       requiresArg: true,
       describe: 'whether rate limiters work',
     },
-    fault: { ...text, holds: 'faults', describe: 'deviate in one way; `list` lists them' },
+    fault: { ...text, completions: 'faults', describe: 'deviate in one way; `list` lists them' },
     variant: {
       ...text,
-      holds: 'variants',
+      completions: 'variants',
       describe: 'answer in another legal way; or `list`',
     },
     chaos: {
@@ -42,7 +42,7 @@ export const mock = command({
     scorecard: {
       isRare: true,
       ...outputs,
-      holds: gradeFormats,
+      completions: gradeFormats,
       describe: 'format or format=file (json, junit, text): grades the clients at the end',
     },
     watch: { ...onOff, describe: 'load the fixture again when it changes' },

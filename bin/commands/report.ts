@@ -1,4 +1,5 @@
-import { command, outputs } from './command.ts';
+import { command } from './command.ts';
+import { outputs } from './flags.ts';
 import { reportFormats } from '../../reports/formats.ts';
 
 export const report = command({
@@ -15,7 +16,7 @@ export const report = command({
   flags: {
     format: {
       ...outputs,
-      holds: reportFormats,
+      completions: reportFormats,
       describe: `format or format=file (${reportFormats.join(', ')}; default: console)`,
     },
   },

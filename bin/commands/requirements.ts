@@ -1,4 +1,5 @@
-import { command, onOff } from './command.ts';
+import { command } from './command.ts';
+import { onOff } from './flags.ts';
 
 export const requirements = command({
   usage: 'requirements',

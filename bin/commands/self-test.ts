@@ -1,5 +1,6 @@
 import { exitCodes } from '../exit-codes.ts';
-import { command, onOff, text } from './command.ts';
+import { command } from './command.ts';
+import { onOff, text } from './flags.ts';
 
 export const selfTest = command({
   usage: 'self-test',

@@ -1,8 +1,7 @@
-import { config } from '../config/flag.ts';
 import { defaults } from '../defaults.ts';
-import { command, file, list, number, onOff, outputs, text } from './command.ts';
+import { command } from './command.ts';
+import { config, file, list, number, onOff, outputs, target, text } from './flags.ts';
 import { reportFormats, transcriptFormats } from '../../reports/formats.ts';
-import { target } from './target.ts';
 
 export const verify = command({
   usage: 'verify [url]',
@@ -25,15 +24,15 @@ export const verify = command({
       default: String(defaults.concurrency),
       describe: 'requests at once to an endpoint',
     },
-    suite: { ...list, holds: 'suites', describe: 'check this suite only' },
+    suite: { ...list, completions: 'suites', describe: 'check this suite only' },
     only: {
       ...list,
-      holds: 'requirements',
+      completions: 'requirements',
       // Whoever names one wants that: also where most runs are about others, as a replay that a report prints.
       setsAside: ['suite', 'skip'],
       describe: 'check this requirement only',
     },
-    skip: { ...list, holds: 'requirements', describe: 'leave this requirement out' },
+    skip: { ...list, completions: 'requirements', describe: 'leave this requirement out' },
     timeout: {
       isRare: true,
       ...number,
@@ -82,7 +81,7 @@ export const verify = command({
     insecure: { ...target.insecure, isRare: true },
     report: {
       ...outputs,
-      holds: [...reportFormats, ...transcriptFormats],
+      completions: [...reportFormats, ...transcriptFormats],
       describe: `${[...reportFormats, ...transcriptFormats].join(', ')}, or format=file`,
     },
     'state-url': { ...target['state-url'], isRare: true },

@@ -69,8 +69,7 @@ export const pages: Readonly<Record<string, Page>> = {
       commands(),
       commands(),
       program('given.json', 'GATEWAY_TOKEN=t npx ib-conformance verify --plan --config given.json'),
-      elsewhere('bin/completion/check-shells.ts', 'completion bash'),
-      elsewhere('bin/completion/check-shells.ts', "'completion', 'fish'"),
+      elsewhere('bin/commands/completion.test.ts', 'completion bash'),
     ],
   },
   'docs/verify.md': {

@@ -9,7 +9,7 @@ import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { runCli } from '../testing/run-cli.ts';
-import { CONFIG_FILE } from '../config/flag.ts';
+import { CONFIG_FILE } from '../config.ts';
 import { loadFixture } from '../fixture-file.ts';
 import type { CliContext } from '../cli-context.ts';
 

@@ -2,7 +2,7 @@ import { resolve } from 'node:path';
 import { renderCheckup } from '../../reports/index.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { trustOf } from '../certificates.ts';
-import { CONFIG_FILE } from '../config/flag.ts';
+import { CONFIG_FILE } from '../config.ts';
 import { ourHeaders } from '../defaults.ts';
 import { codeOfCheckup } from '../doctor.ts';
 import { examination } from '../examination.ts';

@@ -6,9 +6,6 @@ import { output, root } from '../paths.ts';
 /** Files that the bundle reads at run time, by their place in its folder. */
 const assets: Readonly<Record<string, string>> = {
   'generated/page.html': 'mock/page/generated/page.html',
-  'ib-conformance.bash': 'bin/completion/ib-conformance.bash',
-  'ib-conformance.zsh': 'bin/completion/ib-conformance.zsh',
-  'ib-conformance.fish': 'bin/completion/ib-conformance.fish',
 };
 
 const CREATE_REQUIRE =

@@ -1,0 +1,63 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, symlinkSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { runCli } from '../testing/run-cli.ts';
+
+/** What a shell is offered for the last word of a line. */
+async function offered(...words: readonly string[]): Promise<readonly string[]> {
+  const { output } = await runCli(['--get-yargs-completions', 'ib-conformance', ...words]);
+  return output.trim().split('\n');
+}
+
+describe('a shell is offered', () => {
+  const rows: readonly (readonly [line: string, found: string])[] = [
+    ['', 'verify'],
+    ['fixture ', 'export'],
+    ['verify --st', '--state-url'],
+    ['verify --no', '--no-canary'],
+    ['verify --suite ', 'rate-limit'],
+    ['verify --only auth/user', 'auth/user-status/revoked'],
+    ['verify --report ', 'junit'],
+    ['mock --limits ', 'off'],
+    ['mock --fault ', 'list'],
+    ['mock --variant ', 'list'],
+    ['fixture export f.json --format ', 'sql'],
+    ['completion ', 'zsh'],
+  ];
+  for (const [line, found] of rows)
+    test(`${found} for ${line}`, async () => {
+      const words = await offered(...line.split(' '));
+      assert.ok(words.includes(found), words.join(' '));
+    });
+
+  test('nothing for the name of a file, which it completes itself', async () => {
+    assert.deepEqual(await offered('verify', '--fixture', 'sch'), ['']);
+  });
+});
+
+test('the script works in bash', async () => {
+  const folder = mkdtempSync(join(tmpdir(), 'ib-completion-'));
+  const program = join(import.meta.dirname, '../ib-conformance.mjs');
+  symlinkSync(program, join(folder, 'ib-conformance'));
+  const script = `
+    eval "$(ib-conformance completion bash)"
+    COMP_WORDS=(ib-conformance mock --lim) COMP_CWORD=2
+    $(complete -p ib-conformance | grep -o '_ib-conformance[^ ]*')
+    echo "\${COMPREPLY[@]}"`;
+  const env = { ...process.env, PATH: `${folder}:${process.env['PATH']}`, SHELL: '/bin/zsh' };
+  const { stdout } = await promisify(execFile)('bash', ['-c', script], { env });
+  assert.equal(stdout, '--limits\n');
+});
+
+test('the script is that of $SHELL, unless a shell is named', async () => {
+  const scriptOf = async (shell: string, ...named: readonly string[]) =>
+    (await runCli(['completion', ...named], { env: { SHELL: shell } })).output;
+  assert.match(await scriptOf('/usr/bin/zsh'), /^#compdef ib-conformance/);
+  assert.match(await scriptOf('/usr/bin/zsh', 'bash'), /\ncomplete -o bashdefault/);
+  assert.match(await scriptOf('/bin/bash'), /\ncomplete -o bashdefault/);
+  assert.equal((await runCli(['completion', 'fish'])).code, 2);
+});

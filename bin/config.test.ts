@@ -1,0 +1,327 @@
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdirSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
+import { describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import * as fc from 'fast-check';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { configSections } from './command-line.ts';
+import type { Command } from './commands/command.ts';
+import { doctor } from './commands/doctor.ts';
+import { healthcheck } from './commands/healthcheck.ts';
+import { mock } from './commands/mock.ts';
+import { verify } from './commands/verify.ts';
+import { CONFIG_FILE, configure, problemsOf } from './config.ts';
+import { runCli } from './testing/run-cli.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'ib-config-'));
+
+function fileOf(name: string, content: unknown): string {
+  const file = join(folder, name);
+  mkdirSync(dirname(file), { recursive: true });
+  writeFileSync(file, typeof content === 'string' ? content : JSON.stringify(content));
+  return file;
+}
+
+/** What a command is given, and what standard error says about it. */
+async function configured(
+  command: Command,
+  typed: Record<string, unknown>,
+  env: Record<string, string> = {},
+  contents?: Record<string, unknown>,
+) {
+  let said = '';
+  const context = {
+    env,
+    ...(contents === undefined ? {} : { configFile: fileOf('c.json', contents) }),
+    signal: new AbortController().signal,
+    print: assert.fail,
+    writeError: (text: string) => void (said += text),
+    isTerminal: false,
+    terminal: { color: false, width: 100 },
+  };
+  const { given } = await configure(command, typed, context, configSections);
+  return { given, said: said.replaceAll(folder, '…') };
+}
+
+describe('a flag overrides a variable, and a variable the file', () => {
+  const rows = [
+    [{ cases: '1' }, { IB_CASES: '2' }, { cases: 3 }, '1', ''],
+    [{}, { IB_CASES: '2' }, { cases: 3 }, '2', 'config: cases from IB_CASES\n'],
+    [{}, {}, { cases: 3 }, '3', 'config: cases from …/c.json\n'],
+    [{}, {}, {}, undefined, ''],
+  ] as const;
+  for (const [typed, env, section, value, note] of rows)
+    test(String(value), async () => {
+      const { given, said } = await configured(verify, typed, env, { verify: section });
+      assert.deepEqual([given['cases'], said], [value, note]);
+    });
+
+  test('also if it is false or empty; lists are not joined', async () => {
+    const typed = { strict: false, url: '', suite: ['auth'] };
+    const env = { IB_STRICT: 'true', IB_URL: 'http://x', IB_SUITE: 'valid' };
+    const { given } = await configured(verify, typed, env);
+    assert.deepEqual(given, typed);
+  });
+});
+
+describe('a variable', () => {
+  const good: readonly (readonly [flag: string, text: string, value: unknown])[] = [
+    ['url', 'http://x', 'http://x'],
+    ['state-url', 'http://x', 'http://x'],
+    ['strict', 'true', true],
+    ['strict', '1', true],
+    ['strict', 'false', false],
+    ['strict', '0', false],
+    ['suite', 'auth', ['auth']],
+    ['suite', 'auth, valid\npending\n', ['auth', 'valid', 'pending']],
+    ['header', 'accept: a, b\nx: ${NAME}', ['accept: a, b', 'x: ${NAME}']],
+    ['report', 'console,json=a.json', ['console', 'json=a.json']],
+    ['fixture', '', undefined],
+    ['strict', '', undefined],
+    ['suite', '', undefined],
+  ];
+  for (const [flag, text, value] of good)
+    test(`of ${flag}: ${JSON.stringify(text)}`, async () => {
+      const variable = `IB_${flag.toUpperCase().replace('-', '_')}`;
+      assert.deepEqual((await configured(verify, {}, { [variable]: text })).given[flag], value);
+    });
+
+  const bad = [
+    [verify, 'IB_STRICT', 'yes', 'IB_STRICT=yes: needs true or false'],
+    [verify, 'IB_STRICT', 'constructor', 'IB_STRICT=constructor: needs true or false'],
+    [mock, 'IB_LIMITS', 'perhaps', 'IB_LIMITS=perhaps: needs on or off'],
+    [verify, 'IB_URL', '', 'IB_URL is empty: give it a value, or unset it'],
+    [verify, 'IB_PLAN', '1', 'IB_PLAN: --plan belongs to one run: type it, and unset the variable'],
+  ] as const;
+  for (const [command, variable, text, message] of bad)
+    test(`${variable}=${text} is refused`, () =>
+      assert.rejects(configured(command, {}, { [variable]: text }), { code: 'usage', message }));
+
+  test('that Kubernetes sets is ignored', async () => {
+    const env = {
+      IB_PORT: 'tcp://10.0.0.1:80',
+      IB_ADMIN_PORT: 'tcp://[fd00::1]:80',
+      IB_SERVICE_HOST: '10.0.0.1',
+      IB_SERVICE_PORT: '80',
+      IB_PORT_80_TCP: 'tcp://10.0.0.1:80',
+      IB_PORT_80_TCP_PORT: '80',
+      IB_ADMIN_SERVICE_PORT_HTTP: '80',
+    };
+    const { given, said } = await configured(mock, {}, env, { mock: { port: 8080 } });
+    assert.deepEqual([given, said], [{ port: '8080' }, 'config: port from …/c.json\n']);
+    assert.equal((await configured(mock, {}, { IB_PORT: '80' })).given['port'], '80');
+  });
+
+  test('that nothing reads gets a hint if it looks like a flag, and only then', async () => {
+    const fixture = fileOf('names.json', '{"apiKeys": [{"key": "${IB_PARTNERS}"}]}');
+    const typed = { fixture };
+    const env = { IB_CASSES: '1', IB_FIXTURES: 'f', IB_PARTNERS: 'k', IB_API_KEY: 'k', IB_KEY: 'k' };
+    const more = { IB_BASE_URL: 'u', IB_REVOKED_KEY: 'k', IB_MOCK_URL: 'u', IB_PORT: '1' };
+    assert.equal(
+      (await configured(verify, typed, { ...env, ...more })).said,
+      'config: IB_CASSES is not used; did you mean IB_CASES?\n' +
+        'config: IB_FIXTURES is not used; did you mean IB_FIXTURE?\n',
+    );
+  });
+});
+
+describe('in the config file', () => {
+  test('relative paths start from its folder', async () => {
+    const report = ['console', 'json=out/run=1.json', 'html=/tmp/r.html', 'junit='];
+    const { given } = await configured(
+      verify,
+      {},
+      {},
+      {
+        verify: { fixture: 'f.json', ca: '/etc/ca.pem', baseline: '../known.json', report, partner: 'p' },
+      },
+    );
+    assert.deepEqual(given, {
+      fixture: `${folder}/f.json`,
+      ca: '/etc/ca.pem',
+      baseline: join(folder, '../known.json'),
+      report: ['console', `json=${folder}/out/run=1.json`, 'html=/tmp/r.html', 'junit='],
+      partner: 'p',
+    });
+  });
+
+  test('numbers and switches are as typed', async () => {
+    const section = { cases: 20, rate: 0.5, strict: true };
+    const { given } = await configured(verify, {}, {}, { verify: section });
+    assert.deepEqual(given, { cases: '20', rate: '0.5', strict: true });
+  });
+
+  test('header fields take variables, and nothing else does', async () => {
+    const section = { header: ['accept: a, b', 'x: ${A}-${B}'], partner: '${A}' };
+    const { given } = await configured(verify, {}, { A: '1', B: '2' }, { verify: section });
+    assert.deepEqual(given, { header: ['accept: a, b', 'x: 1-2'], partner: '${A}' });
+    await assert.rejects(configured(verify, {}, { A: '1', B: '' }, { verify: section }), {
+      code: 'usage',
+      message: /c\.json: --header needs the environment variable B, which is not set: export B=…/,
+    });
+    const typed = { header: ['y: 1'] };
+    assert.deepEqual((await configured(verify, typed, {}, { verify: section })).given['header'], ['y: 1']);
+  });
+});
+
+test('the line of a report that repeats a requirement means the same, whatever is configured', async () => {
+  const contents = {
+    verify: { baseline: 'known.json', report: ['json=run.json'], partner: 'p', cases: 7, suite: ['auth'] },
+  };
+  const typed = { only: ['valid/user-status/member'], seed: '1', replay: '3' };
+  const env = { IB_REPORT: 'junit', IB_CASES: '8', IB_SKIP: 'x' };
+  assert.deepEqual((await configured(verify, typed, env, contents)).given, { ...typed, partner: 'p' });
+  const both = { ...typed, report: ['html'] };
+  assert.deepEqual((await configured(verify, both, env, contents)).given, { ...both, partner: 'p' });
+});
+
+test('doctor reads the target of verify, and nothing else', async () => {
+  const contents = { verify: { url: 'http://x', fixture: 'f.json', timeout: 9000, strict: true } };
+  const { given } = await configured(doctor, {}, { IB_TIMEOUT: '8000', IB_JSON: '1' }, contents);
+  assert.deepEqual(given, { url: 'http://x', fixture: `${folder}/f.json` });
+});
+
+test('a command that is not configured reads neither variables nor a file', async () => {
+  assert.deepEqual((await configured(healthcheck, {}, { IB_URL: 'http://x' }, { nonsense: 1 })).given, {});
+});
+
+describe('a problem of the config file is told with its place', () => {
+  const bad: Readonly<Record<string, string>> = {
+    '[]': 'needs an object with the names of commands as keys',
+    null: 'needs an object with the names of commands as keys',
+    '{"$schema": 1}': '/$schema: needs a text',
+    '{"verfy": {}}': '/verfy: is not a section; did you mean verify?',
+    '{"constructor": {}}': '/constructor: is not a section',
+    '{"verify": []}': '/verify: needs an object with flags as keys',
+    '{"verify": {"casse": 1}}': '/verify/casse: is not a flag; did you mean cases?',
+    '{"verify": {"stateUrl": "x"}}': '/verify/stateUrl: is not a flag; did you mean state-url?',
+    '{"verify": {"__proto__": 1}}': '/verify/__proto__: is not a flag',
+    '{"verify": {"a\\u001b": 1}}': String.raw`/verify/a\u{1b}: is not a flag; did you mean ca?`,
+    '{"verify": {"plan": true}}': '/verify/plan: cannot be in a config file: type --plan',
+    '{"mock": {"admin-token": "s3cret"}}':
+      '/mock/admin-token: cannot be in a config file: type --admin-token, or set IB_ADMIN_TOKEN',
+    '{"verify": {"cases": "20"}}': '/verify/cases: needs a number, without quotes',
+    '{"verify": {"strict": "true"}}': '/verify/strict: needs true or false',
+    '{"verify": {"suite": "auth"}}': '/verify/suite: needs a list of texts without control characters',
+    '{"verify": {"suite": [""]}}': '/verify/suite: needs a list of texts without control characters',
+    '{"verify": {"fixture": 1}}': '/verify/fixture: needs a text without control characters',
+    '{"verify": {"partner": "\\u001b[31m"}}': '/verify/partner: needs a text without control characters',
+    '{"mock": {"limits": "perhaps"}}': '/mock/limits: needs on or off',
+  };
+  for (const [text, message] of Object.entries(bad))
+    test(text, () => assert.deepEqual(problemsOf(JSON.parse(text), configSections), [message]));
+});
+
+test('the published schema refuses what is refused, and nothing else', () => {
+  const file = new URL('../schemas/config.schema.json', import.meta.url);
+  const validate = new Ajv2020({ strict: true }).compile(JSON.parse(readFileSync(file, 'utf8')) as object);
+  const value = fc.oneof(
+    fc.constantFrom<unknown>(1, 0.5, true, '', 'text', 'te\0xt', 'on', 'real', ['a'], [''], ['\n'], [1]),
+    fc.jsonValue({ maxDepth: 1 }),
+  );
+  const names = Object.values(configSections).flatMap((section) => Object.keys(section));
+  const section = fc.dictionary(fc.constantFrom(...names, 'casse'), value, { maxKeys: 2 });
+  const part = fc.oneof({ weight: 9, arbitrary: section }, { weight: 1, arbitrary: value });
+  const keys = fc.constantFrom(...Object.keys(configSections), '$schema', 'doctor');
+  const seen = { good: 0, bad: 0 };
+  fc.assert(
+    fc.property(fc.dictionary(keys, part, { maxKeys: 2 }), (config) => {
+      const isGood = problemsOf(config, configSections).length === 0;
+      seen[isGood ? 'good' : 'bad'] += 1;
+      assert.equal(validate(config), isGood, JSON.stringify(validate.errors));
+    }),
+    { seed: 7, numRuns: 3000 },
+  );
+  assert.ok(seen.good > 300 && seen.bad > 300, JSON.stringify(seen));
+});
+
+/** A run of the mock that ends soon. */
+const short = { cases: 1, seed: 1, 'no-canary': true, only: ['valid/user-status/member'] };
+
+test('the file of the working directory is read', async () => {
+  const program = new URL('ib-conformance.mjs', import.meta.url).pathname;
+  const cwd = dirname(fileOf(`here/${CONFIG_FILE}`, { verify: { ...short, report: ['json=run.json'] } }));
+  const { stdout, stderr } = await promisify(execFile)(process.execPath, [program, 'verify', '--seed', '5'], {
+    cwd,
+  });
+  assert.equal(stdout, '');
+  assert.match(stderr, /^config: cases, only, report, no-canary from ib-conformance\.config\.json$/m);
+  const record = JSON.parse(readFileSync(join(cwd, 'run.json'), 'utf8')) as RunRecord;
+  assert.equal(record.seed, 5);
+  assert.deepEqual(
+    record.requirements.map(({ id }) => id),
+    short.only,
+  );
+});
+
+const plan = ['verify', '--plan', '--only', 'valid/user-status/member'];
+
+test('the file need not exist, unless it is named', async () => {
+  const missing = join(folder, 'missing.json');
+  const { code, aside } = await runCli(plan, { configFile: missing });
+  assert.deepEqual([code, aside], [0, '']);
+  for (const [argv, env] of [
+    [[...plan, '--config', missing], {}],
+    [plan, { IB_CONFIG: missing }],
+  ] as const) {
+    const named = await runCli(argv, { env });
+    assert.equal(named.code, 2);
+    assert.match(named.error, /--config \S+missing\.json: there is no such file/);
+  }
+});
+
+test('a file of a folder above is not read, and standard error says so', async () => {
+  const above = fileOf('project/ib.json', { verify: { partner: 'nobody' } });
+  const { code, aside } = await runCli(plan, { configFile: join(dirname(above), 'deep', 'ib.json') });
+  assert.deepEqual(
+    [code, aside],
+    [0, 'config: ../ib.json is not read from here; --config names one that is\n'],
+  );
+});
+
+test('a file that is cut off, or a folder, is refused; a byte order mark is not', async () => {
+  const file = fileOf('cut.json', '{"verify": {');
+  assert.match((await runCli(['verify', '--config', file])).error, /cut\.json:1:13: is not JSON/);
+  assert.match((await runCli(['verify'], { configFile: folder })).error, /: cannot be read \(EISDIR\)$/);
+  const marked = fileOf('marked.json', `\uFEFF${JSON.stringify({ verify: { partner: 'nobody' } })}`);
+  assert.match((await runCli(['verify', '--config', marked])).error, /nobody/);
+});
+
+test('every problem of a file is told, before anything is done', async () => {
+  const file = fileOf('bad.json', { verify: { casse: 1 }, mock: { port: '4010' } });
+  const { code, output, aside, error } = await runCli([...plan, '--config', file]);
+  assert.deepEqual([code, output, aside], [2, '', '']);
+  assert.equal(
+    error,
+    `ib-conformance: ${file}: /verify/casse: is not a flag; did you mean cases?\n` +
+      `ib-conformance: ${file}: /mock/port: needs a number, without quotes`,
+  );
+});
+
+test('a message about a configured value says where it was configured', async () => {
+  const file = fileOf('wrong.json', { verify: { cases: 0.5, skip: ['nothing'] } });
+  const ofVariable = await runCli(['verify'], { env: { IB_CASES: 'abc' } });
+  assert.equal(
+    ofVariable.error,
+    'ib-conformance: --cases abc: needs a whole number from 1 to 1000000 (--cases from IB_CASES)',
+  );
+  const ofFile = await runCli(['verify', '--config', file, '--cases', '1']);
+  assert.match(ofFile.error, /^ib-conformance: --skip nothing: .* \(--skip from \S+wrong\.json\)$/);
+});
+
+test('a secret of a header field shows nowhere', async () => {
+  const secret = 'u7Xq2Lm8Vb4Nz1';
+  const file = fileOf('header.json', {
+    verify: { ...short, url: 'http://127.0.0.1:9', header: ['x-secret: ${HEADER_SECRET}'] },
+  });
+  const run = await runCli(['verify', '--config', file], { env: { HEADER_SECRET: secret } });
+  assert.equal(run.code, 4);
+  const broken = await runCli(['verify', '--config', file], { env: { HEADER_SECRET: `${secret}ü` } });
+  assert.match(broken.error, /--header needs 'name: value' in ASCII.*\(--header from \S+header\.json\)$/);
+  for (const { output, aside, error } of [run, broken])
+    assert.doesNotMatch(output + aside + error, /u7Xq2Lm8/);
+});
