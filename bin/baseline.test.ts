@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import validateRunRecord from '../schemas/generated/run-record.cjs';
 import { readBaseline } from '../schemas/records.ts';
-import { sampleRecord } from '../reports/sample-record.ts';
+import { sampleRecord } from '../reports/testing/records.ts';
 import { countOutcomes, verdictOf } from '../suites/engine/verdict-of-run.ts';
 import { holdAgainst, renderBaseline, updated } from './baseline.ts';
 import { exitCodeOf } from './exit-codes.ts';

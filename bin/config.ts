@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { basename, dirname, isAbsolute, join, relative, resolve } from 'node:path';
-import { printable } from '../reports/printable.ts';
+import { printable } from '../reports/text.ts';
 import { variableReference, type Environment } from '../schemas/fixture-keys.ts';
 import { didYouMean, Problem } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';

@@ -4,7 +4,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { reports } from '../reports/index.ts';
-import { sampleRecord } from '../reports/sample-record.ts';
+import { sampleRecord } from '../reports/testing/records.ts';
 import { githubActions } from './github-actions.ts';
 import { parseReport } from './report-files.ts';
 

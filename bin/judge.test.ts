@@ -3,8 +3,7 @@ import { describe, test } from 'node:test';
 import { reference, type Behaviour } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { variants } from '../mock/variants.ts';
-import { renderJson } from '../reports/json.ts';
-import { renderLine } from '../reports/ndjson.ts';
+import { renderJson, renderLine } from '../reports/json.ts';
 import validate from '../schemas/generated/transcript.cjs';
 import type { RunRecord, TranscriptLine } from '../schemas/generated/types.ts';
 import {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { remedies, remedyOf } from '../reports/remedies.ts';
+import { remedies, remedyOf } from '../reports/verdict.ts';
 import type { Exclusion, Reason } from '../suites/verdict.ts';
 
 /** Neither compiles where a reason of the suites has no remedy, or a remedy no reason. */

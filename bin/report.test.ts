@@ -4,9 +4,9 @@ import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSy
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
-import { renderDiffConsole } from '../reports/diff-console.ts';
+import { renderDiffConsole } from '../reports/diff-reports.ts';
 import { compare, reports, type ReportOptions } from '../reports/index.ts';
-import { earlierRecord, sampleRecord } from '../reports/sample-record.ts';
+import { earlierRecord, sampleRecord } from '../reports/testing/records.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { runCli } from './testing/run-cli.ts';
 import { version } from './version.ts';

@@ -1,4 +1,4 @@
-import { printable } from '../reports/printable.ts';
+import { printable } from '../reports/text.ts';
 import { Problem } from '../schemas/problem.ts';
 
 const usage = (message: string) => new Problem('usage', message);

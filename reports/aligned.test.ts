@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { aligned } from './aligned.ts';
-import { hostileText } from './any-record.ts';
-import { columns } from './printable.ts';
+import { aligned } from './difference.ts';
+import { hostileText } from './testing/arbitraries.ts';
+import { columns } from './text.ts';
 
 const textsOf = (expected: string, actual: string, width = 40): readonly string[] =>
   aligned(expected, actual, width).map(({ of, text }) => `${of}: ${text}`);

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Failed } from '../schemas/generated/types.ts';
-import { alike } from './alike.ts';
-import { sampleRecord } from './sample-record.ts';
+import { alike } from './results.ts';
+import { sampleRecord } from './testing/records.ts';
 
 const sample = sampleRecord.requirements.find((result) => result.outcome === 'failed')!;
 

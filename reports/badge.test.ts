@@ -4,10 +4,10 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
-import { anyRecord, hostileText } from './any-record.ts';
 import { renderBadge, unfitForBadge } from './badge.ts';
 import { renderJson } from './json.ts';
-import { sampleRecord } from './sample-record.ts';
+import { anyRecord, hostileText } from './testing/arbitraries.ts';
+import { sampleRecord } from './testing/records.ts';
 
 const whole: RunRecord = {
   ...sampleRecord,

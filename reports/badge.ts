@@ -3,41 +3,38 @@ import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { renderJson } from './json.ts';
 
-const colors = {
-  conformant: 'brightgreen',
-  nonconformant: 'red',
-  incomplete: 'yellow',
-} as const satisfies Record<RunRecord['verdict'], string>;
+/** Colour and sign: a tick, a cross, a question mark, 16 by 16. */
+const looks = {
+  conformant: { color: 'brightgreen', sign: 'M2 9l4 4 8-10' },
+  nonconformant: { color: 'red', sign: 'M3 3l10 10M13 3L3 13' },
+  incomplete: { color: 'yellow', sign: 'M4 6a4 4 0 1 1 5 4q-1 .4-1 2M8 14v1' },
+} as const satisfies Record<RunRecord['verdict'], { readonly color: string; readonly sign: string }>;
 
-/** What is said where no badge can be made, before the reason. */
+/** What stands before the reason why there is no badge. */
 export const ONLY_WHOLE = 'a badge is made of a whole run, and ';
-
-/** A tick, a cross, a question mark, 16 by 16. */
-const signs = {
-  conformant: 'M2 9l4 4 8-10',
-  nonconformant: 'M3 3l10 10M13 3L3 13',
-  incomplete: 'M4 6a4 4 0 1 1 5 4q-1 .4-1 2M8 14v1',
-} as const satisfies Record<RunRecord['verdict'], string>;
 
 /**
  * A badge as shields.io reads it from an endpoint (schema version 1). The SHA-256 of the json report
- * of the same run stands in its logo: shields.io refuses members that it does not know.
+ * of the same run stands in its logo, because shields.io refuses members that it does not know.
  *
- * @throws Problem with code `usage` for a record that does not show what the whole catalogue found
+ * @throws Problem with code `usage` for a record that does not show a whole run
  */
 export function renderBadge(record: RunRecord): string {
   const why = unfitForBadge(record);
   if (why !== undefined) throw new Problem('usage', `${ONLY_WHOLE}${why}`);
-  const { all, passed, failed } = tally(record);
+  const required = record.requirements.filter(({ level }) => level === 'required');
+  const passed = required.filter(({ outcome }) => outcome === 'passed').length;
+  const failed = required.filter(({ outcome }) => outcome === 'failed').length;
+  const { color, sign } = looks[record.verdict];
   const digest = createHash('sha256').update(renderJson(record)).digest('hex');
   const badge = {
     schemaVersion: 1,
     label: 'ib-conformance',
-    message: `${failed === 0 ? '' : `${failed} failed, `}${passed}/${all} verified`,
-    color: record.verdict === 'conformant' && passed < all ? 'green' : colors[record.verdict],
+    message: `${failed === 0 ? '' : `${failed} failed, `}${passed}/${required.length} verified`,
+    color: record.verdict === 'conformant' && passed < required.length ? 'green' : color,
     // Whoever embeds the badge cannot paint this one green.
     isError: record.verdict === 'nonconformant',
-    logoSvg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><metadata>sha256:${digest}</metadata><path fill="none" stroke="#fff" stroke-width="2" d="${signs[record.verdict]}"/></svg>`,
+    logoSvg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><metadata>sha256:${digest}</metadata><path fill="none" stroke="#fff" stroke-width="2" d="${sign}"/></svg>`,
   };
   return `${JSON.stringify(badge, undefined, 2)}\n`;
 }
@@ -56,11 +53,4 @@ export function narrowedBy({ whole, skip, replay }: NonNullable<RunRecord['selec
   if (replay !== undefined) return 'this one replayed one input (--replay)';
   if (!whole) return 'this one was narrowed (--suite, --only)';
   return skip.length > 0 ? 'this one left requirements out (--skip)' : undefined;
-}
-
-/** How the required requirements came out. */
-function tally({ requirements }: RunRecord) {
-  const required = requirements.filter(({ level }) => level === 'required');
-  const having = (wanted: string) => required.filter(({ outcome }) => outcome === wanted).length;
-  return { all: required.length, passed: having('passed'), failed: having('failed') };
 }

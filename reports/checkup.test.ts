@@ -4,9 +4,9 @@ import { stripVTControlCharacters } from 'node:util';
 import * as fc from 'fast-check';
 import validate from '../schemas/generated/checkup.cjs';
 import type { Checkup } from '../schemas/generated/types.ts';
-import { hostileText } from './any-record.ts';
 import { renderCheckup } from './checkup.ts';
-import { columns } from './printable.ts';
+import { hostileText } from './testing/arbitraries.ts';
+import { columns } from './text.ts';
 
 const sample: Checkup = {
   format: 'ib-conformance/doctor/1',

@@ -1,22 +1,26 @@
 import type { Check, Checkup, Gap } from '../schemas/generated/types.ts';
-import { palette, type Paint, type Tone } from './palette.ts';
-import { columns, padded, printable } from './printable.ts';
 import type { ReportOptions } from './formats.ts';
-import { count, duration, several } from './units.ts';
-import { hanging, wrap } from './wrap.ts';
-
-/** Narrower, the lines fall apart; wider, nobody reads on. */
-const NARROWEST = 60;
-const WIDEST = 200;
-
-/** Characters of a text that are shown at most. */
-const MOST_WORDS = 600;
+import { MAX_TEXT } from './results.ts';
+import {
+  columns,
+  count,
+  duration,
+  hanging,
+  padded,
+  palette,
+  printable,
+  reportWidth,
+  several,
+  wrap,
+  type Paint,
+  type Tone,
+} from './text.ts';
+import { shortened } from './verdict.ts';
 
 /** Columns of a subject that the words are aligned behind. */
-const MOST_ALIGNED = 28;
-
+const MAX_ALIGNED = 28;
 /** Ids of a gap that are named; the rest is counted. */
-const MOST_IDS = 6;
+const MAX_IDS = 6;
 
 const marks = {
   good: { mark: '✓', tone: 'good' },
@@ -24,84 +28,67 @@ const marks = {
   unknown: { mark: '?', tone: 'unsure' },
 } as const satisfies Record<Check['outcome'], { readonly mark: string; readonly tone: Tone }>;
 
-/** A look at a target as a checklist: what was found, and under each ✗ what to do about it. */
-export function renderCheckup(checkup: Checkup, { color, width: asked }: ReportOptions): string {
-  const width = Math.min(WIDEST, Math.max(NARROWEST, asked));
-  const paint = palette(color);
+const short = (text: string): string => printable(text, MAX_TEXT);
+
+/** What doctor found as a checklist, with what to do about it under each ✗. */
+export function renderCheckup(checkup: Checkup, options: ReportOptions): string {
+  const width = reportWidth(options.width);
+  const paint = palette(options.color);
   const { target, partner, version, notes, checks } = checkup;
   const title = [
-    `target ${printable(target, MOST_WORDS)}`,
-    ...(partner === undefined ? [] : [`partner ${printable(partner, MOST_WORDS)}`]),
-    `ib-conformance ${printable(version, MOST_WORDS)}`,
+    `target ${short(target)}`,
+    ...(partner === undefined ? [] : [`partner ${short(partner)}`]),
+    `ib-conformance ${short(version)}`,
   ].join(', ');
   const areas = [...new Set(checks.map(({ area }) => area))];
   const lines = [
     ...hanging(title, width).map((line) => paint('quiet', line)),
-    ...areas.flatMap((area) =>
-      areaLines(
-        area,
-        checks.filter((check) => check.area === area),
-        paint,
-        width,
-      ),
-    ),
+    ...areas.flatMap((area) => {
+      const own = checks.filter((check) => check.area === area);
+      return ['', paint('loud', area), ...checkLines(own, paint, width)];
+    }),
     ...gapLines(checkup, paint, width),
-    ...notes.flatMap((note) => ['', ...hanging(`note: ${printable(note, MOST_WORDS)}`, width)]),
+    ...notes.flatMap((note) => ['', ...hanging(`note: ${short(note)}`, width)]),
     '',
     ...endLines(checkup, paint, width),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function areaLines(area: string, checks: readonly Check[], paint: Paint, width: number): readonly string[] {
-  const subjects = checks.map(({ subject }) => printable(subject, MOST_ALIGNED));
-  const column = Math.max(...subjects.map((subject) => columns(subject)));
-  return [
-    '',
-    paint('loud', area),
-    ...checks.flatMap(({ outcome, words, mend }, at) => {
-      const { mark, tone } = marks[outcome];
-      const indent = ' '.repeat(column + 6);
-      const found = wrap(printable(words, MOST_WORDS), width - indent.length);
-      // Said once, under the last of those that it mends.
-      const isLast = mend !== checks[at + 1]?.mend;
-      const mended =
-        mend === undefined || !isLast ? [] : wrap(`→ ${printable(mend, MOST_WORDS)}`, width - indent.length);
-      return [
-        `  ${paint(tone, mark)} ${padded(subjects[at]!, column)}  ${found[0] ?? ''}`,
-        ...[...found.slice(1), ...mended].map((line) => indent + line),
-      ];
-    }),
-  ];
+function checkLines(checks: readonly Check[], paint: Paint, width: number): readonly string[] {
+  const subjects = checks.map(({ subject }) => printable(subject, MAX_ALIGNED));
+  const column = Math.max(...subjects.map(columns));
+  const indent = ' '.repeat(column + 6);
+  return checks.flatMap(({ outcome, words, mend }, at) => {
+    const { mark, tone } = marks[outcome];
+    const [first = '', ...more] = wrap(short(words), width - indent.length);
+    // Said once, under the last of those that it helps.
+    const isSaid = mend !== undefined && mend !== checks[at + 1]?.mend;
+    const help = isSaid ? wrap(`→ ${short(mend)}`, width - indent.length) : [];
+    return [
+      `  ${paint(tone, mark)} ${padded(subjects[at]!, column)}  ${first}`,
+      ...[...more, ...help].map((line) => indent + line),
+    ];
+  });
 }
 
 /** What a run could not judge, by what it would take. */
 function gapLines({ gaps }: Checkup, paint: Paint, width: number): readonly string[] {
   const { mark, tone } = marks.unknown;
   const indented = (text: string) => wrap(text, width - 4).map((line) => `    ${line}`);
+  const linesOf = ({ words, requirements, mend }: Gap) => {
+    const [first = '', ...more] = indented(short(words));
+    const ids = shortened(requirements.map(short), MAX_IDS).join(', ');
+    return [
+      `  ${paint(tone, mark)} ${first.trimStart()}`,
+      ...more,
+      ...indented(`${several(requirements.length, 'requirement')}: ${ids}`),
+      ...indented(`→ ${short(mend)}`),
+    ];
+  };
   return gaps.length === 0
     ? []
-    : [
-        '',
-        paint('loud', 'what no run can judge with this fixture'),
-        ...gaps.flatMap((gap) => {
-          const [first = '', ...more] = indented(printable(gap.words, MOST_WORDS));
-          return [
-            `  ${paint(tone, mark)} ${first.trimStart()}`,
-            ...more,
-            ...indented(`${several(gap.requirements.length, 'requirement')}: ${named(gap)}`),
-            ...indented(`→ ${printable(gap.mend, MOST_WORDS)}`),
-          ];
-        }),
-      ];
-}
-
-function named({ requirements }: Gap): string {
-  const shown = requirements.slice(0, requirements.length > MOST_IDS ? MOST_IDS - 1 : MOST_IDS);
-  const rest = requirements.length - shown.length;
-  return [...shown.map((id) => printable(id, MOST_WORDS)), ...(rest === 0 ? [] : [`${rest} more`])].join(
-    ', ',
-  );
+    : ['', paint('loud', 'what no run can judge with this fixture'), ...gaps.flatMap(linesOf)];
 }
 
 const verdicts = {
@@ -119,17 +106,19 @@ const verdicts = {
   { readonly tone: Tone; readonly words: (bad: number, unjudged: number) => string }
 >;
 
-/** What a run would take, and what all of it comes to: the last lines. */
-function endLines(
-  { plan, checks, gaps, verdict, requests, durationMs }: Checkup,
-  paint: Paint,
-  width: number,
-) {
-  const { requests: planned, waitMs, answersMs, cutTo } = plan;
+/** What a run would take, and the verdict: the last lines. */
+function endLines(checkup: Checkup, paint: Paint, width: number): readonly string[] {
+  const { plan, checks, gaps, verdict, requests, durationMs } = checkup;
+  const waits =
+    plan.waitMs === 0
+      ? 'no waiting for limiters that are known'
+      : `${duration(plan.waitMs)} of waiting for limiters`;
   const run = [
-    `a run of verify takes about ${several(planned, 'request')}, ${waitMs === 0 ? 'no waiting for limiters that are known' : `${duration(waitMs)} of waiting for limiters`}`,
-    ...(answersMs === undefined ? [] : [`${duration(answersMs)} for answers as fast as these`]),
-    ...(cutTo === undefined ? [] : [`at most ${several(cutTo, 'input')} a requirement, to fit its time`]),
+    `a run of verify takes about ${several(plan.requests, 'request')}, ${waits}`,
+    ...(plan.answersMs === undefined ? [] : [`${duration(plan.answersMs)} for answers as fast as these`]),
+    ...(plan.cutTo === undefined
+      ? []
+      : [`at most ${several(plan.cutTo, 'input')} a requirement, to fit its time`]),
   ].join(', ');
   const of = (outcome: Check['outcome']) => checks.filter((check) => check.outcome === outcome).length;
   const unjudged = new Set(gaps.flatMap(({ requirements }) => requirements)).size;

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { anyRecord } from './any-record.ts';
-import { conclusion } from './conclusion.ts';
-import { sampleRecord } from './sample-record.ts';
+import { anyRecord } from './testing/arbitraries.ts';
+import { sampleRecord } from './testing/records.ts';
+import { conclusion } from './verdict.ts';
 
 type Row = readonly [id: string, level: Level, outcome: RequirementResult['outcome'], reason?: string];
 

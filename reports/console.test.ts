@@ -5,11 +5,11 @@ import * as fc from 'fast-check';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/run-record.cjs';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
-import { anyRecord, hostileText } from './any-record.ts';
 import { renderConsole } from './console.ts';
-import { outcomes } from './marks.ts';
-import { columns } from './printable.ts';
-import { sampleRecord } from './sample-record.ts';
+import { outcomes } from './results.ts';
+import { anyRecord, hostileText } from './testing/arbitraries.ts';
+import { sampleRecord } from './testing/records.ts';
+import { columns } from './text.ts';
 
 const plain = { color: false, width: 100 };
 

@@ -1,35 +1,44 @@
-import type { RunRecord } from '../schemas/generated/types.ts';
-import { countLines, noteLines, suspicionLines, verdictLines } from './console-ending.ts';
-import { brokenLines, failureLines, inconclusiveLines } from './console-findings.ts';
-import { rowLines } from './console-rows.ts';
-import { palette } from './palette.ts';
-import { printable } from './printable.ts';
+import type { Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
+import { brokenLines, commandLines, failureLines, inconclusiveLines } from './console-findings.ts';
 import type { ReportOptions } from './formats.ts';
-import { hanging } from './wrap.ts';
+import { bySuite, markOf, MAX_TEXT, outcomes, wordsOf } from './results.ts';
+import {
+  columns,
+  count,
+  duration,
+  hanging,
+  padded,
+  palette,
+  printable,
+  reportWidth,
+  several,
+  wrap,
+  type Paint,
+  type Tone,
+} from './text.ts';
+import { conclusion, nextStep } from './verdict.ts';
 
-/** Narrower, the rows fall apart; wider, nobody reads on. */
-const NARROWEST = 60;
-const WIDEST = 200;
-
-/** Columns of the target's URL at most. */
-const MOST_URL = 300;
+/** Columns of the target's URL, of the words of a row, and of a sentence at most. */
+const MAX_URL = 300;
+const MAX_WORDS = 400;
+const MAX_SENTENCE = 8_000;
 
 /**
  * The report for people: what was driven, a row per requirement, every failure in full, and the
- * verdict as the last lines. Only commands are longer than the width (60 to 200 columns); no
- * control character but the line break comes out of it, whatever a target sent.
+ * verdict as the last lines. Only commands are longer than the width (60 to 200 columns). It holds no
+ * control character but the line break, whatever a target sent.
  */
-export function renderConsole(record: RunRecord, { color, width: asked }: ReportOptions): string {
-  const width = Math.min(WIDEST, Math.max(NARROWEST, asked));
-  const paint = palette(color);
+export function renderConsole(record: RunRecord, options: ReportOptions): string {
+  const width = reportWidth(options.width);
+  const paint = palette(options.color);
   const lines = [
     ...hanging(titleOf(record), width).map((line) => paint('quiet', line)),
     ...rowLines(record.requirements, paint, width),
     ...failureLines(record, paint, width),
     ...inconclusiveLines(record, paint, width),
     ...brokenLines(record, paint, width),
-    ...suspicionLines(record, width),
-    ...noteLines(record, width),
+    ...remarkLines(record, width),
     ...countLines(record, width),
     ...verdictLines(record, paint, width),
   ];
@@ -38,9 +47,145 @@ export function renderConsole(record: RunRecord, { color, width: asked }: Report
 
 function titleOf({ target, partner, seed, version }: RunRecord): string {
   return [
-    `target ${printable(target, MOST_URL)}`,
-    ...(partner === undefined ? [] : [`partner ${printable(partner, MOST_URL)}`]),
+    `target ${printable(target, MAX_URL)}`,
+    ...(partner === undefined ? [] : [`partner ${printable(partner, MAX_URL)}`]),
     `seed ${seed}`,
-    `ib-conformance ${printable(version, MOST_URL)}`,
+    `ib-conformance ${printable(version, MAX_URL)}`,
   ].join(', ');
+}
+
+/** Columns of the longest id that the others are aligned to. */
+const MAX_ALIGNED = 48;
+/** What stands before the id: indent, mark, space. */
+const BEFORE = 4;
+const GAP = '  ';
+const CASES = 'cases';
+
+interface Layout {
+  /** Columns that an id may take. */
+  readonly room: number;
+  /** Columns that ids are filled up to. */
+  readonly ids: number;
+  /** Columns of the numbers of cases. */
+  readonly cases: number;
+  readonly width: number;
+  readonly paint: Paint;
+}
+
+/** The results per suite, a row per requirement: mark, id, distinct cases, and what there is to say. */
+function rowLines(results: readonly RequirementResult[], paint: Paint, width: number): readonly string[] {
+  const cases = Math.max(CASES.length, ...results.map((result) => count(result.cases).length));
+  const room = width - BEFORE - GAP.length - cases;
+  const longest = Math.max(0, ...results.map(({ id }) => columns(printable(id, room))));
+  const layout: Layout = { room, ids: Math.min(longest, MAX_ALIGNED), cases, width, paint };
+  return [...bySuite(results)].flatMap(([suite, rows]) => [
+    '',
+    `${paint('loud', padded(printable(suite, room), BEFORE + layout.ids))}${GAP}${paint('quiet', CASES.padStart(cases))}`,
+    ...(isLeftOut(rows)
+      ? withWords(rows[0]!, `all ${rows.length}`, layout)
+      : rows.flatMap((row) => resultLines(row, layout))),
+  ]);
+}
+
+/** Whether a suite was left out as a whole, for one reason: then one line says so. */
+function isLeftOut(rows: readonly RequirementResult[]): boolean {
+  const reasons = new Set(rows.map((row) => (row.outcome === 'excluded' ? wordsOf(row) : undefined)));
+  return rows.length > 1 && reasons.size === 1 && !reasons.has(undefined);
+}
+
+function resultLines(result: RequirementResult, layout: Layout): readonly string[] {
+  const isCounted = result.cases > 0 || result.outcome === 'passed';
+  const number = (isCounted ? count(result.cases) : '').padStart(layout.cases);
+  return withWords(result, padded(printable(result.id, layout.room), layout.ids) + GAP + number, layout);
+}
+
+/** Words beside the row where they fit, else below it. */
+function withWords(result: RequirementResult, head: string, { width, paint }: Layout): readonly string[] {
+  const { mark, tone } = markOf(result);
+  const warning = isKnownFailure(result) ? 'known: ' : tone === 'warning' ? 'warning: ' : '';
+  const words = printable(warning + wordsOf(result), MAX_WORDS);
+  const start = `${GAP}${paint(tone, mark)} `;
+  if (words !== '' && BEFORE + columns(head + GAP + words) <= width)
+    return [start + head + GAP + paint(tone, words)];
+  const indent = ' '.repeat(BEFORE + GAP.length);
+  return [
+    start + head.trimEnd(),
+    ...wrap(words, width - indent.length).map((line) => indent + paint(tone, line)),
+  ];
+}
+
+/** Known faults that fail like the target, the faults that the canary caught, and notes. */
+function remarkLines({ diagnosis = [], canary, notes }: RunRecord, width: number): readonly string[] {
+  const short = (text: string) => printable(text, MAX_TEXT);
+  const paragraphs = [
+    diagnosis.map(
+      ({ fault, what, fit }) =>
+        `looks like ${short(fault)}: ${short(what)} (fits ${Math.round(fit * 100)} %)`,
+    ),
+    canary === undefined
+      ? []
+      : [`canary: the mock passed, and the faults ${short(canary.join(' and '))} were caught`],
+    notes.map((note) => `note: ${short(note)}`),
+  ];
+  return paragraphs.flatMap((lines) =>
+    lines.length === 0 ? [] : ['', ...lines.flatMap((line) => hanging(line, width))],
+  );
+}
+
+/** How many rows of each level came out how, and what it took. */
+function countLines(record: RunRecord, width: number): readonly string[] {
+  const { requests, durationMs, rateLimited } = record;
+  const waited = `; waited out ${several(rateLimited.answers, 'answer')} with status 429, ${duration(rateLimited.waitedMs)}`;
+  const effort = `${several(requests, 'request')} in ${duration(durationMs)}${rateLimited.answers > 0 ? waited : ''}`;
+  const levels = ['required', 'recommended', 'observed'] as const satisfies readonly Level[];
+  return ['', ...levels.flatMap((level) => tally(record, level)), effort].flatMap((line) =>
+    line === '' ? [line] : hanging(line, width),
+  );
+}
+
+function tally({ requirements }: RunRecord, level: Level): readonly string[] {
+  const rows = requirements.filter((row) => row.level === level);
+  const parts = outcomes
+    .map((outcome) => ({ outcome, number: rows.filter((row) => row.outcome === outcome).length }))
+    .filter(({ number }) => number > 0)
+    .map(({ outcome, number }) => `${count(number)} ${outcome}`);
+  return rows.length === 0 ? [] : [`${count(rows.length)} ${level}: ${parts.join(', ')}`];
+}
+
+const tones = {
+  conformant: 'good',
+  nonconformant: 'bad',
+  incomplete: 'unsure',
+} as const satisfies Record<RunRecord['verdict'], Tone>;
+
+/** Colour of the verdict: known failures alone only warn. */
+function toneOf({ verdict, baseline }: RunRecord): Tone {
+  if (baseline === undefined || (baseline.wrong.length === 0 && baseline.verdict === verdict))
+    return tones[verdict];
+  return baseline.wrong.length > 0 || baseline.verdict === 'nonconformant' ? 'bad' : 'warning';
+}
+
+/** Lines that a sentence of the conclusion may take. The more it would take, the fewer ids it names. */
+const MAX_LINES = 2;
+const NAMED_IDS = [6, 3, 1] as const;
+
+/** The verdict, what it rests on, and what to do next: the last lines of the report. */
+function verdictLines(record: RunRecord, paint: Paint, width: number): readonly string[] {
+  const versions = NAMED_IDS.map((most) =>
+    conclusion(record, most).map((sentence) => hanging(printable(sentence, MAX_SENTENCE), width)),
+  );
+  const [headline = [], ...rest] = versions[0]!.map(
+    (_, at) => versions.find((version) => version[at]!.length <= MAX_LINES)?.[at] ?? versions.at(-1)![at]!,
+  );
+  const step = nextStep(record);
+  return [
+    '',
+    ...headline.map((line) => paint('loud', paint(toneOf(record), line))),
+    ...rest.flat(),
+    ...(step === undefined
+      ? []
+      : 'command' in step
+        ? commandLines('next: ', step.command)
+        : hanging(`next: ${step.words}`, width)),
+  ];
 }

@@ -3,12 +3,11 @@ import { test } from 'node:test';
 import { stripVTControlCharacters } from 'node:util';
 import * as fc from 'fast-check';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { anyPair } from './any-pair.ts';
-import { hostileText } from './any-record.ts';
-import { renderDiffConsole } from './diff-console.ts';
+import { renderDiffConsole } from './diff-reports.ts';
 import { changeKinds, compare } from './diff.ts';
-import { columns } from './printable.ts';
-import { earlierRecord, sampleRecord } from './sample-record.ts';
+import { anyPair, hostileText } from './testing/arbitraries.ts';
+import { earlierRecord, sampleRecord } from './testing/records.ts';
+import { columns } from './text.ts';
 
 const plain = { color: false, width: 160 };
 const rendered = (before: RunRecord, after: RunRecord, options = plain) =>

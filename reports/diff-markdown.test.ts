@@ -2,14 +2,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
-import { anyPair } from './any-pair.ts';
-import { renderDiffJson } from './diff-json.ts';
-import { renderDiffMarkdown } from './diff-markdown.ts';
-import { changesOf, compare } from './diff.ts';
-import { hostileMarkdown } from './hostile-markdown.ts';
-import { markdownNodes, textOf } from './markdown-nodes.ts';
-import { printable } from './printable.ts';
-import { earlierRecord, sampleRecord } from './sample-record.ts';
+import { renderDiffJson, renderDiffMarkdown } from './diff-reports.ts';
+import { compare } from './diff.ts';
+import { anyPair, hostileMarkdown } from './testing/arbitraries.ts';
+import { markdownNodes, textOf } from './testing/parsers.ts';
+import { earlierRecord, sampleRecord } from './testing/records.ts';
+import { printable } from './text.ts';
 
 test('the comparison of the samples is as it was written down', () => {
   matchesSnapshot(
@@ -33,7 +31,7 @@ test('no text of a record becomes anything but text or code, and every change is
       const titles = nodes.filter(({ type }) => type === 'heading').map(textOf);
       assert.equal(
         titles.filter((title) => /^[✗!]/.test(title)).length,
-        changesOf(comparison, 'newlyFailing').length,
+        comparison.changes.filter(({ kind }) => kind === 'newlyFailing').length,
       );
       const named = new Set(
         nodes.filter(({ type }) => type === 'inlineCode').map(({ value }) => value?.trim()),

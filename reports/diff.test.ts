@@ -2,10 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { anyPair } from './any-pair.ts';
-import { hostileText } from './any-record.ts';
 import { changeKinds, compare, isLoss, isRegression, type ChangeKind, type Tendency } from './diff.ts';
-import { sampleRecord } from './sample-record.ts';
+import { anyPair, hostileText } from './testing/arbitraries.ts';
+import { sampleRecord } from './testing/records.ts';
 
 type Outcome = RequirementResult['outcome'];
 

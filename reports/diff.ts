@@ -1,6 +1,8 @@
 import type { Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { count } from './text.ts';
+import { shortened } from './verdict.ts';
 
-/** What became of a requirement between two runs, in the order in which it is told. */
+/** What became of a requirement between two runs, in the order of the reports. */
 export const changeKinds = {
   newlyFailing: 'newly failing',
   noLongerVerified: 'no longer verified',
@@ -14,7 +16,7 @@ export const changeKinds = {
 
 export type ChangeKind = keyof typeof changeKinds;
 
-/** A requirement in both runs; one of the two is missing where a run does not have it. */
+/** A requirement in two runs; `before` or `after` is missing where that run does not have it. */
 export interface Change {
   readonly kind: ChangeKind;
   readonly id: string;
@@ -24,13 +26,11 @@ export interface Change {
 }
 
 /**
- * What the second run says of the first:
- *
  * - `regression`: a required requirement passed before and fails now
- * - `less verified`: none does, but a required one that passed before was not judged now, or is gone:
- *   it may be broken, and nobody would know
- * - `no regression`: neither. What failed before, or was not judged, may fail now: that is no
- *   regression, as nobody knows it to have been better
+ * - `less verified`: none does, but a required one that passed before was not judged now, or is gone.
+ *   It may be broken, and nobody would know
+ * - `no regression`: neither. What failed before, or was not judged, may fail now: nobody knows it to
+ *   have been better
  */
 export type Tendency = 'regression' | 'less verified' | 'no regression';
 
@@ -38,21 +38,32 @@ export interface Comparison {
   readonly tendency: Tendency;
   readonly before: RunRecord;
   readonly after: RunRecord;
-  /** Every requirement of either run once, in the order of the second; those that are gone come last. */
+  /** Every requirement of either run once, in the order of the second run; those that are gone come last. */
   readonly changes: readonly Change[];
-  /** Why the two runs may differ beside what the target does, in sentences. */
+  /** Why the two runs may differ although the target does not, in sentences. */
   readonly caveats: readonly string[];
 }
 
-/** Holds a run against an earlier one. Ids are unique in each. */
+/** Compares a run with an earlier one. Ids are unique in each. */
 export function compare(before: RunRecord, after: RunRecord): Comparison {
   const earlier = new Map(before.requirements.map((result) => [result.id, result]));
   const kept = new Set(after.requirements.map(({ id }) => id));
+  const gone = before.requirements.filter(({ id }) => !kept.has(id));
   const changes = [
     ...after.requirements.map((result) => changeOf(earlier.get(result.id), result)),
-    ...before.requirements.filter(({ id }) => !kept.has(id)).map(goneFrom),
+    ...gone.map((result): Change => ({
+      kind: 'removed',
+      id: result.id,
+      level: result.level,
+      before: result,
+    })),
   ];
-  return { tendency: tendencyOf(changes), before, after, changes, caveats: caveatsOf(before, after) };
+  const tendency = changes.some(isRegression)
+    ? 'regression'
+    : changes.some(isLoss)
+      ? 'less verified'
+      : 'no regression';
+  return { tendency, before, after, changes, caveats: caveatsOf(before, after) };
 }
 
 /** Whether a required requirement passed before and fails now. */
@@ -66,14 +77,14 @@ export function isLoss({ kind, level, before }: Change): boolean {
   return isOpen && level === 'required' && before?.outcome === 'passed';
 }
 
-/** Changes of a kind. */
-export function changesOf({ changes }: Comparison, wanted: ChangeKind): readonly Change[] {
-  return changes.filter(({ kind }) => kind === wanted);
-}
-
-/** `2026-01-15T10:40:00.000Z, http://127.0.0.1/, seed 7, 100 cases, ib-conformance 0.1.0` */
-export function runName({ startedAt, target, seed, cases, version }: RunRecord): string {
-  return `${startedAt}, ${target}, seed ${seed}, ${cases} cases, ib-conformance ${version}`;
+/** The changes of each kind but `unchanged`, in the order of the reports. */
+export function changesByKind({
+  changes,
+}: Comparison): readonly (readonly [ChangeKind, readonly Change[]])[] {
+  return (Object.keys(changeKinds) as ChangeKind[])
+    .filter((kind) => kind !== 'unchanged')
+    .map((kind) => [kind, changes.filter((change) => change.kind === kind)] as const)
+    .filter(([, ofKind]) => ofKind.length > 0);
 }
 
 type Standing = 'good' | 'bad' | 'open';
@@ -91,57 +102,74 @@ function changeOf(before: RequirementResult | undefined, after: RequirementResul
     : { kind: kinds[standingOf(before)][standingOf(after)], id, level, before, after };
 }
 
-function goneFrom(before: RequirementResult): Change {
-  return { kind: 'removed', id: before.id, level: before.level, before };
-}
-
 function standingOf({ outcome, level }: RequirementResult): Standing {
-  switch (outcome) {
-    case 'passed':
-      return 'good';
-    case 'failed':
-      return 'bad';
-    case 'observed':
-      return level === 'observed' ? 'good' : 'open';
-    case 'inconclusive':
-    case 'excluded':
-    case 'broken':
-      return 'open';
-  }
-}
-
-function tendencyOf(changes: readonly Change[]): Tendency {
-  if (changes.some(isRegression)) return 'regression';
-  return changes.some(isLoss) ? 'less verified' : 'no regression';
+  if (outcome === 'failed') return 'bad';
+  return outcome === 'passed' || (outcome === 'observed' && level === 'observed') ? 'good' : 'open';
 }
 
 function caveatsOf(before: RunRecord, after: RunRecord): readonly string[] {
-  const differ = (part: 'target' | 'partner' | 'version' | 'cases') => before[part] !== after[part];
-  return [
-    ...(differ('target') ? ['The two runs drove different targets.'] : []),
-    ...(differ('partner') ? ['The two runs called as different partners.'] : []),
-    ...(differ('version')
-      ? [
-          'The two runs were made by different versions of ib-conformance: one may check what the other does not.',
-        ]
-      : []),
-    ...(differ('cases')
-      ? [`The first run looked at ${before.cases} inputs of a requirement, the second at ${after.cases}.`]
-      : []),
-    ...(before.seed === after.seed
-      ? []
-      : ['The seeds differ: what newly fails may have failed before, on inputs that were not drawn.']),
-    ...(isPart(before)
-      ? ['The first run was to check a part of the catalogue only (--suite, --only, --replay).']
-      : []),
-    ...(isPart(after)
-      ? ['The second run was to check a part of the catalogue only (--suite, --only, --replay).']
-      : []),
-    ...(before.interrupted ? ['The first run was interrupted.'] : []),
-    ...(after.interrupted ? ['The second run was interrupted.'] : []),
+  const differ = (part: 'target' | 'partner' | 'version' | 'cases' | 'seed') => before[part] !== after[part];
+  const isPart = ({ selection }: RunRecord) =>
+    selection !== undefined && (!selection.whole || selection.replay !== undefined);
+  const part = 'run was to check a part of the catalogue only (--suite, --only, --replay).';
+  const caveats: readonly (readonly [applies: boolean, caveat: string])[] = [
+    [differ('target'), 'The two runs drove different targets.'],
+    [differ('partner'), 'The two runs called as different partners.'],
+    [
+      differ('version'),
+      'The two runs were made by different versions of ib-conformance: one may check what the other does not.',
+    ],
+    [
+      differ('cases'),
+      `The first run looked at ${before.cases} inputs of a requirement, the second at ${after.cases}.`,
+    ],
+    [
+      differ('seed'),
+      'The seeds differ: what newly fails may have failed before, on inputs that were not drawn.',
+    ],
+    [isPart(before), `The first ${part}`],
+    [isPart(after), `The second ${part}`],
+    [before.interrupted, 'The first run was interrupted.'],
+    [after.interrupted, 'The second run was interrupted.'],
   ];
+  return caveats.flatMap(([applies, caveat]) => (applies ? [caveat] : []));
 }
 
-function isPart({ selection }: RunRecord): boolean {
-  return selection !== undefined && (!selection.whole || selection.replay !== undefined);
+/** How many ids a sentence names; the rest it counts. */
+const MAX_IDS = 6;
+
+/**
+ * What a comparison comes to, in sentences: whether the target got worse and in what, then how many
+ * requirements changed in which way.
+ *
+ * The sentences hold ids as the records have them: escape them for where they go.
+ */
+export function diffConclusion(comparison: Comparison): readonly [string, ...string[]] {
+  const { changes, tendency, before } = comparison;
+  const ids = (chosen: readonly Change[]) =>
+    shortened(
+      chosen.map(({ id }) => id),
+      MAX_IDS,
+    ).join(', ');
+  const losses = changes.filter(isLoss);
+  const passedBefore = before.requirements.some(
+    ({ level, outcome }) => level === 'required' && outcome === 'passed',
+  );
+  const headlines = {
+    regression: `regression: required, passed before and failing now: ${ids(changes.filter(isRegression))}`,
+    'less verified': 'less verified: nothing that is required and passed before is known to fail',
+    'no regression': passedBefore
+      ? 'no regression: all that is required and passed before passes now'
+      : 'no regression: nothing that is required passed before',
+  } as const satisfies Record<Tendency, string>;
+  const unchanged = changes.filter(({ kind }) => kind === 'unchanged').length;
+  const numbers = [
+    ...changesByKind(comparison).map(([kind, { length }]) => `${count(length)} ${changeKinds[kind]}`),
+    ...(unchanged === 0 ? [] : [`${count(unchanged)} unchanged`]),
+  ];
+  return [
+    headlines[tendency],
+    ...(losses.length === 0 ? [] : [`required, passed before and not judged now: ${ids(losses)}`]),
+    `requirements: ${numbers.length === 0 ? 'none in either run' : numbers.join(', ')}`,
+  ];
 }

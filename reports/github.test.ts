@@ -4,10 +4,10 @@ import * as fc from 'fast-check';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
-import { anyRecord, hostileText } from './any-record.ts';
 import { renderGithub } from './github.ts';
-import { printable } from './printable.ts';
-import { sampleRecord } from './sample-record.ts';
+import { anyRecord, hostileText } from './testing/arbitraries.ts';
+import { sampleRecord } from './testing/records.ts';
+import { printable } from './text.ts';
 
 test('the report of the sample is as it was written down', () => {
   matchesSnapshot(new URL('github.golden.txt', import.meta.url), renderGithub(sampleRecord));

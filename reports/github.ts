@@ -1,32 +1,31 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { conclusion } from './conclusion.ts';
-import { factLines, factsOf } from './facts.ts';
-import { printable } from './printable.ts';
+import { factLines, factsOf } from './results.ts';
+import { printable } from './text.ts';
+import { conclusion } from './verdict.ts';
 
-/** Annotations of a kind that GitHub shows of a step; further ones are lost. */
-const MOST_SHOWN = 10;
-
+/** Annotations of a kind that GitHub shows of a step. It drops further ones. */
+const MAX_SHOWN = 10;
 /** Annotations of what is wrong with a baseline, at most. */
-const MOST_WRONG = 3;
-
+const MAX_WRONG = 3;
 /** Columns of an id, and of a sentence, at most. */
-const MOST_ID = 300;
-const MOST_SENTENCE = 2_000;
+const MAX_ID = 300;
+const MAX_SENTENCE = 2_000;
 
-/** What stands in an annotation, in this order; the rest is in the other reports. */
-const told: ReadonlySet<string> = new Set(
+/** What an annotation says; the rest is in the other reports. */
+const labels: ReadonlySet<string> = new Set(
   'title known aspect expected actual reason error request replay bug'.split(' ').concat('mended by'),
 );
 
+type Kind = 'error' | 'warning' | 'notice';
+
 /**
- * Commands to GitHub Actions, a line each: an error for each required requirement that failed and for
- * our own bugs, a warning for what is recommended and failed, and for what could not be judged, and
- * what the run comes to as a notice. What is wrong with the baseline is an error, what it knows a warning. GitHub shows ten of a kind: the weightiest come first, and the
- * tenth counts the rest.
+ * Commands to GitHub Actions, a line each: an error for what fails the run and for our own bugs, a
+ * warning for what is known, or only recommended, or could not be judged, and the conclusion as a
+ * notice. GitHub shows ten of a kind: the most important come first, and the tenth counts the rest.
  */
 export function renderGithub(record: RunRecord): string {
-  const { requirements } = record;
+  const { requirements, baseline, diagnosis = [] } = record;
   const at = (level: RequirementResult['level'], outcome: RequirementResult['outcome']) =>
     requirements.filter(
       (result) => result.level === level && result.outcome === outcome && !isKnownFailure(result),
@@ -39,30 +38,22 @@ export function renderGithub(record: RunRecord): string {
     ...at('recommended', 'inconclusive'),
     ...requirements.filter(isKnownFailure),
   ];
-  const wrong = wrongWords(record);
+  const allWrong = baseline?.wrong ?? [];
+  const wrong = allWrong.length > MAX_WRONG ? [allWrong.join('; ')] : allWrong;
   const [headline, ...rest] = conclusion(record);
-  const suspicions = (record.diagnosis ?? []).map(({ fault, what }) => `looks like ${fault}: ${what}`);
-  return [
-    ...wrong.map((words) => command('error', 'baseline', [printable(words, MOST_SENTENCE)])),
-    ...annotations('error', record, errors, MOST_SHOWN - wrong.length),
-    ...annotations('warning', record, warnings, MOST_SHOWN),
+  const remarks = [...rest, ...diagnosis.map(({ fault, what }) => `looks like ${fault}: ${what}`)];
+  const lines = [
+    ...wrong.map((words) => command('error', 'baseline', [printable(words, MAX_SENTENCE)])),
+    ...annotations('error', record, errors, MAX_SHOWN - wrong.length),
+    ...annotations('warning', record, warnings, MAX_SHOWN),
     command(
       'notice',
-      `ib-conformance: ${printable(headline, MOST_SENTENCE)}`,
-      sentences([...rest, ...suspicions]),
+      `ib-conformance: ${printable(headline, MAX_SENTENCE)}`,
+      remarks.length === 0 ? ['all was verified'] : remarks.map((text) => printable(text, MAX_SENTENCE)),
     ),
-  ]
-    .map((line) => `${line}\n`)
-    .join('');
+  ];
+  return `${lines.join('\n')}\n`;
 }
-
-/** What is wrong with the baseline, which fails the run; more of it than leaves room for others in one. */
-function wrongWords({ baseline }: RunRecord): readonly string[] {
-  const wrong = baseline?.wrong ?? [];
-  return wrong.length > MOST_WRONG ? [wrong.join('; ')] : wrong;
-}
-
-type Kind = 'error' | 'warning' | 'notice';
 
 function annotations(
   kind: Kind,
@@ -71,18 +62,15 @@ function annotations(
   most: number,
 ): readonly string[] {
   const shown = results.length > most ? results.slice(0, most - 1) : results;
-  const more = results.slice(shown.length).map(({ id }) => printable(id, MOST_ID));
+  const more = results.slice(shown.length).map(({ id }) => printable(id, MAX_ID));
   return [
-    ...shown.map((result) =>
-      command(
-        kind,
-        titleOf(result),
-        factLines(factsOf(record, result).filter(({ label }) => told.has(label))),
-      ),
-    ),
+    ...shown.map((result) => {
+      const facts = factsOf(record, result).filter(({ label }) => labels.has(label));
+      return command(kind, titleOf(result), factLines(facts));
+    }),
     ...(more.length === 0
       ? []
-      : [command(kind, `${more.length} more`, [printable(more.join(', '), MOST_SENTENCE)])]),
+      : [command(kind, `${more.length} more`, [printable(more.join(', '), MAX_SENTENCE)])]),
   ];
 }
 
@@ -90,23 +78,13 @@ function annotations(
 function titleOf(result: RequirementResult): string {
   const { id, level, outcome } = result;
   const known = isKnownFailure(result) ? 'known, ' : '';
-  return `${known}${level === 'required' ? '' : `${level}, `}${outcome}: ${printable(id, MOST_ID)}`;
+  return `${known}${level === 'required' ? '' : `${level}, `}${outcome}: ${printable(id, MAX_ID)}`;
 }
 
-const sentences = (texts: readonly string[]) =>
-  texts.length === 0 ? ['all was verified'] : texts.map((text) => printable(text, MOST_SENTENCE));
-
-/** A workflow command: one line, whatever is in it. */
+/** A workflow command on one line, with the escapes that GitHub decodes again. */
 function command(kind: Kind, title: string, lines: readonly string[]): string {
-  return `::${kind} title=${property(title)}::${data(lines.join('\n'))}`;
-}
-
-/** What GitHub decodes again in the message of a command. */
-function data(text: string): string {
-  return text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
-}
-
-/** And in a property of one. */
-function property(text: string): string {
-  return data(text).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  const escaped = (text: string) =>
+    text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');
+  const property = escaped(title).replaceAll(':', '%3A').replaceAll(',', '%2C');
+  return `::${kind} title=${property}::${escaped(lines.join('\n'))}`;
 }

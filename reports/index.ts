@@ -1,27 +1,24 @@
 import { renderBadge } from './badge.ts';
 import { renderConsole } from './console.ts';
-import { renderDiffConsole } from './diff-console.ts';
-import { renderDiffJson } from './diff-json.ts';
-import { renderDiffMarkdown } from './diff-markdown.ts';
+import { renderDiffConsole, renderDiffJson, renderDiffMarkdown } from './diff-reports.ts';
 import type { Comparison } from './diff.ts';
+import type { comparisonFormats, Report, ReportName, transcriptFormats } from './formats.ts';
 import { renderGithub } from './github.ts';
 import { renderHtml } from './html/page.ts';
 import { renderJson } from './json.ts';
 import { renderJunit } from './junit.ts';
 import { renderMarkdown } from './markdown.ts';
-import type { comparisonFormats, Report, ReportName, transcriptFormats } from './formats.ts';
 
 export { compare, type Comparison } from './diff.ts';
 export type { ReportName, ReportOptions } from './formats.ts';
 export { narrowedBy, ONLY_WHOLE, unfitForBadge } from './badge.ts';
 export { renderCheckup } from './checkup.ts';
-export { renderJson } from './json.ts';
+export { renderJson, renderLine } from './json.ts';
 export { renderPlan } from './plan.ts';
 export { renderProgress } from './progress.ts';
-export { renderVerdict } from './verdict-line.ts';
-export { renderLine } from './ndjson.ts';
+export { renderVerdict } from './verdict.ts';
 
-/** Every format by name. The keys are the command line's choices. */
+/** Every format of a report. */
 export const reports = {
   console: { what: 'text for people, on a terminal or in a CI log', render: renderConsole },
   html: { what: 'one page to read in a browser: findings, matrix, latencies', render: renderHtml },

@@ -10,11 +10,11 @@ import type { RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { xmlErrors } from '../schemas/xml-errors.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
-import { anyRecord, hostileText } from './any-record.ts';
-import { bySuite } from './by-suite.ts';
 import { renderJunit } from './junit.ts';
-import { printable } from './printable.ts';
-import { sampleRecord } from './sample-record.ts';
+import { bySuite } from './results.ts';
+import { anyRecord, hostileText } from './testing/arbitraries.ts';
+import { sampleRecord } from './testing/records.ts';
+import { printable } from './text.ts';
 
 const schema = readFileSync(new URL('junit.xsd', import.meta.url), 'utf8');
 

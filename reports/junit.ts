@@ -1,16 +1,15 @@
-import type { Failed, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { element, xmlDocument, type XmlElement } from '../schemas/xml.ts';
-import { bySuite } from './by-suite.ts';
-import { factLines, factsOf } from './facts.ts';
-import { printable } from './printable.ts';
+import { bySuite, factLines, factsOf, wordsOf } from './results.ts';
+import { printable } from './text.ts';
 
 /** Columns of a name, and of a message, at most. */
-const MOST_NAME = 300;
-const MOST_MESSAGE = 1_300;
+const MAX_NAME = 300;
+const MAX_MESSAGE = 1_300;
 
 /** The element that an outcome makes of a test case; undefined where the case alone says it. */
-const ofOutcomes = {
+const elementNames = {
   passed: undefined,
   failed: 'failure',
   inconclusive: 'error',
@@ -19,110 +18,83 @@ const ofOutcomes = {
   observed: 'skipped',
 } as const satisfies Record<RequirementResult['outcome'], string | undefined>;
 
-/** The same of a result: a failure that the baseline knows does not fail the run. */
-const elementOf = (result: RequirementResult) =>
-  isKnownFailure(result) ? 'skipped' : ofOutcomes[result.outcome];
-
 /**
  * The record as JUnit: a suite is a test suite, a requirement a test case. What could not be judged is
- * an error, so that no reader takes it for passed; what is wrong with the baseline is a failure of its own,
- * as it fails the run. Valid against the schema that Jenkins has for them.
+ * an error, so that no reader takes it for passed. A failure that the baseline knows is skipped, and
+ * what is wrong with the baseline is a failure, as it fails the run. Valid against Jenkins' schema.
  *
- * The outermost element has no counts: the schema knows none of skipped cases there, and readers take
+ * The outermost element has no counts: the schema has none of skipped cases there, and readers take
  * what the counts leave over for passed.
  */
 export function renderJunit(record: RunRecord): string {
-  const suites = [...bySuite(record.requirements)];
+  const wrong = record.baseline?.wrong ?? [];
+  const suites = [...bySuite(record.requirements)].map(([name, rows]) =>
+    suiteOf(record, printable(name, MAX_NAME), (suite) => rows.map((row) => caseOf(record, suite, row))),
+  );
+  const baseline = () => wrong.map((words, at) => baselineCase(words, at + 1));
   return xmlDocument(
     element('testsuites', { name: 'ib-conformance' }, [
-      ...suites.map(([suite, rows]) => suiteOf(record, suite, rows)),
-      ...baselineSuite(record),
+      ...suites,
+      ...(wrong.length === 0 ? [] : [suiteOf(record, 'baseline', baseline)]),
     ]),
   );
 }
 
-function suiteOf(record: RunRecord, suite: string, rows: readonly RequirementResult[]): XmlElement {
-  const name = printable(suite, MOST_NAME);
-  return element(
-    'testsuite',
-    { name, ...countsOf(rows), time: '0', timestamp: printable(record.startedAt, MOST_NAME) },
-    [element('properties', {}, propertiesOf(record)), ...rows.map((row) => caseOf(record, name, row))],
-  );
-}
-
-/** The run may fail of its baseline alone: then there is a failure to see. */
-function baselineSuite(record: RunRecord): readonly XmlElement[] {
-  const wrong = record.baseline?.wrong ?? [];
-  if (wrong.length === 0) return [];
-  const counts = { tests: wrong.length, failures: wrong.length, errors: 0, skipped: 0 };
-  const cases = wrong.map((words, at) => {
-    const message = printable(words, MOST_MESSAGE);
-    return element(
-      'testcase',
-      { classname: 'ib-conformance.baseline', name: `baseline ${at + 1}`, time: '0' },
-      [element('failure', { type: 'baseline', message }, [message])],
-    );
-  });
-  return [
-    element(
-      'testsuite',
-      { name: 'baseline', ...counts, time: '0', timestamp: printable(record.startedAt, MOST_NAME) },
-      [element('properties', {}, propertiesOf(record)), ...cases],
-    ),
-  ];
-}
-
-function countsOf(rows: readonly RequirementResult[]) {
-  const having = (wanted: string) => rows.filter((row) => elementOf(row) === wanted).length;
-  return {
-    tests: rows.length,
+function suiteOf(
+  record: RunRecord,
+  name: string,
+  casesOf: (suite: string) => readonly XmlElement[],
+): XmlElement {
+  const { target, partner, seed, version, verdict } = record;
+  const all = { verdict, target, partner, seed, 'ib-conformance': version };
+  const properties = Object.entries(all)
+    .filter(([, value]) => value !== undefined)
+    .map(([key, value]) => element('property', { name: key, value: printable(String(value), MAX_NAME) }));
+  const cases = casesOf(name);
+  const having = (wanted: string) =>
+    cases.filter(({ children: [child] }) => typeof child === 'object' && child.name === wanted).length;
+  const counts = {
+    tests: cases.length,
     failures: having('failure'),
     errors: having('error'),
     skipped: having('skipped'),
   };
+  const timestamp = printable(record.startedAt, MAX_NAME);
+  return element('testsuite', { name, ...counts, time: '0', timestamp }, [
+    element('properties', {}, properties),
+    ...cases,
+  ]);
 }
 
-function propertiesOf(record: RunRecord): readonly XmlElement[] {
-  const { target, partner, seed, version, verdict } = record;
-  const all = { verdict, target, partner, seed, 'ib-conformance': version };
-  return Object.entries(all).flatMap(([name, value]) =>
-    value === undefined ? [] : [element('property', { name, value: printable(String(value), MOST_NAME) })],
-  );
+/** The run may fail because of its baseline alone: then there is a failure to see. */
+function baselineCase(words: string, number: number): XmlElement {
+  const message = printable(words, MAX_MESSAGE);
+  const attributes = { classname: 'ib-conformance.baseline', name: `baseline ${number}`, time: '0' };
+  return element('testcase', attributes, [element('failure', { type: 'baseline', message }, [message])]);
 }
 
 /** Jenkins shows what stands before the last dot of a class name as its package. */
 function caseOf(record: RunRecord, suite: string, result: RequirementResult): XmlElement {
-  const subject = { classname: `ib-conformance.${suite}`, name: printable(result.id, MOST_NAME), time: '0' };
-  const name = elementOf(result);
+  const { outcome, level, id } = result;
+  const isKnown = isKnownFailure(result);
+  const subject = { classname: `ib-conformance.${suite}`, name: printable(id, MAX_NAME), time: '0' };
+  const name = isKnown ? 'skipped' : elementNames[outcome];
   if (name === undefined) return element('testcase', subject);
+  const attributes = {
+    type: level === 'recommended' ? `${outcome}, recommended` : outcome,
+    message: printable(messageOf(result), MAX_MESSAGE),
+  };
   const text = factLines(factsOf(record, result)).join('\n');
-  const attributes = { type: typeOf(result), message: printable(messageOf(result), MOST_MESSAGE) };
   return element('testcase', subject, [
-    element(name, attributes, name === 'skipped' && !isKnownFailure(result) ? [] : [text]),
+    element(name, attributes, name === 'skipped' && !isKnown ? [] : [text]),
   ]);
 }
 
-function typeOf(result: RequirementResult): string {
-  return result.level === 'recommended' ? `${result.outcome}, recommended` : result.outcome;
-}
-
 function messageOf(result: RequirementResult): string {
-  switch (result.outcome) {
-    case 'passed':
-      return '';
-    case 'failed':
-      return `${remarkOn(result)}${result.aspect}: expected ${result.expected}, actual ${result.actual}`;
-    case 'inconclusive':
-    case 'excluded':
-      return `${result.reason}: ${result.words}`;
-    case 'observed':
-    case 'broken':
-      return result.words;
-  }
-}
-
-/** Why a failure is milder than it looks. */
-function remarkOn(result: Failed): string {
-  if (result.baseline !== undefined) return `known failure: ${result.baseline}: `;
-  return result.level === 'required' ? '' : `${result.level}, this only warns: `;
+  if (result.outcome === 'broken') return result.words;
+  if (result.outcome !== 'failed') return wordsOf(result);
+  const { baseline, level, aspect, expected, actual } = result;
+  const warning = level === 'required' ? '' : `${level}, this only warns: `;
+  const remark = baseline === undefined ? warning : `known failure: ${baseline}: `;
+  return `${remark}${aspect}: expected ${expected}, actual ${actual}`;
 }

@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { hostileMarkdown } from './hostile-markdown.ts';
-import { markdownNodes, textOf } from './markdown-nodes.ts';
 import { cell, code, fenced, prose } from './markdown-text.ts';
-import { printable } from './printable.ts';
+import { hostileMarkdown } from './testing/arbitraries.ts';
+import { markdownNodes, textOf } from './testing/parsers.ts';
+import { printable } from './text.ts';
 
 const texts: readonly (readonly [text: string, shown: string])[] = [
   ['A user of the caller’s IB (required): 200, "yes"', 'A user of the caller’s IB (required): 200, "yes"'],

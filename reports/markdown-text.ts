@@ -1,8 +1,8 @@
-import { printable } from './printable.ts';
+import { printable } from './text.ts';
 
 /**
- * Texts of a record as GitHub's Markdown. What could become a link, a mention, an emoji, a heading,
- * math or HTML there stands in code, where nothing of it does. All come out as one line.
+ * Texts of a record as GitHub's Markdown, each on one line. What could become a link, a mention, an
+ * emoji, a heading, math or HTML stands in code, where none of that happens.
  */
 
 /** Prose that reads the same in Markdown, once its underscores are escaped. */
@@ -19,10 +19,9 @@ export function code(text: string, most: number): string {
   return isPadded ? `${ticks} ${shown} ${ticks}` : ticks + shown + ticks;
 }
 
-/** Text in code, in a cell of a table, which a stroke would end. */
-export function cell(text: string, most: number): string {
-  return code(text.replaceAll('|', String.raw`\u{7c}`), most);
-}
+/** Text in code, in a cell of a table, which a `|` would end. */
+export const cell = (text: string, most: number): string =>
+  code(text.replaceAll('|', String.raw`\u{7c}`), most);
 
 /** Prose as it is where it is plain, in code where it is not; never at the beginning of a line. */
 export function prose(text: string, most: number): string {
@@ -40,4 +39,42 @@ export function fenced(language: 'text' | 'sh', lines: readonly string[]): strin
 function fenceFor(text: string, least: number): string {
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   return '`'.repeat(Math.max(least, longest + 1));
+}
+
+/** A piece of a text that must not get too long. */
+export interface Block {
+  readonly text: string;
+  /** Whether it may be left out where there is no room. */
+  readonly isOptional?: boolean;
+}
+
+/**
+ * Blocks of Markdown with a blank line between them. Where all of them would take more than `most`
+ * bytes, the last optional ones are left out, and a last line says how many.
+ */
+export function fit(blocks: readonly Block[], most: number): string {
+  const whole = joined(blocks);
+  if (Buffer.byteLength(whole) <= most) return whole;
+  const closing = (left: number) => ({
+    text: `${left} more would not fit here: the json report has them all.`,
+  });
+  let room =
+    most - Buffer.byteLength(joined([...blocks.filter((block) => !block.isOptional), closing(99_999)]));
+  let isFull = false;
+  const kept = blocks.filter(({ text, isOptional }) => {
+    if (!isOptional) return true;
+    room -= Buffer.byteLength(text) + 2;
+    isFull ||= room < 0;
+    return !isFull;
+  });
+  return joined([...kept, closing(blocks.length - kept.length)]);
+}
+
+/** Items of a list follow each other line by line. */
+function joined(blocks: readonly Block[]): string {
+  const isItem = (block: Block | undefined) => block?.text.startsWith('- ') === true;
+  return blocks
+    .map((block, at) => block.text + (isItem(block) && isItem(blocks[at + 1]) ? '\n' : '\n\n'))
+    .join('')
+    .replace(/\n\n$/, '\n');
 }

@@ -2,12 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
-import { anyRecord } from './any-record.ts';
-import { hostileMarkdown } from './hostile-markdown.ts';
-import { markdownNodes, textOf } from './markdown-nodes.ts';
 import { renderMarkdown } from './markdown.ts';
-import { printable } from './printable.ts';
-import { sampleRecord } from './sample-record.ts';
+import { anyRecord, hostileMarkdown } from './testing/arbitraries.ts';
+import { markdownNodes, textOf } from './testing/parsers.ts';
+import { sampleRecord } from './testing/records.ts';
+import { printable } from './text.ts';
 
 test('the report of the sample is as it was written down', () => {
   matchesSnapshot(new URL('markdown.golden.txt', import.meta.url), renderMarkdown(sampleRecord));

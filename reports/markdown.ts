@@ -1,23 +1,20 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { bySuite } from './by-suite.ts';
-import { conclusion } from './conclusion.ts';
-import { fit, type Block } from './fit.ts';
-import { findingBlock, itemOf, sentenceItem } from './markdown-finding.ts';
-import { cell, code, prose } from './markdown-text.ts';
-import { outcomes } from './marks.ts';
-import { remedyOf } from './remedies.ts';
-import { count, duration, several } from './units.ts';
+import { aligned } from './difference.ts';
+import { cell, code, fenced, fit, prose, type Block } from './markdown-text.ts';
+import { bySuite, factsOf, markOf, MAX_TEXT, outcomes, type Fact } from './results.ts';
+import { count, duration, several } from './text.ts';
+import { conclusion, remedyOf } from './verdict.ts';
 
 /** Bytes at most: GitHub takes 1 MiB (1,048,576) for the summary of a step. */
-const MOST_BYTES = 1_000_000;
+const MAX_BYTES = 1_000_000;
 /** Suites of the table at most; the catalogue has fewer. */
-const MOST_SUITES = 40;
-/** Columns of a sentence, and of other texts, at most. */
-const MOST_SENTENCE = 4_000;
-const MOST = 300;
+const MAX_SUITES = 40;
+/** Columns of a sentence, and of an id or a name, at most. */
+const MAX_SENTENCE = 4_000;
+const MAX_NAME = 300;
 
-const marks = { conformant: '✅', nonconformant: '❌', incomplete: '❓' } as const satisfies Record<
+const verdictMarks = { conformant: '✅', nonconformant: '❌', incomplete: '❓' } as const satisfies Record<
   RunRecord['verdict'],
   string
 >;
@@ -26,25 +23,28 @@ const marks = { conformant: '✅', nonconformant: '❌', incomplete: '❓' } as 
 export function renderMarkdown(record: RunRecord): string {
   const { requirements } = record;
   const having = (wanted: RequirementResult['outcome']) =>
-    byWeight(requirements.filter(({ outcome }) => outcome === wanted));
+    (['required', 'recommended', 'observed'] as const).flatMap((level) =>
+      requirements.filter((result) => result.level === level && result.outcome === wanted),
+    );
   const failed = having('failed');
-  const isNew = (result: RequirementResult) => !isKnownFailure(result);
+  const finding = (result: RequirementResult) => findingBlock(record, result);
   return fit(
     [
       ...headBlocks(record),
-      ...section('Failed', failed.filter(isNew), (result) => findingBlock(record, result)),
-      ...section('Known failures', failed.filter(isKnownFailure), (result) => findingBlock(record, result)),
-      ...section('Broken', having('broken'), (result) => findingBlock(record, result)),
-      ...section('Not judged', having('inconclusive'), openItem),
+      ...section(
+        'Failed',
+        failed.filter((result) => !isKnownFailure(result)),
+        finding,
+      ),
+      ...section('Known failures', failed.filter(isKnownFailure), finding),
+      ...section('Broken', having('broken'), finding),
+      ...section('Not judged', having('inconclusive'), itemOf),
       { text: '### Suites' },
       { text: tableOf(requirements) },
-      ...section('Left out', having('excluded'), openItem),
-      ...section('Observed where the interface is silent', having('observed'), (result) =>
-        result.outcome === 'observed' ? itemOf(result, result.words) : '',
-      ),
+      ...section('Left out', having('excluded'), itemOf),
+      ...section('Observed where the interface is silent', having('observed'), itemOf),
     ],
-    MOST_BYTES,
-    'the json report has them all',
+    MAX_BYTES,
   );
 }
 
@@ -52,31 +52,31 @@ function headBlocks(record: RunRecord): readonly Block[] {
   const { target, partner, seed, version, requests, durationMs, notes, diagnosis = [] } = record;
   const [headline, ...rest] = conclusion(record);
   const run = [
-    `target ${code(target, MOST)}`,
-    ...(partner === undefined ? [] : [`partner ${code(partner, MOST)}`]),
+    `target ${code(target, MAX_NAME)}`,
+    ...(partner === undefined ? [] : [`partner ${code(partner, MAX_NAME)}`]),
     `seed ${seed}`,
     `${several(requests, 'request')} in ${duration(durationMs)}`,
-    `ib-conformance ${code(version, MOST)}`,
+    `ib-conformance ${code(version, MAX_NAME)}`,
   ];
   const items = [
     ...rest.map(sentenceItem),
     ...diagnosis.map(
       ({ fault, what, fit: likeness }) =>
-        `- **looks like** ${code(fault, MOST)}: ${prose(what, MOST)} (fits ${Math.round(likeness * 100)} %)`,
+        `- **looks like** ${code(fault, MAX_NAME)}: ${prose(what, MAX_NAME)} (fits ${Math.round(likeness * 100)} %)`,
     ),
-    ...notes.map((note) => `- **note** ${prose(note, MOST)}`),
+    ...notes.map((note) => `- **note** ${prose(note, MAX_NAME)}`),
   ];
   return [
-    { text: `## ${markOfRun(record)} ${prose(headline, MOST_SENTENCE)}` },
+    { text: `## ${markOfRun(record)} ${prose(headline, MAX_SENTENCE)}` },
     { text: `Run: ${run.join(', ')}` },
-    ...items.map((text) => ({ text, finding: 'note' })),
+    ...items.map((text) => ({ text, isOptional: true })),
   ];
 }
 
-/** By what the exit code says: the baseline may make a run pass, or fail. */
+/** As the exit code: the baseline may make a run pass, or fail. */
 function markOfRun({ verdict, baseline }: RunRecord): string {
-  if (baseline === undefined) return marks[verdict];
-  return baseline.wrong.length > 0 ? marks.nonconformant : marks[baseline.verdict];
+  if (baseline === undefined) return verdictMarks[verdict];
+  return baseline.wrong.length > 0 ? verdictMarks.nonconformant : verdictMarks[baseline.verdict];
 }
 
 /** A heading and what stands under it; nothing where there is nothing. */
@@ -86,27 +86,25 @@ function section(
   textOf: (result: RequirementResult) => string,
 ): readonly Block[] {
   if (results.length === 0) return [];
-  const items = results.map((result) => ({ text: textOf(result), finding: result.id }));
+  const items = results.map((result) => ({ text: textOf(result), isOptional: true }));
   return [{ text: `### ${title} (${count(results.length)})` }, ...items];
 }
 
-function openItem(result: RequirementResult): string {
-  if (result.outcome !== 'inconclusive' && result.outcome !== 'excluded') return '';
-  return itemOf(result, `${result.reason}: ${result.words}`, remedyOf(result.reason));
-}
-
-/** Required ones first, those that are only observed last. */
-function byWeight(results: readonly RequirementResult[]): readonly RequirementResult[] {
-  return (['required', 'recommended', 'observed'] as const).flatMap((level) =>
-    results.filter((result) => result.level === level),
-  );
+/** What was left out, or observed, or could not be judged, as an item of a list. */
+function itemOf(result: RequirementResult): string {
+  const isOpen = result.outcome === 'inconclusive' || result.outcome === 'excluded';
+  const words = 'words' in result ? result.words : '';
+  const remedy = isOpen ? remedyOf(result.reason) : undefined;
+  const mended = remedy === undefined ? '' : ` **Mended by** ${prose(remedy, MAX_TEXT)}`;
+  const said = prose(isOpen ? `${result.reason}: ${words}` : words, MAX_TEXT);
+  return `- ${markOf(result).mark} ${code(result.id, MAX_NAME)} (${result.level}) ${said}${mended}`;
 }
 
 function tableOf(requirements: readonly RequirementResult[]): string {
   const suites = [...bySuite(requirements)];
-  const rows = suites.slice(0, MOST_SUITES).map(([suite, rowsOfIt]) => {
-    const numbers = outcomes.map((wanted) => rowsOfIt.filter(({ outcome }) => outcome === wanted).length);
-    return [cell(suite, MOST), ...numbers.map((number) => (number === 0 ? '' : count(number)))];
+  const rows = suites.slice(0, MAX_SUITES).map(([suite, results]) => {
+    const numbers = outcomes.map((wanted) => results.filter(({ outcome }) => outcome === wanted).length);
+    return [cell(suite, MAX_NAME), ...numbers.map((number) => (number === 0 ? '' : count(number)))];
   });
   const more = suites.length - rows.length;
   return [
@@ -117,4 +115,41 @@ function tableOf(requirements: readonly RequirementResult[]): string {
   ]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
+}
+
+/** `- **failed** auth/user-status/missing`: what a sentence is about is ours, the rest is the record's. */
+export function sentenceItem(sentence: string): string {
+  const end = sentence.indexOf(': ');
+  return `- **${sentence.slice(0, end)}** ${prose(sentence.slice(end + 2), MAX_SENTENCE)}`;
+}
+
+/** Columns of a label in a block of code, and of a line of a comparison. */
+const LABEL_WIDTH = 10;
+const COMPARISON_WIDTH = 110;
+
+const commands: ReadonlySet<string> = new Set(['request', 'replay']);
+const compared: ReadonlySet<string> = new Set(['expected', 'actual']);
+
+/** A failure, or our own bug, in full: one block under a heading of its own. */
+export function findingBlock(record: RunRecord, result: RequirementResult): string {
+  const facts = factsOf(record, result);
+  const warns = markOf(result).tone === 'warning' && !isKnownFailure(result);
+  const lineOf = ({ label, text }: Pick<Fact, 'label' | 'text'>) => label.padEnd(LABEL_WIDTH) + text;
+  const comparison =
+    result.outcome === 'failed' ? aligned(result.expected, result.actual, COMPARISON_WIDTH) : [];
+  const lines = [
+    ...comparison.map(({ of, text }) => ({ label: of === 'mark' ? '' : of, text })),
+    ...facts.filter(({ isExact, label }) => isExact && !compared.has(label) && !commands.has(label)),
+  ].map(lineOf);
+  return [
+    `#### ${markOf(result).mark} ${code(result.id, MAX_NAME)}`,
+    [
+      `- **level** ${result.level}${warns ? ', this only warns' : ''}`,
+      ...facts
+        .filter(({ isExact }) => !isExact)
+        .map(({ label, text }) => `- **${label}** ${prose(text, MAX_TEXT)}`),
+    ].join('\n'),
+    ...(lines.length === 0 ? [] : [fenced('text', lines)]),
+    ...facts.filter(({ label }) => commands.has(label)).map(({ text }) => fenced('sh', [text])),
+  ].join('\n\n');
 }

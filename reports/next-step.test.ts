@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { nextStep } from './next-step.ts';
-import { sampleRecord } from './sample-record.ts';
+import { sampleRecord } from './testing/records.ts';
+import { nextStep } from './verdict.ts';
 
 const counts = { ...sampleRecord.counts, broken: 0 };
 const rows = sampleRecord.requirements;

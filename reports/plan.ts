@@ -1,4 +1,4 @@
-import { count, duration, several } from './units.ts';
+import { count, duration, several } from './text.ts';
 
 /** What a run is expected to take. Times are ms. */
 export interface Plan {

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { hostileText } from './any-record.ts';
-import { columns, padded, printable } from './printable.ts';
+import { hostileText } from './testing/arbitraries.ts';
+import { columns, padded, printable } from './text.ts';
 
 const escapes: readonly (readonly [text: string, shown: string])[] = [
   ['plain ASCII ~', 'plain ASCII ~'],

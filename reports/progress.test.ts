@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { hostileText } from './any-record.ts';
-import { columns } from './printable.ts';
 import { renderProgress, type Progress } from './progress.ts';
+import { hostileText } from './testing/arbitraries.ts';
+import { columns } from './text.ts';
 
 const progress: Progress = {
   done: 12,

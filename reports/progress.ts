@@ -1,5 +1,4 @@
-import { columns, printable } from './printable.ts';
-import { count, duration, several } from './units.ts';
+import { columns, count, duration, printable, several } from './text.ts';
 
 /** How far a run has come. */
 export interface Progress {
@@ -12,7 +11,7 @@ export interface Progress {
   /** Requests sent so far. */
   readonly requests: number;
   readonly elapsedMs: number;
-  /** What is left to do, about. */
+  /** Estimate of what is left. */
   readonly leftMs?: number;
   /** Bounds of the run; Infinity: none. */
   readonly maxRequests: number;
@@ -20,37 +19,34 @@ export interface Progress {
 }
 
 /** An id cut shorter than this says nothing; then the line goes without. */
-const SHORTEST_ID = 12;
+const MIN_ID = 12;
+/** Before this, in ms, the rate means nothing. */
+const TOO_EARLY_MS = 1000;
 
-/** Before this, in ms, nobody can tell how fast it goes. */
-const TOO_EARLY = 1000;
-
-/** One line for a terminal of `width` columns, without a line break; the id gives way first, then the pace. */
+/** One line for a terminal of `width` columns, without a line break. The id is cut first, then the rate. */
 export function renderProgress(progress: Progress, width: number): string {
-  const place = `[${progress.done}/${progress.total}]`;
-  const wide = figuresOf(progress, paceOf(progress));
-  const rest = columns(`${place}  ${wide}`) <= width ? wide : figuresOf(progress, '');
+  const { requests, elapsedMs, requirement, done, total } = progress;
+  const place = `[${done}/${total}]`;
+  const rate = elapsedMs < TOO_EARLY_MS ? '' : `, ${count(Math.round((requests * 1000) / elapsedMs))}/s`;
+  const withRate = figuresOf(progress, rate);
+  const rest = columns(`${place}  ${withRate}`) <= width ? withRate : figuresOf(progress, '');
   const room = width - columns(`${place}   ${rest}`);
-  const id = room < SHORTEST_ID ? '' : ` ${printable(progress.requirement, room)}`;
+  const id = room < MIN_ID ? '' : ` ${printable(requirement, room)}`;
   return printable(`${place}${id}  ${rest}`, width);
 }
 
-function figuresOf(progress: Progress, pace: string): string {
+function figuresOf(progress: Progress, rate: string): string {
   const { requests, maxRequests, elapsedMs, maxDurationMs, leftMs } = progress;
-  const sent = several(Number.isFinite(maxRequests) ? maxRequests : requests, 'request');
+  const isBounded = Number.isFinite(maxRequests);
   return [
-    (Number.isFinite(maxRequests) ? `${count(requests)} of ${sent}` : sent) + pace,
+    (isBounded ? `${count(requests)} of ${several(maxRequests, 'request')}` : several(requests, 'request')) +
+      rate,
     duration(elapsedMs) + (Number.isFinite(maxDurationMs) ? ` of ${duration(maxDurationMs)}` : ''),
     ...(leftMs === undefined ? [] : [`about ${roughly(leftMs)} left`]),
   ].join('  ');
 }
 
-/** Requests a second, as far as can be told. */
-function paceOf({ requests, elapsedMs }: Progress): string {
-  return elapsedMs < TOO_EARLY ? '' : `, ${count(Math.round((requests * 1000) / elapsedMs))}/s`;
-}
-
-/** Whole seconds up to two minutes, then minutes: it is a guess. */
+/** Whole seconds up to two minutes, then minutes: it is an estimate. */
 function roughly(ms: number): string {
   const seconds = Math.ceil(ms / 1000);
   return seconds <= 120 ? `${seconds} s` : `${count(Math.ceil(seconds / 60))} min`;

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Inconclusive } from '../schemas/generated/types.ts';
-import { replayCommand } from './replay-command.ts';
-import { sampleRecord } from './sample-record.ts';
+import { sampleRecord } from './testing/records.ts';
+import { replayCommand } from './verdict.ts';
 
 const record = { ...sampleRecord, seed: 9, rerun: 'ib-conformance verify' };
 const result: Inconclusive = {

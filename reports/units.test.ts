@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { count, duration, latency, several } from './units.ts';
+import { count, duration, latency, several } from './text.ts';
 
 test('numbers, nouns and times as people read them', () => {
   assert.deepEqual([0, 999, 1234567].map(count), ['0', '999', '1,234,567']);

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { hostileText } from './any-record.ts';
-import { columns, printable } from './printable.ts';
-import { chunk, hanging, wrap } from './wrap.ts';
+import { hostileText } from './testing/arbitraries.ts';
+import { chunk, columns, hanging, printable, wrap } from './text.ts';
 
 const text = hostileText.map((hostile) => printable(hostile, 500));
 const width = fc.integer({ min: 3, max: 80 });

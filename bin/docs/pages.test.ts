@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { decisions } from '../../mock/decisions.ts';
 import { reports, transcripts } from '../../reports/index.ts';
-import { remedies } from '../../reports/remedies.ts';
+import { remedies } from '../../reports/verdict.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { tablesOf } from '../fixture/tables.ts';

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { RequirementResult } from '../../schemas/generated/types.ts';
-import { hostileText } from '../any-record.ts';
-import { sampleRecord } from '../sample-record.ts';
-import { anchorsOf } from './anchors.ts';
+import { anchorsOf } from './parts.ts';
+import { hostileText } from '../testing/arbitraries.ts';
+import { sampleRecord } from '../testing/records.ts';
 
 const resultsOf = (ids: readonly string[]) =>
   ids.map((id): RequirementResult => ({ ...sampleRecord.requirements[0]!, id }));

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { hostileText } from '../any-record.ts';
-import { difference, type Stretch } from './difference.ts';
+import { difference, type Stretch } from '../difference.ts';
+import { hostileText } from '../testing/arbitraries.ts';
 
 /** What differs in brackets, what was cut as an ellipsis. */
 const drawn = (stretches: readonly Stretch[]) =>

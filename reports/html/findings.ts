@@ -1,39 +1,41 @@
-import type { Failed, Inconclusive, RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import { markOf } from '../marks.ts';
-import { replayCommand } from '../replay-command.ts';
-import { count, several } from '../units.ts';
-import { clause } from './clause.ts';
-import { command } from './command.ts';
-import { comparison } from './comparison.ts';
-import { exchange } from './exchange.ts';
-import { html, type Markup } from './markup.ts';
-import { isFinding, outcomeMark } from './outcome.ts';
-import type { Scene } from './scene.ts';
-import { visible } from './visible.ts';
+import type {
+  Failed,
+  Inconclusive,
+  RecordedExchange,
+  RecordedResponse,
+  RequirementResult,
+  RunRecord,
+} from '../../schemas/generated/types.ts';
+import { difference, differingCodePoints, type Stretch } from '../difference.ts';
+import { markOf, OUR_BUG } from '../results.ts';
+import { count, several } from '../text.ts';
+import { replayCommand } from '../verdict.ts';
+import { html, visible, type Markup } from './markup.ts';
+import { clause, command, isFinding, outcomeMark, type PageContext } from './parts.ts';
 
-/** Findings that stand open; where there are more, one reads the first ones and opens the others. */
-const MOST_OPEN = 10;
-/** Columns of a stack at most. */
-const MOST_STACK = 4000;
+/** Findings that stand open; where there are more, readers open the others. */
+const MAX_OPEN = 10;
+/** Columns of a stack, of a stretch of a comparison, and of a body or a path with its query, at most. */
+const MAX_STACK = 4000;
+const MAX_STRETCH = 1200;
+const MAX_BODY = 2000;
+/** Header fields that are shown at most. */
+const MAX_FIELDS = 40;
 
-const OUR_BUG =
-  'This is a bug of ib-conformance and says nothing of the target. Please report it, with the record of the run (--report json=run.json).';
-
-/** All that has to be read in full: failures of required rows first, then those that warn, then the rest. */
-export function findings(scene: Scene): Markup | undefined {
-  const found = scene.record.requirements.filter(isFinding).toSorted((a, b) => rank(a) - rank(b));
+/** Everything to be read in full: failures of required rows first, then those that warn, then the rest. */
+export function findings(context: PageContext): Markup | undefined {
+  const rank = ({ outcome, level }: RequirementResult) =>
+    outcome === 'failed' ? (level === 'required' ? 0 : 1) : outcome === 'broken' ? 3 : 2;
+  const found = context.record.requirements.filter(isFinding).toSorted((a, b) => rank(a) - rank(b));
   if (found.length === 0) return undefined;
-  const closed = found.length - MOST_OPEN;
+  const closed = found.length - MAX_OPEN;
   return html`${closed > 0 ? html`<p class="quiet">The last ${count(closed)} are closed.</p>` : undefined}
-  ${found.map((result, at) => finding(result, at < MOST_OPEN, scene))}`;
+  ${found.map((result, at) => finding(result, at < MAX_OPEN, context))}`;
 }
 
-const rank = ({ outcome, level }: RequirementResult) =>
-  outcome === 'failed' ? (level === 'required' ? 0 : 1) : outcome === 'broken' ? 3 : 2;
-
-function finding(result: RequirementResult, isOpen: boolean, scene: Scene): Markup {
+function finding(result: RequirementResult, isOpen: boolean, context: PageContext): Markup {
   const { id, title, level, cases } = result;
-  const anchor = scene.anchorOf(result);
+  const anchor = context.anchorOf(result);
   return html`<details
     class="finding of-${markOf(result).tone}"
     id="${anchor}"
@@ -47,11 +49,11 @@ function finding(result: RequirementResult, isOpen: boolean, scene: Scene): Mark
       <span>${level}${result.outcome === 'failed' && level !== 'required' ? ': this only warns' : ''}</span>
       ${cases === 0 ? undefined : html`<span>${several(cases, 'input')} tried</span>`}
     </p>
-    ${told(result, scene.record)}
+    ${details(result, context.record)}
   </details>`;
 }
 
-function told(result: RequirementResult, record: RunRecord): Markup | undefined {
+function details(result: RequirementResult, record: RunRecord): Markup | undefined {
   switch (result.outcome) {
     case 'failed':
       return html`<p>Differs in <strong>${result.aspect}</strong>.</p>
@@ -61,7 +63,7 @@ function told(result: RequirementResult, record: RunRecord): Markup | undefined 
         ${clause(result)} ${evidence(result, record)}`;
     case 'broken':
       return html`<p>${OUR_BUG}</p>
-        <code class="block">${visible(result.words, MOST_STACK)}</code> ${clause(result)}`;
+        <code class="block">${visible(result.words, MAX_STACK)}</code> ${clause(result)}`;
     case 'passed':
     case 'observed':
     case 'excluded':
@@ -69,8 +71,74 @@ function told(result: RequirementResult, record: RunRecord): Markup | undefined 
   }
 }
 
+/** Expected and actual side by side, with what differs marked. */
+function comparison(expected: string, actual: string): Markup {
+  const stretches = difference(expected, actual);
+  const names = differingCodePoints(expected, actual);
+  return html`<div class="comparison">
+    ${side('Expected', 'good', stretches.expected)} ${side('Actual', 'bad', stretches.actual)}
+    ${names === undefined ? undefined : html`<p class="letters">${names}</p>`}
+  </div>`;
+}
+
+function side(title: string, tone: 'good' | 'bad', stretches: readonly Stretch[]): Markup {
+  const shown = stretches.map(({ is, text }) => {
+    if (is === 'cut') return html`<span class="quiet">…</span>`;
+    return is === 'same' ? visible(text, MAX_STRETCH) : html`<mark>${visible(text, MAX_STRETCH)}</mark>`;
+  });
+  const isEmpty = stretches.every(({ is, text }) => is !== 'cut' && text === '');
+  return html`<div class="side ${tone}">
+    <h4>${title}</h4>
+    <code class="block">${isEmpty ? html`<span class="quiet">(nothing)</span>` : shown}</code>
+  </div>`;
+}
+
 function evidence(result: Failed | Inconclusive, record: RunRecord): Markup {
   const replay = replayCommand(record, result);
   return html`${result.counterexample === undefined ? undefined : exchange(result.counterexample)}
   ${replay === undefined ? undefined : command('Check this again', replay)}`;
+}
+
+/** What was sent, what came back, and the command that sends it again. */
+function exchange({ request, response, trouble, curl, key }: RecordedExchange): Markup {
+  const note = key === undefined ? undefined : html`<code>$IB_API_KEY</code> stands for <code>${key}</code>`;
+  return html`<div class="exchange">
+    <section>
+      <h4>Request</h4>
+      <code class="block">${request.method} ${visible(request.target, MAX_BODY)}</code>
+      ${headerFields(request.headers)} ${request.body === undefined ? undefined : body(request.body)}
+    </section>
+    <section>
+      <h4>Answer</h4>
+      ${response === undefined ? html`<p>None: ${trouble ?? 'no reason was recorded'}</p>` : answer(response)}
+    </section>
+    ${command('Send it again', curl, note)}
+  </div>`;
+}
+
+function answer({ status, headers, body: sent }: RecordedResponse): Markup {
+  return html`<p class="status">Status <strong>${status}</strong></p>
+    ${body(sent)} ${headerFields(headers)}`;
+}
+
+function body(sent: string): Markup {
+  if (sent === '') return html`<p class="quiet">An empty body</p>`;
+  const cut = html`<p class="quiet">The beginning of ${count(sent.length)} characters</p>`;
+  return html`<code class="block">${visible(sent, MAX_BODY)}</code
+    >${sent.length > MAX_BODY ? cut : undefined}`;
+}
+
+function headerFields(headers: RecordedResponse['headers']): Markup | undefined {
+  const all = Object.entries(headers);
+  if (all.length === 0) return undefined;
+  const items = all.slice(0, MAX_FIELDS).map(
+    ([name, value]) =>
+      html`<li>
+        <code>${name}: ${value}</code>
+      </li>`,
+  );
+  const more = all.length - items.length;
+  return html`<ul class="fields">
+    ${items} ${more > 0 ? html`<li class="quiet">and ${count(more)} more</li>` : undefined}
+  </ul>`;
 }

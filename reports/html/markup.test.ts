@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { hostileText } from '../any-record.ts';
-import { printable } from '../printable.ts';
 import { html, source, text, type Markup } from './markup.ts';
-import { attribute, parsedPart, textIn } from './parsed.ts';
+import { hostileText } from '../testing/arbitraries.ts';
+import { attribute, parsedPart, textIn } from '../testing/parsers.ts';
+import { printable } from '../text.ts';
 
 test('texts are escaped, markup is not, and what is not there leaves nothing', () => {
   const inner = html`<b>${'<b>'}</b>`;

@@ -1,9 +1,9 @@
-import { printable } from '../printable.ts';
+import { printable } from '../text.ts';
 
-/** Nobody else has it, so nobody else makes markup: least of all a record read from a file. */
+/** Only this module has the symbol, so nothing else can pass for markup: least of all a record read from a file. */
 const made = Symbol('markup');
 
-/** Markup that `html` made: the one thing that goes into a page as it is. */
+/** Markup that `html` made: the only thing that goes into a page as it is. */
 export interface Markup {
   readonly [made]: string;
 }
@@ -11,31 +11,35 @@ export interface Markup {
 /** What may stand in `html`. */
 export type Part = Markup | string | number | undefined | readonly Part[];
 
-/** Columns of a text that is put in without saying how many it may have. */
-const MOST_TEXT = 600;
+/** Columns of a text that is put in without a limit of its own. */
+const MAX_TEXT = 600;
+/** Columns that the escape of a character has at most. */
+const MAX_ESCAPE = 12;
 
 /**
- * Markup from a template. A text is shown, never obeyed: `<`, `&` and quotes are escaped, what nobody
- * would see is made visible (`\u{…}`), and what is longer than 600 columns is cut. Attributes are to be quoted.
+ * Markup from a template. A text is shown as it is: `<`, `&` and quotes are escaped, what nobody would
+ * see is made visible (`\u{…}`), and what is longer than 600 columns is cut. Attributes must be quoted.
  */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return { [made]: literals.reduce((whole, literal, at) => whole + written(parts[at - 1]) + literal) };
 }
 
 /** The same for one text that may have so many columns. */
-export function text(value: string, most: number): Markup {
-  return { [made]: escaped(printable(value, most)) };
+export const text = (value: string, most: number): Markup => ({ [made]: escaped(printable(value, most)) });
+
+/** A style sheet of ours: nothing in it is escaped, so that its hash is that of the text. */
+export function styleElement(css: string): Markup {
+  if (css.includes('</')) throw new Error('a style sheet must not hold </');
+  return { [made]: `<style>${css}</style>` };
 }
 
 /** What was made, as text. */
-export function source(markup: Markup): string {
-  return markup[made];
-}
+export const source = (markup: Markup): string => markup[made];
 
 function written(part: Part): string {
   if (part === undefined) return '';
   if (typeof part === 'number') return String(part);
-  if (typeof part === 'string') return source(text(part, MOST_TEXT));
+  if (typeof part === 'string') return source(text(part, MAX_TEXT));
   return made in part ? part[made] : part.map(written).join('');
 }
 
@@ -48,3 +52,29 @@ const entities: Readonly<Record<string, string>> = {
 };
 
 const escaped = (value: string) => value.replace(/[&<>"']/g, (character) => entities[character]!);
+
+const lineBreak = html`<i class="quiet">${printable('\n', MAX_ESCAPE)}</i><br />`;
+
+/**
+ * A text to be read letter by letter. What `printable` writes as an escape is set off, so that nobody
+ * takes it for letters that were sent, and a line break is shown and obeyed.
+ *
+ * @param most columns at most; `…` stands for what is cut off
+ */
+export function visible(value: string, most: number): Markup {
+  const shown = printable(value, most);
+  const parts: Markup[] = [];
+  let plain = 0;
+  let at = 0;
+  for (const character of value) {
+    const piece = printable(character, MAX_ESCAPE);
+    // From here on it was cut.
+    if (!shown.startsWith(piece, at)) break;
+    at += piece.length;
+    if (piece === character) continue;
+    const escape = character === '\n' ? lineBreak : html`<i>${piece}</i>`;
+    parts.push(text(shown.slice(plain, at - piece.length), most), escape);
+    plain = at;
+  }
+  return html`${parts}${text(shown.slice(plain), most)}`;
+}

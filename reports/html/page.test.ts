@@ -4,11 +4,11 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { RunRecord } from '../../schemas/generated/types.ts';
 import { matchesSnapshot } from '../../schemas/testing/snapshot.ts';
-import { anyRecord, hostileText } from '../any-record.ts';
-import { printable } from '../printable.ts';
-import { sampleRecord } from '../sample-record.ts';
 import { renderHtml } from './page.ts';
-import { attribute, classed, parsedPage, textIn, type Element } from './parsed.ts';
+import { anyRecord, hostileText } from '../testing/arbitraries.ts';
+import { attribute, classed, parsedPage, textIn, type Element } from '../testing/parsers.ts';
+import { sampleRecord } from '../testing/records.ts';
+import { printable } from '../text.ts';
 
 const sample = parsedPage(renderHtml(sampleRecord));
 const idOf = (element: Element) => attribute(element, 'id');

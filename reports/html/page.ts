@@ -1,25 +1,20 @@
+import { createHash } from 'node:crypto';
 import type { RunRecord } from '../../schemas/generated/types.ts';
-import { conclusion } from '../conclusion.ts';
-import { anchorsOf } from './anchors.ts';
-import { causes } from './causes.ts';
-import { choiceIds } from './filter.ts';
+import { count, duration, several } from '../text.ts';
+import { conclusion } from '../verdict.ts';
+import { traffic } from './charts.ts';
 import { findings } from './findings.ts';
-import { glance } from './glance.ts';
-import { html, source, type Markup } from './markup.ts';
-import { matrix } from './matrix.ts';
-import { policyOf } from './policy.ts';
-import { rerun } from './rerun.ts';
-import { judged, observed } from './rows.ts';
-import type { Scene } from './scene.ts';
-import { styles } from './style/index.ts';
-import { traffic } from './traffic.ts';
-import { verdict } from './verdict.ts';
+import { style } from './generated/style.ts';
+import { html, source, styleElement, visible, type Markup } from './markup.ts';
+import { glance, matrix } from './overview.ts';
+import { anchorsOf, command, type PageContext } from './parts.ts';
+import { choiceIds, judged, observed } from './rows.ts';
 
 /** A part of the page that can be linked to; left out where it has nothing to show. */
 interface Section {
   readonly anchor: string;
   readonly title: string;
-  readonly of: (scene: Scene) => Markup | undefined;
+  readonly of: (context: PageContext) => Markup | undefined;
 }
 
 const sections = [
@@ -32,15 +27,18 @@ const sections = [
   { anchor: 'rerun', title: 'Run it again', of: ({ record }) => rerun(record) },
 ] as const satisfies readonly Section[];
 
+/** The page's own style, by its hash, and nothing else from anywhere. */
+const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;
+
 /**
- * The report as one HTML file that needs no other and runs no script: to be opened years later, from wherever
- * it was kept. No text of the record becomes markup, and what nobody would see is made visible.
+ * The report as one HTML file that needs no other file and runs no script, so that it can be opened
+ * years later. No text of the record becomes markup, and what nobody would see is made visible.
  */
 export function renderHtml(record: RunRecord): string {
   const taken = [...sections.map(({ anchor }) => anchor), ...choiceIds];
-  const scene: Scene = { record, anchorOf: anchorsOf(record.requirements, taken) };
+  const context: PageContext = { record, anchorOf: anchorsOf(record.requirements, taken) };
   const shown = sections.flatMap(({ anchor, title, of }) => {
-    const markup = of(scene);
+    const markup = of(context);
     return markup === undefined ? [] : [{ anchor, title, markup }];
   });
   const links = shown.map(({ anchor, title }) => html`<a href="#${anchor}">${title}</a>`);
@@ -55,20 +53,106 @@ export function renderHtml(record: RunRecord): string {
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        <meta http-equiv="Content-Security-Policy" content="${policyOf(styles)}" />
+        <meta http-equiv="Content-Security-Policy" content="${policy}" />
         <meta name="viewport" content="width=device-width, initial-scale=1" />
         <meta name="color-scheme" content="light dark" />
         <title>${conclusion(record)[0]}</title>
-        ${styles}
+        ${styleElement(style)}
       </head>
       <body>
-        ${verdict(record)}
+        ${header(record)}
         <main>
-          ${glance(scene)}
+          ${glance(context)}
           <nav aria-label="Sections">${links}</nav>
           ${parts}
         </main>
       </body>
     </html>`;
   return `${source(page)}\n`;
+}
+
+const marks = { conformant: '✓', nonconformant: '✗', incomplete: '?' } as const satisfies Record<
+  RunRecord['verdict'],
+  string
+>;
+
+/** The verdict with its numbers, and what was run against what. */
+function header(record: RunRecord): Markup {
+  const { target, partner, startedAt, durationMs, requests, rateLimited, seed } = record;
+  const [headline] = conclusion(record);
+  const colon = headline.indexOf(': ');
+  const waited = `, ${duration(rateLimited.waitedMs)} of it waiting out ${several(rateLimited.answers, 'answer')} with status 429`;
+  const facts = {
+    target,
+    partner,
+    started: startedAt,
+    took: `${duration(durationMs)}${rateLimited.answers > 0 ? waited : ''}`,
+    requests: count(requests),
+    seed: String(seed),
+  };
+  const rows = Object.entries(facts)
+    .filter(([, value]) => value !== undefined)
+    .map(
+      ([name, value]) =>
+        html`<div>
+          <dt>${name}</dt>
+          <dd>${value}</dd>
+        </div>`,
+    );
+  return html`<header class="verdict ${record.verdict}">
+    <p class="by">ib-conformance ${record.version}: verification of a partner lookup server</p>
+    <h1><span aria-hidden="true">${marks[record.verdict]}</span> ${headline.slice(0, colon)}</h1>
+    <p class="numbers">${headline.slice(colon + 2)}</p>
+    <dl class="facts">${rows}</dl>
+  </header>`;
+}
+
+/** Failures that must be alike before the page says so. */
+const MIN_ALIKE = 3;
+/** Columns of what they have in common at most. */
+const MAX_ACTUAL = 300;
+
+/** What may be behind the failures: known faults that fail like the target, and one answer to many requests. */
+function causes({ diagnosis = [], requirements }: RunRecord): Markup | undefined {
+  const failed = requirements.filter((result) => result.outcome === 'failed');
+  const numbers = new Map<string, number>();
+  for (const { actual } of failed) numbers.set(actual, (numbers.get(actual) ?? 0) + 1);
+  const [[actual, number] = ['', 0]] = [...numbers].toSorted(([, one], [, other]) => other - one);
+  const areAlike = number >= MIN_ALIKE && number * 2 >= failed.length;
+  if (diagnosis.length === 0 && !areAlike) return undefined;
+  const alike = html`<p>${count(number)} of ${count(failed.length)} failures have this in common:</p>
+    <code class="block">${visible(actual, MAX_ACTUAL)}</code>`;
+  return html`${diagnosis.length === 0 ? undefined : suspicions(diagnosis)}${areAlike ? alike : undefined}`;
+}
+
+function suspicions(diagnosis: NonNullable<RunRecord['diagnosis']>): Markup {
+  const items = diagnosis.map(
+    ({ fault, what, fit }) =>
+      html`<li>
+        <strong>${what}</strong>
+        <small><code>${fault}</code> fits ${Math.round(fit * 100)} %</small>
+      </li>`,
+  );
+  return html`<p class="quiet">
+      Known faults that fail as this server does. The better one fits, the more of the same requirements fail
+      with the same answers.
+    </p>
+    <ol>
+      ${items}
+    </ol>`;
+}
+
+/** How to repeat the run, and how far to trust it. */
+function rerun({ rerun: line, seed, canary }: RunRecord): Markup | undefined {
+  if (line === undefined && canary === undefined) return undefined;
+  const caught = canary?.map((fault, at) => html`${at === 0 ? '' : ' and '}<code>${fault}</code>`);
+  return html`${line === undefined ? undefined : command('With the same inputs', `${line} --seed ${seed}`)}
+  ${
+    caught === undefined
+      ? undefined
+      : html`<p class="quiet">
+          Before the run the suites passed the mock, and caught it with the faults ${caught}: they can pass,
+          and they can fail.
+        </p>`
+  }`;
 }

@@ -1,55 +1,73 @@
 import type { RequirementResult } from '../../schemas/generated/types.ts';
-import { count } from '../units.ts';
-import { bySuite } from '../by-suite.ts';
-import { clause } from './clause.ts';
-import { filter } from './filter.ts';
-import { html, type Markup } from './markup.ts';
-import { isFinding, outcomeMark, remark } from './outcome.ts';
-import type { Scene } from './scene.ts';
-import { visible } from './visible.ts';
+import { bySuite, outcomes, wordsOf } from '../results.ts';
+import { count } from '../text.ts';
+import { html, visible, type Markup } from './markup.ts';
+import { clause, isFinding, outcomeMark, type PageContext } from './parts.ts';
 
 /** Columns of the data of an observation at most. */
-const MOST_DATA = 2000;
+const MAX_DATA = 2000;
 
 /** What is judged, a row each, with the choice of outcomes to show. */
-export function judged(scene: Scene): Markup | undefined {
-  const { requirements } = scene.record;
+export function judged(context: PageContext): Markup | undefined {
+  const { requirements } = context.record;
   if (requirements.length === 0) return undefined;
   const results = requirements.filter(({ level }) => level !== 'observed');
-  return html`${filter(requirements)} ${suites(results, scene)}`;
+  return html`${filter(requirements)} ${suites(results, context)}`;
 }
 
 /** What is only observed. */
-export function observed(scene: Scene): Markup | undefined {
-  const results = scene.record.requirements.filter(({ level }) => level === 'observed');
+export function observed(context: PageContext): Markup | undefined {
+  const results = context.record.requirements.filter(({ level }) => level === 'observed');
   if (results.length === 0) return undefined;
   return html`<p class="quiet">What this server does there. None of it is judged.</p>
-    ${suites(results, scene)}`;
+    ${suites(results, context)}`;
 }
 
-function suites(results: readonly RequirementResult[], scene: Scene): readonly Markup[] {
+/** Shows the rows of one outcome. The style sheet does it, without a script. */
+function filter(results: readonly RequirementResult[]): Markup {
+  const choices = outcomes
+    .map((outcome) => ({ outcome, number: results.filter((result) => result.outcome === outcome).length }))
+    .filter(({ number }) => number > 0)
+    .map(
+      ({ outcome, number }) =>
+        html`<label
+          ><input type="radio" name="show" id="show-${outcome}" /> ${outcome} ${count(number)}</label
+        >`,
+    );
+  return html`<fieldset class="filter">
+    <legend>Show</legend>
+    <label><input type="radio" name="show" id="show-all" checked /> all ${count(results.length)}</label>
+    ${choices}
+  </fieldset>`;
+}
+
+/** Ids that the choices take. */
+export const choiceIds: readonly string[] = ['all', ...outcomes].map((choice) => `show-${choice}`);
+
+function suites(results: readonly RequirementResult[], context: PageContext): readonly Markup[] {
   return [...bySuite(results)].map(
     ([suite, own]) =>
       html`<section class="suite">
         <h3>${suite} <span class="count">inputs</span></h3>
-        ${own.map((result) => (isFinding(result) ? linked(result, scene) : row(result, scene)))}
+        ${own.map((result) => (isFinding(result) ? linkedRow(result, context) : row(result, context)))}
       </section>`,
   );
 }
 
-/** A row whose story is told among the findings. */
-function linked(result: RequirementResult, { anchorOf }: Scene): Markup {
+/** A row whose details stand among the findings. */
+function linkedRow(result: RequirementResult, { anchorOf }: PageContext): Markup {
   const title = html`<a href="#${anchorOf(result)}">${result.title}</a>`;
   return html`<p class="row" data-outcome="${result.outcome}">${cells(result, title)}</p>`;
 }
 
-function row(result: RequirementResult, { anchorOf }: Scene): Markup {
+function row(result: RequirementResult, { anchorOf }: PageContext): Markup {
   const { title, level, outcome } = result;
   const anchor = anchorOf(result);
+  const data = result.outcome === 'observed' ? result.data : undefined;
   return html`<details class="row" id="${anchor}" data-outcome="${outcome}">
     <summary>${cells(result, html`${title}`)}</summary>
     <p class="id"><span>${level}</span> <a href="#${anchor}">link to this</a></p>
-    ${clause(result)} ${data(result)}
+    ${clause(result)} ${data && html`<code class="block">${visible(JSON.stringify(data), MAX_DATA)}</code>`}
   </details>`;
 }
 
@@ -57,13 +75,8 @@ function cells(result: RequirementResult, title: Markup): Markup {
   const { id, cases, planned, outcome } = result;
   const of = planned === undefined ? '' : ` of ${count(planned)}`;
   const isTried = cases > 0 || outcome === 'passed';
-  const words = remark(result);
+  const words = wordsOf(result);
   return html`${outcomeMark(result)} <span class="title">${title}</span> <code class="of">${id}</code>
     <span class="cases">${isTried ? `${count(cases)}${of}` : undefined}</span>
     ${words === '' ? undefined : html`<span class="remark">${words}</span>`}`;
-}
-
-function data(result: RequirementResult): Markup | undefined {
-  if (result.outcome !== 'observed' || result.data === undefined) return undefined;
-  return html`<code class="block">${visible(JSON.stringify(result.data), MOST_DATA)}</code>`;
 }

@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { anchorAt } from './axis.ts';
-import { logScale } from './log-scale.ts';
-import { roundTicks } from './ticks.ts';
+import { anchorAt, logScale, roundTicks } from './scales.ts';
 
 const labels = (ticks: readonly { readonly label: string }[]) => ticks.map(({ label }) => label).join(' ');
 

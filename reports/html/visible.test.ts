@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { hostileText } from '../any-record.ts';
-import { printable } from '../printable.ts';
-import { html, source } from './markup.ts';
-import { parsedPart, textIn } from './parsed.ts';
-import { visible } from './visible.ts';
+import { html, source, visible } from './markup.ts';
+import { hostileText } from '../testing/arbitraries.ts';
+import { parsedPart, textIn } from '../testing/parsers.ts';
+import { printable } from '../text.ts';
 
 test('escapes are set off from letters that look like them', () => {
   assert.equal(source(visible('a\u0000b\\u{0}', 100)), 'a<i>\\u{0}</i>b\\u{0}');

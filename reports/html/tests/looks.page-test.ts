@@ -3,9 +3,9 @@ import { mkdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import axe from 'axe-core';
 import type { RunRecord } from '../../../schemas/generated/types.ts';
-import { sampleRecord } from '../../sample-record.ts';
 import { renderHtml } from '../page.ts';
 import { openBrowser, openFile, type Browser, type Page } from './browser.ts';
+import { sampleRecord } from '../../testing/records.ts';
 
 let browser: Browser;
 before(async () => (browser = await openBrowser()));

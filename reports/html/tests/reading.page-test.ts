@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { sampleRecord } from '../../sample-record.ts';
 import { renderHtml } from '../page.ts';
 import { openBrowser, openFile, type Browser, type Page } from './browser.ts';
+import { sampleRecord } from '../../testing/records.ts';
 
 let browser: Browser;
 before(async () => (browser = await openBrowser()));

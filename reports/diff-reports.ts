@@ -1,0 +1,161 @@
+import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { failureLines } from './console-findings.ts';
+import {
+  changeKinds,
+  changesByKind,
+  diffConclusion,
+  type Change,
+  type ChangeKind,
+  type Comparison,
+} from './diff.ts';
+import type { ReportOptions } from './formats.ts';
+import { safeJson } from './json.ts';
+import { code, fit, prose, type Block } from './markdown-text.ts';
+import { findingBlock, sentenceItem } from './markdown.ts';
+import { markOf } from './results.ts';
+import { hanging, palette, printable, reportWidth, wrap, type Paint, type Tone } from './text.ts';
+import { conclusion } from './verdict.ts';
+
+const tones = {
+  regression: { tone: 'bad', mark: '❌' },
+  'less verified': { tone: 'unsure', mark: '❓' },
+  'no regression': { tone: 'good', mark: '✅' },
+} as const satisfies Record<Comparison['tendency'], { readonly tone: Tone; readonly mark: string }>;
+
+/** `2026-01-15T10:40:00.000Z, http://127.0.0.1/, seed 7, 100 cases, ib-conformance 0.1.0` */
+const runName = ({ startedAt, target, seed, cases, version }: RunRecord): string =>
+  `${startedAt}, ${target}, seed ${seed}, ${cases} cases, ib-conformance ${version}`;
+
+/** `required: passed before; failed in status now` */
+function changeWords({ level, before, after }: Change): string {
+  const then = before === undefined ? [] : [`${outcomeWords(before)} before`];
+  const now = after === undefined ? 'not in this run' : `${outcomeWords(after)} now`;
+  return `${level}: ${[...then, now].join('; ')}`;
+}
+
+function outcomeWords(result: RequirementResult): string {
+  switch (result.outcome) {
+    case 'passed':
+    case 'observed':
+      return result.outcome;
+    case 'failed':
+      return `failed in ${result.aspect}`;
+    case 'inconclusive':
+    case 'excluded':
+      return `${result.outcome} (${result.reason}: ${result.words})`;
+    case 'broken':
+      return 'broken, by a bug of ib-conformance,';
+  }
+}
+
+/** Columns of the words of a row, and of a sentence, on a console at most. */
+const MAX_WORDS = 400;
+const MAX_SENTENCE = 2_000;
+
+/** A comparison for people: what changed, each newly failing requirement in full, and the conclusion as the last lines. */
+export function renderDiffConsole(comparison: Comparison, options: ReportOptions): string {
+  const width = reportWidth(options.width);
+  const paint = palette(options.color);
+  const { before, after, caveats, tendency, changes } = comparison;
+  const failing = new Set(changes.filter(({ kind }) => kind === 'newlyFailing').map(({ id }) => id));
+  const newlyFailing = after.requirements.filter(({ id }) => failing.has(id));
+  const sentence = (text: string) => hanging(printable(text, MAX_SENTENCE), width);
+  const [headline, ...rest] = diffConclusion(comparison);
+  const lines = [
+    ...[before, after].flatMap((run, at) => [
+      ...sentence(`${at === 0 ? 'before' : 'after'}: ${runName(run)}`).map((line) => paint('quiet', line)),
+      ...wrap(printable(conclusion(run)[0], MAX_SENTENCE), width - 2).map((line) => `  ${line}`),
+    ]),
+    ...caveats.flatMap((caveat) => sentence(`note: ${caveat}`)),
+    ...changesByKind(comparison).flatMap(([kind, ofKind]) => [
+      '',
+      paint('loud', changeKinds[kind]),
+      ...ofKind.flatMap((change) => changeLines(change, paint, width)),
+    ]),
+    ...failureLines({ ...after, requirements: newlyFailing }, paint, width),
+    '',
+    ...sentence(headline).map((line) => paint('loud', paint(tones[tendency].tone, line))),
+    ...rest.flatMap(sentence),
+  ];
+  return `${lines.join('\n')}\n`;
+}
+
+const gone = { mark: '–', tone: 'quiet' } as const;
+
+function changeLines(change: Change, paint: Paint, width: number): readonly string[] {
+  const { mark, tone } = change.after === undefined ? gone : markOf(change.after);
+  const words = wrap(printable(changeWords(change), MAX_WORDS), width - 6);
+  return [
+    `  ${paint(tone, mark)} ${printable(change.id, width - 4)}`,
+    ...words.map((line) => `      ${paint(tone, line)}`),
+  ];
+}
+
+/** Bytes of a comparison in Markdown at most: GitHub takes 65,536 characters for a comment. */
+const MAX_BYTES = 60_000;
+/** Columns of an id, and of other texts, in Markdown at most. */
+const MAX_ID = 300;
+const MAX_TEXT = 1_000;
+
+/** A comparison as GitHub's Markdown, short enough for a comment. */
+export function renderDiffMarkdown(comparison: Comparison): string {
+  const { tendency, before, after, caveats } = comparison;
+  const [headline, ...rest] = diffConclusion(comparison);
+  const blocks = [
+    `## ${tones[tendency].mark} ${prose(headline, MAX_TEXT)}`,
+    ...rest.map(sentenceItem),
+    ...[before, after].map(
+      (run, at) =>
+        `- **${at === 0 ? 'before' : 'after'}** ${code(runName(run), MAX_TEXT)} ${prose(conclusion(run)[0], MAX_TEXT)}`,
+    ),
+    ...caveats.map((caveat) => `- **note** ${prose(caveat, MAX_TEXT)}`),
+  ].map((text) => ({ text }));
+  const sections = changesByKind(comparison).flatMap(([kind, changes]) => section(kind, changes, after));
+  return fit([...blocks, ...sections], MAX_BYTES);
+}
+
+function section(kind: ChangeKind, changes: readonly Change[], run: RunRecord): readonly Block[] {
+  const items = changes.map(
+    (change) => `- ${code(change.id, MAX_ID)} ${prose(changeWords(change), MAX_TEXT)}`,
+  );
+  const findings = changes.flatMap(({ after }) =>
+    kind === 'newlyFailing' && after !== undefined ? [findingBlock(run, after)] : [],
+  );
+  return [
+    { text: `### ${changeKinds[kind]} (${changes.length})` },
+    ...[...items, ...findings].map((text) => ({ text, isOptional: true })),
+  ];
+}
+
+/** A comparison for programs: each changed requirement with what both runs say of it. */
+export function renderDiffJson({ tendency, before, after, caveats, changes }: Comparison): string {
+  const summary = ({
+    version,
+    verdict,
+    target,
+    partner,
+    seed,
+    cases,
+    startedAt,
+    interrupted,
+  }: RunRecord) => ({
+    version,
+    verdict,
+    target,
+    partner,
+    seed,
+    cases,
+    startedAt,
+    interrupted,
+  });
+  const data = {
+    format: 'ib-conformance/diff/1',
+    tendency,
+    before: summary(before),
+    after: summary(after),
+    caveats,
+    unchanged: changes.filter(({ kind }) => kind === 'unchanged').map(({ id }) => id),
+    changes: changes.filter(({ kind }) => kind !== 'unchanged'),
+  };
+  return `${safeJson(data, 2)}\n`;
+}

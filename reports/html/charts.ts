@@ -1,0 +1,143 @@
+import type { EndpointTraffic, RunRecord, Traffic, TrafficStep } from '../../schemas/generated/types.ts';
+import { count, latency, several } from '../text.ts';
+import { html, type Markup } from './markup.ts';
+import { anchorAt, logScale, percent, roundTicks, type Scale, type Tick } from './scales.ts';
+
+/** Pixels of a plot, and of the room above the bars of a histogram, where the lines are named. */
+const HEIGHT = 120;
+const ABOVE = 34;
+/** Pixels under a plot, for the labels of its axis. */
+const BELOW = 22;
+
+/** How fast answers came, and when. */
+export function traffic({ traffic: figures }: RunRecord): Markup | undefined {
+  if (figures === undefined) return undefined;
+  return html`<table class="figures">
+      <thead>
+        <tr>
+          <th scope="col">endpoint</th>
+          <th scope="col">answers</th>
+          <th scope="col">median</th>
+          <th scope="col">95 %</th>
+          <th scope="col">99 %</th>
+          <th scope="col">slowest</th>
+        </tr>
+      </thead>
+      <tbody>
+        ${figures.endpoints.map(row)}
+      </tbody>
+    </table>
+    <div class="histograms">${figures.endpoints.map(histogram)}</div>
+    ${timeline(figures.timeline)}`;
+}
+
+function row({ endpoint, answers, medianMs, p95Ms, p99Ms, maxMs }: EndpointTraffic): Markup {
+  return html`<tr>
+    <th scope="row">${endpoint}</th>
+    <td>${count(answers)}</td>
+    ${[medianMs, p95Ms, p99Ms, maxMs].map((ms) => html`<td>${latency(ms)}</td>`)}
+  </tr>`;
+}
+
+/** The latencies of an endpoint as bars, and where the median and the 95th percentile lie. */
+function histogram({ endpoint, histogram: buckets, medianMs, p95Ms }: EndpointTraffic): Markup {
+  const [first] = buckets;
+  const last = buckets.at(-1);
+  if (first === undefined || last === undefined) return html``;
+  const scale = logScale(first.fromMs, last.toMs, latency);
+  const most = Math.max(...buckets.map(({ answers }) => answers));
+  const bars = buckets.map(({ fromMs, toMs, answers }) => {
+    const height = Math.max(1, (answers / most) * (HEIGHT - ABOVE));
+    const [left, right] = [scale.place(fromMs), scale.place(toMs)];
+    const title = `${latency(fromMs)} to ${latency(toMs)}: ${count(answers)}`;
+    return bar('bar', left, right - left, HEIGHT - height, height, title);
+  });
+  const words = `Latencies of ${endpoint}: half of the answers within ${latency(medianMs)}, 95 % within ${latency(p95Ms)}`;
+  return html`<figure>
+    <figcaption>${endpoint}: how long answers took</figcaption>
+    <svg role="img" aria-label="${words}" width="100%" height="${HEIGHT + BELOW}">
+      ${axis(scale.ticks)} ${bars} ${marker('median', medianMs, 11, scale)}
+      ${marker('95 %', p95Ms, 26, scale)}
+    </svg>
+  </figure>`;
+}
+
+function marker(name: string, ms: number, y: number, { place }: Scale): Markup {
+  const at = place(ms);
+  return html`<line class="marker" x1="${percent(at)}" x2="${percent(at)}" y1="${y + 3}" y2="${HEIGHT}" />
+    <text class="marker-name" x="${percent(at)}" y="${y}" text-anchor="${anchorAt(at)}"
+      >${name} ${latency(ms)}</text
+    >`;
+}
+
+/** What stands in a bar of the timeline, from the bottom up. */
+const kinds = [
+  { of: ({ answers, limited }) => answers - limited, tone: 'answers', name: 'other answers' },
+  { of: ({ limited }) => limited, tone: 'limited', name: 'answers with status 429' },
+  { of: ({ troubles }) => troubles, tone: 'troubles', name: 'without an answer' },
+] as const satisfies readonly {
+  readonly of: (step: TrafficStep) => number;
+  readonly tone: string;
+  readonly name: string;
+}[];
+
+/** When answers came, which of them had status 429, and where none came. */
+function timeline({ stepMs, steps }: Traffic['timeline']): Markup | undefined {
+  if (steps.length === 0) return undefined;
+  const most = Math.max(1, ...steps.map(({ answers, troubles }) => answers + troubles));
+  const totals = kinds
+    .map(({ of, tone, name }) => ({ tone, name, total: steps.reduce((sum, step) => sum + of(step), 0) }))
+    .filter(({ total }) => total > 0)
+    .map(({ tone, name, total }) => ({ tone, words: `${count(total)} ${name}` }));
+  const legend = totals.map(({ tone, words }) => html`<span class="key ${tone}">${words}</span>`);
+  const width = 100 / steps.length;
+  const bars = steps.map((step, at) => {
+    let below = 0;
+    return kinds.map(({ of, tone, name }) => {
+      const number = of(step);
+      if (number <= 0) return undefined;
+      // Rare answers must be visible, too.
+      const height = Math.max(2, (number / most) * (HEIGHT - 4));
+      below += height;
+      return bar(tone, at * width, width, HEIGHT - below, height, `${count(number)} ${name}`);
+    });
+  });
+  return html`<figure>
+    <figcaption>When answers came: at most ${several(most, 'request')} in ${timeOf(stepMs)}</figcaption>
+    <svg
+      role="img"
+      aria-label="Over the run: ${totals.map(({ words }) => words).join(', ')}"
+      width="100%"
+      height="${HEIGHT + BELOW}"
+    >
+      ${axis(roundTicks(stepMs * steps.length, timeOf))} ${bars}
+    </svg>
+    <p class="legend">${legend}</p>
+  </figure>`;
+}
+
+const timeOf = (ms: number) => (ms < 120_000 ? latency(ms) : `${Number((ms / 60_000).toPrecision(3))} min`);
+
+/** A bar of a chart: `x` and `width` in percent, `y` and `height` in pixels. */
+function bar(tone: string, x: number, width: number, y: number, height: number, title: string): Markup {
+  return html`<rect
+    class="${tone}"
+    x="${percent(x)}"
+    width="${percent(Math.max(0, width))}"
+    y="${Number(y.toFixed(1))}"
+    height="${Number(height.toFixed(1))}"
+  >
+    <title>${title}</title>
+  </rect>`;
+}
+
+/** Lines and labels under a plot. Labels at the ends stay within the chart. */
+function axis(ticks: readonly Tick[]): Markup {
+  return html`${ticks.map(
+    ({ at, label }) =>
+      html`<line class="grid" x1="${percent(at)}" x2="${percent(at)}" y1="0" y2="${HEIGHT}" />
+        <text class="tick" x="${percent(at)}" y="${HEIGHT + 16}" text-anchor="${anchorAt(at)}"
+          >${label}</text
+        >`,
+  )}`;
+}

@@ -1,0 +1,80 @@
+import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import { markOf, MAX_COMMAND } from '../results.ts';
+import { printable } from '../text.ts';
+import { html, text, type Markup } from './markup.ts';
+
+/** What the parts of the page are made of. */
+export interface PageContext {
+  readonly record: RunRecord;
+  /** The `id` in the page that leads to a requirement. */
+  readonly anchorOf: (result: RequirementResult) => string;
+}
+
+/** Characters of an anchor at most. */
+const MAX_ANCHOR = 120;
+
+/**
+ * Anchors of requirements: their own ids, so that a link outlives the run. Characters that our ids do
+ * not have become `_`, and what would stand twice, or is `taken` by the page, is numbered.
+ */
+export function anchorsOf(
+  results: readonly RequirementResult[],
+  taken: readonly string[],
+): PageContext['anchorOf'] {
+  const used = new Set(taken);
+  const anchors = new Map(
+    results.map((result) => {
+      const plain = result.id.slice(0, MAX_ANCHOR).replaceAll(/[^\w./-]/g, '_') || '_';
+      let anchor = plain;
+      for (let next = 2; used.has(anchor); next++) anchor = `${plain}-${next}`;
+      used.add(anchor);
+      return [result, anchor];
+    }),
+  );
+  return (result) => anchors.get(result)!;
+}
+
+/** How a requirement came out, in a word. */
+export const outcomeWord = ({ outcome, level }: RequirementResult): string =>
+  outcome === 'failed' && level !== 'required' ? 'failed, only a warning' : outcome;
+
+/** The mark of a result, with words for readers who do not see it. */
+export function outcomeMark(result: RequirementResult): Markup {
+  const { mark, tone } = markOf(result);
+  return html`<span class="mark ${tone}" role="img" aria-label="${outcomeWord(result)}">${mark}</span>`;
+}
+
+/** Whether a result stands in full among the findings, and not in its row alone. */
+export function isFinding(result: RequirementResult): boolean {
+  return (
+    result.outcome === 'failed' ||
+    result.outcome === 'broken' ||
+    (result.outcome === 'inconclusive' && result.counterexample !== undefined)
+  );
+}
+
+/** The clause of a requirement, and our reading where it leaves room. */
+export function clause({ clause: name, reading }: RequirementResult): Markup {
+  const ours = html`<div>
+    <dt>Our reading</dt>
+    <dd>${reading}</dd>
+  </div>`;
+  return html`<dl class="clause">
+    <div>
+      <dt>Clause</dt>
+      <dd>${name}</dd>
+    </div>
+    ${reading === undefined ? undefined : ours}
+  </dl>`;
+}
+
+/** A command to copy: a click selects all of it. */
+export function command(title: string, line: string, note?: Markup): Markup {
+  const isWhole = printable(line, MAX_COMMAND) === line;
+  return html`<div class="command">
+    <p class="label">${title}</p>
+    <code class="block">${text(line, MAX_COMMAND)}</code>
+    ${isWhole ? undefined : html`<p class="quiet">Escaped or cut: the json report has it whole.</p>`}
+    ${note === undefined ? undefined : html`<p class="quiet">${note}</p>`}
+  </div>`;
+}

@@ -1,0 +1,215 @@
+import type {
+  Failed,
+  Inconclusive,
+  RecordedExchange,
+  RecordedResponse,
+  RequirementResult,
+  RunRecord,
+} from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
+import { count, printable, type Tone } from './text.ts';
+import { remedyOf, replayCommand } from './verdict.ts';
+
+/** What a user is told about a bug of ours. */
+export const OUR_BUG =
+  'This is a bug of ib-conformance and says nothing of the target. Please report it, with the record of the run (--report json=run.json).';
+
+interface Mark {
+  readonly mark: string;
+  readonly tone: Tone;
+}
+
+const marks = {
+  passed: { mark: '✓', tone: 'good' },
+  failed: { mark: '✗', tone: 'bad' },
+  inconclusive: { mark: '?', tone: 'unsure' },
+  observed: { mark: '·', tone: 'plain' },
+  excluded: { mark: '–', tone: 'quiet' },
+  broken: { mark: '!', tone: 'ours' },
+} as const satisfies Record<RequirementResult['outcome'], Mark>;
+
+/** Every outcome, in the order of the reports. */
+export const outcomes: readonly string[] = Object.keys(marks);
+
+/** Mark and tone of a result. A failure that is known, or of what is not required, only warns. */
+export function markOf(result: RequirementResult): Mark {
+  const isMild = result.outcome === 'failed' && (result.level !== 'required' || isKnownFailure(result));
+  return isMild ? { ...marks.failed, tone: 'warning' } : marks[result.outcome];
+}
+
+/** Results by their suite, which is the first segment of an id, in the order of the record. */
+export function bySuite(
+  results: readonly RequirementResult[],
+): ReadonlyMap<string, readonly RequirementResult[]> {
+  return grouped(results, ({ id }) => id.split('/', 1)[0]!);
+}
+
+function grouped<T>(values: readonly T[], keyOf: (value: T) => string): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const key = keyOf(value);
+    const group = groups.get(key);
+    if (group === undefined) groups.set(key, [value]);
+    else group.push(value);
+  }
+  return groups;
+}
+
+/** So many findings of a kind are shown. One more is shown rather than counted. */
+const SHOWN_OF_A_KIND = 3;
+
+/**
+ * Groups findings that look alike, in the order of the first of each kind: a server that answers
+ * everything with 500 fails in one way, not in forty.
+ */
+export function alike<Finding extends Failed | Inconclusive>(
+  findings: readonly Finding[],
+): readonly { readonly shown: readonly Finding[]; readonly rest: readonly Finding[] }[] {
+  return [...grouped(findings, kindOf).values()].map((all) => {
+    const cut = all.length > SHOWN_OF_A_KIND + 1 ? SHOWN_OF_A_KIND : all.length;
+    return { shown: all.slice(0, cut), rest: all.slice(cut) };
+  });
+}
+
+/** What differs, or why nothing could be judged, and what came back, without ids and numbers. */
+function kindOf(finding: Failed | Inconclusive): string {
+  const { level, counterexample } = finding;
+  const response = counterexample?.response;
+  const came =
+    response === undefined
+      ? counterexample?.trouble
+      : [response.status, contentTypeOf(response), withoutNumbers(response.body)];
+  return JSON.stringify(
+    finding.outcome === 'failed'
+      ? [
+          level === 'required',
+          isKnownFailure(finding),
+          finding.aspect,
+          came ?? withoutNumbers(finding.actual),
+        ]
+      : [level === 'required', finding.reason, withoutNumbers(finding.words), came],
+  );
+}
+
+/** Ids, dates and numbers differ from request to request, and do not say what is wrong. */
+const withoutNumbers = (text: string) => text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}|\d+/gi, '#');
+
+const contentTypeOf = ({ headers }: RecordedResponse): string | undefined =>
+  Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
+
+/** `401, content-type: application/json` */
+export function answerWords(response: RecordedResponse): string {
+  const type = contentTypeOf(response);
+  return `${response.status}, ${type === undefined ? 'no content-type' : `content-type: ${type}`}`;
+}
+
+/** What there is to say of a result in a line. */
+export function wordsOf(result: RequirementResult): string {
+  switch (result.outcome) {
+    case 'passed':
+      return '';
+    case 'failed':
+      return `differs in ${result.aspect}`;
+    case 'inconclusive':
+    case 'excluded':
+      return `${result.reason}: ${result.words}`;
+    case 'observed':
+      return result.words;
+    case 'broken':
+      return `broken: ${result.words}`;
+  }
+}
+
+/** Something that a result says, in printable text on one line. */
+export interface Fact {
+  readonly label: string;
+  readonly text: string;
+  /** A text of the target or a command, to be read letter by letter; else prose. */
+  readonly isExact: boolean;
+}
+
+/** Columns that are shown at most of prose and of the target's texts. */
+export const MAX_TEXT = 600;
+/** The same of a command, which is useless when it is cut. */
+export const MAX_COMMAND = 20_000;
+/** Columns of a label in a line of text. */
+const LABEL_WIDTH = 13;
+
+const prose = (label: string, text: string): Fact => ({
+  label,
+  text: printable(text, MAX_TEXT),
+  isExact: false,
+});
+const exact = (label: string, text: string, most = MAX_TEXT): Fact => ({
+  label,
+  text: printable(text, most),
+  isExact: true,
+});
+
+/** All that a result says beside its id, level and outcome. Each text is bounded and printable. */
+export function factsOf(record: RunRecord, result: RequirementResult): readonly Fact[] {
+  const { title, clause, reading } = result;
+  return [
+    prose('title', title),
+    prose('clause', clause),
+    ...(reading === undefined ? [] : [prose('reading', reading)]),
+    ...outcomeFacts(result),
+    ...(result.outcome === 'failed' || result.outcome === 'inconclusive'
+      ? evidenceFacts(record, result)
+      : []),
+  ];
+}
+
+function outcomeFacts(result: RequirementResult): readonly Fact[] {
+  switch (result.outcome) {
+    case 'passed':
+      return [];
+    case 'failed':
+      return [
+        ...(isKnownFailure(result) ? [prose('known', result.baseline)] : []),
+        prose('aspect', result.aspect),
+        exact('expected', result.expected),
+        exact('actual', result.actual),
+      ];
+    case 'inconclusive':
+    case 'excluded': {
+      const remedy = remedyOf(result.reason);
+      return [
+        prose('reason', wordsOf(result)),
+        ...(remedy === undefined ? [] : [prose('mended by', remedy)]),
+      ];
+    }
+    case 'observed':
+      return [prose('observed', result.words)];
+    case 'broken':
+      return [exact('error', result.words), prose('bug', OUR_BUG)];
+  }
+}
+
+function evidenceFacts(record: RunRecord, result: Failed | Inconclusive): readonly Fact[] {
+  const replay = replayCommand(record, result);
+  return [
+    ...(result.counterexample === undefined ? [] : exchangeFacts(result.counterexample)),
+    ...(replay === undefined ? [] : [exact('replay', replay, MAX_COMMAND)]),
+  ];
+}
+
+function exchangeFacts({ curl, key, response, trouble }: RecordedExchange): readonly Fact[] {
+  const request = [
+    exact('request', curl, MAX_COMMAND),
+    ...(key === undefined ? [] : [exact('key', `$IB_API_KEY stands for ${key}`)]),
+  ];
+  if (response === undefined)
+    return [...request, prose('answer', `none: ${trouble ?? 'no reason was recorded'}`)];
+  const { body } = response;
+  return [
+    ...request,
+    exact('answer', answerWords(response)),
+    exact('body', body === '' ? '(empty)' : body),
+    ...(body.length > MAX_TEXT ? [prose('shown', `the beginning of ${count(body.length)} characters`)] : []),
+  ];
+}
+
+/** Facts as lines of text, their values one under the other. */
+export const factLines = (facts: readonly Fact[]): readonly string[] =>
+  facts.map(({ label, text }) => label.padEnd(LABEL_WIDTH) + text);

@@ -1,0 +1,76 @@
+/** How a browser reads HTML (parse5), and how GitHub reads Markdown (mdast). */
+import { fromMarkdown } from 'mdast-util-from-markdown';
+import { gfmFromMarkdown } from 'mdast-util-gfm';
+import { gfm } from 'micromark-extension-gfm';
+import { defaultTreeAdapter, parse, parseFragment, type DefaultTreeAdapterTypes } from 'parse5';
+
+/** A part of a Markdown document. */
+export interface MarkdownNode {
+  readonly type: string;
+  readonly value?: string;
+  readonly children?: readonly MarkdownNode[];
+}
+
+/** Every part of a Markdown document. */
+export function markdownNodes(text: string): readonly MarkdownNode[] {
+  const every = (node: MarkdownNode): readonly MarkdownNode[] => [
+    node,
+    ...(node.children ?? []).flatMap(every),
+  ];
+  return every(fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }));
+}
+
+/** The visible text of a part. */
+export const textOf = ({ value = '', children = [] }: MarkdownNode): string =>
+  value + children.map(textOf).join('');
+
+export type Element = DefaultTreeAdapterTypes.Element;
+
+/** What stands in a page. */
+export interface Parsed {
+  /** Every element, in the order of the page. */
+  readonly elements: readonly Element[];
+  /** Every text without white space around it. */
+  readonly texts: ReadonlySet<string>;
+  /** What was wrong with the page: a browser would have guessed. */
+  readonly errors: readonly string[];
+}
+
+/** Reads a whole page. */
+export const parsedPage = (source: string): Parsed => parsed(source, parse);
+
+/** Reads what may stand in the body of a page. */
+export const parsedPart = (source: string): Parsed => parsed(source, parseFragment);
+
+function parsed(source: string, read: typeof parse | typeof parseFragment): Parsed {
+  const errors: string[] = [];
+  const { childNodes } = read(source, { onParseError: ({ code }) => errors.push(code) });
+  const elements: Element[] = [];
+  const texts = new Set<string>();
+  const visit = (node: DefaultTreeAdapterTypes.ChildNode) => {
+    if (defaultTreeAdapter.isTextNode(node)) texts.add(node.value.trim());
+    if (!defaultTreeAdapter.isElementNode(node)) return;
+    elements.push(node);
+    for (const child of node.childNodes) visit(child);
+  };
+  for (const node of childNodes) visit(node);
+  return { elements, texts, errors };
+}
+
+/** Value of an attribute. */
+export const attribute = ({ attrs }: Element, name: string) =>
+  attrs.find((attr) => attr.name === name)?.value;
+
+/** Elements that have a class. */
+export const classed = ({ elements }: Parsed, name: string) =>
+  elements.filter((element) => attribute(element, 'class')?.split(' ').includes(name) === true);
+
+/** All text in an element. */
+export function textIn({ childNodes }: Pick<Element, 'childNodes'>): string {
+  return childNodes
+    .map((node) => {
+      if (defaultTreeAdapter.isTextNode(node)) return node.value;
+      return defaultTreeAdapter.isElementNode(node) ? textIn(node) : '';
+    })
+    .join('');
+}

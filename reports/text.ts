@@ -1,0 +1,134 @@
+/**
+ * What must not reach a terminal as it is: controls (ANSI escapes begin with one), format characters
+ * (bidi overrides, zero widths), lone surrogates, unassigned and private characters, combining marks,
+ * and every space and line break but U+0020.
+ */
+const UNPRINTABLE = /^(?! )[\p{C}\p{M}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
+
+/** Characters of two columns: emoji, East Asian scripts, full-width forms. */
+const WIDE =
+  /^[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\u{3000}-\u{303e}\u{ff01}-\u{ff60}\u{ffe0}-\u{ffe6}]/u;
+
+/**
+ * Text of unknown origin, made safe to show on one line. What a terminal would act on, or a reader
+ * would not see, becomes a visible `\u{…}` escape.
+ *
+ * @param text whatever a target sent, or a record holds
+ * @param most columns of the result at most; `…` stands for what is cut off
+ */
+export function printable(text: string, most: number): string {
+  let shown = '';
+  let used = 0;
+  let fitting = 0;
+  for (const character of text) {
+    const piece = UNPRINTABLE.test(character) ? `\\u{${character.codePointAt(0)!.toString(16)}}` : character;
+    used += columns(piece);
+    if (used > most) return `${shown.slice(0, fitting)}…`;
+    shown += piece;
+    // As far as an ellipsis would still fit behind it.
+    if (used < most) fitting = shown.length;
+  }
+  return shown;
+}
+
+/** Columns that printable text takes on a terminal. */
+export function columns(text: string): number {
+  let sum = 0;
+  for (const character of text) sum += WIDE.test(character) ? 2 : 1;
+  return sum;
+}
+
+/** Printable text, filled up with spaces to a width. */
+export const padded = (text: string, width: number): string =>
+  text + ' '.repeat(Math.max(0, width - columns(text)));
+
+/** Width of a report on a terminal or in a log of so many columns: 60 to 200. */
+export const reportWidth = (asked: number): number => Math.min(200, Math.max(60, asked));
+
+/**
+ * Breaks printable text between words into lines of at most `width` columns (2 or more). A word that
+ * is too long for a line is cut. Runs of spaces count as one.
+ */
+export function wrap(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  for (const word of text.split(' ').filter((part) => part !== '')) {
+    const longer = line === '' ? word : `${line} ${word}`;
+    if (columns(longer) <= width) {
+      line = longer;
+      continue;
+    }
+    if (line !== '') lines.push(line);
+    const pieces = chunk(word, width);
+    lines.push(...pieces.slice(0, -1));
+    line = pieces.at(-1) ?? '';
+  }
+  return line === '' ? lines : [...lines, line];
+}
+
+/** The same with every line but the first indented, so that no further line looks like a first one. */
+export const hanging = (text: string, width: number): readonly string[] =>
+  wrap(text, width - 2).map((line, at) => (at === 0 ? line : `  ${line}`));
+
+/** Cuts printable text into lines of at most `width` columns (2 or more), and keeps every character. */
+export function chunk(text: string, width: number): readonly string[] {
+  const lines: string[] = [];
+  let line = '';
+  let used = 0;
+  for (const character of text) {
+    const wide = columns(character);
+    if (used + wide > width) {
+      lines.push(line);
+      line = '';
+      used = 0;
+    }
+    line += character;
+    used += wide;
+  }
+  return line === '' ? lines : [...lines, line];
+}
+
+/** A whole number with separators: `1,234`. Intl would take 20 ms to load. */
+export const count = (value: number): string => String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ',');
+
+/** A number with its noun: `1 request`, `1,234 requests`. */
+export const several = (value: number, noun: string): string =>
+  `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
+
+/** A time in milliseconds: `4.2 s`, `2 min 5 s`. */
+export function duration(ms: number): string {
+  if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
+  const seconds = Math.round(ms / 1000);
+  return `${count(Math.floor(seconds / 60))} min ${seconds % 60} s`;
+}
+
+/** A latency in milliseconds, to three digits: `0.43 ms`, `12.5 ms`, `1.25 s`. */
+export function latency(ms: number): string {
+  const [value, unit] = ms < 999.5 ? [ms, 'ms'] : [ms / 1000, 's'];
+  return `${value < 1 ? Number(value.toFixed(2)) : Number(value.toPrecision(3))} ${unit}`;
+}
+
+const colors = {
+  good: [32, 39],
+  bad: [31, 39],
+  warning: [33, 39],
+  unsure: [36, 39],
+  ours: [35, 39],
+  quiet: [2, 22],
+  loud: [1, 22],
+  plain: undefined,
+} as const;
+
+/** What colour says in a report. The text must say it too. */
+export type Tone = keyof typeof colors;
+
+/** Paints text in a tone. */
+export type Paint = (tone: Tone, text: string) => string;
+
+/** Paints with ANSI colours, or leaves the text as it is. */
+export const palette =
+  (color: boolean): Paint =>
+  (tone, text) => {
+    const code = colors[tone];
+    return !color || code === undefined || text === '' ? text : `\u001b[${code[0]}m${text}\u001b[${code[1]}m`;
+  };

@@ -1,0 +1,176 @@
+import type {
+  Failed,
+  Inconclusive,
+  Level,
+  RequirementResult,
+  RunRecord,
+} from '../schemas/generated/types.ts';
+import { isKnownFailure } from '../schemas/known-failure.ts';
+import { printable, several } from './text.ts';
+
+/** How many ids of a kind a sentence names where nothing else is said; the rest it counts. */
+const MAX_IDS = 6;
+
+/**
+ * What a run comes to, in sentences: the verdict with its numbers first, then what failed, what warns,
+ * what is our own bug, and all that was not verified, with the reason. No requirement is left out: it
+ * is verified, or named, or counted under its reason.
+ *
+ * The sentences hold ids and reasons as the record has them: escape them for where they go.
+ *
+ * @param most ids of a kind that a sentence names; the rest it counts
+ */
+export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string, ...string[]] {
+  const rows = record.requirements;
+  const at = (level: Level) => rows.filter((row) => row.level === level);
+  const [required, recommended, observed] = [at('required'), at('recommended'), at('observed')];
+  const ids = (chosen: Rows) =>
+    shortened(
+      chosen.map(({ id }) => id),
+      most,
+    );
+  const isNewFailure = (row: RequirementResult) => row.outcome === 'failed' && !isKnownFailure(row);
+  const wrong = record.baseline?.wrong ?? [];
+  const bugs = rows.filter(({ outcome }) => outcome === 'broken');
+  return [
+    headline(record, required, recommended),
+    ...sentence('failed', ids(required.filter(isNewFailure))),
+    ...sentence('warnings', ids([...recommended, ...observed].filter(isNewFailure))),
+    ...sentence('known failures', ids(rows.filter(isKnownFailure))),
+    ...wrong.map((words) => `the baseline fails the run: ${words}`),
+    ...sentence('broken, a bug of ib-conformance and not of the target', ids(bugs)),
+    ...sentence('not verified', [
+      ...openIds(required, '', most),
+      ...openIds(recommended, ', recommended', most),
+    ]),
+    ...sentence('not observed', openIds(observed, '', most)),
+  ];
+}
+
+/** The headline of the conclusion as a line of at most 200 columns. */
+export const renderVerdict = (record: RunRecord): string => `${printable(conclusion(record)[0], 200)}\n`;
+
+type Rows = readonly RequirementResult[];
+
+const sentence = (subject: string, names: readonly string[]): readonly string[] =>
+  names.length === 0 ? [] : [`${subject}: ${names.join(', ')}`];
+
+/** `conformant: 41 of 43 required verified, 12 of 12 recommended` */
+function headline(record: RunRecord, required: Rows, recommended: Rows): string {
+  const having = (wanted: RequirementResult['outcome'], rows: Rows) =>
+    rows.filter(({ outcome }) => outcome === wanted).length;
+  const [verified, failed] = [having('passed', required), having('failed', required)];
+  const numbers = [
+    ...(failed > 0 ? [`${failed} of ${required.length} required failed, ${verified} verified`] : []),
+    ...(failed === 0 && required.length > 0 ? [`${verified} of ${required.length} required verified`] : []),
+    ...(recommended.length > 0
+      ? [`${having('passed', recommended)} of ${recommended.length} recommended`]
+      : []),
+  ];
+  const stopped = record.interrupted ? ', interrupted before its end' : '';
+  return `${verdictWords(record)}${stopped}: ${numbers.length > 0 ? numbers.join(', ') : 'nothing was checked'}`;
+}
+
+/** The verdict, or what it would be without the failures that the baseline knows. */
+function verdictWords({ verdict, baseline, requirements }: RunRecord): string {
+  if (baseline === undefined || baseline.verdict === verdict) return verdict;
+  const known = requirements.filter((row) => row.level === 'required' && isKnownFailure(row)).length;
+  return `${baseline.verdict} but for ${several(known, 'known failure')}`;
+}
+
+/** Rows without a verdict, as `id (reason)`; the later ones of a reason as `3 more (reason)`. */
+function openIds(rows: Rows, remark: string, most: number): readonly string[] {
+  return [...byReason(rows)].flatMap(([reason, open]) =>
+    shortened(
+      open.map(({ id }) => id),
+      most,
+    ).map((id) => `${id} (${reason}${remark})`),
+  );
+}
+
+/** Rows that were not verified, by the reason. Those that failed or broke are not among them. */
+export function byReason(rows: Rows): ReadonlyMap<string, Rows> {
+  const groups = new Map<string, RequirementResult[]>();
+  for (const row of rows) {
+    const reason = openReason(row);
+    if (reason !== undefined) groups.set(reason, [...(groups.get(reason) ?? []), row]);
+  }
+  return groups;
+}
+
+function openReason(row: RequirementResult): string | undefined {
+  if (row.outcome === 'inconclusive' || row.outcome === 'excluded') return row.reason;
+  return row.outcome === 'observed' && row.level !== 'observed' ? 'only observed' : undefined;
+}
+
+/** The first ids, `most` in all with the number of the others. */
+export function shortened(ids: readonly string[], most: number): readonly string[] {
+  if (ids.length <= most) return ids;
+  return most < 2 ? [`${ids.length}`] : [...ids.slice(0, most - 1), `${ids.length - most + 1} more`];
+}
+
+/** What helps where a requirement was not verified, by the code of the reason. The first that applies is the next step. */
+export const remedies = {
+  interrupted: 'let the run come to its end',
+  'key-refused': 'see whether the first active key of the fixture is one of this target',
+  network: 'see in the log of the target why it breaks connections',
+  timeout: 'see why the target takes so long, or give it more with --timeout',
+  budget:
+    'give more of --max-duration or --max-requests, a second active key of the partner, or fewer --cases',
+  'rate-limited': 'state the limits in the fixture, or raise them on a test system',
+  flaky: 'find out why the target answers the same request in two ways',
+  'timing-window': 'run it nearer to the target, without --rate, or on a test system with a longer window',
+  'limit-not-reached': "state the threshold in the fixture's limits, or lower it on a test system",
+  'no-second-key': 'add an active key of another partner to the fixture',
+  'no-fixture': 'add to the fixture what it lacks, as said above',
+  'not-recorded': 'verify the target again, so that it is asked for',
+  'state-hook': 'see why the state hook does not do what it is asked for',
+  'no-state-hook': 'give --state-url, so that the rest can be verified, too',
+  depends: 'mend the requirement that the reason names',
+  'not-seen': 'see why no answer of the kind arrived that the requirement speaks of',
+  skipped: 'leave --skip out',
+} as const satisfies Record<string, string>;
+
+/** The remedy for a reason; undefined for an unknown reason, which a newer version may have written. */
+export function remedyOf(reason: string): string | undefined {
+  return Object.hasOwn(remedies, reason) ? remedies[reason as keyof typeof remedies] : undefined;
+}
+
+/** Reasons that need no step of their own: another requirement fails first, or the user wanted it so. */
+const minor: ReadonlySet<string> = new Set(['depends', 'not-seen', 'skipped']);
+
+/** What a reader of the report does next: a command to copy, or words; undefined where nothing is left to do. */
+export function nextStep(
+  record: RunRecord,
+): { readonly command: string } | { readonly words: string } | undefined {
+  const { requirements, counts } = record;
+  if (counts.broken > 0) return { words: 'report the bug of ib-conformance, with --report json=run.json' };
+  const reasons = new Set(byReason(requirements).keys());
+  // While the key is refused, no other result means anything.
+  if (reasons.has('key-refused')) return { words: remedies['key-refused'] };
+  for (const level of ['required', 'recommended', 'observed'] as const)
+    for (const result of requirements)
+      if (result.level === level && result.outcome === 'failed' && !isKnownFailure(result)) {
+        const command = replayCommand(record, result);
+        if (command !== undefined) return { command };
+      }
+  const first = Object.keys(remedies).find((reason) => reasons.has(reason) && !minor.has(reason));
+  return first === undefined ? undefined : { words: remedyOf(first)! };
+}
+
+/**
+ * The command that checks one requirement again: with the input that failed where the record has its
+ * path, else with the same seed. Undefined where the record does not say how it was run.
+ */
+export function replayCommand(record: RunRecord, result: Failed | Inconclusive): string | undefined {
+  if (record.rerun === undefined) return undefined;
+  const { seed, path } = result.replay ?? { seed: record.seed, path: undefined };
+  return [
+    record.rerun,
+    `--only ${/^[\w./-]+$/.test(result.id) ? result.id : shellQuoted(result.id)}`,
+    `--seed ${seed}`,
+    ...(path === undefined ? [] : [`--replay ${shellQuoted(path)}`]),
+  ].join(' ');
+}
+
+const shellQuoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
