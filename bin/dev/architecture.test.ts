@@ -17,7 +17,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
 /** Packages that only these files import. The last of undici is a foreign client that tries the mock. */
 const onlyIn: Readonly<Record<string, readonly string[]>> = {
   polka: ['mock/listener.ts'],
-  undici: ['suites/engine/client.ts', 'bin/bench/bare-loop.mjs', 'bin/dev/clients/undici.mjs'],
+  undici: ['suites/engine/client.ts', 'bin/dev/bench/bare-loop.mjs', 'bin/dev/clients/undici.mjs'],
   yargs: ['bin/command-line.ts'],
 };
 

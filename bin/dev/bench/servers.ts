@@ -1,0 +1,172 @@
+import { execFileSync, spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { setTimeout as wait } from 'node:timers/promises';
+import autocannon from 'autocannon';
+import { freePort } from '../../free-port.ts';
+import { root } from '../paths.ts';
+
+/** A lookup that every server answers with 200; the key is the built-in fixture's. */
+export const LOOKUP = '/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111';
+export const KEY = 'northwind-key';
+
+/** A server to measure: each serves the lookup as well as it can, quietly, on loopback. */
+export interface Server {
+  readonly name: string;
+  /** The package that npm installs; missing for what needs none. */
+  readonly install?: string;
+  /** Its command line; a program without a slash is in the `node_modules/.bin` of what was installed. */
+  readonly argv: (port: string) => readonly string[];
+}
+
+const bare = (name: string, script: string): Server => ({
+  name,
+  argv: (port) => [process.execPath, '-e', script, port],
+});
+const openApi = join(root, 'schemas/openapi.json');
+
+export const bareHttp = bare(
+  'bare node:http',
+  `const body = Buffer.from('{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}');
+const headers = ['Content-Type', 'application/json', 'Cache-Control', 'no-store', 'Content-Length', String(body.length)];
+require('node:http').createServer((_, response) => response.writeHead(200, headers).end(body)).listen(Number(process.argv[1]), '127.0.0.1');`,
+);
+
+/** @param command the installed command of this package */
+export const ours = (command: string, ...flags: readonly string[]): Server => ({
+  name: 'ib-conformance',
+  argv: (port) => [command, 'mock', '--port', port, '--log', 'silent', ...flags],
+});
+
+export const others: readonly Server[] = [
+  {
+    name: 'Prism',
+    install: '@stoplight/prism-cli',
+    argv: (port) => ['prism', 'mock', openApi, '--port', port, '--host', '127.0.0.1', '-v', 'silent'],
+  },
+  {
+    name: 'Mockoon',
+    install: '@mockoon/cli',
+    argv: (port) => ['mockoon-cli', 'start', '--data', openApi, '--port', port, '--disable-log-to-file'],
+  },
+];
+
+const POLL_MS = 2;
+const TIMEOUT_MS = 60_000;
+
+/**
+ * Starts a server and waits for its first 200.
+ *
+ * @param folder where packages are installed
+ * @param lookup that it answers with 200
+ * @throws Error if it exits, or gives no 200 in a minute
+ */
+export async function start(
+  { name, install, argv }: Server,
+  folder: string,
+  lookup = { path: LOOKUP, key: KEY },
+) {
+  const home = install === undefined ? folder : installed(install, folder);
+  const port = await freePort();
+  const [program = '', ...rest] = argv(String(port));
+  const command = program.includes('/') ? program : join(home, 'node_modules/.bin', program);
+  const origin = `http://127.0.0.1:${port}`;
+  const begin = performance.now();
+  // A group of its own: a shim may start another process, and all have to end.
+  const child = spawn(command, rest, { cwd: home, stdio: 'ignore', detached: true });
+  const exited = once(child, 'exit');
+  const end = async () => {
+    if (child.exitCode === null && child.signalCode === null) process.kill(-child.pid!, 'SIGKILL');
+    await exited;
+  };
+  while (!(await isUp(origin + lookup.path, lookup.key))) {
+    if (child.exitCode !== null || performance.now() - begin > TIMEOUT_MS) {
+      await end();
+      throw new Error(`${name} gave no 200`);
+    }
+    await wait(POLL_MS);
+  }
+  return {
+    origin,
+    startMs: performance.now() - begin,
+    usage: () => usageOf(child.pid!),
+    [Symbol.asyncDispose]: end,
+  };
+}
+
+export type Running = Awaited<ReturnType<typeof start>>;
+
+async function isUp(url: string, key: string): Promise<boolean> {
+  const headers = { authorization: `Bearer ${key}`, connection: 'close' };
+  const response = await fetch(url, { headers }).catch(() => undefined);
+  await response?.arrayBuffer();
+  return response?.status === 200;
+}
+
+/** The folder that a package is installed in, which happens once. */
+function installed(name: string, folder: string): string {
+  const home = join(folder, name.replace(/\W/g, ''));
+  if (mkdirSync(home, { recursive: true }) !== undefined) {
+    writeFileSync(join(home, 'package.json'), '{ "private": true }\n');
+    execFileSync('npm', ['install', '--no-audit', '--no-fund', '--silent', name], { cwd: home });
+  }
+  return home;
+}
+
+/** What Linux says of a process: resident memory in MB (2^20 bytes), and processor time in ms. */
+function usageOf(pid: number) {
+  const [, kilobytes] = /^VmRSS:\s+(\d+) kB$/m.exec(readFileSync(`/proc/${pid}/status`, 'utf8'))!;
+  const stat = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // After the name in brackets: the 12th and the 13th field are user and system time in hundredths of a second.
+  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ');
+  return { memoryMb: Number(kilobytes) / 1024, cpuMs: (Number(fields[11]) + Number(fields[12])) * 10 };
+}
+
+/** A lookup, and what has to be answered. */
+export interface Expected {
+  readonly path: string;
+  readonly key?: string;
+  readonly status: number;
+  readonly body?: string;
+}
+
+const CONNECTIONS = 32;
+
+/**
+ * Sends lookups in turn through 32 connections, for some seconds or a number of requests.
+ *
+ * @throws Error if an answer is not the expected one
+ */
+export async function load(
+  { origin, usage }: Running,
+  amount: { readonly duration: number } | { readonly amount: number },
+  lookups: readonly Expected[] = [{ path: LOOKUP, key: KEY, status: 200 }],
+) {
+  const wrong: string[] = [];
+  const requests = lookups.map(({ path, key, status: expectedStatus, body: expectedBody }) => ({
+    path,
+    headers: key === undefined ? {} : { authorization: `Bearer ${key}` },
+    onResponse: (status: number, body: string) => {
+      if (status !== expectedStatus || (expectedBody !== undefined && body !== expectedBody))
+        wrong.push(`${path}: ${status} ${body}`);
+    },
+  }));
+  const before = usage().cpuMs;
+  const result = await autocannon({
+    url: origin,
+    connections: CONNECTIONS,
+    timeout: 60,
+    requests,
+    ...amount,
+  });
+  if (wrong.length > 0 || result.errors > 0)
+    throw new Error(`${wrong.length} wrong answers, ${result.errors} lost; the first is ${wrong[0]}`);
+  const { total, average } = result.requests;
+  return {
+    requests: total,
+    requestsPerSecond: average,
+    p99Ms: result.latency.p99,
+    cpuMicroseconds: ((usage().cpuMs - before) / total) * 1000,
+  };
+}
