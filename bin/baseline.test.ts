@@ -5,7 +5,7 @@ import validateRunRecord from '../schemas/generated/run-record.cjs';
 import { readBaseline } from '../schemas/records.ts';
 import { sampleRecord } from '../reports/testing/records.ts';
 import { countOutcomes, verdictOf } from '../suites/engine/verdict-of-run.ts';
-import { holdAgainst, renderBaseline, updated } from './baseline.ts';
+import { renderBaseline, updated, withBaseline } from './baseline.ts';
 import { exitCodeOf } from './exit-codes.ts';
 
 const plain = { strict: false, allowIncomplete: false };
@@ -187,7 +187,7 @@ const rules: Readonly<Record<string, Rule>> = {
 
 for (const [what, { record, entries, code, wrong = [], note, flags }] of Object.entries(rules))
   test(`baseline: ${what}`, () => {
-    const held = holdAgainst(record, baselineOf(...entries), ids);
+    const held = withBaseline(record, baselineOf(...entries), ids);
     assert.ok(validateRunRecord(held), JSON.stringify(validateRunRecord.errors));
     assert.equal(held.verdict, record.verdict);
     assert.equal(exitCodeOf(held, { ...plain, ...flags }), code);
@@ -198,7 +198,7 @@ for (const [what, { record, entries, code, wrong = [], note, flags }] of Object.
   });
 
 test('the reason stands beside the failure, which stays one', () => {
-  const { requirements } = holdAgainst(recordOf('bad', 'worse'), baselineOf(['bad', 'ticket 1']), ids);
+  const { requirements } = withBaseline(recordOf('bad', 'worse'), baselineOf(['bad', 'ticket 1']), ids);
   assert.deepEqual(requirements, [{ ...rows.bad, baseline: 'ticket 1' }, rows.worse]);
 });
 

@@ -1,40 +1,105 @@
-import type { Failed, KnownFailure, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { readFile } from 'node:fs/promises';
+import type { KnownFailure, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { didYouMean } from '../schemas/problem.ts';
-import type { BaselineEntry, ReadBaseline } from '../schemas/records.ts';
-import { verdictOf } from '../suites/index.ts';
+import { didYouMean, Problem } from '../schemas/problem.ts';
+import { readBaseline, type BaselineEntry, type ReadBaseline } from '../schemas/records.ts';
+import { catalogue, verdictOf } from '../suites/index.ts';
+import { prepareFile } from './output-files.ts';
+
+/** The baseline of a run. */
+export interface Baseline {
+  /** Applies it to a record; returns the new text of the file as well if it is to be updated. */
+  readonly apply: (record: RunRecord) => { readonly record: RunRecord; readonly text?: string };
+  readonly save: (text: string | undefined) => Promise<void>;
+}
+
+/**
+ * Opens the baseline that the flags name, before the run.
+ *
+ * @throws Problem with code `usage` for flags that contradict each other and for a wrong file
+ */
+export async function openBaseline(flags: {
+  readonly baseline?: string | undefined;
+  readonly updateBaseline?: boolean;
+  readonly replay?: string | undefined;
+  readonly strict: boolean;
+}): Promise<Baseline> {
+  const { baseline: file, updateBaseline: isUpdate = false, strict } = flags;
+  if (file === undefined) {
+    if (isUpdate) throw new Problem('usage', '--update-baseline writes the file of --baseline: name it');
+    return { apply: (record) => ({ record }), save: () => Promise.resolve() };
+  }
+  if (flags.replay !== undefined)
+    throw new Problem('usage', '--replay judges one input, and no baseline by it: leave --baseline out');
+  const ids = catalogue.map(({ id }) => id);
+  const before = await load(file, isUpdate);
+  const prepare = () => prepareFile(file, 'the baseline');
+  // Finds out before the run whether the file can be written.
+  if (isUpdate) await (await prepare()).discard();
+  return {
+    apply: (record) => {
+      if (!isUpdate) return { record: withBaseline(record, before, ids) };
+      const { known, added, removed } = updated(record, before, strict);
+      const text = renderBaseline(known, before.schema);
+      const note = `Baseline ${before.file}: ${added} added, ${removed} removed, ${known.length - added} kept.`;
+      const noted = { ...record, notes: [...record.notes, note] };
+      return { record: withBaseline(noted, readBaseline(text, before.file), ids), text };
+    },
+    save: async (text) => {
+      if (text !== undefined) await (await prepare()).write(text);
+    },
+  };
+}
+
+async function load(file: string, mayBeMissing: boolean): Promise<ReadBaseline> {
+  try {
+    return readBaseline(await readFile(file, 'utf8'), file);
+  } catch (error) {
+    const { code } = error as NodeJS.ErrnoException;
+    if (error instanceof Problem || code === undefined) throw error;
+    if (code !== 'ENOENT') throw new Problem('usage', `--baseline ${file}: cannot be read (${code})`);
+    if (mayBeMissing) return { file, known: [] };
+    throw new Problem(
+      'usage',
+      `--baseline ${file}: there is no such file; --update-baseline writes one of what fails now`,
+    );
+  }
+}
 
 /** What an entry of a baseline comes to in a run. */
 type Standing =
   | { readonly kind: 'known'; readonly reason: string }
-  /** Fails the run; the words say what mends it. */
+  /** A mistake in the baseline, which fails the run. */
   | { readonly kind: 'wrong'; readonly words: string }
-  /** The run cannot say whether it still fails. */
+  /** The run cannot say whether the requirement still fails. */
   | { readonly kind: 'open'; readonly why: string };
 
 /**
- * Holds a run against the failures that are known: those that stand in the baseline with a reason no
- * longer fail the run, and stay failed. What is wrong with the baseline fails it.
+ * Failures that the baseline lists with a reason stay failed, but no longer fail the run. Mistakes in the
+ * baseline do.
  *
- * @param ids of every requirement that there is
+ * @param ids of every requirement
  */
-export function holdAgainst(
+export function withBaseline(
   record: RunRecord,
   { file, known }: ReadBaseline,
   ids: readonly string[],
 ): RunRecord {
   const rows = new Map(record.requirements.map((row) => [row.id, row]));
   const firsts = new Map(known.toReversed().map((entry) => [entry.id, entry]));
-  const standings = known.map((entry) => ({ entry, standing: standingOf(entry, firsts, rows, ids) }));
-  const reasons = new Map(
-    standings.flatMap(({ entry, standing }) =>
-      standing.kind === 'known' ? [[entry.id, standing.reason] as const] : [],
-    ),
-  );
-  const open = standings.flatMap(({ entry, standing }) =>
-    standing.kind === 'open' ? [`${entry.id} (${standing.why})`] : [],
-  );
-  const requirements = record.requirements.map((row) => withReason(row, reasons.get(row.id)));
+  const reasons = new Map<string, string>();
+  const wrong: string[] = [];
+  const open: string[] = [];
+  for (const entry of known) {
+    const standing = standingOf(entry, firsts.get(entry.id)!, rows.get(entry.id), ids);
+    if (standing.kind === 'known') reasons.set(entry.id, standing.reason);
+    else if (standing.kind === 'wrong') wrong.push(`${file}:${entry.line}: ${entry.id}: ${standing.words}`);
+    else open.push(`${entry.id} (${standing.why})`);
+  }
+  const requirements = record.requirements.map((row): RequirementResult => {
+    const reason = reasons.get(row.id);
+    return row.outcome === 'failed' && reason !== undefined ? { ...row, baseline: reason } : row;
+  });
   return {
     ...record,
     notes: [
@@ -47,9 +112,7 @@ export function holdAgainst(
         requirements.map((row) => (isKnownFailure(row) ? asIfPassed(row) : row)),
         record.interrupted,
       ),
-      wrong: standings.flatMap(({ entry, standing }) =>
-        standing.kind === 'wrong' ? [`${file}:${entry.line}: ${entry.id}: ${standing.words}`] : [],
-      ),
+      wrong,
     },
     requirements,
   };
@@ -57,44 +120,36 @@ export function holdAgainst(
 
 function standingOf(
   entry: BaselineEntry,
-  firsts: ReadonlyMap<string, BaselineEntry>,
-  rows: ReadonlyMap<string, RequirementResult>,
+  first: BaselineEntry,
+  row: RequirementResult | undefined,
   ids: readonly string[],
 ): Standing {
   const { id, reason = '' } = entry;
   if (!ids.includes(id))
     return { kind: 'wrong', words: `there is no such requirement${didYouMean(id, ids)}` };
-  const first = firsts.get(id)!;
   if (first !== entry)
     return { kind: 'wrong', words: `stands on line ${first.line} already: remove one of them` };
-  const row = rows.get(id);
-  if (row !== undefined && isMended(row))
+  if (row !== undefined && passesNow(row))
     return { kind: 'wrong', words: 'passes now: remove it (--update-baseline does)' };
   if (reason.trim() === '')
     return { kind: 'wrong', words: 'has no reason: write why it is known to fail, or mend what fails' };
-  if (row?.outcome === 'failed') return { kind: 'known', reason };
-  return { kind: 'open', why: row === undefined ? 'not selected' : whyOpen(row) };
-}
-
-/** A pass on fewer inputs than were asked for does not show that a failure is gone. */
-const isMended = (row: RequirementResult) => row.outcome === 'passed' && row.planned === undefined;
-
-function whyOpen(row: Exclude<RequirementResult, Failed>): string {
+  if (row === undefined) return { kind: 'open', why: 'not selected' };
   switch (row.outcome) {
+    case 'failed':
+      return { kind: 'known', reason };
     case 'passed':
-      return `passed on ${row.cases} of ${row.planned} inputs only`;
+      return { kind: 'open', why: `passed on ${row.cases} of ${row.planned} inputs only` };
     case 'inconclusive':
     case 'excluded':
-      return `${row.outcome}: ${row.reason}`;
+      return { kind: 'open', why: `${row.outcome}: ${row.reason}` };
     case 'observed':
     case 'broken':
-      return row.outcome;
+      return { kind: 'open', why: row.outcome };
   }
 }
 
-function withReason(row: RequirementResult, reason: string | undefined): RequirementResult {
-  return row.outcome === 'failed' && reason !== undefined ? { ...row, baseline: reason } : row;
-}
+/** A pass on fewer inputs than planned does not show that a failure is gone. */
+const passesNow = (row: RequirementResult) => row.outcome === 'passed' && row.planned === undefined;
 
 const asIfPassed = ({ id, level, clause, title, cases }: RequirementResult): RequirementResult => ({
   id,
@@ -106,16 +161,16 @@ const asIfPassed = ({ id, level, clause, title, cases }: RequirementResult): Req
 });
 
 /**
- * The baseline of what fails now. What passes is gone; what this run could not judge stays, and every
- * reason with it; a new failure has the reason `""`, which fails each run until somebody writes it.
+ * The baseline of what fails now. Drops what passes; keeps every reason and what this run could not judge.
+ * A new failure gets the reason `""`, which fails each run until somebody writes one.
  *
- * @param strict whether a recommended requirement that fails does fail the run
+ * @param strict whether a failed recommended requirement fails the run
  */
 export function updated({ requirements }: RunRecord, { known }: ReadBaseline, strict: boolean) {
-  const mended = new Set(requirements.filter(isMended).map(({ id }) => id));
+  const passing = new Set(requirements.filter(passesNow).map(({ id }) => id));
   const kept = new Map<string, KnownFailure>();
   for (const { id, reason = '' } of known)
-    if (!mended.has(id) && (kept.get(id)?.reason ?? '').trim() === '') kept.set(id, { id, reason });
+    if (!passing.has(id) && (kept.get(id)?.reason ?? '').trim() === '') kept.set(id, { id, reason });
   const added = requirements.filter(
     ({ id, outcome, level }) =>
       outcome === 'failed' && !kept.has(id) && (level === 'required' || (strict && level === 'recommended')),
@@ -127,7 +182,7 @@ export function updated({ requirements }: RunRecord, { known }: ReadBaseline, st
   };
 }
 
-/** A baseline as a file: an entry a line, so that each is taken out or in by its line. */
+/** One entry per line, for short diffs. */
 export function renderBaseline(known: readonly KnownFailure[], schema?: string): string {
   const lines = known.map(
     ({ id, reason }) => `    { "id": ${JSON.stringify(id)}, "reason": ${JSON.stringify(reason)} }`,

@@ -1,63 +1,163 @@
-import { reference } from '../mock/behaviour.ts';
+import { reference, type Behaviour } from '../mock/behaviour.ts';
+import type { HttpResponse } from '../mock/exchange.ts';
 import { faults, type Fault } from '../mock/faults.ts';
-import type { Fixture, FixtureLimits } from '../schemas/generated/types.ts';
-import { catalogue, suiteOf, type Requirement } from '../suites/index.ts';
-import { failedIds } from './failed-ids.ts';
-import { tryMock } from './trial.ts';
-
-/** Inputs per requirement: the listed ones do. */
-const CASES = 1;
-
-/** Limits that are soon reached: it is the limiters that cost time. */
-const limits: FixtureLimits = {
-  'user-status': { failedLookups: 12, windowSeconds: 3 },
-  'deposit-check': { requests: 12, windowSeconds: 3 },
-};
+import { handlerOf, type Handler } from '../mock/handler.ts';
+import { changeState } from '../mock/provider-state.ts';
+import { createWorld, type World } from '../mock/world.ts';
+import type { Fixture, FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
+import {
+  catalogue,
+  decodeBody,
+  run,
+  suiteOf,
+  virtualClock,
+  type Client,
+  type Requirement,
+  type RunOptions,
+} from '../suites/index.ts';
+import { runOptions } from './run-options.ts';
 
 /**
- * Shows, before a run, that the suites can pass and can fail: the reference must pass, and two
- * faults chosen by the seed must be caught.
+ * Shows, before a run, that the suites can pass and can fail: the reference must pass, and two faults
+ * chosen by the seed must be caught.
  *
- * @returns the faults
- * @throws Error where that is not so: a bug of ours
+ * @returns ids of the faults
+ * @throws Error if that is not so: a bug of ours
  */
 export async function canary(fixture: Fixture, seed: number): Promise<readonly string[]> {
   const ids = Object.keys(faults);
   const first = Math.abs(seed) % ids.length;
   const chosen = [ids[first]!, ids[(first + Math.floor(ids.length / 2)) % ids.length]!];
-  const alarms = failedIds(await tryMock(reference, optionsOf(fixture, seed)));
-  if (alarms.length > 0) throw new Error(`canary: the reference mock fails ${alarms.join(', ')}`);
+  const failed = failedIds(await verifyMock(reference, small(fixture, seed)));
+  if (failed.length > 0) throw new Error(`canary: the reference mock fails ${failed.join(', ')}`);
   for (const id of chosen) {
-    const missed = await missedOf(faults[id]!, fixture, seed);
+    const missed = await missedBy(faults[id]!, fixture, seed);
     if (missed.length > 0) throw new Error(`canary: ${missed.join(', ')} did not catch the fault ${id}`);
   }
   return chosen;
 }
 
-/** Ids of the requirements that should catch a fault, and do not. */
-export async function missedOf(
+/** Ids of the requirements that should catch a fault and do not. */
+export async function missedBy(
   { change, fails }: Fault,
   fixture: Fixture,
   seed: number,
 ): Promise<readonly string[]> {
-  const requirements = concernedBy(fails);
-  const caught = failedIds(await tryMock(change(reference), { ...optionsOf(fixture, seed), requirements }));
+  const requirements = involved(fails);
+  const record = await verifyMock(change(reference), { ...small(fixture, seed), requirements });
+  const caught = failedIds(record);
   return fails.filter((name) => !caught.includes(name));
 }
 
-const optionsOf = (fixture: Fixture, seed: number) => ({
-  fixture: { ...fixture, limits },
-  seed,
-  cases: CASES,
-});
+/** Low limits: rate-limit requirements take most of the time. */
+const limits: FixtureLimits = {
+  'user-status': { failedLookups: 12, windowSeconds: 3 },
+  'deposit-check': { requests: 12, windowSeconds: 3 },
+};
+
+const small = (fixture: Fixture, seed: number) => ({ fixture: { ...fixture, limits }, seed, cases: 1 });
 
 /**
- * The suites of these requirements, whole: some faults wait for the third lookup, whoever makes it. Who
- * watches every answer gets to see every one.
+ * The whole suites of these requirements: some faults start at the third lookup, whoever makes it. A
+ * requirement that watches every answer needs all suites.
  */
-function concernedBy(ids: readonly string[]): readonly Requirement[] {
+function involved(ids: readonly string[]): readonly Requirement[] {
   const named = catalogue.filter(({ id }) => ids.includes(id));
   if (named.some(({ kind }) => kind === 'watch')) return catalogue;
   const suites = new Set(named.map(suiteOf));
   return catalogue.filter((requirement) => suites.has(suiteOf(requirement)));
+}
+
+/** Ids of the required and recommended requirements that failed. */
+export const failedIds = ({ requirements }: RunRecord): readonly string[] =>
+  requirements.flatMap(({ id, level, outcome }) =>
+    outcome === 'failed' && level !== 'observed' ? [id] : [],
+  );
+
+export interface MockRunOptions {
+  readonly fixture: Fixture;
+  readonly seed: number;
+  readonly cases: number;
+  /** The whole catalogue by default. */
+  readonly requirements?: readonly Requirement[];
+  readonly hasStateHook?: boolean;
+  readonly onEvent?: RunOptions['onEvent'];
+}
+
+/**
+ * Verifies a mock in this process, without sockets and on a virtual clock.
+ *
+ * @param served the fixture of the mock, if it is not that of the run
+ */
+export function verifyMock(
+  behaviour: Behaviour,
+  { requirements = catalogue, hasStateHook = true, onEvent, ...options }: MockRunOptions,
+  served: Fixture = options.fixture,
+): Promise<RunRecord> {
+  const clock = virtualClock(Date.UTC(2026, 0, 1));
+  const world = createWorld(served, clock.now());
+  const stateHook: RunOptions['stateHook'] = {
+    change: async (action, state, params) => {
+      const problem = changeState(world, { state, params, action });
+      if (problem !== undefined) throw new Error(problem);
+    },
+  };
+  return run({
+    ...runOptions({ ...options, maxDurationMs: Number.POSITIVE_INFINITY }),
+    requirements,
+    selection: { whole: requirements.length === catalogue.length, skip: [] },
+    target: new URL('http://mock.invalid'),
+    headers: {},
+    clock,
+    connect: () => directClient(handlerOf(behaviour), world, clock.now),
+    random: () => 0.5,
+    ...(hasStateHook ? { stateHook } : {}),
+    ...(onEvent === undefined ? {} : { onEvent }),
+  });
+}
+
+/** Requests that are sent together are in flight together, as over connections. */
+function directClient(handle: Handler, world: World, now: () => number): Client {
+  let inFlight = 0;
+  return {
+    send: async ({ method, target, headers, body }) => {
+      const sentAt = now();
+      inFlight++;
+      await Promise.resolve();
+      const response = handle(
+        world,
+        { method, target, headers, alongside: inFlight - 1, ...(body === undefined ? {} : { body }) },
+        now(),
+      );
+      await Promise.resolve();
+      inFlight--;
+      if (response.dropped === true)
+        return {
+          kind: 'trouble',
+          code: 'network',
+          words: 'the connection was closed before the answer',
+          unreachable: false,
+        };
+      const fields = Object.entries(response.headers).map(
+        ([name, value]) => [name.toLowerCase(), [value]] as const,
+      );
+      const encoding = fields.find(([name]) => name === 'content-encoding')?.[1][0];
+      return {
+        kind: 'answer',
+        status: response.status,
+        headers: Object.fromEntries(fields),
+        ...decodeBody(bytesOf(method, response), encoding),
+        sentAt,
+        receivedAt: now(),
+        tookMs: 0,
+      };
+    },
+    close: () => Promise.resolve(),
+  };
+}
+
+/** HTTP allows no body for HEAD, 204 and 304 (RFC 9112 6.3). */
+function bytesOf(method: string, { status, body }: HttpResponse): Uint8Array {
+  if (method === 'HEAD' || status === 204 || status === 304) return new Uint8Array();
+  return typeof body === 'string' ? Buffer.from(body) : body;
 }

@@ -1,12 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
-import { handlerOf } from '../mock/handler.ts';
-import { createWorld } from '../mock/world.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { catalogue, knowledge, run, virtualClock } from '../suites/index.ts';
+import { catalogue, knowledge } from '../suites/index.ts';
 import { gapsOf } from '../suites/doctor/gaps.ts';
-import { directClient } from './direct-client.ts';
+import { verifyMock } from './canary.ts';
 import { loadFixture } from './fixture-file.ts';
 
 const whole = await loadFixture(undefined, {});
@@ -45,29 +43,9 @@ const foretold: ReadonlySet<string> = new Set(['no-fixture', 'no-second-key', 'n
 
 for (const [what, fixture] of Object.entries(fixtures))
   test(`what no run can judge is foretold: ${what}`, async () => {
-    const clock = virtualClock(Date.UTC(2026, 0, 1));
-    const world = createWorld(whole, clock.now());
-    const handle = handlerOf(reference);
     const known = knowledge(fixture);
-    const { requirements } = await run({
-      target: new URL('http://mock.invalid'),
-      known,
-      requirements: catalogue,
-      skip: new Set(),
-      seed: 1,
-      cases: 1,
-      concurrency: 16,
-      timeoutMs: 1000,
-      maxDurationMs: Number.POSITIVE_INFINITY,
-      maxRequests: Number.POSITIVE_INFINITY,
-      headers: {},
-      tls: { insecure: false },
-      clock,
-      connect: () => directClient(handle, world, clock.now),
-      random: () => 0.5,
-      signal: new AbortController().signal,
-      version: 'test',
-    });
+    const run = { fixture, seed: 1, cases: 1, hasStateHook: false };
+    const { requirements } = await verifyMock(reference, run, whole);
     const open = requirements.filter(
       (row) => (row.outcome === 'inconclusive' || row.outcome === 'excluded') && foretold.has(row.reason),
     );

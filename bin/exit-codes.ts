@@ -1,4 +1,4 @@
-import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import type { Checkup, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { Problem, type ProblemCode } from '../schemas/problem.ts';
 
@@ -46,6 +46,13 @@ export function exitCodeOf(
   if (verdict === 'incomplete') return allowIncomplete ? exitCodes.conformant[0] : exitCodes.incomplete[0];
   return exitCodes.conformant[0];
 }
+
+/** How a checkup ends the process. */
+export const exitCodeOfCheckup = {
+  well: exitCodes.conformant[0],
+  ill: exitCodes.nonconformant[0],
+  unreachable: exitCodes.unreachable[0],
+} as const satisfies Record<Checkup['verdict'], number>;
 
 /** How an error ends the process: what the user can mend without a stack, a bug of ours with one. */
 export function explain(error: unknown): { readonly code: number; readonly message: string } {

@@ -3,10 +3,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { reports } from '../reports/index.ts';
+import { reports, transcripts } from '../reports/index.ts';
 import { sampleRecord } from '../reports/testing/records.ts';
-import { githubActions } from './github-actions.ts';
-import { parseReport } from './report-files.ts';
+import { annotateStep, printerFor } from './github-actions.ts';
+import { parseReports } from './report-files.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-github-'));
 after(() => rmSync(folder, { recursive: true }));
@@ -16,16 +16,17 @@ async function ranWith(asked: readonly string[], env: Record<string, string> = {
   const summary = join(folder, 'summary.md');
   writeFileSync(summary, before);
   let [output, aside] = ['', ''];
-  const actions = githubActions(asked.map(parseReport), {
+  const requests = parseReports('report', { ...reports, ...transcripts }, asked);
+  const context = {
     env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary, ...env },
     signal: new AbortController().signal,
-    print: async (text) => void (output += text),
-    writeError: (text) => void (aside += text),
+    print: async (text: string) => void (output += text),
+    writeError: (text: string) => void (aside += text),
     isTerminal: false,
     terminal: { color: false, width: 100 },
-  });
-  await actions.print('the report\n::error::of a target\n');
-  await actions.finish(sampleRecord);
+  };
+  await printerFor(requests, context)('the report\n::error::of a target\n');
+  await annotateStep(requests, sampleRecord, context);
   return { output, aside, summary: readFileSync(summary, 'utf8') };
 }
 

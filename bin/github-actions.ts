@@ -2,60 +2,58 @@ import { randomUUID } from 'node:crypto';
 import { appendFile, stat } from 'node:fs/promises';
 import { reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { unlessClosed } from './closed-pipe.ts';
-import type { ReportRequest } from './report-files.ts';
 import type { CliContext } from './cli-context.ts';
+import { unlessClosed } from './output-files.ts';
 
-/** Bytes that GitHub takes for the summary of a step. */
-const MOST_SUMMARY = 2 ** 20;
+/** Maximum size that GitHub accepts for the summary of a step, in bytes. */
+const MAX_SUMMARY_BYTES = 2 ** 20;
 
-/** What a run does of itself where GitHub Actions runs it. */
-export interface GithubActions {
-  /** Prints reports: no line of one for people is taken for a command, whatever the target sent. */
-  readonly print: CliContext['print'];
-  /** Annotates the step and adds to its summary, but for what was asked for as a report. */
-  readonly finish: (record: RunRecord) => Promise<void>;
+type Requests = readonly { readonly format: string; readonly file?: string }[];
+
+const isGithubActions = (env: CliContext['env']) => env['GITHUB_ACTIONS'] === 'true';
+
+const printedFormat = (requests: Requests) => requests.find(({ file }) => file === undefined)?.format;
+
+/** Prints reports. On GitHub Actions, no line of a console report is taken for a workflow command. */
+export function printerFor(
+  requests: Requests,
+  { env, print }: Pick<CliContext, 'env' | 'print'>,
+): CliContext['print'] {
+  if (!isGithubActions(env) || printedFormat(requests) !== 'console') return print;
+  // The text may come from the target, which must not guess the token.
+  const token = randomUUID();
+  return (text) => print(`::stop-commands::${token}\n${text}::${token}::\n`);
 }
 
 /**
- * What GitHub Actions is given without being asked: annotations on standard output, unless a report
- * for programs goes there, and the Markdown report in the summary of the step. Elsewhere nothing.
+ * On GitHub Actions, prints annotations, unless a report for programs goes to standard output, and adds
+ * the Markdown report to the summary of the step. Reports that were requested are not written twice.
  */
-export function githubActions(
-  requests: readonly ReportRequest<string>[],
+export async function annotateStep(
+  requests: Requests,
+  record: RunRecord,
   { env, print, writeError }: CliContext,
-): GithubActions {
-  if (env['GITHUB_ACTIONS'] !== 'true') return { print, finish: async () => undefined };
-  const printed = requests.find(({ file }) => file === undefined)?.format;
-  const isAsked = (wanted: string) => requests.some(({ format }) => format === wanted);
-  const mayAnnotate = !isAsked('github') && (printed === undefined || printed === 'console');
-  const summary = isAsked('markdown') ? undefined : env['GITHUB_STEP_SUMMARY'];
-  return {
-    print: printed === 'console' ? (text) => print(withoutCommands(text)) : print,
-    finish: async (record) => {
-      if (mayAnnotate) await print(reports.github.render(record)).catch(unlessClosed);
-      if (summary === undefined || summary === '') return;
-      const problem = await addTo(summary, reports.markdown.render(record));
-      if (problem !== undefined)
-        writeError(`ib-conformance: the summary of the step was not written: ${problem}\n`);
-    },
-  };
+): Promise<void> {
+  if (!isGithubActions(env)) return;
+  const isRequested = (wanted: string) => requests.some(({ format }) => format === wanted);
+  const printed = printedFormat(requests) ?? 'console';
+  if (!isRequested('github') && printed === 'console')
+    await print(reports.github.render(record)).catch(unlessClosed);
+  const summary = env['GITHUB_STEP_SUMMARY'] ?? '';
+  if (summary === '' || isRequested('markdown')) return;
+  const problem = await append(summary, reports.markdown.render(record));
+  if (problem !== undefined)
+    writeError(`ib-conformance: the summary of the step was not written: ${problem}\n`);
 }
 
-/** Text that GitHub Actions looks for no commands in; nobody can guess what ends it. */
-function withoutCommands(text: string): string {
-  const token = randomUUID();
-  return `::stop-commands::${token}\n${text}::${token}::\n`;
-}
-
-/** Appends to the summary: what other commands of the step wrote stays. Returns what is wrong where it cannot. */
-async function addTo(file: string, text: string): Promise<string | undefined> {
+/** Keeps what other commands of the step wrote. Returns a problem in words. */
+async function append(file: string, text: string): Promise<string | undefined> {
   try {
     const size = await stat(file).then(
       (found) => found.size,
       () => 0,
     );
-    if (size + Buffer.byteLength(text) > MOST_SUMMARY)
+    if (size + Buffer.byteLength(text) > MAX_SUMMARY_BYTES)
       return 'it would be larger than the 1 MiB that GitHub takes';
     await appendFile(file, text);
     return undefined;

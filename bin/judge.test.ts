@@ -17,7 +17,7 @@ import {
 import { loadFixture } from './fixture-file.ts';
 import { failed } from '../suites/verdict.ts';
 import { userStatus } from '../suites/request.ts';
-import { tryMock } from './trial.ts';
+import { verifyMock } from './canary.ts';
 import { version } from './version.ts';
 
 const fixture = await loadFixture(undefined, {});
@@ -39,7 +39,7 @@ async function recorded(behaviour: Behaviour, seed = 7) {
     },
     (line) => (text += renderLine(line)),
   );
-  const record = await tryMock(behaviour, { fixture, seed, cases: 30, onEvent });
+  const record = await verifyMock(behaviour, { fixture, seed, cases: 30, onEvent });
   for (const { key } of fixture.apiKeys!) assert.ok(!text.includes(key));
   return { record, text };
 }

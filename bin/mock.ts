@@ -5,7 +5,7 @@ import type { ClockMode } from '../mock/clock.ts';
 import { isLoopback, isToken, startMock, type Mock, type MockOptions } from '../mock/server.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
-import { unlessClosed } from './closed-pipe.ts';
+import { unlessClosed } from './output-files.ts';
 import { deviation, deviations, listed } from './deviation.ts';
 import { loadFixture } from './fixture-file.ts';
 import { magicLines } from './magic-values.ts';
@@ -67,11 +67,11 @@ export async function mock(flags: MockFlags, context: CliContext): Promise<numbe
   const scorecards =
     flags.scorecard.length === 0
       ? undefined
-      : await (await import('./scorecard-files.ts')).prepareScorecards(flags.scorecard);
+      : await (await import('./scorecard-files.ts')).prepareScorecards(flags.scorecard, context);
   try {
     const server = await listen(options, flags);
     await serve(server, flags, context, admin, stamp);
-    if (scorecards !== undefined) await scorecards.write(await server.scorecard(), print);
+    if (scorecards !== undefined) await scorecards.write(await server.scorecard());
     if (!(await lines.emptied(LOG_PATIENCE))) context.leave?.(0);
   } finally {
     await scorecards?.discard();

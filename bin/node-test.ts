@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { chosen } from './chosen.ts';
-import { verifyServer, type VerifyOptions } from './verify-server.ts';
+import { verify, type VerifyOptions } from './api/index.ts';
+import { select } from './run-options.ts';
 
 /** What a node:test suite says about the server under test. */
 export interface ConformanceOptions extends Omit<VerifyOptions, 'url' | 'signal'> {
@@ -18,12 +18,12 @@ export interface ConformanceOptions extends Omit<VerifyOptions, 'url' | 'signal'
  * @throws Problem at once for a filter that names what there is not, or leaves nothing to check
  */
 export function conformance(options: ConformanceOptions): void {
-  const { requirements } = chosen(options);
+  const { requirements } = select(options, options.stateUrl !== undefined);
   const seed = options.seed ?? randomInt(2 ** 31);
   let running: Promise<RunRecord> | undefined;
   const start = async () => {
     const { url } = options;
-    return verifyServer({ ...options, url: typeof url === 'string' ? url : await url(), seed });
+    return verify({ ...options, url: typeof url === 'string' ? url : await url(), seed });
   };
   describe(`IB conformance, seed ${seed}`, () => {
     for (const [index, { id, title }] of requirements.entries())

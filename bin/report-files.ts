@@ -1,62 +1,31 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import { reports, transcripts, type ReportName } from '../reports/index.ts';
-import type { ReportOptions } from '../reports/formats.ts';
-import type { RunRecord } from '../schemas/generated/types.ts';
-import { Problem } from '../schemas/problem.ts';
-import { didYouMean } from '../schemas/problem.ts';
-import { unlessClosed } from './closed-pipe.ts';
-import { prepareFile, type PendingFile } from './pending-file.ts';
+import type { ReportOptions } from '../reports/index.ts';
+import { didYouMean, Problem } from '../schemas/problem.ts';
+import type { CliContext } from './cli-context.ts';
+import { printerFor } from './github-actions.ts';
+import { prepareFile, unlessClosed, type PendingFile } from './output-files.ts';
 
-/** A report that was asked for; without a file it goes to standard output. */
-export interface ReportRequest<Name extends string = ReportName> {
+/** A requested report; without a file it goes to standard output. */
+export interface ReportRequest<Name extends string = string> {
   readonly format: Name;
   readonly file?: string;
 }
 
-/** A report that is made of a record, once it is whole. */
-export const parseRendered = (text: string) => parseFormat('report', reports, text);
-
-/** Any report of a run. */
-export const parseReport = (text: string) => parseFormat('report', { ...reports, ...transcripts }, text);
-
 /**
- * Reads `format` or `format=file`.
+ * Reads values of a flag: `format` or `format=file`. Every report needs a place of its own.
  *
- * @param flag whose value the text is
- * @param formats known ones by their names
+ * @param texts the values; none stands for `console`
+ * @param sources files that are read and must not be overwritten
  * @throws Problem with code `usage`
  */
-export function parseFormat<Name extends string>(
+export function parseReports<Name extends string>(
   flag: string,
   formats: Readonly<Record<Name, unknown>>,
-  text: string,
-): ReportRequest<Name> {
-  const known = Object.keys(formats);
-  const isKnown = (name: string): name is Name => Object.hasOwn(formats, name);
-  const [format = '', ...rest] = text.split('=');
-  if (!isKnown(format))
-    throw new Problem(
-      'usage',
-      `--${flag} ${text}: there is no format ${format}${didYouMean(format, known)} (known: ${known.join(', ')})`,
-    );
-  const file = rest.join('=');
-  if (rest.length > 0 && file === '')
-    throw new Problem('usage', `--${flag} ${text}: the file name is missing behind =`);
-  return rest.length === 0 ? { format } : { format, file };
-}
-
-/**
- * Every report goes to a place of its own, and to none that something is read from.
- *
- * @param sources files that are read; undefined for one that was not given
- * @throws Problem with code `usage`
- */
-export function refuseSharedOutputs(
-  flag: string,
-  requests: readonly ReportRequest<string>[],
+  texts: readonly string[],
   sources: readonly (string | undefined)[] = [],
-): void {
+): readonly ReportRequest<Name>[] {
+  const requests = (texts.length === 0 ? ['console'] : texts).map((text) => parseReport(flag, formats, text));
   const places = requests.map(({ file }) => (file === undefined ? 'standard output' : placeOf(file)));
   const twice = places.find((place, index) => places.indexOf(place) !== index);
   if (twice !== undefined)
@@ -67,11 +36,32 @@ export function refuseSharedOutputs(
       'usage',
       `--${flag}: a report would be written over ${source}, which is read; give it another file`,
     );
+  return requests;
 }
 
-/** Where a file is, or will be, whatever links lead there. */
+function parseReport<Name extends string>(
+  flag: string,
+  formats: Readonly<Record<Name, unknown>>,
+  text: string,
+): ReportRequest<Name> {
+  const isKnown = (name: string): name is Name => Object.hasOwn(formats, name);
+  const [format = '', ...rest] = text.split('=');
+  if (!isKnown(format)) {
+    const known = Object.keys(formats);
+    throw new Problem(
+      'usage',
+      `--${flag} ${text}: there is no format ${format}${didYouMean(format, known)} (known: ${known.join(', ')})`,
+    );
+  }
+  const file = rest.join('=');
+  if (rest.length > 0 && file === '')
+    throw new Problem('usage', `--${flag} ${text}: the file name is missing behind =`);
+  return rest.length === 0 ? { format } : { format, file };
+}
+
+/** Where a file is, or will be, with links resolved. */
 function placeOf(file: string): string {
-  // Two that are open may be one file, as standard output and standard error: each is written to all the same.
+  // Two names may stand for one open file, such as standard output and standard error: both are written.
   if (file.startsWith('/dev/')) return file;
   for (const [folder, name] of [
     [file, ''],
@@ -80,66 +70,86 @@ function placeOf(file: string): string {
     try {
       return join(realpathSync(folder), name);
     } catch {
-      // There is none yet: it is looked for by its folder.
+      // It does not exist yet.
     }
   return resolve(file);
 }
 
-/** A report that was asked for, and the file that waits for it. */
-export interface Output<Name extends string = ReportName> extends ReportRequest<Name> {
-  readonly pending?: PendingFile;
+/** The reports of a command, ready to be written. */
+export interface Reports<Name extends string> {
+  /**
+   * Writes all of them, also if some fail. A reader that closes standard output is no failure.
+   *
+   * @throws AggregateError with every failure
+   */
+  readonly write: (
+    render: (format: Name, options: ReportOptions) => string,
+    isWanted?: (request: ReportRequest<Name>) => boolean,
+  ) => Promise<void>;
+  /** Removes files that were not written whole. */
+  readonly discard: () => Promise<void>;
 }
 
-/** Makes all files ready, or none. */
-export async function prepareOutputs<Name extends string>(
+/** Makes sure that every file can be written. */
+export async function prepareReports<Name extends string>(
   requests: readonly ReportRequest<Name>[],
-): Promise<readonly Output<Name>[]> {
-  const outputs: Output<Name>[] = [];
+  context: Pick<CliContext, 'env' | 'print' | 'terminal'>,
+): Promise<Reports<Name>> {
+  const files = new Map<ReportRequest<Name>, PendingFile>();
+  const discard = async () => {
+    for (const file of files.values()) await file.discard();
+  };
   try {
     for (const request of requests)
-      outputs.push(
-        request.file === undefined
-          ? request
-          : { ...request, pending: await prepareFile(request.file, 'the report') },
-      );
-    return outputs;
+      if (request.file !== undefined) files.set(request, await prepareFile(request.file, 'the report'));
   } catch (error) {
-    await discardOutputs(outputs);
+    await discard();
     throw error;
   }
+  const print = printerFor(requests, context);
+  return {
+    discard,
+    write: (render, isWanted = () => true) =>
+      settleAll(
+        requests.filter(isWanted).map(async (request) => {
+          const file = files.get(request);
+          if (file === undefined) await print(render(request.format, context.terminal)).catch(unlessClosed);
+          else await file.write(render(request.format, { color: false, width: 100 }));
+        }),
+      ),
+  };
 }
 
-/** Removes what was not written whole. */
-export async function discardOutputs(outputs: readonly Output<string>[]): Promise<void> {
-  for (const { pending } of outputs) await pending?.discard();
+/** @throws AggregateError with every failure */
+export async function settleAll(work: readonly Promise<unknown>[]): Promise<void> {
+  const failures = (await Promise.allSettled(work)).flatMap((one) =>
+    one.status === 'rejected' ? [one.reason as unknown] : [],
+  );
+  if (failures.length > 0) throw new AggregateError(failures);
 }
 
 /**
- * Writes all reports: one that cannot be written does not keep the others from being so. A reader of
- * standard output who has seen enough is no failure.
+ * Renders what `load` returns in every requested format.
  *
- * @throws AggregateError with every failure
+ * @param texts values of --format
+ * @param sources files that are read and must not be overwritten
+ * @returns what was rendered
+ * @throws Problem with code `usage`
  */
-export async function writeOutputs<Name extends string>(
-  outputs: readonly Output<Name>[],
-  print: (text: string) => Promise<void>,
-  textOf: (format: Name, isForFile: boolean) => string,
-): Promise<void> {
-  const written = await Promise.allSettled(
-    outputs.map(async ({ format, pending }) => {
-      const text = textOf(format, pending !== undefined);
-      await (pending === undefined ? print(text).catch(unlessClosed) : pending.write(text));
-    }),
-  );
-  const failures = written.flatMap((one) => (one.status === 'rejected' ? [one.reason as unknown] : []));
-  if (failures.length > 0) throw new AggregateError(failures, 'some reports cannot be written');
+export async function writeFormats<Data>(
+  texts: readonly string[],
+  formats: Readonly<Record<string, { readonly render: (data: Data, options: ReportOptions) => string }>>,
+  sources: readonly string[],
+  load: () => Promise<Data>,
+  context: CliContext,
+): Promise<Data> {
+  const requests = parseReports('format', formats, texts, sources);
+  const data = await load();
+  const reports = await prepareReports(requests, context);
+  try {
+    await reports.write((format, options) => formats[format]!.render(data, options));
+    return data;
+  } finally {
+    await reports.discard();
+  }
 }
-
-/** A file is read later, nobody knows where. */
-export const forFile: ReportOptions = { color: false, width: 100 };
-
-/** What makes a report of a record, for where it goes. */
-export const renderedFor =
-  (record: RunRecord, terminal: ReportOptions) =>
-  (format: ReportName, isForFile: boolean): string =>
-    reports[format].render(record, isForFile ? forFile : terminal);

@@ -1,32 +1,18 @@
 import type { Scorecard } from '../mock/scorecard.ts';
 import { scorecardFormats } from '../mock/scorecard/formats.ts';
-import {
-  discardOutputs,
-  parseFormat,
-  prepareOutputs,
-  refuseSharedOutputs,
-  writeOutputs,
-} from './report-files.ts';
-
-/** Where scorecards go when a mock ends. */
-export interface ScorecardFiles {
-  readonly write: (card: Scorecard, print: (text: string) => Promise<void>) => Promise<void>;
-  /** Removes what was not written whole. */
-  readonly discard: () => Promise<void>;
-}
+import type { CliContext } from './cli-context.ts';
+import { parseReports, prepareReports } from './report-files.ts';
 
 /**
- * Makes sure, before the mock starts, that its scorecards can be written.
+ * Makes sure, before the mock starts, that its scorecards can be written when it ends.
  *
  * @param texts values of --scorecard
- * @throws Problem with code `usage` where they cannot
+ * @throws Problem with code `usage`
  */
-export async function prepareScorecards(texts: readonly string[]): Promise<ScorecardFiles> {
-  const requests = texts.map((text) => parseFormat('scorecard', scorecardFormats, text));
-  refuseSharedOutputs('scorecard', requests);
-  const outputs = await prepareOutputs(requests);
+export async function prepareScorecards(texts: readonly string[], context: CliContext) {
+  const outputs = await prepareReports(parseReports('scorecard', scorecardFormats, texts), context);
   return {
-    write: (card, print) => writeOutputs(outputs, print, (format) => scorecardFormats[format].write(card)),
-    discard: () => discardOutputs(outputs),
+    write: (card: Scorecard) => outputs.write((format) => scorecardFormats[format].write(card)),
+    discard: outputs.discard,
   };
 }

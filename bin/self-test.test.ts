@@ -3,12 +3,10 @@ import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { variants } from '../mock/variants.ts';
-import { canary, missedOf } from './canary.ts';
+import { canary, missedBy, verifyMock } from './canary.ts';
 import { diagnose } from './diagnose.ts';
 import { loadFixture } from './fixture-file.ts';
-import { gaps, type Kill } from './kill-matrix.ts';
-import { selfTest } from './self-test.ts';
-import { tryMock } from './trial.ts';
+import { gaps, selfTest, type Kill } from './self-test.ts';
 
 const fixture = await loadFixture(undefined, {});
 
@@ -47,7 +45,11 @@ test('twenty seeds, one verdict: of the reference, and of a server with a fault'
     [faults['nul-ends-text']!.change(reference), 'nonconformant'],
   ] as const)
     for (let seed = 0; seed < 20; seed++)
-      assert.equal((await tryMock(behaviour, { fixture, seed, cases: 5 })).verdict, verdict, `seed ${seed}`);
+      assert.equal(
+        (await verifyMock(behaviour, { fixture, seed, cases: 5 })).verdict,
+        verdict,
+        `seed ${seed}`,
+      );
 });
 
 test('the canary sings for any seed', async () => {
@@ -57,7 +59,7 @@ test('the canary sings for any seed', async () => {
 
 test('no fault silences the canary', async () => {
   const missed: Record<string, readonly string[]> = {};
-  for (const [id, fault] of Object.entries(faults)) missed[id] = await missedOf(fault, fixture, 1);
+  for (const [id, fault] of Object.entries(faults)) missed[id] = await missedBy(fault, fixture, 1);
   assert.deepEqual(
     Object.entries(missed).filter(([, ids]) => ids.length > 0),
     [],
@@ -71,8 +73,8 @@ test('the diagnosis names the fault of a server that has a known one, and nothin
     'python-uuid',
     'key-suffix-accepted',
   ]) {
-    const record = await tryMock(faults[id]!.change(reference), { fixture, seed: 3, cases: 10 });
+    const record = await verifyMock(faults[id]!.change(reference), { fixture, seed: 3, cases: 10 });
     assert.equal((await diagnose(record, fixture))[0]?.fault, id);
   }
-  assert.deepEqual(await diagnose(await tryMock(reference, { fixture, seed: 3, cases: 5 }), fixture), []);
+  assert.deepEqual(await diagnose(await verifyMock(reference, { fixture, seed: 3, cases: 5 }), fixture), []);
 });

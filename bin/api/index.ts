@@ -1,20 +1,54 @@
-import type { RunRecord } from '../../schemas/generated/types.ts';
-import type { VerifyOptions } from '../verify-server.ts';
+import type { Environment } from '../../schemas/fixture-keys.ts';
+import type { Fixture, RunRecord } from '../../schemas/generated/types.ts';
 
 export { loadFixture } from '../fixture-file.ts';
 export { Problem } from '../../schemas/problem.ts';
 export { version } from '../version.ts';
-export { createMock, startMock, type Fixture, type Mock, type MockOptions } from './mock.ts';
-export type { RunRecord, VerifyOptions };
+export { createMock, startMock, type Mock, type MockOptions } from './mock.ts';
+export type { Fixture, RunRecord };
+
+/** A server to verify, and how. */
+export interface VerifyOptions {
+  /** `{base_url}`; may contain a path. */
+  readonly url: string;
+  /** What is true of the server; checked like a fixture file. */
+  readonly fixture: Fixture;
+  /** Where `${NAME}` in a key of the fixture is read from; the environment of the process by default. */
+  readonly env?: Environment;
+  /** Id of the partner whose key makes the calls; that of the first active key by default. */
+  readonly partner?: string;
+  /** Inputs per requirement; 100 by default. */
+  readonly cases?: number;
+  /** A 32-bit integer. Equal seeds draw equal inputs. */
+  readonly seed?: number;
+  /** Suites and requirements to check, and requirements to leave out; all are checked by default. */
+  readonly suite?: readonly string[];
+  readonly only?: readonly string[];
+  readonly skip?: readonly string[];
+  /** URL of the state hook, which changes the server's state on request. */
+  readonly stateUrl?: string;
+  /** Timeout of each request, in ms; 5000 by default. */
+  readonly timeoutMs?: number;
+  /** Maximum duration of the run, in ms; five minutes by default. */
+  readonly maxDurationMs?: number;
+  /** Ends the run; what was found so far is in the record. */
+  readonly signal?: AbortSignal;
+}
 
 /**
- * Verifies a server. The engine is loaded when it is first called.
+ * Verifies a server. The engine is loaded by the first call.
  *
  * @returns the run record: verdict, counts, and each requirement with its outcome and evidence
- * @throws Problem for options that name what there is not, for a fixture that is wrong, and for a server
- *   that cannot be reached
+ * @throws Problem for unknown names, for a wrong fixture, and for a server that cannot be reached
  */
-export async function verify(options: VerifyOptions): Promise<RunRecord> {
-  const { verifyServer } = await import('../verify-server.ts');
-  return verifyServer(options);
+export async function verify({ url, stateUrl, env, ...options }: VerifyOptions): Promise<RunRecord> {
+  const [{ runOptions }, { run }, { targetUrl }, { checkFixture }] = await Promise.all([
+    import('../run-options.ts'),
+    import('../../suites/index.ts'),
+    import('../values.ts'),
+    import('../../schemas/fixture.ts'),
+  ]);
+  const fixture = checkFixture(options.fixture, 'fixture', env ?? process.env);
+  const request = { ...options, fixture, stateUrl: stateUrl === undefined ? undefined : targetUrl(stateUrl) };
+  return run({ ...runOptions(request), target: targetUrl(url) });
 }

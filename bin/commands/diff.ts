@@ -1,3 +1,5 @@
+import type { Comparison } from '../../reports/index.ts';
+import { exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
 import { onOff, outputs } from './flags.ts';
 import { comparisonFormats } from '../../reports/formats.ts';
@@ -26,5 +28,20 @@ export const diff = command({
     ['$0 diff main.json branch.json', 'exit 1 where what is required passed before and fails now'],
     ['$0 diff main.json branch.json --format markdown=diff.md', 'for a comment'],
   ],
-  run: async (flags, context) => (await import('../diff.ts')).diff(flags, context),
+  run: async ({ before, after, format, allowIncomplete }, context) => {
+    const [{ compare, comparisons }, { writeFormats }, { loadRecord }] = await Promise.all([
+      import('../../reports/index.ts'),
+      import('../report-files.ts'),
+      import('../record-files.ts'),
+    ]);
+    const load = async () => compare(await loadRecord(before), await loadRecord(after));
+    const { tendency } = await writeFormats(format, comparisons, [before, after], load, context);
+    return tendency === 'less verified' && allowIncomplete ? codes['no regression'] : codes[tendency];
+  },
 });
+
+const codes = {
+  regression: exitCodes.nonconformant[0],
+  'less verified': exitCodes.incomplete[0],
+  'no regression': exitCodes.conformant[0],
+} as const satisfies Record<Comparison['tendency'], number>;

@@ -1,6 +1,9 @@
+import { reportFormats } from '../../reports/formats.ts';
+import type { RunRecord } from '../../schemas/generated/types.ts';
+import type { CliContext } from '../cli-context.ts';
+import { exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
 import { file, onOff, outputs } from './flags.ts';
-import { reportFormats } from '../../reports/formats.ts';
 
 export const judge = command({
   usage: 'judge <file>',
@@ -30,5 +33,42 @@ export const judge = command({
     ['$0 judge run.ndjson', 'the verdict again, by what the catalogue says now'],
     ['$0 judge run.ndjson --report json=run.json', 'and its run record'],
   ],
-  run: async (flags, context) => (await import('../judge.ts')).judge(flags, context),
+  run: async (flags, context) => {
+    const [{ reports }, suites, files, { openBaseline }, { loadTranscript }, { diagnose }, { version }] =
+      await Promise.all([
+        import('../../reports/index.ts'),
+        import('../../suites/index.ts'),
+        import('../report-files.ts'),
+        import('../baseline.ts'),
+        import('../record-files.ts'),
+        import('../diagnose.ts'),
+        import('../version.ts'),
+      ]);
+    const requests = files.parseReports('report', reports, flags.report, [flags.file, flags.baseline]);
+    const baseline = await openBaseline(flags);
+    const transcript = suites.readTranscript(await loadTranscript(flags.file));
+    const written = await files.prepareReports(requests, context);
+    try {
+      const found = await suites.judgeTranscript(transcript, suites.catalogue, version);
+      const diagnosis = await diagnose(found, transcript.fixture);
+      const diagnosed = diagnosis.length === 0 ? found : { ...found, diagnosis: [...diagnosis] };
+      const { record } = baseline.apply(diagnosed);
+      await written.write((format, shown) => reports[format].render(record, shown));
+      if (transcript.end !== undefined)
+        await tellChanges(suites.recordedResults(transcript), diagnosed, context);
+      const code = exitCodeOf({ ...record, interrupted: false }, flags);
+      return record.interrupted && code === exitCodes.conformant[0] ? exitCodes.incomplete[0] : code;
+    } finally {
+      await written.discard();
+    }
+  },
 });
+
+/** Says what differs from the run itself, for example because the catalogue is newer. */
+async function tellChanges(before: RunRecord, after: RunRecord, { writeError, terminal }: CliContext) {
+  const { compare, comparisons } = await import('../../reports/index.ts');
+  const comparison = compare(before, after);
+  if (comparison.changes.every(({ kind }) => kind === 'unchanged')) return;
+  const text = comparisons.console.render(comparison, { ...terminal, color: false });
+  writeError(`ib-conformance: some of it comes out otherwise than in the run itself:\n${text}`);
+}

@@ -24,8 +24,13 @@ export const report = command({
     ['$0 report run.json', 'as verify told it'],
     ['$0 report run.json --format junit=junit.xml --format markdown', 'for a CI server and for people'],
   ],
-  run: async (flags, context) => {
-    await (await import('../report.ts')).report(flags, context);
+  run: async ({ file, format }, context) => {
+    const [{ reports }, { writeFormats }, { loadRecord }] = await Promise.all([
+      import('../../reports/index.ts'),
+      import('../report-files.ts'),
+      import('../record-files.ts'),
+    ]);
+    await writeFormats(format, reports, [file], () => loadRecord(file), context);
     return 0;
   },
 });

@@ -1,107 +1,374 @@
+import { reportFormats, transcriptFormats, type ReportName } from '../../reports/formats.ts';
+import type { Fixture, RunRecord } from '../../schemas/generated/types.ts';
+import { Problem } from '../../schemas/problem.ts';
+import type { Requirement, RunOptions } from '../../suites/index.ts';
+import type { CliContext } from '../cli-context.ts';
 import { defaults } from '../defaults.ts';
-import { command } from './command.ts';
-import { config, file, list, number, onOff, outputs, target, text } from './flags.ts';
-import { reportFormats, transcriptFormats } from '../../reports/formats.ts';
+import { exitCodeOf, exitCodes } from '../exit-codes.ts';
+import type { Transcripts } from '../record-files.ts';
+import type { ReportRequest } from '../report-files.ts';
+import { command, type Values } from './command.ts';
+import {
+  config,
+  duration,
+  file,
+  list,
+  onOff,
+  outputs,
+  positiveNumberTo,
+  seed,
+  target as targetFlags,
+  text,
+  wholeNumberFrom,
+} from './flags.ts';
+
+const positionals = {
+  url: { type: 'string', describe: '{base_url} of the target; may carry a path' },
+} as const;
+
+const flags = {
+  fixture: targetFlags.fixture,
+  partner: { ...targetFlags.partner, isRare: true },
+  cases: {
+    ...wholeNumberFrom(1, 1_000_000),
+    default: String(defaults.cases),
+    describe: 'inputs per requirement',
+  },
+  seed: {
+    isRare: true,
+    ...seed,
+    describe: 'whole number that decides every drawn input (default: a new one, printed)',
+  },
+  concurrency: {
+    isRare: true,
+    ...wholeNumberFrom(1, 256),
+    default: String(defaults.concurrency),
+    describe: 'requests at once to an endpoint',
+  },
+  suite: { ...list, completions: 'suites', describe: 'check this suite only' },
+  only: {
+    ...list,
+    completions: 'requirements',
+    // Whoever names one wants that: also where most runs are about others, as a replay that a report prints.
+    setsAside: ['suite', 'skip'],
+    describe: 'check this requirement only',
+  },
+  skip: { ...list, completions: 'requirements', describe: 'leave this requirement out' },
+  timeout: {
+    isRare: true,
+    ...wholeNumberFrom(1, 600_000),
+    default: String(defaults.timeoutMs),
+    describe: 'ms that an answer may take',
+  },
+  'max-duration': {
+    isRare: true,
+    ...duration,
+    default: `${defaults.maxDurationMs / 60_000}m`,
+    describe: 'time that the run of a target may take: 90s, 5m, 1h; the mock waits in no time',
+  },
+  'max-requests': {
+    isRare: true,
+    ...wholeNumberFrom(1, 1_000_000_000),
+    describe: 'requests that the run may send (default: no bound)',
+  },
+  rate: {
+    isRare: true,
+    ...positiveNumberTo(100_000),
+    describe: 'requests a second, at most, such as 20 or 0.5 (default: as fast as they come)',
+  },
+  plan: {
+    ...onOff,
+    configurable: 'never',
+    describe: 'say what a run takes, and send nothing',
+  },
+  strict: { ...onOff, describe: 'fail on recommended requirements too' },
+  baseline: {
+    ...file,
+    describe: 'JSON file of known failures to let pass',
+  },
+  'update-baseline': {
+    isRare: true,
+    ...onOff,
+    configurable: 'never',
+    describe: 'write what fails now to that file; a new failure waits there for its reason',
+  },
+  'allow-incomplete': {
+    isRare: true,
+    ...onOff,
+    describe: 'exit 0 where only something went unjudged',
+  },
+  header: { ...targetFlags.header, isRare: true },
+  ca: { ...targetFlags.ca, isRare: true },
+  insecure: { ...targetFlags.insecure, isRare: true },
+  report: {
+    ...outputs,
+    completions: [...reportFormats, ...transcriptFormats],
+    describe: `${[...reportFormats, ...transcriptFormats].join(', ')}, or format=file`,
+  },
+  'state-url': { ...targetFlags['state-url'], isRare: true },
+  'no-canary': {
+    isRare: true,
+    ...onOff,
+    describe: 'do not show first, on the mock, that the suites can fail',
+  },
+  replay: {
+    isRare: true,
+    ...text,
+    configurable: 'never',
+    // What is tried again is looked at: it judges no baseline, and is no news for a CI server. Without
+    // --cases it means the default, as the line means that a report prints.
+    setsAside: ['baseline', 'report', 'cases'],
+    describe: 'with --only and --seed: the one input that a report names',
+  },
+  config,
+} as const;
+
+type VerifyFlags = Values<typeof flags> & Values<typeof positionals>;
 
 export const verify = command({
   usage: 'verify [url]',
   what: 'verify a server by its {base_url}, or the mock where none is given',
-  positionals: {
-    url: { type: 'string', describe: '{base_url} of the target; may carry a path' },
-  },
-  flags: {
-    fixture: target.fixture,
-    partner: { ...target.partner, isRare: true },
-    cases: { ...number, default: String(defaults.cases), describe: 'inputs per requirement' },
-    seed: {
-      isRare: true,
-      ...number,
-      describe: 'whole number that decides every drawn input (default: a new one, printed)',
-    },
-    concurrency: {
-      isRare: true,
-      ...number,
-      default: String(defaults.concurrency),
-      describe: 'requests at once to an endpoint',
-    },
-    suite: { ...list, completions: 'suites', describe: 'check this suite only' },
-    only: {
-      ...list,
-      completions: 'requirements',
-      // Whoever names one wants that: also where most runs are about others, as a replay that a report prints.
-      setsAside: ['suite', 'skip'],
-      describe: 'check this requirement only',
-    },
-    skip: { ...list, completions: 'requirements', describe: 'leave this requirement out' },
-    timeout: {
-      isRare: true,
-      ...number,
-      default: String(defaults.timeoutMs),
-      describe: 'ms that an answer may take',
-    },
-    'max-duration': {
-      isRare: true,
-      ...text,
-      default: `${defaults.maxDurationMs / 60_000}m`,
-      describe: 'time that the run of a target may take: 90s, 5m, 1h; the mock waits in no time',
-    },
-    'max-requests': {
-      isRare: true,
-      ...number,
-      describe: 'requests that the run may send (default: no bound)',
-    },
-    rate: {
-      isRare: true,
-      ...number,
-      describe: 'requests a second, at most, such as 20 or 0.5 (default: as fast as they come)',
-    },
-    plan: {
-      ...onOff,
-      configurable: 'never',
-      describe: 'say what a run takes, and send nothing',
-    },
-    strict: { ...onOff, describe: 'fail on recommended requirements too' },
-    baseline: {
-      ...file,
-      describe: 'JSON file of known failures to let pass',
-    },
-    'update-baseline': {
-      isRare: true,
-      ...onOff,
-      configurable: 'never',
-      describe: 'write what fails now to that file; a new failure waits there for its reason',
-    },
-    'allow-incomplete': {
-      isRare: true,
-      ...onOff,
-      describe: 'exit 0 where only something went unjudged',
-    },
-    header: { ...target.header, isRare: true },
-    ca: { ...target.ca, isRare: true },
-    insecure: { ...target.insecure, isRare: true },
-    report: {
-      ...outputs,
-      completions: [...reportFormats, ...transcriptFormats],
-      describe: `${[...reportFormats, ...transcriptFormats].join(', ')}, or format=file`,
-    },
-    'state-url': { ...target['state-url'], isRare: true },
-    'no-canary': {
-      isRare: true,
-      ...onOff,
-      describe: 'do not show first, on the mock, that the suites can fail',
-    },
-    replay: {
-      isRare: true,
-      ...text,
-      configurable: 'never',
-      // What is tried again is looked at: it judges no baseline, and is no news for a CI server. Without
-      // --cases it means the default, as the line means that a report prints.
-      setsAside: ['baseline', 'report', 'cases'],
-      describe: 'with --only and --seed: the one input that a report names',
-    },
-    config,
-  },
+  positionals,
+  flags,
   configured: { by: 'verify' },
   examples: [['$0 verify', 'verify the mock, to see what comes of it']],
-  run: async (flags, context) => (await import('../verify.ts')).verify(flags, context),
+  run: runVerify,
 });
+
+async function runVerify(given: VerifyFlags, context: CliContext): Promise<number> {
+  const { signal, print, writeError } = context;
+  const [reporting, engine, files, { annotateStep }, { openBaseline }, { openTranscripts }, progress] =
+    await Promise.all([
+      import('../../reports/index.ts'),
+      import('../../suites/index.ts'),
+      import('../report-files.ts'),
+      import('../github-actions.ts'),
+      import('../baseline.ts'),
+      import('../record-files.ts'),
+      import('../progress-line.ts'),
+    ]);
+  const formats = { ...reporting.reports, ...reporting.transcripts };
+  const requests = files.parseReports('report', formats, given.report, [given.fixture, given.baseline]);
+  const baseline = await openBaseline(given);
+  const { target, fixture, options } = await optionsOf(given, context);
+  const isBadge = ({ format }: ReportRequest) => format === 'badge';
+  const narrowed = requests.some(isBadge) ? reporting.narrowedBy(options.selection) : undefined;
+  if (narrowed !== undefined)
+    throw new Problem('usage', `--report badge: ${reporting.ONLY_WHOLE}${narrowed}`);
+
+  if (given.plan || target !== undefined) await engine.drawAhead(options, signal);
+  if (given.plan && signal.aborted) return exitCodes.interrupted[0];
+  if (given.plan) {
+    await print(reporting.renderPlan(engine.plan(options)));
+    return 0;
+  }
+  if (target !== undefined && !signal.aborted) writeError(reporting.renderPlan(engine.plan(options)));
+
+  const isReport = (request: ReportRequest): request is ReportRequest<ReportName> =>
+    Object.hasOwn(reporting.reports, request.format);
+  const reportFiles = await files.prepareReports(requests.filter(isReport), context);
+  try {
+    const streams = requests.filter((request) => !isReport(request));
+    const streamedTo = streams.map((stream) => stream.file);
+    const transcripts = openTranscripts(streamedTo, context);
+    progress.announceEnd(context);
+    const found = await runRecorded(given, target, options, fixture, context, transcripts);
+    const { record, text: newBaseline } = baseline.apply(found);
+
+    const unfit = requests.some(isBadge) ? reporting.unfitForBadge(record) : undefined;
+    if (unfit !== undefined) writeError(`ib-conformance: --report badge: ${reporting.ONLY_WHOLE}${unfit}\n`);
+    const isWritten = (request: ReportRequest) => unfit === undefined || !isBadge(request);
+    const report = async () => {
+      try {
+        await reportFiles.write(
+          (format, shown) => reporting.reports[format].render(record, shown),
+          isWritten,
+        );
+      } finally {
+        await annotateStep(requests, record, context);
+      }
+    };
+    try {
+      await files.settleAll([report(), transcripts.close(), baseline.save(newBaseline)]);
+    } catch (error) {
+      writeError(`ib-conformance: the verdict, all the same: ${reporting.renderVerdict(record)}`);
+      throw error;
+    }
+    const places = [...requests.filter(isReport).filter(isWritten), ...streams].flatMap((request) =>
+      request.file === undefined ? [] : [`${request.format} in ${request.file}`],
+    );
+    if (places.length > 0) writeError(`written: ${places.join(', ')}\n`);
+    return exitCodeOf(record, given);
+  } finally {
+    await reportFiles.discard();
+  }
+}
+
+type Options = Awaited<ReturnType<typeof optionsOf>>['options'];
+
+/** Reads the flags; names and paths are checked before the fixture is read. */
+async function optionsOf(given: VerifyFlags, context: CliContext) {
+  const [
+    { runOptions, select },
+    { loadFixture },
+    { trustOf },
+    { progressLine },
+    { headerFields, targetUrl },
+  ] = await Promise.all([
+    import('../run-options.ts'),
+    import('../fixture-file.ts'),
+    import('../certificates.ts'),
+    import('../progress-line.ts'),
+    import('../values.ts'),
+  ]);
+  const { replay } = given;
+  const { requirements } = select(given, given.stateUrl !== undefined);
+  if (given.stateUrl !== undefined && given.url === undefined)
+    throw new Problem('usage', '--state-url goes with the URL of a target');
+  if (replay !== undefined) refuseReplay(replay, requirements);
+  const fixture = await loadFixture(given.fixture, context.env);
+  const options = runOptions({
+    fixture,
+    partner: given.partner,
+    suite: given.suite,
+    only: given.only,
+    skip: given.skip,
+    seed: given.seed,
+    cases: given.cases,
+    concurrency: given.concurrency,
+    timeoutMs: given.timeout,
+    maxDurationMs: given.maxDuration,
+    maxRequests: given.maxRequests,
+    rate: given.rate,
+    headers: headerFields(given.header),
+    tls: await trustOf(given),
+    stateUrl: ifGiven(given.stateUrl, targetUrl),
+    signal: context.signal,
+  });
+  const target = ifGiven(given.url, targetUrl);
+  return {
+    target,
+    fixture,
+    options: {
+      ...options,
+      // Waiting for the mock takes no time.
+      ...(target === undefined ? { maxDurationMs: Number.POSITIVE_INFINITY } : {}),
+      ...(replay === undefined ? {} : { path: replay, selection: { ...options.selection, replay } }),
+      rerun: rerunCommand(given),
+      ...progressLine(context),
+    },
+  };
+}
+
+function ifGiven<Value>(given: string | undefined, read: (text: string) => Value): Value | undefined {
+  return given === undefined ? undefined : read(given);
+}
+
+function refuseReplay(path: string, requirements: readonly Requirement[]): void {
+  const [requirement] = requirements;
+  if (requirements.length !== 1)
+    throw new Problem('usage', '--replay speaks of one requirement: name it with --only');
+  if (requirement?.kind !== 'property')
+    throw new Problem('usage', `--replay: ${requirement?.id} has no inputs to replay; leave --replay out`);
+  if (!/^\d{1,7}(?::\d{1,4})*$/.test(path))
+    throw new Problem('usage', `--replay ${path}: is not a path such as 3:0:1, as reports print it`);
+}
+
+/** The command that repeats a run, without its filters and its seed. Shows no value of --header. */
+function rerunCommand(given: VerifyFlags): string {
+  const quoted = (word: string) =>
+    /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
+  const withValue = (flag: string, value: string | undefined) =>
+    value === undefined ? [] : [`--${flag} ${quoted(value)}`];
+  return [
+    'ib-conformance verify',
+    ...(given.url === undefined ? [] : [quoted(given.url)]),
+    ...withValue('fixture', given.fixture),
+    ...withValue('partner', given.partner),
+    ...(given.cases === defaults.cases ? [] : [`--cases ${given.cases}`]),
+    ...withValue('state-url', given.stateUrl),
+    ...withValue('ca', given.ca),
+    ...(given.insecure ? ['--insecure'] : []),
+    ...given.header.map((field) => `--header '${field.slice(0, field.indexOf(':'))}: …'`),
+  ].join(' ');
+}
+
+/** Runs the canary and the suites, and compares failures with known faults. */
+async function runRecorded(
+  given: VerifyFlags,
+  target: URL | undefined,
+  options: Options,
+  fixture: Fixture,
+  context: CliContext,
+  transcripts: Transcripts,
+): Promise<RunRecord> {
+  const [{ run }, { diagnose }, { clearLine }] = await Promise.all([
+    import('../../suites/index.ts'),
+    import('../diagnose.ts'),
+    import('../progress-line.ts'),
+  ]);
+  const caught = given.noCanary || context.signal.aborted ? undefined : await runCanary(options, context);
+  const { close = () => Promise.resolve(), ...session } =
+    target === undefined ? await mockSession(fixture) : targetSession(target, given);
+  const header = {
+    ...options,
+    ...session,
+    target: session.target.href,
+    fixture,
+    requirements: options.requirements.map(({ id }) => id),
+    hasStateHook: options.stateHook !== undefined,
+    ...(caught === undefined ? {} : { canary: caught }),
+  };
+  let found: RunRecord;
+  try {
+    found = await run({ ...options, ...session, ...transcripts.of(header) });
+  } finally {
+    await close();
+  }
+  clearLine(context);
+  const diagnosis = await diagnose(found, fixture);
+  return {
+    ...found,
+    ...(caught === undefined ? {} : { canary: [...caught] }),
+    ...(diagnosis.length === 0 ? {} : { diagnosis: [...diagnosis] }),
+  };
+}
+
+async function runCanary(options: Options, { env }: CliContext): Promise<readonly string[]> {
+  const [{ canary }, { loadFixture }] = await Promise.all([
+    import('../canary.ts'),
+    import('../fixture-file.ts'),
+  ]);
+  return canary(await loadFixture(undefined, env), options.seed);
+}
+
+interface Session extends Pick<RunOptions, 'target' | 'notes' | 'ifRefused'> {
+  readonly clock?: RunOptions['clock'];
+  readonly close?: () => Promise<void>;
+}
+
+/** Mock and engine share a virtual clock: waiting for a rate limit takes no time. */
+async function mockSession(fixture: Fixture): Promise<Session> {
+  const [{ startMock }, { virtualClock }] = await Promise.all([
+    import('../../mock/server.ts'),
+    import('../../suites/index.ts'),
+  ]);
+  const clock = virtualClock(Date.now());
+  const mock = await startMock({ fixture, clock });
+  return {
+    target: new URL(mock.url),
+    clock,
+    notes: ['No URL was given: the mock was verified.'],
+    close: () => mock.close(),
+  };
+}
+
+function targetSession(target: URL, { fixture }: VerifyFlags): Session {
+  if (fixture !== undefined) return { target, notes: [] };
+  return {
+    target,
+    notes: ['No --fixture was given: the target was taken to hold the built-in one.'],
+    ifRefused:
+      'does not know the keys of the built-in fixture; give --fixture with what is true of this target (`ib-conformance init` writes a first one)',
+  };
+}

@@ -34,8 +34,8 @@ for (const [file, packages] of Object.entries(spared))
     );
   });
 
-test('verify loads the client and the engine, but no mock', () => {
-  const loaded = [...loadedBy(join(root, 'bin/verify.ts'))];
+test('the options of a run load the client and the engine, but no mock', () => {
+  const loaded = [...loadedBy(join(root, 'bin/run-options.ts'))];
   assert.ok(loaded.includes('undici') && loaded.includes('fast-check'));
   assert.deepEqual(
     loaded.filter((name) => name.startsWith(join(root, 'mock/'))),

@@ -1,18 +1,17 @@
-import { createClient, realClock } from '../../suites/index.ts';
+import { createClient, realClock, type RunOptions } from '../../suites/index.ts';
 import { depositCheck, userStatus, type Request } from '../../suites/request.ts';
 import type { Reply } from '../../suites/answer.ts';
-import { ourHeaders } from '../defaults.ts';
-import type { Examination } from '../examination.ts';
+import { ourHeaders } from '../run-options.ts';
 import type { Wishes } from './wishes.ts';
 
 /** Looks the member and the deposit up with the key; what was not asked for comes back undefined. */
 export async function askServer(
   { key, member, executed }: Wishes,
-  options: Pick<Examination, 'target' | 'timeoutMs' | 'trust' | 'signal'>,
+  options: Pick<RunOptions, 'target' | 'timeoutMs' | 'tls' | 'signal'>,
 ): Promise<readonly [membership: Reply | undefined, deposit: Reply | undefined]> {
   const client = createClient({
     ...options,
-    ...options.trust,
+    ...options.tls,
     connections: 2,
     headers: ourHeaders,
     now: realClock.now,

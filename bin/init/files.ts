@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { Problem } from '../../schemas/problem.ts';
-import { prepareFile } from '../pending-file.ts';
+import { prepareFile } from '../output-files.ts';
 
 /** A file to begin with: its place, what it is in messages, and its content as JSON. */
 export interface FirstFile {

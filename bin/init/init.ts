@@ -1,12 +1,11 @@
 import { resolve } from 'node:path';
 import { renderCheckup } from '../../reports/index.ts';
 import { Problem } from '../../schemas/problem.ts';
+import { examine } from '../../suites/index.ts';
 import { trustOf } from '../certificates.ts';
 import { CONFIG_FILE } from '../config.ts';
-import { ourHeaders } from '../defaults.ts';
-import { codeOfCheckup } from '../doctor.ts';
-import { examination } from '../examination.ts';
-import { exitCodes } from '../exit-codes.ts';
+import { exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
+import { runOptions } from '../run-options.ts';
 import { schemaReference } from '../schema-reference.ts';
 import type { CliContext } from '../cli-context.ts';
 import { targetUrl } from '../values.ts';
@@ -45,19 +44,20 @@ export async function init(flags: InitFlags, context: CliContext): Promise<numbe
       `--fixture ${flags.fixture}: the configuration is written there; name another file`,
     );
   if (!flags.force) refuseExisting(files);
-  const trust = await trustOf(flags);
+  const tls = await trustOf(flags);
   const converse = flags.yes ? undefined : context.converse;
   const wishes = await inConversation(converse, (talk) => gather(flags, context, talk));
-  const options = { target: targetUrl(wishes.url), timeoutMs: TIMEOUT_MS, trust, signal };
+  const options = { target: targetUrl(wishes.url), timeoutMs: TIMEOUT_MS, tls, signal };
   const answered = factsOf(wishes, ...(await askServer(wishes, options)));
   refuseInterrupted(signal);
   const facts = await inConversation(converse, async (talk) =>
     talk === undefined ? answered : heldAgainstRecords(answered, talk),
   );
-  const checkup = await examination({
-    ...options,
-    headers: ourHeaders,
-    fixture: supposed(wishes, facts),
+  const fixture = supposed(wishes, facts);
+  const checkup = await examine({
+    ...runOptions({ ...options, fixture, seed: 1 }),
+    target: options.target,
+    fixture,
     notes: notesOf(wishes, facts),
   });
   refuseInterrupted(signal);
@@ -70,7 +70,7 @@ export async function init(flags: InitFlags, context: CliContext): Promise<numbe
     ));
   if (!isWished) {
     writeError('ib-conformance: nothing was written; --yes writes the files all the same\n');
-    return codeOfCheckup[checkup.verdict];
+    return exitCodeOfCheckup[checkup.verdict];
   }
   refuseInterrupted(signal);
   if (!flags.force) refuseExisting(files);

@@ -17,10 +17,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
 import { Problem } from '../schemas/problem.ts';
-import { prepareFile } from './pending-file.ts';
+import { prepareFile } from './output-files.ts';
 
 function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'ib-pending-'));
+  const folder = mkdtempSync(join(tmpdir(), 'ib-output-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -109,7 +109,7 @@ test('links in a circle are told', async (t) => {
 
 const inAProcess = (work: string, ...shell: readonly string[]) => {
   const script = `
-    const { prepareFile } = await import(${JSON.stringify(join(import.meta.dirname, 'pending-file.ts'))});
+    const { prepareFile } = await import(${JSON.stringify(join(import.meta.dirname, 'output-files.ts'))});
     ${work}`;
   const node = [process.execPath, '--import', 'tsx', '--input-type=module', '--eval', script];
   const [command, ...args] = [...shell, ...node];

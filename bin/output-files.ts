@@ -1,0 +1,167 @@
+import { randomBytes } from 'node:crypto';
+import { rmSync, writeFileSync } from 'node:fs';
+import * as fs from 'node:fs/promises';
+import { dirname, join, resolve } from 'node:path';
+import { Problem } from '../schemas/problem.ts';
+
+type Text = string | Iterable<string>;
+
+/** A file that will be there whole or not at all. */
+export interface PendingFile {
+  /** Writes chunks as they come. Errors of the iterable are thrown on. */
+  readonly write: (text: Text) => Promise<void>;
+  /** Removes what was not written whole. */
+  readonly discard: () => Promise<void>;
+}
+
+/** Temporary files. An early end of the process, as on a second signal, removes them. */
+const drafts = new Set<string>();
+process.on('exit', () => {
+  for (const draft of drafts) rmSync(draft, { force: true });
+});
+
+/**
+ * Makes sure, before the work, that its result can be written. The text goes to a temporary file that
+ * replaces the old file once it is on the disk. Permissions, owner and symbolic links are kept.
+ *
+ * @param what is written, for messages: `the report`
+ * @param mode maximum permissions of the file; a new one gets 0o666, less the umask, by default
+ * @throws Problem with code `usage` if the file cannot be written
+ */
+export async function prepareFile(file: string, what: string, mode?: number): Promise<PendingFile> {
+  try {
+    const { write, discard = () => Promise.resolve() } = await writerFor(file, mode);
+    return {
+      discard,
+      write: async (text) => {
+        try {
+          await write(text);
+        } catch (error) {
+          await discard().catch(() => undefined);
+          throw unwritable(file, what, error);
+        }
+      },
+    };
+  } catch (error) {
+    throw unwritable(file, what, error);
+  }
+}
+
+async function writerFor(
+  file: string,
+  mode: number | undefined,
+): Promise<Pick<PendingFile, 'write'> & Partial<PendingFile>> {
+  const descriptor = descriptorOf(file);
+  if (descriptor !== undefined)
+    return {
+      write: async (text) => {
+        for (const chunk of typeof text === 'string' ? [text] : text) writeFileSync(descriptor, chunk);
+      },
+    };
+  const place = await withoutLinks(file);
+  const existing = await fs.stat(place).catch(ignoreMissing);
+  if (existing?.isDirectory() === true) throw Object.assign(new Error(), { code: 'EISDIR' });
+  if (existing !== undefined) await fs.access(place, fs.constants.W_OK);
+  const direct = { write: (text: Text) => fs.writeFile(place, text) };
+  // Pipes and devices cannot be replaced.
+  if (existing?.isFile() === false) return direct;
+  const draft = join(dirname(place), `.ib-conformance-${randomBytes(6).toString('hex')}.part`);
+  drafts.add(draft);
+  try {
+    await fs.writeFile(draft, '', { mode: mode ?? 0o666, flag: 'wx' });
+  } catch (error) {
+    drafts.delete(draft);
+    // A read-only folder: an existing file can still be overwritten.
+    if (existing !== undefined && hasCode(error, 'EACCES', 'EPERM', 'EROFS')) return direct;
+    throw error;
+  }
+  if (existing !== undefined) {
+    await fs.chown(draft, existing.uid, existing.gid).catch(() => undefined);
+    await fs.chmod(draft, existing.mode & (mode ?? 0o7777));
+  }
+  return {
+    write: async (text) => {
+      await writeToDisk(draft, text);
+      await replace(place, draft);
+      drafts.delete(draft);
+    },
+    discard: async () => {
+      await fs.rm(draft, { force: true });
+      drafts.delete(draft);
+    },
+  };
+}
+
+/** Open files are written through their descriptor: opened again, what others wrote would be lost. */
+function descriptorOf(file: string): number | undefined {
+  const [, name, number] = /^\/dev\/(stdout|stderr|fd\/(\d+))$/.exec(file) ?? [];
+  return name === undefined ? undefined : name === 'stdout' ? 1 : name === 'stderr' ? 2 : Number(number);
+}
+
+/** Follows links, also one to a file that does not exist yet. */
+async function withoutLinks(file: string): Promise<string> {
+  const found = await fs.realpath(file).catch(ignoreMissing);
+  if (found !== undefined) return found;
+  const link = await fs.readlink(file).catch(() => undefined);
+  return link === undefined ? file : resolve(dirname(file), link);
+}
+
+const hasCode = (error: unknown, ...codes: readonly string[]) =>
+  codes.includes((error as NodeJS.ErrnoException).code ?? '');
+
+function ignoreMissing(error: unknown): undefined {
+  if (!hasCode(error, 'ENOENT')) throw error;
+}
+
+/** Waits until the text is on the disk: a full disk may report its error only then. */
+async function writeToDisk(draft: string, text: Text): Promise<void> {
+  const handle = await fs.open(draft, 'r+');
+  try {
+    await fs.writeFile(handle, text);
+    await handle.sync().catch((error: unknown) => {
+      // Some file systems do not support fsync.
+      if (!hasCode(error, 'EINVAL', 'ENOTSUP', 'ENOSYS')) throw error;
+    });
+  } finally {
+    await handle.close();
+  }
+}
+
+async function replace(place: string, draft: string): Promise<void> {
+  try {
+    await fs.rename(draft, place);
+  } catch (error) {
+    // A file that is a mount point, as in a container, can only be overwritten.
+    if (!hasCode(error, 'EBUSY', 'EXDEV')) throw error;
+    await fs.copyFile(draft, place);
+    await fs.rm(draft, { force: true });
+  }
+}
+
+/** Ignores that the reader of standard output closed it. */
+export function unlessClosed(error: unknown): void {
+  if (!(error instanceof Problem && error.code === 'closed')) throw error;
+}
+
+/** Explains a system error; other errors come back as they are. */
+export function unwritable(file: string, what: string, error: unknown): unknown {
+  const { code = '', message, syscall } = error as NodeJS.ErrnoException;
+  if (code !== 'EISDIR' && syscall === undefined) return error;
+  return new Problem('usage', `${file}: ${what} cannot be written: ${reasons[code] ?? message}`);
+}
+
+const reasons: Readonly<Record<string, string>> = {
+  ENOENT: 'its folder does not exist',
+  ENOTDIR: 'its folder does not exist',
+  EACCES: 'permission denied',
+  EPERM: 'permission denied',
+  EISDIR: 'it is a folder',
+  ENOSPC: 'the disk is full',
+  EDQUOT: 'the disk quota is used up',
+  EFBIG: 'it is larger than a file may be here',
+  EROFS: 'the file system is read-only',
+  ENAMETOOLONG: 'its name is too long',
+  ELOOP: 'its symbolic links lead in a circle',
+  ENXIO: 'nobody reads the pipe',
+  EPIPE: 'its reader closed it',
+};

@@ -1,0 +1,131 @@
+import { randomInt } from 'node:crypto';
+import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
+import { didYouMean, Problem } from '../schemas/problem.ts';
+import {
+  catalogue,
+  knowledge,
+  realClock,
+  stateHookAt,
+  suiteOf,
+  suites,
+  type Requirement,
+  type RunOptions,
+} from '../suites/index.ts';
+import { defaults } from './defaults.ts';
+import { version } from './version.ts';
+
+/** Sent with every request. */
+export const ourHeaders = { 'user-agent': `ib-conformance/${version}`, accept: 'application/json' } as const;
+
+/** What decides a run. Every field but the fixture has a default. */
+export interface RunRequest extends Filters {
+  readonly fixture: Fixture;
+  /** Id of the partner under test; that of the first active key by default. */
+  readonly partner?: string | undefined;
+  /** A 32-bit integer; random by default. */
+  readonly seed?: number | undefined;
+  readonly cases?: number | undefined;
+  readonly concurrency?: number;
+  readonly timeoutMs?: number | undefined;
+  readonly maxDurationMs?: number | undefined;
+  readonly maxRequests?: number | undefined;
+  /** Maximum number of requests per second. */
+  readonly rate?: number | undefined;
+  /** Beside those that every request has; names in lower case. */
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly tls?: RunOptions['tls'];
+  readonly stateUrl?: URL | undefined;
+  readonly signal?: AbortSignal | undefined;
+}
+
+/**
+ * Builds the options of every run: of the command line, the API, doctor, the canary and the self-test.
+ *
+ * @throws Problem with code `usage` for an unknown name, or if nothing is left to check
+ */
+export function runOptions({
+  fixture,
+  partner,
+  seed = randomInt(2 ** 31),
+  cases = defaults.cases,
+  concurrency = defaults.concurrency,
+  timeoutMs = defaults.timeoutMs,
+  maxDurationMs = defaults.maxDurationMs,
+  maxRequests = Number.POSITIVE_INFINITY,
+  rate,
+  headers = {},
+  tls = { insecure: false },
+  stateUrl,
+  signal = new AbortController().signal,
+  ...filters
+}: RunRequest): Omit<RunOptions, 'target'> & Selected {
+  return {
+    ...select(filters, stateUrl !== undefined),
+    known: knowledge(fixture, partner),
+    seed,
+    cases,
+    concurrency,
+    timeoutMs,
+    maxDurationMs,
+    maxRequests,
+    ...(rate === undefined ? {} : { rate }),
+    headers: { ...ourHeaders, ...headers },
+    tls,
+    ...(stateUrl === undefined ? {} : { stateHook: stateHookAt(stateUrl, timeoutMs) }),
+    clock: realClock,
+    random: Math.random,
+    signal,
+    version,
+  };
+}
+
+/** Suites and requirements to check, and requirements to leave out; all are checked by default. */
+export interface Filters {
+  readonly suite?: readonly string[];
+  readonly only?: readonly string[];
+  readonly skip?: readonly string[];
+}
+
+export interface Selected {
+  /** In the order of the record; skipped ones stay in the list. */
+  readonly requirements: readonly Requirement[];
+  readonly skip: ReadonlySet<string>;
+  /** The same for the record. */
+  readonly selection: NonNullable<RunRecord['selection']>;
+}
+
+/** @throws Problem with code `usage` for an unknown name, or if nothing is left to check */
+export function select({ suite = [], only = [], skip = [] }: Filters, hasStateHook: boolean): Selected {
+  const ids = catalogue.map(({ id }) => id);
+  refuseUnknown('suite', suite, Object.keys(suites));
+  refuseUnknown('only', only, ids);
+  refuseUnknown('skip', skip, ids);
+  const requirements = catalogue.filter(
+    (requirement) =>
+      (suite.length === 0 || suite.includes(suiteOf(requirement))) &&
+      (only.length === 0 || only.includes(requirement.id)),
+  );
+  const needsHook = (requirement: Requirement) =>
+    requirement.kind === 'scenario' && requirement.needsStateHook;
+  if (requirements.every((one) => skip.includes(one.id) || (!hasStateHook && needsHook(one))))
+    throw new Problem(
+      'usage',
+      'the filters leave nothing to check: loosen --suite, --only or --skip (`ib-conformance requirements` lists what there is)',
+    );
+  const skipped = new Set(skip);
+  return {
+    requirements,
+    skip: skipped,
+    selection: { whole: requirements.length === catalogue.length, skip: [...skipped] },
+  };
+}
+
+function refuseUnknown(flag: string, names: readonly string[], choices: readonly string[]): void {
+  const kind = flag === 'suite' ? 'suite' : 'requirement';
+  for (const name of names)
+    if (!choices.includes(name))
+      throw new Problem(
+        'usage',
+        `--${flag} ${name}: there is no such ${kind}${didYouMean(name, choices)} (\`ib-conformance requirements\` lists them)`,
+      );
+}
