@@ -1,7 +1,7 @@
 import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { reference } from '../mock/behaviour.ts';
-import type { ClockMode } from '../mock/clock.ts';
+import type { ClockMode } from '../mock/options.ts';
 import { isLoopback, isToken, startMock, type Mock, type MockOptions } from '../mock/server.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';

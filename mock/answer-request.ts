@@ -1,46 +1,74 @@
-import { statusOf } from './answer.ts';
-import { nextChaos } from './chaos-state.ts';
-import { advanced, POLL_STEP } from './clock.ts';
-import { tell } from './events.ts';
-import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
+import type { Access } from './admin/guard.ts';
+import { httpDate, whyOf } from './answer.ts';
+import { countChaos, nextChaos } from './chaos.ts';
+import type { Answer, Exchange, HttpRequest, HttpResponse } from './exchange.ts';
 import { entryOf, keep, type Note } from './journal.ts';
-import { keptNote } from './kept-note.ts';
-import { whyOf } from './reason.ts';
-import { sandboxNamed, timeIn, type Sandbox, type Session } from './session.ts';
-import { addressedWorld } from './world-name.ts';
+import { addressedWorld, sandboxNamed, tell, timeIn, type Sandbox, type Session } from './session.ts';
 
-/** An answer, with the note that the journal has of it. */
+/** A response, with its note in the journal. */
 export interface Answered {
   readonly response: HttpResponse;
   readonly note: Note;
 }
 
+export interface AnswerOptions {
+  /** Answers admin calls; without it, their paths are like any other. */
+  readonly admin?: ((request: HttpRequest) => Promise<Answer>) | undefined;
+  /** Pages of other origins may call the service. */
+  readonly cors?: boolean | undefined;
+  /** Told of each request of a partner. */
+  readonly onAnswered?: ((request: HttpRequest, answered: Answered) => void) | undefined;
+}
+
+/** Answers each request that a transport receives: a partner's, a browser's preflight, or an admin call. */
+export function answererOf(session: Session, { admin, cors = false, onAnswered }: AnswerOptions) {
+  return (request: HttpRequest): Answer | Promise<Answer> => {
+    if (admin !== undefined && isAdmin(request.target)) return admin(request);
+    if (cors && isPreflight(request)) return preflight(session, request);
+    const answered = answerRequest(session, request);
+    onAnswered?.(request, answered);
+    const { response } = answered;
+    return cors ? { ...response, headers: { ...response.headers, ...anyOrigin } } : response;
+  };
+}
+
+/** The admin API of a session. It is loaded with its first call, because most mocks never get one. */
+export function adminOf(session: Session, access: Access | undefined) {
+  return async (request: HttpRequest): Promise<Answer> => {
+    const { answerAdmin } = await import('./admin/router.ts');
+    return answerAdmin(session, access, request);
+  };
+}
+
+export const isAdmin = (target: string) =>
+  target.startsWith('/__admin') && /^\/__admin(?:[/?]|$)/.test(target);
+
 /**
- * Answers a request of a partner: in the world that its key asks for, at the time of that world's
- * clock, with a note in its journal. The same request gets the same bytes in every world.
+ * Answers a request of a partner: in the world that its key names, at the time of that world's clock, with
+ * a note in its journal. The same request gets the same bytes in every world.
  */
 export function answerRequest(session: Session, request: HttpRequest): Answered {
   const { authorization } = request.headers;
   const addressed =
     authorization?.includes('~') === true ? addressedWorld(session, authorization) : undefined;
-  if (addressed === undefined) return answerIn(session, session.main, request, request);
+  if (addressed === undefined) return answerIn(session, session.main, request);
   const headers = { ...request.headers, authorization: addressed.authorization };
-  return answerIn(session, sandboxNamed(session, addressed.name), request, { ...request, headers });
+  return answerIn(session, sandboxNamed(session, addressed.name), { ...request, headers });
 }
 
-function answerIn(session: Session, sandbox: Sandbox, sent: HttpRequest, request: HttpRequest): Answered {
-  const { service } = sandbox;
-  const now = timeIn(session, sandbox);
-  const exchange = service.read(sandbox.world, request, now, ({ name }) =>
-    nextChaos(sandbox.chaos, sandbox.name === '' ? name : `${name}~${sandbox.name}`),
+function answerIn(session: Session, sandbox: Sandbox, request: HttpRequest): Answered {
+  const { service, chaos, journal, name } = sandbox;
+  const nameHere = (key: string) => (name === '' ? key : `${key}~${name}`);
+  const exchange = service.decide(sandbox.world, request, timeIn(session, sandbox), (caller) =>
+    nextChaos(chaos, nameHere(caller.name)),
   );
+  service.count(exchange);
+  if (exchange.call?.caller !== undefined && exchange.preferred === undefined)
+    countChaos(chaos, nameHere(exchange.call.caller.name));
   const response = delayed(service.respond(exchange), session.options.delayMs);
   session.answered += 1;
-  const elapsedMs = session.options.elapsed?.();
-  const note = noteOf(session.answered, sandbox.name, sent, exchange, response, elapsedMs);
-  keep(sandbox.journal, keptNote(note, session.redact));
-  if (sandbox.clock.mode === 'poll' && isPoll(exchange))
-    sandbox.clock = advanced(sandbox.clock, session.now(), POLL_STEP);
+  const note = noteOf(session, name, exchange, response);
+  keep(journal, note, session.redact);
   tell(session.watchers, () => ({ kind: 'request', entry: entryOf(note, session.redact) }));
   return { response, note };
 }
@@ -49,32 +77,49 @@ function delayed(response: HttpResponse, delayMs = 0): HttpResponse {
   return delayMs === 0 ? response : { ...response, delayMs: delayMs + (response.delayMs ?? 0) };
 }
 
-const isPoll = ({ finding }: Exchange) => finding.kind === 'notYet' && finding.deposit.state === 'pending';
-
-function noteOf(
-  id: number,
-  world: string,
-  { method, target }: HttpRequest,
-  exchange: Exchange,
-  response: HttpResponse,
-  elapsedMs: number | undefined,
-): Note {
-  const { call, preferred, chaos, now } = exchange;
+function noteOf(session: Session, world: string, exchange: Exchange, response: HttpResponse): Note {
+  const { call, preferred, chaos, now, request, status } = exchange;
   return {
-    id,
+    id: session.answered,
     at: now,
     world,
-    method,
-    target,
+    method: request.method,
+    target: request.target,
     key: call?.key?.name,
     unknown: call?.key === undefined ? call?.credential : undefined,
     endpoint: call?.endpoint,
     status: response.status,
-    meant: statusOf(exchange),
+    meant: status,
     why: whyOf(exchange),
     retryAfter: response.headers['Retry-After'],
     preferred,
     chaos,
-    elapsedMs,
+    elapsedMs: session.options.elapsed?.(),
+  };
+}
+
+/** For pages of any origin: they hold their key themselves, and need no cookies. */
+const anyOrigin = {
+  'Access-Control-Allow-Origin': '*',
+  'Access-Control-Expose-Headers': 'Date, Retry-After, WWW-Authenticate',
+} as const;
+
+function isPreflight({ method, headers }: HttpRequest): boolean {
+  return method === 'OPTIONS' && headers['access-control-request-method'] !== undefined;
+}
+
+function preflight(session: Session, { headers }: HttpRequest): HttpResponse {
+  const asked = headers['access-control-request-headers'];
+  return {
+    status: 204,
+    headers: {
+      Date: httpDate(timeIn(session, session.main)),
+      ...anyOrigin,
+      'Access-Control-Allow-Methods': 'GET, HEAD',
+      'Access-Control-Allow-Headers': typeof asked === 'string' ? asked : 'Authorization',
+      'Access-Control-Max-Age': '600',
+      Vary: 'Access-Control-Request-Headers',
+    },
+    body: '',
   };
 }

@@ -1,13 +1,14 @@
 import { STATUS_CODES } from 'node:http';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { ErrorBody, ExecutedDepositResult, MembershipResult } from '../schemas/generated/types.ts';
-import type { Exchange, Finding, FindingKind } from './exchange.ts';
+import { chaosName } from './chaos.ts';
+import type { Call, Exchange, Finding, FindingKind } from './exchange.ts';
 
-/** Content of an answer: one of the interface's three resources, or what a fault makes of it. */
+/** Content of a response: one of the interface's three resources, or what a fault makes of it. */
 export type Payload =
   MembershipResult | ExecutedDepositResult | ErrorBody | Readonly<Record<string, unknown>>;
 
-/** Status of an answer by what was found: the one place that makes four findings into one 404 (Endpoints). */
+/** Status by finding: the one place that maps four findings to the same 404 (Endpoints). */
 const statuses: Readonly<Record<Endpoint, Readonly<Partial<Record<FindingKind, number>>>>> = {
   'user-status': { member: 200, foreign: 200, unknown: 200, invalid: 400, unauthorized: 401, limited: 429 },
   'deposit-check': {
@@ -21,23 +22,14 @@ const statuses: Readonly<Record<Endpoint, Readonly<Partial<Record<FindingKind, n
   },
 };
 
-/** Answers that the interface does not show: other paths and other methods. */
+/** Responses that the interface does not show: other paths and other methods. */
 const elsewhere = {
   noSuchPath: { status: 404, error: 'Not found' },
   noSuchMethod: { status: 405, error: 'Method not allowed' },
 } as const;
 
-/** Status and header fields of an answer; `methods` are those that the endpoints answer. */
-export function answered(exchange: Exchange, methods: readonly string[]) {
-  const status = statusOf(exchange);
-  const headers = headersOf(status, exchange.finding, methods);
-  const { preferred } = exchange;
-  if (preferred === undefined) return { status, headers };
-  return { status, headers: { ...headers, 'Preference-Applied': `code=${preferred}` } };
-}
-
 /** The status that the interface asks for. */
-export function statusOf({ call, finding }: Exchange): number {
+export function statusOf(call: Call | undefined, finding: Finding): number {
   if (finding.kind === 'noSuchPath' || finding.kind === 'noSuchMethod') return elsewhere[finding.kind].status;
   if (finding.kind === 'failing') return finding.status;
   return (call && statuses[call.endpoint][finding.kind]) ?? 404;
@@ -45,21 +37,26 @@ export function statusOf({ call, finding }: Exchange): number {
 
 const everywhere = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } as const;
 
-function headersOf(
-  status: number,
-  finding: Finding,
+/** Header fields of a response; `methods` are those that the endpoints answer. */
+export function headersOf(
+  { status, finding, preferred }: Exchange,
   methods: readonly string[],
 ): Readonly<Record<string, string>> {
+  const headers = usualHeaders(status, finding, methods);
+  return preferred === undefined ? headers : { ...headers, 'Preference-Applied': `code=${preferred}` };
+}
+
+function usualHeaders(status: number, finding: Finding, methods: readonly string[]) {
   if (finding.kind === 'limited') return { ...everywhere, 'Retry-After': `${secondsOf(finding.waitMs)}` };
   if (status === 401) return { ...everywhere, 'WWW-Authenticate': 'Bearer' };
   if (status === 405) return { ...everywhere, Allow: methods.join(', ') };
   return everywhere;
 }
 
-/** Rounded up, and in digits however long the window is. */
+/** Rounded up, and never in exponent notation. */
 const secondsOf = (ms: number) => Math.min(Math.ceil(ms / 1000), Number.MAX_SAFE_INTEGER);
 
-/** Content of an answer (Resources and their fields; Errors). */
+/** Content of a response (Resources and their fields; Errors). */
 export function payloadOf(status: number, { call, finding }: Exchange): Payload {
   if (finding.kind === 'noSuchPath' || finding.kind === 'noSuchMethod')
     return { error: elsewhere[finding.kind].error };
@@ -70,11 +67,67 @@ export function payloadOf(status: number, { call, finding }: Exchange): Payload 
     return { status: 'EXECUTED', amountInUsd, executedAt };
   }
   if (status === 200) return { is_under_ib: false, date_joined: null };
-  return { error: messageOf(call?.endpoint, status) };
+  const messages: Readonly<Record<number, string>> =
+    call === undefined ? {} : endpoints[call.endpoint].messages;
+  return { error: messages[status] ?? elsewhere.noSuchPath.error };
 }
 
-function messageOf(endpoint: Endpoint | undefined, status: number): string {
-  const messages: Readonly<Record<number, string>> =
-    endpoint === undefined ? {} : endpoints[endpoint].messages;
-  return messages[status] ?? elsewhere.noSuchPath.error;
+type Explain<Kind extends FindingKind> = (
+  finding: Extract<Finding, { readonly kind: Kind }>,
+  exchange: Exchange,
+) => string;
+
+const explanations: { readonly [Kind in FindingKind]: Explain<Kind> } = {
+  member: () => 'member of the IB',
+  executed: () => 'deposit EXECUTED',
+  notYet: ({ deposit }) => `deposit ${deposit.state}`,
+  foreign: (finding) => {
+    if ('user' in finding) return finding.user.partner === null ? 'user of no IB' : 'user of another IB';
+    return finding.deposit.partner === null ? 'deposit of no IB' : 'deposit of another IB';
+  },
+  unknown: (_, { call }) => (call?.endpoint === 'user-status' ? 'no such user' : 'no such deposit'),
+  unauthorized: (_, exchange) => whyUnauthorized(exchange),
+  limited: ({ limit: { most, windowMs }, waitMs }) =>
+    most === 0
+      ? 'a key that is always limited'
+      : `${most + 1} of ${most} in ${windowMs / 1000} s, frees in ${Math.ceil(waitMs / 1000)} s`,
+  invalid: (_, { call }) => {
+    const name = call === undefined ? 'the parameter' : endpoints[call.endpoint].parameter;
+    return call?.value === undefined ? `${name} is missing` : `${name} is not a valid UUID`;
+  },
+  failing: () => 'failing',
+  noSuchPath: () => 'no such path',
+  noSuchMethod: (_, { request }) => `no such method: ${request.method}`,
+};
+
+function whyUnauthorized({ call, request }: Exchange): string {
+  const { key, credential } = call ?? {};
+  if (key !== undefined) return key.state === 'active' ? 'key of a non-Partner account' : `key ${key.state}`;
+  if (credential !== undefined) return 'no such key';
+  return request.headers.authorization === undefined
+    ? 'no Authorization field'
+    : 'Authorization is not Bearer and a key';
+}
+
+/** Why a request got its answer, such as `key revoked`. For the journal; the partner is told less. */
+export function whyOf(exchange: Exchange): string {
+  const { finding, chaos, preferred } = exchange;
+  if (preferred !== undefined) return 'asked for by Prefer';
+  if (chaos?.kind === 'status') return 'by chaos';
+  const explain = explanations[finding.kind] as Explain<FindingKind>;
+  const why = explain(finding, exchange);
+  return chaos === undefined ? why : `${why} (chaos: ${chaosName(chaos)})`;
+}
+
+let second = Number.NaN;
+let text = '';
+
+/** A time in Unix ms as HTTP writes it (RFC 9110, 5.6.7). Requests of one second share the text. */
+export function httpDate(now: number): string {
+  const asked = Math.floor(now / 1000);
+  if (asked !== second) {
+    second = asked;
+    text = new Date(asked * 1000).toUTCString();
+  }
+  return text;
 }

@@ -1,12 +1,15 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { payloadOf, type Payload } from './answer.ts';
-import type { Call, Exchange, Execution, FindingKind, HttpResponse, Parameter } from './exchange.ts';
-import { inFixedWindow } from './limiter.ts';
-import { becomeExecuted } from './lookup.ts';
-import { lookIn } from './overlay.ts';
-import { decodeText } from './target.ts';
-import { isId } from './uuid.ts';
-import type { ApiKey, Deposit, Limit, World } from './world.ts';
+import type { Call, Exchange, FindingKind, HttpResponse, Parameter } from './exchange.ts';
+import {
+  becomeExecuted,
+  lookIn,
+  type ApiKey,
+  type Deposit,
+  type Execution,
+  type Limit,
+  type World,
+} from './world.ts';
 
 /** A step that may refuse a request before its lookup. */
 export type Check = 'key' | 'limit' | 'parameter';
@@ -15,8 +18,8 @@ export type Check = 'key' | 'limit' | 'parameter';
 export type UnreadCall = Pick<Call, 'endpoint' | 'request' | 'parameters'>;
 
 /**
- * Every decision of the mock, as small pure functions. `reference` is the conforming record; a fault
- * or a variant is a change of it.
+ * Every decision of the mock, as small functions. `reference` is the conforming behaviour; a fault or a
+ * variant changes some of its members.
  */
 export interface Behaviour {
   /** Spelling under which the routing table knows a path. */
@@ -29,9 +32,9 @@ export interface Behaviour {
   readonly value: (parameters: readonly Parameter[], name: string) => string | undefined;
   /** The key that a request presents (Authentication 1). */
   readonly credential: (call: UnreadCall) => string | undefined;
-  /** The key of the world that a credential stands for. */
+  /** The known key with the value of a credential. */
   readonly findKey: (world: World, credential: string | undefined, call: UnreadCall) => ApiKey | undefined;
-  /** Whether a known key lets one in (Authentication 2). */
+  /** Whether a known key is accepted (Authentication 2). */
   readonly admits: (key: ApiKey, call: UnreadCall) => boolean;
   /** The checks, in their order. */
   readonly order: readonly Check[];
@@ -39,27 +42,27 @@ export interface Behaviour {
   readonly isId: (endpoint: Endpoint, value: string) => boolean;
   /** Spelling under which the world knows a well-formed value. */
   readonly idOf: (endpoint: Endpoint, value: string) => string;
-  /** Whether what belongs to a partner's IB is the caller's. */
+  /** Whether users and deposits of a partner belong to the caller's IB. */
   readonly owns: (call: Call, partner: string | null) => boolean;
-  /** How a pending deposit was executed, if it was by `now` (Unix ms). */
+  /** Amount and time of a pending deposit that is executed by `now` (Unix ms). */
   readonly becomes: (world: World, deposit: Deposit, now: number) => Execution | undefined;
   /** The limit of an endpoint for a key; undefined: none. */
   readonly limit: (world: World, endpoint: Endpoint, key: ApiKey | undefined) => Limit | undefined;
-  /** Whose limiter window a call falls into. */
+  /** The limiter window that a call falls into. */
   readonly countedFor: (call: Call) => string;
   /** What the limiters count. */
   readonly counts: Readonly<Record<Endpoint, readonly FindingKind[]>>;
-  /** Counted requests that still matter at `now`; all times in ms. */
+  /** Counted requests that still matter at `now`; all times in ms, oldest first. */
   readonly live: (hits: readonly number[], windowMs: number, now: number) => readonly number[];
-  /** Content of an answer. */
+  /** Content of a response. */
   readonly payload: (status: number, exchange: Exchange) => Payload;
   /** JSON text of a content. */
   readonly write: (payload: Payload) => string;
-  /** The last word on an answer. */
+  /** Changes the finished response. */
   readonly finish: (response: HttpResponse, exchange: Exchange) => HttpResponse;
 }
 
-/** The conforming behaviour; what the interface leaves open is told in words in `decisions.ts`. */
+/** The conforming behaviour. `decisions.test.ts` lists what it does where the interface is silent. */
 export const reference: Behaviour = {
   path: (path) => path,
   methods: ['GET', 'HEAD'],
@@ -84,3 +87,36 @@ export const reference: Behaviour = {
   write: (payload) => JSON.stringify(payload),
   finish: (response) => response,
 };
+
+/** The i flag without u matches ASCII letters only. */
+const idPatterns: Readonly<Record<Endpoint, RegExp>> = {
+  'user-status': /^[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i,
+  'deposit-check': /^[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}$/i,
+};
+
+/**
+ * Whether an endpoint's parameter is well formed: a UUID of version 4 for user-status, of version 1
+ * to 8 for deposit-check, with the variant bits of RFC 9562, in any letter case (Endpoints).
+ */
+export function isId(endpoint: Endpoint, value: string): boolean {
+  return idPatterns[endpoint].test(value);
+}
+
+/**
+ * Decodes a percent-encoded name or value. Text that cannot be decoded stays as it is: its percent sign
+ * makes it an invalid id.
+ */
+export function decodeText(text: string): string {
+  if (!/[%+]/.test(text)) return text;
+  try {
+    return decodeURIComponent(text.replaceAll('+', ' '));
+  } catch {
+    return text;
+  }
+}
+
+/** The hits of a fixed window, which begins with the first hit and forgets all of them when it ends. */
+function inFixedWindow(hits: readonly number[], windowMs: number, now: number): readonly number[] {
+  const first = hits[0];
+  return first !== undefined && now < first + windowMs ? hits : [];
+}

@@ -2,9 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { endpoints } from '../schemas/endpoints.ts';
 import { answerRequest } from './answer-request.ts';
-import { queueChaos, setChaos, shownChaos } from './change-chaos.ts';
-import { chaosFor, chaosName } from './chaos.ts';
-import { parseChaos } from './chaos-spec.ts';
+import { queueChaos, setChaos, shownChaos } from './controls.ts';
+import { chaosFor, chaosName, parseChaos } from './chaos.ts';
 import { depositPath, ids, testSession, userPath } from './run-session.ts';
 import { resetAll, resetWorld, sandboxNamed } from './session.ts';
 
@@ -15,8 +14,8 @@ describe('a status by chaos', () => {
     const { session, get } = testSession();
     const answered = (path: string, kind: string) => {
       queueChaos(session, session.main, kind);
-      const { status, headers, body, fate } = get(path);
-      return [status, JSON.parse(String(body)), headers['Retry-After'], fate];
+      const { status, headers, body, transportFault } = get(path);
+      return [status, JSON.parse(String(body)), headers['Retry-After'], transportFault];
     };
     const { 'user-status': user, 'deposit-check': deposit } = endpoints;
     assert.deepEqual(answered(userPath(ids.member), '429'), [
@@ -77,9 +76,9 @@ test('what befalls an answer on its way leaves the answer as it is, and is told 
   const { session, deposit, user, entries } = testSession();
   const plain = user(ids.member);
   for (const [kind, told] of [
-    ['reset', { fate: 'reset' }],
-    ['timeout', { fate: 'timeout' }],
-    ['truncate', { fate: 'truncate' }],
+    ['reset', { transportFault: 'reset' }],
+    ['timeout', { transportFault: 'timeout' }],
+    ['truncate', { transportFault: 'truncate' }],
     ['slow:2s', { delayMs: 2000 }],
   ] as const) {
     queueChaos(session, session.main, kind);

@@ -1,46 +1,82 @@
 import { createHash } from 'node:crypto';
-import type { HttpResponse } from './exchange.ts';
+import { didYouMean, Problem } from '../schemas/problem.ts';
 
 /**
- * What befalls one request. It is only said here: cutting a connection and waiting are done by the
- * transport, so that nothing else of the mock needs a timer.
- *
- * - `status`: this answer instead of the real one, which is never worked out: nothing is looked up or counted
- * - `reset`: the request is answered, and the connection is reset before the answer leaves
- * - `timeout`: the request is answered, and the answer is held back until the client gives up
- * - `slow`: the answer leaves `delayMs` milliseconds late
- * - `truncate`: the answer breaks off within its body, short of its Content-Length
+ * What the transport does to a response: it resets the connection; holds the response back until the
+ * client gives up; or breaks off within the body, short of its Content-Length.
+ */
+export type TransportFault = 'reset' | 'timeout' | 'truncate';
+
+/**
+ * Chaos that hits one request. `status` replaces the response: nothing is looked up or counted. With the
+ * others the request is answered as usual, and the transport spoils or delays the response.
  */
 export type ChaosAction =
   | { readonly kind: 'status'; readonly status: number }
-  | { readonly kind: 'reset' }
-  | { readonly kind: 'timeout' }
-  | { readonly kind: 'slow'; readonly delayMs: number }
-  | { readonly kind: 'truncate' };
+  | { readonly kind: TransportFault }
+  | { readonly kind: 'slow'; readonly delayMs: number };
 
-/** An action that is settled but for its delay, which is drawn between two bounds in ms. */
-export type ChaosCause =
+/** An action whose delay is drawn between two bounds in ms. */
+type ChaosCause =
   | Exclude<ChaosAction, { readonly kind: 'slow' }>
   | { readonly kind: 'slow'; readonly leastMs: number; readonly mostMs: number };
 
-/** A kind of fault by its name (`500`, `slow`), and the share of requests, 0 to 1, that draw it. */
+/** A kind of chaos by its name (`500`, `slow`), and the share of requests, 0 to 1, that it hits. */
 export interface ChaosRule {
   readonly name: string;
   readonly rate: number;
   readonly cause: ChaosCause;
 }
 
-/** Faults that are drawn for each request. Each draws on its own; the first in this order befalls the request. */
+/** Each rule draws on its own; the first one that hits, in this order, decides. */
 export type ChaosPlan = readonly ChaosRule[];
 
+/** The same action for the next `count` requests. */
+export interface QueuedChaos {
+  readonly action: ChaosAction;
+  readonly count: number;
+}
+
+/** The chaos of one world. */
+export interface Chaos {
+  readonly plan: ChaosPlan;
+  readonly seed: number;
+  /** Requests for which the plan has drawn, by the name of their key. */
+  readonly drawn: Map<string, number>;
+  /** Actions for the next requests, before the plan draws. */
+  queue: readonly QueuedChaos[];
+}
+
+/** A plan that has drawn nothing yet. */
+export function newChaos(plan: ChaosPlan, seed: number): Chaos {
+  return { plan, seed, drawn: new Map(), queue: [] };
+}
+
 /**
- * What befalls a request: a function of its arguments alone, so that neither time nor the requests
- * of other keys make a difference. A rule draws the same whichever rules stand beside it, and a
- * higher rate keeps what a lower one chose.
+ * The chaos that hits the next request of a key; undefined: none. `countChaos` moves on.
+ *
+ * @param keyName the name of the key in its world
+ */
+export function nextChaos({ plan, seed, drawn, queue }: Chaos, keyName: string): ChaosAction | undefined {
+  const [queued] = queue;
+  if (queued !== undefined || plan.length === 0) return queued?.action;
+  return chaosFor(plan, seed, keyName, (drawn.get(keyName) ?? 0) + 1);
+}
+
+/** Uses up what `nextChaos` said. */
+export function countChaos(chaos: Chaos, keyName: string): void {
+  const [first, ...rest] = chaos.queue;
+  if (first !== undefined)
+    chaos.queue = first.count > 1 ? [{ ...first, count: first.count - 1 }, ...rest] : rest;
+  else if (chaos.plan.length > 0) chaos.drawn.set(keyName, (chaos.drawn.get(keyName) ?? 0) + 1);
+}
+
+/**
+ * The chaos that hits a request. It depends on the arguments alone, not on time or on other keys. A rule
+ * draws the same whatever other rules there are, and a higher rate hits all that a lower rate hits.
  *
  * @param keyName the name of the caller's key, never its value
  * @param requestNumber counts the requests of that key
- * @returns undefined where the request is spared
  */
 export function chaosFor(
   plan: ChaosPlan,
@@ -48,9 +84,22 @@ export function chaosFor(
   keyName: string,
   requestNumber: number,
 ): ChaosAction | undefined {
-  const draw = (what: string) => drawn([seed, keyName, requestNumber, what]);
+  const draw = (what: string) => share([seed, keyName, requestNumber, what]);
   const rule = plan.find(({ name, rate }) => draw(name) < rate);
-  return rule && settled(rule.cause, draw(`delay of ${rule.name}`));
+  if (rule?.cause.kind !== 'slow') return rule?.cause;
+  const { leastMs, mostMs } = rule.cause;
+  return {
+    kind: 'slow',
+    delayMs: Math.round(leastMs + draw(`delay of ${rule.name}`) * (mostMs - leastMs)),
+  };
+}
+
+const BYTES = 6;
+
+/** A number from 0 up to, not including, 1, evenly spread. */
+function share(from: readonly (string | number)[]): number {
+  const digest = createHash('sha256').update(JSON.stringify(from)).digest();
+  return digest.readUIntBE(0, BYTES) / 2 ** (8 * BYTES);
 }
 
 /** The name of an action, as in a spec: `503`, `reset`, `slow:250ms`. */
@@ -60,22 +109,110 @@ export function chaosName(action: ChaosAction): string {
 }
 
 /** What an action leaves to the transport. */
-export function onItsWay(action: ChaosAction): Pick<HttpResponse, 'fate' | 'delayMs'> {
+export function transportPart(action: ChaosAction): {
+  readonly transportFault?: TransportFault;
+  readonly delayMs?: number;
+} {
   if (action.kind === 'status') return {};
-  return action.kind === 'slow' ? { delayMs: action.delayMs } : { fate: action.kind };
+  return action.kind === 'slow' ? { delayMs: action.delayMs } : { transportFault: action.kind };
 }
 
-/** The action of a cause; `share`, 0 to 1, is where between its bounds a delay lies. */
-function settled(cause: ChaosCause, share: number): ChaosAction {
-  if (cause.kind !== 'slow') return cause;
-  const { leastMs, mostMs } = cause;
-  return { kind: 'slow', delayMs: Math.round(leastMs + share * (mostMs - leastMs)) };
+/** Longest delay of a response, in ms. */
+const MAX_DELAY = 600_000;
+
+/** What keeps a response from arriving goes before what spoils it, and a delay comes last. */
+const precedence: Readonly<Record<ChaosCause['kind'], number>> = {
+  reset: 0,
+  timeout: 1,
+  status: 2,
+  truncate: 3,
+  slow: 4,
+};
+
+type Wrong = (why: string) => Problem;
+
+/**
+ * A plan from specs such as `500:0.1`, `reset:0.02`, `timeout`, `truncate:0.1`, `slow:2s` and
+ * `slow:200ms..2s:0.5`: a kind, for `slow` a time, and a rate from 0 to 1, which is 1 where it is missing.
+ * Where several hit a request, reset goes before timeout, then statuses in the given order, truncate, slow.
+ *
+ * @throws Problem of code `usage`
+ */
+export function parseChaos(specs: readonly string[]): ChaosPlan {
+  const plan = specs.map(parseSpec);
+  const twice = plan.find(({ name }, index) => plan.findIndex((rule) => rule.name === name) !== index);
+  if (twice !== undefined)
+    throw new Problem('usage', `chaos ${twice.name}: is given twice; give it once, with one rate`);
+  return plan.toSorted((one, other) => precedence[one.cause.kind] - precedence[other.cause.kind]);
 }
 
-const BYTES = 6;
+function parseSpec(spec: string): ChaosRule {
+  const [name = '', ...rest] = spec.split(':');
+  const wrong: Wrong = (why) => new Problem('usage', `chaos ${spec}: ${why}`);
+  const time = name === 'slow' ? rest.shift() : undefined;
+  const cause = name === 'slow' ? slowCause(time, wrong) : plainCause(name, wrong);
+  if (rest.length > 1)
+    throw wrong(`there is more behind the rate; write ${name}:${time === undefined ? '' : `${time}:`}0.1`);
+  return { name, rate: parseRate(rest[0], wrong), cause };
+}
 
-/** A number from 0 up to, not including, 1, evenly spread. JSON keeps apart what joined text would mix up. */
-function drawn(from: readonly (string | number)[]): number {
-  const digest = createHash('sha256').update(JSON.stringify(from)).digest();
-  return digest.readUIntBE(0, BYTES) / 2 ** (8 * BYTES);
+/** A spec of a rule. */
+export function specOf({ name, rate, cause }: ChaosRule): string {
+  const [least, most] = cause.kind === 'slow' ? [cause.leastMs, cause.mostMs] : [];
+  const time = least === undefined ? '' : least === most ? `:${least}ms` : `:${least}ms..${most}ms`;
+  return `${name}${time}${rate === 1 ? '' : `:${rate}`}`;
+}
+
+const commonKinds = ['reset', 'timeout', 'slow', 'truncate', '429', '500', '502', '503', '504'] as const;
+
+function plainCause(name: string, wrong: Wrong): ChaosCause {
+  if (name === 'reset' || name === 'timeout' || name === 'truncate') return { kind: name };
+  if (/^(?:429|5\d\d)$/.test(name)) return { kind: 'status', status: Number(name) };
+  // Another status is no useful suggestion.
+  const near = /^\d{3}$/.test(name) ? '' : didYouMean(name, commonKinds);
+  throw wrong(`there is no such kind${near} (kinds: 429, 500 to 599, reset, timeout, slow, truncate)`);
+}
+
+function slowCause(time: string | undefined, wrong: Wrong): ChaosCause {
+  const times = (time ?? '').split('..').map(inMs);
+  const [least, most] = [times[0], times.at(-1)];
+  if (least === undefined || most === undefined || times.length > 2)
+    throw wrong('say how slow, by a time of up to 10m or by two, such as slow:200ms or slow:200ms..2s');
+  if (least > most) throw wrong('the shorter time comes first, as in slow:200ms..2s');
+  return { kind: 'slow', leastMs: least, mostMs: most };
+}
+
+const unitsInMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
+
+function inMs(text: string): number | undefined {
+  const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m)$/.exec(text) ?? [];
+  const delay = Number(amount) * (unitsInMs[unit] ?? Number.NaN);
+  return delay <= MAX_DELAY ? delay : undefined;
+}
+
+function parseRate(text: string | undefined, wrong: Wrong): number {
+  if (text === undefined) return 1;
+  const rate = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (rate >= 0 && rate <= 1) return rate;
+  throw wrong('the rate has to be a number from 0 to 1, such as 0.1 for one request in ten');
+}
+
+/** Most requests that one entry of a queue may stand for. */
+const MAX_COUNT = 1_000_000;
+
+/**
+ * An entry of the queue.
+ *
+ * @param kind a spec without a rate: `503`, `reset`, `timeout`, `truncate`, `slow:2s`
+ * @throws Problem of code `usage`
+ */
+export function queuedChaos(kind: string, count: number): QueuedChaos {
+  const { cause, rate } = parseSpec(kind);
+  const wrong: Wrong = (why) => new Problem('usage', `chaos ${kind}: ${why}`);
+  if (rate !== 1) throw wrong('the next requests take no rate; leave it out');
+  if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
+    throw wrong(`count has to be a whole number from 1 to ${MAX_COUNT}: ${count}`);
+  if (cause.kind !== 'slow') return { action: cause, count };
+  if (cause.leastMs !== cause.mostMs) throw wrong('the next requests take one time, such as slow:2s');
+  return { action: { kind: 'slow', delayMs: cause.leastMs }, count };
 }

@@ -1,34 +1,161 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
-import { advanced, scaled, setTo, startClock, timeOf } from './clock.ts';
+import { describe, test } from 'node:test';
+import { advanceClock, resetClock, scaleClock, setClock } from './clock.ts';
+import { START } from './testing/probes.ts';
+import { ids, testSession } from './run-session.ts';
+import { resetAll, timeIn } from './session.ts';
 
-test('a real clock shows the base time', () => {
+const EXPIRING = 'fabrikam-expiring-key';
+const none = { deposits: [], keys: [], limiters: [] };
+
+/** Until the key of northwind is limited on user-status. */
+function limit({ user }: ReturnType<typeof testSession>): void {
+  for (let count = 0; count < 60; count++) user(ids.nobody);
+}
+
+test('a minute frees the limiter, executes the deposit and expires the key at once; reset undoes all', () => {
+  const mock = testSession();
+  const { session, user, deposit } = mock;
+  limit(mock);
+  const refused = user(ids.member);
+  assert.deepEqual([refused.status, refused.headers['Retry-After']], [429, '3']);
+  const before = () => [
+    user(ids.member).status,
+    deposit(ids.afterSeconds).status,
+    user(ids.member, EXPIRING).status,
+  ];
+  assert.deepEqual(before(), [429, 404, 200]);
+  assert.deepEqual(advanceClock(session, session.main, 60_000), {
+    now: START + 60_000,
+    due: {
+      deposits: [ids.afterSeconds],
+      keys: ['<key fabrikam/active/2>'],
+      limiters: [{ endpoint: 'user-status', key: '<key northwind/active>' }],
+    },
+  });
+  assert.deepEqual(before(), [200, 200, 401]);
+  assert.equal(user(ids.member).headers['Date'], new Date(START + 60_000).toUTCString());
+  assert.match(String(deposit(ids.afterSeconds).body), new RegExp(`"executedAt":${START + 5000}`));
+  resetAll(session);
+  assert.deepEqual(before(), [200, 404, 200]);
+});
+
+test('a limiter that is still closed is not told of, nor one that was open', () => {
+  const mock = testSession();
+  limit(mock);
+  mock.deposit(ids.executed);
+  assert.deepEqual(advanceClock(mock.session, mock.session.main, 2999).due, none);
+  assert.equal(advanceClock(mock.session, mock.session.main, 1).due.limiters.length, 1);
+});
+
+test('a clock that is reset forgets what was counted in a time to come', () => {
+  const mock = testSession();
+  advanceClock(mock.session, mock.session.main, 60_000);
+  limit(mock);
+  assert.equal(mock.user(ids.member).status, 429);
+  resetClock(mock.session, mock.session.main);
+  assert.equal(mock.user(ids.member).status, 200);
+});
+
+test('a clock that is reset undoes what it brought about', () => {
+  const mock = testSession();
+  const { session, user, deposit } = mock;
+  limit(mock);
+  advanceClock(session, session.main, 60_000);
+  assert.equal(deposit(ids.afterSeconds).status, 200);
+  assert.deepEqual(resetClock(session, session.main), { now: START, due: none });
   assert.deepEqual(
-    [100, 101, 250].map((base) => timeOf(startClock('real', 100), base)),
-    [100, 101, 250],
+    [user(ids.member).status, deposit(ids.afterSeconds).status, user(ids.member, EXPIRING).status],
+    [429, 404, 200],
   );
 });
-test('a frozen clock stands still until it is moved', () => {
-  const frozen = startClock('frozen', 100);
-  assert.equal(timeOf(frozen, 5000), 100);
-  assert.equal(timeOf(advanced(frozen, 5000, 60_000), 9000), 60_100);
+
+test('what falls due falls due to the millisecond, and is told once', () => {
+  const { session, deposit } = testSession({ clock: 'frozen' });
+  assert.deepEqual(advanceClock(session, session.main, 4999).due, none);
+  assert.equal(deposit(ids.afterSeconds).status, 404);
+  assert.deepEqual(advanceClock(session, session.main, 1).due.deposits, [ids.afterSeconds]);
+  assert.equal(deposit(ids.afterSeconds).status, 200);
+  assert.deepEqual(advanceClock(session, session.main, 1).due, none);
 });
-test('an advanced clock goes on from there', () => {
-  const clock = advanced(startClock('real', 100), 150, 1000);
-  assert.deepEqual([timeOf(clock, 150), timeOf(clock, 160)], [1150, 1160]);
+
+describe('a clock that is set', () => {
+  test('forward is advanced', () => {
+    const { session } = testSession();
+    assert.deepEqual(setClock(session, session.main, START + 5000).due.deposits, [ids.afterSeconds]);
+  });
+  test('back keeps what was to come as far away as it was, and what is EXECUTED so', () => {
+    const mock = testSession({ clock: 'frozen' });
+    const { session, user, deposit } = mock;
+    limit(mock);
+    advanceClock(session, session.main, 2000);
+    setClock(session, session.main, 5_000_000);
+    assert.equal(user(ids.member).headers['Retry-After'], '1');
+    advanceClock(session, session.main, 3000);
+    assert.equal(deposit(ids.afterSeconds).status, 200);
+    setClock(session, session.main, 0);
+    assert.equal(deposit(ids.afterSeconds).status, 200);
+    resetClock(session, session.main);
+    assert.equal(deposit(ids.afterSeconds).status, 404);
+    advanceClock(session, session.main, 5000);
+    assert.equal(deposit(ids.afterSeconds).status, 200);
+  });
+  test('holds a date of its own against the new time', () => {
+    const fixture = {
+      apiKeys: [{ key: 'k', partner: 'p', state: 'active' as const, expiresAt: START + 1000 }],
+    };
+    const { session, user } = testSession({ fixture });
+    assert.deepEqual(setClock(session, session.main, START + 1000).due.keys, ['<key p/active>']);
+    assert.equal(user(ids.member, 'k').status, 401);
+    setClock(session, session.main, START + 999);
+    assert.equal(user(ids.member, 'k').status, 200);
+  });
 });
-test('a set clock goes on from there', () => {
-  const clock = setTo(startClock('real', 100), 150, 7);
-  assert.deepEqual([timeOf(clock, 150), timeOf(clock, 160)], [7, 17]);
+
+test('a clock that runs as fast as can be stands still at the end of the year 9999', () => {
+  const { session, pass, user } = testSession();
+  scaleClock(session, session.main, 1e308);
+  pass(10);
+  assert.equal(user(ids.member).headers['Date'], 'Fri, 31 Dec 9999 23:59:59 GMT');
+  assert.throws(() => advanceClock(session, session.main, 1), { message: /^ms goes beyond/ });
 });
+
+for (const [what, change] of [
+  ['an advance by', advanceClock],
+  ['a time of', setClock],
+  ['a rate of', scaleClock],
+] as const)
+  for (const value of [Number.NaN, -1, Infinity])
+    test(`${what} ${value} is refused, and leaves the clock as it is`, () => {
+      const { session } = testSession();
+      const { clock } = session.main;
+      assert.throws(() => change(session, session.main, value), { name: 'Refusal', status: 400 });
+      assert.equal(session.main.clock, clock);
+    });
+
+test('a scaled clock passes faster, a frozen one not at all', () => {
+  const { session, pass, deposit } = testSession();
+  scaleClock(session, session.main, 10);
+  pass(499);
+  assert.equal(deposit(ids.afterSeconds).status, 404);
+  pass(1);
+  assert.equal(deposit(ids.afterSeconds).status, 200);
+  assert.deepEqual(scaleClock(session, session.main, 0), { now: START + 5000, due: none });
+  pass(1_000_000);
+  assert.equal(deposit(ids.executed).headers['Date'], new Date(START + 5000).toUTCString());
+});
+
 test('a scaled clock goes on without a leap, in whole ms', () => {
-  const clock = scaled(startClock('real', 100), 150, 2.5);
-  assert.deepEqual([timeOf(clock, 150), timeOf(clock, 151), timeOf(clock, 152)], [150, 152, 155]);
-  const slower = scaled(clock, 152, 1);
-  assert.equal(timeOf(slower, 162), 165);
-});
-test('rate 0 freezes, and 1 lets it run again', () => {
-  const frozen = scaled(startClock('real', 100), 150, 0);
-  assert.equal(timeOf(frozen, 900), 150);
-  assert.equal(timeOf(scaled(frozen, 900, 1), 901), 151);
+  const { session, pass } = testSession();
+  const elapsed = () => timeIn(session, session.main) - START;
+  pass(50);
+  scaleClock(session, session.main, 2.5);
+  assert.equal(elapsed(), 50);
+  pass(1);
+  assert.equal(elapsed(), 52);
+  pass(1);
+  assert.equal(elapsed(), 55);
+  scaleClock(session, session.main, 1);
+  pass(10);
+  assert.equal(elapsed(), 65);
 });

@@ -1,55 +1,132 @@
-/** How the clock of a mock begins. */
-export type ClockMode = (typeof clockModes)[number];
+import type { Behaviour } from './behaviour.ts';
+import { gaugesOf } from './limiter.ts';
+import { wrongAt } from './refusal.ts';
+import {
+  LATEST,
+  newClock,
+  tell,
+  timeIn,
+  timeOf,
+  type Clock,
+  type Due,
+  type Sandbox,
+  type Session,
+} from './session.ts';
+import { dueAt, eachOf, expiryOf, type Overlay, type World } from './world.ts';
 
-/** `real` runs, `frozen` stands still, `poll` runs and makes a step with each poll of a pending deposit. */
-export const clockModes = ['real', 'frozen', 'poll'] as const;
-
-/** How far (ms) a poll moves a clock in the mode `poll`. */
-export const POLL_STEP = 1000;
+/** The result of a change of a clock; `now` in Unix ms. */
+export interface Moved {
+  readonly now: number;
+  readonly due: Due;
+}
 
 /**
- * The time of a world, told from a base clock that is passed in: at the base time `since` it was `at`,
- * and from there on it passes `rate` times as fast. All times in ms, `at` in Unix ms.
+ * Moves a world's clock on by so many ms.
+ *
+ * @param place how a call names the ms
+ * @throws Refusal, 400 where it would go back, or beyond the year 9999
  */
-export interface Clock {
-  readonly mode: ClockMode;
-  readonly at: number;
-  readonly since: number;
-  /** 0: it stands still. */
-  readonly rate: number;
-  /** How far (ms) it was set back in all, and with it the beginning of its world. */
-  readonly setBack: number;
+export function advanceClock(session: Session, sandbox: Sandbox, ms: number, place = 'ms'): Moved {
+  if (ms < 0) throw wrongAt(place, 'has to be a number from 0 on');
+  const at = inRange(place, timeIn(session, sandbox) + ms);
+  return move(session, sandbox, { at });
 }
 
-/** A clock that shows the base time at first. */
-export function startClock(mode: ClockMode, base: number): Clock {
-  return { mode, at: base, since: base, rate: mode === 'frozen' ? 0 : 1, setBack: 0 };
+/**
+ * Sets a world's clock to a time in Unix ms. Back in time nothing is undone: what was to fall due in
+ * 3 s still falls due in 3 s, and only a date in the fixture is compared with the new time.
+ *
+ * @throws Refusal, 400 where it is not between 1970 and 9999
+ */
+export function setClock(session: Session, sandbox: Sandbox, to: number): Moved {
+  const at = inRange('now', to);
+  const back = Math.max(0, timeIn(session, sandbox) - at);
+  if (back > 0) sandbox.world = shifted(sandbox.world, back);
+  return move(session, sandbox, { at, setBack: sandbox.clock.setBack + back });
 }
 
-/** A clock set back: its world has to be shifted as far. */
-export function setBackBy(clock: Clock, ms: number): Clock {
-  return { ...clock, setBack: clock.setBack + ms };
+/**
+ * Lets a world's clock pass so many times as fast as the base clock; 0 freezes it.
+ *
+ * @throws Refusal, 400 where that is no number from 0 on
+ */
+export function scaleClock(session: Session, sandbox: Sandbox, rate: number): Moved {
+  if (!(rate >= 0 && rate < Infinity)) throw wrongAt('rate', 'has to be a number from 0 on');
+  return move(session, sandbox, { rate });
 }
 
-/** The last Unix ms with a year of four digits, as Date has it: there a clock stands still. */
-export const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
-
-/** Unix ms that a clock shows at a base time. */
-export function timeOf({ at, since, rate }: Clock, base: number): number {
-  return Math.min(LATEST, rate === 1 ? at + base - since : Math.floor(at + (base - since) * rate));
+/**
+ * Makes a world's clock what it was at first. What fell due because the clock was moved is undone, and
+ * requests that were counted at a later time are forgotten.
+ */
+export function resetClock(session: Session, sandbox: Sandbox): Moved {
+  const clock = newClock(session.options, session.startedAt);
+  const now = timeOf(clock, session.now());
+  const world = shifted(sandbox.world, -sandbox.clock.setBack);
+  sandbox.world = { ...world, hits: hitsWith(world, (hits) => hits.filter((at) => at <= now)) };
+  return move(session, sandbox, clock);
 }
 
-/** The clock, showing another time (Unix ms) and going on from there. */
-export function setTo(clock: Clock, base: number, at: number): Clock {
-  return { ...clock, at, since: base };
+/** Whole Unix ms that HTTP can write as a date. */
+function inRange(place: string, at: number): number {
+  if (at >= 0 && at <= LATEST) return Math.trunc(at);
+  throw wrongAt(place, 'goes beyond the times of a clock here: 1970 to 9999');
 }
 
-/** The clock, so many ms further. */
-export function advanced(clock: Clock, base: number, ms: number): Clock {
-  return setTo(clock, base, timeOf(clock, base) + ms);
+function move(session: Session, sandbox: Sandbox, change: Partial<Clock>): Moved {
+  const base = session.now();
+  const from = timeOf(sandbox.clock, base);
+  sandbox.clock = { ...sandbox.clock, at: from, since: base, ...change };
+  const now = timeOf(sandbox.clock, base);
+  const due = dueBetween(sandbox.service.behaviour, sandbox.world, from, now);
+  tell(session.watchers, () => ({ kind: 'clock', world: sandbox.name, now, due }));
+  return { now, due };
 }
 
-/** The clock, passing so many times as fast as the base from now on; 0 freezes it. */
-export function scaled(clock: Clock, base: number, rate: number): Clock {
-  return { ...setTo(clock, base, timeOf(clock, base)), rate };
+/** What fell due in a world after the time `from`, up to and with the time `to`; both in Unix ms. */
+function dueBetween(behaviour: Behaviour, world: World, from: number, to: number): Due {
+  const isDue = (at: number | undefined) => at !== undefined && from < at && at <= to;
+  const isLimitedStill = new Set(limitedAt(behaviour, world, to).map(({ window }) => window));
+  const deposits: string[] = [];
+  for (const deposit of eachOf(world.deposits))
+    if (isDue(dueAt(world, deposit))) deposits.push(deposit.reference_id);
+  const keys: string[] = [];
+  for (const key of eachOf(world.keys))
+    if (key.state === 'active' && isDue(expiryOf(world, key))) keys.push(key.name);
+  const limiters = limitedAt(behaviour, world, from).filter(({ window }) => !isLimitedStill.has(window));
+  return { deposits, keys, limiters: limiters.map(({ endpoint, key }) => ({ endpoint, key })) };
+}
+
+function limitedAt(behaviour: Behaviour, world: World, now: number) {
+  return gaugesOf(behaviour, world, now).flatMap(({ endpoint, key, isLimited }) =>
+    isLimited ? [{ endpoint, key, window: `${endpoint} ${key}` }] : [],
+  );
+}
+
+/** The world as if everything in it had happened so many ms earlier. */
+function shifted(world: World, ms: number): World {
+  if (ms === 0) return world;
+  return {
+    ...world,
+    createdAt: world.createdAt - ms,
+    hits: hitsWith(world, (hits) => hits.map((at) => at - ms)),
+    foundAt: new Map(Array.from(world.foundAt, ([id, at]) => [id, at - ms])),
+    keys: shiftedSince(world.keys, ms),
+    deposits: shiftedSince(world.deposits, ms),
+  };
+}
+
+function hitsWith({ hits }: World, change: (hits: readonly number[]) => number[]): World['hits'] {
+  const changed = (windows: ReadonlyMap<string, readonly number[]>) =>
+    new Map(Array.from(windows, ([countedFor, times]) => [countedFor, change(times)]));
+  return { 'user-status': changed(hits['user-status']), 'deposit-check': changed(hits['deposit-check']) };
+}
+
+function shiftedSince<Value extends { readonly since?: number }>(
+  { base, changed }: Overlay<Value>,
+  ms: number,
+): Overlay<Value> {
+  const earlier = (value: Value) =>
+    value.since === undefined ? value : { ...value, since: value.since - ms };
+  return { base, changed: new Map(Array.from(changed, ([id, value]) => [id, earlier(value)])) };
 }

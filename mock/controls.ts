@@ -1,25 +1,33 @@
 import type { FixtureDeposit } from '../schemas/generated/types.ts';
-import { addDeposit, executeDeposit, failDeposit, knownDeposit } from './change-deposit.ts';
-import { queueChaos, setChaos, type ShownChaos } from './change-chaos.ts';
-import { depositNow, type DepositNow } from './deposit-now.ts';
-import type { Execution } from './exchange.ts';
-import { entryOf, notesOf, type JournalEntry } from './journal.ts';
-import { advanceClock, resetClock, scaleClock, setClock, type Moved } from './move-clock.ts';
-import { valuesOf } from './overlay.ts';
+import { Problem } from '../schemas/problem.ts';
+import { chaosName, newChaos, parseChaos, queuedChaos, specOf } from './chaos.ts';
+import { advanceClock, resetClock, scaleClock, setClock, type Moved } from './clock.ts';
+import { entriesOf, type JournalEntry } from './journal.ts';
+import { Refusal } from './refusal.ts';
 import type { Scorecard } from './scorecard.ts';
 import {
   resetAll,
   resetWorld,
   sandboxNamed,
   sandboxSeen,
+  tell,
   timeIn,
   type Sandbox,
   type Session,
 } from './session.ts';
+import {
+  depositNow,
+  foundDeposit,
+  lookIn,
+  valuesOf,
+  type Deposit,
+  type DepositNow,
+  type Execution,
+} from './world.ts';
 
-/** What a test may do to one world of a mock. All of it is done when it returns. */
+/** What a test may do to one world of a mock. It is done when the call returns. */
 export interface Controls {
-  /** Each change says what fell due by it: deposits, keys, limiters. Times are Unix ms. */
+  /** Each change returns what fell due: deposits, keys, limiters. Times are Unix ms. */
   readonly clock: {
     readonly now: () => number;
     /** Moves the clock on by so many ms. */
@@ -30,7 +38,7 @@ export interface Controls {
     readonly scale: (rate: number) => Moved;
     readonly reset: () => Moved;
   };
-  /** By reference_id; a Refusal is thrown where there is none, or where its state is final. */
+  /** By reference_id. They throw a Refusal where there is no such deposit, or where its state is final. */
   readonly deposits: {
     readonly list: () => readonly DepositNow[];
     readonly get: (id: string) => DepositNow;
@@ -38,18 +46,18 @@ export interface Controls {
     readonly execute: (id: string, execution?: Partial<Execution>) => DepositNow;
     readonly fail: (id: string) => DepositNow;
   };
-  /** What befalls requests on purpose, by specs such as `500:0.1`; a Problem is thrown where one is wrong. */
+  /** Chaos by specs such as `500:0.1`. They throw a Problem where one is wrong. */
   readonly chaos: {
-    /** What is drawn for each request; the draws begin anew. */
+    /** Sets the chaos; its draws begin anew. */
     readonly set: (specs: readonly string[], seed?: number) => ShownChaos;
-    /** What befalls the next requests: `503`, `reset`, `timeout`, `truncate`, `slow:2s`. */
+    /** Chaos for the next requests: `503`, `reset`, `timeout`, `truncate`, `slow:2s`. */
     readonly next: (kind: string, count?: number) => ShownChaos;
   };
   /** The last requests, oldest first, each with the reason of its answer. */
   readonly requests: () => readonly JournalEntry[];
-  /** How the client did by these requests; that of the mock itself grades all worlds. */
+  /** Grades the client by these requests; the scorecard of the mock itself grades all worlds. */
   readonly scorecard: () => Promise<Scorecard>;
-  /** Everything as the fixture has it; that of the mock itself resets all worlds. */
+  /** Makes everything what the fixture says; the reset of the mock itself resets all worlds. */
   readonly reset: () => void;
 }
 
@@ -63,22 +71,18 @@ export interface ControlledMock extends Controls {
 export function controlsOf(session: Session): ControlledMock {
   return {
     ...controlsIn(session, ''),
-    scorecard: () => graded(session, [session.main, ...session.sandboxes.values()]),
+    scorecard: () => gradeOf(session, [session.main, ...session.sandboxes.values()]),
     reset: () => resetAll(session),
     world: (name) => controlsIn(session, name),
   };
 }
 
-/** The rules are loaded when somebody asks: most mocks start for nothing but answers. */
-async function graded(session: Session, sandboxes: readonly Sandbox[]): Promise<Scorecard> {
-  const { gradeOf } = await import('./grade.ts');
-  return gradeOf(session, sandboxes);
-}
-
 function controlsIn(session: Session, name: string): Controls {
-  // A reset makes another sandbox: it is looked up each time.
+  // A reset makes another sandbox: look it up each time.
   const here = () => sandboxNamed(session, name);
   const seen = () => sandboxSeen(session, name);
+  const shown = (sandbox: Sandbox) => (deposit: Deposit) =>
+    depositNow(sandbox.world, deposit, timeIn(session, sandbox));
   return {
     clock: {
       now: () => timeIn(session, seen()),
@@ -91,12 +95,11 @@ function controlsIn(session: Session, name: string): Controls {
     deposits: {
       list: () => {
         const sandbox = seen();
-        const now = timeIn(session, sandbox);
-        return valuesOf(sandbox.world.deposits).map((deposit) => depositNow(sandbox.world, deposit, now));
+        return valuesOf(sandbox.world.deposits).map(shown(sandbox));
       },
       get: (id) => {
         const sandbox = seen();
-        return depositNow(sandbox.world, knownDeposit(sandbox, id), timeIn(session, sandbox));
+        return shown(sandbox)(knownDeposit(sandbox, id));
       },
       add: (deposit) => addDeposit(session, here(), deposit),
       execute: (id, execution) => executeDeposit(session, here(), id, execution),
@@ -106,8 +109,156 @@ function controlsIn(session: Session, name: string): Controls {
       set: (specs, seed) => setChaos(session, here(), specs, seed),
       next: (kind, count) => queueChaos(session, here(), kind, count),
     },
-    requests: () => notesOf(seen().journal).map((note) => entryOf(note, session.redact)),
-    scorecard: () => graded(session, [seen()]),
+    requests: () => entriesOf(seen().journal, session.redact),
+    scorecard: () => gradeOf(session, [seen()]),
     reset: () => resetWorld(session, name),
   };
+}
+
+/** Grades the clients of some worlds. The rules are loaded when somebody asks. */
+export async function gradeOf(
+  { options, redact }: Session,
+  sandboxes: readonly Sandbox[],
+): Promise<Scorecard> {
+  const { GRACE, scorecardOf } = await import('./scorecard.ts');
+  return scorecardOf(
+    sandboxes.flatMap(({ journal }) => entriesOf(journal, redact)),
+    GRACE + (options.delayMs ?? 0),
+  );
+}
+
+/** Amount (USD) of an executed deposit where neither the call nor the fixture gives one. */
+const DEFAULT_AMOUNT = 100;
+
+/**
+ * Adds a deposit, as a fixture would have it; `afterSeconds` counts from now.
+ *
+ * @throws Refusal, 400 where there is no such user, 409 where there is such a deposit
+ */
+export function addDeposit(session: Session, sandbox: Sandbox, deposit: FixtureDeposit): DepositNow {
+  const { reference_id, user_id } = deposit;
+  const user = lookIn(sandbox.world.users, user_id.toLowerCase());
+  if (user === undefined)
+    throw new Refusal(400, `user_id ${user_id} is not among the users; POST /__admin/users adds one`, {
+      place: 'user_id',
+    });
+  if (foundDeposit(sandbox.world, reference_id) !== undefined)
+    throw new Refusal(409, `there is a deposit ${reference_id} already`, { place: 'reference_id' });
+  const since = timeIn(session, sandbox);
+  return putDeposit(session, sandbox, 'added', { ...deposit, partner: user.partner, since });
+}
+
+/**
+ * Executes a pending deposit now, with what is given, or what the fixture plans, or 100 USD now.
+ *
+ * @throws Refusal, 404 where there is none, 409 where its state is final
+ */
+export function executeDeposit(
+  session: Session,
+  sandbox: Sandbox,
+  id: string,
+  given: Partial<Execution> = {},
+): DepositNow {
+  const deposit = pendingDeposit(session, sandbox, id);
+  const planned = deposit.state === 'pending' ? deposit.becomes : undefined;
+  const { reference_id, user_id, partner } = deposit;
+  return putDeposit(session, sandbox, 'executed', {
+    reference_id,
+    user_id,
+    partner,
+    state: 'EXECUTED',
+    amountInUsd: given.amountInUsd ?? planned?.amountInUsd ?? DEFAULT_AMOUNT,
+    executedAt: Math.trunc(given.executedAt ?? planned?.executedAt ?? timeIn(session, sandbox)),
+  });
+}
+
+/**
+ * Lets a pending deposit fail now.
+ *
+ * @throws Refusal, 404 where there is none, 409 where its state is final
+ */
+export function failDeposit(session: Session, sandbox: Sandbox, id: string): DepositNow {
+  const { reference_id, user_id, partner } = pendingDeposit(session, sandbox, id);
+  return putDeposit(session, sandbox, 'failed', { reference_id, user_id, partner, state: 'failed' });
+}
+
+/**
+ * The deposit of a reference_id.
+ *
+ * @throws Refusal, 404 where there is none
+ */
+export function knownDeposit(sandbox: Sandbox, id: string): Deposit {
+  const deposit = foundDeposit(sandbox.world, id);
+  if (deposit === undefined)
+    throw new Refusal(404, `there is no deposit ${id} here; GET /__admin/deposits lists them`);
+  return deposit;
+}
+
+function pendingDeposit(session: Session, sandbox: Sandbox, id: string): Deposit {
+  const deposit = knownDeposit(sandbox, id);
+  const { state } = depositNow(sandbox.world, deposit, timeIn(session, sandbox));
+  if (state === 'pending') return deposit;
+  throw new Refusal(409, `the deposit is ${state}, which is final; a reset begins anew`, { state });
+}
+
+function putDeposit(session: Session, sandbox: Sandbox, what: string, deposit: Deposit): DepositNow {
+  sandbox.world.deposits.changed.set(deposit.reference_id.toLowerCase(), deposit);
+  tellChange(session, sandbox, `deposit ${deposit.reference_id} ${what}`);
+  return depositNow(sandbox.world, deposit, timeIn(session, sandbox));
+}
+
+/** Most entries of the queue of chaos, each for as many requests as it says. */
+const MAX_QUEUED = 1000;
+
+/** The chaos of a world, as it can be set. */
+export interface ShownChaos {
+  readonly chaos: readonly string[];
+  readonly seed: number;
+  /** The chaos of the next requests. */
+  readonly next: readonly { readonly kind: string; readonly count: number }[];
+}
+
+export function shownChaos({ chaos: { plan, seed, queue } }: Sandbox): ShownChaos {
+  const next = queue.map(({ action, count }) => ({ kind: chaosName(action), count }));
+  return { chaos: plan.map(specOf), seed, next };
+}
+
+/**
+ * Sets the chaos of a world; its draws begin anew. The queue stays.
+ *
+ * @throws Problem of code `usage`
+ */
+export function setChaos(
+  session: Session,
+  sandbox: Sandbox,
+  specs: readonly string[] | undefined,
+  seed = sandbox.chaos.seed,
+): ShownChaos {
+  const { plan, queue } = sandbox.chaos;
+  sandbox.chaos = { ...newChaos(specs === undefined ? plan : parseChaos(specs), seed), queue };
+  const shown = shownChaos(sandbox);
+  tellChange(session, sandbox, shown.chaos.length === 0 ? 'no chaos' : `chaos ${shown.chaos.join(', ')}`);
+  return shown;
+}
+
+/**
+ * Queues chaos for the next `count` requests of a world, behind what is queued.
+ *
+ * @throws Problem of code `usage`
+ */
+export function queueChaos(session: Session, sandbox: Sandbox, kind: string, count = 1): ShownChaos {
+  const { queue } = sandbox.chaos;
+  const queued = queuedChaos(kind, count);
+  if (queue.length >= MAX_QUEUED)
+    throw new Problem(
+      'usage',
+      `chaos ${kind}: ${MAX_QUEUED} calls are queued already; a count says more with one`,
+    );
+  sandbox.chaos.queue = [...queue, queued];
+  tellChange(session, sandbox, `chaos ${kind} for the next ${count}`);
+  return shownChaos(sandbox);
+}
+
+function tellChange(session: Session, { name }: Sandbox, what: string): void {
+  tell(session.watchers, () => ({ kind: 'change', world: name, what }));
 }

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { doorOf } from './door.ts';
+import { answererOf } from './answer-request.ts';
 import { ids, testSession, userPath } from './run-session.ts';
 
 const preflight = {
@@ -15,7 +15,7 @@ const preflight = {
 
 async function ask(cors: boolean, changes: object = {}) {
   const { session, entries } = testSession();
-  const answer = await doorOf(session, { cors })({ ...preflight, ...changes });
+  const answer = await answererOf(session, { cors })({ ...preflight, ...changes });
   return { ...answer, noted: entries().length };
 }
 

@@ -35,10 +35,10 @@ export function deliver(
     return;
   }
   const send = () => {
-    if (answer.fate === 'timeout') {
+    if (answer.transportFault === 'timeout') {
       endless.add(response);
       letGoAtEnd(response);
-    } else if (answer.fate === 'reset') reset(response);
+    } else if (answer.transportFault === 'reset') reset(response);
     else write(response, answer);
   };
   const { delayMs = 0 } = answer;
@@ -68,11 +68,14 @@ function letGoAtEnd(response: ServerResponse): void {
   response.once('close', () => socket.off('end', leave));
 }
 
-function write(response: ServerResponse, { status, headers, body, dropped, fate }: HttpResponse): void {
+function write(
+  response: ServerResponse,
+  { status, headers, body, dropped, transportFault }: HttpResponse,
+): void {
   if (dropped === true) return void response.destroy();
   if ('Date' in headers) response.sendDate = false;
   response.writeHead(status, headers);
-  if (fate !== 'truncate' || body.length === 0) return void response.end(body);
+  if (transportFault !== 'truncate' || body.length === 0) return void response.end(body);
   const whole = Buffer.from(body);
   // Only behind the half is the connection cut, or it would not arrive.
   response.write(whole.subarray(0, whole.length / 2), () => response.destroy());

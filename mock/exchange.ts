@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import type { Endpoint } from '../schemas/endpoints.ts';
-import type { ChaosAction } from './chaos.ts';
-import type { ApiKey, Deposit, Limit, User, World } from './world.ts';
+import type { ChaosAction, TransportFault } from './chaos.ts';
+import type { ApiKey, Deposit, Execution, Limit, User, World } from './world.ts';
 
 /** A request as the transport received it. */
 export interface HttpRequest {
@@ -16,26 +16,19 @@ export interface HttpRequest {
   readonly alongside?: number;
 }
 
-/** An answer for the transport to send. */
+/** A response for the transport to send. */
 export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
-  /** The connection is cut instead. The reference never does that; some faults do. */
+  /** The connection is cut instead. Some faults do that; the reference never does. */
   readonly dropped?: true;
-  /** How long (ms) the answer is held back. */
+  /** Delay (ms) before the response is sent. */
   readonly delayMs?: number;
-  /** What befalls the answer on its way. */
-  readonly fate?: Fate;
+  readonly transportFault?: TransportFault;
 }
 
-/**
- * What a transport does instead of sending an answer: resets the connection; holds the answer back
- * until the client gives up; breaks off in the middle of the body, short of its Content-Length.
- */
-export type Fate = 'reset' | 'timeout' | 'truncate';
-
-/** An answer without an end: `follow` is given the way to send text, and returns how to stop. */
+/** A response without an end: `follow` receives a function that sends text, and returns one that stops it. */
 export interface StreamedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
@@ -48,43 +41,37 @@ export type Answer = HttpResponse | StreamedResponse;
 /** Name and value of a query parameter, decoded. */
 export type Parameter = readonly [name: string, value: string];
 
-/** Amount in USD and time in Unix milliseconds of a deposit that is EXECUTED. */
-export interface Execution {
-  readonly amountInUsd: number;
-  readonly executedAt: number;
-}
-
 /** What a lookup of a user found (Endpoints, user-status). */
 export type UserFinding =
   | { readonly kind: 'member'; readonly user: User }
   | { readonly kind: 'foreign'; readonly user: User }
   | { readonly kind: 'unknown' };
 
-/** What a lookup of a deposit found (Endpoints, deposit-check). Only the first may be told from the others. */
+/** What a lookup of a deposit found (Endpoints, deposit-check). A partner can tell only `executed` from the rest. */
 export type DepositFinding =
   | ({ readonly kind: 'executed'; readonly deposit: Deposit } & Execution)
   | { readonly kind: 'notYet'; readonly deposit: Deposit }
   | { readonly kind: 'foreign'; readonly deposit: Deposit }
   | { readonly kind: 'unknown' };
 
-/** Why a request got no lookup; `waitMs` is the time in ms until the limiter with that limit lets go. */
-export type Refusal =
+/** Why a request got no lookup. `waitMs` is the time until the limiter answers again. */
+export type RefusedFinding =
   | { readonly kind: 'unauthorized' }
   | { readonly kind: 'limited'; readonly waitMs: number; readonly limit: Limit }
   | { readonly kind: 'invalid' };
 
-/** What became of a request. The last two never reached an endpoint; `failing` is only ever brought about. */
+/** The outcome of a request. The last two reached no endpoint; `failing` only comes from chaos or Prefer. */
 export type Finding =
   | UserFinding
   | DepositFinding
-  | Refusal
+  | RefusedFinding
   | { readonly kind: 'failing'; readonly status: number }
   | { readonly kind: 'noSuchPath' }
   | { readonly kind: 'noSuchMethod' };
 
 export type FindingKind = Finding['kind'];
 
-/** A request that reached an endpoint, with what was read out of it. */
+/** A request that reached an endpoint, and what was read from it. */
 export interface Call {
   readonly endpoint: Endpoint;
   readonly request: HttpRequest;
@@ -93,22 +80,25 @@ export interface Call {
   readonly value: string | undefined;
   /** The key that the request presents, known or not. */
   readonly credential: string | undefined;
-  /** The key that the credential stands for, let in or not; undefined where there is none. */
+  /** The known key with that value, accepted or not. */
   readonly key: ApiKey | undefined;
   /** The accepted key; undefined where authentication failed. */
   readonly caller: ApiKey | undefined;
 }
 
-/** Everything that shaping an answer may look at. `now` is in Unix milliseconds. */
+/** A request, what was decided about it, and everything that the response may depend on. */
 export interface Exchange {
   readonly world: World;
+  /** Unix ms. */
   readonly now: number;
   readonly request: HttpRequest;
-  /** Missing where the path led to no endpoint, or the method was refused. */
+  /** Missing where the request reached no endpoint. */
   readonly call?: Call;
   readonly finding: Finding;
-  /** The status that the request asked for, where it was given that. */
+  /** The status that the interface asks for. */
+  readonly status: number;
+  /** The status that the request asked for by Prefer and got. */
   readonly preferred?: number;
-  /** What befell it on purpose. */
+  /** The chaos that hits this request. */
   readonly chaos?: ChaosAction;
 }

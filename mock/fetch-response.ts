@@ -11,7 +11,7 @@ const BODILESS = new Set([204, 205, 304]);
 export async function responseOf(answer: Answer, { method, signal }: Request): Promise<Response> {
   if ('follow' in answer) return streamed(answer);
   if (answer.delayMs !== undefined) await until(signal, answer.delayMs);
-  if (answer.fate === 'timeout') await until(signal);
+  if (answer.transportFault === 'timeout') await until(signal);
   return sent(answer, method);
 }
 
@@ -34,11 +34,14 @@ function until(signal: AbortSignal, ms?: number): Promise<void> {
   });
 }
 
-function sent({ status, headers, body, dropped, fate }: HttpResponse, method: string): Response {
-  if (dropped === true || fate === 'reset') return Response.error();
+function sent({ status, headers, body, dropped, transportFault }: HttpResponse, method: string): Response {
+  if (dropped === true || transportFault === 'reset') return Response.error();
   const hasBody = method !== 'HEAD' && !BODILESS.has(status);
   const whole = hasBody ? (body as string) : null;
-  return new Response(fate === 'truncate' && whole !== null ? half(whole) : whole, { status, headers });
+  return new Response(transportFault === 'truncate' && whole !== null ? half(whole) : whole, {
+    status,
+    headers,
+  });
 }
 
 /** Half of a body, and then what fetch says of a connection that was cut. */

@@ -1,6 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { answersTo, deposit, probe, type Probe, user } from './testing/probes.ts';
+import * as fc from 'fast-check';
+import { decodeText, isId } from './behaviour.ts';
+import { handlerOf, readQuery, splitTarget, trimBasePath } from './handler.ts';
+import { deposit, probe, user, type Probe, answersTo, builtIn, START } from './testing/probes.ts';
+import { createWorld } from './world.ts';
 
 const MEMBER = '11111111-1111-4111-8111-111111111111';
 const EXECUTED = '44444444-4444-4444-8444-444444444444';
@@ -134,4 +138,126 @@ describe('what the two endpoints do not answer', () => {
     }
     assert.equal(answerTo(user(MEMBER, { method: 'HEAD' })).headers['Content-Length'], '61');
   });
+});
+
+test('a target is split at its first question mark', () => {
+  assert.deepEqual(splitTarget('/a/b?c=?'), { path: '/a/b', query: 'c=?' });
+  assert.deepEqual(splitTarget('/a/b'), { path: '/a/b', query: '' });
+  assert.deepEqual(splitTarget('*'), { path: '*', query: '' });
+});
+
+test('scheme and authority of an absolute-form target do not count', () => {
+  assert.deepEqual(splitTarget('http://host:1/a?b=c'), { path: '/a', query: 'b=c' });
+  assert.deepEqual(splitTarget('HTTPS://host?b=c'), { path: '', query: 'b=c' });
+});
+
+test('a path that looks like a URL behind its slash is a path', () => {
+  assert.deepEqual(splitTarget('//http://host/a'), { path: '//http://host/a', query: '' });
+});
+
+test('a query is read in its order, with empty values', () => {
+  assert.deepEqual(readQuery('a=1&b&a=2=3&=x&', decodeText), [
+    ['a', '1'],
+    ['b', ''],
+    ['a', '2=3'],
+    ['', 'x'],
+    ['', ''],
+  ]);
+  assert.deepEqual(readQuery('', decodeText), []);
+});
+
+test('what cannot be decoded stays as it is', () => {
+  assert.equal(decodeText('%31%2D'), '1-');
+  assert.equal(decodeText('a+b'), 'a b');
+  for (const broken of ['%', '%zz', '%E0%A4%A', '%C0%80', '%ED%A0%80'])
+    assert.equal(decodeText(broken), broken);
+});
+
+test('encoded text is decoded to itself', () => {
+  fc.assert(
+    fc.property(fc.string({ unit: 'grapheme' }), (text) => decodeText(encodeURIComponent(text)) === text),
+  );
+});
+
+test('a trailing slash of the base path makes no difference', () => {
+  for (const base of ['/gateway/v2', '/gateway/v2/', 'gateway/v2', '//gateway/v2//'])
+    assert.equal(trimBasePath(base), '/gateway/v2');
+  for (const base of ['', '/', '//']) assert.equal(trimBasePath(base), '');
+});
+
+test('the endpoints stand under the base path', () => {
+  const handle = handlerOf(undefined, '/gateway');
+  const statusOf = (target: string) =>
+    handle(createWorld(builtIn, START), { method: 'GET', target, headers: {} }, START).status;
+  assert.deepEqual(
+    ['/gateway/api/ib/user-status', '/gateway/api/ib/deposit-check', '/api/ib/user-status'].map(statusOf),
+    [401, 401, 404],
+  );
+});
+
+const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
+const ofVersion = (version: string) => `3f2504e0-4f89-${version}1d3-9a0c-0305e82c3301`;
+
+test('user_id is a UUID of version 4 and nothing else', () => {
+  const accepted = [...'0123456789abcdef'].filter((version) => isId('user-status', ofVersion(version)));
+  assert.deepEqual(accepted, ['4']);
+});
+
+test('reference_id is a UUID of version 1 to 8', () => {
+  const accepted = [...'0123456789abcdef'].filter((version) => isId('deposit-check', ofVersion(version)));
+  assert.deepEqual(accepted, [...'12345678']);
+});
+
+test('the variant is that of RFC 9562', () => {
+  const accepted = [...'0123456789abcdefABCDEF'].filter((variant) =>
+    isId('user-status', id.replace('-9', `-${variant}`)),
+  );
+  assert.deepEqual(accepted, [...'89abAB']);
+});
+
+test('any letter case is accepted', () => {
+  assert.ok(isId('user-status', id.toUpperCase()));
+  assert.ok(isId('deposit-check', id.replace('f', 'F')));
+});
+
+const notIds = {
+  'the empty text': '',
+  'a final newline': `${id}\n`,
+  'a line before': `x\n${id}`,
+  braces: `{${id}}`,
+  'a URN': `urn:uuid:${id}`,
+  'no hyphens': id.replaceAll('-', ''),
+  'short groups': '1-1-1-1-1',
+  'a space before': ` ${id}`,
+  'a NUL behind': `${id}\0`,
+  'full-width digits': id.replaceAll('0', '０'),
+  'Arabic digits': id.replaceAll('0', '٠'),
+  'a Kelvin sign': `K${id.slice(1)}`,
+  'the nil UUID': '00000000-0000-0000-0000-000000000000',
+  'the max UUID': 'ffffffff-ffff-ffff-ffff-ffffffffffff',
+};
+
+for (const [name, value] of Object.entries(notIds))
+  test(`${name} is no id`, () => {
+    assert.equal(isId('user-status', value), false);
+    assert.equal(isId('deposit-check', value), false);
+  });
+
+test('an id with one character changed to no hexadecimal digit is no id', () => {
+  const changed = fc
+    .tuple(
+      fc.nat({ max: id.length - 1 }),
+      fc.nat({ max: 0xffff }).map((code) => String.fromCharCode(code)),
+    )
+    .filter(([, character]) => !/^[0-9a-f-]$/i.test(character))
+    .map(([place, character]) => id.slice(0, place) + character + id.slice(place + 1));
+  fc.assert(fc.property(changed, (value) => !isId('user-status', value) && !isId('deposit-check', value)));
+});
+
+test('every UUID of version 4 is a user_id', () => {
+  fc.assert(fc.property(fc.uuid({ version: 4 }), (value) => isId('user-status', value)));
+});
+
+test('every UUID of versions 1 to 8 is a reference_id', () => {
+  fc.assert(fc.property(fc.uuid(), (value) => isId('deposit-check', value)));
 });

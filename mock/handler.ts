@@ -1,30 +1,98 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import { answered } from './answer.ts';
+import { headersOf, httpDate, statusOf } from './answer.ts';
 import { reference, type Behaviour, type Check, type UnreadCall } from './behaviour.ts';
-import { onItsWay, type ChaosAction } from './chaos.ts';
-import type { Call, Exchange, Finding, HttpRequest, HttpResponse, Refusal } from './exchange.ts';
+import { transportPart, type ChaosAction } from './chaos.ts';
+import type {
+  Call,
+  DepositFinding,
+  Exchange,
+  Finding,
+  HttpRequest,
+  HttpResponse,
+  Parameter,
+  RefusedFinding,
+  UserFinding,
+} from './exchange.ts';
 import { forcedError, preferredFinding } from './forced.ts';
-import { httpDate } from './http-date.ts';
-import { keyAt } from './key.ts';
 import { checkLimit, countCall } from './limiter.ts';
-import { lookUps } from './lookup.ts';
-import { readQuery, routesUnder, splitTarget } from './target.ts';
-import type { ApiKey, World } from './world.ts';
+import { countPoll, keyAt, lookIn, type ApiKey, type World } from './world.ts';
 
-/** Answers a request in a world at a time in Unix milliseconds. Only the world's counters change. */
+/** Answers a request in a world at a time in Unix ms. Only the world's counters change. */
 export type Handler = (world: World, request: HttpRequest, now: number) => HttpResponse;
 
-/** Says what befalls a request of a caller who was let in; undefined: nothing. */
-export type Befall = (caller: ApiKey) => ChaosAction | undefined;
+/** The chaos that hits a request of an accepted key; undefined: none. */
+export type DrawChaos = (caller: ApiKey) => ChaosAction | undefined;
 
-type Refuse = (behaviour: Behaviour, world: World, call: Call, now: number) => Refusal | undefined;
+/** The service of a behaviour, in three steps. Only `count` changes anything. */
+export interface Service {
+  readonly behaviour: Behaviour;
+  readonly decide: (world: World, request: HttpRequest, now: number, draw?: DrawChaos) => Exchange;
+  readonly count: (exchange: Exchange) => void;
+  readonly respond: (exchange: Exchange) => HttpResponse;
+}
 
-const checks: Readonly<Record<Check, Refuse>> = {
-  key: (_behaviour, _world, call) => (call.caller === undefined ? { kind: 'unauthorized' } : undefined),
-  limit: checkLimit,
-  parameter: (behaviour, _world, call) =>
-    call.value !== undefined && behaviour.isId(call.endpoint, call.value) ? undefined : { kind: 'invalid' },
-};
+/**
+ * The service of a behaviour (Endpoints).
+ *
+ * @param basePath path of {base_url}; a trailing slash makes no difference
+ */
+export function serviceOf(behaviour: Behaviour = reference, basePath = '/'): Service {
+  const base = trimBasePath(basePath);
+  const names = Object.keys(endpoints) as Endpoint[];
+  const routes = new Map(names.map((name) => [behaviour.path(base + endpoints[name].path), name]));
+  return {
+    behaviour,
+    decide: (world, request, now, draw) => {
+      const decision = decide(behaviour, routes, world, request, now, draw);
+      return { world, now, request, ...decision, status: statusOf(decision.call, decision.finding) };
+    },
+    count: ({ world, now, call, finding, preferred, chaos }) => {
+      if (call === undefined || preferred !== undefined || chaos?.kind === 'status') return;
+      countCall(behaviour, world, call, finding, now);
+      if (finding.kind === 'notYet' || finding.kind === 'executed') countPoll(world, finding.deposit, now);
+    },
+    respond: (exchange) => {
+      const { status } = exchange;
+      const headers = headersOf(exchange, behaviour.methods);
+      const body = behaviour.write(behaviour.payload(status, exchange));
+      return sealed(exchange, behaviour.finish({ status, headers, body }, exchange));
+    },
+  };
+}
+
+/** The service as one function. */
+export function handlerOf(behaviour: Behaviour = reference, basePath = '/'): Handler {
+  const { decide: read, count, respond } = serviceOf(behaviour, basePath);
+  return (world, request, now) => {
+    const exchange = read(world, request, now);
+    count(exchange);
+    return respond(exchange);
+  };
+}
+
+type Decision = Pick<Exchange, 'call' | 'finding' | 'preferred' | 'chaos'>;
+
+function decide(
+  behaviour: Behaviour,
+  routes: ReadonlyMap<string, Endpoint>,
+  world: World,
+  request: HttpRequest,
+  now: number,
+  draw: DrawChaos | undefined,
+): Decision {
+  const { path, query } = splitTarget(request.target);
+  const endpoint = routes.get(behaviour.path(path));
+  if (endpoint === undefined) return { finding: { kind: 'noSuchPath' } };
+  if (!behaviour.methods.includes(request.method)) return { finding: { kind: 'noSuchMethod' } };
+  const parameters = readQuery(query, behaviour.decode);
+  const call = readCall(behaviour, world, { endpoint, request, parameters }, now);
+  const preferred = preferredFinding(world, call);
+  if (preferred !== undefined) return { call, ...preferred };
+  const chaos = call.caller && draw?.(call.caller);
+  if (chaos?.kind === 'status') return { call, finding: forcedError(chaos.status), chaos };
+  const finding = find(behaviour, world, call, now);
+  return chaos === undefined ? { call, finding } : { call, finding, chaos };
+}
 
 function readCall(behaviour: Behaviour, world: World, unread: UnreadCall, now: number): Call {
   const { endpoint, request, parameters } = unread;
@@ -36,57 +104,61 @@ function readCall(behaviour: Behaviour, world: World, unread: UnreadCall, now: n
   return { endpoint, request, parameters, value, credential, key, caller };
 }
 
+type Refuse = (behaviour: Behaviour, world: World, call: Call, now: number) => RefusedFinding | undefined;
+
+const checks: Readonly<Record<Check, Refuse>> = {
+  key: (_behaviour, _world, call) => (call.caller === undefined ? { kind: 'unauthorized' } : undefined),
+  limit: checkLimit,
+  parameter: (behaviour, _world, call) =>
+    call.value !== undefined && behaviour.isId(call.endpoint, call.value) ? undefined : { kind: 'invalid' },
+};
+
 function find(behaviour: Behaviour, world: World, call: Call, now: number): Finding {
   for (const check of behaviour.order) {
     const refusal = checks[check](behaviour, world, call, now);
     if (refusal !== undefined) return refusal;
   }
   const id = behaviour.idOf(call.endpoint, call.value ?? '');
-  return lookUps[call.endpoint](behaviour, world, call, id, now);
+  return call.endpoint === 'user-status'
+    ? findUser(behaviour, world, call, id)
+    : findDeposit(behaviour, world, call, id, now);
 }
 
-function exchangeOf(
+/** Finds a user, and whether it belongs to the caller's IB (Endpoints, user-status). */
+function findUser(behaviour: Behaviour, world: World, call: Call, id: string): UserFinding {
+  const user = lookIn(world.users, id);
+  if (user === undefined) return { kind: 'unknown' };
+  return behaviour.owns(call, user.partner) ? { kind: 'member', user } : { kind: 'foreign', user };
+}
+
+/** Finds a deposit, and whether the caller may see it (Endpoints, deposit-check; States). */
+function findDeposit(
   behaviour: Behaviour,
-  routes: ReadonlyMap<string, Endpoint>,
   world: World,
-  request: HttpRequest,
+  call: Call,
+  id: string,
   now: number,
-  befall: Befall | undefined,
-): Exchange {
-  const { path, query } = splitTarget(request.target);
-  const endpoint = routes.get(behaviour.path(path));
-  if (endpoint === undefined) return { world, now, request, finding: { kind: 'noSuchPath' } };
-  if (!behaviour.methods.includes(request.method))
-    return { world, now, request, finding: { kind: 'noSuchMethod' } };
-  const parameters = readQuery(query, behaviour.decode);
-  const call = readCall(behaviour, world, { endpoint, request, parameters }, now);
-  const preferred = preferredFinding(world, call);
-  if (preferred !== undefined) return { world, now, request, call, ...preferred };
-  const chaos = call.caller && befall?.(call.caller);
-  if (chaos?.kind === 'status')
-    return { world, now, request, call, finding: forcedError(chaos.status), chaos };
-  const finding = find(behaviour, world, call, now);
-  countCall(behaviour, world, call, finding, now);
-  return chaos === undefined
-    ? { world, now, request, call, finding }
-    : { world, now, request, call, finding, chaos };
+): DepositFinding {
+  const deposit = lookIn(world.deposits, id);
+  if (deposit === undefined) return { kind: 'unknown' };
+  if (!behaviour.owns(call, deposit.partner)) return { kind: 'foreign', deposit };
+  if (deposit.state === 'EXECUTED') {
+    const { amountInUsd, executedAt } = deposit;
+    return { kind: 'executed', deposit, amountInUsd, executedAt };
+  }
+  const execution = behaviour.becomes(world, deposit, now);
+  return execution === undefined ? { kind: 'notYet', deposit } : { kind: 'executed', deposit, ...execution };
 }
 
-function respond(behaviour: Behaviour, exchange: Exchange): HttpResponse {
-  const { status, headers } = answered(exchange, behaviour.methods);
-  const body = behaviour.write(behaviour.payload(status, exchange));
-  return behaviour.finish({ status, headers, body }, exchange);
-}
-
-/** The answer as it is sent: dated, and HEAD gets what GET would get, without the body (RFC 9110, 9.3.2). */
+/** The response as it is sent: with a date, and without a body for HEAD (RFC 9110, 9.3.2). */
 function sealed({ request: { method }, now, chaos }: Exchange, response: HttpResponse): HttpResponse {
   const { status, headers, body } = response;
   const Date = httpDate(now);
-  // 204 must not have a length (RFC 9110, 8.6), and chunks bring their own.
+  // 204 must not have a length (RFC 9110, 8.6), nor do chunks.
   const hasLength = status !== 204 && !('Transfer-Encoding' in headers);
   return {
     ...response,
-    ...(chaos && onItsWay(chaos)),
+    ...(chaos && transportPart(chaos)),
     headers: hasLength
       ? { Date, ...headers, 'Content-Length': `${Buffer.byteLength(body)}` }
       : { Date, ...headers },
@@ -94,29 +166,27 @@ function sealed({ request: { method }, now, chaos }: Exchange, response: HttpRes
   };
 }
 
-/** The service in its two steps: what became of a request, and the answer to that. */
-export interface Service {
-  readonly behaviour: Behaviour;
-  readonly read: (world: World, request: HttpRequest, now: number, befall?: Befall) => Exchange;
-  readonly respond: (exchange: Exchange) => HttpResponse;
+/** Scheme and authority of an absolute-form target, which a server has to accept (RFC 9112, 3.2.2). */
+const ORIGIN = /^https?:\/\/[^/?]*/i;
+
+/** Splits a request target into path and query, without the question mark. */
+export function splitTarget(target: string): { readonly path: string; readonly query: string } {
+  const local = target.startsWith('/') ? target : target.replace(ORIGIN, '');
+  const mark = local.indexOf('?');
+  return mark < 0 ? { path: local, query: '' } : { path: local.slice(0, mark), query: local.slice(mark + 1) };
 }
 
-/**
- * The whole service of a behaviour (Endpoints).
- *
- * @param basePath path of {base_url}; a trailing slash makes no difference
- */
-export function serviceOf(behaviour: Behaviour = reference, basePath = '/'): Service {
-  const routes = routesUnder(basePath, behaviour.path);
-  return {
-    behaviour,
-    read: (world, request, now, befall) => exchangeOf(behaviour, routes, world, request, now, befall),
-    respond: (exchange) => sealed(exchange, respond(behaviour, exchange)),
-  };
+/** Names and values of a query, in its order, each through `decode`. */
+export function readQuery(query: string, decode: (text: string) => string): readonly Parameter[] {
+  if (query === '') return [];
+  return query.split('&').map((part) => {
+    const sign = part.indexOf('=');
+    return sign < 0 ? [decode(part), ''] : [decode(part.slice(0, sign)), decode(part.slice(sign + 1))];
+  });
 }
 
-/** The service as one function. */
-export function handlerOf(behaviour: Behaviour = reference, basePath = '/'): Handler {
-  const { read, respond: answer } = serviceOf(behaviour, basePath);
-  return (world, request, now) => answer(read(world, request, now));
+/** `/gateway/v2/` → `/gateway/v2`, `/` → the empty string */
+export function trimBasePath(basePath: string): string {
+  const inner = basePath.replace(/^\/+|\/+$/g, '');
+  return inner === '' ? '' : `/${inner}`;
 }

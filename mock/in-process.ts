@@ -1,8 +1,9 @@
 import { controlsOf, type ControlledMock } from './controls.ts';
-import { adminOf, doorOf } from './door.ts';
+import { adminOf, answererOf } from './answer-request.ts';
 import type { HttpRequest } from './exchange.ts';
 import { responseOf } from './fetch-response.ts';
-import { sessionFor, type MockData } from './options.ts';
+import { sessionFor } from './session.ts';
+import type { MockData } from './options.ts';
 
 export interface InProcessOptions extends MockData {
   /** Without the admin API, its paths are like any other. */
@@ -21,12 +22,11 @@ export interface InProcessMock extends ControlledMock {
 /** Makes a mock in this process; an interceptor of fetch can mount its `handle`. It waits for nothing that is not asked for. */
 export function createMock({ admin = true, ...data }: InProcessOptions = {}): InProcessMock {
   const session = sessionFor(data);
-  const door = doorOf(session, { admin: admin ? adminOf(session, undefined) : undefined });
+  const answer = answererOf(session, { admin: admin ? adminOf(session, undefined) : undefined });
   return {
     ...controlsOf(session),
     handle: async (request) => {
-      const answer = await door(await received(request));
-      return responseOf(answer, request);
+      return responseOf(await answer(await received(request)), request);
     },
   };
 }

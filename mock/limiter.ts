@@ -1,20 +1,15 @@
+import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Behaviour } from './behaviour.ts';
-import type { Call, Finding, Refusal } from './exchange.ts';
-import type { World } from './world.ts';
+import type { Call, Finding, RefusedFinding } from './exchange.ts';
+import { lookIn, type World } from './world.ts';
 
-/**
- * Counted requests that still matter in a fixed window: it begins with the first one and they are
- * all forgotten when it ends.
- *
- * @param hits their times in Unix ms, oldest first
- */
-export function inFixedWindow(hits: readonly number[], windowMs: number, now: number): readonly number[] {
-  const first = hits[0];
-  return first !== undefined && now < first + windowMs ? hits : [];
-}
-
-/** The refusal of a call whose limiter has been triggered (Limits); undefined where it may pass. */
-export function checkLimit(behaviour: Behaviour, world: World, call: Call, now: number): Refusal | undefined {
+/** The refusal of a call whose limit is used up (Limits); undefined: it may pass. */
+export function checkLimit(
+  behaviour: Behaviour,
+  world: World,
+  call: Call,
+  now: number,
+): RefusedFinding | undefined {
   const limit = behaviour.limit(world, call.endpoint, call.caller);
   if (limit === undefined) return undefined;
   const hits = behaviour.live(
@@ -27,7 +22,7 @@ export function checkLimit(behaviour: Behaviour, world: World, call: Call, now: 
   return { kind: 'limited', waitMs: Math.max(0, first + limit.windowMs - now), limit };
 }
 
-/** Counts a call that was answered, if it is one that counts (Limits). */
+/** Counts a call if the limiter counts what it found (Limits). */
 export function countCall(
   behaviour: Behaviour,
   world: World,
@@ -41,7 +36,43 @@ export function countCall(
   const countedFor = behaviour.countedFor(call);
   const counted = windows.get(countedFor);
   const live = behaviour.live(counted ?? [], limit.windowMs, now);
-  // A window may hold many: it is copied only when some of it is over.
+  // A window may hold many hits: copy it only when some of them are over.
   if (counted !== undefined && live === counted) counted.push(now);
   else windows.set(countedFor, [...live, now]);
+}
+
+/** How full a limiter's window is. */
+export interface Gauge {
+  readonly endpoint: Endpoint;
+  /** Name of the key; `<others>` where the limiter does not count by key. */
+  readonly key: string;
+  readonly counted: number;
+  readonly most: number;
+  readonly windowSeconds: number;
+  readonly isLimited: boolean;
+  /** Ms until the limiter answers again; 0 where it has counted nothing. */
+  readonly freesInMs: number;
+}
+
+/** The limiters of a world that have counted something at a time in Unix ms. */
+export function gaugesOf(behaviour: Behaviour, world: World, now: number): readonly Gauge[] {
+  const windows = (Object.keys(world.hits) as Endpoint[]).flatMap((endpoint) =>
+    Array.from(world.hits[endpoint], ([countedFor, hits]) => ({ endpoint, countedFor, hits })),
+  );
+  return windows.flatMap(({ endpoint, countedFor, hits }) => {
+    const key = lookIn(world.keys, countedFor);
+    const limit = behaviour.limit(world, endpoint, key);
+    if (limit === undefined) return [];
+    const live = behaviour.live(hits, limit.windowMs, now);
+    const first = live[Math.max(0, live.length - limit.most)];
+    return {
+      endpoint,
+      key: key?.name ?? '<others>',
+      counted: live.length,
+      most: limit.most,
+      windowSeconds: limit.windowMs / 1000,
+      isLimited: live.length >= limit.most,
+      freesInMs: first === undefined ? 0 : Math.max(0, first + limit.windowMs - now),
+    };
+  });
 }

@@ -1,34 +1,47 @@
-import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture } from '../schemas/generated/types.ts';
-import { parseChaos } from './chaos-spec.ts';
-import type { ClockMode } from './clock.ts';
-import { createSession, type Session, type SessionOptions } from './session.ts';
+import type { Behaviour } from './behaviour.ts';
 
-/** What a mock serves and how, with or without a socket. */
-export interface MockData extends Omit<SessionOptions, 'fixture' | 'now' | 'clock' | 'chaos' | 'elapsed'> {
-  /** The built-in one where it is missing. */
-  readonly fixture?: Fixture;
-  /** How the clocks begin, or the source of time (Unix ms), or both; that of the machine where it is missing. */
-  readonly clock?: ClockMode | { now(): number; readonly mode?: ClockMode | undefined };
-  /** Faults by kind and rate, such as `500:0.1`, `reset:0.02`, `timeout`, `truncate` and `slow:200ms..2s`. */
-  readonly chaos?: readonly string[];
+// The flags of the command line import this file: it must load nothing.
+
+/** How clocks begin: `real` runs, `frozen` stands still. */
+export const clockModes = ['real', 'frozen'] as const;
+export type ClockMode = (typeof clockModes)[number];
+
+/** Defaults: worlds beside the main one, requests that each of them keeps, seed of the chaos. */
+export const sessionDefaults = { maxWorlds: 100, journal: 1000, chaosSeed: 1 } as const;
+
+/** A deviation from the behaviour, by its id. */
+export interface Deviation {
+  readonly id: string;
+  readonly change: (behaviour: Behaviour) => Behaviour;
 }
 
-/**
- * The session that options ask for.
- *
- * @throws Problem of code `usage` where `chaos` is wrong
- */
-export function sessionFor({ fixture, clock = 'real', chaos = [], ...options }: MockData): Session {
-  // Looked up with each call: a test that fakes Date moves the mock.
-  const source = typeof clock === 'string' ? { now: () => Date.now(), mode: clock } : clock;
-  return createSession({
-    arePublicKeys: fixture === undefined,
-    ...options,
-    fixture: fixture ?? (builtIn as Fixture),
-    now: () => source.now(),
-    clock: source.mode,
-    chaos: parseChaos(chaos),
-    elapsed: () => performance.now(),
-  });
+/** What a mock serves and how, with or without a socket. */
+export interface MockData {
+  /** The built-in one where it is missing. */
+  readonly fixture?: Fixture;
+  /** How the clocks begin, or the source of time (Unix ms), or both; the machine's clock where it is missing. */
+  readonly clock?: ClockMode | { now(): number; readonly mode?: ClockMode | undefined };
+  readonly basePath?: string | undefined;
+  /** The reference where it is missing. */
+  readonly behaviour?: Behaviour | undefined;
+  readonly deviation?: Deviation | undefined;
+  /** Chaos by kind and rate, such as `500:0.1`, `reset:0.02`, `timeout`, `truncate` and `slow:200ms..2s`. */
+  readonly chaos?: readonly string[];
+  /** Decides which requests the chaos hits. */
+  readonly chaosSeed?: number | undefined;
+  /** Delay (ms) of each response. */
+  readonly delayMs?: number | undefined;
+  /** Worlds beside the main one. Where there are more, the least recently used one goes. */
+  readonly maxWorlds?: number | undefined;
+  /** Requests that the journal of a world holds. */
+  readonly journal?: number | undefined;
+  /** The keys of the fixture are no secrets, as those of the built-in one. */
+  readonly arePublicKeys?: boolean | undefined;
+}
+
+/** Certificate and private key in PEM. */
+export interface Tls {
+  readonly cert: string;
+  readonly key: string;
 }

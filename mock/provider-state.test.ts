@@ -4,11 +4,10 @@ import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { handlerOf } from './handler.ts';
-import { lookIn } from './overlay.ts';
+import { lookIn, createWorld, type World } from './world.ts';
 import { changeState } from './provider-state.ts';
 import { builtIn, START } from './testing/probes.ts';
 import { startMock, type AnsweredRequest, type Mock, type MockOptions } from './server.ts';
-import { createWorld, type World } from './world.ts';
 
 const PATH = '/__admin/state';
 const MEMBER = '11111111-1111-4111-8111-111111111111';

@@ -1,5 +1,4 @@
-import { lookIn } from './overlay.ts';
-import type { ApiKey, Deposit, World } from './world.ts';
+import { lookIn, type ApiKey, type Deposit, type World } from './world.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 

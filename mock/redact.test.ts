@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
-import { redactorOf } from './redact.ts';
+import { redactorOf } from './journal.ts';
 import { testAdmin } from './admin/run-admin.ts';
 import { ids, userPath } from './run-session.ts';
 import type { ApiKey } from './world.ts';

@@ -1,6 +1,6 @@
 import { endpoints } from '../schemas/endpoints.ts';
 import { answerRequest } from './answer-request.ts';
-import { entryOf, notesOf } from './journal.ts';
+import { entriesOf } from './journal.ts';
 import { builtIn, START } from './testing/probes.ts';
 import { createSession, sandboxNamed, type SessionOptions } from './session.ts';
 
@@ -35,7 +35,6 @@ export function testSession(options: Partial<SessionOptions> = {}) {
     get,
     user: (id: string, key?: string | null) => get(userPath(id), key),
     deposit: (id: string, key?: string | null) => get(depositPath(id), key),
-    entries: (world = '') =>
-      notesOf(sandboxNamed(session, world).journal).map((note) => entryOf(note, session.redact)),
+    entries: (world = '') => entriesOf(sandboxNamed(session, world).journal, session.redact),
   };
 }

@@ -3,15 +3,16 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import type { Access } from './admin/guard.ts';
 import { controlsOf, type ControlledMock } from './controls.ts';
-import { adminOf, doorOf, mostBody } from './door.ts';
+import { adminOf, answererOf, isAdmin } from './answer-request.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
-import { httpDate } from './http-date.ts';
+import { httpDate } from './answer.ts';
+import { MOST_BODY } from './transport.ts';
 import { entryOf, type JournalEntry } from './journal.ts';
-import { listen, type Tls } from './listener.ts';
+import { listen } from './listener.ts';
+import type { Tls, MockData } from './options.ts';
 import { magicValues, type MagicValue } from './magic-values.ts';
-import { sessionFor, type MockData } from './options.ts';
-import { replaceFixture, timeIn } from './session.ts';
-import { trimBasePath } from './target.ts';
+import { sessionFor, replaceFixture, timeIn } from './session.ts';
+import { trimBasePath } from './handler.ts';
 
 /** A request and its answer; `at` is in Unix ms. Header fields hold keys: never print them. */
 export interface AnsweredRequest {
@@ -77,7 +78,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     date,
     tls,
     mostBody: answerAdmin && adminPort === undefined ? mostBody : undefined,
-    answer: doorOf(session, {
+    answer: answererOf(session, {
       cors,
       admin: adminPort === undefined ? answerAdmin : undefined,
       onAnswered:
@@ -112,6 +113,11 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     [Symbol.asyncDispose]: () => close(),
   };
 }
+
+/** Most bytes of the body of an admin call: it may be a fixture. A larger one has to come from a file. */
+const MAX_ADMIN_BODY = 2 ** 24;
+
+const mostBody = (target: string) => (isAdmin(target) ? MAX_ADMIN_BODY : MOST_BODY);
 
 /** Without a token the admin API is for this machine alone; undefined: for nobody. */
 function accessTo(host: string, token: string | undefined): Access | undefined {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { faults } from './faults.ts';
-import { advanceClock, scaleClock } from './move-clock.ts';
+import { advanceClock, scaleClock } from './clock.ts';
 import { START } from './testing/probes.ts';
 import { ids, testSession } from './run-session.ts';
 import { resetAll, resetWorld, sandboxNamed } from './session.ts';

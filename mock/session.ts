@@ -1,49 +1,40 @@
+import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture } from '../schemas/generated/types.ts';
-import { reference, type Behaviour } from './behaviour.ts';
-import type { Change } from './change.ts';
-import type { ChaosPlan } from './chaos.ts';
-import { newChaos, type Chaos } from './chaos-state.ts';
-import { startClock, timeOf, type Clock, type ClockMode } from './clock.ts';
-import { tell, type Watcher } from './events.ts';
+import type { Endpoint } from '../schemas/endpoints.ts';
+import { reference } from './behaviour.ts';
+import { newChaos, parseChaos, type Chaos, type ChaosPlan } from './chaos.ts';
 import { serviceOf, type Service } from './handler.ts';
-import { createJournal, type Journal } from './journal.ts';
-import { redactorOf, type Redact } from './redact.ts';
-import { sessionDefaults } from './session-defaults.ts';
-import { factsOf, worldOf, type ApiKey, type Facts, type World } from './world.ts';
+import { createJournal, redactorOf, type Journal, type JournalEntry, type Redact } from './journal.ts';
+import { sessionDefaults, type ClockMode, type Deviation, type MockData } from './options.ts';
+import { factsOf, lookIn, worldOf, type ApiKey, type Facts, type World } from './world.ts';
 
-/** A deviation from the behaviour, by the id under which a table has it. */
-export interface Deviation {
-  readonly id: string;
-  readonly change: Change;
-}
-
-export interface SessionOptions {
+/** The options of a session, read. */
+export interface SessionOptions extends Omit<MockData, 'fixture' | 'clock' | 'chaos'> {
   readonly fixture: Fixture;
   /** The only source of time, in Unix ms. */
   readonly now: () => number;
   /** How the clocks of the worlds begin; `real` where it is missing. */
   readonly clock?: ClockMode | undefined;
-  readonly basePath?: string | undefined;
-  /** The reference where it is missing. */
-  readonly behaviour?: Behaviour | undefined;
-  readonly deviation?: Deviation | undefined;
-  /** Faults that are drawn for requests; none where it is missing. */
   readonly chaos?: ChaosPlan | undefined;
-  /** Decides the draws. */
-  readonly chaosSeed?: number | undefined;
-  /** How long (ms) each answer is held back. */
-  readonly delayMs?: number | undefined;
   /** Ms of a clock that nobody can set. */
   readonly elapsed?: (() => number) | undefined;
-  /** Worlds beside the main one; past that the least recently used one is dropped. */
-  readonly maxWorlds?: number | undefined;
-  /** Requests that the journal of a world holds. */
-  readonly journal?: number | undefined;
-  /** The keys of the fixture are no secrets, as those of the built-in one. */
-  readonly arePublicKeys?: boolean | undefined;
 }
 
-/** One world with all that belongs to it: clock, behaviour, chaos, journal. */
+/**
+ * The time of a world, told from a base clock: at the base time `since` it was `at`, and from there on it
+ * passes `rate` times as fast. All times in ms, `at` in Unix ms.
+ */
+export interface Clock {
+  readonly mode: ClockMode;
+  readonly at: number;
+  readonly since: number;
+  /** 0: it stands still. */
+  readonly rate: number;
+  /** How far (ms) it was set back in all, and with it the beginning of its world. */
+  readonly setBack: number;
+}
+
+/** One world with all that belongs to it: data, clock, behaviour, chaos, journal. */
 export interface Sandbox {
   /** The empty text for the main one. */
   readonly name: string;
@@ -75,6 +66,51 @@ export interface Session {
   main: Sandbox;
   /** Requests that were answered in all worlds, ever. */
   answered: number;
+}
+
+/** What fell due while time passed. */
+export interface Due {
+  /** reference_id of each deposit that was executed. */
+  readonly deposits: readonly string[];
+  /** Name of each key that expired. */
+  readonly keys: readonly string[];
+  /** Limiters that answer again. */
+  readonly limiters: readonly { readonly endpoint: Endpoint; readonly key: string }[];
+}
+
+/** What happens in a mock, for whoever watches it. */
+export type MockEvent =
+  | { readonly kind: 'request'; readonly entry: JournalEntry }
+  | { readonly kind: 'clock'; readonly world: string; readonly now: number; readonly due: Due }
+  /** Somebody changed something; `what` says it in words. */
+  | { readonly kind: 'change'; readonly world: string; readonly what: string };
+
+export type Watcher = (event: MockEvent) => void;
+
+/** Tells all watchers; the event is made only where there is one. */
+export function tell(watchers: ReadonlySet<Watcher>, event: () => MockEvent): void {
+  if (watchers.size === 0) return;
+  const made = event();
+  for (const watch of watchers) watch(made);
+}
+
+/**
+ * The session that options ask for.
+ *
+ * @throws Problem of code `usage` where `chaos` is wrong
+ */
+export function sessionFor({ fixture, clock = 'real', chaos = [], ...options }: MockData): Session {
+  // `Date.now` is looked up with each call: a test that fakes Date moves the mock.
+  const source = typeof clock === 'string' ? { now: () => Date.now(), mode: clock } : clock;
+  return createSession({
+    arePublicKeys: fixture === undefined,
+    ...options,
+    fixture: fixture ?? (builtIn as Fixture),
+    now: () => source.now(),
+    clock: source.mode,
+    chaos: parseChaos(chaos),
+    elapsed: () => performance.now(),
+  });
 }
 
 /** A mock that has answered nothing yet. */
@@ -110,18 +146,32 @@ function createSandbox(options: SessionOptions, facts: Facts, name: string, star
   };
 }
 
-/** A clock as it is at first; one that begins frozen shows the start of the mock, whenever it is made. */
-export function newClock({ clock = 'real', now }: SessionOptions, startedAt: number): Clock {
-  return startClock(clock, clock === 'frozen' ? startedAt : now());
+/** A clock as it is at first. A frozen one shows the start of the mock, whenever its world is made. */
+export function newClock({ clock: mode = 'real', now }: SessionOptions, startedAt: number): Clock {
+  const base = mode === 'frozen' ? startedAt : now();
+  return { mode, at: base, since: base, rate: mode === 'frozen' ? 0 : 1, setBack: 0 };
 }
 
-/** The service with a deviation. Each world has its own: some deviations remember what they saw. */
+/** The last Unix ms with a year of four digits: clocks stop there. */
+export const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+
+/** Unix ms that a clock shows at a base time. */
+export function timeOf({ at, since, rate }: Clock, base: number): number {
+  return Math.min(LATEST, rate === 1 ? at + base - since : Math.floor(at + (base - since) * rate));
+}
+
+/** Unix ms that the clock of a world shows. */
+export function timeIn(session: Session, sandbox: Sandbox): number {
+  return timeOf(sandbox.clock, session.now());
+}
+
+/** The service with a deviation. Each world has its own, because some deviations remember what they saw. */
 export function serviceWith(options: SessionOptions, deviation: Deviation | undefined): Service {
   const { behaviour = reference, basePath } = options;
   return serviceOf(deviation === undefined ? behaviour : deviation.change(behaviour), basePath);
 }
 
-/** The world of a name, made on first use; the least recently used one makes room. */
+/** The world of a name, made on first use. Where there are too many, the least recently used one goes. */
 export function sandboxNamed(session: Session, name: string): Sandbox {
   if (name === '') return session.main;
   const { sandboxes, options, facts } = session;
@@ -134,15 +184,10 @@ export function sandboxNamed(session: Session, name: string): Sandbox {
   return found;
 }
 
-/** The world of a name to look at. Looking makes none: where there is none, what is seen is as a new one would be. */
+/** The world of a name to look at. Where there is none, it shows what a new one would, and makes none. */
 export function sandboxSeen({ main, sandboxes, options, facts, startedAt }: Session, name: string): Sandbox {
   if (name === '') return main;
   return sandboxes.get(name) ?? createSandbox(options, facts, name, startedAt);
-}
-
-/** Unix ms that the clock of a world shows. */
-export function timeIn(session: Session, sandbox: Sandbox): number {
-  return timeOf(sandbox.clock, session.now());
 }
 
 /** Everything in one world is again as the fixture has it: data, clock, limiters, behaviour, journal. */
@@ -160,7 +205,7 @@ export function resetAll(session: Session): void {
   resetWorld(session, '');
 }
 
-/** Another fixture, and everything as at first. */
+/** Serves another fixture, and resets everything. */
 export function replaceFixture(session: Session, fixture: Fixture): void {
   session.fixture = fixture;
   session.facts = factsOf(fixture);
@@ -168,10 +213,39 @@ export function replaceFixture(session: Session, fixture: Fixture): void {
   resetAll(session);
 }
 
-/** A name instead of the value of a key that was added to a world: the journals of others may hold it, also when that world is gone. */
+/** Redacts a key that was added to a world, in all journals, even after its world is gone. */
 export function redactAdded(session: Session, key: ApiKey): void {
-  // A test that adds its key to each world anew adds nothing to look for.
+  // A test may add the same key to many worlds.
   if (session.added.some((other) => other.key === key.key && other.name === key.name)) return;
   session.added.push(key);
   session.redact = redactorOf([...session.facts.keys.values(), ...session.added]);
+}
+
+/** Longest name of a world. */
+const MAX_NAME = 100;
+
+/** Whether a text can be the name of a world: it has to fit behind the `~` of a key. */
+export function isWorldName(text: string): boolean {
+  return text.length <= MAX_NAME && /^[!-~]*$/.test(text);
+}
+
+/**
+ * The world that an Authorization field asks for: `Bearer northwind-key~mine` is the key northwind-key
+ * in the world `mine`. Undefined: the main world, as for every key that is known as it stands.
+ */
+export function addressedWorld(
+  session: Session,
+  authorization: string,
+): { readonly name: string; readonly authorization: string } | undefined {
+  const [, credential = ''] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
+  if (lookIn(session.main.world.keys, credential) !== undefined) return undefined;
+  for (let at = credential.lastIndexOf('~'); at > 0; at = credential.lastIndexOf('~', at - 1)) {
+    const name = credential.slice(at + 1);
+    const key = credential.slice(0, at);
+    if (name === '' || !isWorldName(name)) continue;
+    const added = session.sandboxes.get(name)?.world.keys;
+    if (session.facts.keys.has(key) || (added && lookIn(added, key) !== undefined))
+      return { name, authorization: authorization.slice(0, at - credential.length) };
+  }
+  return undefined;
 }

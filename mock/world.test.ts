@@ -1,9 +1,170 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
+import type { Fixture, FixtureTransition } from '../schemas/generated/types.ts';
 import { handlerOf } from './handler.ts';
+import { deposit, answersTo, builtIn, START } from './testing/probes.ts';
 import { changeState } from './provider-state.ts';
-import { builtIn, START } from './testing/probes.ts';
-import { createWorld } from './world.ts';
+import {
+  becomeExecuted,
+  countPoll,
+  createWorld,
+  factsOf,
+  lookIn,
+  valuesOf,
+  worldOf,
+  type Deposit,
+} from './world.ts';
+
+const upperCase: Fixture = {
+  users: [
+    {
+      user_id: 'AAAAAAAA-AAAA-4AAA-8AAA-AAAAAAAAAAAA',
+      partner: 'northwind',
+      date_joined: '2024-02-29T00:00:00Z',
+    },
+  ],
+  deposits: [
+    {
+      reference_id: 'BBBBBBBB-BBBB-4BBB-8BBB-BBBBBBBBBBBB',
+      user_id: 'aaaaaaaa-AAAA-4aaa-8AAA-aaaaaaaaaaaa',
+      state: 'failed',
+    },
+  ],
+};
+
+test('every user and deposit of a fixture is found by its id, as it is there, and nothing else is', () => {
+  const { users, deposits } = factsOf(builtIn);
+  for (const user of builtIn.users!) assert.deepEqual(users.get(user.user_id), user);
+  for (const given of builtIn.deposits!) {
+    const { partner, ...found } = deposits.get(given.reference_id)!;
+    assert.deepEqual(found, given);
+    assert.equal(partner, users.get(given.user_id)!.partner);
+  }
+  for (const id of ['', 'x', '00000000-0000-4000-8000-000000000000']) {
+    assert.equal(users.get(id), undefined);
+    assert.equal(deposits.has(id), false);
+  }
+  assert.equal([...deposits.values()].length, builtIn.deposits!.length);
+  assert.deepEqual([...users.values()], builtIn.users);
+});
+
+test('ids are found in lower case, however the fixture writes them', () => {
+  const { users, deposits } = factsOf(upperCase);
+  assert.equal(users.get('aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'), upperCase.users![0]);
+  assert.equal(users.get('AAAAAAAA-AAAA-4AAA-8AAA-AAAAAAAAAAAA'), undefined);
+  assert.equal(deposits.get('bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb')?.partner, 'northwind');
+});
+
+test('of two with one id the last one counts, and an empty fixture knows nobody', () => {
+  const [user] = upperCase.users!;
+  const later = { ...user!, user_id: user!.user_id.toLowerCase(), partner: 'contoso' };
+  const { users } = factsOf({ users: [user!, later] });
+  assert.deepEqual([...users.values()], [later]);
+  assert.equal(factsOf({}).users.get(later.user_id), undefined);
+});
+
+test('what one world changes or adds, no other sees, and it is listed in its place', () => {
+  const facts = factsOf(builtIn);
+  const [one, other] = [worldOf(facts, START), worldOf(facts, START)];
+  const [first] = facts.deposits.values();
+  assert.ok(first !== undefined);
+  const id = first.reference_id.toLowerCase();
+  const added = '00000000-0000-4000-8000-00000000000a';
+  one.deposits.changed.set(added, { ...first, reference_id: added });
+  one.deposits.changed.set(id, { ...first, partner: 'contoso' });
+  assert.equal(lookIn(one.deposits, id)?.partner, 'contoso');
+  assert.deepEqual(
+    valuesOf(one.deposits).map(({ reference_id }) => reference_id),
+    [...builtIn.deposits!.map(({ reference_id }) => reference_id), added],
+  );
+  assert.equal(valuesOf(one.deposits)[0]?.partner, 'contoso');
+  assert.deepEqual(lookIn(other.deposits, id), first);
+  assert.deepEqual(valuesOf(other.deposits), [...facts.deposits.values()]);
+});
+
+const AFTER_POLLS = '77777777-7777-4777-8777-777777777777';
+const AFTER_SECONDS = '88888888-8888-4888-8888-888888888888';
+const NOT_FOUND = '{"error":"Deposit not found"}';
+
+const bodies = (...times: readonly (readonly [id: string, atMs: number, key?: string])[]) =>
+  answersTo(times.map(([id, atMs, key]) => deposit(id, { atMs, key: key ?? 'northwind-key' }))).map(
+    ({ body }) => body,
+  );
+
+describe('a deposit that becomes EXECUTED after 3 polls', () => {
+  const executedAt = (ms: number) => `{"status":"EXECUTED","amountInUsd":75.25,"executedAt":${START + ms}}`;
+
+  test('three polls get 404, the fourth and all that follow 200 with the time of the fourth', () => {
+    assert.deepEqual(
+      bodies([AFTER_POLLS, 1], [AFTER_POLLS, 2], [AFTER_POLLS, 3], [AFTER_POLLS, 40], [AFTER_POLLS, 50]),
+      [NOT_FOUND, NOT_FOUND, NOT_FOUND, executedAt(40), executedAt(40)],
+    );
+  });
+  test("polls with other partners' keys and with wrong keys do not count", () => {
+    const others = (['contoso-key', 'nope', 'contoso-key'] as const).map(
+      (key) => [AFTER_POLLS, 0, key] as const,
+    );
+    const all = bodies(...others, [AFTER_POLLS, 1], [AFTER_POLLS, 2], [AFTER_POLLS, 3], [AFTER_POLLS, 4]);
+    assert.deepEqual(all.slice(3), [NOT_FOUND, NOT_FOUND, NOT_FOUND, executedAt(4)]);
+  });
+  test('polls with any key of the partner count', () => {
+    const spare = 'northwind-spare-key';
+    const all = bodies([AFTER_POLLS, 1], [AFTER_POLLS, 2, spare], [AFTER_POLLS, 3], [AFTER_POLLS, 4, spare]);
+    assert.equal(all[3], executedAt(4));
+  });
+  test('polls in any letter case count', () => {
+    const id = 'abcdefab-cdef-4bcd-8fab-cdefabcdefab';
+    const world = createWorld({}, START);
+    const pending = (reference_id: string): Deposit => ({
+      reference_id,
+      user_id: '',
+      state: 'pending',
+      becomes: { state: 'EXECUTED', amountInUsd: 1, afterPolls: 1 },
+      partner: 'northwind',
+    });
+    assert.equal(becomeExecuted(world, pending(id), START), undefined);
+    countPoll(world, pending(id), START);
+    assert.ok(becomeExecuted(world, pending(id.toUpperCase()), START));
+  });
+});
+
+describe('a deposit that becomes EXECUTED after 5 s', () => {
+  const executed = `{"status":"EXECUTED","amountInUsd":99.9,"executedAt":${START + 5000}}`;
+
+  test('404 up to the last millisecond, then 200 with the time at which it fell due', () => {
+    assert.deepEqual(
+      bodies([AFTER_SECONDS, 0], [AFTER_SECONDS, 4999], [AFTER_SECONDS, 5000], [AFTER_SECONDS, 900_000]),
+      [NOT_FOUND, NOT_FOUND, executed, executed],
+    );
+  });
+  test('polls make no difference', () => {
+    const polls = Array.from({ length: 9 }, () => [AFTER_SECONDS, 1] as const);
+    assert.ok(bodies(...polls).every((body) => body === NOT_FOUND));
+  });
+});
+
+test("the fixture's executedAt counts where there is one", () => {
+  for (const when of [{ afterPolls: 1 }, { afterSeconds: 0.001 }]) {
+    const becomes: FixtureTransition = { state: 'EXECUTED', amountInUsd: 1, executedAt: 42, ...when };
+    const one: Deposit = {
+      reference_id: AFTER_POLLS,
+      user_id: '',
+      state: 'pending',
+      becomes,
+      partner: 'northwind',
+    };
+    const world = createWorld({}, START);
+    assert.equal(becomeExecuted(world, one, START), undefined);
+    countPoll(world, one, START);
+    assert.deepEqual(becomeExecuted(world, one, START + 1), { amountInUsd: 1, executedAt: 42 });
+  }
+});
+
+test('executedAt is a whole number of ms even where the clock is not', () => {
+  const becomes: FixtureTransition = { state: 'EXECUTED', amountInUsd: 1, afterSeconds: 0.0005 };
+  const one: Deposit = { reference_id: AFTER_POLLS, user_id: '', state: 'pending', becomes, partner: null };
+  assert.deepEqual(becomeExecuted(createWorld({}, 0.25), one, 9), { amountInUsd: 1, executedAt: 0 });
+});
 
 const MEMBER = '11111111-1111-4111-8111-111111111111';
 const ask = (authorization: string) => ({

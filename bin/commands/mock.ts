@@ -1,5 +1,4 @@
-import { clockModes } from '../../mock/clock.ts';
-import { sessionDefaults } from '../../mock/session-defaults.ts';
+import { clockModes, sessionDefaults } from '../../mock/options.ts';
 import { gradeFormats } from './report-formats.ts';
 import { command } from './command.ts';
 import { config, file, list, number, onOff, outputs, text } from './flags.ts';

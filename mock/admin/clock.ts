@@ -1,4 +1,4 @@
-import { advanceClock, resetClock, scaleClock, setClock, type Moved } from '../move-clock.ts';
+import { advanceClock, resetClock, scaleClock, setClock, type Moved } from '../clock.ts';
 import { sandboxNamed, sandboxSeen, timeIn, type Sandbox, type Session } from '../session.ts';
 import { fieldsOf, needed, numberAt, type Fields } from './fields.ts';
 import { wrongAt } from '../refusal.ts';

@@ -1,11 +1,8 @@
 import type { FixtureDeposit } from '../../schemas/generated/types.ts';
-import { addDeposit, executeDeposit, failDeposit, knownDeposit } from '../change-deposit.ts';
-import { depositNow, type DepositNow } from '../deposit-now.ts';
-import { listedDeposits, wholeDeposit } from '../listed-deposits.ts';
-import { valuesOf } from '../overlay.ts';
+import { addDeposit, executeDeposit, failDeposit, knownDeposit } from '../controls.ts';
+import { depositNow, type DepositNow, valuesOf, type Deposit } from '../world.ts';
 import { sandboxNamed, sandboxSeen, timeIn, type Sandbox, type Session } from '../session.ts';
-import { isId } from '../uuid.ts';
-import type { Deposit } from '../world.ts';
+import { isId } from '../behaviour.ts';
 import { fieldsOf, numberAt, wholeAt } from './fields.ts';
 import { listQuery, partOf } from './listing.ts';
 import { readPart } from './part.ts';
@@ -38,25 +35,23 @@ export const depositRoutes: readonly Route[] = [
       const state = query.get('state');
       const stateOf = (deposit: Deposit) =>
         deposit.state === 'pending' && deposit.becomes !== undefined
-          ? depositNow(world, wholeDeposit(world, deposit), now).state
+          ? depositNow(world, deposit, now).state
           : deposit.state;
-      const all = listedDeposits(world);
+      const all = valuesOf(world.deposits);
       const { items, total } = partOf(
         state === null ? all : all.filter((deposit) => stateOf(deposit) === state),
         query,
         (holds) => {
-          // Whose a deposit is and what it is by now take a look-up: asked for where they could make a difference.
-          const mayBeWhose = valuesOf(world.users).some(({ partner }) => holds(partner));
           const mayBeState = states.some(holds);
           return (deposit) =>
             holds(deposit.reference_id) ||
             holds(deposit.user_id) ||
-            (mayBeState && holds(stateOf(deposit))) ||
-            (mayBeWhose && holds(wholeDeposit(world, deposit).partner));
+            holds(deposit.partner) ||
+            (mayBeState && holds(stateOf(deposit)));
         },
       );
       return ok({
-        deposits: items.map((deposit) => depositNow(world, wholeDeposit(world, deposit), now)),
+        deposits: items.map((deposit) => depositNow(world, deposit, now)),
         meta: { total },
       });
     },

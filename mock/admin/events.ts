@@ -1,4 +1,4 @@
-import type { Watcher } from '../events.ts';
+import type { Watcher } from '../session.ts';
 import type { Route } from './route.ts';
 
 /** What happens, as it happens. */

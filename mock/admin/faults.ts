@@ -1,17 +1,10 @@
 import { Problem } from '../../schemas/problem.ts';
-import { queueChaos, setChaos, shownChaos } from '../change-chaos.ts';
-import { parseChaos } from '../chaos-spec.ts';
-import { tell } from '../events.ts';
+import { queueChaos, setChaos, shownChaos } from '../controls.ts';
+import { parseChaos } from '../chaos.ts';
+import { tell, sandboxNamed, sandboxSeen, serviceWith, type Sandbox, type Session } from '../session.ts';
 import { faults } from '../faults.ts';
 import { Refusal, wrongAt } from '../refusal.ts';
-import {
-  sandboxNamed,
-  sandboxSeen,
-  serviceWith,
-  type Deviation,
-  type Sandbox,
-  type Session,
-} from '../session.ts';
+import type { Deviation } from '../options.ts';
 import { fieldsOf, needed, textAt, wholeAt, type Fields } from './fields.ts';
 import { ok, type AdminRequest, type Route } from './route.ts';
 

@@ -1,5 +1,5 @@
 import description from '../../schemas/openapi.json' with { type: 'json' };
-import { trimBasePath } from '../target.ts';
+import { trimBasePath } from '../handler.ts';
 import { ok, type Route } from './route.ts';
 
 /** The service itself, described for generators of clients. */

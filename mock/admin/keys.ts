@@ -1,9 +1,14 @@
 import { keyNames } from '../../schemas/fixture-keys.ts';
-import { tell } from '../events.ts';
-import { expiryOf, keyAt } from '../key.ts';
-import { lookIn, valuesOf } from '../overlay.ts';
-import { redactAdded, sandboxNamed, sandboxSeen, timeIn, type Sandbox, type Session } from '../session.ts';
-import { keyOf, type ApiKey } from '../world.ts';
+import {
+  tell,
+  redactAdded,
+  sandboxNamed,
+  sandboxSeen,
+  timeIn,
+  type Sandbox,
+  type Session,
+} from '../session.ts';
+import { expiryOf, keyAt, lookIn, valuesOf, keyOf, type ApiKey } from '../world.ts';
 import { fieldsOf, needed, textAt } from './fields.ts';
 import { shownLimits } from './limits.ts';
 import { listQuery, partOf } from './listing.ts';

@@ -1,6 +1,5 @@
-import { tell } from '../events.ts';
-import { gaugesOf } from '../gauges.ts';
-import { sandboxNamed, sandboxSeen, timeIn, type Session } from '../session.ts';
+import { tell, sandboxNamed, sandboxSeen, timeIn, type Session } from '../session.ts';
+import { gaugesOf } from '../limiter.ts';
 import { limitsOf, type Limits } from '../world.ts';
 import { readPart } from './part.ts';
 import { ok, type Route } from './route.ts';

@@ -1,6 +1,6 @@
 import { endpoints } from '../../schemas/endpoints.ts';
 import { magicValues } from '../magic-values.ts';
-import { trimBasePath } from '../target.ts';
+import { trimBasePath } from '../handler.ts';
 import { ok, type Route } from './route.ts';
 
 /** What shows each state of the interface, for a client to ask for. */

@@ -1,7 +1,6 @@
-import { tell } from '../events.ts';
-import { clear, entryOf, notesOf, type JournalEntry } from '../journal.ts';
-import { sandboxSeen, type Session } from '../session.ts';
-import { splitTarget } from '../target.ts';
+import { tell, sandboxSeen, type Session } from '../session.ts';
+import { clear, entriesOf, type JournalEntry } from '../journal.ts';
+import { splitTarget } from '../handler.ts';
 import { countIn, fieldsOf } from './fields.ts';
 import { wrongAt } from '../refusal.ts';
 import { ok, type AdminRequest, type Route } from './route.ts';
@@ -26,9 +25,8 @@ const body = {
   properties: Object.fromEntries(names.map((name) => [name, { type: ['string', 'integer'] }])),
 };
 
-function entriesOf(session: Session, { world }: AdminRequest): readonly JournalEntry[] {
-  const { journal } = sandboxSeen(session, world);
-  return notesOf(journal).map((note) => entryOf(note, session.redact));
+function requestsOf(session: Session, { world }: AdminRequest): readonly JournalEntry[] {
+  return entriesOf(sandboxSeen(session, world).journal, session.redact);
 }
 
 function found(session: Session, request: AdminRequest): readonly JournalEntry[] {
@@ -37,7 +35,7 @@ function found(session: Session, request: AdminRequest): readonly JournalEntry[]
       throw wrongAt(name, 'has to be a text or a number');
     return [criteria[name]!, `${value}`] as const;
   });
-  return entriesOf(session, request).filter((entry) =>
+  return requestsOf(session, request).filter((entry) =>
     wanted.every(([matches, value]) => matches(entry, value)),
   );
 }
@@ -50,7 +48,7 @@ export const requestRoutes: readonly Route[] = [
     summary: 'The last requests, oldest first, each with the reason of its answer.',
     query: { limit: 'only so many of the last', since: 'only those with a greater id' },
     handle: (session, request) => {
-      const all = entriesOf(session, request);
+      const all = requestsOf(session, request);
       const since = countIn(request.query, 'since', 0);
       const limit = countIn(request.query, 'limit', all.length);
       const requests = limit === 0 ? [] : all.filter(({ id }) => id > since).slice(-limit);

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { faults } from '../faults.ts';
-import type { MockEvent } from '../events.ts';
+import type { MockEvent } from '../session.ts';
 import type { HttpResponse } from '../exchange.ts';
 import { builtIn, START } from '../testing/probes.ts';
 import { ids } from '../run-session.ts';

@@ -1,9 +1,8 @@
 import type { Answer, HttpRequest, HttpResponse } from '../exchange.ts';
 import { syntaxErrorIn } from '../../schemas/json.ts';
-import type { Redact } from '../redact.ts';
-import type { Session } from '../session.ts';
-import { splitTarget } from '../target.ts';
-import { isWorldName } from '../world-name.ts';
+import type { Redact } from '../journal.ts';
+import { type Session, isWorldName } from '../session.ts';
+import { splitTarget } from '../handler.ts';
 import { admit, type Access } from './guard.ts';
 import { Refusal, wrongAt } from '../refusal.ts';
 import type { AdminAnswer, Route } from './route.ts';

@@ -1,4 +1,4 @@
-import { gradeOf } from '../grade.ts';
+import { gradeOf } from '../controls.ts';
 import { wrongAt } from '../refusal.ts';
 import { scorecardFormats, type ScorecardFormat } from '../scorecard/formats.ts';
 import { sandboxSeen } from '../session.ts';
@@ -32,9 +32,13 @@ export const scorecardRoutes: readonly Route[] = [
     path: '/scorecard',
     summary: 'Grades the client by the journal: Retry-After, back-off, polling, keys. JSON, JUnit or text.',
     query: { format: names.join(', ') },
-    handle: (session, request) => {
+    handle: async (session, request) => {
       const { type, write } = scorecardFormats[formatFor(request)];
-      return { status: 200, type, text: write(gradeOf(session, [sandboxSeen(session, request.world)])) };
+      return {
+        status: 200,
+        type,
+        text: write(await gradeOf(session, [sandboxSeen(session, request.world)])),
+      };
     },
   },
 ];

@@ -1,6 +1,5 @@
-import { tell } from '../events.ts';
-import { lookIn, valuesOf } from '../overlay.ts';
-import { sandboxNamed, sandboxSeen } from '../session.ts';
+import { tell, sandboxNamed, sandboxSeen } from '../session.ts';
+import { lookIn, valuesOf } from '../world.ts';
 import { listQuery, partOf } from './listing.ts';
 import { readPart } from './part.ts';
 import { Refusal } from '../refusal.ts';

@@ -1,8 +1,7 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { UnreadCall } from '../behaviour.ts';
 import type { Change } from '../change.ts';
-import { valuesOf } from '../overlay.ts';
-import type { ApiKey } from '../world.ts';
+import { valuesOf, type ApiKey } from '../world.ts';
 import { both, failing, failingBy, onEachEndpoint, rowsOf, type Faults } from './table.ts';
 
 /** Accepts a request without a known key if `test` holds for a key that the server would accept. */

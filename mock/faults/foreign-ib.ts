@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { answerWith, editHeaders, editPayload, editResponse, type Change } from '../change.ts';
 import type { HttpResponse } from '../exchange.ts';
-import { valuesOf } from '../overlay.ts';
+import { valuesOf } from '../world.ts';
 import { both, failing, failingBy, rowsOf, setFields, setJson, type Faults } from './table.ts';
 
 const foreignUsers = { endpoint: 'user-status', kinds: ['foreign'] } as const;

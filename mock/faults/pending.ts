@@ -1,5 +1,5 @@
 import { answerWith, editHeaders, editResponse, type Change, type When } from '../change.ts';
-import type { Execution } from '../exchange.ts';
+import type { Execution } from '../world.ts';
 import { failing, failingBy, setJson, type Faults } from './table.ts';
 
 const inState = (state: 'pending' | 'failed'): When => ({

@@ -1,6 +1,6 @@
 import { dropHeader, editHeaders, editPayload, editResponse } from '../change.ts';
 import type { HttpResponse } from '../exchange.ts';
-import { valuesOf } from '../overlay.ts';
+import { valuesOf } from '../world.ts';
 import {
   allErrorRows,
   both,

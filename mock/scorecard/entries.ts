@@ -1,6 +1,6 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { JournalEntry } from '../journal.ts';
-import { splitTarget } from '../target.ts';
+import { splitTarget } from '../handler.ts';
 
 /**
  * A request and its answer, as the mock's journal keeps them. Without `elapsedMs`, which tells what was

@@ -1,4 +1,4 @@
-import { splitTarget } from '../target.ts';
+import { splitTarget } from '../handler.ts';
 import type { Entry } from './entries.ts';
 
 /** Entries of a broken rule that a report shows. */

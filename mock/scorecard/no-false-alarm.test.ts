@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Fixture } from '../../schemas/generated/types.ts';
-import { parseChaos } from '../chaos-spec.ts';
+import { parseChaos } from '../chaos.ts';
 import { builtIn } from '../testing/probes.ts';
 import { scorecardOf } from '../scorecard.ts';
 import { journalOf, type Ask, type Got, type Hold, type Worker } from './simulation.ts';

@@ -1,5 +1,6 @@
 import { endpoints } from '../../schemas/endpoints.ts';
-import { decodeText, readQuery, splitTarget } from '../target.ts';
+import { decodeText } from '../behaviour.ts';
+import { readQuery, splitTarget } from '../handler.ts';
 import { arrived, callerOf, clearlyAfter, endpointOf, grouped, type Entry } from './entries.ts';
 import { together, type Rule, type Shown } from './rule.ts';
 

@@ -1,6 +1,6 @@
-import type { DepositNow } from '../../deposit-now.ts';
-import type { Due } from '../../due.ts';
-import type { Gauge } from '../../gauges.ts';
+import type { DepositNow } from '../../world.ts';
+import type { Due } from '../../session.ts';
+import type { Gauge } from '../../limiter.ts';
 import type { JournalEntry } from '../../journal.ts';
 import type { FixtureLimits } from '../../../schemas/generated/types.ts';
 
