@@ -1,5 +1,10 @@
+import { mkdir } from 'node:fs/promises';
+import { join } from 'node:path';
+import { setImmediate } from 'node:timers/promises';
+import { Problem } from '../../schemas/problem.ts';
+import type { CliContext } from '../cli-context.ts';
 import { command, type Family } from './command.ts';
-import { file, onOff, text } from './flags.ts';
+import { file, onOff, seed, wholeNumberFrom } from './flags.ts';
 
 const placed = { type: 'string', names: 'file', demandOption: true, describe: 'the fixture' } as const;
 
@@ -8,20 +13,45 @@ const check = command({
   what: 'say what is wrong with a fixture, and what it leaves unchecked',
   positionals: { file: placed },
   run: async (flags, { env, print }) => {
-    const { checkFixture } = await import('../fixture-check.ts');
-    await print(await checkFixture(flags.file, env));
+    const { loadFixture } = await import('../fixture-file.ts');
+    const fixture = await loadFixture(flags.file, env);
+    const { catalogue, knowledge } = await import('../../suites/index.ts');
+    const known = knowledge(fixture);
+    const unchecked = catalogue.flatMap((requirement) => {
+      if (requirement.kind !== 'property' && requirement.kind !== 'scenario') return [];
+      const lack = requirement.lacks(known);
+      return lack?.kind === 'unjudged' ? [`  ${requirement.id}: ${lack.words}\n`] : [];
+    });
+    const counts = (['partners', 'apiKeys', 'users', 'deposits'] as const).map(
+      (part) => `${fixture[part]?.length ?? 0} ${part}`,
+    );
+    const limits = fixture.limits === undefined ? 'not stated' : 'stated';
+    await print(`${flags.file}: good: ${counts.join(', ')}; limits ${limits}\n`);
+    await print(
+      unchecked.length === 0
+        ? 'Every requirement that needs no state hook can be checked with it.\n'
+        : `It leaves unchecked:\n${unchecked.join('')}`,
+    );
     return 0;
   },
 });
+
+/** More keys are of no use to a test: each is sent with every request. */
+const MAX_PARTNERS = 10_000;
+const MAX_RECORDS = 100_000_000;
 
 const generate = command({
   usage: 'generate',
   what: 'make a large fixture: every state, values worth testing, always the same for a seed',
   flags: {
-    users: { ...text, default: '1000', describe: 'users to make' },
-    deposits: { ...text, default: '1000', describe: 'deposits to make' },
-    partners: { ...text, default: '2', describe: 'partners to make, each with an active key' },
-    seed: { ...text, default: '1', describe: 'whole number that decides every value' },
+    users: { ...wholeNumberFrom(0, MAX_RECORDS), default: '1000', describe: 'users to make' },
+    deposits: { ...wholeNumberFrom(0, MAX_RECORDS), default: '1000', describe: 'deposits to make' },
+    partners: {
+      ...wholeNumberFrom(1, MAX_PARTNERS),
+      default: '2',
+      describe: 'partners to make, each with an active key',
+    },
+    seed: { ...seed, default: '1', describe: 'whole number that decides every value' },
     'no-becomes': {
       ...onOff,
       describe: 'let no pending deposit become EXECUTED by itself: no database does',
@@ -36,11 +66,22 @@ const generate = command({
     ],
   ],
   run: async (flags, context) => {
-    const { generateFixture } = await import('../fixture-generate.ts');
-    await generateFixture(flags, context);
+    const { users, deposits, partners, seed: start, noBecomes, output } = flags;
+    if (users === 0 && deposits > 0)
+      throw new Problem('usage', `--deposits ${deposits}: every deposit is a user's; give --users 1 or more`);
+    const { generatedFixture } = await import('../fixture/generate.ts');
+    const { schemaReference } = await import('../schema-reference.ts');
+    // Standard output is usually redirected into a file of the current folder.
+    const schema = schemaReference('fixture', output ?? 'fixture.json');
+    const pending = noBecomes ? 'staying' : 'becoming';
+    const chunks = generatedFixture({ users, deposits, partners }, start, pending, schema);
+    await write(chunks, output, 'the fixture', context);
     return 0;
   },
 });
+
+/** Exported files hold keys: only their owner may read them. */
+const PRIVATE = 0o600;
 
 const exporting = command({
   usage: 'export <file>',
@@ -60,12 +101,63 @@ const exporting = command({
     ['$0 fixture export f.json --format sql | psql -v ON_ERROR_STOP=1 testdb', 'fill a database'],
     ['$0 fixture export f.json --format csv --output tables', 'a file for each table'],
   ],
-  run: async (flags, context) => {
-    const { exportFixture } = await import('../fixture-export.ts');
-    await exportFixture(flags, context);
+  run: async ({ file: fixtureFile, format, output }, context) => {
+    const { loadFixture } = await import('../fixture-file.ts');
+    const { csvOf, ndjsonOf, sqlOf, tablesOf } = await import('../fixture/export.ts');
+    const tables = tablesOf(await loadFixture(fixtureFile, context.env));
+    if (format !== 'csv') {
+      const chunks = format === 'sql' ? sqlOf(tables) : ndjsonOf(tables);
+      await write(chunks, output, 'the export', context, PRIVATE);
+      return 0;
+    }
+    if (output === undefined)
+      throw new Problem('usage', '--format csv: writes a file for each table; give --output with a folder');
+    await makeFolder(output);
+    for (const table of tables)
+      await write(csvOf(table), join(output, `${table.name}.csv`), 'the export', context, PRIVATE);
     return 0;
   },
 });
+
+async function makeFolder(folder: string): Promise<void> {
+  try {
+    await mkdir(folder, { recursive: true });
+  } catch (error) {
+    const { code, message } = error as NodeJS.ErrnoException;
+    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'there is a file of that name' : message;
+    throw new Problem('usage', `${folder}: the export cannot be written: ${why}`);
+  }
+}
+
+/**
+ * Writes chunks as they are generated, to a file or to standard output. If it is interrupted, the file stays
+ * as it was.
+ *
+ * @param what it is, for messages
+ */
+async function write(
+  chunks: Iterable<string>,
+  output: string | undefined,
+  what: string,
+  { print, signal }: CliContext,
+  mode?: number,
+): Promise<void> {
+  const untilInterrupted = function* () {
+    for (const chunk of chunks) {
+      if (signal.aborted) throw new Problem('interrupted', 'interrupted before everything was written');
+      yield chunk;
+    }
+  };
+  if (output !== undefined) {
+    const { prepareFile } = await import('../output-files.ts');
+    return (await prepareFile(output, what, mode)).write(untilInterrupted());
+  }
+  for (const chunk of untilInterrupted()) {
+    await print(chunk);
+    // Lets signals in if writing never has to wait.
+    await setImmediate();
+  }
+}
 
 export const fixture: Family = {
   usage: 'fixture',

@@ -7,7 +7,7 @@ import { reports, transcripts } from '../../reports/index.ts';
 import { remedies } from '../../reports/verdict.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { tablesOf } from '../fixture/tables.ts';
+import { tablesOf } from '../fixture/export.ts';
 import { builtInFixture } from '../fixture-file.ts';
 import { root } from '../dev/paths.ts';
 import { blocksOf, headingsOf, linksOf } from './markdown.ts';
