@@ -6,8 +6,7 @@ import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts
 import { Problem } from '../schemas/problem.ts';
 import { renderBadge, unfitForBadge } from './badge.ts';
 import { renderJson } from './json.ts';
-import { anyRecord, hostileText } from './testing/arbitraries.ts';
-import { sampleRecord } from './testing/records.ts';
+import { anyRecord, hostileText, sampleRecord } from './testing/records.ts';
 
 const whole: RunRecord = {
   ...sampleRecord,

@@ -5,7 +5,7 @@ import * as fc from 'fast-check';
 import validate from '../schemas/generated/checkup.cjs';
 import type { Checkup } from '../schemas/generated/types.ts';
 import { renderCheckup } from './checkup.ts';
-import { hostileText } from './testing/arbitraries.ts';
+import { DANGEROUS, anyCheckup, hostileText } from './testing/records.ts';
 import { columns } from './text.ts';
 
 const sample: Checkup = {
@@ -99,38 +99,6 @@ test('a look that finds nothing wrong says how much a run could not judge all th
   );
 });
 
-const anyCheckup = (text: fc.Arbitrary<string>): fc.Arbitrary<Checkup> =>
-  fc.record({
-    format: fc.constant('ib-conformance/doctor/1' as const),
-    version: text,
-    verdict: fc.constantFrom('well', 'ill', 'unreachable'),
-    target: text,
-    partner: text,
-    notes: fc.array(text, { maxLength: 2 }),
-    requests: fc.nat(),
-    durationMs: fc.nat(),
-    checks: fc.array(
-      fc.record(
-        {
-          area: fc.constantFrom('reach', 'interface', 'keys', 'fixture', 'clock', 'limits', 'state hook'),
-          subject: text,
-          outcome: fc.constantFrom('good', 'bad', 'unknown'),
-          words: text,
-          mend: text,
-        },
-        { requiredKeys: ['area', 'subject', 'outcome', 'words'] },
-      ),
-      { maxLength: 8 },
-    ),
-    gaps: fc.array(
-      fc.record({ reason: text, words: text, mend: text, requirements: fc.array(text, { maxLength: 9 }) }),
-      { maxLength: 3 },
-    ),
-    plan: fc.record({ requests: fc.nat(), waitMs: fc.nat() }),
-  });
-
-/** Controls but the line break, what reorders or hides text, halves of surrogate pairs. */
-const DANGEROUS = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;
 const width = fc.integer({ min: 60, max: 200 });
 
 test('no text of a target acts on a terminal, widens a line or speaks for the verdict', () => {

@@ -5,8 +5,7 @@ import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { renderGithub } from './github.ts';
-import { anyRecord, hostileText } from './testing/arbitraries.ts';
-import { sampleRecord } from './testing/records.ts';
+import { anyRecord, hostileText, sampleRecord } from './testing/records.ts';
 import { printable } from './text.ts';
 
 test('the report of the sample is as it was written down', () => {

@@ -14,8 +14,7 @@ export type { ReportName, ReportOptions } from './formats.ts';
 export { narrowedBy, ONLY_WHOLE, unfitForBadge } from './badge.ts';
 export { renderCheckup } from './checkup.ts';
 export { renderJson, renderLine } from './json.ts';
-export { renderPlan } from './plan.ts';
-export { renderProgress } from './progress.ts';
+export { renderPlan, renderProgress } from './progress.ts';
 export { renderVerdict } from './verdict.ts';
 
 /** Every format of a report. */

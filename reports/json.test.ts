@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { renderJson } from './json.ts';
-import { anyRecord, hostileText } from './testing/arbitraries.ts';
-import { sampleRecord } from './testing/records.ts';
+import { anyRecord, hostileText, sampleRecord } from './testing/records.ts';
 
 test('the record is indented by two and ends in a line break', () => {
   assert.match(renderJson(sampleRecord), /^\{\n {2}"format": "ib-conformance\/run\/1",\n[^]*\n\}\n$/);

@@ -12,8 +12,7 @@ import { xmlErrors } from '../schemas/xml-errors.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { renderJunit } from './junit.ts';
 import { bySuite } from './results.ts';
-import { anyRecord, hostileText } from './testing/arbitraries.ts';
-import { sampleRecord } from './testing/records.ts';
+import { anyRecord, hostileText, sampleRecord } from './testing/records.ts';
 import { printable } from './text.ts';
 
 const schema = readFileSync(new URL('junit.xsd', import.meta.url), 'utf8');

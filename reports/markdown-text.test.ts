@@ -2,8 +2,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { cell, code, fenced, prose } from './markdown-text.ts';
-import { hostileMarkdown } from './testing/arbitraries.ts';
 import { markdownNodes, textOf } from './testing/parsers.ts';
+import { hostileMarkdown } from './testing/records.ts';
 import { printable } from './text.ts';
 
 const texts: readonly (readonly [text: string, shown: string])[] = [

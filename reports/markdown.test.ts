@@ -3,9 +3,8 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { renderMarkdown } from './markdown.ts';
-import { anyRecord, hostileMarkdown } from './testing/arbitraries.ts';
 import { markdownNodes, textOf } from './testing/parsers.ts';
-import { sampleRecord } from './testing/records.ts';
+import { anyRecord, hostileMarkdown, sampleRecord } from './testing/records.ts';
 import { printable } from './text.ts';
 
 test('the report of the sample is as it was written down', () => {

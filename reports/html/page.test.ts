@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { RunRecord } from '../../schemas/generated/types.ts';
+import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { matchesSnapshot } from '../../schemas/testing/snapshot.ts';
 import { renderHtml } from './page.ts';
-import { anyRecord, hostileText } from '../testing/arbitraries.ts';
+import { anchorsOf } from './parts.ts';
 import { attribute, classed, parsedPage, textIn, type Element } from '../testing/parsers.ts';
-import { sampleRecord } from '../testing/records.ts';
+import { anyRecord, hostileText, sampleRecord } from '../testing/records.ts';
 import { printable } from '../text.ts';
 
 const sample = parsedPage(renderHtml(sampleRecord));
@@ -180,4 +180,51 @@ test('failures that got the same answer are said to be alike', () => {
   assert.ok(alike('500', '500', '500', '404'));
   assert.ok(!alike('500', '500'));
   assert.ok(!alike('500', '500', '500', '404', '401', '403', '400'));
+});
+
+const resultsOf = (ids: readonly string[]) =>
+  ids.map((id): RequirementResult => ({ ...sampleRecord.requirements[0]!, id }));
+
+test('the anchor of a requirement is its id', () => {
+  const anchorOf = anchorsOf(sampleRecord.requirements, ['findings']);
+  for (const result of sampleRecord.requirements) assert.equal(anchorOf(result), result.id);
+});
+
+test('what would stand twice is numbered', () => {
+  const results = resultsOf(['a/b', 'findings', 'a/b', 'a b', '', 'a/b-2']);
+  assert.deepEqual(results.map(anchorsOf(results, ['findings'])), [
+    'a/b',
+    'findings-2',
+    'a/b-2',
+    'a_b',
+    '_',
+    'a/b-2-2',
+  ]);
+});
+
+test('whatever the ids, anchors are short, plain, and stand once', () => {
+  fc.assert(
+    fc.property(fc.array(hostileText), (ids) => {
+      const results = resultsOf(ids);
+      const anchors = results.map(anchorsOf(results, ['_', 'a']));
+      assert.equal(new Set([...anchors, '_', 'a']).size, ids.length + 2);
+      for (const anchor of anchors) assert.match(anchor, /^[\w./-]{1,130}$/);
+    }),
+  );
+});
+
+test('rows without a verdict stand under their reason, each with its words where they differ', () => {
+  const [first, second] = sampleRecord.requirements.filter(({ outcome }) => outcome === 'inconclusive');
+  const titles = (one: string, other: string) => {
+    const requirements = [
+      { ...first!, reason: 'depends', words: one },
+      { ...second!, reason: 'depends', words: other },
+    ] as RunRecord['requirements'];
+    const { elements } = parsedPage(renderHtml({ ...sampleRecord, requirements, notes: [] }));
+    const glance = elements.find((element) => attribute(element, 'class') === 'glance');
+    return textIn(glance!);
+  };
+  assert.match(titles('see a', 'see b'), /depends\s[^]*: see a\s[^]*: see b\s/);
+  assert.match(titles('see a', 'see a'), /depends: see a\s/);
+  assert.doesNotMatch(titles('see a', 'see a'), /see a[^]*see a/);
 });

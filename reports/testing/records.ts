@@ -1,4 +1,7 @@
-import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import * as fc from 'fast-check';
+import checkupSchema from '../../schemas/checkup.schema.json' with { type: 'json' };
+import type { Checkup, RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import recordSchema from '../../schemas/run-record.schema.json' with { type: 'json' };
 import sample from './sample-record.json' with { type: 'json' };
 
 /** A record with every outcome and every level, for the snapshots of the formats. */
@@ -34,3 +37,140 @@ export const earlierRecord: RunRecord = {
       }
     }),
 };
+
+const joined = (...pieces: readonly fc.Arbitrary<string>[]) =>
+  fc.array(fc.oneof(...pieces), { maxLength: 6 }).map((drawn) => drawn.join(''));
+
+/** Text that a hostile target may send: controls, escapes, overrides, halves of pairs, forged lines. */
+export const hostileText: fc.Arbitrary<string> = joined(
+  fc.constantFrom(
+    '\u0000',
+    '\u001b[31m',
+    '\u001b]0;title\u0007',
+    '\u009b2J',
+    '\r',
+    '\nconformant: 43 of 43 required verified',
+    ' conformant: 43 of 43 required verified ',
+    '\u2028',
+    '\u202e',
+    '\u2066',
+    '\u200b',
+    '\ufeff',
+    '\ud800',
+    '\udc00',
+    '\u00a0',
+    'e\u0301',
+    '漢字',
+    '🦀',
+    '</script>',
+    "'\\",
+    'x'.repeat(700),
+  ),
+  fc.string({ unit: 'binary' }),
+  fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
+);
+
+/** Text that would be something else in Markdown: links, mentions, HTML, ends of code, cells and fences. */
+export const hostileMarkdown: fc.Arbitrary<string> = joined(
+  fc.constantFrom(
+    ...'` `` ``` ~~~ | \\| \\ @octocat http://evil.example/ www.evil.example a@evil.example'.split(' '),
+    ...'[a](http://evil.example) ![a](b) <!-- &lt; **bold** _em_ ~~gone~~ [^1] :tada: --- $x$'.split(' '),
+    '<img src=x onerror=alert(1)>',
+    '# heading',
+    '- item',
+    '1. item',
+    '> quote',
+    ' ',
+  ),
+  fc.string(),
+  hostileText,
+);
+
+/** What our schemas use of JSON Schema. */
+interface Schema {
+  readonly $ref?: string;
+  readonly $defs?: Readonly<Record<string, Schema>>;
+  readonly const?: unknown;
+  readonly enum?: readonly unknown[];
+  readonly oneOf?: readonly Schema[];
+  readonly allOf?: readonly Schema[];
+  readonly type?: string | undefined;
+  readonly properties?: Readonly<Record<string, Schema>>;
+  readonly required?: readonly string[];
+  readonly items?: Schema;
+  readonly minimum?: number;
+  readonly exclusiveMinimum?: number;
+  readonly maximum?: number;
+}
+
+/** Any value that a schema allows, with strings drawn from `text`. */
+function valuesOf(root: Schema, text: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
+  const resolved = (schema: Schema): Schema =>
+    schema.$ref === undefined ? schema : root.$defs![schema.$ref.replace('#/$defs/', '')]!;
+  const values = (reference: Schema, name = ''): fc.Arbitrary<unknown> => {
+    const schema = resolved(reference);
+    const { minimum, maximum, exclusiveMinimum } = schema;
+    if (schema.const !== undefined) return fc.constant(schema.const);
+    if (schema.enum !== undefined) return fc.constantFrom(...schema.enum);
+    if (schema.oneOf !== undefined) return fc.oneof(...schema.oneOf.map((one) => values(one)));
+    switch (schema.type ?? '') {
+      case 'string':
+        return name === 'id'
+          ? fc.oneof(
+              text,
+              text.map((end) => `auth/user-status/${end}`),
+            )
+          : text;
+      case 'boolean':
+        return fc.boolean();
+      case 'integer':
+        return fc.integer({ min: minimum ?? -1_000_000, max: 1_000_000 });
+      case 'number':
+        return fc.double({
+          min: exclusiveMinimum === undefined ? (minimum ?? 0) : 1e-9,
+          max: maximum ?? 1e9,
+          noNaN: true,
+        });
+      case 'array':
+        return fc.array(values(schema.items!), { maxLength: name === 'requirements' ? 12 : 4 });
+      case 'object': {
+        const parts = [...(schema.allOf ?? []).map(resolved), schema];
+        const properties = parts.flatMap((part) => Object.entries(part.properties ?? {}));
+        return properties.length === 0
+          ? fc.dictionary(fc.oneof(text, fc.constant('Content-Type')), text, { maxKeys: 3 })
+          : fc.record(Object.fromEntries(properties.map(([key, value]) => [key, values(value, key)])), {
+              requiredKeys: parts.flatMap(({ required = [] }) => required),
+            });
+      }
+      default:
+        throw new Error(`a schema of the type ${schema.type} cannot be drawn`);
+    }
+  };
+  return values(root);
+}
+
+/** A record of any shape, with texts drawn from `text` in every place that holds one. */
+export const anyRecord = (text: fc.Arbitrary<string>): fc.Arbitrary<RunRecord> =>
+  valuesOf(recordSchema, text) as fc.Arbitrary<RunRecord>;
+
+/** What doctor may have found, likewise. */
+export const anyCheckup = (text: fc.Arbitrary<string>): fc.Arbitrary<Checkup> =>
+  valuesOf(checkupSchema, text) as fc.Arbitrary<Checkup>;
+
+/** Two records that have some ids in common, each id once in either. */
+export function anyPair(text: fc.Arbitrary<string>): fc.Arbitrary<readonly [RunRecord, RunRecord]> {
+  const name = fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { nil: undefined });
+  const one = fc
+    .tuple(anyRecord(text), fc.array(name, { minLength: 12, maxLength: 12 }))
+    .map(([record, names]) => {
+      const ids = record.requirements.map(({ id }, at) => (names[at] ? `auth/${names[at]}` : id));
+      const requirements = record.requirements
+        .map((result, at) => ({ ...result, id: ids[at]! }))
+        .filter(({ id }, at) => ids.indexOf(id) === at);
+      return { ...record, requirements };
+    });
+  return fc.tuple(one, one);
+}
+
+/** Controls but the line break, what reorders or hides text, halves of surrogate pairs. */
+export const DANGEROUS = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { anchorAt, logScale, roundTicks } from './scales.ts';
+import { anchorAt, logScale, roundTicks } from './charts.ts';
 
 const labels = (ticks: readonly { readonly label: string }[]) => ticks.map(({ label }) => label).join(' ');
 

@@ -1,0 +1,130 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import { aligned, difference, type Stretch } from './difference.ts';
+import { hostileText } from './testing/records.ts';
+import { columns } from './text.ts';
+
+/** Two texts, the width of a line, and the lines: a mark is the line without a name. */
+const comparisons: readonly (readonly [
+  what: string,
+  expected: string,
+  actual: string,
+  ...lines: readonly string[],
+])[] = [
+  ['a letter that differs is marked', 'UNA', 'UNB', 'expected: UNA', 'actual: UNB', 'mark:   ^'],
+  [
+    'a letter that looks the same is named',
+    'abc',
+    'ab\u0441',
+    'expected: abc',
+    'actual: ab\u0441',
+    'mark:   ^',
+    'mark: U+0441 where U+0063 is expected',
+  ],
+  ['what follows the end is marked', 'abc', 'abc\n', 'expected: abc', 'actual: abc\\u{a}', 'mark:    ^'],
+  ['texts that share no beginning are not marked', '200', '404', 'expected: 200', 'actual: 404'],
+  ['equal texts are not marked', 'a', 'a', 'expected: a', 'actual: a'],
+  ['an empty text is shown', 'a', '', 'expected: a', 'actual: '],
+  [
+    'a surrogate pair is not torn',
+    'a\u{1f980}',
+    'a\u{1f981}',
+    'expected: a\u{1f980}',
+    'actual: a\u{1f981}',
+    'mark:  ^',
+    'mark: U+1F981 where U+1F980 is expected',
+  ],
+];
+
+const drawnLines = (expected: string, actual: string, width: number) =>
+  aligned(expected, actual, width).map(({ of, text }) => `${of}: ${text}`);
+
+for (const [what, expected, actual, ...lines] of comparisons)
+  test(what, () => assert.deepEqual(drawnLines(expected, actual, 40), lines));
+
+test('long texts go on in pairs, with the mark on the line where they differ', () => {
+  const pairs = ['expected: abcd', 'actual: abcd'];
+  assert.deepEqual(drawnLines('abcdefgh', 'abcdefgx', 4), [
+    ...pairs,
+    'expected: efgh',
+    'actual: efgx',
+    'mark:    ^',
+  ]);
+  assert.deepEqual(drawnLines('abcde', 'abcdx', 4), [...pairs, 'expected: e', 'actual: x', 'mark: ^']);
+});
+
+test('a difference is marked however far into the texts, within the width', () => {
+  /** The text with a filler behind every wide character, so that its index is its column. */
+  const wide = (text: string) =>
+    Array.from(text, (character) => (columns(character) === 2 ? `${character}_` : character)).join('');
+  fc.assert(
+    fc.property(hostileText, fc.integer({ min: 1, max: 5_000 }), (hostile, times) => {
+      const start = `s${hostile}${'x'.repeat(times)}`;
+      const lines = aligned(`${start}a`, `${start}b`, 48);
+      assert.ok(lines.every(({ text }) => columns(text) <= 48));
+      const mark = lines.findIndex(({ of }) => of === 'mark');
+      const column = lines[mark]?.text.indexOf('^') ?? -1;
+      const at = (line: number) => [...wide(lines[line]?.text ?? '')][column];
+      assert.deepEqual([at(mark - 2), at(mark - 1)], ['a', 'b']);
+    }),
+  );
+});
+
+test('a long beginning is cut between characters', () => {
+  const start = `s${'\u{1f980}'.repeat(200)}x`;
+  const [line] = aligned(`${start}a`, `${start}b`, 100);
+  assert.equal(line?.text, `…${'\u{1f980}'.repeat(15)}xa`);
+});
+
+/** What differs in brackets, what was cut as an ellipsis. */
+const drawn = (stretches: readonly Stretch[]) =>
+  stretches.map(({ is, text }) => (is === 'cut' ? '…' : is === 'other' ? `[${text}]` : text)).join('');
+
+const differences: readonly (readonly [expected: string, actual: string, ...drawn: [string, string]])[] = [
+  ['same', 'same', 'same', 'same'],
+  ['2023-01-02T03', '2023-02-01T03', '2023-0[1]-0[2]T03', '2023-0[2]-0[1]T03'],
+  ['"Unauthorized"', '"Un\u0430uthorized"', '"Un[a]uthorized"', '"Un[\u0430]uthorized"'],
+  ['"e":"Unauthorized"', '"e":"UNAUTHORIZED"', '"e":"U[nauthorized]"', '"e":"U[NAUTHORIZED]"'],
+  ['TOO_MANY_REQUESTS', 'TOO_MANY_REQUESTS.', 'TOO_MANY_REQUESTS[]', 'TOO_MANY_REQUESTS[.]'],
+  ['aab', 'ab', 'a[a]b', 'a[]b'],
+  ['401', '404', '40[1]', '40[4]'],
+  // They have nothing in common, so there is nothing to point at.
+  ['application/json', 'text/html; charset=utf-8', 'application/json', 'text/html; charset=utf-8'],
+  ['', 'x', '[]', '[x]'],
+  // Halves of pairs are not torn apart.
+  ['ab🦀', 'ab🦁', 'ab[🦀]', 'ab[🦁]'],
+  ['\ud83d\ude00cd', '\ud83e\ude00cd', '[\ud83d\ude00]cd', '[\ud83e\ude00]cd'],
+];
+
+for (const [expected, actual, left, right] of differences)
+  test(`the difference of ${JSON.stringify(expected)} and ${JSON.stringify(actual)}`, () => {
+    const found = difference(expected, actual);
+    assert.deepEqual([drawn(found.expected), drawn(found.actual)], [left, right]);
+  });
+
+test('nothing is added, nothing is lost, and what is called the same is the same', () => {
+  const text = fc.oneof(hostileText, fc.string({ unit: fc.constantFrom('a', 'b', '🦀', '\ud83e') }));
+  const joined = (stretches: readonly Stretch[]) => stretches.map((stretch) => stretch.text).join('');
+  const same = (stretches: readonly Stretch[]) => joined(stretches.filter(({ is }) => is === 'same'));
+  fc.assert(
+    fc.property(text, text, text, text, (before, one, other, after) => {
+      const [expected, actual] = [before + one + after, before + other + after];
+      fc.pre(Math.max(expected.length, actual.length) <= 300);
+      const found = difference(expected, actual);
+      assert.deepEqual([joined(found.expected), joined(found.actual)], [expected, actual]);
+      const others = [...found.expected, ...found.actual].filter(({ is }) => is === 'other');
+      if (others.length === 0) return;
+      assert.notEqual(expected, actual);
+      assert.equal(same(found.expected), same(found.actual));
+    }),
+  );
+});
+
+test('what is the same is cut where it is long', () => {
+  const long = 'x'.repeat(10_000_000);
+  const found = difference(`${long}a${long}`, `${long}b${long}`);
+  const near = 'x'.repeat(60);
+  assert.equal(drawn(found.expected), `…${near}[a]${near}…`);
+  assert.equal(drawn(found.actual), `…${near}[b]${near}…`);
+});

@@ -1,0 +1,218 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import * as fc from 'fast-check';
+import type { Inconclusive, Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import { anyRecord, sampleRecord } from './testing/records.ts';
+import { conclusion, nextStep, replayCommand } from './verdict.ts';
+
+function row(
+  id: string,
+  level: Level,
+  outcome: RequirementResult['outcome'],
+  reason = '?',
+): RequirementResult {
+  const subject = { id, level, clause: 'c', title: 't', cases: 1 };
+  switch (outcome) {
+    case 'passed':
+      return { ...subject, outcome };
+    case 'failed':
+      return { ...subject, outcome, aspect: 'status', expected: '1', actual: '2' };
+    case 'inconclusive':
+    case 'excluded':
+      return { ...subject, outcome, reason, words: 'w' };
+    case 'observed':
+    case 'broken':
+      return { ...subject, outcome, words: 'w' };
+  }
+}
+
+const passed = [
+  row('a/b/1', 'required', 'passed'),
+  row('a/b/2', 'recommended', 'passed'),
+  row('a/b/3', 'observed', 'observed'),
+];
+const noFixture = Array.from({ length: 8 }, (_, at) =>
+  row(`a/g/${at}`, 'required', 'inconclusive', 'no-fixture'),
+);
+
+const wordings: readonly (readonly [
+  when: string,
+  verdict: RunRecord['verdict'],
+  rows: RunRecord['requirements'],
+  expected: string,
+])[] = [
+  ['everything passed', 'conformant', passed, 'conformant: 1 of 1 required verified, 1 of 1 recommended'],
+  [
+    'rows are excluded',
+    'conformant',
+    [
+      ...passed,
+      row('a/c/1', 'required', 'excluded', 'no-state-hook'),
+      row('a/c/2', 'recommended', 'excluded', 'skipped'),
+      row('a/c/3', 'observed', 'excluded', 'skipped'),
+    ],
+    'conformant: 1 of 2 required verified, 1 of 2 recommended; not verified: a/c/1 (no-state-hook), a/c/2 (skipped, recommended); not observed: a/c/3 (skipped)',
+  ],
+  [
+    'a required row fails',
+    'nonconformant',
+    [...passed, row('a/d/1', 'required', 'failed'), row('a/d/2', 'required', 'passed')],
+    'nonconformant: 1 of 3 required failed, 2 verified, 1 of 1 recommended; failed: a/d/1',
+  ],
+  [
+    'only a recommended row fails',
+    'conformant',
+    [...passed, row('a/d/1', 'recommended', 'failed')],
+    'conformant: 1 of 1 required verified, 1 of 2 recommended; warnings: a/d/1',
+  ],
+  [
+    'a required row is inconclusive',
+    'incomplete',
+    [...passed, row('a/e/1', 'required', 'inconclusive', 'timeout')],
+    'incomplete: 1 of 2 required verified, 1 of 1 recommended; not verified: a/e/1 (timeout)',
+  ],
+  [
+    'a row is broken',
+    'incomplete',
+    [row('a/f/1', 'required', 'broken')],
+    'incomplete: 0 of 1 required verified; broken, a bug of ib-conformance and not of the target: a/f/1',
+  ],
+  [
+    'a required row was only observed',
+    'incomplete',
+    [row('a/f/1', 'required', 'observed')],
+    'incomplete: 0 of 1 required verified; not verified: a/f/1 (only observed)',
+  ],
+  ['nothing ran', 'incomplete', [], 'incomplete: nothing was checked'],
+  [
+    'many rows have one reason',
+    'incomplete',
+    [...noFixture, row('a/h/1', 'required', 'excluded', 'no-state-hook')],
+    'incomplete: 0 of 9 required verified; not verified: a/g/0 (no-fixture), a/g/1 (no-fixture), a/g/2 (no-fixture), a/g/3 (no-fixture), a/g/4 (no-fixture), 3 more (no-fixture), a/h/1 (no-state-hook)',
+  ],
+];
+
+for (const [when, verdict, requirements, expected] of wordings)
+  test(`conclusion when ${when}`, () =>
+    assert.equal(conclusion({ ...sampleRecord, verdict, requirements }).join('; '), expected));
+
+test('conclusion when the run was stopped', () => {
+  assert.equal(
+    conclusion({ ...sampleRecord, verdict: 'incomplete', requirements: passed, interrupted: true }).join(),
+    'incomplete, interrupted before its end: 1 of 1 required verified, 1 of 1 recommended',
+  );
+});
+
+const known = (id: string) => ({ ...row(id, 'required', 'failed'), baseline: 'reason' });
+
+/** Runs with a baseline. */
+const withBaseline: readonly (readonly [
+  when: string,
+  rows: RunRecord['requirements'],
+  verdict: RunRecord['verdict'],
+  wrong: string[],
+  expected: string,
+])[] = [
+  [
+    'all that failed is known',
+    [known('a/d/1'), known('a/d/2'), ...passed],
+    'conformant',
+    [],
+    'conformant but for 2 known failures: 2 of 3 required failed, 1 verified, 1 of 1 recommended; known failures: a/d/1, a/d/2',
+  ],
+  [
+    'something else failed too',
+    [known('a/d/1'), row('a/d/2', 'required', 'failed')],
+    'nonconformant',
+    [],
+    'nonconformant: 2 of 2 required failed, 0 verified; failed: a/d/2; known failures: a/d/1',
+  ],
+  [
+    'something else could not be judged',
+    [known('a/d/1'), row('a/d/2', 'required', 'inconclusive', 'timeout')],
+    'incomplete',
+    [],
+    'incomplete but for 1 known failure: 1 of 2 required failed, 0 verified; known failures: a/d/1; not verified: a/d/2 (timeout)',
+  ],
+  [
+    'the baseline is wrong',
+    [known('a/d/1')],
+    'nonconformant',
+    ['f:4: a/b/1: passes now: remove it'],
+    'nonconformant: 1 of 1 required failed, 0 verified; known failures: a/d/1; the baseline fails the run: f:4: a/b/1: passes now: remove it',
+  ],
+];
+
+for (const [when, requirements, verdict, wrong, expected] of withBaseline)
+  test(`conclusion when ${when}`, () => {
+    const baseline = { file: 'f', verdict, wrong };
+    assert.equal(conclusion({ ...sampleRecord, requirements, baseline }).join('; '), expected);
+  });
+
+test('every row is verified, observed, named or counted', () => {
+  fc.assert(
+    fc.property(anyRecord(fc.string({ unit: fc.constantFrom('a', 'b') })), (record) => {
+      const named = conclusion(record)
+        .slice(1)
+        .filter((sentence) => !sentence.startsWith('the baseline fails the run: '))
+        .flatMap((sentence) => sentence.slice(sentence.indexOf(': ') + 2).split(', '))
+        .filter((name) => name !== 'recommended)')
+        .map((name) => Number(/^(\d+) more/.exec(name)?.[1] ?? 1));
+      const silent = record.requirements.filter(
+        ({ outcome, level }) => outcome === 'passed' || (outcome === 'observed' && level === 'observed'),
+      );
+      const counted = named.reduce((sum, number) => sum + number, 0);
+      assert.equal(counted + silent.length, record.requirements.length);
+    }),
+  );
+});
+
+const rows = sampleRecord.requirements;
+const stepOf = (requirements: readonly RequirementResult[], broken = 0) =>
+  nextStep({ ...sampleRecord, counts: { ...sampleRecord.counts, broken }, requirements: [...requirements] });
+const open = (reason: string, outcome: 'inconclusive' | 'excluded' = 'inconclusive') =>
+  row('a/b/c', 'required', outcome, reason);
+
+test('the next step replays what failed, the required first', () => {
+  assert.deepEqual(stepOf(rows), {
+    command:
+      "ib-conformance verify http://127.0.0.1:4010/ --fixture f.json --only auth/user-status/missing --seed 7 --replay '3:0:1'",
+  });
+  const warning = rows.filter(({ outcome, level }) => outcome === 'failed' && level === 'recommended');
+  assert.match(JSON.stringify(stepOf(warning)), /--only valid\/service\/json-content-type/);
+});
+
+const steps: readonly (readonly [what: string, step: ReturnType<typeof stepOf>, words: RegExp])[] = [
+  ['a bug of ours comes first', stepOf(rows, 1), /report the bug/],
+  [
+    'a refused key comes before what failed for it',
+    stepOf([...rows, open('key-refused')]),
+    /first active key of the fixture/,
+  ],
+  ['time was short', stepOf([open('budget')]), /--max-duration/],
+  ['there is no state hook', stepOf([open('no-state-hook', 'excluded')]), /--state-url/],
+  ['the target is slow', stepOf([open('no-state-hook', 'excluded'), open('timeout')]), /--timeout/],
+];
+for (const [what, step, words] of steps)
+  test(`the next step: ${what}`, () => assert.match(JSON.stringify(step), words));
+
+test('where nothing is left to do, there is no next step', () => {
+  assert.equal(stepOf(rows.filter(({ outcome }) => outcome === 'passed')), undefined);
+  assert.equal(stepOf([open('skipped', 'excluded'), open('black-box', 'excluded')]), undefined);
+});
+
+test('a replay names the requirement, the seed, and the path where there is one', () => {
+  const record = { ...sampleRecord, seed: 9, rerun: 'verify' };
+  const result = open('flaky') as Inconclusive;
+  const { rerun: _, ...unknown } = record;
+  assert.equal(replayCommand(record, result), 'verify --only a/b/c --seed 9');
+  assert.equal(
+    replayCommand(record, { ...result, replay: { seed: 7, path: '3:0' } }),
+    "verify --only a/b/c --seed 7 --replay '3:0'",
+  );
+  assert.equal(
+    replayCommand(record, { ...result, id: '$(x)', replay: { seed: 7, path: "'; rm" } }),
+    `verify --only '$(x)' --seed 7 --replay ''\\''; rm'`,
+  );
+  assert.equal(replayCommand(unknown, result), undefined);
+});
