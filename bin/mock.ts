@@ -11,10 +11,9 @@ import { loadFixture } from './fixture-file.ts';
 import { magicLines } from './magic-values.ts';
 import { logLines, type LogLines } from './log-lines.ts';
 import { logs, type LogFormat } from './mock-log.ts';
-import { oneAtATime } from './one-at-a-time.ts';
 import type { CliContext } from './cli-context.ts';
 import { wholeNumber } from './values.ts';
-import { stampOf, watchFile } from './watch-file.ts';
+import { oneAtATime, stampOf, watchFile } from './watch-file.ts';
 
 /** The flags of `mock`, as they were typed. */
 export interface MockFlags {

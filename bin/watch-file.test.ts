@@ -3,7 +3,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { stampOf, watchFile } from './watch-file.ts';
+import { oneAtATime, stampOf, watchFile } from './watch-file.ts';
 
 test('what changed since the file was read is a change, and what stayed is none', async (t) => {
   const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-watch-'));
@@ -29,4 +29,22 @@ test('the stamp of a file is another one when it changes, and empty without a fi
   assert.equal(stampOf(file), before);
   writeFileSync(file, 'longer');
   assert.notEqual(stampOf(file), before);
+});
+
+test('calls while it runs cause one more run, which makes the first result out of date', async () => {
+  const ends: (() => void)[] = [];
+  const outOfDate: boolean[] = [];
+  const call = oneAtATime(async (isOutOfDate) => {
+    await new Promise<void>((resolve) => ends.push(resolve));
+    outOfDate.push(isOutOfDate());
+  });
+  const all = call();
+  await call();
+  await call();
+  assert.equal(ends.length, 1);
+  ends[0]!();
+  while (ends.length < 2) await Promise.resolve();
+  ends[1]!();
+  await all;
+  assert.deepEqual(outOfDate, [true, false]);
 });

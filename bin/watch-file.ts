@@ -45,3 +45,23 @@ export function watchFile(file: string, stamp: string, signal: AbortSignal, chan
   }
   soon();
 }
+
+/**
+ * Runs `act` on each call, but never twice at once: calls while it runs cause one more run after it.
+ *
+ * @param act never rejects; it may ask whether another run follows, so that its result is out of date
+ */
+export function oneAtATime(act: (isOutOfDate: () => boolean) => Promise<void>): () => Promise<void> {
+  let isRunning = false;
+  let isRequested = false;
+  return async () => {
+    isRequested = true;
+    if (isRunning) return;
+    isRunning = true;
+    while (isRequested) {
+      isRequested = false;
+      await act(() => isRequested);
+    }
+    isRunning = false;
+  };
+}
