@@ -9,7 +9,7 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { against } from '../suites/engine/against.ts';
 import { loadFixture } from './fixture-file.ts';
-import { fattened, json, says } from './hostile/servers.ts';
+import { fattened, json, says } from './testing/hostile-servers.ts';
 import { bundle } from './dev/package/bundle.ts';
 import { root } from './dev/paths.ts';
 
@@ -35,7 +35,7 @@ async function peakOf(name: string, port: number, flags: readonly string[]) {
   const peak = place(`${name.replace(/\W/g, '-')}.peak`);
   const argv = [
     '--import',
-    new URL('hostile/peak.mjs', import.meta.url).href,
+    new URL('testing/peak-memory.mjs', import.meta.url).href,
     place('run.mjs'),
     'verify',
     `http://127.0.0.1:${port}`,

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { catalogue, knowledge, run, virtualClock } from '../suites/index.ts';
 import { loadFixture } from './fixture-file.ts';
-import { startOtherServer, type Bend, type Draft } from './other-server.ts';
+import { startOtherServer, type Bend, type Draft } from './testing/other-server.ts';
 
 const { limits: _, ...builtIn } = await loadFixture(undefined, {});
 const limits = {

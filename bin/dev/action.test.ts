@@ -10,7 +10,7 @@ import { parse } from 'yaml';
 import { reference } from '../../mock/behaviour.ts';
 import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
-import { ended } from '../child-process.ts';
+import { ended } from '../testing/child-process.ts';
 import { builtInFixture } from '../fixture-file.ts';
 import { version } from '../version.ts';
 import { root } from './paths.ts';

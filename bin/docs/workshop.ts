@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { begun, ended } from '../child-process.ts';
+import { begun, ended } from '../testing/child-process.ts';
 
 /** The folder of somebody who follows a page: the package is installed there, and servers run where the page says that they do. */
 export interface Workshop {

@@ -22,7 +22,7 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import type { RunRecord } from '../../schemas/generated/types.ts';
-import { begun, ended } from '../child-process.ts';
+import { begun, ended } from '../testing/child-process.ts';
 import { blocksOf } from '../docs/markdown.ts';
 import { root } from '../dev/paths.ts';
 import { postgresFolder, startPostgres, type Postgres } from './postgres.ts';

@@ -8,7 +8,7 @@ import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
 import type { Fixture } from '../../../schemas/generated/types.ts';
-import { begun, ended } from '../../child-process.ts';
+import { begun, ended } from '../../testing/child-process.ts';
 import type { Kill, Share } from '../../self-test.ts';
 import { root } from '../paths.ts';
 import { suite, typedUse, use } from './consumers.ts';

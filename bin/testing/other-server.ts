@@ -1,13 +1,13 @@
 /**
- * A conforming server in another style than the mock, for tests: no shared code, 400 before 401,
- * other headers, other spacing, a limiter that slides. Its answers can be bent on their way out.
+ * A conforming server that shares no code with the mock and behaves differently where the interface allows it:
+ * 400 before 401, other headers, other spacing, a sliding rate limit. A test can change its answers.
  */
 import { once } from 'node:events';
 import { createServer, type IncomingMessage } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import type { Fixture } from '../schemas/generated/types.ts';
+import type { Fixture } from '../../schemas/generated/types.ts';
 
-/** An answer before it is sent: `what` says which rule made it. */
+/** An answer before it is sent. `what` names the rule that produced it. */
 export interface Draft {
   status: number;
   body: unknown;

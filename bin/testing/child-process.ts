@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
-/** For tests: how a process ended, and all that it said. */
+/** Waits for the end of a process: its exit code or signal, and its output. */
 export async function ended(child: ChildProcess) {
   const [printed, complaint, [code, signal]] = await Promise.all([
     text(child.stdout!),
@@ -14,9 +14,9 @@ export async function ended(child: ChildProcess) {
 }
 
 /**
- * For tests: the first line that a process prints, with what it will have complained of in the end.
+ * Waits for the first line that a process prints. `complaint` is its whole standard error, when it has ended.
  *
- * @throws Error with that where it ends before
+ * @throws Error with that if the process ends before
  */
 export async function begun(child: ChildProcess) {
   const complaint = text(child.stderr!);

@@ -1,11 +1,11 @@
-// For tests: loaded before a process's own work, writes down at its end how much memory it had at most.
+// Preloaded with --import: when the process ends, writes its peak memory (bytes) to PEAK_FILE.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 process.on('exit', () => {
   writeFileSync(process.env.PEAK_FILE, String(peakBytes()));
 });
 
-/** What the system says of a child may be of its parent, from whom it was split off: Linux tells its own apart. */
+/** `maxRSS` of a child includes its parent's memory at the fork. On Linux, VmHWM does not. */
 function peakBytes() {
   if (process.platform !== 'linux') return process.resourceUsage().maxRSS * 1024;
   const [, kilobytes] = /^VmHWM:\s+(\d+) kB$/m.exec(readFileSync('/proc/self/status', 'utf8'));

@@ -1,14 +1,19 @@
 import { createServer, type Server } from 'node:net';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { always, dripping, endlessly, head, json, says } from './servers.ts';
+import { always, dripping, endlessly, head, json, says } from './hostile-servers.ts';
 
-/** What a target does, and how the run has to end: the exit code, and the cause in a line. */
-export type Row = readonly [serve: () => Server, code: number, cause: RegExp, ...flags: readonly string[]];
+/** What a target does, the exit code of the run, the cause that one line of its output names, and flags of the run. */
+export type HostileTarget = readonly [
+  serve: () => Server,
+  code: number,
+  cause: RegExp,
+  ...flags: readonly string[],
+];
 
-/** What a terminal would act on: escape sequences, their one-byte form, a text that turns round. */
+/** What a terminal would interpret: escape sequences, their one-byte form, a change of direction. */
 const ESCAPE = '\u001b]0;owned\u0007\u001b[2J\u009b31m\u202e\u2028\r\u0008\u0000';
 
-/** A heavy answer is worth a suite, not a whole run. */
+/** Heavy answers are sent to one suite only. */
 const brief = ['--suite', 'valid'];
 
 const TOO_LONG = /the body is longer than 16384 bytes/;
@@ -16,42 +21,23 @@ const chunked = head('200 OK', json, 'Transfer-Encoding: chunked');
 const brotli = (bytes: Buffer) =>
   brotliCompressSync(bytes, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
 
-/** Targets that never come to an end. */
-export const silent: Readonly<Record<string, Row>> = {
-  'accepts and says nothing': [
-    () => createServer(() => undefined),
-    3,
-    /accepts connections but does not answer: no whole answer within 300 ms/,
-  ],
-  'hangs in the status line': [() => always((socket) => socket.write('HTTP/1.1 2')), 3, /does not answer/],
-  'hangs in its headers': [
-    () => always((socket) => socket.write('HTTP/1.1 200 OK\r\nA: b')),
-    3,
-    /does not answer/,
-  ],
-  'hangs behind its head': [
-    () => always((socket) => socket.write(head('200 OK', json, 'Content-Length: 99'))),
-    3,
-    /does not answer/,
-  ],
-  'hangs in a body': [
-    () => always((socket) => socket.write(`${head('200 OK', json, 'Content-Length: 99')}{"is_`)),
-    3,
-    /does not answer/,
-  ],
-  'hangs in a chunk': [() => always((socket) => socket.write(`${chunked}99\r\n{"is_`)), 3, /does not answer/],
-  'drips its status line': [() => dripping('', 'HTTP/1.1 200 OK'), 3, /does not answer/],
-  'drips its headers': [() => dripping('HTTP/1.1 200 OK\r\nX: ', 'y'), 3, /does not answer/],
-  'drips a body': [
-    () => dripping(head('200 OK', json, 'Content-Length: 9999999'), ' '),
-    3,
-    /does not answer/,
-  ],
-  'says 102 for ever': [() => endlessly('', 'HTTP/1.1 102 Processing\r\n\r\n'), 3, /does not answer/],
+/** Targets that never complete an answer. */
+export const silent: Readonly<Record<string, () => Server>> = {
+  'accepts and says nothing': () => createServer(() => undefined),
+  'hangs in the status line': () => always((socket) => socket.write('HTTP/1.1 2')),
+  'hangs in its headers': () => always((socket) => socket.write('HTTP/1.1 200 OK\r\nA: b')),
+  'hangs behind its head': () => always((socket) => socket.write(head('200 OK', json, 'Content-Length: 99'))),
+  'hangs in a body': () =>
+    always((socket) => socket.write(`${head('200 OK', json, 'Content-Length: 99')}{"is_`)),
+  'hangs in a chunk': () => always((socket) => socket.write(`${chunked}99\r\n{"is_`)),
+  'drips its status line': () => dripping('', 'HTTP/1.1 200 OK'),
+  'drips its headers': () => dripping('HTTP/1.1 200 OK\r\nX: ', 'y'),
+  'drips a body': () => dripping(head('200 OK', json, 'Content-Length: 9999999'), ' '),
+  'says 102 for ever': () => endlessly('', 'HTTP/1.1 102 Processing\r\n\r\n'),
 };
 
-/** Targets that break off, and what speaks no HTTP. */
-const broken: Readonly<Record<string, Row>> = {
+/** Targets that close the connection, or speak something else than HTTP. */
+const broken: Readonly<Record<string, HostileTarget>> = {
   resets: [() => always((socket) => socket.resetAndDestroy()), 4, /connection was (?:reset|closed)/],
   'closes at once': [() => createServer((socket) => socket.end()), 4, /connection was (?:reset|closed)/],
   'closes in its headers': [
@@ -116,8 +102,8 @@ const broken: Readonly<Record<string, Row>> = {
   ],
 };
 
-/** Targets that are plainly something else. */
-const others: Readonly<Record<string, Row>> = {
+/** Targets that are another service. */
+const others: Readonly<Record<string, HostileTarget>> = {
   'redirects for ever': [
     () => says('302 Found', '', 'Location: /'),
     4,
@@ -155,8 +141,8 @@ const others: Readonly<Record<string, Row>> = {
   ],
 };
 
-/** Targets whose bodies are too much. */
-const large: Readonly<Record<string, Row>> = {
+/** Targets whose bodies are too large. */
+const large: Readonly<Record<string, HostileTarget>> = {
   'never ends a body': [() => endlessly(chunked, `400\r\n${'x'.repeat(1024)}\r\n`), 1, TOO_LONG, ...brief],
   'never ends a body in pieces of a byte': [
     () => endlessly(chunked, '1\r\nx\r\n'.repeat(1000)),
@@ -200,7 +186,7 @@ const large: Readonly<Record<string, Row>> = {
 };
 
 /** Targets whose answers are strange. */
-const strange: Readonly<Record<string, Row>> = {
+const strange: Readonly<Record<string, HostileTarget>> = {
   'answers with infinity': [
     () => says('200 OK', '{"status":"EXECUTED","amountInUsd":1e400,"executedAt":1e400}', json),
     1,
@@ -256,5 +242,5 @@ const strange: Readonly<Record<string, Row>> = {
   ],
 };
 
-/** Targets that end what they do, or are cut off by other bounds than time. */
+/** Targets that end a run by something else than a timeout. */
 export const loud = { ...broken, ...others, ...large, ...strange };

@@ -4,11 +4,11 @@ import { createMock } from '../../mock/index.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { answerWith } from '../front.ts';
 
-/** Does the same at every request, whatever it asks for. */
+/** Writes the same for every request. */
 export const always = (write: (socket: Socket) => void) =>
   createServer((socket) => socket.on('data', () => write(socket)));
 
-/** A head, whatever characters are in it. */
+/** The head of a response, with any characters. */
 export const head = (status: string, ...fields: readonly string[]) =>
   [`HTTP/1.1 ${status}`, ...fields, '', ''].join('\r\n');
 
@@ -21,7 +21,7 @@ export function says(status: string, body: string | Uint8Array, ...fields: reado
   return always((socket) => socket.write(bytes));
 }
 
-/** Writes on for as long as anybody reads. */
+/** Writes as long as the client reads. */
 export const endlessly = (start: string, more: string) =>
   always((socket) => {
     socket.write(start);
@@ -32,7 +32,7 @@ export const endlessly = (start: string, more: string) =>
     go();
   });
 
-/** Writes the start, and then a byte of the rest now and then, over and over. */
+/** Writes the start, and then the rest over and over, one byte every 40 ms. */
 export const dripping = (start: string, rest: string) =>
   createServer((socket) => {
     socket.once('data', () => {
@@ -43,7 +43,7 @@ export const dripping = (start: string, rest: string) =>
     });
   });
 
-/** A mock whose front fails: `meets` sees how many requests there were, and may do something else. */
+/** A mock that fails now and then: `meets` gets the number of the request, and returns whether it dealt with it. */
 export function faltering(fixture: Fixture, meets: (nth: number, socket: Socket) => boolean): Server {
   const mock = createMock({ fixture });
   let requests = 0;
@@ -54,7 +54,7 @@ export function faltering(fixture: Fixture, meets: (nth: number, socket: Socket)
   });
 }
 
-/** A mock whose answers are right, with so many spaces behind each body. */
+/** A mock whose answers are right, with spaces behind each body. */
 export function fattened(fixture: Fixture, spaces: number): Server {
   const mock = createMock({ fixture });
   const handle = async (asked: Request) => {
