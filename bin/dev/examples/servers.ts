@@ -49,14 +49,14 @@ export const exampleServers: readonly ExampleServer[] = [
   {
     heading: 'Python',
     file: 'examples/python/server.py',
-    checksLimiter: 'python3 -B bin/examples/limiter_check.py examples/python',
+    checksLimiter: 'python3 -B bin/dev/examples/limiter_check.py examples/python',
     breaks: [...breaks('%s'), looseLimiter],
   },
   {
     heading: 'Java',
     file: 'examples/java/Server.java',
     checksLimiter:
-      'javac -d classes examples/java/Server.java bin/examples/LimiterCheck.java && java -cp classes LimiterCheck',
+      'javac -d classes examples/java/Server.java bin/dev/examples/LimiterCheck.java && java -cp classes LimiterCheck',
     breaks: breaks('?'),
   },
 ];

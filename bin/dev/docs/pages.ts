@@ -22,7 +22,7 @@ export interface Page {
 
 const ci = elsewhere('bin/dev/action.test.ts', 'docs/ci.md');
 const image = elsewhere('bin/dev/container.test.ts', 'docs/container.md');
-const examples = elsewhere('bin/examples/check.ts', 'docs/provide-data.md');
+const examples = elsewhere('bin/dev/examples/check.ts', 'docs/provide-data.md');
 
 /** The server at this port, in every page, swaps day and month. */
 const found = 'npx ib-conformance verify http://127.0.0.1:4998';

@@ -1,16 +1,16 @@
 import { fromMarkdown } from 'mdast-util-from-markdown';
 
-/** A fenced block of a page. */
+/** A fenced code block of a page. */
 export interface Block {
-  /** The heading above it, without its hashes; the empty text where there is none. */
+  /** The heading above it without its hashes, or an empty text. */
   readonly heading: string;
-  /** What stands behind the fence, such as `sh`; the empty text where nothing does. */
+  /** The language after the fence, such as `sh`, or an empty text. */
   readonly language: string;
-  /** What it holds, with a line feed at its end. */
+  /** Ends with a line feed. */
   readonly text: string;
 }
 
-/** The fenced blocks of a page, in their order, those in lists and quotes too. */
+/** The fenced code blocks of a page in their order, including those in lists and quotes. */
 export function blocksOf(markdown: string): readonly Block[] {
   const blocks: Block[] = [];
   let heading = '';
@@ -26,7 +26,7 @@ export function headingsOf(markdown: string): readonly string[] {
   return nodesOf(markdown).flatMap((node) => (node.type === 'heading' ? [headingOf(markdown, node)] : []));
 }
 
-/** Where the links of a page lead, those in its prose, lists and tables. */
+/** The targets of a page's links. */
 export function linksOf(markdown: string): readonly string[] {
   return nodesOf(markdown).flatMap((node) => (node.type === 'link' ? [node.url] : []));
 }
@@ -44,3 +44,12 @@ function nodesOf(markdown: string): readonly Node[] {
 
 const headingOf = (markdown: string, { position }: Node) =>
   markdown.slice(position?.start.offset, position?.end.offset).replace(/^#+ /, '');
+
+/** The anchor that GitHub makes of a heading. */
+export function slugOf(heading: string): string {
+  return heading
+    .replace(/\[([^\]]*)\]\([^)]*\)/g, '$1')
+    .toLowerCase()
+    .replace(/[^\p{L}\p{N}\p{M}\s_-]/gu, '')
+    .replace(/ /g, '-');
+}

@@ -21,10 +21,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
-import type { RunRecord } from '../../schemas/generated/types.ts';
-import { begun, ended } from '../testing/child-process.ts';
+import type { RunRecord } from '../../../schemas/generated/types.ts';
+import { begun, ended } from '../../testing/child-process.ts';
 import { blocksOf } from '../docs/markdown.ts';
-import { root } from '../dev/paths.ts';
+import { root } from '../paths.ts';
+import { skipWithout } from '../skip-without.ts';
 import { postgresFolder, startPostgres, type Postgres } from './postgres.ts';
 import { exampleServers } from './servers.ts';
 
@@ -58,14 +59,8 @@ test('the check runs every command of the guide', () => {
   );
 });
 
-if (missing.length > 0) {
-  process.stderr.write(
-    `\n!!! NOT CHECKED: the examples and the guide on data, for this machine lacks ${missing.join(', ')}\n\n`,
-  );
-  test('the examples', { skip: `there is no ${missing.join(', ')}` });
-} else {
-  describe('the guide on data', () => checkExamples(programs!, python!));
-}
+if (missing.length > 0) test('the examples', (t) => skipWithout(t, missing.join(', ')));
+else describe('the guide on data', () => checkExamples(programs!, python!));
 
 function checkExamples(postgresPrograms: string, pythonProgram: string) {
   // PostgreSQL's user has to get in.
@@ -141,7 +136,7 @@ function checkExamples(postgresPrograms: string, pythonProgram: string) {
     }).stdout.trim();
     mkdirSync(join(folder, 'path'));
     symlinkSync(found, join(folder, 'path/python3'));
-    for (const name of ['examples', 'bin/examples'])
+    for (const name of ['examples', 'bin/dev/examples'])
       cpSync(join(root, name), join(folder, name), { recursive: true });
     postgres = await startPostgres(postgresPrograms, join(folder, 'postgres'));
     const path = [join(folder, 'path'), process.env['PATH'], postgresPrograms].join(':');

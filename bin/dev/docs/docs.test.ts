@@ -2,16 +2,15 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
-import { decisions } from '../../mock/decisions.ts';
-import { reports, transcripts } from '../../reports/index.ts';
-import { remedies } from '../../reports/verdict.ts';
-import type { Fixture } from '../../schemas/generated/types.ts';
-import { exitCodes } from '../exit-codes.ts';
-import { tablesOf } from '../fixture/export.ts';
-import { builtInFixture } from '../fixture-file.ts';
-import { root } from '../dev/paths.ts';
-import { blocksOf, headingsOf, linksOf } from './markdown.ts';
-import { slugOf } from './slug.ts';
+import { decisions } from '../../../mock/decisions.ts';
+import { reports, transcripts } from '../../../reports/index.ts';
+import { remedies } from '../../../reports/verdict.ts';
+import type { Fixture } from '../../../schemas/generated/types.ts';
+import { exitCodes } from '../../exit-codes.ts';
+import { tablesOf } from '../../fixture/export.ts';
+import { builtInFixture } from '../../fixture-file.ts';
+import { root } from '../paths.ts';
+import { blocksOf, headingsOf, linksOf, slugOf } from './markdown.ts';
 import { pages } from './pages.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -125,4 +124,22 @@ test('CONTRIBUTING gives the reason of every dependency, and of nothing else', (
     named.filter((name) => !/^-+$/.test(name)).toSorted(),
     Object.keys(devDependencies!).toSorted(),
   );
+});
+
+test('blocks have the heading above them, and links are those outside of code', () => {
+  const page =
+    '```sh\nfirst\n```\n\n# A `b`\n\n```sh\n# a comment\n\nthird\n```\n\n- a [list](a.md#b)\n\n  ~~~\n  [plain](c.md)\n  ~~~\n';
+  assert.deepEqual(blocksOf(page), [
+    { heading: '', language: 'sh', text: 'first\n' },
+    { heading: 'A `b`', language: 'sh', text: '# a comment\n\nthird\n' },
+    { heading: 'A `b`', language: '', text: '[plain](c.md)\n' },
+  ]);
+  assert.deepEqual(headingsOf(page), ['A `b`']);
+  assert.deepEqual(linksOf(page), ['a.md#b']);
+});
+
+test('anchors are those of GitHub', () => {
+  assert.equal(slugOf('valid/user-status/date-joined'), 'validuser-statusdate-joined');
+  assert.equal(slugOf('1. Say what is true of your server'), '1-say-what-is-true-of-your-server');
+  assert.equal(slugOf('[valid](requirements/valid.md)'), 'valid');
 });

@@ -1,0 +1,108 @@
+import assert from 'node:assert/strict';
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { cpSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { pathToFileURL } from 'node:url';
+import { reference } from '../../../mock/behaviour.ts';
+import { faults } from '../../../mock/faults.ts';
+import { startMock } from '../../../mock/server.ts';
+import { expandKeys } from '../../../schemas/fixture-keys.ts';
+import type { Fixture } from '../../../schemas/generated/types.ts';
+import { begun, ended } from '../../testing/child-process.ts';
+import { builtInFixture } from '../../fixture-file.ts';
+import { root } from '../paths.ts';
+
+/** A reader of a page, in a folder where the package is installed, with the servers that the page speaks of. */
+export type Reader = Awaited<ReturnType<typeof startReader>>;
+
+/**
+ * @param nodeModules where the package is installed
+ * @param fixtureText the fixture of the server under test; without one, the built-in fixture
+ */
+export async function startReader(nodeModules: string, fixtureText?: string) {
+  const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-docs-'));
+  const write = (file: string, content: string, mode = 0o644) =>
+    writeFileSync(join(folder, file), content, { mode });
+  const env = {
+    ...process.env,
+    // npx itself takes half a second; it would find the same programs.
+    PATH: [folder, join(nodeModules, '.bin'), process.env['PATH']].join(':'),
+    GITHUB_ACTIONS: '',
+    NODE_TEST_CONTEXT: undefined,
+    TSX: pathToFileURL(join(root, 'node_modules/tsx/dist/loader.mjs')).href,
+    IB_API_KEY: 'northwind-key',
+    IB_REVOKED_KEY: 'northwind-revoked-key',
+  };
+  const text = fixtureText ?? readFileSync(builtInFixture, 'utf8');
+  symlinkSync(nodeModules, join(folder, 'node_modules'));
+  cpSync(join(root, 'schemas'), join(folder, 'schemas'), { recursive: true });
+  write('package.json', '{ "private": true, "type": "module" }\n');
+  write('npx', '#!/bin/sh\nexec "$@"\n', 0o755);
+  write('fixture.json', text);
+
+  const { fixture } = expandKeys(JSON.parse(text) as Fixture, env);
+  const swapped = faults['date-day-and-month-swapped']!.change(reference);
+  const mocks = await Promise.all([
+    startMock({ fixture, basePath: '/gateway' }),
+    startMock(),
+    startMock({ fixture, behaviour: swapped }),
+  ]);
+  const [server, mock, faulty] = mocks;
+  /** Text of the pages, and what it stands for here. */
+  const places = new Map([
+    ['http://localhost:8080/gateway', server.url],
+    ['http://localhost:8080', server.url],
+    ['http://localhost:8090', `${server.adminUrl}/state`],
+    ['http://127.0.0.1:4010', mock.url],
+    ['http://127.0.0.1:4998', faulty.url],
+    // A thousand shows what a million shows; some requirements show what all show.
+    ['1000000', '1000'],
+    ['conformance({', "conformance({ suite: ['valid'], cases: 2,"],
+  ]);
+  const placed = (line: string) => [...places].reduce((all, [from, to]) => all.replaceAll(from, to), line);
+  const children: ChildProcess[] = [];
+  const start = (line: string) =>
+    spawn('bash', ['-euo', 'pipefail', '-c', line], {
+      cwd: folder,
+      env,
+      stdio: ['ignore', 'pipe', 'pipe'],
+      // A group of its own, so that what bash starts ends with it.
+      detached: true,
+    });
+  let last = '';
+
+  return {
+    /** A text with the URLs of the servers that run here. */
+    placed,
+    write,
+    /** What the last command printed. */
+    last: () => last,
+    has: (needs: string) =>
+      spawnSync('bash', ['-c', needs], { cwd: folder, env, stdio: 'ignore' }).status === 0,
+    /** Runs a command line, and checks its exit code. */
+    async run(line: string, expectedCode = 0) {
+      const { code, printed, complaint } = await ended(start(placed(line)));
+      assert.equal(code, expectedCode, `${line}\n${printed}${complaint}`);
+      last = printed;
+    },
+    /** Starts a mock on a free port instead of the page's, and keeps it until the end. */
+    async serve(line: string) {
+      const free = /--port/.test(line) ? line.replace(/--port \d+/, '--port 0') : `${line.trim()} --port 0`;
+      const child = start(free);
+      children.push(child);
+      places.set('http://127.0.0.1:4010', (await begun(child)).line.replace('listening on ', ''));
+    },
+    async end() {
+      for (const child of children) {
+        if (child.exitCode !== null || child.signalCode !== null) continue;
+        const exited = once(child, 'exit');
+        process.kill(-child.pid!, 'SIGTERM');
+        await exited;
+      }
+      await Promise.all(mocks.map((one) => one.close({ force: true })));
+      rmSync(folder, { recursive: true });
+    },
+  };
+}
