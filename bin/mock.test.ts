@@ -118,9 +118,9 @@ describe('wrong flags', () => {
     ['--chaos 500:0.1 --chaos 500', /chaos 500: is given twice/],
     ['--chaos-seed x', /--chaos-seed x: needs a whole number/],
     ['--delay 1s', /--delay 1s: needs a whole number from 0 to 600000/],
-    ['--scorecard junti', /--scorecard junti: there is no format junti; did you mean junit\?/],
-    ['--scorecard junit=', /--scorecard junit=: the file name is missing/],
-    ['--scorecard text --scorecard junit', /--scorecard: two reports would be written to standard output/],
+    ['--scorecard jsno', /--scorecard jsno: there is no format jsno; did you mean json\?/],
+    ['--scorecard json=', /--scorecard json=: the file name is missing/],
+    ['--scorecard text --scorecard json', /--scorecard: two reports would be written to standard output/],
     ['--scorecard text=no/where.txt', /no\/where\.txt: the report cannot be written: its folder does not/],
     ['--fault a --fault b', /--fault was given more than once/],
   ] as const)
@@ -206,7 +206,7 @@ describe('--scorecard', () => {
   const limited = 'fabrikam-always-limited-key~a';
 
   test('grades all worlds when the mock ends: into files, and onto standard output', async (t) => {
-    const files = ['text', 'junit', 'json'].map((format) => `${format}=${join(folder, `card.${format}`)}`);
+    const files = ['text', 'json'].map((format) => `${format}=${join(folder, `card.${format}`)}`);
     const flags = [...files, 'text'].flatMap((value) => ['--scorecard', value]);
     const mock = await run(t, ...flags, '--log', 'silent');
     await mock.ask(userPath, limited);
@@ -216,7 +216,6 @@ describe('--scorecard', () => {
     assert.equal(await mock.end(), 0);
     assert.match(mock.printed(), /^kept {6}Honoured Retry-After/m);
     assert.match(read('card.text'), /^BROKEN {4}Kept the key out of the URL/m);
-    assert.match(read('card.junit'), /<testsuite name="scorecard" tests="7" failures="1"/);
     assert.equal((JSON.parse(read('card.json')) as { rules: unknown[] }).rules.length, 7);
     assert.deepEqual(
       readdirSync(folder).filter((name) => name.endsWith('.part')),
@@ -226,8 +225,8 @@ describe('--scorecard', () => {
   test('leaves nothing behind where the mock cannot start', async (t) => {
     const { url } = await run(t, '--log', 'silent');
     const { port } = new URL(url);
-    const file = join(folder, 'never.xml');
-    const taken = commandLine(['mock', '--port', port, '--scorecard', `junit=${file}`], {
+    const file = join(folder, 'never.json');
+    const taken = commandLine(['mock', '--port', port, '--scorecard', `json=${file}`], {
       env: {},
       signal: new AbortController().signal,
       print: assert.fail,
@@ -409,12 +408,12 @@ describe('as a process', () => {
 
   test('a scorecard that cannot be written is told, with exit code 2', async (t) => {
     const gone = mkdtempSync(join(folder, 'gone-'));
-    const flags = ['--scorecard', `junit=${join(gone, 'card.xml')}`];
+    const flags = ['--scorecard', `json=${join(gone, 'card.json')}`];
     const child = await startWith(t, flags, process.execPath, cli);
     rmSync(gone, { recursive: true });
     const said = allOf(child.stderr!);
     assert.equal(await ends(child, () => child.kill('SIGTERM')), 2);
-    assert.match(await said, /card\.xml: the report cannot be written: its folder does not exist/);
+    assert.match(await said, /card\.json: the report cannot be written: its folder does not exist/);
   });
 
   const canUnshare = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;

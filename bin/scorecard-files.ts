@@ -1,5 +1,4 @@
-import type { Scorecard } from '../mock/scorecard.ts';
-import { scorecardFormats } from '../mock/scorecard/formats.ts';
+import { scorecardFormats, type Scorecard } from '../mock/scorecard.ts';
 import type { CliContext } from './cli-context.ts';
 import { parseReports, prepareReports } from './report-files.ts';
 

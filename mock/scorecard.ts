@@ -1,21 +1,27 @@
-import { backOff } from './scorecard/back-off.ts';
-import { authorization, getOnly, keyOutOfUrl } from './scorecard/each-request.ts';
-import type { Entry } from './scorecard/entries.ts';
-import { polling } from './scorecard/polling.ts';
-import { refusedKey } from './scorecard/refused-key.ts';
-import { retryAfter } from './scorecard/retry-after.ts';
-import type { Rule } from './scorecard/rule.ts';
+import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { decodeText } from './behaviour.ts';
+import type { JournalEntry as Entry } from './journal.ts';
+import { readQuery, splitTarget } from './handler.ts';
 
-/** What a good client does, in the order of the report. */
-const rules: readonly Rule[] = [
-  retryAfter,
-  backOff,
-  polling,
-  refusedKey,
-  keyOutOfUrl,
-  authorization,
-  getOnly,
-];
+/** What entries show of a rule: how often it applied, and the entries that break it. */
+interface Evidence {
+  readonly times: number;
+  readonly broken: readonly Entry[];
+}
+
+/** Something that a good client does. */
+interface Rule {
+  readonly id: string;
+  /** What a client that keeps the rule did. */
+  readonly title: string;
+  /** Where the interface asks for it. */
+  readonly clause: string;
+  /** What to do if it is broken. */
+  readonly advice: string;
+  /** What has to happen before it can be judged. */
+  readonly needs: string;
+  readonly judge: (entries: readonly Entry[], graceMs: number) => Evidence;
+}
 
 /** How a client did by one rule. */
 export type Outcome =
@@ -30,23 +36,263 @@ export interface Grade {
 
 export type Scorecard = readonly Grade[];
 
-/** Time in ms in which requests of a client near by that were on their way together arrive. */
+/** Requests that a client close to the mock sends at once arrive within so many ms. */
 export const GRACE = 250;
+/** A wait may be too short by so many ms, because clocks are coarse. */
+const COARSE_MS = 100;
+/** Other requests that may follow a 429: parallel workers that have not met a 429 of their own. */
+const MAX_WORKERS = 32;
+/** A gap of so many ms may be the longest that a client allows itself. */
+const LONG_MS = 30_000;
+/** So many even gaps are no accident of a random back-off. */
+const MIN_EVEN_GAPS = 5;
+/** Lookups of a deposit that may be answered 200 again: somebody else may want to know as well. */
+const MAX_EXTRA_LOOKS = 2;
+/** Requests that may follow the first 401: retries, and tests that expect it. */
+const MAX_REFUSED = 10;
+
+/** Time in ms between two entries by a clock that nobody sets, where the journal has it. */
+const elapsed = (from: Entry, to: Entry) =>
+  from.elapsedMs === undefined || to.elapsedMs === undefined
+    ? to.at - from.at
+    : to.elapsedMs - from.elapsedMs;
+
+/** Whether a request came too late to have been in flight when an answer arrived. */
+const clearlyAfter = (entry: Entry, answer: Entry, graceMs: number) => elapsed(answer, entry) > graceMs;
+
+/** Time in ms that a client waited. The mock's clock may have been moved: the longer time counts. */
+const waited = (from: Entry, to: Entry) => Math.max(to.at - from.at, elapsed(from, to));
+
+/** Whether the client got the answer whole and in time. Any chaos but a status spoils it. */
+const arrived = ({ chaos }: Entry) => chaos === undefined || /^\d{3}$/.test(chaos);
+
+/** The endpoint to which the path leads, whatever the method. */
+function endpointOf({ endpoint, target }: Entry): Endpoint | undefined {
+  const { path } = splitTarget(target);
+  const names = Object.keys(endpoints) as Endpoint[];
+  return endpoint ?? names.find((name) => path.endsWith(endpoints[name].path));
+}
+
+/** Who asked; undefined if the request had no credential. */
+const callerOf = ({ credentialDigest, key }: Entry) => credentialDigest ?? key;
+
+/** The reference_id of a deposit check, in lower case. */
+function depositOf(entry: Entry): string | undefined {
+  if (endpointOf(entry) !== 'deposit-check') return undefined;
+  const parameters = readQuery(splitTarget(entry.target).query, decodeText);
+  return parameters.find(([name]) => name === endpoints['deposit-check'].parameter)?.[1].toLowerCase();
+}
+
+const sameEndpoint = (entry: Entry) => [callerOf(entry), endpointOf(entry)];
+const sameRequest = (entry: Entry) => [...sameEndpoint(entry), entry.method, entry.target];
 
 /**
- * Grades a client by what the mock saw of it. A client is broken only by what nothing else explains.
- * Let pass are:
+ * Groups entries of one world by `partsOf`, in their order. Entries with an undefined part, and answers
+ * that were asked for by Prefer, are left out. A new group begins when the clock of the world goes back:
+ * what was promised before is void.
+ */
+function grouped(
+  entries: readonly Entry[],
+  partsOf: (entry: Entry) => readonly (string | undefined)[],
+): readonly (readonly Entry[])[] {
+  const groups = new Map<string, Entry[]>();
+  const clocks = new Map<string, { readonly at: number; readonly turn: number }>();
+  for (const entry of entries.toSorted((one, other) => one.id - other.id)) {
+    const { at = entry.at, turn = 0 } = clocks.get(entry.world) ?? {};
+    const now = { at: entry.at, turn: entry.at < at ? turn + 1 : turn };
+    clocks.set(entry.world, now);
+    const parts = partsOf(entry);
+    if (parts.includes(undefined) || entry.preferred !== undefined) continue;
+    const name = JSON.stringify([entry.world, now.turn, ...parts]);
+    const group = groups.get(name);
+    if (group === undefined) groups.set(name, [entry]);
+    else group.push(entry);
+  }
+  return [...groups.values()];
+}
+
+/** The runs of entries between those at which a run ends. */
+function runsBetween(entries: readonly Entry[], ends: (entry: Entry) => boolean): readonly Entry[][] {
+  const runs: Entry[][] = [[]];
+  for (const entry of entries)
+    if (ends(entry)) runs.push([]);
+    else runs.at(-1)!.push(entry);
+  return runs;
+}
+
+/** Judges runs by what comes clearly after their first entry: more than `allowed` break the rule. */
+function judgeRuns(runs: readonly (readonly Entry[])[], allowed: number, graceMs: number): Evidence {
+  const broken = runs.flatMap(([first, ...others]) => {
+    const after = others.filter((entry) => clearlyAfter(entry, first!, graceMs));
+    return after.length > allowed ? after : [];
+  });
+  return { times: runs.filter(([first]) => first !== undefined).length, broken };
+}
+
+const limited = (entry: Entry) =>
+  entry.status === 429 && entry.retryAfterSeconds !== undefined && arrived(entry);
+
+/** Whether the time that a 429 gave is over when an entry comes. */
+const isOver = (answer: Entry, entry: Entry) =>
+  waited(answer, entry) >= (answer.retryAfterSeconds ?? 0) * 1000 - COARSE_MS;
+
+/** The same request again, before the time that a 429 gave. */
+function earlyRetries(entries: readonly Entry[], graceMs: number): readonly Entry[] {
+  // Another answer than 429 shows that the limit was lifted. That is not so for a 429 by chaos.
+  const inForce = (answer: Entry, entry: Entry) => entry.status === 429 || answer.chaos !== undefined;
+  const held: Entry[] = [];
+  return entries.filter((entry) => {
+    while (held[0] !== undefined && isOver(held[0], entry)) held.shift();
+    const isEarly = held.some(
+      (answer) => inForce(answer, entry) && clearlyAfter(entry, answer, graceMs) && !isOver(answer, entry),
+    );
+    if (limited(entry)) held.push(entry);
+    return isEarly;
+  });
+}
+
+/** More refused requests behind a 429 than workers explain. */
+function pressingOn(entries: readonly Entry[], graceMs: number): readonly Entry[] {
+  let first: Entry | undefined;
+  const runs: Entry[][] = [];
+  for (const entry of entries.filter(limited)) {
+    if (first === undefined || isOver(first, entry)) {
+      first = entry;
+      runs.push([]);
+    }
+    runs.at(-1)!.push(entry);
+  }
+  return judgeRuns(runs, MAX_WORKERS, graceMs).broken;
+}
+
+/** Judges the gaps between tries that were refused with 429 one after another. */
+function judgeTries(run: readonly Entry[], graceMs: number): Evidence {
+  const tries: Entry[] = [];
+  for (const entry of run)
+    if (tries.length === 0 || clearlyAfter(entry, tries.at(-1)!, graceMs)) tries.push(entry);
+  const gaps = tries.slice(1).map((entry, index) => {
+    const before = tries[index]!;
+    const askedMs = (before.retryAfterSeconds ?? Infinity) * 1000;
+    const ms = waited(before, entry);
+    return { ms, isPatient: ms >= Math.min(askedMs - COARSE_MS, LONG_MS) };
+  });
+  const lengths = gaps.map(({ ms }) => ms);
+  const grew = Math.max(...lengths) >= 2 * Math.min(...lengths);
+  if (gaps.length >= 2 && (grew || gaps.some(({ isPatient }) => isPatient))) return { times: 1, broken: [] };
+  return gaps.length < MIN_EVEN_GAPS ? { times: 0, broken: [] } : { times: 1, broken: tries };
+}
+
+/** What a good client does, in the order of the report. */
+const rules: readonly Rule[] = [
+  {
+    id: 'retry-after',
+    title: 'Honoured Retry-After',
+    clause: 'Errors, 429',
+    advice:
+      'after a 429, send nothing with that key to that endpoint for as many seconds as Retry-After says',
+    needs: 'a 429 with Retry-After',
+    judge: (entries, graceMs) => {
+      const onEndpoint = grouped(entries, sameEndpoint);
+      const broken = new Set([
+        ...grouped(entries, sameRequest).flatMap((group) => earlyRetries(group, graceMs)),
+        ...onEndpoint.flatMap((group) => pressingOn(group, graceMs)),
+      ]);
+      return {
+        times: onEndpoint.flat().filter(limited).length,
+        broken: entries.filter((entry) => broken.has(entry)),
+      };
+    },
+  },
+  {
+    id: 'back-off',
+    title: 'Backed off where 429 came again and again',
+    clause: 'Errors, 429',
+    advice: 'double the wait with each 429 for the same request, or wait as long as Retry-After says',
+    needs: 'the same request refused with 429 three times in a row, or six times at even gaps',
+    judge: (entries, graceMs) => {
+      const all = grouped(entries, sameRequest)
+        .flatMap((group) => runsBetween(group, ({ status }) => status !== 429))
+        .filter((run) => run.every(arrived))
+        .map((run) => judgeTries(run, graceMs));
+      return {
+        times: all.filter(({ times }) => times > 0).length,
+        broken: all.flatMap(({ broken }) => broken),
+      };
+    },
+  },
+  {
+    id: 'polling',
+    title: 'Stopped polling a deposit once it was EXECUTED',
+    clause: 'States and transitions',
+    advice: 'stop at the first 200 and keep its result: an EXECUTED deposit stays EXECUTED',
+    needs: 'a deposit that was answered 404 and then 200',
+    judge: (entries, graceMs) => {
+      // What comes before the first 404 was not polled. A 404 after a 200 starts the polling anew.
+      const runs = grouped(entries, (entry) => [callerOf(entry), depositOf(entry)])
+        .flatMap((group) => runsBetween(group, ({ status }) => status === 404).slice(1))
+        .map((run) => run.filter((entry) => entry.status === 200 && arrived(entry)));
+      return judgeRuns(runs, MAX_EXTRA_LOOKS, graceMs);
+    },
+  },
+  {
+    id: 'refused-key',
+    title: 'Did not hammer with a key that was refused',
+    clause: 'Authentication 3',
+    advice: 'stop at a 401 and tell a person: asking again does not make the key valid',
+    needs: 'a 401 to a request with a key',
+    judge: (entries, graceMs) => {
+      // 405 and 5xx say nothing about the key.
+      const asked = entries.filter(
+        (entry) =>
+          endpointOf(entry) !== undefined && arrived(entry) && entry.status < 500 && entry.status !== 405,
+      );
+      const runs = grouped(asked, (entry) => [callerOf(entry)]).flatMap((group) =>
+        runsBetween(group, ({ status }) => status !== 401),
+      );
+      return judgeRuns(runs, MAX_REFUSED, graceMs);
+    },
+  },
+  {
+    id: 'key-out-of-url',
+    title: 'Kept the key out of the URL',
+    clause: 'Authentication 1',
+    advice: 'send the key in the Authorization header alone, and issue it anew: URLs are written into logs',
+    needs: 'a request',
+    judge: (entries) => ({ times: entries.length, broken: entries.filter(({ keyInTarget }) => keyInTarget) }),
+  },
+  {
+    id: 'authorization',
+    title: 'Sent the Authorization header',
+    clause: 'Authentication 1',
+    advice: 'send `Authorization: Bearer <API_KEY>` with every request',
+    needs: 'a GET of an endpoint',
+    judge: (entries) => {
+      const asked = entries.filter((entry) => endpointOf(entry) !== undefined && entry.method === 'GET');
+      // A single request without a key may be a test of the 401.
+      const hasKey = asked.some((entry) => callerOf(entry) !== undefined);
+      return { times: asked.length, broken: hasKey ? [] : asked };
+    },
+  },
+  {
+    id: 'get-only',
+    title: 'Sent nothing but GET',
+    clause: 'Endpoints',
+    advice: 'ask with GET; the service answers no other method of its interface',
+    needs: 'a request to an endpoint',
+    judge: (entries) => {
+      // Browsers send OPTIONS on their own.
+      const asked = entries.filter((entry) => endpointOf(entry) !== undefined && entry.method !== 'OPTIONS');
+      return { times: asked.length, broken: asked.filter(({ method }) => method !== 'GET') };
+    },
+  },
+];
+
+/**
+ * Grades a client by what the journal holds. A rule is broken only if nothing else explains what was
+ * seen; the constants above say what is let pass. Clients that share a key and a world are graded as one.
  *
- * - requests up to `graceMs` after an answer: they may have been in flight when it came. Add the delay
- *   of answers, where there is one
- * - 100 ms that miss from a wait, and a limit that is lifted before its time
- * - 32 other requests behind a 429 (parallel workers), and retries at uneven gaps (jitter)
- * - two more 200 of a deposit, and any of a deposit that was never seen pending
- * - ten requests behind a 401, requests without a key beside others with one, OPTIONS, and other paths
- * - answers that were asked for by Prefer, or that chaos kept from the client, and what was before the
- *   clock was put back
- *
- * Clients that share a key and a world are graded as one.
+ * @param graceMs requests up to so many ms after an answer may have been in flight: GRACE plus the
+ *   delay of answers
  */
 export function scorecardOf(entries: readonly Entry[], graceMs = GRACE): Scorecard {
   return rules.map(({ judge, ...rule }) => {
@@ -55,3 +301,55 @@ export function scorecardOf(entries: readonly Entry[], graceMs = GRACE): Scoreca
     return { rule, outcome: times > 0 ? { kind: 'kept', times } : { kind: 'notSeen' } };
   });
 }
+
+function scorecardJson(card: Scorecard): string {
+  const graded = card.map(({ rule: { id, title, clause, advice, needs }, outcome }) => {
+    const named = { id, title, clause, outcome: outcome.kind };
+    if (outcome.kind === 'kept') return { ...named, times: outcome.times };
+    return outcome.kind === 'notSeen' ? { ...named, needs } : { ...named, advice, requests: outcome.entries };
+  });
+  return `${JSON.stringify({ rules: graded }, null, 2)}\n`;
+}
+
+/** Entries of a broken rule, and characters of a target, that the text shows. */
+const MAX_SHOWN = 5;
+const MAX_TARGET = 200;
+/** Characters that a terminal acts on or a reader does not see. */
+const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]/gu;
+
+function entryLine({ id, at, method, target, status, reason, keyInTarget }: Entry): string {
+  // The journal leaves keys out. Of a target that held one, not even the rest is repeated.
+  const shown = keyInTarget ? `${splitTarget(target).path}?…` : target;
+  const cut = [...shown].length > MAX_TARGET ? `${[...shown].slice(0, MAX_TARGET).join('')}…` : shown;
+  const time = Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : `${at}`;
+  return `#${id} ${time} ${method} ${cut} → ${status} (${reason})`.replaceAll(
+    HIDDEN,
+    (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
+  );
+}
+
+const words = { kept: 'kept', broken: 'BROKEN', notSeen: 'not seen' } as const;
+
+function gradeLines({ rule, outcome }: Grade): readonly string[] {
+  const title = `${words[outcome.kind].padEnd(9)} ${rule.title} (${rule.clause})`;
+  if (outcome.kind === 'kept') return [title];
+  if (outcome.kind === 'notSeen') return [title, `          needs ${rule.needs}`];
+  const more = outcome.entries.length - MAX_SHOWN;
+  const details = [
+    ...outcome.entries.slice(0, MAX_SHOWN).map(entryLine),
+    ...(more > 0 ? [`and ${more} more`] : []),
+    `→ ${rule.advice}`,
+  ];
+  return [title, ...details.map((line) => `          ${line}`)];
+}
+
+/** How a scorecard is written. */
+export const scorecardFormats = {
+  json: { type: 'application/json', write: scorecardJson },
+  text: {
+    type: 'text/plain; charset=utf-8',
+    write: (card: Scorecard) => `${card.flatMap(gradeLines).join('\n')}\n`,
+  },
+} as const;
+
+export type ScorecardFormat = keyof typeof scorecardFormats;

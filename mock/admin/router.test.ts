@@ -181,7 +181,7 @@ describe('a call that is wrong is told why', () => {
     ['POST', '/faults/next', { kind: '503:0.5' }, 400, /^chaos 503:0.5: the next requests/, undefined],
     ['POST', '/faults/next', { kind: '503', count: 0 }, 400, /^count has to be a number from 1/, 'count'],
     ['POST', '/faults/next', { kind: '503', count: 1.5 }, 400, /^count has to be a whole number/, 'count'],
-    ['GET', '/scorecard?format=pdf', undefined, 400, /^format has to be one of json, junit, text$/, 'format'],
+    ['GET', '/scorecard?format=pdf', undefined, 400, /^format has to be one of json, text$/, 'format'],
     ['PUT', '/faults', { fault: 'toString' }, 400, /^fault has to be an id that/, 'fault'],
     ['PUT', '/fixture', { partner: [] }, 400, /^the fixture has an unknown key "partner"/, undefined],
     ['PUT', '/fixture', { users: [{}] }, 400, /^users\[0\] lacks "user_id"\n/, 'users[0]'],
@@ -577,7 +577,7 @@ describe('the scorecard', () => {
     assert.equal(status, 200);
     return [headers['Content-Type'], String(body)] as const;
   };
-  test('is JSON, JUnit or text', async () => {
+  test('is JSON or text', async () => {
     const [type, json] = await asked('/scorecard');
     assert.equal(type, 'application/json');
     const { rules } = JSON.parse(json) as { rules: { id: string; outcome: string; needs?: string }[] };
@@ -592,14 +592,13 @@ describe('the scorecard', () => {
       },
     );
     for (const [path, accept] of [
-      ['/scorecard?format=junit', undefined],
-      ['/scorecard', 'text/html, application/xml;q=0.9, */*'],
+      ['/scorecard?format=text', undefined],
+      ['/scorecard', 'text/html, text/plain;q=0.9, */*'],
     ] as const) {
-      const [xml, body] = await asked(path, accept);
-      assert.equal(xml, 'application/xml');
-      assert.match(body, /^<\?xml .*<testsuite name="scorecard"/s);
+      const [named, body] = await asked(path, accept);
+      assert.equal(named, 'text/plain; charset=utf-8');
+      assert.match(body, /^not seen {2}Honoured Retry-After/);
     }
-    assert.match((await asked('/scorecard?format=text'))[1], /^not seen {2}Honoured Retry-After/);
   });
   test('is of one world, and grants what the delay takes', async () => {
     // 300 ms behind a 429 may have been in flight where answers take 100 ms longer than usual.

@@ -1,6 +1,6 @@
 import { gradeOf } from '../controls.ts';
 import { wrongAt } from '../refusal.ts';
-import { scorecardFormats, type ScorecardFormat } from '../scorecard/formats.ts';
+import { scorecardFormats, type ScorecardFormat } from '../scorecard.ts';
 import { sandboxSeen } from '../session.ts';
 import type { AdminRequest, Route } from './route.ts';
 
@@ -21,7 +21,6 @@ function formatFor({ query, accept }: AdminRequest): ScorecardFormat {
 
 const byType: Readonly<Record<ScorecardFormat, readonly string[]>> = {
   json: ['application/json'],
-  junit: ['application/xml', 'text/xml', 'application/junit+xml'],
   text: ['text/plain'],
 };
 
@@ -30,7 +29,7 @@ export const scorecardRoutes: readonly Route[] = [
   {
     method: 'GET',
     path: '/scorecard',
-    summary: 'Grades the client by the journal: Retry-After, back-off, polling, keys. JSON, JUnit or text.',
+    summary: 'Grades the client by the journal: Retry-After, back-off, polling, keys. JSON or text.',
     query: { format: names.join(', ') },
     handle: async (session, request) => {
       const { type, write } = scorecardFormats[formatFor(request)];
