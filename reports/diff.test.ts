@@ -84,19 +84,6 @@ test('every requirement of either run is told of once, with what both runs say',
   );
 });
 
-test('a run held against itself changes nothing, and says why no two runs are alike', () => {
-  fc.assert(
-    fc.property(anyPair(hostileText), ([run]) => {
-      const { changes, tendency, caveats } = compare(run, { ...run, interrupted: false });
-      assert.equal(tendency, 'no regression');
-      assert.ok(changes.every(({ kind }) => kind === 'unchanged' || kind === 'stillFailing'));
-      const { interrupted, selection } = run;
-      const isPart = selection !== undefined && (!selection.whole || selection.replay !== undefined);
-      assert.equal(caveats.length, Number(interrupted) + 2 * Number(isPart));
-    }),
-  );
-});
-
 test('what makes two runs hard to compare is said', () => {
   const other = {
     ...sampleRecord,

@@ -104,26 +104,3 @@ test('what failed or could not be judged is named or counted, and no more than t
     }),
   );
 });
-
-test('an annotation says what was expected, what came, and how to see it again', () => {
-  const line = linesOf(sampleRecord).find(
-    (one) => one?.properties[0]?.[1] === 'failed: auth/deposit-check/revoked',
-  );
-  assert.match(
-    line?.message ?? '',
-    /^title .*\naspect +status\nexpected +401\nactual +404\nrequest +curl .*\nreplay +ib-conformance verify .* --replay '0'$/,
-  );
-});
-
-test('the weightiest come first', () => {
-  const titles = linesOf(sampleRecord).map((line) => line?.properties[0]?.[1]);
-  assert.deepEqual(titles.slice(0, -1), [
-    'failed: auth/user-status/missing',
-    'failed: auth/deposit-check/revoked',
-    'observed, broken: auth/service/www-authenticate',
-    'inconclusive: foreign-ib/user-status/follows-key',
-    'inconclusive: auth/user-status/unknown-key',
-    'recommended, failed: valid/service/json-content-type',
-    'recommended, inconclusive: invalid-uuid/deposit-check/alternative-spelling',
-  ]);
-});

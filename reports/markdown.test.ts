@@ -54,25 +54,6 @@ test('every requirement that did not pass is named, and each suite is counted', 
   );
 });
 
-test('what needs action comes first', () => {
-  const text = renderMarkdown(sampleRecord);
-  const order = [
-    '❌ nonconformant',
-    '### Failed',
-    '### Broken',
-    '### Not judged',
-    '### Suites',
-    '### Left out',
-  ];
-  const places = order.map((words) => text.indexOf(words));
-  assert.ok(places.every((place) => place >= 0));
-  assert.deepEqual(
-    places,
-    places.toSorted((a, b) => a - b),
-  );
-  assert.ok(text.indexOf('auth/deposit-check/revoked`') < text.indexOf('valid/service/json-content-type`'));
-});
-
 test('failures that the baseline knows stand apart, and the mark is that of the exit code', () => {
   const known = sampleRecord.requirements.map((result) =>
     result.outcome === 'failed' ? { ...result, baseline: 'ticket 1' } : result,

@@ -8,8 +8,6 @@ import { conclusion, remedyOf } from './verdict.ts';
 
 /** Bytes at most: GitHub takes 1 MiB (1,048,576) for the summary of a step. */
 const MAX_BYTES = 1_000_000;
-/** Suites of the table at most; the catalogue has fewer. */
-const MAX_SUITES = 40;
 /** Columns of a sentence, and of an id or a name, at most. */
 const MAX_SENTENCE = 4_000;
 const MAX_NAME = 300;
@@ -101,18 +99,11 @@ function itemOf(result: RequirementResult): string {
 }
 
 function tableOf(requirements: readonly RequirementResult[]): string {
-  const suites = [...bySuite(requirements)];
-  const rows = suites.slice(0, MAX_SUITES).map(([suite, results]) => {
+  const rows = [...bySuite(requirements)].map(([suite, results]) => {
     const numbers = outcomes.map((wanted) => results.filter(({ outcome }) => outcome === wanted).length);
     return [cell(suite, MAX_NAME), ...numbers.map((number) => (number === 0 ? '' : count(number)))];
   });
-  const more = suites.length - rows.length;
-  return [
-    ['suite', ...outcomes],
-    ['---', ...outcomes.map(() => '--:')],
-    ...rows,
-    ...(more > 0 ? [[`${count(more)} more`]] : []),
-  ]
+  return [['suite', ...outcomes], ['---', ...outcomes.map(() => '--:')], ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
     .join('\n');
 }

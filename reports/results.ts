@@ -1,7 +1,6 @@
 import type {
   Failed,
   Inconclusive,
-  RecordedExchange,
   RecordedResponse,
   RequirementResult,
   RunRecord,
@@ -135,80 +134,49 @@ export const MAX_COMMAND = 20_000;
 /** Columns of a label in a line of text. */
 const LABEL_WIDTH = 13;
 
-const prose = (label: string, text: string): Fact => ({
-  label,
-  text: printable(text, MAX_TEXT),
-  isExact: false,
-});
-const exact = (label: string, text: string, most = MAX_TEXT): Fact => ({
-  label,
-  text: printable(text, most),
-  isExact: true,
-});
-
 /** All that a result says beside its id, level and outcome. Each text is bounded and printable. */
 export function factsOf(record: RunRecord, result: RequirementResult): readonly Fact[] {
-  const { title, clause, reading } = result;
+  const { title, clause, reading, outcome } = result;
+  const failed = outcome === 'failed' ? result : undefined;
+  const open = outcome === 'inconclusive' || outcome === 'excluded' ? result : undefined;
+  const broken = outcome === 'broken' ? result : undefined;
+  const tried = outcome === 'failed' || outcome === 'inconclusive' ? result : undefined;
+  const exchange = tried?.counterexample;
+  const { curl, key, response, trouble = 'no reason was recorded' } = exchange ?? {};
+  const body = response?.body;
   return [
-    prose('title', title),
-    prose('clause', clause),
-    ...(reading === undefined ? [] : [prose('reading', reading)]),
-    ...outcomeFacts(result),
-    ...(result.outcome === 'failed' || result.outcome === 'inconclusive'
-      ? evidenceFacts(record, result)
-      : []),
+    ...fact('title', title),
+    ...fact('clause', clause),
+    ...fact('reading', reading),
+    ...fact('known', failed?.baseline),
+    ...fact('aspect', failed?.aspect),
+    ...fact('expected', failed?.expected, 'exact'),
+    ...fact('actual', failed?.actual, 'exact'),
+    ...fact('reason', open && wordsOf(open)),
+    ...fact('mended by', open && remedyOf(open.reason)),
+    ...fact('observed', outcome === 'observed' ? result.words : undefined),
+    ...fact('error', broken?.words, 'exact'),
+    ...fact('bug', broken && OUR_BUG),
+    ...fact('request', curl, 'exact', MAX_COMMAND),
+    ...fact('key', key === undefined ? key : `$IB_API_KEY stands for ${key}`, 'exact'),
+    ...fact('answer', response && answerWords(response), 'exact'),
+    ...fact('answer', exchange && !response ? `none: ${trouble}` : undefined),
+    ...fact('body', body === '' ? '(empty)' : body, 'exact'),
+    ...fact('shown', body && body.length > MAX_TEXT ? shownWords(body) : undefined),
+    ...fact('replay', tried && replayCommand(record, tried), 'exact', MAX_COMMAND),
   ];
 }
 
-function outcomeFacts(result: RequirementResult): readonly Fact[] {
-  switch (result.outcome) {
-    case 'passed':
-      return [];
-    case 'failed':
-      return [
-        ...(isKnownFailure(result) ? [prose('known', result.baseline)] : []),
-        prose('aspect', result.aspect),
-        exact('expected', result.expected),
-        exact('actual', result.actual),
-      ];
-    case 'inconclusive':
-    case 'excluded': {
-      const remedy = remedyOf(result.reason);
-      return [
-        prose('reason', wordsOf(result)),
-        ...(remedy === undefined ? [] : [prose('mended by', remedy)]),
-      ];
-    }
-    case 'observed':
-      return [prose('observed', result.words)];
-    case 'broken':
-      return [exact('error', result.words), prose('bug', OUR_BUG)];
-  }
+function fact(
+  label: string,
+  text: string | undefined,
+  kind: 'prose' | 'exact' = 'prose',
+  most = MAX_TEXT,
+): readonly Fact[] {
+  return text === undefined ? [] : [{ label, text: printable(text, most), isExact: kind === 'exact' }];
 }
 
-function evidenceFacts(record: RunRecord, result: Failed | Inconclusive): readonly Fact[] {
-  const replay = replayCommand(record, result);
-  return [
-    ...(result.counterexample === undefined ? [] : exchangeFacts(result.counterexample)),
-    ...(replay === undefined ? [] : [exact('replay', replay, MAX_COMMAND)]),
-  ];
-}
-
-function exchangeFacts({ curl, key, response, trouble }: RecordedExchange): readonly Fact[] {
-  const request = [
-    exact('request', curl, MAX_COMMAND),
-    ...(key === undefined ? [] : [exact('key', `$IB_API_KEY stands for ${key}`)]),
-  ];
-  if (response === undefined)
-    return [...request, prose('answer', `none: ${trouble ?? 'no reason was recorded'}`)];
-  const { body } = response;
-  return [
-    ...request,
-    exact('answer', answerWords(response)),
-    exact('body', body === '' ? '(empty)' : body),
-    ...(body.length > MAX_TEXT ? [prose('shown', `the beginning of ${count(body.length)} characters`)] : []),
-  ];
-}
+const shownWords = (body: string) => `the beginning of ${count(body.length)} characters`;
 
 /** Facts as lines of text, their values one under the other. */
 export const factLines = (facts: readonly Fact[]): readonly string[] =>
