@@ -6,7 +6,7 @@ import { variableReference, type Environment } from '../schemas/fixture-keys.ts'
 import { didYouMean, Problem } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import type { Command, Flag, Flags } from './commands/command.ts';
-import { upwards } from './upwards.ts';
+import { upwards } from './schema-reference.ts';
 
 /** The config file that is read from the working directory. */
 export const CONFIG_FILE = 'ib-conformance.config.json';

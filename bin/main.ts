@@ -1,31 +1,30 @@
 import { fstatSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { Problem } from '../schemas/problem.ts';
-import { wantsColor, type Sink } from './color.ts';
+import type { CliContext } from './cli-context.ts';
 import { CONFIG_FILE } from './config.ts';
 import { exitCodes, explain } from './exit-codes.ts';
-import { onSignals } from './signals.ts';
 
 /**
- * Runs a command line and returns the exit code. The first SIGINT, SIGTERM or SIGHUP asks for an end,
- * the second one ends the process at once.
+ * Runs the command line of the process and returns the exit code. The first SIGINT, SIGTERM or SIGHUP asks
+ * for an end, the second one ends the process at once.
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  // This does not wait for anything: whoever signals twice wants just that.
+  // A second signal means: do not wait for anything.
   // oxlint-disable-next-line unicorn/no-process-exit
   const signal = onSignals(process, () => process.exit(exitCodes.interrupted[0]));
-  // What nobody waited for must not look like a verdict, which an exit code of 1 would.
+  // Node would exit with 1, which is a verdict.
   process.on('uncaughtException', (error) => {
     writeError(`${explain(error).message}\n`);
     // oxlint-disable-next-line unicorn/no-process-exit
     process.exit(exitCodes.bug[0]);
   });
-  // Whoever writes is told; where messages cannot be written, the exit code still tells.
+  // `print` reports its errors; if messages cannot be written, the exit code is enough.
   process.stdout.on('error', () => undefined);
   process.stderr.on('error', () => undefined);
   const { env, stdout, stderr } = process;
   try {
-    // Loaded last: a signal that comes meanwhile is not lost.
+    // Imported after the listeners are set, so that no signal is lost.
     const { commandLine } = await import('./command-line.ts');
     return await commandLine(argv, {
       env,
@@ -35,7 +34,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       // oxlint-disable-next-line unicorn/no-process-exit
       leave: (code) => process.exit(code),
       writeError,
-      // Standard input is not opened for commands that do not read it.
+      // Standard input is opened only by commands that read it.
       ...(isatty(0) && stderr.isTTY
         ? {
             converse: async () =>
@@ -55,12 +54,46 @@ export async function main(argv: readonly string[]): Promise<number> {
   }
 }
 
+const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+
+/**
+ * Fires on the first signal that asks for an end, with its name as the reason. The listeners stay, since
+ * the first process of a container gets only signals that it listens to.
+ *
+ * @param end called on the second signal
+ */
+export function onSignals(
+  process: { on(name: string, listener: (name: string) => void): unknown },
+  end: () => void,
+): AbortSignal {
+  const stop = new AbortController();
+  const listener = (name: string) => (stop.signal.aborted ? end() : stop.abort(name));
+  for (const name of endings) process.on(name, listener);
+  return stop.signal;
+}
+
+/** CI services whose logs show colour, by a variable that each sets. */
+const colorfulLogs = ['GITHUB_ACTIONS', 'GITEA_ACTIONS', 'GITLAB_CI', 'BUILDKITE', 'CIRCLECI'] as const;
+
+export type Sink = 'terminal' | 'file' | 'pipe';
+
+/**
+ * FORCE_COLOR decides if it is set (`0` and `false` mean no), then NO_COLOR (https://no-color.org) and
+ * dumb terminals. By default, terminals and known CI logs get colour.
+ */
+export function wantsColor(env: CliContext['env'], sink: Sink): boolean {
+  const force = env['FORCE_COLOR'] ?? '';
+  if (force !== '') return force !== '0' && force !== 'false';
+  if ((env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb') return false;
+  return sink === 'terminal' || (sink === 'pipe' && colorfulLogs.some((name) => (env[name] ?? '') !== ''));
+}
+
 function sinkOf({ isTTY, fd }: NodeJS.WriteStream & { readonly fd: number }): Sink {
   if (isTTY) return 'terminal';
   return fstatSync(fd).isFile() ? 'file' : 'pipe';
 }
 
-/** Standard output; resolves when the text is out. */
+/** Writes to standard output; resolves when the text is written. */
 async function print(text: string): Promise<void> {
   try {
     await new Promise<void>((resolve, reject) => {
@@ -71,7 +104,7 @@ async function print(text: string): Promise<void> {
   }
 }
 
-/** Codes of a pipe that has lost its reader, at the first write and at those after it. */
+/** Errors of the first write, and of later ones, to a pipe without a reader. */
 const closed: ReadonlySet<string> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
 function unwritable({ code = '', message }: NodeJS.ErrnoException): Problem {

@@ -1,29 +1,94 @@
 import type { JournalEntry } from '../mock/journal.ts';
+import type { MagicValue } from '../mock/magic-values.ts';
+import { endpoints } from '../schemas/endpoints.ts';
 
-export type LogFormat = 'pretty' | 'json' | 'silent';
-
-/** Writes what a mock logs, or nothing. JSON is an object a line. */
-interface Log {
+interface LogFormat {
   readonly request: ((entry: JournalEntry) => string) | undefined;
-  readonly event: (time: number, message: string, more?: Readonly<Record<string, unknown>>) => string;
+  readonly event: (message: string, more?: Readonly<Record<string, unknown>>) => string;
 }
 
-/** `2026-01-01T00:00:00.000Z` and so on; `at` in Unix ms. */
-const line = (at: number, fields: object) =>
+/** @param at in Unix ms */
+const jsonLine = (at: number, fields: object) =>
   `${JSON.stringify({ time: new Date(at).toISOString(), ...fields })}\n`;
 
-export const logs: Readonly<Record<LogFormat, Log>> = {
+/** The values of `mock --log`. */
+export const logs: Readonly<Record<'pretty' | 'json' | 'silent', LogFormat>> = {
   pretty: {
     request: ({ method, target, reason, key, world }) => {
       const [status, ...why] = reason.split(': ');
       const who = `${key ?? ''}${world === '' ? '' : ` ~${world}`}`;
       return `${status} ${method} ${target}  ${why.join(': ')}${who === '' ? '' : `  ${who}`}\n`;
     },
-    event: (_, message) => `${message}\n`,
+    event: (message) => `${message}\n`,
   },
   json: {
-    request: ({ at, ...entry }) => line(at, entry),
-    event: (time, message, more) => line(time, { message, ...more }),
+    request: ({ at, ...entry }) => jsonLine(at, entry),
+    event: (message, more) => jsonLine(Date.now(), { message, ...more }),
   },
   silent: { request: undefined, event: () => '' },
 };
+
+/** Bounds the memory of a log that is read slowly or not at all. */
+const MAX_WAITING_LINES = 10_000;
+
+export interface LogQueue {
+  /** Writes a line, or drops it if too many are waiting. Never rejects. */
+  readonly write: (line: () => string) => void;
+  /** Resolves with true when no line is waiting, with false after so many ms. */
+  readonly emptied: (ms: number) => Promise<boolean>;
+}
+
+/** @param print resolves when a text is written */
+export function logQueue(print: (text: string) => Promise<void>, format: Pick<LogFormat, 'event'>): LogQueue {
+  let waiting = 0;
+  let dropped = 0;
+  let wake = () => {};
+  const send = async (text: string) => {
+    waiting += 1;
+    try {
+      await print(text);
+    } catch {
+      // The mock keeps serving if nobody reads its log.
+    }
+    waiting -= 1;
+    if (waiting === 0) wake();
+  };
+  return {
+    write: (line) => {
+      if (waiting >= MAX_WAITING_LINES) {
+        dropped += 1;
+        return;
+      }
+      if (dropped > 0) void send(format.event(`${dropped} requests are not in this log: nobody read it`));
+      dropped = 0;
+      void send(line());
+    },
+    emptied: (ms) =>
+      new Promise((resolve) => {
+        if (waiting === 0) return resolve(true);
+        const timer = setTimeout(() => resolve(false), ms);
+        wake = () => {
+          clearTimeout(timer);
+          resolve(true);
+        };
+      }),
+  };
+}
+
+/**
+ * A curl line for each state that the fixture can show.
+ *
+ * @param isBuiltIn the keys of the built-in fixture are public; another key is shown as $IB_API_KEY
+ */
+export function curlLines(values: readonly MagicValue[], url: string, isBuiltIn: boolean): string {
+  const [first] = values;
+  if (first === undefined)
+    return 'The fixture has no active key of a partner: every request is answered 401.\n';
+  const lines = values.map(({ shows, endpoint, id, key }) => {
+    const { path, parameter } = endpoints[endpoint];
+    const shownKey = isBuiltIn ? key.key : '$IB_API_KEY';
+    const comment = isBuiltIn || key === first.key ? '' : `  # with ${key.name}`;
+    return `  ${shows.padEnd(28)} curl -i -H "Authorization: Bearer ${shownKey}" "${url}${path}?${parameter}=${id}"${comment}`;
+  });
+  return `${lines.join('\n')}\n`;
+}

@@ -1,17 +1,15 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
-import { upwards } from './upwards.ts';
 
 /** Schemas of files that people write, by what they describe. */
 const schemas = { fixture: 'fixture.schema.json', config: 'config.schema.json' } as const;
 
 /**
- * What a JSON file says as `$schema`, for editors to check it and to complete it: the way from the file
- * to the schema of the package as npm installs it, in the file's folder or in one above. Where it is
- * installed nowhere yet, that of an install beside the file. It begins with `./` or `../`: some editors
- * take other paths as relative to what they have open.
+ * The `$schema` of a JSON file, for editors: the path to the schema in `node_modules` of the file's folder
+ * or of one above; by default of its folder. It begins with `./` or `../`, because some editors take
+ * other paths as relative to what they have open.
  *
- * @param file that says it; need not be there yet
+ * @param file need not exist
  */
 export function schemaReference(what: keyof typeof schemas, file: string): string {
   const schema = join('node_modules', 'ib-conformance', 'schemas', schemas[what]);
@@ -19,4 +17,10 @@ export function schemaReference(what: keyof typeof schemas, file: string): strin
   const home = upwards(folder).find((one) => existsSync(join(one, schema))) ?? folder;
   const way = relative(folder, join(home, schema)).replaceAll('\\', '/');
   return way.startsWith('..') ? way : `./${way}`;
+}
+
+/** A folder and its parents, the nearest first. */
+export function upwards(folder: string): readonly string[] {
+  const above = dirname(folder);
+  return above === folder ? [folder] : [folder, ...upwards(above)];
 }

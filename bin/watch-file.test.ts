@@ -12,9 +12,11 @@ test('what changed since the file was read is a change, and what stayed is none'
   writeFileSync(file, 'one');
   const stop = new AbortController();
   let calls = 0;
-  watchFile(file, stampOf(file), stop.signal, () => (calls += 1));
+  watchFile(file, stampOf(file), stop.signal, async () => void (calls += 1));
   // It looks behind the first, and is told at once.
-  await new Promise<void>((resolve) => watchFile(file, 'of another time', stop.signal, resolve));
+  await new Promise<void>((resolve) =>
+    watchFile(file, 'of another time', stop.signal, async () => resolve()),
+  );
   stop.abort();
   assert.equal(calls, 0);
 });

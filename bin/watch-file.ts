@@ -1,47 +1,54 @@
 import { statSync, unwatchFile, watch, watchFile as poll } from 'node:fs';
 import { dirname } from 'node:path';
 
-/** How long (ms) a file has to be left alone before it is read: editors write in several steps. */
-const QUIET = 50;
+/** Editors write in several steps, so a file is read when it was left alone for so long. */
+const QUIET_MS = 50;
 
-/** How often (ms) it is looked at where the system tells nothing: mounted files, and folders of a network. */
-const INTERVAL = 1000;
+/** Polling finds changes on mounted and network file systems, which send no events. */
+const POLL_INTERVAL_MS = 1000;
 
-/** Tells one state of a file from another, through links; the empty text where there is none. */
+/** Differs between two states of a file, whose links are followed; empty if there is no file. */
 export function stampOf(file: string): string {
   const found = statSync(file, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? '' : [found.dev, found.ino, found.size, found.mtimeNs].join(' ');
 }
 
 /**
- * Calls `changed` behind each change of a file, also when it or a folder above it is replaced, until
- * the signal fires.
+ * Calls `changed` after each change of a file, also if it or a folder above it is replaced, until the
+ * signal fires.
  *
  * @param stamp of the file when it was last read
+ * @param changed never runs twice at once; it is told whether another change came in the meantime
  */
-export function watchFile(file: string, stamp: string, signal: AbortSignal, changed: () => void): void {
+export function watchFile(
+  file: string,
+  stamp: string,
+  signal: AbortSignal,
+  changed: (isOutOfDate: () => boolean) => Promise<void>,
+): void {
   let seen = stamp;
   let timer: NodeJS.Timeout | undefined;
+  const call = oneAtATime(changed);
   const look = () => {
     const now = stampOf(file);
     if (now === seen) return;
     seen = now;
-    changed();
+    void call();
   };
   const soon = () => {
     clearTimeout(timer);
-    if (!signal.aborted) timer = setTimeout(look, QUIET);
+    if (!signal.aborted) timer = setTimeout(look, QUIET_MS);
   };
-  poll(file, { interval: INTERVAL, persistent: false }, soon);
+  poll(file, { interval: POLL_INTERVAL_MS, persistent: false }, soon);
   signal.addEventListener('abort', () => {
     clearTimeout(timer);
     unwatchFile(file, soon);
   });
   try {
-    // The folder is watched: a file that is replaced is another file.
+    // The folder is watched, since editors replace a file by another one.
     watch(dirname(file), { signal, persistent: false }, soon).on('error', () => undefined);
   } catch {
-    // The system has no more watchers to give: the look at every interval is enough.
+    // The system has no more watchers; polling is enough.
   }
   soon();
 }

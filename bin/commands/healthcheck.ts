@@ -1,19 +1,58 @@
+import type { get as Get } from 'node:http';
+import { text } from 'node:stream/consumers';
+import { endpoints } from '../../schemas/endpoints.ts';
+import { targetUrl } from '../values.ts';
 import { command } from './command.ts';
 
 export const healthcheck = command({
   usage: 'healthcheck [url]',
-  what: 'exit with 0 where a mock answers, with 1 where none does',
+  what: 'exit with 0 if a mock answers, with 1 if none does',
   positionals: {
     url: { type: 'string', default: 'http://127.0.0.1:4010', describe: '{base_url} of the mock' },
   },
   run: async ({ url }, { writeError }) => {
-    const [{ ailment }, { targetUrl }] = await Promise.all([
-      import('../healthcheck.ts'),
-      import('../values.ts'),
-    ]);
-    const problem = await ailment(targetUrl(url));
+    const problem = await problemAt(targetUrl(url));
     if (problem === undefined) return 0;
     writeError(`ib-conformance: ${url} is not healthy: ${problem}\n`);
     return 1;
   },
 });
+
+const TIMEOUT_MS = 2000;
+
+/** Signs of life: of a mock with its admin API, and of every server of the interface. */
+const probes = [
+  { path: '/__admin/health', status: 200, says: '"healthy"' },
+  { path: endpoints['user-status'].path, status: 401, says: endpoints['user-status'].messages[401] },
+] as const;
+
+/** @returns undefined if a mock, or any server of the interface, answers at the URL */
+async function problemAt(base: URL): Promise<string | undefined> {
+  const { get } = await (base.protocol === 'https:' ? import('node:https') : import('node:http'));
+  let last = '';
+  for (const { path, status, says } of probes) {
+    const root = path.startsWith('/__admin') ? '' : base.pathname.replace(/\/+$/, '');
+    try {
+      const answer = await ask(get, new URL(root + path, base));
+      if (answer.status === status && answer.body.includes(says)) return undefined;
+      last = `${path} answers ${answer.status}`;
+    } catch (error) {
+      return (error as NodeJS.ErrnoException).code ?? (error as Error).message;
+    }
+  }
+  return last;
+}
+
+/** Certificates are not checked: nothing secret is sent, and a container has none for localhost. */
+function ask(
+  get: typeof Get,
+  url: URL,
+): Promise<{ readonly status: number | undefined; readonly body: string }> {
+  return new Promise((resolve, reject) => {
+    const signal = AbortSignal.timeout(TIMEOUT_MS);
+    const options = { agent: false as const, rejectUnauthorized: false, signal };
+    get(url, options, (incoming) => {
+      text(incoming).then((body) => resolve({ status: incoming.statusCode, body }), reject);
+    }).once('error', (error) => reject(signal.aborted ? new Error(`no answer in ${TIMEOUT_MS} ms`) : error));
+  });
+}

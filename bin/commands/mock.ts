@@ -1,100 +1,301 @@
+import { randomBytes } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import { clockModes, sessionDefaults } from '../../mock/options.ts';
-import { gradeFormats } from './report-formats.ts';
-import { command } from './command.ts';
-import { config, file, list, number, onOff, outputs, text } from './flags.ts';
+import type { Mock, MockOptions } from '../../mock/server.ts';
+import type { Fixture } from '../../schemas/generated/types.ts';
+import { didYouMean, Problem } from '../../schemas/problem.ts';
+import type { CliContext } from '../cli-context.ts';
+import { loadFixture } from '../fixture-file.ts';
+import { curlLines, logQueue, logs, type LogQueue } from '../mock-log.ts';
+import { unlessClosed } from '../output-files.ts';
+import { stampOf, watchFile } from '../watch-file.ts';
+import { command, type Flags, type Values } from './command.ts';
+import { config, file, list, onOff, outputs, text, wholeNumberFrom } from './flags.ts';
+
+const flags = {
+  port: { ...wholeNumberFrom(0, 65_535), default: '4010', describe: 'port to listen on; 0 takes a free one' },
+  host: { ...text, default: '127.0.0.1', describe: 'address to listen on' },
+  'base-path': { ...text, isRare: true, default: '/', describe: 'path of {base_url}' },
+  fixture: { ...file, describe: 'JSON file of data (default: built in)' },
+  limits: { ...text, choices: ['on', 'off'], default: 'on', describe: 'whether rate limits apply' },
+  fault: { ...text, completions: 'faults', describe: 'break one rule of the interface; `list` lists them' },
+  variant: { ...text, completions: 'variants', describe: 'answer in another legal way; or `list`' },
+  chaos: {
+    ...list,
+    describe: 'what fails, how often: 500:0.1, reset:0.02, timeout, truncate, slow:200ms..2s',
+  },
+  'chaos-seed': {
+    ...wholeNumberFrom(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+    isRare: true,
+    default: String(sessionDefaults.chaosSeed),
+    describe: 'whole number that decides which requests --chaos hits',
+  },
+  delay: {
+    ...wholeNumberFrom(0, 600_000),
+    isRare: true,
+    default: '0',
+    describe: 'ms to wait before each answer',
+  },
+  scorecard: {
+    ...outputs,
+    isRare: true,
+    completions: ['json', 'text'],
+    describe: 'format or format=file (json, text): grades the clients at the end',
+  },
+  watch: { ...onOff, describe: 'load the fixture again when it changes' },
+  clock: {
+    ...text,
+    choices: clockModes.filter((mode) => mode !== 'poll'),
+    default: 'real',
+    describe: 'frozen: only the admin API moves the time',
+  },
+  journal: {
+    ...wholeNumberFrom(0, 1_000_000),
+    isRare: true,
+    default: String(sessionDefaults.journal),
+    describe: 'requests to keep, for each world',
+  },
+  'max-worlds': {
+    ...wholeNumberFrom(1, 100_000),
+    isRare: true,
+    default: String(sessionDefaults.maxWorlds),
+    describe: 'worlds that keys with ~name may open; a new one then replaces the least recently used',
+  },
+  'no-admin': { ...onOff, isRare: true, describe: 'leave the admin API out' },
+  'admin-port': {
+    ...wholeNumberFrom(0, 65_535),
+    isRare: true,
+    describe: 'separate port for the admin API; 0 takes a free one',
+  },
+  'admin-token': {
+    ...text,
+    isRare: true,
+    isSecret: true,
+    configurable: 'by variable',
+    describe: 'token for the admin API (default: none on loopback, else a new one, printed)',
+  },
+  'tls-cert': { ...file, isRare: true, describe: 'PEM file of a certificate: serve https' },
+  'tls-key': { ...file, isRare: true, describe: 'PEM file of its key' },
+  cors: { ...onOff, isRare: true, describe: 'let pages of any origin call the service' },
+  log: {
+    ...text,
+    isRare: true,
+    choices: ['pretty', 'json', 'silent'],
+    default: 'pretty',
+    describe: 'what is printed',
+  },
+  config,
+} as const satisfies Flags;
+
+type MockFlags = Values<typeof flags>;
 
 export const mock = command({
   usage: 'mock',
   what: 'run the reference server over fixture data',
-  flags: {
-    port: { ...number, default: '4010', describe: 'port to listen on; 0 takes a free one' },
-    host: { ...text, default: '127.0.0.1', describe: 'address to listen on' },
-    'base-path': { isRare: true, ...text, default: '/', describe: 'path of {base_url}' },
-    fixture: {
-      ...file,
-      describe: 'JSON file of data (default: built in)',
-    },
-    limits: {
-      type: 'string',
-      choices: ['on', 'off'],
-      default: 'on',
-      requiresArg: true,
-      describe: 'whether rate limiters work',
-    },
-    fault: { ...text, completions: 'faults', describe: 'deviate in one way; `list` lists them' },
-    variant: {
-      ...text,
-      completions: 'variants',
-      describe: 'answer in another legal way; or `list`',
-    },
-    chaos: {
-      ...list,
-      describe: 'what goes wrong, how often: 500:0.1, reset:0.02, timeout, truncate, slow:200ms..2s',
-    },
-    'chaos-seed': {
-      isRare: true,
-      ...number,
-      default: String(sessionDefaults.chaosSeed),
-      describe: 'whole number that decides which requests --chaos befalls',
-    },
-    delay: { isRare: true, ...number, default: '0', describe: 'ms that every answer is held back' },
-    scorecard: {
-      isRare: true,
-      ...outputs,
-      completions: gradeFormats,
-      describe: 'format or format=file (json, junit, text): grades the clients at the end',
-    },
-    watch: { ...onOff, describe: 'load the fixture again when it changes' },
-    clock: {
-      type: 'string',
-      choices: clockModes,
-      default: 'real',
-      requiresArg: true,
-      describe: 'poll: a second on with each poll of a pending deposit',
-    },
-    journal: {
-      isRare: true,
-      ...number,
-      default: String(sessionDefaults.journal),
-      describe: 'requests that are kept, of each world',
-    },
-    'max-worlds': {
-      isRare: true,
-      ...number,
-      default: String(sessionDefaults.maxWorlds),
-      describe: 'worlds that keys with ~name may open; past that the least recently used one is dropped',
-    },
-    'no-admin': { isRare: true, ...onOff, describe: 'leave the admin API out' },
-    'admin-port': {
-      isRare: true,
-      ...number,
-      describe: 'port of its own for the admin API; 0 takes a free one',
-    },
-    'admin-token': {
-      isRare: true,
-      ...text,
-      isSecret: true,
-      configurable: 'by variable',
-      describe:
-        'what callers of the admin API have to present (default: none on loopback, else a new one, printed)',
-    },
-    'tls-cert': { isRare: true, ...file, describe: 'PEM file of a certificate: serve https' },
-    'tls-key': { isRare: true, ...file, describe: 'PEM file of its key' },
-    cors: { isRare: true, ...onOff, describe: 'let pages of any origin call the service' },
-    log: {
-      isRare: true,
-      type: 'string',
-      choices: ['pretty', 'json', 'silent'],
-      default: 'pretty',
-      requiresArg: true,
-      describe: 'what is printed',
-    },
-    config,
-  },
+  flags,
   configured: { by: 'mock' },
   examples: [
     ['$0 mock', 'serve the built-in fixture'],
     ['$0 mock --fixture f.json', 'serve your data'],
   ],
-  run: async (flags, context) => (await import('../mock.ts')).mock(flags, context),
+  run: async (values, context) => {
+    const listed = (['fault', 'variant'] as const).find((flag) => values[flag] === 'list');
+    if (listed !== undefined) {
+      const rows = Object.entries(await deviations[listed]());
+      await context.print(rows.map(([id, { what }]) => `${id}\n    ${what}\n`).join(''));
+      return 0;
+    }
+    // Taken before the fixture is read, so that no change is missed.
+    const stamp = values.watch ? stampOf(values.fixture ?? '') : '';
+    const log = logQueue(context.print, logs[values.log]);
+    const { options, newToken } = await optionsOf(values, context, log);
+    const scorecards = await prepareScorecards(values.scorecard, context);
+    try {
+      const server = await start(options, values);
+      if (newToken !== undefined) context.writeError(`admin token: ${newToken}\n`);
+      await serve(server, values, context, stamp);
+      await scorecards?.write(server);
+    } finally {
+      await scorecards?.discard();
+    }
+    if (!(await log.emptied(LOG_TIMEOUT_MS))) context.leave?.(0);
+    return 0;
+  },
 });
+
+/** How long answers may take when the mock is asked to end. */
+const CLOSE_TIMEOUT_MS = 800;
+
+/** How long the log may take to be read then. */
+const LOG_TIMEOUT_MS = 150;
+
+/** Prints where the mock is, and closes it when the signal fires. */
+async function serve(server: Mock, values: MockFlags, context: CliContext, stamp: string): Promise<void> {
+  const { signal } = context;
+  // The mock keeps serving if nobody reads its output.
+  const print = (words: string) => context.print(words).catch(unlessClosed);
+  try {
+    const { url, port, adminUrl } = server;
+    // Programs wait for this line, whatever the log is.
+    await print(`listening on ${url}\n`);
+    if (values.log === 'json') await print(logs.json.event('listening', { url, port, adminUrl }));
+    if (values.log === 'pretty') {
+      if (adminUrl !== undefined) await print(`admin API at ${adminUrl}\n`);
+      await print(curlLines(server.magicValues(), url, values.fixture === undefined));
+    }
+    if (values.watch) reloadOnChange(server, values, context, stamp);
+    if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
+  } finally {
+    const deadline = setTimeout(() => void server.close({ force: true }), CLOSE_TIMEOUT_MS);
+    await server.close();
+    clearTimeout(deadline);
+  }
+}
+
+function reloadOnChange(server: Mock, values: MockFlags, context: CliContext, stamp: string): void {
+  const { print, writeError, signal } = context;
+  const reload = async (isOutOfDate: () => boolean) => {
+    try {
+      const fixture = await fixtureOf(values, context);
+      if (isOutOfDate() || signal.aborted) return;
+      server.replaceFixture(fixture);
+      await print(logs[values.log].event(`loaded ${values.fixture} again`));
+    } catch (error) {
+      if (!(error instanceof Problem)) throw error;
+      writeError('ib-conformance: the fixture was not loaded again, the one before is still served:\n');
+      writeError(`${error.message}\n`);
+    }
+  };
+  watchFile(values.fixture ?? '', stamp, signal, reload);
+}
+
+async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) {
+  const { reference } = await import('../../mock/behaviour.ts');
+  const fixture = await fixtureOf(values, context);
+  const variant = values.variant === undefined ? undefined : await deviation('variant', values.variant);
+  const { newToken, admin } = await adminOf(values);
+  const { request } = logs[values.log];
+  const options: MockOptions = {
+    fixture,
+    arePublicKeys: values.fixture === undefined,
+    host: withoutBrackets(values.host),
+    port: values.port,
+    basePath: basePathOf(values),
+    behaviour: variant?.change(reference) ?? reference,
+    deviation: values.fault === undefined ? undefined : await deviation('fault', values.fault),
+    clock: { now: Date.now, mode: values.clock },
+    chaos: values.chaos,
+    chaosSeed: values.chaosSeed,
+    delayMs: values.delay,
+    journal: values.journal,
+    maxWorlds: values.maxWorlds,
+    admin,
+    tls: await tlsOf(values),
+    cors: values.cors,
+    ...(request && { onExchange: ({ entry }) => log.write(() => request(entry())) }),
+  };
+  return { options, newToken };
+}
+
+async function fixtureOf({ fixture: path, limits, watch }: MockFlags, { env }: CliContext): Promise<Fixture> {
+  if (watch && path === undefined)
+    throw new Problem('usage', '--watch: which file? Give --fixture <file> with it');
+  const fixture = await loadFixture(path, env);
+  if (limits === 'on') return fixture;
+  const { limits: _, apiKeys = [], ...unlimited } = fixture;
+  return { ...unlimited, apiKeys: apiKeys.map(({ limits: __, ...apiKey }) => apiKey) };
+}
+
+const deviations = {
+  fault: async () => (await import('../../mock/faults.ts')).faults,
+  variant: async () => (await import('../../mock/variants.ts')).variants,
+} as const;
+
+async function deviation(flag: keyof typeof deviations, id: string) {
+  const known = await deviations[flag]();
+  const found = Object.hasOwn(known, id) ? known[id] : undefined;
+  if (found !== undefined) return { id, change: found.change };
+  const hint = didYouMean(id, Object.keys(known));
+  throw new Problem('usage', `--${flag} ${id}: there is no such ${flag}${hint} (--${flag} list lists them)`);
+}
+
+/** If other machines can reach the admin API, it needs a token. */
+async function adminOf({ noAdmin, adminPort, adminToken, host, port }: MockFlags) {
+  if (noAdmin && (adminPort !== undefined || adminToken !== undefined))
+    throw new Problem('usage', '--no-admin excludes --admin-port and --admin-token');
+  if (noAdmin) return { admin: false as const };
+  if (adminPort !== undefined && adminPort !== 0 && adminPort === port)
+    throw new Problem('usage', `--admin-port ${adminPort}: --port has it; leave it out, or give another one`);
+  const { isLoopback } = await import('../../mock/server.ts');
+  const newToken =
+    adminToken === undefined && !isLoopback(withoutBrackets(host))
+      ? randomBytes(18).toString('base64url')
+      : undefined;
+  return { admin: { port: adminPort, token: adminToken ?? newToken }, newToken };
+}
+
+/** An IPv6 address may be given as in a URL. */
+const withoutBrackets = (host: string) => host.replace(/^\[(.*)\]$/, '$1');
+
+function basePathOf({ basePath, noAdmin }: MockFlags): string {
+  if (!/^[\w.~!$&'()*+,;=:@%/-]*$/.test(basePath))
+    throw new Problem('usage', `--base-path ${basePath}: is not the path of a URL, such as /gateway/v2`);
+  if (!noAdmin && /^\/*__admin(?:\/|$)/.test(basePath))
+    throw new Problem(
+      'usage',
+      `--base-path ${basePath}: there is the admin API; give another one, or --no-admin`,
+    );
+  return basePath;
+}
+
+async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']> {
+  if (tlsCert === undefined && tlsKey === undefined) return undefined;
+  if (tlsCert === undefined || tlsKey === undefined)
+    throw new Problem('usage', '--tls-cert and --tls-key belong together: give both');
+  const pem = (flag: string, path: string) =>
+    readFile(path, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
+      throw new Problem('usage', `--${flag} ${path}: cannot be read (${code})`);
+    });
+  // In turn: of two missing files, the message always names the same one.
+  const cert = await pem('tls-cert', tlsCert);
+  return { cert, key: await pem('tls-key', tlsKey) };
+}
+
+/** Checks before the start that the scorecards can be written at the end. */
+async function prepareScorecards(texts: readonly string[], context: CliContext) {
+  if (texts.length === 0) return undefined;
+  const [{ scorecardFormats }, { parseReports, prepareReports }] = await Promise.all([
+    import('../../mock/scorecard.ts'),
+    import('../report-files.ts'),
+  ]);
+  const outputs = await prepareReports(parseReports('scorecard', scorecardFormats, texts), context);
+  return {
+    write: async (server: Mock) => {
+      const card = await server.scorecard();
+      await outputs.write((format) => scorecardFormats[format].write(card));
+    },
+    discard: outputs.discard,
+  };
+}
+
+async function start(options: MockOptions, { port, adminPort }: MockFlags): Promise<Mock> {
+  const { startMock } = await import('../../mock/server.ts');
+  try {
+    return await startMock(options);
+  } catch (error) {
+    const { code = '', message, port: refused = port } = error as NodeJS.ErrnoException & { port?: number };
+    if (code.startsWith('ERR_OSSL') || code.startsWith('ERR_SSL'))
+      throw new Problem('usage', `--tls-cert, --tls-key: not a certificate and its key in PEM (${message})`);
+    const why = listenErrors[code];
+    if (why === undefined) throw error;
+    const flag = refused === adminPort ? '--admin-port' : '--port';
+    throw new Problem('usage', `cannot listen on ${options.host}:${refused}: ${why(flag)}`);
+  }
+}
+
+const listenErrors: Readonly<Record<string, (flag: string) => string>> = {
+  EADDRINUSE: (flag) => `the port is in use; give another ${flag}, or ${flag} 0 for a free one`,
+  EACCES: (flag) => `a port below 1024 needs more rights; give another ${flag}`,
+  EADDRNOTAVAIL: () => 'this machine has no such address; give another --host',
+  ENOTFOUND: () => 'the name of --host does not resolve',
+};

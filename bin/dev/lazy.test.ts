@@ -20,7 +20,7 @@ function loadedBy(file: string, seen = new Set<string>()): ReadonlySet<string> {
 const spared: Readonly<Record<string, readonly string[]>> = {
   'bin/main.ts': ['yargs', 'fast-check', 'undici', 'jsonc-parser', 'polka'],
   'bin/command-line.ts': ['fast-check', 'undici', 'jsonc-parser', 'polka'],
-  'bin/mock.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],
+  'bin/commands/mock.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],
   'bin/api/index.ts': ['fast-check', 'undici', 'jsonc-parser', 'yargs'],
 };
 

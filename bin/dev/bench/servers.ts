@@ -4,7 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import { freePort } from '../../free-port.ts';
+import { freePort } from '../../testing/free-port.ts';
 import { root } from '../paths.ts';
 
 /** A lookup that every server answers with 200; the key is the built-in fixture's. */

@@ -4,7 +4,7 @@ import { chownSync, existsSync, mkdirSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { promisify } from 'node:util';
-import { freePort } from '../../free-port.ts';
+import { freePort } from '../../testing/free-port.ts';
 
 const run = promisify(execFile);
 

@@ -1,17 +1,17 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { logLines } from './log-lines.ts';
+import { logQueue } from './mock-log.ts';
 
 test('a log that nobody reads stops to grow, and says how much is missing when it is read again', async () => {
   const printed: string[] = [];
   let read = () => {};
   let reading = new Promise<void>((resolve) => (read = resolve));
-  const lines = logLines(
+  const lines = logQueue(
     (text) => {
       printed.push(text);
       return reading;
     },
-    (count) => `${count} missing`,
+    { event: (message) => message },
   );
   for (let count = 0; count < 10_007; count++) lines.write(() => `${count}`);
   assert.equal(printed.length, 10_000);
@@ -20,14 +20,11 @@ test('a log that nobody reads stops to grow, and says how much is missing when i
   assert.equal(await lines.emptied(60_000), true);
   reading = Promise.resolve();
   lines.write(() => 'next');
-  assert.deepEqual(printed.slice(10_000), ['7 missing', 'next']);
+  assert.deepEqual(printed.slice(10_000), ['7 requests are not in this log: nobody read it', 'next']);
 });
 
 test('one that cannot be written is no error', async () => {
-  const lines = logLines(
-    () => Promise.reject(new Error('EPIPE')),
-    () => '',
-  );
+  const lines = logQueue(() => Promise.reject(new Error('EPIPE')), { event: () => '' });
   lines.write(() => 'a line');
   assert.equal(await lines.emptied(60_000), true);
 });

@@ -19,9 +19,8 @@ import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text as allOf } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
-import { commandLine } from './command-line.ts';
-import { explain } from './exit-codes.ts';
-import { builtInFixture } from './fixture-file.ts';
+import { commandLine } from '../command-line.ts';
+import { runCli } from '../testing/run-cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-mock-'));
 const MEMBER = '11111111-1111-4111-8111-111111111111';
@@ -84,32 +83,15 @@ async function run(t: TestContext, ...flags: readonly string[]) {
 }
 
 describe('wrong flags', () => {
-  const refused = async (...flags: readonly string[]) => {
-    const never = new AbortController().signal;
-    const context = {
-      env: {},
-      signal: never,
-      print: () => Promise.resolve(),
-      writeError: assert.fail,
-      isTerminal: false,
-      terminal: { color: false, width: 100 },
-    };
-    const port = flags.includes('--port') ? [] : ['--port', '0'];
-    const error: unknown = await commandLine(['mock', ...port, ...flags], context).then(
-      () => assert.fail('it runs'),
-      (reason: unknown) => reason,
-    );
-    return explain(error);
-  };
   for (const [flags, says] of [
     ['--watch', /--watch: which file\?/],
     ['--clock slow', /clock/],
     ['--journal -1', /--journal -1: needs a whole number from 0/],
     ['--max-worlds 0', /--max-worlds 0: needs a whole number from 1/],
-    ['--no-admin --admin-port 0', /--no-admin leaves nothing/],
+    ['--no-admin --admin-port 0', /--no-admin excludes --admin-port/],
     ['--base-path /a?b', /--base-path \/a\?b: is not the path of a URL/],
     ['--base-path /__admin/', /--base-path \/__admin\/: there is the admin API/],
-    ['--port 4999 --admin-port 4999', /--admin-port 4999: is that of --port/],
+    ['--port 4999 --admin-port 4999', /--admin-port 4999: --port has it/],
     ['--admin-port x', /--admin-port x: needs a whole number/],
     ['--tls-cert c.pem', /belong together/],
     ['--tls-cert no.pem --tls-key no.pem', /--tls-cert no.pem: cannot be read \(ENOENT\)/],
@@ -118,16 +100,17 @@ describe('wrong flags', () => {
     ['--chaos 500:0.1 --chaos 500', /chaos 500: is given twice/],
     ['--chaos-seed x', /--chaos-seed x: needs a whole number/],
     ['--delay 1s', /--delay 1s: needs a whole number from 0 to 600000/],
-    ['--scorecard jsno', /--scorecard jsno: there is no format jsno; did you mean json\?/],
+    ['--scorecard jsn', /--scorecard jsn: there is no format jsn; did you mean json\?/],
     ['--scorecard json=', /--scorecard json=: the file name is missing/],
     ['--scorecard text --scorecard json', /--scorecard: two reports would be written to standard output/],
     ['--scorecard text=no/where.txt', /no\/where\.txt: the report cannot be written: its folder does not/],
     ['--fault a --fault b', /--fault was given more than once/],
   ] as const)
     test(flags, async () => {
-      const { code, message } = await refused(...flags.split(' '));
+      const port = flags.includes('--port') ? [] : ['--port', '0'];
+      const { code, error } = await runCli(['mock', ...port, ...flags.split(' ')]);
       assert.equal(code, 2);
-      assert.match(message, says);
+      assert.match(error, says);
     });
 });
 
@@ -146,17 +129,11 @@ test('a port that is in use is told with its flag', async (t) => {
     ['--port', '--admin-port'],
     ['--admin-port', '--port'],
   ] as const) {
-    const context = {
-      env: {},
-      signal: new AbortController().signal,
-      print: assert.fail,
-      writeError: assert.fail,
-      isTerminal: false,
-      terminal: { color: false, width: 100 },
-    };
-    await assert.rejects(commandLine(['mock', flag, `${port}`, other, '0'], context), {
-      message: `cannot listen on 127.0.0.1:${port}: the port is in use; give another ${flag}, or ${flag} 0 for a free one`,
-    });
+    const { error } = await runCli(['mock', flag, `${port}`, other, '0']);
+    assert.equal(
+      error,
+      `ib-conformance: cannot listen on 127.0.0.1:${port}: the port is in use; give another ${flag}, or ${flag} 0 for a free one`,
+    );
   }
 });
 
@@ -226,15 +203,8 @@ describe('--scorecard', () => {
     const { url } = await run(t, '--log', 'silent');
     const { port } = new URL(url);
     const file = join(folder, 'never.json');
-    const taken = commandLine(['mock', '--port', port, '--scorecard', `json=${file}`], {
-      env: {},
-      signal: new AbortController().signal,
-      print: assert.fail,
-      writeError: assert.fail,
-      isTerminal: false,
-      terminal: { color: false, width: 100 },
-    });
-    await assert.rejects(taken, /the port is in use/);
+    const { error } = await runCli(['mock', '--port', port, '--scorecard', `json=${file}`]);
+    assert.match(error, /the port is in use/);
     assert.deepEqual(
       readdirSync(folder).filter((name) => name.includes('never')),
       [],
@@ -305,16 +275,8 @@ test('--watch sees a folder that is replaced by another, as a mounted one is', a
 
 describe('healthcheck', () => {
   const check = async (...args: readonly string[]) => {
-    let complained = '';
-    const code = await commandLine(['healthcheck', ...args], {
-      env: {},
-      signal: new AbortController().signal,
-      print: assert.fail,
-      writeError: (text) => void (complained += text),
-      isTerminal: false,
-      terminal: { color: false, width: 100 },
-    });
-    return [code, complained] as const;
+    const { code, aside } = await runCli(['healthcheck', ...args]);
+    return [code, aside] as const;
   };
   test('is 0 for a mock, also without an admin API, and 1 for none', async (t) => {
     for (const flags of [[], ['--no-admin', '--base-path', '/gateway'], ['--admin-token', 'x']]) {
@@ -337,7 +299,7 @@ describe('healthcheck', () => {
 });
 
 describe('as a process', () => {
-  const cli = join(import.meta.dirname, 'ib-conformance.mjs');
+  const cli = join(import.meta.dirname, '../ib-conformance.mjs');
 
   async function start(t: TestContext, command: string, ...args: readonly string[]): Promise<ChildProcess> {
     return startWith(t, [], command, ...args);
@@ -441,5 +403,4 @@ test('the built-in fixture has a key and an id for every state', async (t) => {
     '404, then 200 after 5 s',
   ])
     assert.ok(printed().includes(`  ${state}`), state);
-  assert.ok(readFileSync(builtInFixture, 'utf8').includes('fabrikam'));
 });
