@@ -45,7 +45,7 @@ const flags = {
   watch: { ...onOff, describe: 'load the fixture again when it changes' },
   clock: {
     ...text,
-    choices: clockModes.filter((mode) => mode !== 'poll'),
+    choices: clockModes,
     default: 'real',
     describe: 'frozen: only the admin API moves the time',
   },
