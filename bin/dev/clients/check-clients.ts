@@ -1,6 +1,7 @@
 /**
  * Clients that are not ours, against the mock as a process (`npm run test:clients`): valid, invalid, limited and
- * polling lookups, each client in its own world. A client whose tool is missing is skipped with a message.
+ * polling lookups, each client in its own world. A client whose tool is missing fails, or is
+ * skipped with `ALLOW_SKIPS=1`.
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
@@ -12,6 +13,7 @@ import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { root } from '../paths.ts';
+import { skipWithout } from '../skip-without.ts';
 
 const here = (file: string) => join(import.meta.dirname, file);
 const clients = [
@@ -68,10 +70,7 @@ describe('clients that are not ours', () => {
 
   for (const { name, tool, command } of clients)
     test(name, async (t) => {
-      if (!exists(tool)) {
-        process.stderr.write(`\n!!! NOT CHECKED: ${name}. This machine has no ${tool[0]}.\n\n`);
-        return t.skip(`no ${tool[0]}`);
-      }
+      if (!exists(tool)) return skipWithout(t, tool[0]);
       const noon = await fetch(`${url}/__admin/clock/set?world=${name}`, {
         method: 'POST',
         headers: { 'content-type': 'application/json' },
