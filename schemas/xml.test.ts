@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { xmlErrors } from './xml-errors.ts';
+import { xmlErrors } from './testing/xml-errors.ts';
 import { element, xmlDocument } from './xml.ts';
 
 test('elements are indented, text is left as it is', () => {
