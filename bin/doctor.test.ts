@@ -7,7 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { startMock, type Mock, type MockOptions } from '../mock/server.ts';
-import { tls } from '../mock/test-certificate.ts';
+import { tls } from '../mock/testing/certificate.ts';
 import type { Checkup } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/checkup.cjs';
 import { runCli } from './testing/run-cli.ts';

@@ -6,7 +6,7 @@ import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { against } from '../suites/engine/against.ts';
 import { createServer as createTlsServer } from 'node:tls';
-import { expired, tls } from '../mock/test-certificate.ts';
+import { expired, tls } from '../mock/testing/certificate.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { runCli } from './testing/run-cli.ts';
 import { loadFixture } from './fixture-file.ts';

@@ -5,7 +5,7 @@ import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { builtIn, START } from './testing/probes.ts';
-import { depositPath, ids, userPath } from './run-session.ts';
+import { depositPath, ids, userPath } from './testing/session.ts';
 import { startMock, type MockOptions } from './server.ts';
 
 /** Keys of one partner: what is counted for one is not counted for the other. */

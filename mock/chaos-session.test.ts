@@ -4,7 +4,7 @@ import { endpoints } from '../schemas/endpoints.ts';
 import { answerRequest } from './answer-request.ts';
 import { queueChaos, setChaos, shownChaos } from './controls.ts';
 import { chaosFor, chaosName, parseChaos } from './chaos.ts';
-import { depositPath, ids, testSession, userPath } from './run-session.ts';
+import { depositPath, ids, testSession, userPath } from './testing/session.ts';
 import { resetAll, resetWorld, sandboxNamed } from './session.ts';
 
 const NAME = '<key northwind/active>';

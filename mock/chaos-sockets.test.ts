@@ -1,16 +1,15 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { createServer, request, type IncomingMessage, type ServerResponse } from 'node:http';
+import { request, type IncomingMessage } from 'node:http';
 import { request as requestTls } from 'node:https';
-import { connect, type AddressInfo } from 'node:net';
+import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
-import { deliver, nothingUnderway } from './deliver.ts';
 import { createMock } from './index.ts';
 import { builtIn, START } from './testing/probes.ts';
-import { depositPath, ids, userPath } from './run-session.ts';
+import { depositPath, ids, userPath } from './testing/session.ts';
 import { startMock, type MockOptions } from './server.ts';
-import { tls } from './test-certificate.ts';
+import { tls } from './testing/certificate.ts';
 
 const authorization = 'Bearer northwind-key';
 const FOUND = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
@@ -121,33 +120,6 @@ describe('slow', () => {
     await answered;
     const [{ status, body, headers }] = await Promise.all([asked, mock.close()]);
     assert.deepEqual([status, body, headers.connection], [200, FOUND, 'close']);
-  });
-  /** A delayed answer to a request, for a test to hold. */
-  async function delayed(t: TestContext) {
-    const underway = nothingUnderway();
-    const answer = { status: 200, headers: {}, body: 'late', delayMs: 600_000 };
-    const server = createServer((_, response) => deliver(response, answer, underway, () => assert.fail()));
-    t.after(() => server.close());
-    await once(server.listen(0, '127.0.0.1'), 'listening');
-    const asked = once(server, 'request');
-    const outgoing = open((server.address() as AddressInfo).port);
-    const [, response] = (await asked) as [unknown, ServerResponse];
-    assert.equal(underway.delayed.size, 1);
-    return { outgoing, response, underway };
-  }
-  test('is forgotten when the client has gone', async (t) => {
-    const { outgoing, response, underway } = await delayed(t);
-    const closed = once(response, 'close');
-    outgoing.on('error', () => undefined).destroy();
-    await closed;
-    assert.equal(underway.delayed.size, 0);
-  });
-  test('is forgotten once it is sent', async (t) => {
-    const { outgoing, underway } = await delayed(t);
-    for (const now of underway.delayed) now();
-    assert.equal(underway.delayed.size, 0);
-    const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
-    assert.equal(await text(incoming), 'late');
   });
 });
 

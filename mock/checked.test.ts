@@ -4,7 +4,7 @@ import { readFixture } from '../schemas/fixture.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { createMock, startMock } from './index.ts';
 import { builtIn } from './testing/probes.ts';
-import { ids, userPath } from './run-session.ts';
+import { ids, userPath } from './testing/session.ts';
 
 const [user, ...others] = builtIn.users!;
 const wrong: readonly (readonly [string, Fixture])[] = [

@@ -1,7 +1,7 @@
 import type { Behaviour } from './behaviour.ts';
 import { gaugesOf } from './limiter.ts';
-import { wrongAt } from './refusal.ts';
 import {
+  wrongAt,
   LATEST,
   newClock,
   tell,

@@ -3,9 +3,8 @@ import { Problem } from '../schemas/problem.ts';
 import { chaosName, newChaos, parseChaos, queuedChaos, specOf } from './chaos.ts';
 import { advanceClock, resetClock, scaleClock, setClock, type Moved } from './clock.ts';
 import { entriesOf, type JournalEntry } from './journal.ts';
-import { Refusal } from './refusal.ts';
-import type { Scorecard } from './scorecard.ts';
 import {
+  Refusal,
   resetAll,
   resetWorld,
   sandboxNamed,
@@ -15,6 +14,7 @@ import {
   type Sandbox,
   type Session,
 } from './session.ts';
+import type { Scorecard } from './scorecard.ts';
 import {
   depositNow,
   foundDeposit,

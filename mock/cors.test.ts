@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { answererOf } from './answer-request.ts';
-import { ids, testSession, userPath } from './run-session.ts';
+import { ids, testSession, userPath } from './testing/session.ts';
 
 const preflight = {
   method: 'OPTIONS',

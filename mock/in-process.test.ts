@@ -7,7 +7,7 @@ import { reference } from './behaviour.ts';
 import { handlerOf } from './handler.ts';
 import { createMock, startMock, type InProcessMock } from './index.ts';
 import { builtIn, openProbes, START } from './testing/probes.ts';
-import { depositPath, ids, userPath } from './run-session.ts';
+import { depositPath, ids, userPath } from './testing/session.ts';
 import { createWorld } from './world.ts';
 
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });

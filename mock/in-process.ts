@@ -1,7 +1,6 @@
 import { controlsOf, type ControlledMock } from './controls.ts';
 import { adminOf, answererOf } from './answer-request.ts';
-import type { HttpRequest } from './exchange.ts';
-import { responseOf } from './fetch-response.ts';
+import type { Answer, HttpRequest, HttpResponse, StreamedResponse } from './exchange.ts';
 import { sessionFor } from './session.ts';
 import type { MockData } from './options.ts';
 
@@ -40,4 +39,73 @@ async function received(request: Request): Promise<HttpRequest> {
     headers: Object.fromEntries(request.headers),
     ...(body !== '' && { body }),
   };
+}
+
+/** Statuses that have no body (RFC 9110, 15). */
+const BODILESS = new Set([204, 205, 304]);
+
+/**
+ * A response as fetch gives it to the sender of a request.
+ *
+ * @throws the reason of the request's signal, where that fires before the response is there
+ */
+async function responseOf(answer: Answer, { method, signal }: Request): Promise<Response> {
+  if ('follow' in answer) return streamed(answer);
+  if (answer.delayMs !== undefined) await until(signal, answer.delayMs);
+  if (answer.transportFault === 'timeout') await until(signal);
+  return sent(answer, method);
+}
+
+/** Waits so many ms, or for ever. */
+function until(signal: AbortSignal, ms?: number): Promise<void> {
+  return new Promise((resolve, reject) => {
+    const abort = () => {
+      clearTimeout(timer);
+      reject(signal.reason);
+    };
+    const timer =
+      ms === undefined
+        ? undefined
+        : setTimeout(() => {
+            signal.removeEventListener('abort', abort);
+            resolve();
+          }, ms);
+    if (signal.aborted) abort();
+    else signal.addEventListener('abort', abort, { once: true });
+  });
+}
+
+function sent({ status, headers, body, dropped, transportFault }: HttpResponse, method: string): Response {
+  if (dropped === true || transportFault === 'reset') return Response.error();
+  const hasBody = method !== 'HEAD' && !BODILESS.has(status);
+  const whole = hasBody ? (body as string) : null;
+  return new Response(transportFault === 'truncate' && whole !== null ? half(whole) : whole, {
+    status,
+    headers,
+  });
+}
+
+/** Half of a body, and then what fetch says of a connection that was cut. */
+function half(body: string | Uint8Array): ReadableStream<Uint8Array> {
+  const whole = Buffer.from(body);
+  let isGiven = false;
+  return new ReadableStream<Uint8Array>({
+    pull: (controller) => {
+      if (isGiven) return controller.error(new TypeError('terminated'));
+      isGiven = true;
+      controller.enqueue(new Uint8Array(whole.subarray(0, whole.length / 2)));
+    },
+  });
+}
+
+function streamed({ status, headers, follow }: StreamedResponse): Response {
+  let stop = () => {};
+  const encoder = new TextEncoder();
+  const stream = new ReadableStream<Uint8Array>({
+    start: (controller) => {
+      stop = follow((text) => controller.enqueue(encoder.encode(text)));
+    },
+    cancel: () => stop(),
+  });
+  return new Response(stream, { status, headers });
 }

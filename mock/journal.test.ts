@@ -6,7 +6,7 @@ import { answerRequest } from './answer-request.ts';
 import { faults } from './faults.ts';
 import { createJournal, entriesOf, entryOf, keep, type Note } from './journal.ts';
 import { START } from './testing/probes.ts';
-import { depositPath, ids, testSession, userPath } from './run-session.ts';
+import { depositPath, ids, testSession, userPath } from './testing/session.ts';
 
 const reasons = (ask: (mock: ReturnType<typeof testSession>) => void) => {
   const mock = testSession();

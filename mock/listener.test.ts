@@ -8,9 +8,9 @@ import { describe, test, type TestContext } from 'node:test';
 import type { Answer } from './exchange.ts';
 import { listen, type ListenerOptions } from './listener.ts';
 import { builtIn, START } from './testing/probes.ts';
-import { ids, userPath } from './run-session.ts';
+import { ids, userPath } from './testing/session.ts';
 import { startMock } from './server.ts';
-import { tls } from './test-certificate.ts';
+import { tls } from './testing/certificate.ts';
 
 const fine: Answer = { status: 200, headers: {}, body: 'fine' };
 const DATE = new Date(START).toUTCString();

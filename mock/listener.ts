@@ -2,29 +2,31 @@ import { once } from 'node:events';
 import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-// The global one may be a test runner's fake, which nobody moves.
-import { setTimeout } from 'node:timers';
+// A test runner's fake timers replace the global ones, and nobody would move them.
+import { setImmediate, setTimeout } from 'node:timers';
 import { TLSSocket } from 'node:tls';
 import polka, { type Request } from 'polka';
-import { deliver, nothingUnderway } from './deliver.ts';
-import type { Answer, HttpRequest } from './exchange.ts';
-import { openRequests } from './open-requests.ts';
-import { hasBody, messageText, MOST_BODY, parserError, readBody, transportError } from './transport.ts';
+import type { Answer, HttpRequest, HttpResponse } from './exchange.ts';
+import type { Tls } from './options.ts';
+import {
+  destroyAtEnd,
+  hasBody,
+  parserError,
+  readBody,
+  sendOnSocket,
+  stream,
+  transportError,
+  write,
+} from './transport.ts';
 
-/** Request line and header fields together; room for hostile values, which are then answered 400. */
-const MOST_HEADER = 65_536;
+/** Most bytes of request line and header fields. Hostile values fit, and are then answered 400. */
+const MAX_HEADER = 65_536;
 
-/** Connections that may wait to be taken: with node's 511 the ones behind them wait for seconds. The system may allow less. */
+/** Most bytes of a request body. The interface has no bodies; some faults read them. */
+const MAX_BODY = 65_536;
+
+/** Connections that may wait to be accepted: with node's 511, others wait for seconds. The system may allow less. */
 const BACKLOG = 16_384;
-
-/** How long (ms) a refused connection may stay open so that its peer can read why. */
-const LINGER = 1_000;
-
-/** Certificate and private key in PEM. */
-export interface Tls {
-  readonly cert: string;
-  readonly key: string;
-}
 
 export interface ListenerOptions {
   /** 0 takes a free one. */
@@ -33,28 +35,27 @@ export interface ListenerOptions {
   readonly tls?: Tls | undefined;
   readonly answer: (request: HttpRequest) => Answer | Promise<Answer>;
   /** Most bytes of a body for a target; 64 KiB where it is missing. */
-  readonly mostBody?: ((target: string) => number) | undefined;
-  /** Date of the answers that the transport gives by itself. */
+  readonly maxBody?: ((target: string) => number | undefined) | undefined;
+  /** Date of the responses that the transport sends by itself. */
   readonly date: () => string;
-  readonly patience?: Patience | undefined;
+  readonly timeouts?: Timeouts | undefined;
 }
 
-/** How long (ms) a request may take to arrive; longer ones are answered 408. What is missing is as node has it. */
-export interface Patience {
+/** How long (ms) a request may take to arrive; a longer one is answered 408. Defaults are node's. */
+export interface Timeouts {
   /** For the request line and the header fields; 60,000. */
   readonly headersTimeout?: number;
   /** For all of it; 300,000. */
   readonly requestTimeout?: number;
-  /** How often that is looked after; 30,000. */
+  /** How often both are checked; 30,000. */
   readonly connectionsCheckingInterval?: number;
 }
 
 export interface Listener {
   readonly port: number;
   /**
-   * Stops listening and ends every connection: the idle ones, those in the middle of a request and
-   * answers without an end at once, the others behind their answer, which is delayed no longer;
-   * `force` does not wait for answers.
+   * Stops listening and ends every connection: idle ones, those in the middle of a request and streams at
+   * once, the others behind their response, which is no longer delayed; `force` does not wait for those.
    */
   close(options?: { readonly force?: boolean }): Promise<void>;
 }
@@ -69,43 +70,111 @@ export async function listen({
   host,
   tls,
   answer,
-  mostBody = () => MOST_BODY,
+  maxBody,
   date,
-  patience,
+  timeouts,
 }: ListenerOptions): Promise<Listener> {
-  // A request without Host is answered like any other: node's own 400 would carry no JSON.
-  const settings = { maxHeaderSize: MOST_HEADER, requireHostHeader: false, ...patience };
+  // A request without Host is answered like any other: node's own 400 carries no JSON.
+  const settings = { maxHeaderSize: MAX_HEADER, requireHostHeader: false, ...timeouts };
   const server = tls === undefined ? createPlainServer(settings) : createTlsServer({ ...settings, ...tls });
-  // Of more fields than this node would leave some out, the key maybe; their size is limited anyway.
+  // Node drops fields beyond a number, maybe the one with the key; their size is limited anyway.
   server.maxHeadersCount = 0;
-  // A client that has ended its side still reads; node's own way is to drop an answer that is not there yet.
+  // A client that has ended its side still reads; node would drop a response that is not there yet.
   Object.assign(server, { httpAllowHalfOpen: true });
-  // Whatever a request expects, it is answered like any other: node's own 417 would carry no JSON.
+  // Whatever a request expects, it is answered like any other: node's own 417 carries no JSON.
   server.on('checkExpectation', (message, response) => server.emit('request', message, response));
-  const sockets = new Map<string, Socket>();
-  const below = new WeakMap<Socket, Socket>();
-  // The secured socket takes the place of the one below it.
-  const track = (socket: Socket) => {
-    const peer = `${socket.remoteAddress} ${socket.remotePort}`;
-    const under = socket instanceof TLSSocket ? sockets.get(peer) : undefined;
-    if (under !== undefined) below.set(socket, under);
-    sockets.set(peer, socket);
-    socket.once('close', () => {
-      if (sockets.get(peer) === socket) sockets.delete(peer);
-    });
+
+  const { sockets, reset } = trackSockets(server);
+  /** Sends the responses that wait for their delay at once. */
+  const delayed = new Set<() => void>();
+  /** Streams, and responses that never come. */
+  const endless = new WeakSet<ServerResponse>();
+
+  // Requests that arrive in one turn of the event loop are answered one after another at its end, so that
+  // they know of each other. Only those that are not answered at once go into the set.
+  let arrived: ServerResponse[] = [];
+  let answering = 0;
+  const held = new Set<ServerResponse>();
+  const hold = (response: ServerResponse) => {
+    if (response.destroyed || held.has(response)) return;
+    held.add(response);
+    response.once('close', () => held.delete(response));
   };
-  server.on('connection', track).on('secureConnection', track);
-  const underway = nothingUnderway();
+  const others = () => arrived.length - answering + held.size;
+  /** Those of one connection stand in the order of their requests. */
+  const open = () => [...held, ...arrived];
+
   const send = (response: ServerResponse, answered: Answer) => {
-    deliver(response, answered, underway, ({ socket }) => {
-      // Only the bare connection can be reset.
-      if (socket !== null) (below.get(socket) ?? socket).resetAndDestroy();
-    });
-    if (!response.writableEnded) open.hold(response);
+    if (response.destroyed) return;
+    if ('follow' in answered) {
+      endless.add(response);
+      stream(response, answered);
+    } else if (answered.delayMs === undefined || answered.delayMs === 0) sendNow(response, answered);
+    else sendLater(response, answered, answered.delayMs);
+    if (!response.writableEnded) hold(response);
   };
-  /** What was asked before on a connection is answered before it. */
-  const behindAnswers = (socket: Socket, say: () => void) => {
-    const before = open.all().findLast(({ req }) => req.socket === socket && req.complete);
+  const sendNow = (response: ServerResponse, answered: HttpResponse) => {
+    if (answered.transportFault === 'timeout') {
+      endless.add(response);
+      destroyAtEnd(response);
+    } else if (answered.transportFault === 'reset') {
+      if (response.socket !== null) reset(response.socket);
+    } else write(response, answered);
+  };
+  const sendLater = (response: ServerResponse, answered: HttpResponse, delayMs: number) => {
+    const forget = () => {
+      clearTimeout(timer);
+      delayed.delete(now);
+      response.off('close', forget);
+    };
+    const now = () => {
+      forget();
+      sendNow(response, answered);
+    };
+    // The connection keeps the process alive; the timer must not.
+    const timer = setTimeout(now, delayMs).unref();
+    delayed.add(now);
+    response.once('close', forget);
+    destroyAtEnd(response);
+  };
+
+  const serve = (message: IncomingMessage, response: ServerResponse): Promise<void> | void => {
+    // Nearly every request has no body: it waits for nothing.
+    if (hasBody(message)) return serveWithBody(message, response);
+    const answered = answer(requestOf(message, undefined, others()));
+    if (!(answered instanceof Promise)) return send(response, answered);
+    hold(response);
+    return answered.then((late) => send(response, late));
+  };
+  const serveWithBody = async (message: IncomingMessage, response: ServerResponse) => {
+    hold(response);
+    const body = await readBody(message, maxBody?.(message.url ?? '') ?? MAX_BODY);
+    if (body.kind === 'cutOff') return;
+    if (body.kind === 'tooLarge') {
+      const { headers, ...tooLarge } = transportError(413);
+      return send(response, { ...tooLarge, headers: { Date: date(), ...headers } });
+    }
+    send(response, await answer(requestOf(message, body.text, others() - 1)));
+  };
+  // Routes are the handler's business: here no request matches one.
+  const app = polka({ onNoMatch: serve });
+  app.parse = wholeTarget;
+  const handle = app.handler as (message: IncomingMessage, response: ServerResponse) => void;
+  const answerArrived = () => {
+    for (const response of arrived) {
+      answering += 1;
+      handle(response.req, response);
+    }
+    arrived = [];
+    answering = 0;
+  };
+  server.on('request', (_, response) => {
+    if (arrived.push(response) === 1) setImmediate(answerArrived);
+  });
+
+  /** Says something on a connection, behind the response to what was asked there before. */
+  const behindResponses = (socket: Socket, say: () => void) => {
+    const before = open().findLast(({ req }) => req.socket === socket && req.complete);
     if (before === undefined) say();
     else before.once('close', say);
   };
@@ -114,39 +183,13 @@ export async function listen({
     const socket = duplex as Socket;
     if (refused.has(socket)) return;
     refused.add(socket);
-    behindAnswers(socket, () => refuse(socket, parserError(code), date()));
+    behindResponses(socket, () => sendOnSocket(socket, parserError(code), date()));
   });
-  server.on('connect', (message: IncomingMessage, duplex) => {
+  server.on('connect', async (message: IncomingMessage, duplex) => {
     const socket = duplex as Socket;
-    const answered = answer(requestOf(message, undefined, open.others()));
-    void Promise.resolve(answered).then((response) =>
-      behindAnswers(socket, () => refuse(socket, response, date())),
-    );
+    const answered = await answer(requestOf(message, undefined, others()));
+    behindResponses(socket, () => sendOnSocket(socket, answered, date()));
   });
-
-  const serve = (message: IncomingMessage, response: ServerResponse): Promise<void> | void => {
-    // Without a body nothing is waited for: this is the way of nearly every request.
-    if (hasBody(message)) return serveWithBody(message, response);
-    const answered = answer(requestOf(message, undefined, open.others()));
-    if (!(answered instanceof Promise)) return send(response, answered);
-    open.hold(response);
-    return answered.then((late) => send(response, late));
-  };
-  const serveWithBody = async (message: IncomingMessage, response: ServerResponse) => {
-    open.hold(response);
-    const body = await readBody(message, mostBody(message.url ?? ''));
-    if (body.kind === 'cutOff') return;
-    if (body.kind === 'tooLarge') {
-      const { headers, ...tooLarge } = transportError(413);
-      return send(response, { ...tooLarge, headers: { Date: date(), ...headers } });
-    }
-    send(response, await answer(requestOf(message, body.text, open.others() - 1)));
-  };
-  // The routes are elsewhere: here no request matches one.
-  const app = polka({ onNoMatch: serve });
-  app.parse = wholeTarget;
-  const open = openRequests(app.handler as (message: IncomingMessage, response: ServerResponse) => void);
-  server.on('request', (_, response) => open.take(response));
 
   let closing: Promise<void> | undefined;
   server.listen(port, host, BACKLOG);
@@ -154,54 +197,60 @@ export async function listen({
   return {
     port: (server.address() as AddressInfo).port,
     close: ({ force = false } = {}) => {
-      const closed = (closing ??= once(server, 'close').then(() => undefined));
+      closing ??= once(server, 'close').then(() => undefined);
       server.close();
-      for (const now of underway.delayed) now();
+      for (const now of delayed) now();
       const busy = new Set<Socket>();
-      for (const response of open.all()) {
+      for (const response of open()) {
         const { socket } = response;
-        if (force || socket === null || !response.req.complete || underway.endless.has(response)) continue;
+        if (force || socket === null || !response.req.complete || endless.has(response)) continue;
         busy.add(socket);
         response.shouldKeepAlive = false;
         response.once('close', () => socket.destroySoon());
       }
       for (const socket of sockets.values()) {
         if (busy.has(socket)) continue;
-        // What was answered may still be on its way out.
+        // A response may still be on its way out.
         if (force || socket.writableLength === 0) socket.destroy();
         else socket.destroySoon();
       }
-      return closed;
+      return closing;
     },
+  };
+}
+
+/** The connections of a server, by their peer. */
+function trackSockets(server: ReturnType<typeof createPlainServer>) {
+  const sockets = new Map<string, Socket>();
+  const plain = new WeakMap<Socket, Socket>();
+  // A TLS socket takes the place of the plain one below it.
+  const track = (socket: Socket) => {
+    const peer = `${socket.remoteAddress} ${socket.remotePort}`;
+    const below = socket instanceof TLSSocket ? sockets.get(peer) : undefined;
+    if (below !== undefined) plain.set(socket, below);
+    sockets.set(peer, socket);
+    socket.once('close', () => {
+      if (sockets.get(peer) === socket) sockets.delete(peer);
+    });
+  };
+  server.on('connection', track).on('secureConnection', track);
+  return {
+    sockets,
+    /** Only the plain connection can be reset. */
+    reset: (socket: Socket) => (plain.get(socket) ?? socket).resetAndDestroy(),
   };
 }
 
 const NO_QUERY = {};
 
-/** A target as polka is to know it: whole, for it is read elsewhere, and more strictly. */
+/** The whole target as path: the handler reads it, more strictly than polka. */
 function wholeTarget({ url = '' }: IncomingMessage): Request['_parsedUrl'] {
   return { raw: url, pathname: url, search: '', query: NO_QUERY, hash: undefined };
 }
 
-function requestOf(
-  { method = '', url: target = '', headers }: IncomingMessage,
-  body: string | undefined,
-  alongside: number,
-): HttpRequest {
+function requestOf(message: IncomingMessage, body: string | undefined, alongside: number): HttpRequest {
+  const { method = '', url: target = '', headers } = message;
   return body === undefined
     ? { method, target, headers, alongside }
     : { method, target, headers, alongside, body };
-}
-
-/** Answers on a bare socket, once, and lets it go. */
-function refuse(socket: Socket, answer: Answer, date: string): void {
-  if (!socket.writable) return;
-  const { status, headers } = answer;
-  const body = 'follow' in answer ? '' : answer.body;
-  socket.on('error', () => socket.destroy());
-  const timer = setTimeout(() => socket.destroy(), LINGER).unref();
-  socket.once('close', () => clearTimeout(timer));
-  socket.end(messageText({ status, headers: { Date: date, ...headers }, body }));
-  // Behind what nobody reads the peer's own end would not be seen.
-  socket.resume();
 }

@@ -5,7 +5,7 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { testAdmin } from './admin/run-admin.ts';
 import { magicValues } from './magic-values.ts';
 import { builtIn } from './testing/probes.ts';
-import { testSession } from './run-session.ts';
+import { testSession } from './testing/session.ts';
 import { factsOf } from './world.ts';
 
 test('each value of the built-in fixture shows the status that it says', () => {

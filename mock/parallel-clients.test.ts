@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { startMock, type Mock } from './index.ts';
 import { START } from './testing/probes.ts';
-import { depositPath, ids, userPath } from './run-session.ts';
+import { depositPath, ids, userPath } from './testing/session.ts';
 
 const WORLDS = Array.from({ length: 32 }, (_, nth) => nth);
 

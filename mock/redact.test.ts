@@ -4,7 +4,7 @@ import { runInNewContext } from 'node:vm';
 import * as fc from 'fast-check';
 import { redactorOf } from './journal.ts';
 import { testAdmin } from './admin/run-admin.ts';
-import { ids, userPath } from './run-session.ts';
+import { ids, userPath } from './testing/session.ts';
 import type { ApiKey } from './world.ts';
 
 const keyOf = (key: string): ApiKey => ({ key, partner: 'p', state: 'active', name: '<key p/active>' });

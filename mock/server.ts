@@ -6,7 +6,6 @@ import { controlsOf, type ControlledMock } from './controls.ts';
 import { adminOf, answererOf, isAdmin } from './answer-request.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { httpDate } from './answer.ts';
-import { MOST_BODY } from './transport.ts';
 import { entryOf, type JournalEntry } from './journal.ts';
 import { listen } from './listener.ts';
 import type { Tls, MockData } from './options.ts';
@@ -77,7 +76,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     host,
     date,
     tls,
-    mostBody: answerAdmin && adminPort === undefined ? mostBody : undefined,
+    maxBody: answerAdmin && adminPort === undefined ? maxBody : undefined,
     answer: answererOf(session, {
       cors,
       admin: adminPort === undefined ? answerAdmin : undefined,
@@ -89,7 +88,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   });
   const adminListener =
     answerAdmin && adminPort !== undefined
-      ? await listen({ port: adminPort, host, date, tls, answer: answerAdmin, mostBody }).catch(
+      ? await listen({ port: adminPort, host, date, tls, answer: answerAdmin, maxBody }).catch(
           async (error: unknown) => {
             await listener.close();
             throw error;
@@ -117,7 +116,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
 /** Most bytes of the body of an admin call: it may be a fixture. A larger one has to come from a file. */
 const MAX_ADMIN_BODY = 2 ** 24;
 
-const mostBody = (target: string) => (isAdmin(target) ? MAX_ADMIN_BODY : MOST_BODY);
+const maxBody = (target: string) => (isAdmin(target) ? MAX_ADMIN_BODY : undefined);
 
 /** Without a token the admin API is for this machine alone; undefined: for nobody. */
 function accessTo(host: string, token: string | undefined): Access | undefined {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { faults } from './faults.ts';
 import { advanceClock, scaleClock } from './clock.ts';
 import { START } from './testing/probes.ts';
-import { ids, testSession } from './run-session.ts';
+import { ids, testSession } from './testing/session.ts';
 import { resetAll, resetWorld, sandboxNamed } from './session.ts';
 
 describe('a key with a name behind it', () => {

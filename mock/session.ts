@@ -94,6 +94,23 @@ export function tell(watchers: ReadonlySet<Watcher>, event: () => MockEvent): vo
   for (const watch of watchers) watch(made);
 }
 
+/** The mock cannot do what it was asked to. The message says why; `place` in the details says where. */
+export class Refusal extends Error {
+  readonly status: number;
+  readonly details: Readonly<Record<string, unknown>>;
+
+  constructor(status: number, message: string, details: Readonly<Record<string, unknown>> = {}) {
+    super(message);
+    this.name = 'Refusal';
+    this.status = status;
+    this.details = details;
+  }
+}
+
+/** A Refusal with status 400, and the place in the request that is wrong. */
+export const wrongAt = (place: string, message: string) =>
+  new Refusal(400, place === '' ? message : `${place} ${message}`, place === '' ? {} : { place });
+
 /**
  * The session that options ask for.
  *

@@ -1,9 +1,8 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { readAnswers } from './raw-answers.ts';
-import { say } from './raw-socket.ts';
+import { readAnswers, say } from './testing/sockets.ts';
 import { builtIn, START } from './testing/probes.ts';
-import { ids, userPath } from './run-session.ts';
+import { ids, userPath } from './testing/session.ts';
 import { startMock, type Mock } from './server.ts';
 
 let mock: Mock;

@@ -3,7 +3,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { builtIn, START } from './testing/probes.ts';
-import { depositPath, ids, userPath } from './run-session.ts';
+import { depositPath, ids, userPath } from './testing/session.ts';
 import { startMock, type MockOptions } from './server.ts';
 
 const DATE = 'Wed, 15 Jan 2025 12:00:00 GMT';

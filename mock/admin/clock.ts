@@ -1,7 +1,6 @@
 import { advanceClock, resetClock, scaleClock, setClock, type Moved } from '../clock.ts';
-import { sandboxNamed, sandboxSeen, timeIn, type Sandbox, type Session } from '../session.ts';
+import { sandboxNamed, sandboxSeen, timeIn, type Sandbox, type Session, wrongAt } from '../session.ts';
 import { fieldsOf, needed, numberAt, type Fields } from './fields.ts';
-import { wrongAt } from '../refusal.ts';
 import { ok, type AdminRequest, type Route } from './route.ts';
 
 type Change = (session: Session, sandbox: Sandbox, fields: Fields) => Moved;

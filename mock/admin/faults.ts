@@ -1,9 +1,17 @@
 import { Problem } from '../../schemas/problem.ts';
 import { queueChaos, setChaos, shownChaos } from '../controls.ts';
 import { parseChaos } from '../chaos.ts';
-import { tell, sandboxNamed, sandboxSeen, serviceWith, type Sandbox, type Session } from '../session.ts';
+import {
+  tell,
+  sandboxNamed,
+  sandboxSeen,
+  serviceWith,
+  type Sandbox,
+  type Session,
+  Refusal,
+  wrongAt,
+} from '../session.ts';
 import { faults } from '../faults.ts';
-import { Refusal, wrongAt } from '../refusal.ts';
 import type { Deviation } from '../options.ts';
 import { fieldsOf, needed, textAt, wholeAt, type Fields } from './fields.ts';
 import { ok, type AdminRequest, type Route } from './route.ts';

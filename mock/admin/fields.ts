@@ -1,4 +1,4 @@
-import { wrongAt } from '../refusal.ts';
+import { wrongAt } from '../session.ts';
 
 export type Fields = Readonly<Record<string, unknown>>;
 

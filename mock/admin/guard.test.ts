@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { HttpRequest } from '../exchange.ts';
 import { admit, type Access } from './guard.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../session.ts';
 
 const loopback: Access = { kind: 'loopback' };
 const token: Access = { kind: 'token', token: 'the-token' };

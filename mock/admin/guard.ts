@@ -1,6 +1,6 @@
 import { createHash, timingSafeEqual } from 'node:crypto';
 import type { HttpRequest } from '../exchange.ts';
-import { Refusal } from '../refusal.ts';
+import { Refusal } from '../session.ts';
 
 /** Who may call the admin API: whoever is on this machine, or whoever has the token. */
 export type Access = { readonly kind: 'loopback' } | { readonly kind: 'token'; readonly token: string };

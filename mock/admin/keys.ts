@@ -7,13 +7,13 @@ import {
   timeIn,
   type Sandbox,
   type Session,
+  Refusal,
 } from '../session.ts';
 import { expiryOf, keyAt, lookIn, valuesOf, keyOf, type ApiKey } from '../world.ts';
 import { fieldsOf, needed, textAt } from './fields.ts';
 import { shownLimits } from './limits.ts';
 import { listQuery, partOf } from './listing.ts';
 import { readPart } from './part.ts';
-import { Refusal } from '../refusal.ts';
 import { ok, type AdminRequest, type Route } from './route.ts';
 
 const isPublic = (session: Session, { key }: ApiKey) => session.arePublicKeys && session.facts.keys.has(key);

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { ids } from '../run-session.ts';
+import { ids } from '../testing/session.ts';
 import { PAGE, partOf } from './listing.ts';
 import { testAdmin } from './run-admin.ts';
 

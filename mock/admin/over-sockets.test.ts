@@ -4,8 +4,8 @@ import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { builtIn, openProbes, START } from '../testing/probes.ts';
-import { say } from '../raw-socket.ts';
-import { depositPath, ids, userPath } from '../run-session.ts';
+import { say } from '../testing/sockets.ts';
+import { depositPath, ids, userPath } from '../testing/session.ts';
 import { isLoopback, startMock, type AnsweredRequest, type MockOptions } from '../server.ts';
 
 async function startFor(t: TestContext, options: Partial<MockOptions> = {}) {

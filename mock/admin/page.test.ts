@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { testSession } from '../run-session.ts';
+import { testSession } from '../testing/session.ts';
 import type { Access } from './guard.ts';
 import { answerAdmin } from './router.ts';
 

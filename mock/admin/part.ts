@@ -1,7 +1,7 @@
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { checkFixture } from '../../schemas/fixture.ts';
-import { Refusal, wrongAt } from '../refusal.ts';
+import { Refusal, wrongAt } from '../session.ts';
 
 /**
  * A fixture, or a part of one, read as a file would be.

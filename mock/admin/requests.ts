@@ -1,8 +1,7 @@
-import { tell, sandboxSeen, type Session } from '../session.ts';
+import { tell, sandboxSeen, type Session, wrongAt } from '../session.ts';
 import { clear, entriesOf, type JournalEntry } from '../journal.ts';
 import { splitTarget } from '../handler.ts';
 import { countIn, fieldsOf } from './fields.ts';
-import { wrongAt } from '../refusal.ts';
 import { ok, type AdminRequest, type Route } from './route.ts';
 
 type Matches = (entry: JournalEntry, value: string) => boolean;

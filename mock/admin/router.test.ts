@@ -4,7 +4,7 @@ import { faults } from '../faults.ts';
 import type { MockEvent } from '../session.ts';
 import type { HttpResponse } from '../exchange.ts';
 import { builtIn, START } from '../testing/probes.ts';
-import { ids } from '../run-session.ts';
+import { ids } from '../testing/session.ts';
 import { routes } from './routes.ts';
 import { answerAdmin } from './router.ts';
 import { testAdmin } from './run-admin.ts';

@@ -1,10 +1,9 @@
 import type { Answer, HttpRequest, HttpResponse } from '../exchange.ts';
 import { syntaxErrorIn } from '../../schemas/json.ts';
 import type { Redact } from '../journal.ts';
-import { type Session, isWorldName } from '../session.ts';
+import { type Session, isWorldName, Refusal, wrongAt } from '../session.ts';
 import { splitTarget } from '../handler.ts';
 import { admit, type Access } from './guard.ts';
-import { Refusal, wrongAt } from '../refusal.ts';
 import type { AdminAnswer, Route } from './route.ts';
 import { routes } from './routes.ts';
 

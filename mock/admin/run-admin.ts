@@ -2,7 +2,7 @@
 // oxlint-disable-next-line typescript/no-explicit-any -- each test reads its own shape
 type Json = Record<string, any>;
 
-import { testSession } from '../run-session.ts';
+import { testSession } from '../testing/session.ts';
 import { answerAdmin } from './router.ts';
 
 /** A session for tests, and its admin API without a guard: calls give status and JSON. */

@@ -1,7 +1,6 @@
 import { gradeOf } from '../controls.ts';
-import { wrongAt } from '../refusal.ts';
+import { wrongAt, sandboxSeen } from '../session.ts';
 import { scorecardFormats, type ScorecardFormat } from '../scorecard.ts';
-import { sandboxSeen } from '../session.ts';
 import type { AdminRequest, Route } from './route.ts';
 
 const names = Object.keys(scorecardFormats) as readonly ScorecardFormat[];

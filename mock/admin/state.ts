@@ -1,6 +1,5 @@
 import { changeState } from '../provider-state.ts';
-import { sandboxNamed } from '../session.ts';
-import { wrongAt } from '../refusal.ts';
+import { sandboxNamed, wrongAt } from '../session.ts';
 import type { Route } from './route.ts';
 
 /** Where a run of the suites asks for another state, as a provider's tests do by Pact's convention. */

@@ -1,8 +1,7 @@
-import { tell, sandboxNamed, sandboxSeen } from '../session.ts';
+import { tell, sandboxNamed, sandboxSeen, Refusal } from '../session.ts';
 import { lookIn, valuesOf } from '../world.ts';
 import { listQuery, partOf } from './listing.ts';
 import { readPart } from './part.ts';
-import { Refusal } from '../refusal.ts';
 import { ok, type Route } from './route.ts';
 
 /** The users, and of whose IB they are. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
 import { builtIn } from '../../testing/probes.ts';
-import { depositPath, ids, userPath } from '../../run-session.ts';
+import { depositPath, ids, userPath } from '../../testing/session.ts';
 import type { MockOptions } from '../../server.ts';
 import { openBrowser, openPage, row, said, shown, type Browser } from './browser.ts';
 

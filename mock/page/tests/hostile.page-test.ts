@@ -4,7 +4,7 @@ import { connect } from 'node:net';
 import { after, before, test } from 'node:test';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import { builtIn } from '../../testing/probes.ts';
-import { ids, userPath } from '../../run-session.ts';
+import { ids, userPath } from '../../testing/session.ts';
 import { openBrowser, openPage, shown, type Browser } from './browser.ts';
 
 let browser: Browser;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { after, before, test, type TestContext } from 'node:test';
-import { ids, userPath } from '../../run-session.ts';
+import { ids, userPath } from '../../testing/session.ts';
 import { openBrowser, openPage, row, said, shown, type Browser, type Page } from './browser.ts';
 
 let browser: Browser;

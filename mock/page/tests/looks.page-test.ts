@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { mkdir } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
 import axe from 'axe-core';
-import { depositPath, ids, userPath } from '../../run-session.ts';
+import { depositPath, ids, userPath } from '../../testing/session.ts';
 import { openBrowser, openPage, shown, type Browser, type Page } from './browser.ts';
 
 let browser: Browser;

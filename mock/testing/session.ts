@@ -1,8 +1,8 @@
-import { endpoints } from '../schemas/endpoints.ts';
-import { answerRequest } from './answer-request.ts';
-import { entriesOf } from './journal.ts';
-import { builtIn, START } from './testing/probes.ts';
-import { createSession, sandboxNamed, type SessionOptions } from './session.ts';
+import { endpoints } from '../../schemas/endpoints.ts';
+import { answerRequest } from '../answer-request.ts';
+import { entriesOf } from '../journal.ts';
+import { builtIn, START } from './probes.ts';
+import { createSession, sandboxNamed, type SessionOptions } from '../session.ts';
 
 export const ids = {
   member: '11111111-1111-4111-8111-111111111111',
