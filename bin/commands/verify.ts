@@ -1,11 +1,9 @@
 import { reportFormats, transcriptFormats, type ReportName } from '../../reports/formats.ts';
-import type { Fixture, RunRecord } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
-import type { Requirement, RunOptions } from '../../suites/index.ts';
+import type { Requirement } from '../../suites/index.ts';
 import type { CliContext } from '../cli-context.ts';
 import { defaults } from '../defaults.ts';
 import { exitCodeOf, exitCodes } from '../exit-codes.ts';
-import type { Transcripts } from '../record-files.ts';
 import type { ReportRequest } from '../report-files.ts';
 import { command, type Values } from './command.ts';
 import {
@@ -137,7 +135,7 @@ export const verify = command({
 
 async function runVerify(given: VerifyFlags, context: CliContext): Promise<number> {
   const { signal, print, writeError } = context;
-  const [reporting, engine, files, { annotateStep }, { openBaseline }, { openTranscripts }, progress] =
+  const [reporting, engine, files, github, { openBaseline }, { openTranscripts }, { verifyRun }] =
     await Promise.all([
       import('../../reports/index.ts'),
       import('../../suites/index.ts'),
@@ -145,7 +143,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
       import('../github-actions.ts'),
       import('../baseline.ts'),
       import('../record-files.ts'),
-      import('../progress-line.ts'),
+      import('../verify-run.ts'),
     ]);
   const formats = { ...reporting.reports, ...reporting.transcripts };
   const requests = files.parseReports('report', formats, given.report, [given.fixture, given.baseline]);
@@ -171,8 +169,17 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
     const streams = requests.filter((request) => !isReport(request));
     const streamedTo = streams.map((stream) => stream.file);
     const transcripts = openTranscripts(streamedTo, context);
-    progress.announceEnd(context);
-    const found = await runRecorded(given, target, options, fixture, context, transcripts);
+    const found = await verifyRun(
+      {
+        target,
+        fixture,
+        isOwnFixture: given.fixture !== undefined,
+        options,
+        hasCanary: !given.noCanary,
+        transcripts,
+      },
+      context,
+    );
     const { record, text: newBaseline } = baseline.apply(found);
 
     const unfit = requests.some(isBadge) ? reporting.unfitForBadge(record) : undefined;
@@ -185,7 +192,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
           isWritten,
         );
       } finally {
-        await annotateStep(requests, record, context);
+        await github.annotateStep(requests, record, context);
       }
     };
     try {
@@ -204,23 +211,15 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   }
 }
 
-type Options = Awaited<ReturnType<typeof optionsOf>>['options'];
-
 /** Reads the flags; names and paths are checked before the fixture is read. */
 async function optionsOf(given: VerifyFlags, context: CliContext) {
-  const [
-    { runOptions, select },
-    { loadFixture },
-    { trustOf },
-    { progressLine },
-    { headerFields, targetUrl },
-  ] = await Promise.all([
-    import('../run-options.ts'),
-    import('../fixture-file.ts'),
-    import('../certificates.ts'),
-    import('../progress-line.ts'),
-    import('../values.ts'),
-  ]);
+  const [{ runOptions, select }, { loadFixture }, { trustOf }, { headerFields, targetUrl }] =
+    await Promise.all([
+      import('../run-options.ts'),
+      import('../fixture-file.ts'),
+      import('../certificates.ts'),
+      import('../values.ts'),
+    ]);
   const { replay } = given;
   const { requirements } = select(given, given.stateUrl !== undefined);
   if (given.stateUrl !== undefined && given.url === undefined)
@@ -255,7 +254,6 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
       ...(target === undefined ? { maxDurationMs: Number.POSITIVE_INFINITY } : {}),
       ...(replay === undefined ? {} : { path: replay, selection: { ...options.selection, replay } }),
       rerun: rerunCommand(given),
-      ...progressLine(context),
     },
   };
 }
@@ -291,84 +289,4 @@ function rerunCommand(given: VerifyFlags): string {
     ...(given.insecure ? ['--insecure'] : []),
     ...given.header.map((field) => `--header '${field.slice(0, field.indexOf(':'))}: …'`),
   ].join(' ');
-}
-
-/** Runs the canary and the suites, and compares failures with known faults. */
-async function runRecorded(
-  given: VerifyFlags,
-  target: URL | undefined,
-  options: Options,
-  fixture: Fixture,
-  context: CliContext,
-  transcripts: Transcripts,
-): Promise<RunRecord> {
-  const [{ run }, { diagnose }, { clearLine }] = await Promise.all([
-    import('../../suites/index.ts'),
-    import('../diagnose.ts'),
-    import('../progress-line.ts'),
-  ]);
-  const caught = given.noCanary || context.signal.aborted ? undefined : await runCanary(options, context);
-  const { close = () => Promise.resolve(), ...session } =
-    target === undefined ? await mockSession(fixture) : targetSession(target, given);
-  const header = {
-    ...options,
-    ...session,
-    target: session.target.href,
-    fixture,
-    requirements: options.requirements.map(({ id }) => id),
-    hasStateHook: options.stateHook !== undefined,
-    ...(caught === undefined ? {} : { canary: caught }),
-  };
-  let found: RunRecord;
-  try {
-    found = await run({ ...options, ...session, ...transcripts.of(header) });
-  } finally {
-    await close();
-  }
-  clearLine(context);
-  const diagnosis = await diagnose(found, fixture);
-  return {
-    ...found,
-    ...(caught === undefined ? {} : { canary: [...caught] }),
-    ...(diagnosis.length === 0 ? {} : { diagnosis: [...diagnosis] }),
-  };
-}
-
-async function runCanary(options: Options, { env }: CliContext): Promise<readonly string[]> {
-  const [{ canary }, { loadFixture }] = await Promise.all([
-    import('../canary.ts'),
-    import('../fixture-file.ts'),
-  ]);
-  return canary(await loadFixture(undefined, env), options.seed);
-}
-
-interface Session extends Pick<RunOptions, 'target' | 'notes' | 'ifRefused'> {
-  readonly clock?: RunOptions['clock'];
-  readonly close?: () => Promise<void>;
-}
-
-/** Mock and engine share a virtual clock: waiting for a rate limit takes no time. */
-async function mockSession(fixture: Fixture): Promise<Session> {
-  const [{ startMock }, { virtualClock }] = await Promise.all([
-    import('../../mock/server.ts'),
-    import('../../suites/index.ts'),
-  ]);
-  const clock = virtualClock(Date.now());
-  const mock = await startMock({ fixture, clock });
-  return {
-    target: new URL(mock.url),
-    clock,
-    notes: ['No URL was given: the mock was verified.'],
-    close: () => mock.close(),
-  };
-}
-
-function targetSession(target: URL, { fixture }: VerifyFlags): Session {
-  if (fixture !== undefined) return { target, notes: [] };
-  return {
-    target,
-    notes: ['No --fixture was given: the target was taken to hold the built-in one.'],
-    ifRefused:
-      'does not know the keys of the built-in fixture; give --fixture with what is true of this target (`ib-conformance init` writes a first one)',
-  };
 }

@@ -1,0 +1,116 @@
+import { renderProgress } from '../reports/index.ts';
+import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
+import { run, virtualClock, type RunOptions } from '../suites/index.ts';
+import type { CliContext } from './cli-context.ts';
+import { diagnose } from './diagnose.ts';
+import { loadFixture } from './fixture-file.ts';
+import type { Transcripts } from './record-files.ts';
+import type { Selected } from './run-options.ts';
+
+/** What `verify` runs. */
+export interface VerifyRun {
+  /** The mock if it is undefined. */
+  readonly target: URL | undefined;
+  readonly fixture: Fixture;
+  /** Whether the user gave the fixture. */
+  readonly isOwnFixture: boolean;
+  readonly options: Omit<RunOptions, 'target'> & Selected;
+  readonly hasCanary: boolean;
+  readonly transcripts: Transcripts;
+}
+
+/** Runs the canary and the suites, shows the progress, and compares failures with known faults. */
+export async function verifyRun(asked: VerifyRun, context: CliContext): Promise<RunRecord> {
+  const { target, fixture, options, transcripts } = asked;
+  announceEnd(context);
+  const caught =
+    asked.hasCanary && !context.signal.aborted
+      ? await (await import('./canary.ts')).canary(await loadFixture(undefined, context.env), options.seed)
+      : undefined;
+  const { close = () => Promise.resolve(), ...session } =
+    target === undefined ? await mockSession(fixture) : targetSession(target, asked.isOwnFixture);
+  const header = {
+    ...options,
+    ...session,
+    target: session.target.href,
+    fixture,
+    requirements: options.requirements.map(({ id }) => id),
+    hasStateHook: options.stateHook !== undefined,
+    ...(caught === undefined ? {} : { canary: caught }),
+  };
+  let found: RunRecord;
+  try {
+    found = await run({ ...options, ...session, ...progress(context), ...transcripts.of(header) });
+  } finally {
+    await close();
+  }
+  clearLine(context);
+  const diagnosis = await diagnose(found, fixture);
+  return {
+    ...found,
+    ...(caught === undefined ? {} : { canary: [...caught] }),
+    ...(diagnosis.length === 0 ? {} : { diagnosis: [...diagnosis] }),
+  };
+}
+
+interface Session extends Pick<RunOptions, 'target' | 'notes' | 'ifRefused'> {
+  readonly clock?: RunOptions['clock'];
+  readonly close?: () => Promise<void>;
+}
+
+/** Mock and engine share a virtual clock: waiting for a rate limit takes no time. */
+async function mockSession(fixture: Fixture): Promise<Session> {
+  const { startMock } = await import('../mock/server.ts');
+  const clock = virtualClock(Date.now());
+  const mock = await startMock({ fixture, clock });
+  return {
+    target: new URL(mock.url),
+    clock,
+    notes: ['No URL was given: the mock was verified.'],
+    close: () => mock.close(),
+  };
+}
+
+function targetSession(target: URL, isOwnFixture: boolean): Session {
+  if (isOwnFixture) return { target, notes: [] };
+  return {
+    target,
+    notes: ['No --fixture was given: the target was taken to hold the built-in one.'],
+    ifRefused:
+      'does not know the keys of the built-in fixture; give --fixture with what is true of this target (`ib-conformance init` writes a first one)',
+  };
+}
+
+/** Confirms a signal at once: the end of the run takes time. */
+function announceEnd(context: CliContext): void {
+  const { signal, writeError } = context;
+  const announce = () => {
+    const by = typeof signal.reason === 'string' ? ` by ${signal.reason}` : '';
+    clearLine(context);
+    writeError(
+      `ib-conformance: interrupted${by}; what was found so far is reported, a second signal ends at once\n`,
+    );
+  };
+  if (signal.aborted) announce();
+  else signal.addEventListener('abort', announce, { once: true });
+}
+
+const clearToEndOfLine = '\u001b[K';
+
+/** A progress line on a terminal. */
+function progress({ isTerminal, writeError, terminal }: CliContext): Pick<RunOptions, 'onProgress'> {
+  if (!isTerminal) return {};
+  let last = 0;
+  return {
+    onProgress: (state) => {
+      const now = Date.now();
+      if (now - last < 50) return;
+      last = now;
+      writeError(`\r${renderProgress(state, terminal.width)}${clearToEndOfLine}`);
+    },
+  };
+}
+
+function clearLine({ isTerminal, writeError }: CliContext): void {
+  if (isTerminal) writeError(`\r${clearToEndOfLine}`);
+}
