@@ -1,5 +1,4 @@
-import { loadPage } from '../page/asset.ts';
-import { policyOf } from '../page/policy.ts';
+import { loadPage, policyOf } from '../page/asset.ts';
 import type { Route } from './route.ts';
 
 /** The page for people. It holds no data: what it shows it asks for, with the token where one is needed. */

@@ -1,6 +1,34 @@
+import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
-/** The page as `npm run generate` writes it. The one place that knows where it is. */
+/** The page as `npm run generate` writes it. */
 export function loadPage(): Promise<string> {
   return readFile(new URL('generated/page.html', import.meta.url), 'utf8');
+}
+
+/**
+ * The Content-Security-Policy of the page: only its own style and script, by their hashes. It may call
+ * its own origin, may not be framed, and cannot turn text into markup.
+ */
+export function policyOf(html: string): string {
+  return [
+    "default-src 'none'",
+    `script-src ${hashesOf(html, 'script')}`,
+    `style-src ${hashesOf(html, 'style')}`,
+    "connect-src 'self'",
+    'img-src data:',
+    "base-uri 'none'",
+    "form-action 'none'",
+    "frame-ancestors 'none'",
+    "require-trusted-types-for 'script'",
+    "trusted-types 'none'",
+  ].join('; ');
+}
+
+function hashesOf(html: string, element: 'script' | 'style'): string {
+  const texts = html.matchAll(new RegExp(`<${element}>([^]*?)</${element}>`, 'g'));
+  return Array.from(
+    texts,
+    ([, text]) => `'sha256-${createHash('sha256').update(text!).digest('base64')}'`,
+  ).join(' ');
 }

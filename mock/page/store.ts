@@ -1,0 +1,256 @@
+import type { FixtureLimits } from '../../schemas/generated/types.ts';
+import type { DepositNow } from '../world.ts';
+import type { Gauge } from '../limiter.ts';
+import type { JournalEntry } from '../journal.ts';
+
+interface Listed {
+  readonly meta: { readonly total: number };
+}
+
+/** What the page reads from the admin API, by path. */
+interface Answers {
+  readonly clock: { readonly now: number; readonly rate: number };
+  readonly deposits: Listed & { readonly deposits: readonly DepositNow[] };
+  readonly keys: Listed & { readonly keys: readonly ShownKey[] };
+  readonly users: Listed & { readonly users: readonly ShownUser[] };
+  readonly limits: { readonly limits: FixtureLimits; readonly gauges: readonly Gauge[] };
+  readonly requests: { readonly requests: readonly JournalEntry[] };
+  readonly worlds: { readonly worlds: readonly string[] };
+  /** `port` is that of the service if the admin API has its own. */
+  readonly 'magic-values': { readonly port?: number; readonly values: readonly Example[] };
+}
+/** A key; `key` is undefined if it is secret, and `expiresAt` is in Unix ms. */
+export interface ShownKey {
+  readonly name: string;
+  readonly key?: string;
+  readonly partner: string | null;
+  readonly state: 'active' | 'revoked' | 'expired';
+  readonly expiresAt?: number;
+}
+export interface ShownUser {
+  readonly user_id: string;
+  readonly partner: string | null;
+  readonly date_joined: string;
+}
+interface Example {
+  readonly shows: string;
+  readonly target: string;
+  readonly keyName: string;
+  readonly key?: string;
+}
+export type ListName = 'deposits' | 'keys' | 'users';
+
+const paths = ['clock', 'deposits', 'keys', 'users', 'limits', 'requests', 'worlds', 'magic-values'] as const;
+const PAGE_SIZE = 25;
+/** Least time between two loads: a busy mock gets no more calls than a page can show. */
+const PACE_MS = 200;
+
+/** Everything the page shows. */
+export const state = {
+  connection: 'Connecting',
+  isSignedOut: false,
+  signInError: '',
+  /** Name of the world that is shown; the main world has the empty name. */
+  world: new URLSearchParams(location.search).get('world') ?? '',
+  answers: undefined as Answers | undefined,
+  /** When the answers came, in ms of `performance.now()`. */
+  receivedAt: 0,
+  lists: {
+    deposits: { limit: PAGE_SIZE, contains: '' },
+    keys: { limit: PAGE_SIZE, contains: '' },
+    users: { limit: PAGE_SIZE, contains: '' },
+  },
+  /** Clock rate that the user chose, until the mock's answers have it. */
+  speed: undefined as number | undefined,
+  /** Result of the last action. What others do is not announced: screen readers would never be quiet. */
+  said: '',
+};
+
+let draw = () => {};
+let frame = 0;
+
+/** Draws again, at most once per frame. */
+function changed(): void {
+  frame ||= requestAnimationFrame(() => {
+    frame = 0;
+    draw();
+  });
+}
+
+export function say(words: string): void {
+  state.said = words;
+  changed();
+}
+
+class Refused extends Error {
+  readonly status: number;
+  constructor(status: number, message: string) {
+    super(message);
+    this.status = status;
+  }
+}
+
+/** `/__admin`, wherever a proxy has put it. */
+const root = location.pathname.replace(/\/$/, '');
+/** In memory only: a reload forgets it. */
+let token: string | undefined;
+
+/** @throws Refused if the mock refuses; TypeError if it cannot be reached */
+async function request(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+  const headers = {
+    ...(token !== undefined && { Authorization: `Bearer ${token}` }),
+    ...(init.body !== undefined && { 'Content-Type': 'application/json' }),
+  };
+  const response = await fetch(`${root}/${path}`, {
+    ...init,
+    method,
+    headers,
+    cache: 'no-store',
+    credentials: 'omit',
+  });
+  if (response.ok) return response;
+  const { error = response.statusText } = (await response.json().catch(() => ({}))) as { error?: string };
+  throw new Refused(response.status, error);
+}
+
+/** Changes something in a world of the mock, or in all worlds (null). An event then tells all pages to load again. */
+export async function send(
+  method: string,
+  path: string,
+  body?: unknown,
+  world: string | null = state.world,
+): Promise<unknown> {
+  const query = world === null ? '' : `?${new URLSearchParams({ world }).toString()}`;
+  const response = await request(
+    method,
+    path + query,
+    body === undefined ? {} : { body: JSON.stringify(body) },
+  );
+  const text = await response.text();
+  return text === '' ? undefined : JSON.parse(text);
+}
+
+/** Does something, and announces why if the mock refuses. */
+export async function attempt(action: () => Promise<void>): Promise<void> {
+  try {
+    await action();
+  } catch (error) {
+    if (error instanceof Refused && error.status === 401) return askForToken(error);
+    say(error instanceof Refused ? error.message : 'The mock cannot be reached.');
+  }
+}
+
+let isStale = false;
+let loading: Promise<void> | undefined;
+let timer: ReturnType<typeof setTimeout> | undefined;
+
+/** Loads everything again. Calls during a load share the next one. */
+export function refresh(): Promise<void> {
+  isStale = true;
+  loading ??= attempt(loadAll).finally(() => (loading = undefined));
+  return loading;
+}
+
+async function loadAll(): Promise<void> {
+  while (isStale) {
+    isStale = false;
+    const { world } = state;
+    const startedAt = performance.now();
+    const answers = await Promise.all(paths.map(async (path) => [path, await load(path)] as const));
+    const receivedAt = performance.now();
+    // The user may have opened another world meanwhile.
+    if (world === state.world)
+      Object.assign(state, { answers: Object.fromEntries(answers), receivedAt, speed: undefined });
+    changed();
+    clearTimeout(timer);
+    const wait = nextChange();
+    if (wait < 2 ** 31) timer = setTimeout(() => void refresh(), wait + 20);
+    await new Promise((resolve) => setTimeout(resolve, PACE_MS + receivedAt - startedAt));
+  }
+}
+
+async function load(path: keyof Answers): Promise<unknown> {
+  const isList = (name: string): name is ListName => name in state.lists;
+  const { limit, contains } = isList(path)
+    ? state.lists[path]
+    : { limit: path === 'requests' ? 100 : 0, contains: '' };
+  const query = {
+    world: state.world,
+    ...(limit > 0 && { limit: `${limit}` }),
+    ...(contains !== '' && { contains }),
+  };
+  return (await request('GET', `${path}?${new URLSearchParams(query).toString()}`)).json();
+}
+
+/** Mock time (ms) that has passed since the answers came. */
+const passed = () => (performance.now() - state.receivedAt) * (state.answers?.clock.rate ?? 0);
+/** What is left by now of the `ms` that an answer named. */
+export const left = (ms: number) => ms - passed();
+/** The mock's time in Unix ms. */
+export const mockNow = () => (state.answers?.clock.now ?? 0) + passed();
+
+/** Real ms until something that is shown changes by itself, because the mock sends no event then. */
+function nextChange(): number {
+  if (state.answers === undefined) return Infinity;
+  const { clock, deposits, keys, limits } = state.answers;
+  const times = [
+    ...deposits.deposits.flatMap(({ dueInMs }) => (dueInMs === undefined ? [] : left(dueInMs))),
+    ...keys.keys.flatMap((key) => (key.state === 'active' && key.expiresAt ? key.expiresAt - mockNow() : [])),
+    ...limits.gauges.flatMap(({ freesInMs }) => (freesInMs > 0 ? left(freesInMs) : [])),
+  ];
+  return clock.rate === 0 ? Infinity : Math.max(0, Math.min(...times)) / clock.rate;
+}
+
+/** Shows another world. */
+export async function openWorld(world: string): Promise<void> {
+  state.world = world;
+  const query = world === '' ? '' : `?${new URLSearchParams({ world }).toString()}`;
+  history.replaceState(null, '', location.pathname + query);
+  say(`Showing the world ${world || 'main'}.`);
+  await refresh();
+}
+
+function askForToken({ message }: Refused): void {
+  state.signInError = state.isSignedOut ? message : '';
+  state.isSignedOut = true;
+  state.connection = 'Waiting for the token';
+  changed();
+}
+
+export function signIn(given: string): void {
+  token = given;
+  void watch();
+}
+
+/** Calls `render` whenever something changes, and follows the mock. */
+export function start(render: () => void): void {
+  draw = render;
+  setInterval(() => state.answers?.clock.rate !== 0 && changed(), 250);
+  void watch();
+}
+
+/** Follows the mock's events and reconnects. A hidden page does not: browsers allow few connections to one server. */
+async function watch(): Promise<void> {
+  for (;;) {
+    while (document.hidden)
+      await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }));
+    const ending = new AbortController();
+    const onHidden = () => document.hidden && ending.abort();
+    document.addEventListener('visibilitychange', onHidden);
+    try {
+      // `EventSource` cannot send a token.
+      const { body } = await request('GET', 'events', { signal: ending.signal });
+      state.isSignedOut = false;
+      state.connection = 'Live';
+      const reader = body!.getReader();
+      do void refresh();
+      while (!(await reader.read()).done);
+    } catch (error) {
+      if (error instanceof Refused) return askForToken(error);
+    }
+    document.removeEventListener('visibilitychange', onHidden);
+    state.connection = 'Not connected, trying again';
+    changed();
+    if (!document.hidden) await new Promise((resolve) => setTimeout(resolve, 1_000));
+  }
+}

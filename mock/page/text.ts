@@ -1,0 +1,60 @@
+/** Characters of a client's text that are shown. */
+const MAX_LENGTH = 400;
+
+/** `1,000,000` */
+export const number = (count: number) => count.toLocaleString('en-US');
+
+/** `16,777,217.01`: every digit, and at least two decimals. */
+export const amount = (usd: number) =>
+  usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 20 });
+
+/** `2026-11-21 05:38:10` for a time in Unix ms; the number itself if no date can hold it. */
+export function dateAndTime(at: number): string {
+  const date = new Date(at);
+  return Number.isNaN(date.getTime()) ? `${at}` : date.toISOString().slice(0, -5).replace('T', ' ');
+}
+
+/** `05:38:10.123` */
+export const timeOfDay = (at: number) => new Date(at).toISOString().slice(11, -1);
+
+/** `5 s`, `2 min 5 s`, `1 h 1 min` or `3 d 2 h` for ms, rounded up to a second. */
+export function duration(ms: number): string {
+  const seconds = Math.max(0, Math.ceil(ms / 1000));
+  const parts = [
+    [Math.floor(seconds / 86_400), 'd'],
+    [Math.floor(seconds / 3600) % 24, 'h'],
+    [Math.floor(seconds / 60) % 60, 'min'],
+    [seconds % 60, 's'],
+  ] as const;
+  const first = parts.findIndex(([count]) => count > 0);
+  if (first < 0) return '0 s';
+  const shown = parts.slice(first, first + 2).filter(([count]) => count > 0);
+  return shown.map(([count, unit]) => `${count} ${unit}`).join(' ');
+}
+
+/** `1 key`, `2 keys` */
+export const plural = (count: number, word: string) => `${number(count)} ${word}${count === 1 ? '' : 's'}`;
+
+/** A client's text: cut off after 400 characters, and invisible characters escaped. */
+export function foreign(text: string): string {
+  const rest = text.length - MAX_LENGTH;
+  const cut = rest > 0 ? `${text.slice(0, MAX_LENGTH)}… (${number(rest)} more)` : text;
+  return cut.replace(
+    /[\p{C}\p{Zl}\p{Zp}]/gu,
+    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
+  );
+}
+
+const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+
+/**
+ * A curl command for a POSIX shell. World names and paths come from clients, so all of it is quoted.
+ *
+ * @param url of the request
+ * @param key undefined for a secret one, which the shell then reads from IB_API_KEY
+ */
+export function curl(url: string, key: string | undefined, world: string): string {
+  const suffix = world === '' ? '' : `~${world}`;
+  const secret = `"Authorization: Bearer $IB_API_KEY"${suffix === '' ? '' : quoted(suffix)}`;
+  return `curl -i -H ${key === undefined ? secret : quoted(`Authorization: Bearer ${key}${suffix}`)} ${quoted(url)}`;
+}
