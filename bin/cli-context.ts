@@ -1,5 +1,3 @@
-import type { Conversation } from './init/conversation.ts';
-
 /** What a command knows of the process that it runs in. Tests give their own. */
 export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;
@@ -12,12 +10,22 @@ export interface CliContext {
   /** Ends the process at once, also when a pipe that nobody reads still holds output. */
   readonly leave?: (exitCode: number) => void;
   readonly writeError: (text: string) => void;
-  /** Opens a conversation with the person at the terminal; missing if there is nobody to ask. */
-  readonly converse?: () => Promise<Conversation>;
+  /** Asks the person at the terminal; missing if there is nobody to ask. */
+  readonly prompter?: () => Promise<Prompter>;
   /** Makes the script of `completion` for a shell. The command line gives it to each command. */
   readonly completionScript?: (shell: string) => string;
   /** Whether standard error is a terminal. */
   readonly isTerminal: boolean;
   /** Colour and width of standard output. */
   readonly terminal: { readonly color: boolean; readonly width: number };
+}
+
+export interface Prompter {
+  /** Asks until the answer has no problem. @throws Problem with code `interrupted` on Ctrl-C */
+  readonly ask: (question: {
+    readonly message: string;
+    readonly isSecret: boolean;
+    readonly problem: (answer: string) => string | undefined;
+  }) => Promise<string>;
+  readonly confirm: (message: string) => Promise<boolean>;
 }

@@ -36,10 +36,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       writeError,
       // Standard input is opened only by commands that read it.
       ...(isatty(0) && stderr.isTTY
-        ? {
-            converse: async () =>
-              (await import('./init/conversation.ts')).conversation(process.stdin, stderr, signal),
-          }
+        ? { prompter: async () => (await import('./init/prompter.ts')).terminalPrompter(signal) }
         : {}),
       isTerminal: stderr.isTTY,
       terminal: {

@@ -1,22 +1,144 @@
-import { command } from './command.ts';
+import { existsSync } from 'node:fs';
+import { resolve } from 'node:path';
+import { Problem } from '../../schemas/problem.ts';
+import type { CliContext } from '../cli-context.ts';
+import { CONFIG_FILE } from '../config.ts';
+import { exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
+import { prepareFile } from '../output-files.ts';
+import { schemaReference } from '../schema-reference.ts';
+import { targetUrl } from '../values.ts';
+import { command, type Flags, type Values } from './command.ts';
 import { file, onOff, text } from './flags.ts';
+
+const flags = {
+  url: { ...text, describe: '{base_url} of the server; may contain a path' },
+  member: { ...text, describe: 'user_id of a user under the IB' },
+  executed: { ...text, describe: 'reference_id of an EXECUTED deposit of that user' },
+  fixture: { ...file, default: 'fixture.json', describe: 'fixture to write' },
+  ca: { ...file, describe: 'PEM file of certificates to trust' },
+  insecure: { ...onOff, describe: 'do not check certificates' },
+  yes: { ...onOff, describe: 'ask nothing; write the files even if the check of the server finds problems' },
+  force: { ...onOff, describe: 'overwrite existing files' },
+} as const satisfies Flags;
+
+type InitFlags = Values<typeof flags>;
+
+/** How long an answer of the server may take. */
+const TIMEOUT_MS = 3000;
 
 export const init = command({
   usage: 'init',
-  what: 'write a first fixture and a config file, by a few questions and a look at your server',
-  flags: {
-    url: { ...text, describe: '{base_url} of the server; may carry a path' },
-    member: { ...text, describe: 'user_id of a user under the IB' },
-    executed: { ...text, describe: 'reference_id of an EXECUTED deposit of that user' },
-    fixture: { ...file, default: 'fixture.json', describe: 'fixture to write' },
-    ca: { ...file, describe: 'PEM file of certificates to trust' },
-    insecure: { ...onOff, describe: 'do not check certificates' },
-    yes: { ...onOff, describe: 'ask nothing; write the files also where the look finds something wrong' },
-    force: { ...onOff, describe: 'write over files that are there already' },
-  },
+  what: 'write a first fixture and a config file, after a few questions and a check of your server',
+  flags,
   examples: [
-    ['$0 init', 'asks; the key is read without being shown, or from IB_API_KEY, and is written nowhere'],
-    ['IB_API_KEY=… $0 init --yes --url http://localhost:8080', 'where nobody can be asked'],
+    ['$0 init', 'asks; the key comes from IB_API_KEY or is typed hidden, and is written nowhere'],
+    ['IB_API_KEY=… $0 init --yes --url http://localhost:8080', 'if nobody can be asked'],
   ],
-  run: async (flags, context) => (await import('../init/init.ts')).init(flags, context),
+  run: async (values, context) => {
+    const [
+      { examine },
+      { renderCheckup },
+      { runOptions },
+      { trustOf },
+      { collectAnswers, KEY_VARIABLE },
+      server,
+    ] = await Promise.all([
+      import('../../suites/index.ts'),
+      import('../../reports/index.ts'),
+      import('../run-options.ts'),
+      import('../certificates.ts'),
+      import('../init/answers.ts'),
+      import('../init/facts.ts'),
+    ]);
+    const { signal, print, writeError, terminal } = context;
+    const files = [values.fixture, CONFIG_FILE] as const;
+    if (resolve(values.fixture) === resolve(CONFIG_FILE))
+      throw new Problem(
+        'usage',
+        `--fixture ${values.fixture}: the config file is written there; name another file`,
+      );
+    if (!values.force) refuseExisting(files);
+    const tls = await trustOf(values);
+    const prompter = values.yes ? undefined : await context.prompter?.();
+    const answers = await collectAnswers(values, context.env, prompter);
+    const options = { target: targetUrl(answers.url), timeoutMs: TIMEOUT_MS, tls, signal };
+    const found = await server.askServer(answers, options);
+    refuseInterrupted(signal);
+    const facts = prompter === undefined ? found : await server.askRecords(found, prompter);
+    const fixture = server.assumedFixture(answers, facts);
+    const checkup = await examine({
+      ...runOptions({ ...options, fixture, seed: 1 }),
+      target: options.target,
+      fixture,
+      notes: server.notesOn(answers, facts),
+    });
+    refuseInterrupted(signal);
+    await print(renderCheckup(checkup, terminal));
+    const exitCode = exitCodeOfCheckup[checkup.verdict];
+    const isWanted =
+      exitCode === 0 || values.yes || (await prompter?.confirm('Write the files anyway?')) === true;
+    if (!isWanted) {
+      writeError('ib-conformance: nothing was written; --yes writes the files anyway\n');
+      return exitCode;
+    }
+    refuseInterrupted(signal);
+    if (!values.force) refuseExisting(files);
+    await writeFiles([
+      [values.fixture, 'the fixture', server.fixtureOf(facts, schemaReference('fixture', values.fixture))],
+      [CONFIG_FILE, 'the config file', configOf(values, answers.url)],
+    ]);
+    await print(ending(files, KEY_VARIABLE, prompter === undefined ? server.valuesOf(facts) : []));
+    return exitCodes.conformant[0];
+  },
 });
+
+function refuseInterrupted({ aborted }: CliContext['signal']): void {
+  if (aborted) throw new Problem('interrupted', 'interrupted: nothing was written');
+}
+
+function refuseExisting(files: readonly string[]): void {
+  const existing = files.filter((path) => existsSync(path));
+  if (existing.length > 0)
+    throw new Problem('usage', existing.map((path) => `${path}: exists; --force overwrites it`).join('\n'));
+}
+
+const configOf = ({ fixture, ca, insecure }: InitFlags, url: string) => ({
+  $schema: schemaReference('config', CONFIG_FILE),
+  verify: {
+    url,
+    fixture,
+    ...(ca === undefined ? {} : { ca }),
+    ...(insecure ? { insecure } : {}),
+  },
+});
+
+/** Writes all files, or none if one cannot be written. */
+async function writeFiles(
+  contents: readonly (readonly [path: string, what: string, content: object])[],
+): Promise<void> {
+  const pending = [];
+  try {
+    for (const [path, what, content] of contents)
+      pending.push({ output: await prepareFile(path, what), content });
+    for (const { output, content } of pending)
+      await output.write(`${JSON.stringify(content, undefined, 2)}\n`);
+  } catch (error) {
+    await Promise.all(pending.map(({ output }) => output.discard()));
+    throw error;
+  }
+}
+
+/** @param unchecked values of the server that nobody compared with other records */
+function ending(files: readonly string[], variable: string, unchecked: readonly string[]): string {
+  const warning = `
+These values are from the server. Correct them in ${files[0]} if your own records differ, or the server's mistakes count as right:
+${unchecked.map((value) => `  ${value}`).join('\n')}
+`;
+  return `
+${files.map((path) => `wrote ${path}`).join('\n')}
+The key is in neither of them: each run reads it from the environment.
+${unchecked.length === 0 ? '' : warning}
+next: export ${variable}=…
+      ib-conformance verify
+`;
+}

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkFixture } from '../../schemas/fixture.ts';
 import { answerOf } from '../../suites/sample-answers.ts';
-import { factsOf, fixtureOf, supposed } from './facts.ts';
+import { factsOf, fixtureOf, assumedFixture } from './facts.ts';
 
 const member = '11111111-1111-4111-8111-111111111111';
 const executed = 'd1111111-1111-1111-8111-111111111111';
@@ -66,7 +66,7 @@ for (const [what, answers] of Object.entries(unsaid))
     const facts = factsOf(asked, ...answers);
     const { users, deposits } = fixtureOf(facts, '');
     assert.deepEqual([users, deposits], [[], []]);
-    const held = checkFixture(supposed({ url: '', key: 'k', ...asked }, facts), 'f', {});
+    const held = checkFixture(assumedFixture({ url: '', key: 'k', ...asked }, facts), 'f', {});
     assert.deepEqual([held.users![0]!.user_id, held.deposits![0]!.reference_id], [member, executed]);
   });
 

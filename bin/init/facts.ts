@@ -1,49 +1,76 @@
-import type { Fixture, FixtureExecutedDeposit, FixtureUser } from '../../schemas/generated/types.ts';
 import validate from '../../schemas/generated/fixture.cjs';
-import { fieldsOf } from '../../suites/expectations.ts';
+import type { Fixture, FixtureExecutedDeposit, FixtureUser } from '../../schemas/generated/types.ts';
 import type { Reply } from '../../suites/answer.ts';
-import { KEY_VARIABLE, type Wishes } from './wishes.ts';
+import { fieldsOf } from '../../suites/expectations.ts';
+import { createClient, realClock, type RunOptions } from '../../suites/index.ts';
+import { depositCheck, userStatus, type Request } from '../../suites/request.ts';
+import type { Prompter } from '../cli-context.ts';
+import { ourHeaders } from '../run-options.ts';
+import { KEY_VARIABLE, type Answers } from './answers.ts';
 
-/** Id of the partner in a first fixture: a name for its key and its users, which the server never sees. */
+/** Id of the partner in the fixture. The server never sees it. */
 const PARTNER = 'partner';
 
-/** What a server said of the ids that it was asked for; undefined where it did not say it. */
+/** What the server says about the ids; undefined if it does not say it, or a fixture cannot hold it. */
 export interface Facts {
   readonly user?: FixtureUser;
   readonly deposit?: FixtureExecutedDeposit;
 }
 
-/** Reads answers to lookups of a member and of an EXECUTED deposit, as far as a fixture can hold them. */
+/** Looks up the member and the deposit. */
+export async function askServer(
+  answers: Answers,
+  options: Pick<RunOptions, 'target' | 'timeoutMs' | 'tls' | 'signal'>,
+): Promise<Facts> {
+  const { key, member, executed } = answers;
+  const client = createClient({
+    ...options,
+    ...options.tls,
+    connections: 2,
+    headers: ourHeaders,
+    now: realClock.now,
+  });
+  const answerTo = ({ method, target }: Request) =>
+    client.send({ method, target, headers: { authorization: `Bearer ${key}` } });
+  try {
+    const [membership, deposit] = await Promise.all([
+      member === undefined ? undefined : answerTo(userStatus(member)),
+      executed === undefined ? undefined : answerTo(depositCheck(executed)),
+    ]);
+    return factsOf(answers, membership, deposit);
+  } finally {
+    await client.close();
+  }
+}
+
 export function factsOf(
-  { member, executed }: Pick<Wishes, 'member' | 'executed'>,
+  { member, executed }: Pick<Answers, 'member' | 'executed'>,
   membership: Reply | undefined,
   deposit: Reply | undefined,
 ): Facts {
   const { is_under_ib: isMember, date_joined: joined } = fieldsOf200(membership);
   const { status: state, amountInUsd, executedAt } = fieldsOf200(deposit);
   const user = { user_id: member, partner: PARTNER, date_joined: inUtc(joined) };
-  // With an amount it is EXECUTED, or no deposit of a fixture.
   const found = { reference_id: executed, user_id: member, state, amountInUsd, executedAt };
   return {
-    ...(isMember === true && isGood({ users: [user] }) ? { user: user as FixtureUser } : {}),
-    ...(isGood({ deposits: [found] }) ? { deposit: found as FixtureExecutedDeposit } : {}),
+    ...(isMember === true && isValid({ users: [user] }) ? { user: user as FixtureUser } : {}),
+    ...(isValid({ deposits: [found] }) ? { deposit: found as FixtureExecutedDeposit } : {}),
   };
 }
 
-/** Whether a fixture may hold it. */
-export const isGood = (part: object) => validate(part);
+const isValid = (part: object) => validate(part);
 
 const fieldsOf200 = (reply: Reply | undefined): Readonly<Record<string, unknown>> =>
   (reply?.kind === 'answer' && reply.status === 200 ? fieldsOf(reply) : undefined) ?? {};
 
-/** A date as it is, where a fixture takes it; else the same instant, as far as it can be told. */
+/** A date with an offset as the same instant in UTC. */
 function inUtc(date: unknown): unknown {
   if (typeof date !== 'string' || date.endsWith('Z')) return date;
   const instant = Date.parse(date);
   return Number.isNaN(instant) ? date : new Date(instant).toISOString();
 }
 
-/** The fixture of what is known, in the order in which it is written. The key stands in it by its variable. */
+/** The fixture to write. It names the variable of the key. */
 export function fixtureOf({ user, deposit }: Facts, schema: string): Fixture {
   return {
     $schema: schema,
@@ -54,8 +81,8 @@ export function fixtureOf({ user, deposit }: Facts, schema: string): Fixture {
   };
 }
 
-/** The fixture to hold against the server: what was asked for is in it whatever the server said, so that its answer is told. */
-export function supposed({ key, member, executed }: Wishes, facts: Facts): Fixture {
+/** The fixture for the check of the server. It contains the ids also if the server does not know them. */
+export function assumedFixture({ key, member, executed }: Answers, facts: Facts): Fixture {
   const user = member === undefined ? undefined : { user_id: member, partner: PARTNER, date_joined: EPOCH };
   const deposit =
     member === undefined || executed === undefined
@@ -75,3 +102,66 @@ export function supposed({ key, member, executed }: Wishes, facts: Facts): Fixtu
 }
 
 const EPOCH = '1970-01-01T00:00:00Z';
+
+/** Which ids the fixture will lack. */
+export function notesOn({ member, executed }: Answers, { user, deposit }: Facts): readonly string[] {
+  const missing = [
+    ...(member !== undefined && user === undefined ? ['users[0]'] : []),
+    ...(executed !== undefined && (user === undefined || deposit === undefined) ? ['deposits[0]'] : []),
+  ];
+  return missing.length === 0
+    ? []
+    : [`The fixture will be without ${missing.join(' and ')}: the server did not return their data.`];
+}
+
+/** A value of the server. Only the owner of the data knows whether it is right. */
+interface Claim {
+  readonly place: string;
+  readonly value: (facts: Facts) => string | number | undefined;
+  readonly corrected: (facts: Facts, text: string) => Facts;
+}
+
+const claims: readonly Claim[] = [
+  {
+    place: 'users[0].date_joined',
+    value: ({ user }) => user?.date_joined,
+    corrected: ({ user, ...facts }, text) => ({ ...facts, user: { ...user!, date_joined: text } }),
+  },
+  ...(['amountInUsd', 'executedAt'] as const).map((field): Claim => ({
+    place: `deposits[0].${field}`,
+    value: ({ deposit }) => deposit?.[field],
+    corrected: ({ deposit, ...facts }, text) => ({
+      ...facts,
+      deposit: { ...deposit!, [field]: Number(text) },
+    }),
+  })),
+];
+
+/** The values that come from the server, with their places in the fixture. */
+export const valuesOf = (facts: Facts): readonly string[] =>
+  claims.flatMap(({ place, value }) => (value(facts) === undefined ? [] : [`${place}: ${value(facts)}`]));
+
+/** Asks for the values in one's own records: a fixture that repeats a mistake of the server would pass it. */
+export async function askRecords(facts: Facts, prompter: Prompter): Promise<Facts> {
+  let checked = facts;
+  for (const { place, value, corrected } of claims) {
+    const claimed = value(checked);
+    if (claimed === undefined) continue;
+    const before = checked;
+    const text = await prompter.ask({
+      message: `${place}: the server says ${claimed}. Your own records? (Enter: the same)`,
+      isSecret: false,
+      problem: (answer) =>
+        answer === '' || isValid(partsOf(corrected(before, answer)))
+          ? undefined
+          : `${answer}: is not a valid value; that of the server has the right form`,
+    });
+    if (text !== '') checked = corrected(checked, text);
+  }
+  return checked;
+}
+
+const partsOf = ({ user, deposit }: Facts) => ({
+  ...(user === undefined ? {} : { users: [user] }),
+  ...(deposit === undefined ? {} : { deposits: [deposit] }),
+});

@@ -11,7 +11,7 @@ import { Problem } from '../../schemas/problem.ts';
 import { runCli } from '../testing/run-cli.ts';
 import { CONFIG_FILE } from '../config.ts';
 import { loadFixture } from '../fixture-file.ts';
-import type { CliContext } from '../cli-context.ts';
+import type { CliContext, Prompter } from '../cli-context.ts';
 
 const KEY = 'northwind-key';
 const env = { IB_API_KEY: KEY };
@@ -25,24 +25,28 @@ const init = (argv: readonly string[], context: Partial<CliContext> = {}) =>
   runCli(['init', ...argv], context);
 const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
-/** A person with these answers, one for each question; with what was asked. */
-function person(...answers: readonly (string | Problem)[]) {
+/** A person with these answers. Wrong ones are asked for again. A boolean answers a confirmation. */
+function person(...answers: readonly (string | boolean | Problem)[]) {
   const asked: string[] = [];
   const left = [...answers];
-  return {
-    asked,
-    left,
-    converse: async () => ({
-      ask: async (question: string, manner = 'shown') => {
-        asked.push(`${manner}: ${question}`);
-        const answer = left.shift() ?? assert.fail(question);
-        if (answer instanceof Problem) throw answer;
-        return answer;
-      },
-      forget: () => void asked.push('forget'),
-      close: () => undefined,
-    }),
+  const next = <Answer>(message: string) => {
+    asked.push(message);
+    const answer = left.shift() ?? assert.fail(message);
+    if (answer instanceof Problem) throw answer;
+    return answer as Answer;
   };
+  const prompter: Prompter = {
+    ask: async ({ message, isSecret, problem }) => {
+      for (;;) {
+        const answer = next<string>(isSecret ? `secret: ${message}` : message);
+        const found = problem(answer);
+        if (found === undefined) return answer;
+        asked.push(found);
+      }
+    },
+    confirm: async (message) => next<boolean>(message),
+  };
+  return { asked, left, prompter: async () => prompter };
 }
 
 test('flags and the environment are enough, and what is written is what the server holds', async () => {
@@ -54,7 +58,10 @@ test('flags and the environment are enough, and what is written is what the serv
   assert.deepEqual([code, aside, error], [0, '', '']);
   assert.match(output, /^nothing is in the way of a run/m);
   assert.match(output, /deposits\[0\] +EXECUTED, as the fixture says/);
-  assert.match(output, /your own records[^]*^ {2}users\[0\]\.date_joined: 2024-02-29T23:59:59\.999Z$/m);
+  assert.match(
+    output,
+    /These values are from the server[^]*^ {2}users\[0\]\.date_joined: 2024-02-29T23:59:59\.999Z$/m,
+  );
   assert.match(output, /^ {2}deposits\[0\]\.amountInUsd: \d/m);
   assert.match(output, /wrote fixture\.json\nwrote ib-conformance\.config\.json\n/);
   assert.match(output, /export IB_API_KEY=…\n +ib-conformance verify\n$/);
@@ -81,26 +88,23 @@ test('what is written is all that the next command needs', async () => {
 
 test('what is missing is asked for, the key as a secret, and a wrong answer again', async () => {
   await using mock = await startMock({});
-  const { asked, left, converse } = person('nonsense', mock.url, 'a b', KEY, '1', member, '', '');
-  const { code, output } = await init([], { converse });
+  const { asked, left, prompter } = person('nonsense', mock.url, 'a b', KEY, '1', member, '', '');
+  const { code, output } = await init([], { prompter });
   assert.equal(code, 0, output);
   assert.deepEqual(left, []);
-  assert.deepEqual(
-    asked.map((question) => question.replace(/\n.*/s, '')),
-    [
-      'shown: URL of the server ({base_url}): ',
-      'forget',
-      'shown: nonsense: is not a URL; write it like https://api.example.com/gateway',
-      'secret: API key of the partner (is not shown, and goes into no file): ',
-      'forget',
-      'secret: the key is none that fits into a header: visible ASCII without spaces',
-      'shown: user_id of a user under the IB (Enter: none): ',
-      'forget',
-      'shown: 1: is not a UUID of version 4',
-      'shown: reference_id of an EXECUTED deposit of that user (Enter: none): ',
-      'shown: users[0].date_joined: the server says 2024-02-29T23:59:59.999Z. Your own records? (Enter: the same) ',
-    ],
-  );
+  assert.deepEqual(asked, [
+    'URL of the server ({base_url})',
+    'nonsense: is not a URL; write it like https://api.example.com/gateway',
+    'URL of the server ({base_url})',
+    'secret: API key of the partner (is not shown, and is written to no file)',
+    'the key does not fit into a header: use visible ASCII without spaces',
+    'secret: API key of the partner (is not shown, and is written to no file)',
+    'user_id of a user under the IB (Enter: none)',
+    '1: is not a UUID of version 4',
+    'user_id of a user under the IB (Enter: none)',
+    'reference_id of an EXECUTED deposit of that user (Enter: none)',
+    'users[0].date_joined: the server says 2024-02-29T23:59:59.999Z. Your own records? (Enter: the same)',
+  ]);
   const fixture = await loadFixture('fixture.json', env);
   assert.deepEqual([fixture.users!.length, fixture.deposits!.length], [1, 0]);
 });
@@ -109,17 +113,17 @@ test("one's own records come before what the server says: a mistake of the serve
   const behaviour = faults['date-day-and-month-swapped']!.change(reference);
   await using mock = await startMock({ behaviour });
   const wanted = '2023-01-02T03:04:05.006Z';
-  const { asked, left, converse } = person('yesterday', wanted, '', 'x', '', 'y');
+  const { asked, left, prompter } = person('yesterday', wanted, '', 'x', '', true);
   const flags = ['--url', mock.url, '--member', 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'];
-  const { code, output } = await init([...flags, '--executed', executed], { env, converse });
+  const { code, output } = await init([...flags, '--executed', executed], { env, prompter });
   assert.deepEqual([code, left], [0, []]);
   assert.match(asked[0]!, /users\[0\]\.date_joined: the server says 2023-02-01T03:04:05\.006Z/);
   assert.match(
     asked.join('\n'),
-    /yesterday: cannot stand there[^]*deposits\[0\]\.executedAt: the server says/,
+    /yesterday: is not a valid value[^]*deposits\[0\]\.executedAt: the server says/,
   );
   assert.match(output, /✗ users\[0\]/);
-  assert.doesNotMatch(output, /The server said what follows/);
+  assert.doesNotMatch(output, /These values are from the server/);
   const { users, deposits } = await loadFixture('fixture.json', env);
   assert.equal(users![0]!.date_joined, wanted);
   assert.equal(deposits![0]!.state, 'EXECUTED');
@@ -127,8 +131,8 @@ test("one's own records come before what the server says: a mistake of the serve
 
 test('only what is missing is asked for; without a user no deposit is', async () => {
   await using mock = await startMock({});
-  const { asked, converse } = person('');
-  assert.equal((await init(['--url', mock.url], { converse, env })).code, 0);
+  const { asked, prompter } = person('');
+  assert.equal((await init(['--url', mock.url], { prompter, env })).code, 0);
   assert.equal(asked.length, 1);
   assert.match(asked[0]!, /user_id/);
 });
@@ -143,14 +147,14 @@ const refusals: readonly (readonly [argv: readonly string[], says: RegExp, env?:
     [['--url', 'nonsense'], /nonsense: is not a URL/],
     [['--url', url], /IB_API_KEY is missing/, {}],
     [['--url', url], /IB_API_KEY is missing/, { IB_API_KEY: '' }],
-    [['--url', url], /the key is none that fits/, { IB_API_KEY: 'a secret' }],
+    [['--url', url], /the key does not fit/, { IB_API_KEY: 'a secret' }],
     [['--url', url, '--member', 'x'], /--member x: is not a UUID of version 4/],
     [['--url', url, '--member', member, '--executed', 'x'], /--executed x: is not a UUID/],
     [['--url', url, '--executed', executed], /--executed needs --member/],
     [['--url', url, '--ca', 'none.pem'], /--ca none\.pem: cannot be read/],
     [
       ['--url', url, '--force', '--fixture', `./${CONFIG_FILE}`],
-      /--fixture \.\/ib-conformance\.config\.json: the configuration is written there/,
+      /--fixture \.\/ib-conformance\.config\.json: the config file is written there/,
     ],
     [['--key', 'x'], /Unknown argument: key/],
     [['--url', url, '--yes', '--fixture', 'none/f.json'], /none\/f\.json: the fixture cannot be written/],
@@ -168,11 +172,11 @@ for (const [argv, says, variables = env] of refusals)
 test('files that are there already are named before anything is asked, and stay; --force writes over them', async () => {
   await using mock = await startMock({});
   for (const file of files) writeFileSync(file, 'mine');
-  const { asked, converse } = person();
-  const refused = await init([], { converse });
+  const { asked, prompter } = person();
+  const refused = await init([], { prompter });
   assert.equal(refused.code, 2);
   for (const file of files) {
-    assert.ok(refused.error.includes(`${file}: is there already; --force`), refused.error);
+    assert.ok(refused.error.includes(`${file}: exists; --force`), refused.error);
     assert.equal(readFileSync(file, 'utf8'), 'mine');
   }
   assert.deepEqual(asked, []);
@@ -185,7 +189,7 @@ test('where one of the files cannot be written, none is', async () => {
   mkdirSync(files[1]!);
   const { code, error } = await init(['--url', mock.url, '--yes', '--force'], { env });
   assert.equal(code, 2);
-  assert.match(error, /ib-conformance\.config\.json: the configuration cannot be written: it is a folder/);
+  assert.match(error, /ib-conformance\.config\.json: the config file cannot be written: it is a folder/);
   assert.deepEqual(readdirSync('.'), [files[1]]);
 });
 
@@ -195,11 +199,11 @@ test('a server that is not there: the doctor says so, and nothing is written unl
   assert.equal(alone.code, 4);
   assert.match(alone.output, /✗ connection +the connection was refused/);
   assert.match(alone.aside, /nothing was written; --yes/);
-  const refusing = person('', 'n');
-  assert.equal((await init(argv, { env, converse: refusing.converse })).code, 4);
-  assert.match(refusing.asked.at(-1)!, /Write the files all the same\? \[y\/N\]/);
+  const refusing = person('', false);
+  assert.equal((await init(argv, { env, prompter: refusing.prompter })).code, 4);
+  assert.match(refusing.asked.at(-1)!, /Write the files anyway/);
   assert.deepEqual(readdirSync('.'), []);
-  assert.equal((await init(argv, { env, converse: person('', 'y').converse })).code, 0);
+  assert.equal((await init(argv, { env, prompter: person('', true).prompter })).code, 0);
   const forced = await init([...argv, '--yes', '--force'], { env });
   assert.equal(forced.code, 0);
   assert.match(forced.output, /The\s+fixture\s+will\s+be\s+without\s+users\[0\]/);
@@ -223,7 +227,7 @@ test('a key that is turned away and ids that are not there are told, and nothing
 
 test('an end that is asked for leaves nothing, whether at a question or while the server is asked', async () => {
   const interrupted = new Problem('interrupted', 'interrupted: nothing was written');
-  const asked = await init([], { converse: person(url, interrupted).converse });
+  const asked = await init([], { prompter: person(url, interrupted).prompter });
   assert.deepEqual([asked.code, asked.error], [130, 'ib-conformance: interrupted: nothing was written']);
   const stop = new AbortController();
   const silent = createServer(() => stop.abort());

@@ -1,0 +1,110 @@
+import { Problem } from '../../schemas/problem.ts';
+import { classifyUuid } from '../../suites/uuid.ts';
+import type { CliContext, Prompter } from '../cli-context.ts';
+import { targetUrl } from '../values.ts';
+
+/** The variable that holds the key; the fixture names it instead of the key. */
+export const KEY_VARIABLE = 'IB_API_KEY';
+
+export interface Answers {
+  readonly url: string;
+  readonly key: string;
+  /** user_id of a user under the IB. */
+  readonly member: string | undefined;
+  /** reference_id of an EXECUTED deposit of that user. */
+  readonly executed: string | undefined;
+}
+
+/** Answers that need no question. */
+type Given = { readonly [Name in keyof Answers]?: Answers[Name] | undefined };
+
+interface Question {
+  /** The flag or variable that answers it. */
+  readonly source: string;
+  readonly message: string;
+  readonly isOptional?: true;
+  readonly isSecret?: true;
+  /** @returns what is wrong with an answer */
+  readonly problem: (text: string) => string | undefined;
+}
+
+const questions: Readonly<Record<keyof Answers, Question>> = {
+  url: {
+    source: '--url',
+    message: 'URL of the server ({base_url})',
+    problem: (text) => messageOf(() => targetUrl(text)),
+  },
+  key: {
+    source: KEY_VARIABLE,
+    message: 'API key of the partner (is not shown, and is written to no file)',
+    isSecret: true,
+    problem: (text) =>
+      /^[!-~]+$/.test(text)
+        ? undefined
+        : 'the key does not fit into a header: use visible ASCII without spaces',
+  },
+  member: {
+    source: '--member',
+    message: 'user_id of a user under the IB',
+    isOptional: true,
+    problem: (text) => (classifyUuid(text) === 'v4' ? undefined : `${text}: is not a UUID of version 4`),
+  },
+  executed: {
+    source: '--executed',
+    message: 'reference_id of an EXECUTED deposit of that user',
+    isOptional: true,
+    problem: (text) =>
+      ['v4', 'other-version'].includes(classifyUuid(text)) ? undefined : `${text}: is not a UUID`,
+  },
+};
+
+function messageOf(act: () => unknown): string | undefined {
+  try {
+    act();
+    return undefined;
+  } catch (error) {
+    if (error instanceof Problem) return error.message;
+    throw error;
+  }
+}
+
+const usage = (message: string) => new Problem('usage', message);
+
+/**
+ * Takes answers from flags and the environment, and asks for those that are missing.
+ *
+ * @param prompter undefined if nobody can be asked
+ * @throws Problem with code `usage` for what is wrong or missing, `interrupted` on Ctrl-C
+ */
+export async function collectAnswers(
+  { url, member, executed }: Omit<Given, 'key'>,
+  env: CliContext['env'],
+  prompter: Prompter | undefined,
+): Promise<Answers> {
+  const given: Given = { url, key: env[KEY_VARIABLE] || undefined, member, executed };
+  for (const [name, { source, isSecret, problem }] of Object.entries(questions)) {
+    const text = given[name as keyof Answers];
+    const found = text === undefined ? undefined : problem(text);
+    if (found !== undefined) throw usage(isSecret || source === '--url' ? found : `${source} ${found}`);
+  }
+  const answerTo = async (name: keyof Answers) => given[name] ?? (await ask(questions[name], prompter));
+  const required = { url: (await answerTo('url'))!, key: (await answerTo('key'))! };
+  const user = await answerTo('member');
+  if (user === undefined && executed !== undefined)
+    throw usage('--executed needs --member: a deposit belongs to a user');
+  return { ...required, member: user, executed: user === undefined ? undefined : await answerTo('executed') };
+}
+
+async function ask(
+  { source, message, isOptional, isSecret, problem }: Question,
+  prompter: Prompter | undefined,
+): Promise<string | undefined> {
+  if (prompter === undefined && isOptional) return undefined;
+  if (prompter === undefined) throw usage(`${source} is missing, and there is nobody to ask`);
+  const text = await prompter.ask({
+    message: isOptional ? `${message} (Enter: none)` : message,
+    isSecret: isSecret === true,
+    problem: (answer) => (isOptional && answer === '' ? undefined : problem(answer)),
+  });
+  return text === '' ? undefined : text;
+}
