@@ -352,7 +352,10 @@ function Limiters({ limits, gauges }: NonNullable<typeof state.answers>['limits'
 
 function Journal({ requests }: NonNullable<typeof state.answers>['requests']) {
   const clear = () =>
-    void attempt(async () => void (await send('DELETE', 'requests'), say('Journal cleared.')));
+    void attempt(async () => {
+      await send('DELETE', 'requests');
+      say('Journal cleared.');
+    });
   const hint = requests.length === 0 ? 'nothing yet' : 'newest first';
   return (
     <Section title="Journal" hint={hint} head={button('Clear', clear)}>
