@@ -86,23 +86,6 @@ describe('of lookups at once so many pass as the limiter lets, and not one more 
       { numRuns: 8 },
     );
   });
-  test('lookups of members take nothing away from that, and endpoints nothing from each other', async () => {
-    await using server = await started({ fixture: withLimits(10) });
-    const members = await server.atOnce(times(100, () => ({ path: userPath(ids.member) })));
-    assert.equal(countOf(members, 200), 100);
-    const mixed = await server.atOnce(
-      times(60, (index) => ({ path: index % 2 === 0 ? failed[0]! : checks[0]! })),
-    );
-    assert.equal(countOf(mixed, 200), 20);
-    assert.equal(countOf(mixed, 429), 40);
-  });
-  test('behind a reset all of a window is free again', async () => {
-    await using server = await started({ fixture: withLimits(30) });
-    const path = checks[0]!;
-    assert.equal(countOf(await server.atOnce(times(20, () => ({ path }))), 200), 20);
-    server.mock.reset();
-    assert.equal(countOf(await server.atOnce(times(50, () => ({ path }))), 200), 30);
-  });
 });
 
 const unlimited = { ...builtIn, limits: {} };
@@ -143,30 +126,5 @@ describe('a pending deposit becomes EXECUTED once, for all who see it', () => {
       ),
       { numRuns: 15 },
     );
-  });
-  test('when its time has come, whatever the time of the poll', async () => {
-    await using server = await started({ fixture: unlimited });
-    const asked = times(50, () => ({ path: depositPath(ids.afterSeconds) }));
-    const atFirst = server.mock.clock.now();
-    assert.equal(countOf(await server.atOnce(asked), 404), 50);
-    server.pass(5000);
-    const bodies = (await server.atOnce([...asked, ...asked])).map(({ body }) => body);
-    assert.equal(new Set(bodies).size, 1);
-    const { executedAt } = JSON.parse(bodies[0]!) as { executedAt: number };
-    assert.ok(executedAt > START && executedAt < atFirst + 5000, `${executedAt}`);
-  });
-  test('in the middle of polls, by one of many who execute it at once', async () => {
-    await using server = await started({ fixture: unlimited });
-    const poll = { path: depositPath(ids.pending) };
-    const execute = { path: `/__admin/deposits/${ids.pending}/execute`, method: 'POST' };
-    const asked = times(120, (index) => (index % 10 === 5 ? execute : poll));
-    const answers = await server.atOnce(asked);
-    const executions = answers.filter((_, index) => asked[index] === execute);
-    assert.deepEqual([countOf(executions, 200), countOf(executions, 409)], [1, 11]);
-    const polls = answers.filter((_, index) => asked[index] === poll);
-    const after = await server.atOnce(times(20, () => poll));
-    assert.equal(countOf(after, 200), 20);
-    const seen = [...polls, ...after].filter(({ status }) => status === 200);
-    assert.equal(new Set(seen.map(({ body }) => body)).size, 1);
   });
 });

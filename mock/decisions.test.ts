@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { decisions } from './decisions.ts';
 import { answersTo, builtIn, deposit, probe, type Probe, START, user } from './testing/probes.ts';
 import { handlerOf } from './handler.ts';
 import { parserError } from './transport.ts';
@@ -25,8 +25,8 @@ const status = (...probes: readonly Probe[]) => last(...probes).status;
 /** Whether the member was found. */
 const finds = (one: Probe) => String(last(one).body).startsWith('{"is_under_ib":true,');
 
-/** By question, what shows the answer; over sockets, `hostile.test.ts` and `server.test.ts` show more. */
-const shown: Readonly<Record<(typeof decisions)[number]['question'], () => boolean>> = {
+/** By question, what shows the answer. */
+const shown: Readonly<Record<string, () => boolean>> = {
   'Order of the checks': () =>
     status(...limited, user('x', { key: null })) === 401 && status(...limited, user('x')) === 429,
   'Scheme of Authorization': () =>
@@ -118,5 +118,18 @@ const shown: Readonly<Record<(typeof decisions)[number]['question'], () => boole
     ) === 200,
 };
 
+const page = readFileSync(new URL('../docs/mock-data.md', import.meta.url), 'utf8');
+const [, section = ''] = page.split('## Where the interface is silent');
+const decisions = Array.from(
+  section.split('\n## ')[0]!.matchAll(/^\| (.+?) +\| (.+?) +\|$/gm),
+  ([, question, answer]) => ({
+    question: question!,
+    answer: answer!,
+  }),
+).slice(2);
+
+test('the page lists every decision that is tested', () =>
+  assert.deepEqual(decisions.map(({ question }) => question).toSorted(), Object.keys(shown).toSorted()));
+
 for (const { question, answer } of decisions)
-  test(`${question}: ${answer}`, () => assert.ok(shown[question]()));
+  test(`${question}: ${answer}`, () => assert.equal(shown[question]?.(), true));

@@ -49,18 +49,6 @@ describe('a mock on its defaults', () => {
     assert.equal(mock.url, `http://127.0.0.1:${mock.port}`);
     assert.notEqual(mock.port, 0);
   });
-  test('answers a member, with a length', async () => {
-    const { status, headers, body } = await ask(mock, `/api/ib/user-status?user_id=${MEMBER}`);
-    assert.deepEqual([status, body], [200, FOUND]);
-    assert.equal(headers['content-length'], '61');
-    assert.equal(headers['content-type'], 'application/json');
-    assert.equal(headers['cache-control'], 'no-store');
-  });
-  test('answers HEAD with the length and no body', async () => {
-    const path = `/api/ib/user-status?user_id=${MEMBER}`;
-    const { status, headers, body } = await ask(mock, path, { method: 'HEAD' });
-    assert.deepEqual([status, headers['content-length'], body], [200, '61', '']);
-  });
   test('tells of each exchange when it was answered', async () => {
     seen.length = 0;
     await ask(mock, '/api/ib/user-status?user_id=x#y', { headers: { authorization: 'Bearer nope' } });
@@ -84,20 +72,6 @@ describe('a mock on its defaults', () => {
     assert.deepEqual(
       seen.map((exchange) => exchange.request.body),
       ['key=1', undefined],
-    );
-  });
-  test('reads 64 KiB of a body and no more', async () => {
-    const most = { method: 'POST' };
-    assert.equal((await ask(mock, '/', most, 'x'.repeat(65_536))).status, 404);
-    const { status, body } = await ask(mock, '/', most, 'x'.repeat(65_537));
-    assert.deepEqual([status, body], [413, '{"error":"Payload Too Large"}']);
-  });
-  test('answers many at once each for itself', async () => {
-    const ids = Array.from({ length: 40 }, (_, index) => (index % 2 ? MEMBER : 'x'));
-    const all = await Promise.all(ids.map((id) => ask(mock, `/api/ib/user-status?user_id=${id}`)));
-    assert.deepEqual(
-      all.map(({ status }) => status),
-      ids.map((id) => (id === MEMBER ? 200 : 400)),
     );
   });
 });
@@ -138,10 +112,8 @@ test('close ends connections that are idle and in the middle of a request', asyn
   await once(idle, 'data');
   for (const socket of [idle, halfway]) socket.on('error', () => undefined);
   const gone = [idle, halfway].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
-  const begun = performance.now();
   await mock.close();
   await Promise.all(gone);
-  assert.ok(performance.now() - begun < 500);
 });
 
 test('a behaviour can cut the connection', async (t) => {

@@ -9,7 +9,7 @@ import {
   editPayload,
   editResponse,
   type Change,
-} from './change.ts';
+} from './faults/change.ts';
 import type { Parameter } from './exchange.ts';
 
 /** A legal reading of something that the interface leaves open. */

@@ -1,6 +1,6 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { UnreadCall } from '../behaviour.ts';
-import type { Change } from '../change.ts';
+import type { Change } from './change.ts';
 import { valuesOf, type ApiKey } from '../world.ts';
 import { both, failing, failingBy, onEachEndpoint, rowsOf, type Faults } from './table.ts';
 

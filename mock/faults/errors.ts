@@ -1,7 +1,15 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { answerWith, editPayload, editResponse } from '../change.ts';
-import { allErrorRows, both, errorRows, noServerErrors, rowsOf, setJson } from './table.ts';
-import type { Fault, Faults } from './table.ts';
+import { answerWith, editPayload, editResponse } from './change.ts';
+import {
+  allErrorRows,
+  both,
+  errorRows,
+  noServerErrors,
+  rowsOf,
+  setJson,
+  type Fault,
+  type Faults,
+} from './table.ts';
 
 type Entry = readonly [id: string, fault: Fault];
 

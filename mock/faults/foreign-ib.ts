@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { answerWith, editHeaders, editPayload, editResponse, type Change } from '../change.ts';
+import { answerWith, editHeaders, editPayload, editResponse, type Change } from './change.ts';
 import type { HttpResponse } from '../exchange.ts';
 import { valuesOf } from '../world.ts';
 import { both, failing, failingBy, rowsOf, setFields, setJson, type Faults } from './table.ts';

@@ -1,5 +1,5 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { accept, answerWith, crash, editResponse, type Change } from '../change.ts';
+import { accept, answerWith, crash, editResponse, type Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
 import {
   both,

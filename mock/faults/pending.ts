@@ -1,4 +1,4 @@
-import { answerWith, editHeaders, editResponse, type Change, type When } from '../change.ts';
+import { answerWith, editHeaders, editResponse, type Change, type When } from './change.ts';
 import type { Execution } from '../world.ts';
 import { failing, failingBy, setJson, type Faults } from './table.ts';
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { editResponse, type Change } from '../change.ts';
+import { editResponse, type Change } from './change.ts';
 import type { Limit } from '../world.ts';
 import { failing, failingBy, onEachEndpoint, rowsOf, setFields, type Faults } from './table.ts';
 

@@ -1,4 +1,4 @@
-import { answerWith, crash, editResponse, type Change } from '../change.ts';
+import { answerWith, crash, editResponse, type Change } from './change.ts';
 import type { HttpResponse } from '../exchange.ts';
 import { both, failing, noServerErrors, rowsOf, type Faults } from './table.ts';
 

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { editPayload, type Change, type When } from '../change.ts';
+import { editPayload, type Change, type When } from './change.ts';
 
 /** A single deviation from the interface. */
 export interface Fault {

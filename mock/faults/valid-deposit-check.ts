@@ -1,4 +1,4 @@
-import { answerWith, editPayload, fromThird, type Change } from '../change.ts';
+import { answerWith, editPayload, fromThird, type Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Deposit } from '../world.ts';
 import { executedRows, failing, failingBy, lastOf, noUserData, setFields, type Faults } from './table.ts';

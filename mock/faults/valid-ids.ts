@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Behaviour } from '../behaviour.ts';
-import { refuse, type Change } from '../change.ts';
+import { refuse, type Change } from './change.ts';
 import { both, deposit, failing, failingBy, rowsOf, type Faults } from './table.ts';
 
 /** Changes the id under which a value is looked up. The world's ids are in lower case. */

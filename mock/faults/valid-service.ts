@@ -1,4 +1,4 @@
-import { dropHeader, editHeaders, editPayload, editResponse } from '../change.ts';
+import { dropHeader, editHeaders, editPayload, editResponse } from './change.ts';
 import type { HttpResponse } from '../exchange.ts';
 import { valuesOf } from '../world.ts';
 import {

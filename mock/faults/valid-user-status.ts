@@ -1,4 +1,4 @@
-import { answerWith, editPayload, editResponse, fromThird, type Change } from '../change.ts';
+import { answerWith, editPayload, editResponse, fromThird, type Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
 import type { User } from '../world.ts';
 import {

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
-import { decisions } from '../../../mock/decisions.ts';
 import { reports, transcripts } from '../../../reports/index.ts';
 import { remedies } from '../../../reports/verdict.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
@@ -36,10 +35,6 @@ const rowsOf = (file: string) =>
 
 /** Tables that say what the code says. */
 const tables: Readonly<Record<string, readonly (readonly [page: string, row: string])[]>> = {
-  'every decision of the mock': decisions.map(({ question, answer }) => [
-    'docs/mock-data.md',
-    `|${question}|${answer}|`,
-  ]),
   'every format of a report': Object.entries({ ...reports, ...transcripts }).map(([name, { what }]) => [
     'docs/read-a-report.md',
     `|\`${name}\`|${what}|`,

@@ -1,7 +1,7 @@
-import type { Endpoint } from '../schemas/endpoints.ts';
-import type { Payload } from './answer.ts';
-import type { Behaviour } from './behaviour.ts';
-import type { Exchange, FindingKind, HttpResponse } from './exchange.ts';
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { Payload } from '../answer.ts';
+import type { Behaviour } from '../behaviour.ts';
+import type { Exchange, FindingKind, HttpResponse } from '../exchange.ts';
 
 /** A deviation from a behaviour, or a legal variant of it. What it remembers, it remembers per server. */
 export type Change = (behaviour: Behaviour) => Behaviour;
