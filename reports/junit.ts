@@ -1,6 +1,6 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { element, xmlDocument, type XmlElement } from '../schemas/xml.ts';
+import { element, xmlDocument, type XmlElement } from './xml.ts';
 import { bySuite, factLines, factsOf, wordsOf } from './results.ts';
 import { printable } from './text.ts';
 

@@ -1,11 +1,11 @@
-/** An element of an XML document: attributes that are undefined are left out. */
+/** An element of an XML document. Undefined attributes are omitted. */
 export interface XmlElement {
   readonly name: string;
   readonly attributes: Readonly<Record<string, string | number | undefined>>;
   readonly children: readonly (XmlElement | string)[];
 }
 
-/** Makes an element. Names are written as they are: they must be XML names. */
+/** Makes an element. Names are not escaped: they must be XML names. */
 export function element(
   name: string,
   attributes: XmlElement['attributes'],
@@ -14,7 +14,7 @@ export function element(
   return { name, attributes, children };
 }
 
-/** A document, indented by two; an element with text in it is one piece, so that no space is added to the text. */
+/** A document with an indent of two. An element that contains text is not indented within: that would change the text. */
 export function xmlDocument(root: XmlElement): string {
   return `<?xml version="1.0" encoding="UTF-8"?>\n${written(root, '')}\n`;
 }
@@ -37,14 +37,14 @@ const attribute = ([name, value]: readonly [string, string | number | undefined]
 const entities: Readonly<Record<string, string>> = { '&': '&amp;', '<': '&lt;', '>': '&gt;', '"': '&quot;' };
 
 /**
- * What XML 1.0 cannot hold, not even escaped (all controls but tab and line breaks, halves of
- * surrogate pairs, U+FFFE, U+FFFF), and a carriage return, which its readers change.
+ * What XML 1.0 cannot contain, not even escaped (controls except tab and line breaks, halves of
+ * surrogate pairs, U+FFFE, U+FFFF), and the carriage return, which parsers change.
  */
-const UNHOLDABLE = /[^\t\n\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
+const INVALID = /[^\t\n\u{20}-\u{d7ff}\u{e000}-\u{fffd}\u{10000}-\u{10ffff}]/gu;
 
-/** Text as XML, in an attribute as well as between tags; what XML cannot hold shows as `\u{…}`. */
+/** Text for attributes and between tags. What XML cannot contain is shown as `\u{…}`. */
 function escaped(text: string): string {
   return text
-    .replaceAll(UNHOLDABLE, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
+    .replaceAll(INVALID, (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`)
     .replaceAll(/[&<>"]/g, (character) => entities[character]!);
 }
