@@ -9,15 +9,26 @@ export function terminalPrompter(signal: AbortSignal): Prompter {
     ask: async ({ message, isSecret, problem }) => {
       const validate = (answer = '') => problem(answer.trim());
       const options = { ...common, message, validate };
-      return unlessCancelled(
-        await (isSecret ? password({ ...options, clearOnError: true }) : text(options)),
-      ).trim();
+      const answer = isSecret ? password({ ...options, clearOnError: true }) : text(options);
+      return (await answered(answer)).trim();
     },
-    confirm: async (message) => unlessCancelled(await confirm({ ...common, message, initialValue: false })),
+    confirm: (message) => answered(confirm({ ...common, message, initialValue: false })),
   };
 }
 
-function unlessCancelled<Answer>(answer: Answer): Exclude<Answer, symbol> {
-  if (isCancel(answer)) throw new Problem('interrupted', 'interrupted: nothing was written');
-  return answer as Exclude<Answer, symbol>;
+/** @throws Problem with code `interrupted` on Ctrl-C, with code `usage` on Ctrl-D */
+async function answered<Answer>(prompt: Promise<Answer>): Promise<Exclude<Answer, symbol>> {
+  let onEnd = () => {};
+  const ended = new Promise<never>((_, reject) => {
+    onEnd = () => reject(new Problem('usage', 'the input ended before all questions were answered'));
+  });
+  // The prompt never settles if its input ends.
+  process.once('beforeExit', onEnd);
+  try {
+    const answer = await Promise.race([prompt, ended]);
+    if (isCancel(answer)) throw new Problem('interrupted', 'interrupted: nothing was written');
+    return answer as Exclude<Answer, symbol>;
+  } finally {
+    process.off('beforeExit', onEnd);
+  }
 }
