@@ -11,8 +11,7 @@ export const list = { type: 'string', array: true, default: [], requiresArg: tru
 /** `format` or `format=file`; may be repeated. */
 export const outputs = { ...list, names: 'format=file' } as const;
 
-/** A number that the command reads itself. */
-export const number = { ...text, isNumber: true } as const;
+const number = { ...text, isNumber: true } as const;
 
 export const wholeNumberFrom = (min: number, max: number) =>
   ({ ...number, coerce: (given: string, name: string) => wholeNumber(name, given, min, max) }) as const;
@@ -27,16 +26,6 @@ export const duration = {
 } as const;
 
 export const seed = wholeNumberFrom(-(2 ** 31), 2 ** 31 - 1);
-
-/** The `{base_url}` of a server. */
-export const url = { ...text, coerce: (given: string) => targetUrl(given) } as const;
-
-/** `name: value`; may be repeated. */
-export const headers = {
-  ...list,
-  isHeader: true,
-  coerce: (given: readonly string[]) => headerFields(given),
-} as const;
 
 export const config = {
   ...file,

@@ -29,22 +29,22 @@ const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 function person(...answers: readonly (string | boolean | Problem)[]) {
   const asked: string[] = [];
   const left = [...answers];
-  const next = <Answer>(message: string) => {
+  const next = (message: string) => {
     asked.push(message);
     const answer = left.shift() ?? assert.fail(message);
     if (answer instanceof Problem) throw answer;
-    return answer as Answer;
+    return answer;
   };
   const prompter: Prompter = {
     ask: async ({ message, isSecret, problem }) => {
       for (;;) {
-        const answer = next<string>(isSecret ? `secret: ${message}` : message);
+        const answer = String(next(isSecret ? `secret: ${message}` : message));
         const found = problem(answer);
         if (found === undefined) return answer;
         asked.push(found);
       }
     },
-    confirm: async (message) => next<boolean>(message),
+    confirm: async (message) => next(message) === true,
   };
   return { asked, left, prompter: async () => prompter };
 }

@@ -268,13 +268,13 @@ async function prepareScorecards(texts: readonly string[], context: CliContext) 
     import('../../mock/scorecard.ts'),
     import('../report-files.ts'),
   ]);
-  const outputs = await prepareReports(parseReports('scorecard', scorecardFormats, texts), context);
+  const files = await prepareReports(parseReports('scorecard', scorecardFormats, texts), context);
   return {
     write: async (server: Mock) => {
       const card = await server.scorecard();
-      await outputs.write((format) => scorecardFormats[format].write(card));
+      await files.write((format) => scorecardFormats[format].write(card));
     },
-    discard: outputs.discard,
+    discard: files.discard,
   };
 }
 
