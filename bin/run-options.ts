@@ -1,4 +1,5 @@
 import { randomInt } from 'node:crypto';
+import { readFile } from 'node:fs/promises';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { didYouMean, Problem } from '../schemas/problem.ts';
 import {
@@ -77,6 +78,20 @@ export function runOptions({
     signal,
     version,
   };
+}
+
+/** @throws Problem with code `usage` for a certificate file that cannot be read */
+export async function trustOf(flags: {
+  readonly ca?: string | undefined;
+  readonly insecure: boolean;
+}): Promise<RunOptions['tls']> {
+  const { ca, insecure } = flags;
+  if (ca === undefined) return { insecure };
+  try {
+    return { insecure, ca: await readFile(ca, 'utf8') };
+  } catch (error) {
+    throw new Problem('usage', `--ca ${ca}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+  }
 }
 
 /** Suites and requirements to check, and requirements to leave out; all are checked by default. */

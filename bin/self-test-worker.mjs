@@ -2,4 +2,4 @@
 import { register } from 'tsx/esm/api';
 
 register();
-await import('./self-test-share.ts');
+await import('./self-test.ts');

@@ -1,5 +1,5 @@
 import { once } from 'node:events';
-import { Worker } from 'node:worker_threads';
+import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { variants } from '../mock/variants.ts';
@@ -127,4 +127,11 @@ function renderMatrix(kills: readonly Kill[], ids: readonly string[]): string {
       : found.map((gap) => `gap: ${gap}`)),
     '',
   ].join('\n');
+}
+
+// The second thread of `selfTest` loads this file as well.
+if (!isMainThread) {
+  const kills = await killsOf(workerData as Share);
+  // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
+  parentPort?.postMessage(kills);
 }

@@ -23,12 +23,11 @@ export const doctor = command({
   configured: { by: 'verify', only: ['url', ...Object.keys(target), 'config'] },
   examples: [['$0 doctor https://ib.example.com --fixture f.json', 'before the first run']],
   run: async (flags, { env, signal, print, terminal }) => {
-    const [{ examine }, { runOptions }, { loadFixture }, { trustOf }, { renderCheckup, renderJson }, values] =
+    const [{ examine }, { runOptions, trustOf }, { loadFixture }, { renderCheckup, renderJson }, values] =
       await Promise.all([
         import('../../suites/index.ts'),
         import('../run-options.ts'),
         import('../fixture-file.ts'),
-        import('../certificates.ts'),
         import('../../reports/index.ts'),
         import('../values.ts'),
       ]);

@@ -38,15 +38,13 @@ export const init = command({
     const [
       { examine },
       { renderCheckup },
-      { runOptions },
-      { trustOf },
+      { runOptions, trustOf },
       { collectAnswers, KEY_VARIABLE },
       server,
     ] = await Promise.all([
       import('../../suites/index.ts'),
       import('../../reports/index.ts'),
       import('../run-options.ts'),
-      import('../certificates.ts'),
       import('../init/answers.ts'),
       import('../init/facts.ts'),
     ]);

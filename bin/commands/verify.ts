@@ -213,13 +213,11 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
 
 /** Reads the flags; names and paths are checked before the fixture is read. */
 async function optionsOf(given: VerifyFlags, context: CliContext) {
-  const [{ runOptions, select }, { loadFixture }, { trustOf }, { headerFields, targetUrl }] =
-    await Promise.all([
-      import('../run-options.ts'),
-      import('../fixture-file.ts'),
-      import('../certificates.ts'),
-      import('../values.ts'),
-    ]);
+  const [{ runOptions, select, trustOf }, { loadFixture }, { headerFields, targetUrl }] = await Promise.all([
+    import('../run-options.ts'),
+    import('../fixture-file.ts'),
+    import('../values.ts'),
+  ]);
   const { replay } = given;
   const { requirements } = select(given, given.stateUrl !== undefined);
   if (given.stateUrl !== undefined && given.url === undefined)

@@ -22,10 +22,10 @@ export async function bundle(folder = output): Promise<Metafile> {
     absWorkingDir: root,
     entryPoints: {
       main: 'bin/main.ts',
-      'self-test-worker': 'bin/self-test-share.ts',
+      'self-test-worker': 'bin/self-test.ts',
       index: 'bin/api/index.ts',
       mock: 'bin/api/mock.ts',
-      'node-test': 'bin/node-test.ts',
+      'node-test': 'bin/api/node-test.ts',
     },
     outdir: folder,
     outExtension: { '.js': '.mjs' },

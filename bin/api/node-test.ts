@@ -1,8 +1,8 @@
 import { randomInt } from 'node:crypto';
 import { describe, test, type TestContext } from 'node:test';
-import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { verify, type VerifyOptions } from './api/index.ts';
-import { select } from './run-options.ts';
+import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import { verify, type VerifyOptions } from './index.ts';
+import { select } from '../run-options.ts';
 
 /** What a node:test suite says about the server under test. */
 export interface ConformanceOptions extends Omit<VerifyOptions, 'url' | 'signal'> {

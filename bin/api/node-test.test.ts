@@ -13,10 +13,10 @@ const suiteOf = (fault: string | undefined) => `
 import { readFileSync } from 'node:fs';
 import { before, after } from 'node:test';
 import { conformance } from ${here('./node-test.ts')};
-import { reference } from ${here('../mock/behaviour.ts')};
-import { faults } from ${here('../mock/faults.ts')};
-import { startMock } from ${here('../mock/server.ts')};
-const fixture = JSON.parse(readFileSync(new URL(${here('../schemas/built-in.fixture.json')}), 'utf8'));
+import { reference } from ${here('../../mock/behaviour.ts')};
+import { faults } from ${here('../../mock/faults.ts')};
+import { startMock } from ${here('../../mock/server.ts')};
+const fixture = JSON.parse(readFileSync(new URL(${here('../../schemas/built-in.fixture.json')}), 'utf8'));
 let mock;
 before(async () => {
   mock = await startMock({ fixture, clock: { now: Date.now }, behaviour: ${fault === undefined ? 'reference' : `faults[${JSON.stringify(fault)}].change(reference)`} });
@@ -31,7 +31,7 @@ async function runSuite(fault?: string): Promise<{ readonly code: number; readon
   // The outer test runner marks its children in the environment; this one is to run on its own.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const child = spawn(process.execPath, ['--import', 'tsx', '--test', '--test-reporter', 'tap', file], {
-    cwd: join(import.meta.dirname, '..'),
+    cwd: join(import.meta.dirname, '../..'),
     env,
   });
   let output = '';
