@@ -1,4 +1,4 @@
-import { durationMs, headerFields, positiveNumber, targetUrl, wholeNumber } from '../values.ts';
+import { durationMs, positiveNumber, wholeNumber } from '../values.ts';
 
 /** Kinds of flags, and flags of several commands. */
 export const text = { type: 'string', requiresArg: true } as const;
