@@ -1,11 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { testAdmin } from './admin/run-admin.ts';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { answerRequest } from './answer-request.ts';
 import { faults } from './faults.ts';
-import { createJournal, entriesOf, entryOf, keep, type Note } from './journal.ts';
+import { createJournal, entriesOf, entryOf, keep, redactorOf, type Note } from './journal.ts';
 import { START } from './testing/probes.ts';
+import type { ApiKey } from './world.ts';
 import { depositPath, ids, testSession, userPath } from './testing/session.ts';
 
 const reasons = (ask: (mock: ReturnType<typeof testSession>) => void) => {
@@ -255,4 +258,67 @@ test('a journal of the longest requests is small', () => {
   }
   assert.equal(session.main.journal.notes.length, 200);
   assert.ok(held() - before < 200 * 8000, `${held() - before} bytes`);
+});
+
+const apiKeyOf = (key: string): ApiKey => ({ key, partner: 'p', state: 'active', name: '<key p/active>' });
+const key = 'pk/live+1=2~%41';
+const redact = redactorOf([apiKeyOf(key)]);
+const base64 = (text: string) => Buffer.from(text).toString('base64');
+const everyByte = (text: string) =>
+  Array.from(text, (sign) => `%${sign.charCodeAt(0).toString(16)}`).join('');
+
+test('a credential that nobody knows is in no target', () => {
+  for (const written of ['some-secret', base64('some-secret'), everyByte('some-secret')])
+    assert.match(redact(`/x?k=${written}`, 'some-secret'), /^\/x\?k=<unknown key>/);
+});
+
+describe('a long credential that nobody knows', () => {
+  const long = `some-secret.${'0123456789abcdef'.repeat(20)}`;
+  test('is in no target, nor is what stands behind it', () => {
+    for (const written of [long, long.toUpperCase(), long.slice(0, 200)])
+      assert.equal(redact(`/x?k=${written}&y=1`, long), '/x?k=<unknown key>');
+    for (const written of [everyByte(long), encodeURIComponent(everyByte(long)), `${everyByte(long)}%zz`])
+      assert.equal(redact(`/x?k=${written}&y=1`, long), '<unknown key>');
+  });
+  test('is not shown behind a known key that it begins with', () => {
+    const beginning = `${key}${long}`;
+    for (const written of [beginning, everyByte(beginning)])
+      assert.doesNotMatch(redact(`/x?k=${written}&y=1`, beginning), /some-secret|0123456789abcdef/);
+  });
+  test('leaves a target without it as it is', () => {
+    for (const target of ['/x?k=some-secret', '/x?k=0123456789abcdef', userPath(ids.member)])
+      assert.equal(redact(target, long), target);
+  });
+  test('is looked for in a moment, whatever the two are', () => {
+    const look = () => {
+      for (const sign of ['x', 'xy', '%78'])
+        redact(`/x?k=${sign.repeat(60_000 / sign.length)}`, 'x'.repeat(60_000));
+    };
+    // A search for every part would take minutes; this ends it.
+    runInNewContext('look()', { look }, { timeout: 20_000 });
+  });
+});
+
+test('a target without a key stays as it is, byte for byte', () => {
+  const part = fc.oneof(
+    fc.uuid(),
+    fc.string({ unit: 'binary' }).map(encodeURIComponent),
+    fc.constant('%zz+%C3'),
+  );
+  fc.assert(
+    fc.property(fc.array(part), (parts) => {
+      const target = `/api/ib/user-status?user_id=${parts.join('&u=')}`;
+      assert.equal(redact(target), target);
+    }),
+  );
+});
+
+test('a key that was added to a world has its name in the journals of others, also when that world is gone', async () => {
+  const { done, get, entries } = testAdmin();
+  const added = (secret: string) => ({ key: secret, partner: 'northwind', state: 'active' });
+  await done('POST', '/keys?world=one', added('first-secret'));
+  get(`${userPath(ids.member)}&u=first-secret`);
+  await done('POST', '/reset?world=one');
+  await done('POST', '/keys?world=two', added('second-secret'));
+  assert.doesNotMatch(JSON.stringify(entries()), /secret/);
 });

@@ -185,10 +185,11 @@ export async function listen({
     refused.add(socket);
     behindResponses(socket, () => sendOnSocket(socket, parserError(code), date()));
   });
-  server.on('connect', async (message: IncomingMessage, duplex) => {
+  server.on('connect', (message: IncomingMessage, duplex) => {
     const socket = duplex as Socket;
-    const answered = await answer(requestOf(message, undefined, others()));
-    behindResponses(socket, () => sendOnSocket(socket, answered, date()));
+    void Promise.resolve(answer(requestOf(message, undefined, others()))).then((answered) =>
+      behindResponses(socket, () => sendOnSocket(socket, answered, date())),
+    );
   });
 
   let closing: Promise<void> | undefined;

@@ -125,7 +125,7 @@ function accessTo(host: string, token: string | undefined): Access | undefined {
 }
 
 /** Whether a text can be presented as a Bearer token: an empty one would be presented by everybody. */
-export const isToken = (text: string) => /^[!-~]+$/.test(text);
+const isToken = (text: string) => /^[!-~]+$/.test(text);
 
 /** Whether only this machine reaches an address. */
 export const isLoopback = (host: string) =>

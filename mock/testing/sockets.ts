@@ -29,7 +29,7 @@ export async function connected(port: number): Promise<Socket> {
 const PATIENCE = 10_000;
 
 /** All that comes until the other side ends the connection, or resets it. */
-export function heard(socket: Socket): Promise<Heard> {
+function heard(socket: Socket): Promise<Heard> {
   return new Promise((resolve) => {
     let bytes = '';
     let code: string | undefined;
