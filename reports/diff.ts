@@ -67,12 +67,12 @@ export function compare(before: RunRecord, after: RunRecord): Comparison {
 }
 
 /** Whether a required requirement passed before and fails now. */
-export function isRegression({ kind, level, before }: Change): boolean {
+function isRegression({ kind, level, before }: Change): boolean {
   return kind === 'newlyFailing' && level === 'required' && before?.outcome === 'passed';
 }
 
 /** Whether a required requirement passed before, and nobody knows whether it does now. */
-export function isLoss({ kind, level, before }: Change): boolean {
+function isLoss({ kind, level, before }: Change): boolean {
   const isOpen = kind === 'noLongerVerified' || kind === 'removed';
   return isOpen && level === 'required' && before?.outcome === 'passed';
 }

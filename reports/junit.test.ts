@@ -8,10 +8,10 @@ import { parse as parseForTables } from 'junit2json';
 import { parse as parseForChat } from 'test-results-parser';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { xmlErrors } from './testing/xml-errors.ts';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
 import { renderJunit } from './junit.ts';
 import { bySuite } from './results.ts';
+import { xmlErrors } from './testing/parsers.ts';
 import { anyRecord, hostileText, sampleRecord } from './testing/records.ts';
 import { printable } from './text.ts';
 

@@ -1,12 +1,12 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { element, xmlDocument, type XmlElement } from './xml.ts';
-import { bySuite, factLines, factsOf, wordsOf } from './results.ts';
-import { printable } from './text.ts';
+import { html as xml, source, text, type Markup } from './markup.ts';
+import { bySuite, factsOf, factLines, MAX_COMMAND, wordsOf } from './results.ts';
 
-/** Columns of a name, and of a message, at most. */
+/** Columns of a name, of a message, and of a line, at most. */
 const MAX_NAME = 300;
 const MAX_MESSAGE = 1_300;
+const MAX_LINE = MAX_COMMAND + 100;
 
 /** The element that an outcome makes of a test case; undefined where the case alone says it. */
 const elementNames = {
@@ -18,6 +18,17 @@ const elementNames = {
   observed: 'skipped',
 } as const satisfies Record<RequirementResult['outcome'], string | undefined>;
 
+/** A test case; what an element says is read by people. */
+interface Case {
+  readonly name: string;
+  readonly element?: {
+    readonly name: 'failure' | 'error' | 'skipped';
+    readonly type: string;
+    readonly message: string;
+    readonly lines: readonly string[];
+  };
+}
+
 /**
  * The record as JUnit: a suite is a test suite, a requirement a test case. What could not be judged is
  * an error, so that no reader takes it for passed. A failure that the baseline knows is skipped, and
@@ -27,67 +38,69 @@ const elementNames = {
  * what the counts leave over for passed.
  */
 export function renderJunit(record: RunRecord): string {
-  const wrong = record.baseline?.wrong ?? [];
+  const wrong = (record.baseline?.wrong ?? []).map((message, at): Case => ({
+    name: `baseline ${at + 1}`,
+    element: { name: 'failure', type: 'baseline', message, lines: [message] },
+  }));
   const suites = [...bySuite(record.requirements)].map(([name, rows]) =>
-    suiteOf(record, printable(name, MAX_NAME), (suite) => rows.map((row) => caseOf(record, suite, row))),
+    testSuite(
+      record,
+      name,
+      rows.map((row) => caseOf(record, row)),
+    ),
   );
-  const baseline = () => wrong.map((words, at) => baselineCase(words, at + 1));
-  return xmlDocument(
-    element('testsuites', { name: 'ib-conformance' }, [
-      ...suites,
-      ...(wrong.length === 0 ? [] : [suiteOf(record, 'baseline', baseline)]),
-    ]),
-  );
+  const all = wrong.length === 0 ? suites : [...suites, testSuite(record, 'baseline', wrong)];
+  return source(xml`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="ib-conformance">${all}
+</testsuites>
+`);
 }
 
-function suiteOf(
-  record: RunRecord,
-  name: string,
-  casesOf: (suite: string) => readonly XmlElement[],
-): XmlElement {
-  const { target, partner, seed, version, verdict } = record;
-  const all = { verdict, target, partner, seed, 'ib-conformance': version };
-  const properties = Object.entries(all)
+function testSuite(record: RunRecord, suite: string, cases: readonly Case[]): Markup {
+  const { target, partner, seed, version, verdict, startedAt } = record;
+  const properties = Object.entries({ verdict, target, partner, seed, 'ib-conformance': version })
     .filter(([, value]) => value !== undefined)
-    .map(([key, value]) => element('property', { name: key, value: printable(String(value), MAX_NAME) }));
-  const cases = casesOf(name);
-  const having = (wanted: string) =>
-    cases.filter(({ children: [child] }) => typeof child === 'object' && child.name === wanted).length;
-  const counts = {
-    tests: cases.length,
-    failures: having('failure'),
-    errors: having('error'),
-    skipped: having('skipped'),
-  };
-  const timestamp = printable(record.startedAt, MAX_NAME);
-  return element('testsuite', { name, ...counts, time: '0', timestamp }, [
-    element('properties', {}, properties),
-    ...cases,
-  ]);
-}
-
-/** The run may fail because of its baseline alone: then there is a failure to see. */
-function baselineCase(words: string, number: number): XmlElement {
-  const message = printable(words, MAX_MESSAGE);
-  const attributes = { classname: 'ib-conformance.baseline', name: `baseline ${number}`, time: '0' };
-  return element('testcase', attributes, [element('failure', { type: 'baseline', message }, [message])]);
+    .map(
+      ([name, value]) => xml`
+      <property name="${name}" value="${text(String(value), MAX_NAME)}"/>`,
+    );
+  const having = (wanted: string) => cases.filter(({ element }) => element?.name === wanted).length;
+  const name = text(suite, MAX_NAME);
+  return xml`
+  <testsuite name="${name}" tests="${cases.length}" failures="${having('failure')}" errors="${having('error')}" skipped="${having('skipped')}" time="0" timestamp="${text(startedAt, MAX_NAME)}">
+    <properties>${properties}
+    </properties>${cases.map((one) => testCase(name, one))}
+  </testsuite>`;
 }
 
 /** Jenkins shows what stands before the last dot of a class name as its package. */
-function caseOf(record: RunRecord, suite: string, result: RequirementResult): XmlElement {
-  const { outcome, level, id } = result;
+function testCase(suite: Markup, { name, element }: Case): Markup {
+  const attributes = xml`classname="ib-conformance.${suite}" name="${text(name, MAX_NAME)}" time="0"`;
+  if (element === undefined)
+    return xml`
+    <testcase ${attributes}/>`;
+  const { name: kind, type, message, lines } = element;
+  const content = lines.map((line, at) => xml`${at === 0 ? undefined : xml`\n`}${text(line, MAX_LINE)}`);
+  return xml`
+    <testcase ${attributes}>
+      <${kind} type="${type}" message="${text(message, MAX_MESSAGE)}">${content}</${kind}>
+    </testcase>`;
+}
+
+function caseOf(record: RunRecord, result: RequirementResult): Case {
+  const { id, level, outcome } = result;
   const isKnown = isKnownFailure(result);
-  const subject = { classname: `ib-conformance.${suite}`, name: printable(id, MAX_NAME), time: '0' };
   const name = isKnown ? 'skipped' : elementNames[outcome];
-  if (name === undefined) return element('testcase', subject);
-  const attributes = {
-    type: level === 'recommended' ? `${outcome}, recommended` : outcome,
-    message: printable(messageOf(result), MAX_MESSAGE),
+  if (name === undefined) return { name: id };
+  return {
+    name: id,
+    element: {
+      name,
+      type: level === 'recommended' ? `${outcome}, recommended` : outcome,
+      message: messageOf(result),
+      lines: name === 'skipped' && !isKnown ? [] : factLines(factsOf(record, result)),
+    },
   };
-  const text = factLines(factsOf(record, result)).join('\n');
-  return element('testcase', subject, [
-    element(name, attributes, name === 'skipped' && !isKnown ? [] : [text]),
-  ]);
 }
 
 function messageOf(result: RequirementResult): string {

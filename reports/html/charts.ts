@@ -1,6 +1,6 @@
 import type { EndpointTraffic, RunRecord, Traffic, TrafficStep } from '../../schemas/generated/types.ts';
 import { count, latency, several } from '../text.ts';
-import { html, type Markup } from './markup.ts';
+import { html, type Markup } from '../markup.ts';
 
 /** Pixels of a plot, and of the room above the bars of a histogram, where the lines are named. */
 const HEIGHT = 120;

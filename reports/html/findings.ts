@@ -10,7 +10,7 @@ import { difference, differingCodePoints, type Stretch } from '../difference.ts'
 import { markOf, OUR_BUG } from '../results.ts';
 import { count, several } from '../text.ts';
 import { replayCommand } from '../verdict.ts';
-import { html, visible, type Markup } from './markup.ts';
+import { html, visible, type Markup } from '../markup.ts';
 import { clause, command, isFinding, outcomeMark, type PageContext } from './parts.ts';
 
 /** Findings that stand open; where there are more, readers open the others. */

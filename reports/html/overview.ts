@@ -3,7 +3,7 @@ import type { RequirementResult } from '../../schemas/generated/types.ts';
 import { bySuite, markOf, wordsOf } from '../results.ts';
 import { count } from '../text.ts';
 import { byReason } from '../verdict.ts';
-import { html, type Markup } from './markup.ts';
+import { html, type Markup } from '../markup.ts';
 import { outcomeMark, outcomeWord, type PageContext } from './parts.ts';
 
 /** Requirements of a group that are named; the rest it counts. */

@@ -5,7 +5,7 @@ import { conclusion } from '../verdict.ts';
 import { traffic } from './charts.ts';
 import { findings } from './findings.ts';
 import { style } from './generated/style.ts';
-import { html, source, styleElement, visible, type Markup } from './markup.ts';
+import { html, source, styleElement, visible, type Markup } from '../markup.ts';
 import { glance, matrix } from './overview.ts';
 import { anchorsOf, command, type PageContext } from './parts.ts';
 import { choiceIds, judged, observed } from './rows.ts';

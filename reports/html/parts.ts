@@ -1,7 +1,7 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { markOf, MAX_COMMAND } from '../results.ts';
 import { printable } from '../text.ts';
-import { html, text, type Markup } from './markup.ts';
+import { html, text, type Markup } from '../markup.ts';
 
 /** What the parts of the page are made of. */
 export interface PageContext {

@@ -1,7 +1,7 @@
 import type { RequirementResult } from '../../schemas/generated/types.ts';
 import { bySuite, outcomes, wordsOf } from '../results.ts';
 import { count } from '../text.ts';
-import { html, visible, type Markup } from './markup.ts';
+import { html, visible, type Markup } from '../markup.ts';
 import { clause, isFinding, outcomeMark, type PageContext } from './parts.ts';
 
 /** Columns of the data of an observation at most. */

@@ -1,8 +1,9 @@
-/** How a browser reads HTML (parse5), and how GitHub reads Markdown (mdast). */
+/** How a browser reads HTML (parse5), how GitHub reads Markdown (mdast), and what libxml2 finds wrong with XML. */
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { defaultTreeAdapter, parse, parseFragment, type DefaultTreeAdapterTypes } from 'parse5';
+import { validateXML } from 'xmllint-wasm';
 
 /** A part of a Markdown document. */
 export interface MarkdownNode {
@@ -73,4 +74,12 @@ export function textIn({ childNodes }: Pick<Element, 'childNodes'>): string {
       return defaultTreeAdapter.isElementNode(node) ? textIn(node) : '';
     })
     .join('');
+}
+
+/** What is wrong with XML documents by an XML Schema, a line each. */
+export async function xmlErrors(documents: readonly string[], schema: string): Promise<readonly string[]> {
+  const xml = documents.map((contents, at) => ({ fileName: `${at}.xml`, contents }));
+  const { valid, errors, rawOutput } = await validateXML({ xml, schema: [schema] });
+  if (valid) return [];
+  return errors.length > 0 ? errors.map(({ rawMessage }) => rawMessage) : [rawOutput];
 }

@@ -1,4 +1,4 @@
-import { printable } from '../text.ts';
+import { printable } from './text.ts';
 
 /** Only this module has the symbol, so nothing else can pass for markup: least of all a record read from a file. */
 const made = Symbol('markup');
@@ -19,6 +19,7 @@ const MAX_ESCAPE = 12;
 /**
  * Markup from a template. A text is shown as it is: `<`, `&` and quotes are escaped, what nobody would
  * see is made visible (`\u{…}`), and what is longer than 600 columns is cut. Attributes must be quoted.
+ * The same escapes are right in XML.
  */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return { [made]: literals.reduce((whole, literal, at) => whole + written(parts[at - 1]) + literal) };

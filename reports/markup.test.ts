@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { html, source, text, visible, type Markup } from './markup.ts';
-import { attribute, parsedPart, textIn } from '../testing/parsers.ts';
-import { hostileText } from '../testing/records.ts';
-import { printable } from '../text.ts';
+import { attribute, parsedPart, textIn } from './testing/parsers.ts';
+import { hostileText } from './testing/records.ts';
+import { printable } from './text.ts';
 
 test('texts are escaped, markup is not, and what is not there leaves nothing', () => {
   const inner = html`<b>${'<b>'}</b>`;
