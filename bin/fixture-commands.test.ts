@@ -7,6 +7,8 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
 import { runCli } from './testing/run-cli.ts';
+import { readFixture } from '../schemas/fixture.ts';
+import { builtInFixture, loadFixture } from './fixture-file.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
 const at = (name: string) => join(folder, name);
@@ -128,4 +130,9 @@ test('a file that is too large for a text is refused', async () => {
   const { code, error } = await call(['fixture', 'check', at('huge.json')]);
   assert.match(error, /huge\.json: is too large: the limit is 512 MB/);
   assert.equal(code, 2);
+});
+
+test('the built-in fixture, which is loaded without a check, has no problems', async () => {
+  const checked = readFixture(readFileSync(builtInFixture, 'utf8'), 'the built-in fixture', {});
+  assert.deepEqual(await loadFixture(undefined, {}), checked);
 });
