@@ -11,7 +11,7 @@ export interface Column {
 const digits = new Intl.NumberFormat('en', { maximumSignificantDigits: 3 });
 
 /** The value below which a share of the figures lies. */
-export function quantile(figures: readonly number[], share: number): number {
+function quantile(figures: readonly number[], share: number): number {
   const sorted = figures.toSorted((a, b) => a - b);
   const place = share * (sorted.length - 1);
   const [low, high] = [sorted[Math.floor(place)]!, sorted[Math.ceil(place)]!];

@@ -1,13 +1,12 @@
 /**
- * The guide on data and the servers that come as examples, by the guide's own commands: a throwaway
- * PostgreSQL is filled, each server is conformant, and each is not once it is broken.
- * `npm run test:examples` runs it; where a tool is missing, that is said aloud.
+ * Runs the commands of `docs/provide-data.md` against a PostgreSQL of its own (`npm run test:examples`): the servers in
+ * `examples/` are conformant, and are found out once their text is broken.
  */
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import {
-  chmodSync,
+  existsSync,
   cpSync,
   mkdirSync,
   mkdtempSync,
@@ -19,6 +18,7 @@ import {
 import { connect } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test } from 'node:test';
 import type { RunRecord } from '../../../schemas/generated/types.ts';
@@ -26,7 +26,6 @@ import { begun, ended } from '../../testing/child-process.ts';
 import { blocksOf } from '../docs/markdown.ts';
 import { root } from '../paths.ts';
 import { skipWithout } from '../skip-without.ts';
-import { postgresFolder, startPostgres, type Postgres } from './postgres.ts';
 import { exampleServers } from './servers.ts';
 
 /** What is run elsewhere: it takes no database. */
@@ -37,19 +36,37 @@ const blocks = blocksOf(readFileSync(join(root, 'docs/provide-data.md'), 'utf8')
 const command = (heading: string) =>
   blocks.find((block) => block.heading === heading)?.text ?? assert.fail(`no commands under "${heading}"`);
 
-/** Debian's Python has the driver; another that comes first in the path may not. */
-const python = ['python3', '/usr/bin/python3'].find(
-  (program) => spawnSync(program, ['-c', 'import psycopg2']).status === 0,
-);
-const programs = postgresFolder();
+/** Debian's Python has the driver; another one that is first in the path may lack it. */
+const python = ['python3', '/usr/bin/python3'].find((program) => succeeds(program, '-c', 'import psycopg2'));
 const missing = [
-  ...(programs === undefined ? ['postgresql'] : []),
+  ...(succeeds('pg_virtualenv', 'true') ? [] : ['postgresql']),
   ...(python === undefined ? ['python3-psycopg2'] : []),
-  ...(spawnSync('javac', ['-version']).status === 0 ? [] : ['default-jdk-headless']),
-  ...(spawnSync('test', ['-e', '/usr/share/java/postgresql.jar']).status === 0
-    ? []
-    : ['libpostgresql-jdbc-java']),
+  ...(succeeds('javac', '-version') ? [] : ['default-jdk-headless']),
+  ...(existsSync('/usr/share/java/postgresql.jar') ? [] : ['libpostgresql-jdbc-java']),
 ];
+
+function succeeds(program: string, ...argv: readonly string[]): boolean {
+  return spawnSync(program, argv).status === 0;
+}
+
+/** Starts an empty PostgreSQL with Debian's pg_virtualenv; its variables tell libpq where it is. */
+async function startPostgres() {
+  const child = spawn('pg_virtualenv', ['-o', 'fsync=off', 'sh', '-c', 'env | grep ^PG; echo ready; cat'], {
+    stdio: ['pipe', 'pipe', 'ignore'],
+  });
+  const env: Record<string, string> = {};
+  for await (const line of createInterface(child.stdout)) {
+    if (line === 'ready') break;
+    const [, name, value] = /^(PG\w+)=(.*)$/.exec(line) ?? [];
+    if (name !== undefined) env[name] = value!;
+  }
+  const stop = async () => {
+    const exited = once(child, 'exit');
+    child.stdin.end();
+    await exited;
+  };
+  return { env, stop };
+}
 
 test('the check runs every command of the guide', () => {
   const run = ['Make the data', 'Fill a database', 'Start a state hook', 'Verify', 'Begin anew'];
@@ -60,13 +77,11 @@ test('the check runs every command of the guide', () => {
 });
 
 if (missing.length > 0) test('the examples', (t) => skipWithout(t, missing.join(', ')));
-else describe('the guide on data', () => checkExamples(programs!, python!));
+else describe('the guide on data', () => checkExamples(python!));
 
-function checkExamples(postgresPrograms: string, pythonProgram: string) {
-  // PostgreSQL's user has to get in.
+function checkExamples(pythonProgram: string) {
   const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-examples-'));
-  chmodSync(folder, 0o755);
-  let postgres: Postgres;
+  let postgres: Awaited<ReturnType<typeof startPostgres>>;
   let env: NodeJS.ProcessEnv = {};
   const under = new Set<ChildProcess>();
 
@@ -138,8 +153,8 @@ function checkExamples(postgresPrograms: string, pythonProgram: string) {
     symlinkSync(found, join(folder, 'path/python3'));
     for (const name of ['examples', 'bin/dev/examples'])
       cpSync(join(root, name), join(folder, name), { recursive: true });
-    postgres = await startPostgres(postgresPrograms, join(folder, 'postgres'));
-    const path = [join(folder, 'path'), process.env['PATH'], postgresPrograms].join(':');
+    postgres = await startPostgres();
+    const path = [join(folder, 'path'), process.env['PATH']].join(':');
     env = { ...process.env, ...postgres.env, PATH: path, GITHUB_ACTIONS: '' };
     const { code, said } = await shell(command('Make the data') + command('Fill a database'));
     assert.equal(code, 0, said);
