@@ -2,10 +2,10 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import { header } from './answer.ts';
 import { errorAnswer } from './expectations.ts';
 import type { Known } from './known.ts';
-import type { Burst } from './limiter/burst.ts';
-import { explore, sendMembers, type Limited } from './limiter/explore.ts';
-import { seconds, type Rule, type Sighting } from './limiter/history.ts';
-import { thresholdSpan, type Judgement } from './limiter/judge.ts';
+import type { Stream } from './limiter/burst.ts';
+import { explore, sendMembers, storyOf, type Exploration, type Limited } from './limiter/explore.ts';
+import { seconds, type Rule } from './limiter/history.ts';
+import type { Burst, Judgement } from './limiter/judge.ts';
 import { beyond, statedRule } from './limiter/rule.ts';
 import { slowness } from './limiter/slowness.ts';
 import type { Doors, Played, Requirement, Watch } from './requirement.ts';
@@ -14,80 +14,108 @@ import { depends, failed, held, observed, unjudged, type Verdict } from './verdi
 
 const endpointsOfSuite = ['user-status', 'deposit-check'] as const;
 
-/** Whether the limiter set in, and where the fixture states when, whether it was then. */
+/** Whether the limiter sets in, and, where the fixture states when, whether it does so then. */
 async function judgeLimit(endpoint: Endpoint, doors: Doors, known: Known): Promise<Played> {
-  const { bursts, limited } = await explore(endpoint, doors, known);
+  const exploration = await explore(endpoint, doors, known);
+  const { streams, bursts, judgement, limited } = exploration;
   const rule = statedRule(endpoint, known);
-  if (limited !== undefined) {
-    const { history, judgement, passed, request, answer } = limited;
-    const finding =
-      judgement !== undefined && rule !== undefined
-        ? byRule(judgement, rule, history)
-        : passed <= (rule?.most ?? passed)
-          ? held
-          : unjudged('budget', `429 after ${passed} requests, and no time was left to try it once more`);
-    return { finding, cases: history.length, request, reply: answer };
-  }
-  const cases = bursts.reduce((sum, { sent }) => sum + sent, 0);
-  if (doors.keyWorks() === false)
+  const cases = streams.reduce((sum, { sent }) => sum + sent, 0);
+  const evidence = limited === undefined ? {} : { request: limited.request, reply: limited.answer };
+  if (limited === undefined && doors.keyWorks() === false)
     return {
       finding: unjudged('key-refused', 'the target answers every request of the key under test with 401'),
       cases,
     };
-  const { trouble, passed } = bursts.at(-1)!;
-  // A connection that breaks just where 429 is due is no accident; anywhere else it tells nothing.
-  const isInstead = trouble?.code === 'network' && rule !== undefined && passed >= rule.most;
-  if (trouble !== undefined && !isInstead) return { finding: unjudged(trouble.code, trouble.words), cases };
-  return { finding: withoutLimit(bursts, rule), cases };
+  if (rule !== undefined && bursts !== undefined && judgement !== undefined)
+    return { finding: verdictOf({ rule, bursts, judgement, streams, limited }), cases, ...evidence };
+  if (limited !== undefined)
+    return {
+      finding:
+        rule === undefined || limited.passed <= rule.most
+          ? held
+          : unjudged(
+              'budget',
+              `429 after ${limited.passed} requests, and no time was left to try it once more`,
+            ),
+      cases,
+      ...evidence,
+    };
+  const trouble = streams.at(-1)?.trouble;
+  return {
+    finding:
+      trouble === undefined
+        ? unjudged(
+            'limit-not-reached',
+            `no 429 after ${triedOf(streams)}; state the threshold in the fixture's limits to have it judged`,
+          )
+        : unjudged(trouble.code, trouble.words),
+    cases,
+  };
 }
 
-/** That no more pass than is stated is what is required; that fewer do counts where it is proven. */
-function byRule(judgement: Judgement, { most, windowMs }: Rule, history: readonly Sighting[]): Verdict {
+const triedOf = (streams: readonly Stream[]) =>
+  streams
+    .map(({ kind, sent, elapsedMs }) => `${sent} requests (${kind}) in ${seconds(elapsedMs)}`)
+    .join(', ');
+
+interface Judged {
+  readonly rule: Rule;
+  readonly bursts: readonly Burst[];
+  readonly judgement: Judgement;
+  readonly streams: readonly Stream[];
+  readonly limited: Limited | undefined;
+}
+
+/** What the comparison with the stated limit comes to, and what may cause it. */
+function verdictOf({ rule, bursts, judgement, streams, limited }: Judged): Verdict {
+  const { most, windowMs } = rule;
   const stated = `${most} pass in ${windowMs / 1000} s and the next is answered 429, as the fixture states`;
-  if (judgement.kind === 'broken') return failed('threshold', stated, judgement.proof);
   if (judgement.kind === 'kept') return held;
-  // What is let through unevenly may look like fewer; windows that let fewer through are no such excuse.
-  const isUneven = judgement.manners.some((manner) => manner === 'refilled' || manner === 'weighted');
-  if (judgement.isStrictEnough && isUneven) return held;
+  const happened = storyOf(bursts, rule);
+  if (judgement.kind === 'again' && limited?.recovery.kind === 'trouble')
+    return unjudged(
+      limited.recovery.code,
+      `${happened}. It takes another burst to decide, and the key was not let in again: ${limited.recovery.words}`,
+    );
+  if (judgement.kind === 'again')
+    return unjudged('budget', `${happened}. It takes another burst to decide, and no time was left for it`);
+  const { finding } = judgement;
+  if (judgement.kind === 'broken')
+    switch (finding.kind) {
+      case 'instead':
+        return failed('status', stated, `${finding.passed} passed, then ${finding.words}: ${happened}`);
+      case 'more':
+        return streams.some(({ refusal }) => refusal !== undefined)
+          ? failed('threshold', stated, `${happened}. ${causeOf(finding.passed, rule)}`)
+          : failed('status', stated, `no 429 after ${triedOf(streams)}`);
+      default:
+        return failed('threshold', stated, `${happened}. A 429 came before ${most} had passed`);
+    }
+  if (finding.kind === 'lost') return unjudged('network', `${happened}. Too many requests were lost`);
+  const history = bursts.flatMap((burst) => burst.history);
   return unjudged(
     'timing-window',
-    `${judgement.words}. Two bursts of ${most + 1} that each take less than ${seconds(windowMs / 4)}, with more than ${seconds(windowMs)} between them, would decide it: they were tried, and ${slowness(history, most + 1, windowMs / 4)}`,
+    finding.kind === 'tooSlow'
+      ? `no 429 after ${triedOf(streams)}, but the window of ${windowMs / 1000} s ended meanwhile: ${slowness(history, beyond(rule), windowMs)}`
+      : `${happened}. The bursts do not agree`,
   );
 }
 
-function withoutLimit(bursts: readonly Burst[], rule: Rule | undefined): Verdict {
-  const end = bursts.at(-1)!.trouble;
-  const tried = bursts
-    .map(({ kind, sent, elapsedMs }) => `${sent} requests (${kind}) in ${seconds(elapsedMs)}`)
-    .join(', ');
-  if (rule === undefined)
-    return unjudged(
-      'limit-not-reached',
-      `no 429 after ${tried}; state the threshold in the fixture's limits to have it judged`,
-    );
-  const windowSeconds = rule.windowMs / 1000;
-  // Twice the threshold and more within one window: whichever way windows are laid, one of them holds more than the threshold.
-  return bursts.every(({ elapsedMs }) => elapsedMs < rule.windowMs)
-    ? failed(
-        'status',
-        `429 after ${rule.most} in ${windowSeconds} s, as the fixture states`,
-        `no 429 after ${tried}${end === undefined ? '' : `: ${end.words}`}`,
-      )
-    : unjudged(
-        'timing-window',
-        `no 429 after ${tried}, but the window of ${windowSeconds} s ended meanwhile: ${slowness(
-          bursts.flatMap(({ history }) => history),
-          beyond(rule),
-          rule.windowMs,
-        )}`,
-      );
+/** What a limiter that lets too many through may be doing. */
+function causeOf(passed: number, { most }: Rule): string {
+  if (passed % most === 0 && passed > most)
+    return `${passed / most} times as many as stated: is there one counter for each process, or a shorter window?`;
+  return `${passed} passed in all where ${most} may: does it check first and count later?`;
 }
+
+/** A key that is still refused after so long, although its window is stated, counts as never let in again. */
+const LONGEST_BAN_MS = 3_600_000;
 
 /** The key works again, once one has waited. */
 async function judgeRecovery(endpoint: Endpoint, doors: Doors, known: Known): Promise<Played> {
-  const { bursts, limited } = await explore(endpoint, doors, known);
+  const { streams, limited } = await explore(endpoint, doors, known);
   if (limited === undefined) {
-    const trouble = bursts.at(-1)?.trouble;
+    const trouble = streams.at(-1)?.trouble;
     return {
       finding:
         trouble === undefined
@@ -95,10 +123,12 @@ async function judgeRecovery(endpoint: Endpoint, doors: Doors, known: Known): Pr
           : unjudged(trouble.code, trouble.words),
     };
   }
-  const { recovery, request, answer } = limited;
+  const { recovery, recoveryMs, request, answer } = limited;
   if (recovery.kind === 'answer') return { finding: held, cases: 1 };
   const rule = statedRule(endpoint, known);
-  const isStillLimited = recovery.code === 'rate-limited' && rule !== undefined;
+  // A ban may last longer than the window: how long is not shown.
+  const isStillLimited =
+    recovery.code === 'rate-limited' && rule !== undefined && recoveryMs > LONGEST_BAN_MS;
   return {
     finding: isStillLimited
       ? failed('status', `no 429 any more, ${rule.windowMs / 1000} s after the last one`, recovery.words)
@@ -130,16 +160,16 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
   const afterLimit = (
     name: string,
     title: string,
-    words: (limited: Limited, known: Known, bursts: readonly Burst[]) => ReturnType<typeof observed>,
+    words: (limited: Limited, known: Known, exploration: Exploration) => ReturnType<typeof observed>,
   ) =>
     observing({
       id: `rate-limit/${endpoint}/${name}`,
       clause: 'Limits: not shown',
       title,
       play: async (doors, known) => {
-        const { bursts, limited } = await explore(endpoint, doors, known);
-        if (limited !== undefined) return words(limited, known, bursts);
-        const trouble = bursts.at(-1)?.trouble;
+        const exploration = await explore(endpoint, doors, known);
+        if (exploration.limited !== undefined) return words(exploration.limited, known, exploration);
+        const trouble = exploration.streams.at(-1)?.trouble;
         return trouble === undefined
           ? observed('the limiter did not set in')
           : unjudged(trouble.code, trouble.words);
@@ -154,19 +184,20 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
         fields,
       );
     }),
-    afterLimit('threshold', 'Where the limiter set in', (limited, known, bursts) => {
-      const { kind, passed, history, judgement, recoveryMs, counting = {} } = limited;
-      const spared = bursts.filter(({ refusal }) => refusal === undefined).map((burst) => burst.kind);
-      const span = thresholdSpan(history, statedRule(endpoint, known)?.windowMs ?? recoveryMs);
-      const manners = judgement?.kind === 'kept' ? judgement.manners : [];
+    afterLimit('threshold', 'Where the limiter set in', (limited, known, { streams, judgement }) => {
+      const { kind, passed, counting = {} } = limited;
+      const spared = streams.filter(({ refusal }) => refusal === undefined).map((one) => one.kind);
+      const windows = windowsOf(limited, statedRule(endpoint, known));
       const words = [
         `after ${passed} requests (${kind})`,
-        ...(span === undefined ? [] : [`a threshold of ${between(span.least, span.most)} explains it`]),
         ...(spared.length === 0 ? [] : [`${spared.join(' and ')} did not count`]),
         ...Object.entries(counting).map(([other, does]) => `${other} ${does ? 'count too' : 'do not count'}`),
-        ...(manners.length === 0 ? [] : [`windows as seen may be ${manners.join(', ')}`]),
+        ...(windows.length === 0 ? [] : [`consistent with: ${windows.join(', ')}`]),
+        ...(judgement?.kind === 'kept' && judgement.why === 'counts-later'
+          ? ['more pass while others are in flight: it counts after its look-up']
+          : []),
       ];
-      return observed(words.join('; '), { kind, passed, ...span, spared, counting, windows: manners });
+      return observed(words.join('; '), { kind, passed, spared, counting, windows });
     }),
     afterLimit('window', 'When the limiter let go', ({ recovery, refusedMs, recoveryMs }) => {
       const data = { leastMs: Math.round(refusedMs), mostMs: Math.round(recoveryMs) };
@@ -197,12 +228,17 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
   ];
 }
 
-const between = (least: number, most: number) =>
-  most === Number.POSITIVE_INFINITY
-    ? `${least} or more`
-    : least === most
-      ? `${least}`
-      : `${least} to ${most}`;
+/** Kinds of limiters that let go when this one did. */
+function windowsOf(
+  { isLetInEarly, recovery, refusedMs }: Limited,
+  rule: Rule | undefined,
+): readonly string[] {
+  if (rule === undefined || recovery.kind !== 'answer') return [];
+  if (isLetInEarly) return ['token bucket', 'clock-aligned window'];
+  return refusedMs <= 1.1 * rule.windowMs
+    ? ['fixed window', 'sliding window', 'clock-aligned window']
+    : ['a ban that is longer than the window', 'a window that refused requests extend'];
+}
 
 /** Looking up members is no failed lookup, however often it is done. */
 async function judgeSuccesses(doors: Doors, known: Known): Promise<Played> {
@@ -225,8 +261,9 @@ async function judgeSuccessesAlone(doors: Doors, known: Known): Promise<Played> 
   return ofMembers(await sendMembers(doors, known, statedRule('user-status', known)?.most ?? 100));
 }
 
-function ofMembers({ trouble, refusal, passed, sent }: Burst): Played {
-  if (trouble !== undefined) return { finding: unjudged(trouble.code, trouble.words) };
+function ofMembers({ trouble, refusal, passed, sent }: Stream): Played {
+  if (refusal === undefined && trouble !== undefined)
+    return { finding: unjudged(trouble.code, trouble.words) };
   if (refusal === undefined) return { finding: held, cases: sent };
   return {
     finding: failed(
@@ -248,7 +285,7 @@ export const rateLimit: readonly Requirement[] = [
     clause: 'Limits; Errors, 429',
     title: 'Repeated failed lookups in a short window end in 429',
     reading:
-      'Unknown users, invalid ids and bad keys are tried in turn: what counts as failed is not shown. Where the fixture states a threshold, more that pass fail it, and so do fewer, unless a bucket that is refilled steadily would explain them.',
+      'Unknown users, invalid ids and bad keys are tried in turn: what counts as failed is not shown. Where the fixture states a limit, it has to let that many pass from rest and not more than a common kind of limiter with that limit: fixed, clock-aligned, sliding or weighted window, or a bucket of that size.',
     play: (doors, known) => judgeLimit('user-status', doors, known),
   }),
   scenario({

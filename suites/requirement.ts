@@ -95,6 +95,21 @@ export interface StateHook {
   ) => Promise<void>;
 }
 
+/** How requests of a stream follow each other. */
+export interface Pace {
+  /** Requests at most. */
+  readonly most: number;
+  /** Time in which so many should be answered, in ms: decides how many are in flight. */
+  readonly withinMs?: number;
+  readonly oneAtATime?: boolean;
+}
+
+/** A request and what came of it. */
+export interface Sent {
+  readonly request: Request;
+  readonly reply: Reply;
+}
+
 /** The engine's doors, as a scenario sees them. Times are ms of the engine's clock. */
 export interface Doors {
   /** One after another; 429 is waited out. */
@@ -103,10 +118,14 @@ export interface Doors {
   readonly sendAtOnce: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
   /** As `send`, and shows the 429s that were waited out. */
   readonly patiently: (request: Request, onRefused: (answer: Answer) => void) => Promise<Reply>;
-  /** All at once; 429 is an answer like any other. */
+  /** All at once; 429 is an answer like any other, and nothing is sent again. */
   readonly burst: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
+  /** Requests that `make` gives, until the first 429; nothing is sent again. In the order of sending. */
+  readonly stream: (make: () => Request, pace: Pace) => Promise<readonly Sent[]>;
   /** The first answer to a request in this run, shared with the requirements that asked the same. */
   readonly first: (request: Request) => Promise<Reply>;
+  /** Waits until no request of the run was answered for so many ms. */
+  readonly rest: (ms: number) => Promise<void>;
   /** Waits until an endpoint's limiter has forgotten what the key under test did, and lets it in. */
   readonly settle: (endpoint: Endpoint) => Promise<void>;
   /** What `make` gives, made once a run: for requirements that speak of one and the same story. */

@@ -44,8 +44,9 @@ export interface Courier {
   readonly deliver: (request: Request, terms?: Terms) => Promise<Delivery>;
   /** As `deliver`, but equal requests, which have equal fingerprints, share the first delivery. */
   readonly share: (request: Request, name: string, terms?: Terms) => Promise<Delivery>;
-  /** A 429 is an answer like any other. */
+  /** A 429 is an answer like any other, and nothing is sent again. */
   readonly deliverAnyway: (request: Request, terms?: Terms) => Promise<Delivery>;
+  readonly rest: Doors['rest'];
   readonly settle: Doors['settle'];
   /** 429s that were waited out so far. */
   readonly rateLimited: () => number;
@@ -78,7 +79,12 @@ export function createCourier(options: CourierOptions): Courier {
     return { ...request, credential: { as: 'key', key } };
   };
 
-  const transmit = async (request: Request, of: string | undefined): Promise<Reply> => {
+  const transmit = async (
+    request: Request,
+    of: string | undefined,
+    most: number,
+    onLost: () => void,
+  ): Promise<Reply> => {
     const wire = wireRequest(request);
     for (let tries = 1; ; tries++) {
       const spent = budget.spend();
@@ -93,7 +99,10 @@ export function createCourier(options: CourierOptions): Courier {
       }
       onExchange(request, reply, of);
       if (reply.kind === 'answer') return reply;
-      if (tries < TRIES && reply.code === 'network' && !isGone()) continue;
+      if (tries < most && reply.code === 'network' && !isGone()) {
+        onLost();
+        continue;
+      }
       if (isOfTheTarget(reply)) troublesInARow++;
       return reply;
     }
@@ -102,6 +111,7 @@ export function createCourier(options: CourierOptions): Courier {
   const isGone = () => troublesInARow >= mostTroubles;
 
   const attempt = async (asked: Request, anyway: boolean, terms: Terms = {}): Promise<Delivery> => {
+    if (terms.onRefused !== undefined) quota.reopen(asked.endpoint, accountName(asked, issued));
     for (;;) {
       const request = resolve(asked);
       if (request === undefined)
@@ -118,8 +128,12 @@ export function createCourier(options: CourierOptions): Courier {
       const admitted = anyway ? undefined : quota.admit(request.endpoint, account, price, terms.until);
       const refusal = admitted instanceof Promise ? await admitted : admitted;
       if (refusal !== undefined) return { request, reply: refusal };
-      const reply = await transmit(request, terms.of);
-      quota.note(request.endpoint, account, price, reply.kind === 'answer' ? reply : undefined, !anyway);
+      // The target may have counted a lost request.
+      const reply = await transmit(request, terms.of, anyway ? 1 : TRIES, () =>
+        quota.note(request.endpoint, account, price, undefined, false),
+      );
+      const answered = reply.kind === 'answer' ? reply : undefined;
+      quota.note(request.endpoint, account, price, answered, !anyway, terms.onRefused !== undefined);
       if (signal.aborted && reply.kind === 'trouble')
         return { request, reply: trouble('interrupted', 'the run was interrupted') };
       if (anyway || reply.kind === 'trouble' || reply.status !== 429) return { request, reply };
@@ -145,6 +159,7 @@ export function createCourier(options: CourierOptions): Courier {
       return first;
     },
     deliverAnyway: (request, terms) => attempt(request, true, terms),
+    rest: quota.rest,
     settle: async (endpoint) => {
       const [key] = known.callerKeys;
       if (key === undefined) return;

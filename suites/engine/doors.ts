@@ -1,9 +1,10 @@
-import type { Reply } from '../answer.ts';
+import type { Answer, Reply, Trouble } from '../answer.ts';
 import { fingerprint, type Request } from '../request.ts';
-import type { Doors, StateHook } from '../requirement.ts';
+import type { Doors, Sent, StateHook } from '../requirement.ts';
 import type { Clock } from './clock.ts';
 import type { Courier, Delivery } from './courier.ts';
 import type { OnEvent } from './events.ts';
+import { inFlightOf } from './in-flight.ts';
 import { tapedDoors } from './taped-doors.ts';
 
 export interface DoorsOptions {
@@ -11,6 +12,8 @@ export interface DoorsOptions {
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly cases: number;
+  /** Requests of a stream in flight, at most, where the user said so. */
+  readonly burstConcurrency?: number | undefined;
   /** When the run ends, in ms of the clock. */
   readonly deadline: number;
   /** When the scenarios at work have to end, if earlier. */
@@ -53,7 +56,29 @@ function open(options: DoorsOptions, of: string, once: Doors['once']): Doors {
       (await courier.deliver(request, { ...terms(), onRefused })).reply,
     burst: (...requests) =>
       Promise.all(requests.map((request) => replyOf((one) => courier.deliverAnyway(one, { of }), request))),
+    stream: async (make, pace) => {
+      const sent: Sent[] = [];
+      const answers: Answer[] = [];
+      const underWay = new Set<Promise<void>>();
+      let isOver = false;
+      const carry = async (nth: number, request: Request) => {
+        const delivery = await courier.deliverAnyway(request, { of });
+        sent[nth] = delivery;
+        const { reply } = delivery;
+        if (reply.kind === 'answer') answers.push(reply);
+        isOver ||= reply.kind === 'answer' ? reply.status === 429 : isUnsent(reply);
+      };
+      for (let nth = 0; nth < pace.most && !isOver; nth++) {
+        const one = carry(nth, make()).finally(() => underWay.delete(one));
+        underWay.add(one);
+        while (underWay.size >= inFlightOf(pace, answers, options.burstConcurrency))
+          await Promise.race(underWay);
+      }
+      await Promise.all(underWay);
+      return sent;
+    },
     first: (request) => replyOf((one) => courier.share(one, fingerprint(one), { of }), request),
+    rest: courier.rest,
     settle: courier.settle,
     keyWorks: courier.keyWorks,
     once,
@@ -85,3 +110,6 @@ function holder(hook: StateHook): NonNullable<Doors['withState']> {
     }
   };
 }
+
+/** What never went out ends a stream; a lost request does not. */
+const isUnsent = ({ code }: Trouble) => code !== 'timeout' && code !== 'network';

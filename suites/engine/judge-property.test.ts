@@ -44,6 +44,7 @@ function scripted(
       return first;
     },
     deliverAnyway: () => assert.fail('a 429 is never asked for here'),
+    rest: () => assert.fail('nothing to wait for'),
     settle: () => assert.fail('nothing to settle'),
     rateLimited: () => 0,
     keyWorks: () => keyWorks,

@@ -125,9 +125,9 @@ describe('the limiters', () => {
   test('take windows and requests of those that are asked about', () => {
     const known = { ...sampleKnown, limits: limitsOf(10, 2) };
     for (const [list, ms, requests] of [
-      [both, 6800, 90],
-      [both.slice(0, 1), 6800, 60],
-      [both.slice(1), 6800, 30],
+      [both, 16_000, 90],
+      [both.slice(0, 1), 8000, 60],
+      [both.slice(1), 8000, 30],
       [[lookups('user-status', 3)], 0, 0],
     ] as const) {
       assert.deepEqual([limiterMs(list, known), limiterRequests(list, known)], [ms, requests]);
@@ -138,7 +138,7 @@ describe('the limiters', () => {
   test('take what was learned where nothing is stated, and longer at a low rate', () => {
     const known = { ...sampleKnown, limits: {} };
     assert.equal(limiterMs(both, known), 0);
-    assert.equal(limiterMs(both, known, { 'user-status': { windowMs: 3000 } }), 10_200);
+    assert.equal(limiterMs(both, known, { 'user-status': { windowMs: 3000 } }), 12_000);
     assert.equal(limiterMs(both, { ...sampleKnown, limits: limitsOf(10, 2) }, {}, 5), 18_000);
   });
   test('have half of a bound at most', () => {

@@ -126,7 +126,8 @@ export function limiterMs(
     (endpoint) => (statedRule(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0,
   );
   return Math.max(
-    WINDOWS_OF_EXPLORATION * Math.max(0, ...windows),
+    // One endpoint after the other: a burst from rest needs silence on both.
+    WINDOWS_OF_EXPLORATION * windows.reduce((sum, windowMs) => sum + windowMs, 0),
     msAt(rate, limiterRequests(requirements, known)),
   );
 }

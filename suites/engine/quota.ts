@@ -10,8 +10,11 @@ import type { Clock } from './clock.ts';
 /** A wait that the target asks for is honoured up to here, in ms. */
 const LONGEST_RETRY_AFTER = 120_000;
 
-/** Consecutive waits end here where the fixture states no window, in ms: a little more than two minutes. */
-const PATIENCE = 150_000;
+/** Consecutive waits end here, in ms. */
+const LONGEST_WAIT = 150_000;
+
+/** The same for a request that asks how long a limit lasts: a day, or the end of the run. */
+const LONGEST_PATIENT_WAIT = 86_400_000;
 
 /** First wait where the target says nothing, in ms; doubled each time. */
 const FIRST_BACK_OFF = 500;
@@ -54,13 +57,18 @@ export interface Quota {
     price: 0 | 1,
     reply: Answer | undefined,
     wasAdmitted: boolean,
+    isPatient?: boolean,
   ) => void;
+  /** Lets a key that was given up be tried once more. */
+  readonly reopen: (endpoint: Endpoint, key: string) => void;
   /** The key that can go out first. */
   readonly soonest: (endpoint: Endpoint, keys: readonly string[]) => string;
   /** Limits that nobody stated, as far as 429s have taught them. */
   readonly learned: () => Readonly<Partial<Record<Endpoint, Rule>>>;
   /** Waits until whatever was sent to an endpoint is forgotten, whether it counted or not. */
   readonly settle: (endpoint: Endpoint) => Promise<void>;
+  /** Waits until no request of the run was answered for so many ms. */
+  readonly rest: (ms: number) => Promise<void>;
   /** Waits for 429s so far, in ms. */
   readonly waitedMs: () => number;
 }
@@ -163,7 +171,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     return next ?? enter(account, price);
   };
 
-  const note: Quota['note'] = (endpoint, key, price, reply, wasAdmitted) => {
+  const note: Quota['note'] = (endpoint, key, price, reply, wasAdmitted, isPatient = false) => {
     const account = accountOf(endpoint, key);
     lastAnswer.set(endpoint, clock.now());
     if (wasAdmitted) account.inFlight -= price;
@@ -171,7 +179,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     const isLate = account.strikes > 0 && reply !== undefined && reply.sentAt < account.closedUntil;
     if (!isLate) account.probing = false;
     if (reply?.status === 429) {
-      if (wasAdmitted) close(account, reply);
+      if (wasAdmitted) close(account, reply, isPatient ? LONGEST_PATIENT_WAIT : LONGEST_WAIT);
     } else if (reply !== undefined) {
       if (wasAdmitted && !isLate) {
         if (account.strikes > 0 && price > 0) learn(endpoint, key, account, reply);
@@ -207,7 +215,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
       if (name !== '' && !other.isStated) Object.assign(other, limit);
   };
 
-  const close = (account: Account, answer: Answer) => {
+  const close = (account: Account, answer: Answer, patience: number) => {
     // Requests that were under way when the limiter set in say nothing new.
     if (answer.sentAt < account.closedUntil) return;
     const now = clock.now();
@@ -215,8 +223,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     const theirs = Date.parse(header(answer, 'date') ?? '');
     const asked = retryAfterMs(header(answer, 'retry-after'), Number.isNaN(theirs) ? now : theirs);
     const backOff = FIRST_BACK_OFF * 2 ** account.strikes * (1 + 0.2 * random());
-    const patience = account.windowMs === undefined ? PATIENCE : 4 * account.windowMs + 5000;
-    const longest = account.windowMs === undefined ? LONGEST_RETRY_AFTER : patience;
+    const longest = account.windowMs === undefined ? LONGEST_RETRY_AFTER : 4 * account.windowMs + 5000;
     const said = asked !== undefined && asked <= longest ? asked : account.windowMs;
     // What was said turned out too short when the first wait did not help.
     const wanted = (said === undefined ? backOff : account.strikes === 0 ? said : said + backOff) + MARGIN;
@@ -237,6 +244,11 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
   return {
     admit,
     note,
+    reopen: (endpoint, key) => {
+      const account = accountOf(endpoint, key);
+      account.shut = undefined;
+      account.waitedMs = 0;
+    },
     soonest: (endpoint, keys) => {
       const opensAt = (key: string) => {
         const account = accountOf(endpoint, key);
@@ -258,6 +270,12 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
         deadline,
       );
       if (end > clock.now()) await clock.sleep(end - clock.now(), signal);
+    },
+    rest: async (ms) => {
+      const endsAt = () =>
+        Math.min(Math.max(...lastAnswer.values(), Number.NEGATIVE_INFINITY) + ms + MARGIN, deadline);
+      for (let left = endsAt() - clock.now(); left > 0 && !signal.aborted; left = endsAt() - clock.now())
+        await clock.sleep(left, signal);
     },
     waitedMs: () => waitedMs,
   };

@@ -18,6 +18,8 @@ export interface RunOptions {
   /** Inputs per requirement, beside the listed ones. */
   readonly cases: number;
   readonly concurrency: number;
+  /** Bound on the requests of a rate-limit burst in flight; as many as the stated limit needs without it. */
+  readonly burstConcurrency?: number | undefined;
   /** Bound on each request, in ms. */
   readonly timeoutMs: number;
   /** Bound on the run, in ms of the clock. */

@@ -9,6 +9,7 @@ import { createCourier } from './courier.ts';
 import { createDoors } from './doors.ts';
 import { redactor } from './evidence.ts';
 import { givenUp } from './given-up.ts';
+import { MOST_IN_FLIGHT } from './in-flight.ts';
 import { examine, type Examination, type PropertyContext } from './judge-property.ts';
 import { guarded, play } from './play.ts';
 import { keptBack, limiterMs, limiterRequests } from './plan.ts';
@@ -37,7 +38,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   const client = (options.connect ?? createClient)({
     ...options.tls,
     ...options,
-    connections: Math.max(concurrency, 64),
+    connections: Math.max(concurrency, MOST_IN_FLIGHT),
     signal,
     now: clock.now,
     deadline,
@@ -88,6 +89,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         clock,
         signal,
         cases,
+        burstConcurrency: options.burstConcurrency,
         deadline,
         until: () => (mustGiveWay ? depthEndsAt() : undefined),
         ...(options.stateHook === undefined ? {} : { hook: options.stateHook }),

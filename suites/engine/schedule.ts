@@ -54,7 +54,8 @@ export function schedule(requirements: readonly Requirement[]): readonly Stage[]
     whole([...laneOf(judging, 'service'), ...ordered.filter(isAlone)]),
     depth(...bothEndpoints(asksAgain)),
     depth(...bothEndpoints(observing), laneOf(observing, 'service')),
-    whole(...bothEndpoints(ordered.filter(isLimiter))),
+    // A burst from rest needs silence on the other endpoint as well: one limiter may serve both.
+    whole(ordered.filter(isLimiter)),
     whole(ordered.filter(isLast)),
   ];
 }

@@ -28,6 +28,12 @@ export function tapedDoors(doors: Doors, of: string, onEvent: OnEvent): Doors {
     send: (...requests) => taped('send', doors.send(...requests)),
     sendAtOnce: (...requests) => taped('sendAtOnce', doors.sendAtOnce(...requests)),
     burst: (...requests) => taped('burst', doors.burst(...requests)),
+    stream: async (make, pace) => {
+      const nth = calls++;
+      const sent = await doors.stream(make, pace);
+      tell(nth, 'burst', { replies: sent.map(({ reply }) => reply) });
+      return sent;
+    },
     first: (request) => taped('first', doors.first(request)),
     patiently: (request, onRefused) => {
       const refused: Answer[] = [];

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { depositCheck, type Request } from '../request.ts';
-import { send, sendUntilRefused } from './burst.ts';
+import { stream } from './burst.ts';
 import type { Supply } from './kinds.ts';
 import { limiters } from './simulated.ts';
 import { countedBy, simulatedDoors, type Simulation } from './simulated-doors.ts';
@@ -25,40 +25,35 @@ const limitedTo = (most: number, more: Partial<Simulation> = {}) => {
   return simulatedDoors({ limiterOf, ...more });
 };
 
-describe('a burst', () => {
-  test('is seen whole, 429s and all, and says which request was refused', async () => {
-    const { doors } = limitedTo(3);
+describe('a stream', () => {
+  test('ends with the first 429 and what is in flight then', async () => {
+    const { doors } = limitedTo(9);
     const requests = supply();
-    const { sent, passed, history, refusal, trouble } = await send(doors, requests, 5);
-    assert.deepEqual([sent, passed, history.length, trouble], [5, 3, 5, undefined]);
-    assert.equal(refusal!.request, requests.made[3]);
+    const { sent, passed, history, refusal, trouble } = await stream(doors, requests, { most: 50 });
+    assert.ok(sent < 50);
+    assert.deepEqual([passed, history.length, trouble], [9, sent, undefined]);
+    assert.equal(refusal!.request, requests.made[9]);
     assert.equal(refusal!.answer.status, 429);
   });
-  test('shows the trouble of any of its requests beside the answers of the others', async () => {
-    const { doors } = limitedTo(9, { isLost: (nth) => nth === 1 });
-    const { passed, history, trouble, refusal } = await send(doors, supply(), 4);
-    assert.deepEqual([passed, history.length, trouble?.code, refusal], [3, 3, 'network', undefined]);
+  test('goes on after a lost request, and sends none again', async () => {
+    const { doors, log } = limitedTo(100, { isLost: (nth) => nth === 1 });
+    const { sent, passed, history, trouble } = await stream(doors, supply(), { most: 20 });
+    assert.deepEqual([sent, passed, history.length, trouble?.code], [20, 19, 20, 'network']);
+    assert.deepEqual(
+      history.map(({ result }) => result).filter((result) => result !== 'passed'),
+      ['lost'],
+    );
+    assert.equal(new Set(log.map(({ target }) => target)).size, 20);
   });
-});
-
-describe('bursts until one is refused', () => {
-  for (const [name, most, bound, slowness, sent, passed] of [
-    ['in lots of 16', 40, 100, 0, 48, 40],
-    ['to the bound, and no further', 1000, 37, 0, 37, 37],
-    ['in large lots where the target takes its time', 40, 500, 200, 80, 40],
-    ['not beyond the first lot where that is refused', 1, 500, 200, 16, 1],
-  ] as const)
-    test(name, async () => {
-      const { doors, log, elapsedMs } = limitedTo(most, { slowness });
-      const burst = await sendUntilRefused(doors, supply(), bound);
-      assert.deepEqual([burst.sent, burst.passed, burst.history.length], [sent, passed, sent]);
-      assert.equal(burst.refusal !== undefined, passed < sent);
-      assert.equal(burst.elapsedMs, elapsedMs());
-      assert.equal(new Set(log.map(({ target }) => target)).size, sent, 'each another');
-    });
-  test('end with the first trouble', async () => {
-    const { doors } = limitedTo(1000, { isLost: (nth) => nth === 20 });
-    const { sent, passed, trouble } = await sendUntilRefused(doors, supply(), 500);
-    assert.deepEqual([sent, passed, trouble?.code], [32, 31, 'network']);
+  test('a 503 is neither a pass nor a 429', async () => {
+    const { doors } = limitedTo(9, { statusOf: () => 503 });
+    const { passed, history } = await stream(doors, supply(), { most: 15 });
+    assert.equal(passed, 9);
+    assert.deepEqual(history.at(-1)?.words, '503');
+  });
+  test('has no more in flight than the user said', async () => {
+    const { doors, elapsedMs } = limitedTo(100, { slowness: 100, inFlight: 1 });
+    await stream(doors, supply(), { most: 20, withinMs: 10 });
+    assert.ok(elapsedMs() > 20 * 50, `${elapsedMs()} ms`);
   });
 });

@@ -1,72 +1,131 @@
-import type { Answer, Reply, Trouble } from '../answer.ts';
+import type { Answer, Trouble } from '../answer.ts';
 import type { Request } from '../request.ts';
-import type { Doors } from '../requirement.ts';
-import type { Sighting } from './history.ts';
+import type { Doors, Pace, Sent } from '../requirement.ts';
+import { IN_FLIGHT_AT_FIRST } from '../engine/in-flight.ts';
+import { SLACK, type Rule, type Sighting } from './history.ts';
+import type { Burst } from './judge.ts';
 import type { Supply } from './kinds.ts';
+import { beyond } from './rule.ts';
 
-/** Requests sent at once; the next lot goes out when their answers are in. */
-const LOT = 16;
-
-/** The same to a target that takes its time: a window must not end before it is full. */
-const LARGE_LOT = 64;
-
-/** A lot that took so many ms is followed by large ones. */
-const SLOW = 50;
-
-/** Requests of one kind, as many as were sent until a 429 or to the end. */
-export interface Burst {
+/** Requests of one kind, until the first 429 or to the end. */
+export interface Stream {
   readonly kind: string;
   readonly sent: number;
-  /** Answers other than 429. */
+  /** Answers that a limiter let through. */
   readonly passed: number;
   readonly elapsedMs: number;
   readonly history: readonly Sighting[];
-  /** A 429, and what it answered. */
+  /** The first 429, and what it answered. */
   readonly refusal?: { readonly request: Request; readonly answer: Answer };
+  /** A request that got no answer, or was not sent. */
   readonly trouble?: Trouble;
 }
 
-/** How an answer looks to who asks only whether it was let through. */
-export const sightingOf = ({ sentAt, receivedAt, status }: Answer): Sighting => ({
-  sentAt,
-  receivedAt,
-  passed: status !== 429,
-});
+/** Statuses that the network or a front end may cause: they do not say whether the server counted the request. */
+const isLost = (status: number) => status === 408 || status >= 500;
 
-/** Sends requests at once, 429s and all. */
-export async function send(doors: Doors, { kind, next }: Supply, count: number): Promise<Burst> {
-  const requests = next(count);
+/** Sends fresh requests until one is answered 429, or `most` went out. Nothing is sent again. */
+export async function stream(doors: Doors, { kind, next }: Supply, pace: Pace): Promise<Stream> {
   const startedAt = doors.now();
-  const replies = await doors.burst(...requests);
-  const history = replies.filter((reply: Reply): reply is Answer => reply.kind === 'answer').map(sightingOf);
-  const at = replies.findIndex((reply) => reply.kind === 'answer' && reply.status === 429);
-  const refused = replies[at];
-  const trouble = replies.find((reply) => reply.kind === 'trouble');
+  const sent = await doors.stream(() => next(1)[0]!, pace);
+  const history = sightingsOf(sent, startedAt);
+  const refused = sent.find(({ reply }) => reply.kind === 'answer' && reply.status === 429);
+  const trouble = sent.find(({ reply }) => reply.kind === 'trouble')?.reply;
   return {
     kind,
-    sent: count,
-    passed: history.filter(({ passed }) => passed).length,
+    sent: sent.length,
+    passed: history.filter(({ result }) => result === 'passed').length,
     elapsedMs: doors.now() - startedAt,
     history,
-    ...(refused?.kind === 'answer' ? { refusal: { request: requests[at]!, answer: refused } } : {}),
-    ...(trouble === undefined ? {} : { trouble }),
+    ...(refused?.reply.kind === 'answer'
+      ? { refusal: { request: refused.request, answer: refused.reply } }
+      : {}),
+    ...(trouble?.kind === 'trouble' ? { trouble } : {}),
   };
 }
 
-/** Sends lots of fresh requests until one is answered 429, or so many went out. */
-export async function sendUntilRefused(doors: Doors, supply: Supply, most: number): Promise<Burst> {
+/** What became of requests, in the order of sending; those that were never sent are left out. */
+export function sightingsOf(sent: readonly Sent[], startedAt: number): readonly Sighting[] {
+  let last = startedAt;
+  return sent.flatMap(({ reply }): readonly Sighting[] => {
+    if (reply.kind === 'trouble')
+      return reply.code === 'network' || reply.code === 'timeout'
+        ? [{ sentAt: last, receivedAt: Number.POSITIVE_INFINITY, result: 'lost', words: reply.words }]
+        : [];
+    last = reply.sentAt;
+    return [sightingOf(reply)];
+  });
+}
+
+export function sightingOf({ sentAt, receivedAt, status }: Answer): Sighting {
+  if (status === 429) return { sentAt, receivedAt, result: 'refused' };
+  return isLost(status)
+    ? { sentAt, receivedAt, result: 'lost', words: `${status}` }
+    : { sentAt, receivedAt, result: 'passed' };
+}
+
+/** A limited key is tried again at these parts of its window: a refilled bucket or a shorter window lets it in. */
+const PROBES = [0.3, 0.6, 0.9];
+
+const PROBE_TRIES = 3;
+
+/** What a burst from rest showed: the stream up to the first 429, and all of it for the judge. */
+export interface Drive {
+  readonly first: Stream;
+  readonly burst: Burst;
+}
+
+/**
+ * Drives a limiter from rest to its limit, and tries the limited key again before its window ends.
+ *
+ * @param whileLimited looks at other things at once after the first 429
+ */
+export async function drive(
+  doors: Doors,
+  rule: Rule,
+  supply: Supply,
+  oneAtATime: boolean,
+  whileLimited: () => Promise<void> = async () => undefined,
+): Promise<Drive> {
+  const { most, windowMs } = rule;
   const startedAt = doors.now();
-  let all: Burst = { kind: supply.kind, sent: 0, passed: 0, elapsedMs: 0, history: [] };
-  while (all.sent < most && all.refusal === undefined && all.trouble === undefined) {
-    const size = doors.now() - startedAt > SLOW ? LARGE_LOT : LOT;
-    const lot = await send(doors, supply, Math.min(size, most - all.sent));
-    all = {
-      ...lot,
-      sent: all.sent + lot.sent,
-      passed: all.passed + lot.passed,
-      elapsedMs: doors.now() - startedAt,
-      history: [...all.history, ...lot.history],
-    };
+  const pace = oneAtATime ? { oneAtATime } : { withinMs: windowMs / 4 };
+  const first = await stream(doors, supply, { most: beyond(rule), ...pace });
+  const history = [...first.history];
+  let isBucketRuledOut = false;
+  if (first.refusal !== undefined) {
+    await whileLimited();
+    for (const part of PROBES) {
+      const since = doors.now();
+      const at = startedAt + part * windowMs;
+      if (since > at + 0.15 * windowMs) continue;
+      await doors.wait(Math.max(0, at - since));
+      const probe: Sighting[] = [];
+      // A lost one says nothing, and another one may be sent.
+      while (probe.length < PROBE_TRIES && probe.every(({ result }) => result === 'lost')) {
+        const tried = await stream(doors, supply, { most: 1 });
+        probe.push(...tried.history);
+        if (tried.history.length === 0) break;
+      }
+      history.push(...probe);
+      // By then an evenly refilled bucket would have won back one request.
+      if (probe.at(-1)?.result === 'refused' && at > since + (1.5 * windowMs) / most + SLACK)
+        isBucketRuledOut = true;
+      if (probe.at(-1)?.result !== 'passed') continue;
+      const more = await stream(doors, supply, { most: beyond(rule), ...pace });
+      history.push(...more.history);
+    }
   }
-  return all;
+  const inFlight = oneAtATime ? 1 : Math.max(IN_FLIGHT_AT_FIRST, mostInFlight(history));
+  return { first, burst: { startedAt, history, inFlight, isBucketRuledOut } };
+}
+
+/** Requests that were under way when another one was sent, and that one, at most. */
+function mostInFlight(history: readonly Sighting[]): number {
+  return Math.max(
+    0,
+    ...history.map(
+      ({ sentAt }, at) => 1 + history.slice(0, at).filter(({ receivedAt }) => receivedAt > sentAt).length,
+    ),
+  );
 }

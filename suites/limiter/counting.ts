@@ -1,5 +1,5 @@
 import type { Doors } from '../requirement.ts';
-import { send, sendUntilRefused } from './burst.ts';
+import { stream } from './burst.ts';
 import type { Supply } from './kinds.ts';
 
 /** Parts of a threshold that are spent on each further kind: every sum of some of them is another. */
@@ -22,8 +22,8 @@ export async function whatCounts(
   threshold: number,
 ): Promise<Readonly<Record<string, boolean>> | undefined> {
   const spent = others.map((_, at) => Math.floor(threshold * PARTS[at]!));
-  for (const [at, other] of others.entries()) await send(doors, other, spent[at]!);
-  const { passed } = await sendUntilRefused(doors, known, threshold + 1);
+  for (const [at, other] of others.entries()) await doors.burst(...other.next(spent[at]!));
+  const { passed } = await stream(doors, known, { most: threshold + 1 });
   const missing = threshold - passed;
   // What went before may be in a window of its own.
   const explanations = subsets(others.length).filter((counts) => {

@@ -3,14 +3,13 @@ import type { Answer, Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
 import type { Doors } from '../requirement.ts';
-import { sendUntilRefused, type Burst } from './burst.ts';
+import { drive, sightingOf, stream, type Stream } from './burst.ts';
 import { LEAST_THRESHOLD, whatCounts } from './counting.ts';
-import { decide, isLetInAgain, recover, tryEarly } from './decide.ts';
-import type { Rule, Sighting } from './history.ts';
-import { judge, type Judgement } from './judge.ts';
+import { story, type Rule, type Sighting } from './history.ts';
+import { judgeBurst, judgeBursts, type Burst, type Judgement } from './judge.ts';
 import { found, kindsOf, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
 import { limitedOthers, statusesMeanwhile } from './meanwhile.ts';
-import { beyond, statedRule, WINDOWS_OF_EXPLORATION } from './rule.ts';
+import { beyond, statedRule } from './rule.ts';
 
 /** Requests of one kind that are spent on finding a limiter whose threshold nobody stated. */
 const MOST_WITHOUT_THRESHOLD = 1000;
@@ -18,10 +17,19 @@ const MOST_WITHOUT_THRESHOLD = 1000;
 /** A window, in ms, up to which it is worth another one to see what else counts. */
 const LONGEST_TO_COUNT = 10_000;
 
+/** Added to a window before it counts as over, in ms. */
+const MARGIN = 50;
+
+/** A burst that took longer than the window is tried so many times in all: the target's latency is known then. */
+const TRIES_WHEN_SLOW = 3;
+
 /** What is known of an endpoint's limiter after it was driven to its limit. Times are ms. */
 export interface Exploration {
-  /** Kinds of requests that were sent, the last of which may have ended in 429. */
-  readonly bursts: readonly Burst[];
+  /** Streams of each kind of requests, the last of which may have ended in 429. */
+  readonly streams: readonly Stream[];
+  /** Bursts of the last kind, from rest, and what they come to; missing where no limit is stated, or time was short. */
+  readonly bursts?: readonly Burst[];
+  readonly judgement?: Judgement;
   /** Set once a 429 came. */
   readonly limited?: Limited;
 }
@@ -33,10 +41,8 @@ export interface Limited {
   readonly answer: Answer;
   /** Counted requests before it. */
   readonly passed: number;
-  /** Every counted request of the key under test. */
+  /** Every counted request of the key under test until it was let in again. */
   readonly history: readonly Sighting[];
-  /** What the history says of the limit that is stated; undefined where none is, or the time did not suffice. */
-  readonly judgement?: Judgement;
   /** Statuses of other requests while the key was limited, by what was asked. */
   readonly meanwhile: Readonly<Record<string, number>>;
   /** Whether other keys are limited too, by name. */
@@ -47,84 +53,158 @@ export interface Limited {
   readonly refusedMs: number;
   /** From the first counted request to the one that was let in again. */
   readonly recoveryMs: number;
+  /** Whether the limited key was let in before its window ended. */
+  readonly isLetInEarly: boolean;
   /** Lookups of members, more than the limiter lets through of the others; user-status only. */
-  readonly members?: Burst;
+  readonly members?: Stream;
   /** Whether other kinds of requests count as well, by name; where there was time to see. */
   readonly counting?: Readonly<Record<string, boolean>>;
 }
 
-/** Drives the limiter to its limit, looks whom else it limits, and waits until it lets go; once a run. */
+/** Drives the limiter to its limit, looks which other keys it limits, and waits until it lets go; once a run. */
 export function explore(endpoint: Endpoint, { once }: Doors, known: Known): Promise<Exploration> {
-  return once(`limiter of ${endpoint}`, async (doors) => {
+  return once(`limiter of ${endpoint}`, (doors) => {
     const rule = statedRule(endpoint, known);
-    const most = rule === undefined ? MOST_WITHOUT_THRESHOLD : beyond(rule);
-    const bursts: Burst[] = [];
-    // Where there is no time to wait until all is forgotten, a 429 may come early and still be due.
-    const isSettled = rule === undefined || doors.leftMs() > 1.2 * rule.windowMs;
-    for (const kind of kindsOf(endpoint)) {
-      const forget = async () => {
-        if (isSettled) await doors.settle(endpoint);
-        // Some limiters still count the window before the last one.
-        if (rule !== undefined && doors.leftMs() > (WINDOWS_OF_EXPLORATION + 1) * rule.windowMs)
-          await doors.wait(rule.windowMs);
-      };
-      const supply = supplyOf(kind, known);
-      await forget();
-      let burst = await sendUntilRefused(doors, supply, most);
-      if (
-        rule !== undefined &&
-        isTooSlow(burst, rule) &&
-        doors.leftMs() > WINDOWS_OF_EXPLORATION * rule.windowMs
-      ) {
-        await forget();
-        burst = await sendUntilRefused(doors, supply, most);
-      }
-      bursts.push(burst);
-      if (burst.refusal !== undefined)
-        return { bursts, limited: await follow(endpoint, doors, known, burst, supply, isSettled) };
-      if (burst.trouble !== undefined) break;
-    }
-    return { bursts };
+    // Without time to wait until all is forgotten, a 429 may come early and still be due.
+    const isSettled = rule !== undefined && doors.leftMs() > 3 * rule.windowMs;
+    return isSettled ? judged(endpoint, doors, known, rule) : unjudged(endpoint, doors, known, rule);
   });
 }
 
-/** Whether a window ended, by little, before a limiter had to set in: quicker, it may. */
-const isTooSlow = ({ refusal, trouble, elapsedMs }: Burst, { windowMs }: Rule) =>
-  refusal === undefined && trouble === undefined && elapsedMs >= windowMs && elapsedMs < 2 * windowMs;
-
-/** What comes after the first 429. */
-async function follow(
+/** Sees only whether a 429 comes at all. */
+async function unjudged(
   endpoint: Endpoint,
   doors: Doors,
   known: Known,
-  first: Burst,
-  supply: Supply,
-  isSettled: boolean,
-): Promise<Limited> {
-  const rule = isSettled ? statedRule(endpoint, known) : undefined;
-  const { request, answer } = first.refusal!;
-  const history = [...first.history];
-  const begun = first.history[0]!.sentAt;
-  if (rule !== undefined) history.push(...(await tryEarly(doors, rule, begun, supply)));
-  // Some of it may count, as nobody knows: no counted request may come soon after it.
-  const meanwhile = await statusesMeanwhile(endpoint, doors, known);
-  const others = await limitedOthers(endpoint, doors, known);
-  const recovery = await recover(doors, history, rule, supply);
-  const recoveryMs = doors.now() - begun;
+  rule: Rule | undefined,
+): Promise<Exploration> {
+  const streams: Stream[] = [];
+  for (const kind of kindsOf(endpoint)) {
+    const supply = supplyOf(kind, known);
+    if (rule === undefined) await doors.settle(endpoint);
+    const startedAt = doors.now();
+    const first = await stream(doors, supply, {
+      most: rule === undefined ? MOST_WITHOUT_THRESHOLD : beyond(rule),
+      withinMs: 1000,
+    });
+    streams.push(first);
+    if (first.refusal !== undefined) {
+      const meanwhile = await statusesMeanwhile(endpoint, doors, known);
+      const others = await limitedOthers(endpoint, doors, known);
+      const limited = await follow({
+        ...{ endpoint, doors, known, rule, supply, startedAt, meanwhile, others },
+        history: [...first.history],
+        first: { ...first, refusal: first.refusal },
+      });
+      return { streams, limited };
+    }
+    if (first.trouble !== undefined) break;
+  }
+  return { streams };
+}
+
+/** Compares the limiter with what the fixture states of it. */
+async function judged(endpoint: Endpoint, doors: Doors, known: Known, rule: Rule): Promise<Exploration> {
+  const streams: Stream[] = [];
+  let unlimited: Exploration = { streams };
+  /** Bursts in which no 429 came, by kind. */
+  const before: Record<string, readonly Burst[]> = {};
+  // What passes beside others in flight may be refused one at a time.
+  for (const oneAtATime of [false, true]) {
+    for (const kind of kindsOf(endpoint)) {
+      const supply = supplyOf(kind, known);
+      const meanwhile: Record<string, number> = {};
+      const others: Record<string, boolean> = {};
+      // A key that is still limited from before would show nothing.
+      await doors.settle(endpoint);
+      const rested = async (isSlow: boolean, whileLimited?: () => Promise<void>) => {
+        for (let tries = 1; ; tries++) {
+          await doors.rest(2 * rule.windowMs);
+          const driven = await drive(doors, rule, supply, isSlow, whileLimited);
+          const { kind: finding } = judgeBurst(driven.burst, rule);
+          if (finding !== 'tooSlow' || isSlow || tries === TRIES_WHEN_SLOW || !hasTime(doors, rule))
+            return driven;
+        }
+      };
+      const { first, burst } = await rested(oneAtATime, async () => {
+        Object.assign(meanwhile, await statusesMeanwhile(endpoint, doors, known));
+        Object.assign(others, await limitedOthers(endpoint, doors, known));
+      });
+      streams.push(first);
+      const bursts = [...(before[kind.name] ?? []), burst];
+      before[kind.name] = bursts;
+      if (first.refusal !== undefined) {
+        const limited = await follow({
+          ...{ endpoint, doors, known, rule, supply, meanwhile, others },
+          startedAt: burst.startedAt,
+          history: [...burst.history],
+          first: { ...first, refusal: first.refusal },
+          again: async () => {
+            const judgement = judgeBursts(bursts, rule);
+            if (judgement.kind !== 'again' || !hasTime(doors, rule)) return false;
+            await doors.rest(2 * rule.windowMs);
+            await doors.wait(untilPhase(bursts, rule, doors.now()));
+            bursts.push((await drive(doors, rule, supply, oneAtATime || judgement.oneAtATime)).burst);
+            return true;
+          },
+        });
+        return { streams, bursts, judgement: judgeBursts(bursts, rule), limited };
+      }
+      const finding = judgeBurst(burst, rule);
+      // Where 429 was due, something else came: it has to recur.
+      if (finding.kind === 'instead' && hasTime(doors, rule)) bursts.push((await rested(oneAtATime)).burst);
+      const judgement = judgeBursts(bursts, rule);
+      unlimited = { streams, bursts, judgement };
+      if (finding.kind === 'instead' || finding.kind === 'lost') return unlimited;
+    }
+    if (unlimited.judgement?.kind !== 'again') break;
+  }
+  return unlimited;
+}
+
+/** Two windows of rest and one for a burst. */
+const hasTime = (doors: Doors, { windowMs }: Rule) => doors.leftMs() > 3.5 * windowMs;
+
+/** Where in a window the next burst begins, after the last one: a boundary seen in that comes late in this one. */
+const PHASE = 0.65;
+
+/** Time (ms) until the next burst may begin at another phase of the window than the last one. */
+function untilPhase(bursts: readonly Burst[], { windowMs }: Rule, now: number): number {
+  const wanted = bursts.at(-1)!.startedAt + PHASE * windowMs;
+  return (((wanted - now) % windowMs) + windowMs) % windowMs;
+}
+
+interface Following {
+  readonly endpoint: Endpoint;
+  readonly doors: Doors;
+  readonly known: Known;
+  readonly rule: Rule | undefined;
+  readonly supply: Supply;
+  readonly startedAt: number;
+  readonly history: Sighting[];
+  readonly first: Stream & { readonly refusal: NonNullable<Stream['refusal']> };
+  readonly meanwhile: Readonly<Record<string, number>>;
+  readonly others: Readonly<Record<string, boolean>>;
+  /** Sends another burst from rest, where it takes one. */
+  readonly again?: () => Promise<boolean>;
+}
+
+/** What comes after the first 429. */
+async function follow(following: Following): Promise<Limited> {
+  const { endpoint, doors, known, rule, supply, startedAt, history, first, meanwhile, others, again } =
+    following;
+  const isLetInEarly = isPassedAfterRefusal(history);
+  const recovery = await recover(doors, history, startedAt, rule, supply);
+  const recoveryMs = doors.now() - startedAt;
   const refusedMs = Math.max(
     0,
-    ...history.filter(({ passed }) => !passed).map(({ sentAt }) => sentAt - begun),
+    ...history.filter(({ result }) => result === 'refused').map(({ sentAt }) => sentAt - startedAt),
   );
-  const isLetIn = recovery.kind === 'answer';
-  const judgement =
-    rule === undefined
-      ? undefined
-      : isLetIn
-        ? await decide(doors, rule, history, supply)
-        : judge(history, rule);
-  // Leaves the key usable.
-  const isUsable = isLetIn && (await isLetInAgain(doors, rule, history, supply));
+  let isUsable = recovery.kind === 'answer';
+  while (isUsable && again !== undefined && (await again()))
+    isUsable = (await recover(doors, [], doors.now(), rule, supply)).kind === 'answer';
   const hasMembers = endpoint === 'user-status' && known.members.length > 0;
+  // The key has spent one request of its window.
   const members = hasMembers && isUsable ? await sendMembers(doors, known, first.passed) : undefined;
   const counting =
     rule !== undefined && isUsable && members?.refusal === undefined && hasTimeToCount(doors, rule)
@@ -133,8 +213,7 @@ async function follow(
   if (members?.refusal !== undefined || counting !== undefined) await doors.send(found(endpoint, known));
   return {
     kind: first.kind,
-    request,
-    answer,
+    ...first.refusal,
     passed: first.passed,
     history,
     meanwhile,
@@ -142,10 +221,30 @@ async function follow(
     recovery,
     refusedMs,
     recoveryMs,
-    ...(judgement === undefined ? {} : { judgement }),
+    isLetInEarly,
     ...(members === undefined ? {} : { members }),
     ...(counting === undefined ? {} : { counting }),
   };
+}
+
+function isPassedAfterRefusal(history: readonly Sighting[]): boolean {
+  const refusedAt =
+    history.find(({ result }) => result === 'refused')?.receivedAt ?? Number.POSITIVE_INFINITY;
+  return history.some(({ result, sentAt }) => result === 'passed' && sentAt > refusedAt);
+}
+
+/** Waits for the end of the window, where its length is known, and then until the key is let in. */
+async function recover(
+  doors: Doors,
+  history: Sighting[],
+  startedAt: number,
+  rule: Rule | undefined,
+  supply: Supply,
+): Promise<Reply> {
+  if (rule !== undefined) await doors.wait(Math.max(0, startedAt + rule.windowMs + MARGIN - doors.now()));
+  const reply = await doors.patiently(supply.next(1)[0]!, (refused) => history.push(sightingOf(refused)));
+  if (reply.kind === 'answer') history.push(sightingOf(reply));
+  return reply;
 }
 
 /** What else counts is worth a short window, and no long one. */
@@ -158,7 +257,11 @@ const otherKinds = (endpoint: Endpoint, known: Known, counted: string) =>
     .map((kind) => supplyOf(kind, known));
 
 /** More lookups of members than there may be of anything that counts. */
-export function sendMembers(doors: Doors, known: Known, passed: number): Promise<Burst> {
+export function sendMembers(doors: Doors, known: Known, passed: number): Promise<Stream> {
   const most = Math.min(2 * passed + 2, MOST_WITHOUT_THRESHOLD);
-  return sendUntilRefused(doors, supplyOf(lookupsOfMembers, known), most);
+  return stream(doors, supplyOf(lookupsOfMembers, known), { most, withinMs: 1000 });
 }
+
+/** What the bursts showed, for people. */
+export const storyOf = (bursts: readonly Burst[], { windowMs }: Rule) =>
+  bursts.map(({ history, startedAt }) => story(history, startedAt, windowMs)).join('. Again, after a rest: ');

@@ -1,42 +1,45 @@
 /**
- * A counted request as one sees it from outside: the server met it at an instant that nobody knows,
- * somewhere between its sending and its answer. Times are ms of the engine's clock.
+ * A counted request as it looks from outside: the server met it at an unknown instant between its sending
+ * and its answer. Times are ms of the engine's clock.
  */
 export interface Sighting {
   readonly sentAt: number;
+  /** Infinity for a lost request. */
   readonly receivedAt: number;
-  /** Whether it was let through; false: 429. */
-  readonly passed: boolean;
+  /** `refused`: 429. `lost`: no answer, or one that says neither: the server may have counted it or not. */
+  readonly result: 'passed' | 'refused' | 'lost';
+  /** What came in place of a pass or a 429: `503`, or what happened to the connection. */
+  readonly words?: string;
 }
 
-/** So many counted requests are let through in a window of so many ms. */
+/** At most so many counted requests pass in a window of so many ms. */
 export interface Rule {
   readonly most: number;
   readonly windowMs: number;
 }
 
-/** Clocks that round, on both sides, in ms. */
+/** Rounding of clocks, on both sides, in ms. */
 export const SLACK = 5;
 
-/** Requests of one burst, for people: `at 2.20 s 13 passed within 0.05 s, then 429`. */
-export function story(history: readonly Sighting[], windowMs: number): string {
-  const ordered = history.toSorted((a, b) => a.sentAt - b.sentAt);
-  const first = ordered[0]?.sentAt ?? 0;
+/** What happened in a burst, for people: `60 passed within 0.05 s, then 429; 0.90 s after the start 4 more passed`. */
+export function story(history: readonly Sighting[], startedAt: number, windowMs: number): string {
   const bursts: Sighting[][] = [];
-  for (const sighting of ordered) {
-    const burst = bursts.at(-1);
-    const isApart = burst === undefined || sighting.sentAt > burst.at(-1)!.sentAt + windowMs / 5;
-    if (isApart) bursts.push([sighting]);
-    else burst.push(sighting);
+  for (const sighting of history.toSorted((a, b) => a.sentAt - b.sentAt)) {
+    const last = bursts.at(-1)?.at(-1);
+    if (last === undefined || sighting.sentAt > last.sentAt + windowMs / 5) bursts.push([sighting]);
+    else bursts.at(-1)!.push(sighting);
   }
   return bursts
-    .map((burst) => {
-      const passed = burst.filter((sighting) => sighting.passed).length;
-      const from = burst[0]!.sentAt;
-      const took = Math.max(...burst.map(({ receivedAt }) => receivedAt)) - from;
-      const end = passed === burst.length ? '' : passed === 0 ? '' : ', then 429';
-      const what = passed === 0 ? '429' : `${passed} passed within ${seconds(took)}${end}`;
-      return `at ${seconds(from - first)} ${what}`;
+    .map((burst, at) => {
+      const passed = burst.filter(({ result }) => result === 'passed');
+      const other = burst.find(({ result }) => result !== 'passed');
+      const end = other === undefined ? '' : `, then ${other.words ?? '429'}`;
+      const took = seconds(
+        Math.max(startedAt, ...passed.map(({ receivedAt }) => receivedAt)) - burst[0]!.sentAt,
+      );
+      const what =
+        passed.length === 0 ? `${other?.words ?? '429'}` : `${passed.length} passed within ${took}${end}`;
+      return at === 0 ? what : `${seconds(burst[0]!.sentAt - startedAt)} after the start ${what}`;
     })
     .join('; ');
 }

@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
-import type { Reply } from '../answer.ts';
+import type { Answer, Reply } from '../answer.ts';
+import { inFlightOf } from '../engine/in-flight.ts';
 import type { Request } from '../request.ts';
 import type { Doors } from '../requirement.ts';
 import { answerOf } from '../sample-answers.ts';
@@ -20,20 +21,50 @@ export interface Simulation {
   readonly forgetsAfter?: number;
   /** Requests that get no answer, by the how manieth they are. */
   readonly isLost?: (nth: number) => boolean;
+  /** Whether a lost request never reached the target; without it, it did. */
+  readonly isLostBefore?: (nth: number) => boolean;
+  /** Requests of a stream in flight, at most. */
+  readonly inFlight?: number;
+  /** What is answered in place of 429. */
+  readonly statusOf?: (nth: number) => number;
 }
+
+interface Trip {
+  readonly request: Request;
+  readonly lost: boolean;
+  readonly sentAt: number;
+  readonly instant: number;
+  readonly receivedAt: number;
+  /** Set once it has met the limiter. */
+  passes?: boolean;
+  reply?: Reply;
+}
+
+const dueAt = ({ passes, instant, receivedAt }: Trip) => (passes === undefined ? instant : receivedAt);
 
 const START = 10_000;
 
 /** The way back of an answer whose way there is given, in ms. */
 const BACK = 10;
 
-/** Waits for a 429 to end, in ms, one after another; then it is given up. */
-const BACK_OFFS = [500, 1000, 2000, 4000, 8000, 16_000];
+/** First wait for a 429 to end, in ms; doubled each time, and given up after a day. */
+const [FIRST_BACK_OFF, LONGEST_WAIT] = [500, 86_400_000];
 
 /** Doors to a simulated target, and what went through them. */
 export function simulatedDoors(simulation: Simulation) {
-  const { limiterOf, slowness = 0, meets, seed = 1, forgetsAfter = 0, isLost = () => false } = simulation;
-  const deadline = START + (simulation.deadline ?? 1_000_000);
+  const {
+    limiterOf,
+    slowness = 0,
+    meets,
+    seed = 1,
+    forgetsAfter = 0,
+    isLost = () => false,
+    inFlight,
+    statusOf,
+  } = simulation;
+  const isLostBefore = simulation.isLostBefore ?? (() => false);
+  const lostBefore = (trip: Trip) => trip.lost && isLostBefore(log.indexOf(trip.request));
+  const deadline = START + (simulation.deadline ?? 1_000_000_000);
   const next = noise(seed);
   const log: Request[] = [];
   const stories = new Map<string, Promise<unknown>>();
@@ -68,13 +99,49 @@ export function simulatedDoors(simulation: Simulation) {
     }
     return trips.map((trip) => replies.get(trip)!);
   };
+  /** Requests go out as soon as the pace allows; whoever arrives first is asked first. */
+  const stream: Doors['stream'] = (make, pace) => {
+    const trips: Trip[] = [];
+    const answers: Answer[] = [];
+    const lot = lots++;
+    let isOver = false;
+    const underWay = new Set<Trip>();
+    for (;;) {
+      while (!isOver && trips.length < pace.most && underWay.size < inFlightOf(pace, answers, inFlight)) {
+        const request = make();
+        const lost = isLost(log.push(request) - 1);
+        const instant = now + (meets?.(lot, trips.length) ?? next() * slowness);
+        const receivedAt = instant + (meets === undefined ? next() * slowness : BACK);
+        const trip: Trip = { request, lost, sentAt: now, instant, receivedAt };
+        trips.push(trip);
+        underWay.add(trip);
+      }
+      const [first] = [...underWay].toSorted((a, b) => dueAt(a) - dueAt(b));
+      if (first === undefined) break;
+      now = Math.max(now, dueAt(first));
+      if (first.passes === undefined) {
+        first.passes = lostBefore(first) || limiterOf(first.request)?.(first.instant) !== false;
+        continue;
+      }
+      underWay.delete(first);
+      const { sentAt, receivedAt, lost, passes } = first;
+      first.reply = lost
+        ? { kind: 'trouble', code: 'network', words: 'the connection was reset' }
+        : { ...answerOf(passes ? 404 : (statusOf?.(trips.indexOf(first)) ?? 429), {}), sentAt, receivedAt };
+      if (first.reply.kind === 'answer') {
+        answers.push(first.reply);
+        isOver ||= first.reply.status === 429;
+      }
+    }
+    return Promise.resolve(trips.map(({ request, reply }) => ({ request, reply: reply! })));
+  };
   const wait = (ms: number) => {
     assert.ok(ms >= 0);
     now = Math.max(now, Math.min(now + ms, deadline));
     return Promise.resolve();
   };
   const patiently: Doors['patiently'] = async (request, onRefused) => {
-    for (const backOff of BACK_OFFS) {
+    for (let backOff = FIRST_BACK_OFF; backOff < LONGEST_WAIT; backOff *= 2) {
       const [reply] = burst([request]);
       if (reply!.kind !== 'answer' || reply!.status !== 429) return reply!;
       onRefused(reply!);
@@ -93,6 +160,8 @@ export function simulatedDoors(simulation: Simulation) {
     sendAtOnce: (...requests) => oneByOne(requests),
     patiently,
     burst: (...requests) => Promise.resolve(burst(requests)),
+    stream,
+    rest: wait,
     first: async (request) => (await oneByOne([request]))[0]!,
     settle: () => wait(forgetsAfter),
     once: <Result>(name: string, make: (own: Doors) => Promise<Result>) => {

@@ -59,7 +59,7 @@ export const limiters: Readonly<Record<string, (most: number, windowMs: number, 
     },
   };
 
-/** A bucket that holds so many and wins back so many a ms; full to begin with. */
+/** A bucket that holds so many and refills evenly, so many a ms; full to begin with. */
 export const refilled = (holds: number, perMs: number): Limiter => {
   let level = holds;
   let last = 0;
@@ -68,6 +68,42 @@ export const refilled = (holds: number, perMs: number): Limiter => {
     last = instant;
     if (level < 1) return false;
     level--;
+    return true;
+  };
+};
+
+/** A bucket that is filled up at intervals. */
+export const filledUp = (holds: number, intervalMs: number, phase: number): Limiter => {
+  let level = holds;
+  let last = Number.NEGATIVE_INFINITY;
+  return (instant) => {
+    const interval = Math.floor((instant - phase) / intervalMs);
+    if (interval > last) [level, last] = [holds, interval];
+    if (level < 1) return false;
+    level--;
+    return true;
+  };
+};
+
+/** Refuses everything for so many ms after it refused once. */
+export const banning = (limiter: Limiter, banMs: number): Limiter => {
+  let bannedUntil = Number.NEGATIVE_INFINITY;
+  return (instant) => {
+    if (instant < bannedUntil) return false;
+    if (limiter(instant)) return true;
+    bannedUntil = instant + banMs;
+    return false;
+  };
+};
+
+/** A fixed window that counts a request so many ms after it has let it in. */
+export const countingLater = (most: number, windowMs: number, laterMs: number): Limiter => {
+  let counted: number[] = [];
+  let start = Number.NEGATIVE_INFINITY;
+  return (instant) => {
+    if (instant >= start + windowMs) [start, counted] = [instant, []];
+    if (counted.filter((at) => at <= instant).length >= most) return false;
+    counted.push(instant + laterMs);
     return true;
   };
 };

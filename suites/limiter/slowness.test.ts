@@ -7,7 +7,7 @@ import { slowness } from './slowness.ts';
 const sent = (count: number, lot: number, apartMs: number, latencyMs: number): readonly Sighting[] =>
   Array.from({ length: count }, (_, nth) => {
     const sentAt = Math.floor(nth / lot) * apartMs;
-    return { sentAt, receivedAt: sentAt + latencyMs, passed: true };
+    return { sentAt, receivedAt: sentAt + latencyMs, result: 'passed' };
   });
 
 test('lots that wait for a slow target are no fault of --rate', () => {

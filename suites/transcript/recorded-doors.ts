@@ -49,6 +49,13 @@ export function createRecordedDoors(transcript: Transcript): (of: string) => Doo
       send: several('send'),
       sendAtOnce: several('sendAtOnce'),
       burst: several('burst'),
+      stream: (make) =>
+        Promise.resolve(
+          (next('burst')?.replies ?? []).map((reference) => {
+            const request = make();
+            return { request, reply: replyAt(transcript, reference, request) };
+          }),
+        ),
       first: (request) => Promise.resolve(one('first', request).reply),
       patiently: (request, onRefused) => {
         const { call, reply } = one('patiently', request);
@@ -65,6 +72,7 @@ export function createRecordedDoors(transcript: Transcript): (of: string) => Doo
             },
           }
         : {}),
+      rest: () => Promise.resolve(),
       settle: () => Promise.resolve(),
       wait: () => Promise.resolve(),
       now: () => Number(next('now')?.value ?? 0),
