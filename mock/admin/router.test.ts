@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import description from '../../schemas/openapi.json' with { type: 'json' };
 import { faults } from '../faults.ts';
 import type { MockEvent } from '../session.ts';
 import type { HttpResponse } from '../exchange.ts';
@@ -69,7 +70,7 @@ describe('a call that is wrong is told why', () => {
       undefined,
     ],
     ['POST', '/clock/scale', {}, 400, /^rate is missing/, 'rate'],
-    ['POST', '/clock/reset', { a: 1 }, 400, /^a is unknown here; known are none/, 'a'],
+    ['POST', `/deposits/${ids.pending}/fail`, { a: 1 }, 400, /^a is unknown here; known are none/, 'a'],
     ['POST', '/reset?world=%20', undefined, 400, /^world has to be/, 'world'],
     ['POST', '/requests/find', { color: 1 }, 400, /^color is unknown here; known are method, url/, 'color'],
     ['GET', '/requests?limit=x', undefined, 400, /^limit has to be a whole number/, 'limit'],
@@ -260,7 +261,7 @@ test('a minute through the admin API frees the limiter, executes the deposit and
 });
 
 describe('the clock', () => {
-  test('is set, frozen, scaled and reset', async () => {
+  test('is set, frozen, scaled, and as at first after a reset', async () => {
     const { done, pass } = testAdmin();
     const now = async () => (await done('GET', '/clock'))['now'];
     await done('POST', '/clock/set', { now: '2020-02-29T12:00:00Z' });
@@ -271,7 +272,7 @@ describe('the clock', () => {
     await done('POST', '/clock/scale', { rate: 60 });
     pass(1000);
     assert.equal(await now(), 60_007);
-    await done('POST', '/clock/reset');
+    await done('POST', '/reset');
     assert.equal(await now(), START + 2000);
   });
 });
@@ -529,7 +530,7 @@ describe('chaos', () => {
     assert.deepEqual(shown, set);
     const statuses = () => ['~a', ''].map((world) => user(ids.member, `northwind-key${world}`).status);
     assert.deepEqual(statuses(), [503, 200]);
-    await done('POST', '/faults?world=a', { chaos: null });
+    await done('PUT', '/faults?world=a', { chaos: null });
     assert.deepEqual(statuses(), [200, 200]);
   });
   test('leaves the deviation as it is, and the other way round; a wrong call changes neither', async () => {
@@ -707,4 +708,65 @@ test('the description has every route, and every reference in it leads somewhere
   for (const [, name] of JSON.stringify(description).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
     assert.ok(components.schemas[name!], name);
   assert.doesNotMatch(JSON.stringify(description), /\$defs/);
+});
+
+describe('a part of a list', () => {
+  const users = Array.from({ length: 2500 }, (_, index) => ({
+    user_id: `12345678-1234-4234-8234-${String(index).padStart(12, '0')}`,
+    partner: null,
+    date_joined: '2024-01-01T00:00:00Z',
+  }));
+  const part = async (query: string) => {
+    const { users: items, meta } = await testAdmin({ fixture: { users } }).done('GET', `/users?${query}`);
+    const total = (meta as { total: number }).total;
+    return { ids: (items as typeof users).map(({ user_id }) => user_id.slice(-4)), total };
+  };
+  test('is never the whole of a large one', async () => {
+    const { ids: found, total } = await part('');
+    assert.deepEqual([found.length, total], [1000, 2500]);
+  });
+  test('begins and ends where it is asked to', async () => {
+    assert.deepEqual(await part('offset=2498&limit=5'), { ids: ['2498', '2499'], total: 2500 });
+  });
+  test('is looked for by a text, not by a pattern', async () => {
+    for (const text of ['8234.0', '.*', '[', '\\d', 'a/b-c'])
+      assert.equal((await part(`contains=${encodeURIComponent(text)}`)).total, 0, text);
+  });
+  test('holds what fits, and says how much of it there is', async () => {
+    assert.deepEqual(await part('contains=+8234-00000000240&limit=2'), { ids: ['2400', '2401'], total: 10 });
+  });
+});
+
+test('deposits, users and keys are found by what stands in them', async () => {
+  const { done } = testAdmin();
+  const found = async (list: string, text: string) => {
+    const { [list]: items, meta } = await done('GET', `/${list}?contains=${encodeURIComponent(text)}`);
+    assert.equal((items as unknown[]).length, (meta as { total: number }).total);
+    return (meta as { total: number }).total;
+  };
+  assert.equal(await found('deposits', ids.pending), 1);
+  assert.equal(await found('deposits', 'PENDING'), 4);
+  assert.equal(await found('deposits', 'contoso'), 2);
+  assert.equal(await found('users', ids.member.slice(0, 9)), 1);
+  assert.equal(await found('keys', 'northwind/active'), 2);
+  assert.equal(await found('keys', 'revoked'), 1);
+});
+
+test('keys are found by their values only where these are no secrets', async () => {
+  const found = async (arePublicKeys: boolean) =>
+    (await testAdmin({ arePublicKeys }).done('GET', '/keys?contains=-spare-'))['keys'].length as number;
+  assert.deepEqual([await found(false), await found(true)], [0, 1]);
+});
+
+test('the description of the interface is the file, with this server in it', async () => {
+  const served = await testAdmin().done('GET', '/interface.json');
+  assert.deepEqual(served, { ...description, servers: [{ url: '/' }] });
+  const below = await testAdmin({ basePath: '/gateway/' }).done('GET', '/interface.json');
+  assert.deepEqual(below['servers'], [{ url: '/gateway' }]);
+});
+
+test('where the service has another port, which host it has is not known: the file as it is', async () => {
+  const { session, done } = testAdmin();
+  session.servicePort = 4010;
+  assert.deepEqual(await done('GET', '/interface.json'), description);
 });

@@ -1,10 +1,10 @@
 import type { Answer, HttpRequest, HttpResponse } from '../exchange.ts';
 import { syntaxErrorIn } from '../../schemas/json.ts';
 import type { Redact } from '../journal.ts';
-import { type Session, isWorldName, Refusal, wrongAt } from '../session.ts';
+import { isWorldName, Refusal, wrongAt, type Session } from '../session.ts';
 import { splitTarget } from '../handler.ts';
 import { admit, type Access } from './guard.ts';
-import type { AdminAnswer, Route } from './route.ts';
+import { checkFields, type AdminAnswer, type Route } from './route.ts';
 import { routes } from './routes.ts';
 
 /** Path of the admin API, at the root whatever the base path is. */
@@ -24,8 +24,8 @@ export async function answerAdmin(
     const { path, query } = splitTarget(request.target);
     const below = (path.startsWith(ROOT) ? path.slice(ROOT.length) : path) || '/';
     const here = routes.flatMap((route) => {
-      const params = paramsOf(route.path, below);
-      return params === undefined ? [] : [{ route, params }];
+      const id = idIn(below, route.path);
+      return id === undefined ? [] : [{ route, id }];
     });
     const found = here.find(({ route }) => route.method === method);
     if (access !== undefined && found?.route.isOpen !== true) admit(access, { ...request, method });
@@ -39,8 +39,9 @@ export async function answerAdmin(
     if (!isWorldName(world)) throw wrongAt('world', 'has to be what stands behind the ~ of a key');
     const body = request.body === undefined || request.body === '' ? undefined : parsed(request.body);
     const { accept = '' } = request.headers;
-    const { params, route } = found;
-    const answer = await route.handle(session, { world, params, query: search, accept, body });
+    const { id, route } = found;
+    const fields = route.fields === undefined ? {} : checkFields(route.fields, body);
+    const answer = await route.handle(session, { world, id, query: search, accept, body, fields });
     return sent(answer, request.method);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
@@ -48,24 +49,18 @@ export async function answerAdmin(
   }
 }
 
-/** `/deposits/{id}` and `/deposits/7` → `{ id: '7' }`; undefined where they do not fit. */
-function paramsOf(pattern: string, path: string): Readonly<Record<string, string>> | undefined {
-  const [wanted, given] = [pattern.split('/'), path.split('/')];
-  if (wanted.length !== given.length) return undefined;
-  const params: Record<string, string> = {};
-  for (const [index, part] of wanted.entries()) {
-    const name = /^\{(\w+)\}$/.exec(part)?.[1];
-    if (name !== undefined) params[name] = decoded(given[index] ?? '');
-    else if (part !== given[index]) return undefined;
-  }
-  return params;
-}
-
-function decoded(text: string): string {
+/** `/deposits/7` of `/deposits/{id}` → `7`; undefined if the path is another. */
+function idIn(path: string, pattern: string): string | undefined {
+  const [before = '', after] = pattern.split('{id}');
+  if (after === undefined) return path === pattern ? '' : undefined;
+  const id = path.slice(before.length, path.length - after.length);
+  const isLongEnough = path.length >= before.length + after.length;
+  if (!isLongEnough || !path.startsWith(before) || !path.endsWith(after) || id.includes('/'))
+    return undefined;
   try {
-    return decodeURIComponent(text);
+    return decodeURIComponent(id);
   } catch {
-    return text;
+    return id;
   }
 }
 
