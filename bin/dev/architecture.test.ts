@@ -21,8 +21,9 @@ const onlyIn: Readonly<Record<string, readonly string[]>> = {
   yargs: ['bin/command-line.ts'],
 };
 
-/** Source files directly in one folder. */
+/** Source files directly in one folder, and the folders that have more: they may only shrink. */
 const MAX_FILES = 25;
+const larger: Readonly<Record<string, number>> = { suites: 27, 'suites/engine': 36 };
 
 const files = Object.keys(mayImport).flatMap((folder) =>
   readdirSync(join(root, folder), { recursive: true, encoding: 'utf8' })
@@ -74,12 +75,12 @@ test('nothing that ships imports tools of development or of tests', () => {
   );
 });
 
-test(`no folder has more than ${MAX_FILES} source files`, { todo: true }, () => {
+test(`no folder has more than ${MAX_FILES} source files`, () => {
   const counts = new Map<string, number>();
   for (const file of files.filter((one) => !isTest(one)))
     counts.set(dirname(file), (counts.get(dirname(file)) ?? 0) + 1);
   assert.deepEqual(
-    [...counts].filter(([, count]) => count > MAX_FILES),
+    [...counts].filter(([folder, count]) => count > (larger[folder] ?? MAX_FILES)),
     [],
   );
 });
