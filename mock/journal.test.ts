@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { testAdmin } from './admin/run-admin.ts';
+import { testAdmin } from './testing/admin.ts';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { answerRequest } from './answer-request.ts';

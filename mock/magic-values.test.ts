@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { endpoints } from '../schemas/endpoints.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { testAdmin } from './admin/run-admin.ts';
+import { testAdmin } from './testing/admin.ts';
 import { magicValues } from './magic-values.ts';
 import { builtIn } from './testing/probes.ts';
 import { testSession } from './testing/session.ts';

@@ -8,7 +8,7 @@ import { builtIn, START } from '../testing/probes.ts';
 import { ids } from '../testing/session.ts';
 import { routes } from './routes.ts';
 import { answerAdmin } from './router.ts';
-import { testAdmin } from './run-admin.ts';
+import { testAdmin } from '../testing/admin.ts';
 
 const EXECUTED_NOW = `"executedAt":${START}`;
 

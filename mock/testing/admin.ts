@@ -2,8 +2,8 @@
 // oxlint-disable-next-line typescript/no-explicit-any -- each test reads its own shape
 type Json = Record<string, any>;
 
-import { testSession } from '../testing/session.ts';
-import { answerAdmin } from './router.ts';
+import { testSession } from './session.ts';
+import { answerAdmin } from '../admin/router.ts';
 
 /** A session for tests, and its admin API without a guard: calls give status and JSON. */
 export function testAdmin(options: Parameters<typeof testSession>[0] = {}) {
