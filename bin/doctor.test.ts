@@ -206,29 +206,11 @@ const strangers: readonly (readonly [
   says: RegExp,
 ])[] = [
   [
-    'a website',
-    createHttpServer((_, response) =>
-      response.writeHead(200, { 'content-type': 'text/html' }).end('<html>hello'),
-    ),
-    'http://127.0.0.1:',
-    1,
-    /✗ user-status +200 with an HTML page/,
-  ],
-  [
     'a login page',
     createHttpServer((_, response) => response.writeHead(302, { location: 'https://sso.example/' }).end()),
     'http://127.0.0.1:',
     1,
     /✗ user-status +302, a redirect to https:\/\/sso\.example\//,
-  ],
-  [
-    'another service',
-    createHttpServer((_, response) =>
-      response.writeHead(404, { 'content-type': 'application/json' }).end('{}'),
-    ),
-    'http://localhost:',
-    1,
-    /✗ deposit-check +404: there is nothing at this path/,
   ],
   ['a silent one', createServer(), 'http://127.0.0.1:', 4, /✗ HTTP +no whole answer within 300 ms/],
   [

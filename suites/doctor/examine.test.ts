@@ -81,25 +81,11 @@ const failing = (code: string) => () => Promise.reject(Object.assign(new Error(c
 const ways: readonly (readonly [what: string, world: World, subject: string, words: RegExp, mend: RegExp])[] =
   [
     [
-      'no name',
-      { network: { resolve: failing('ENOTFOUND') } },
-      'name',
-      /does not resolve \(ENOTFOUND\)/,
-      /host/,
-    ],
-    [
       'a name server that is silent',
       { network: { resolve: never } },
       'name',
       /nothing within 3000 ms/,
       /host/,
-    ],
-    [
-      'nobody listens',
-      { network: { connect: failing('ECONNREFUSED') } },
-      'connection',
-      /refused/,
-      /Start the server/,
     ],
     [
       'packets are dropped',
@@ -121,13 +107,6 @@ const ways: readonly (readonly [what: string, world: World, subject: string, wor
       'TLS',
       /self-signed/,
       /--ca.*--insecure/,
-    ],
-    [
-      'another name',
-      { target: 'https://x', network: { handshake: failing('ERR_TLS_CERT_ALTNAME_INVALID') } },
-      'TLS',
-      /another name/,
-      /the host that it is for/,
     ],
     ['silence', { send: never }, 'HTTP', /no answer before 5 s were up/, /https:\/\//],
   ];
