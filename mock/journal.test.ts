@@ -204,7 +204,7 @@ function bothEntriesOf(target: string, authorization: string) {
 }
 
 const start = userPath('');
-const long = (end: string) => start + 'x'.repeat(MOST) + end;
+const padded = (end: string) => start + 'x'.repeat(MOST) + end;
 
 test('a request of ordinary length is kept as it is', () => {
   const authorization = 'Bearer northwind-key';
@@ -213,7 +213,7 @@ test('a request of ordinary length is kept as it is', () => {
 });
 
 test('of a long one the journal shows the beginning, and all else', () => {
-  const { at, later } = bothEntriesOf(long(''), 'Bearer northwind-key');
+  const { at, later } = bothEntriesOf(padded(''), 'Bearer northwind-key');
   assert.deepEqual(later, {
     ...at,
     target: `${at.target.slice(0, MOST)}… (${start.length + MOST} characters)`,
@@ -227,7 +227,7 @@ test('a key across the place of the cut is out of it, and is told of behind it',
     ['&y=northwind-key', true],
     ['&y=northwind', false],
   ] as const) {
-    assert.equal(bothEntriesOf(long(end), 'Bearer northwind-key').later.keyInTarget, keyInTarget, end);
+    assert.equal(bothEntriesOf(padded(end), 'Bearer northwind-key').later.keyInTarget, keyInTarget, end);
     const across = start.padEnd(MOST - 5, 'x') + end.repeat(9);
     assert.doesNotMatch(bothEntriesOf(across, 'Bearer northwind-key').later.target, /northwind-k/);
   }

@@ -80,17 +80,15 @@ function verdictOf({ rule, bursts, judgement, streams, limited }: Judged): Verdi
   if (judgement.kind === 'again')
     return unjudged('budget', `${happened}. It takes another burst to decide, and no time was left for it`);
   const { finding } = judgement;
-  if (judgement.kind === 'broken')
-    switch (finding.kind) {
-      case 'instead':
-        return failed('status', stated, `${finding.passed} passed, then ${finding.words}: ${happened}`);
-      case 'more':
-        return streams.some(({ refusal }) => refusal !== undefined)
-          ? failed('threshold', stated, `${happened}. ${causeOf(finding.passed, rule)}`)
-          : failed('status', stated, `no 429 after ${triedOf(streams)}`);
-      default:
-        return failed('threshold', stated, `${happened}. A 429 came before ${most} had passed`);
-    }
+  if (judgement.kind === 'broken') {
+    if (finding.kind === 'instead')
+      return failed('status', stated, `${finding.passed} passed, then ${finding.words}: ${happened}`);
+    if (finding.kind !== 'more')
+      return failed('threshold', stated, `${happened}. A 429 came before ${most} had passed`);
+    return streams.some(({ refusal }) => refusal !== undefined)
+      ? failed('threshold', stated, `${happened}. ${causeOf(finding.passed, rule)}`)
+      : failed('status', stated, `no 429 after ${triedOf(streams)}`);
+  }
   if (finding.kind === 'lost') return unjudged('network', `${happened}. Too many requests were lost`);
   const history = bursts.flatMap((burst) => burst.history);
   return unjudged(

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import description from '../../schemas/openapi.json' with { type: 'json' };
+import openapi from '../../schemas/openapi.json' with { type: 'json' };
 import { faults } from '../faults.ts';
 import type { MockEvent } from '../session.ts';
 import type { HttpResponse } from '../exchange.ts';
@@ -760,7 +760,7 @@ test('keys are found by their values only where these are no secrets', async () 
 
 test('the description of the interface is the file, with this server in it', async () => {
   const served = await testAdmin().done('GET', '/interface.json');
-  assert.deepEqual(served, { ...description, servers: [{ url: '/' }] });
+  assert.deepEqual(served, { ...openapi, servers: [{ url: '/' }] });
   const below = await testAdmin({ basePath: '/gateway/' }).done('GET', '/interface.json');
   assert.deepEqual(below['servers'], [{ url: '/gateway' }]);
 });
@@ -768,5 +768,5 @@ test('the description of the interface is the file, with this server in it', asy
 test('where the service has another port, which host it has is not known: the file as it is', async () => {
   const { session, done } = testAdmin();
   session.servicePort = 4010;
-  assert.deepEqual(await done('GET', '/interface.json'), description);
+  assert.deepEqual(await done('GET', '/interface.json'), openapi);
 });

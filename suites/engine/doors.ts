@@ -68,7 +68,8 @@ function open(options: DoorsOptions, of: string, once: Doors['once']): Doors {
         if (reply.kind === 'answer') answers.push(reply);
         isOver ||= reply.kind === 'answer' ? reply.status === 429 : isUnsent(reply);
       };
-      for (let nth = 0; nth < pace.most && !isOver; nth++) {
+      for (let nth = 0; nth < pace.most; nth++) {
+        if (isOver) break;
         const one = carry(nth, make()).finally(() => underWay.delete(one));
         underWay.add(one);
         while (underWay.size >= inFlightOf(pace, answers, options.burstConcurrency))

@@ -45,7 +45,7 @@ export async function stream(doors: Doors, { kind, next }: Supply, pace: Pace): 
 }
 
 /** What became of requests, in the order of sending; those that were never sent are left out. */
-export function sightingsOf(sent: readonly Sent[], startedAt: number): readonly Sighting[] {
+function sightingsOf(sent: readonly Sent[], startedAt: number): readonly Sighting[] {
   let last = startedAt;
   return sent.flatMap(({ reply }): readonly Sighting[] => {
     if (reply.kind === 'trouble')

@@ -92,7 +92,14 @@ async function unjudged(
       const meanwhile = await statusesMeanwhile(endpoint, doors, known);
       const others = await limitedOthers(endpoint, doors, known);
       const limited = await follow({
-        ...{ endpoint, doors, known, rule, supply, startedAt, meanwhile, others },
+        endpoint,
+        doors,
+        known,
+        rule,
+        supply,
+        startedAt,
+        meanwhile,
+        others,
         history: [...first.history],
         first: { ...first, refusal: first.refusal },
       });
@@ -135,7 +142,13 @@ async function judged(endpoint: Endpoint, doors: Doors, known: Known, rule: Rule
       before[kind.name] = bursts;
       if (first.refusal !== undefined) {
         const limited = await follow({
-          ...{ endpoint, doors, known, rule, supply, meanwhile, others },
+          endpoint,
+          doors,
+          known,
+          rule,
+          supply,
+          meanwhile,
+          others,
           startedAt: burst.startedAt,
           history: [...burst.history],
           first: { ...first, refusal: first.refusal },
@@ -191,8 +204,7 @@ interface Following {
 
 /** What comes after the first 429. */
 async function follow(following: Following): Promise<Limited> {
-  const { endpoint, doors, known, rule, supply, startedAt, history, first, meanwhile, others, again } =
-    following;
+  const { endpoint, doors, known, rule, supply, startedAt, history, first, meanwhile, others } = following;
   const isLetInEarly = isPassedAfterRefusal(history);
   const recovery = await recover(doors, history, startedAt, rule, supply);
   const recoveryMs = doors.now() - startedAt;
@@ -201,7 +213,7 @@ async function follow(following: Following): Promise<Limited> {
     ...history.filter(({ result }) => result === 'refused').map(({ sentAt }) => sentAt - startedAt),
   );
   let isUsable = recovery.kind === 'answer';
-  while (isUsable && again !== undefined && (await again()))
+  while (isUsable && (await following.again?.()) === true)
     isUsable = (await recover(doors, [], doors.now(), rule, supply)).kind === 'answer';
   const hasMembers = endpoint === 'user-status' && known.members.length > 0;
   // The key has spent one request of its window.

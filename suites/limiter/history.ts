@@ -38,7 +38,7 @@ export function story(history: readonly Sighting[], startedAt: number, windowMs:
         Math.max(startedAt, ...passed.map(({ receivedAt }) => receivedAt)) - burst[0]!.sentAt,
       );
       const what =
-        passed.length === 0 ? `${other?.words ?? '429'}` : `${passed.length} passed within ${took}${end}`;
+        passed.length === 0 ? (other?.words ?? '429') : `${passed.length} passed within ${took}${end}`;
       return at === 0 ? what : `${seconds(burst[0]!.sentAt - startedAt)} after the start ${what}`;
     })
     .join('; ');

@@ -103,7 +103,7 @@ export type Judgement =
   | { readonly kind: 'again'; readonly oneAtATime: boolean };
 
 /** Three at different phases refute most boundaries; the first may only show an overshoot. */
-export const MOST_BURSTS = 5;
+const MOST_BURSTS = 5;
 
 /**
  * Judges a promised limit by bursts from rest. A break must recur: a window boundary may fall into one burst,

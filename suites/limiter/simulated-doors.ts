@@ -106,8 +106,10 @@ export function simulatedDoors(simulation: Simulation) {
     const lot = lots++;
     let isOver = false;
     const underWay = new Set<Trip>();
+    const maySend = () =>
+      !isOver && trips.length < pace.most && underWay.size < inFlightOf(pace, answers, inFlight);
     for (;;) {
-      while (!isOver && trips.length < pace.most && underWay.size < inFlightOf(pace, answers, inFlight)) {
+      while (maySend()) {
         const request = make();
         const lost = isLost(log.push(request) - 1);
         const instant = now + (meets?.(lot, trips.length) ?? next() * slowness);
