@@ -1,3 +1,6 @@
+/** The config file that is read from the working directory. */
+export const CONFIG_FILE = 'ib-conformance.config.json';
+
 /** What a command knows of the process that it runs in. Tests give their own. */
 export interface CliContext {
   readonly env: Readonly<Record<string, string | undefined>>;

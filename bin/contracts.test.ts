@@ -89,7 +89,7 @@ function placesOf(schema: unknown, at = ''): readonly string[] {
     if (typeof value === 'object' && value !== null && !Array.isArray(value)) return placesOf(value, place);
     if (Array.isArray(value))
       return value.flatMap((one: unknown, index) =>
-        typeof one === 'object' ? placesOf(one, `${place}/${index}`) : [`${place}: ${String(one)}`],
+        typeof one === 'object' ? placesOf(one, `${place}/${index}`) : [`${place}: ${one as string}`],
       );
     return [`${place}: ${String(value)}`];
   });
@@ -202,7 +202,10 @@ test('every format of a report', async () => {
     const formats = ['console', 'json', 'ndjson', 'junit', 'html', 'markdown', 'github', 'badge'];
     const files = formats.map((format) => [format, join(folder, format)] as const);
     const { code } = await run(
-      ...['verify', '--seed', '7', '--no-canary'],
+      'verify',
+      '--seed',
+      '7',
+      '--no-canary',
       ...files.flatMap(([format, file]) => ['--report', `${format}=${file}`]),
     );
     assert.equal(code, 0);

@@ -1,8 +1,7 @@
 import { fstatSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { Problem } from '../schemas/problem.ts';
-import type { CliContext } from './cli-context.ts';
-import { CONFIG_FILE } from './config.ts';
+import { CONFIG_FILE, type CliContext } from './cli-context.ts';
 import { exitCodes, explain } from './exit-codes.ts';
 
 /**

@@ -9,9 +9,8 @@ import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { runCli } from '../testing/run-cli.ts';
-import { CONFIG_FILE } from '../config.ts';
 import { loadFixture } from '../fixture-file.ts';
-import type { CliContext, Prompter } from '../cli-context.ts';
+import { CONFIG_FILE, type CliContext, type Prompter } from '../cli-context.ts';
 
 const KEY = 'northwind-key';
 const env = { IB_API_KEY: KEY };

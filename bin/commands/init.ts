@@ -1,8 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Problem } from '../../schemas/problem.ts';
-import type { CliContext } from '../cli-context.ts';
-import { CONFIG_FILE } from '../config.ts';
+import { CONFIG_FILE, type CliContext } from '../cli-context.ts';
 import { exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
 import { prepareFile } from '../output-files.ts';
 import { schemaReference } from '../schema-reference.ts';
