@@ -1,11 +1,18 @@
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { reference, type Behaviour } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
+import { startMock } from '../mock/server.ts';
 import { variants } from '../mock/variants.ts';
 import { renderJson, renderLine } from '../reports/json.ts';
-import validate from '../schemas/generated/transcript.cjs';
-import type { RunRecord, TranscriptLine } from '../schemas/generated/types.ts';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { against } from '../suites/engine/against.ts';
 import {
   catalogue,
   createTranscriber,
@@ -14,60 +21,59 @@ import {
   readTranscript,
   type Requirement,
 } from '../suites/index.ts';
-import { loadFixture } from './fixture-file.ts';
-import { failed } from '../suites/verdict.ts';
 import { userStatus } from '../suites/request.ts';
+import { failed } from '../suites/verdict.ts';
 import { verifyMock } from './canary.ts';
+import { builtInFixture, loadFixture } from './fixture-file.ts';
+import { loadTranscript } from './record-files.ts';
+import { faltering } from './testing/hostile-servers.ts';
+import { runCli } from './testing/run-cli.ts';
 import { version } from './version.ts';
 
 const fixture = await loadFixture(undefined, {});
+const folder = mkdtempSync(join(tmpdir(), 'ib-judge-'));
+const place = (name: string) => join(folder, name);
 
 /** The record of a run of a mock, and the text of its transcript. */
 async function recorded(behaviour: Behaviour, seed = 7) {
   let text = '';
-  const onEvent = createTranscriber(
-    {
-      known: knowledge(fixture),
-      fixture,
-      target: 'http://mock.invalid/',
-      seed,
-      cases: 30,
-      version,
-      requirements: catalogue.map(({ id }) => id),
-      selection: { whole: true, skip: [] },
-      hasStateHook: true,
-    },
-    (line) => (text += renderLine(line)),
-  );
+  const header = {
+    known: knowledge(fixture),
+    fixture,
+    target: 'http://mock.invalid/',
+    seed,
+    cases: 30,
+    version,
+    requirements: catalogue.map(({ id }) => id),
+    selection: { whole: true, skip: [] },
+    hasStateHook: true,
+  };
+  const onEvent = createTranscriber(header, (line) => (text += renderLine(line)));
   const record = await verifyMock(behaviour, { fixture, seed, cases: 30, onEvent });
   for (const { key } of fixture.apiKeys!) assert.ok(!text.includes(key));
   return { record, text };
 }
 
-function linesOf(text: string): readonly TranscriptLine[] {
-  return text
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => {
-      const parsed: unknown = JSON.parse(line);
-      assert.ok(validate(parsed), `${JSON.stringify(validate.errors)} ${line}`);
-      return parsed;
-    });
+/** Judges the text of a transcript; each line is checked against the schema. */
+async function judged(text: string, by = catalogue): Promise<RunRecord> {
+  writeFileSync(place('judged.ndjson'), text);
+  return judgeTranscript(readTranscript(await loadTranscript(place('judged.ndjson'))), by, version);
 }
 
-const judged = (text: string, by = catalogue) => judgeTranscript(readTranscript(linesOf(text)), by, version);
 const resultOf = ({ requirements }: RunRecord, id: string) => requirements.find((result) => result.id === id);
 
-/** Every so manieth: all of them take a minute. */
+/** The transcript of the reference, which several tests change. */
+const ofReference = await recorded(reference);
+
+/** Each twelfth by default: all of them take a minute. */
 const EVERY = Number(process.env['EVERY'] ?? 12);
 const sampled = <Value>(table: Readonly<Record<string, Value>>) =>
   Object.entries(table).filter((_, at) => at % EVERY === 0);
 
 describe('a transcript is judged as the run was, byte for byte', () => {
   test('the reference', async () => {
-    const { record, text } = await recorded(reference);
-    assert.equal(renderJson(await judged(text)), renderJson(record));
-    assert.equal(record.verdict, 'conformant');
+    assert.equal(renderJson(await judged(ofReference.text)), renderJson(ofReference.record));
+    assert.equal(ofReference.record.verdict, 'conformant');
   });
   for (const [id, { change }] of [...sampled(faults), ...sampled(variants)])
     test(id, async () => {
@@ -77,8 +83,8 @@ describe('a transcript is judged as the run was, byte for byte', () => {
 });
 
 describe('a transcript that is cut off', () => {
-  test('anywhere is never conformant, and passes nothing that the run had not passed', async () => {
-    const { record, text } = await recorded(reference);
+  test('anywhere is never conformant, and passes nothing that the run did not pass', async () => {
+    const { record, text } = ofReference;
     const lines = text.trimEnd().split('\n');
     for (const share of [0.001, 0.2, 0.5, 0.8, 0.95, 0.999, 1]) {
       const rest = lines.slice(0, Math.ceil(share * (lines.length - 1)));
@@ -102,77 +108,168 @@ describe('a transcript that is cut off', () => {
   });
 });
 
-describe('the verdict comes from the answers', () => {
-  const id = 'valid/deposit-check/executed';
-  test('an answer that is another than it was', async () => {
-    const { text } = await recorded(reference);
-    const changed = text.replace(
-      /^(?=.*"line":"exchange")(.*"text":"\{\\"status\\":\\")EXECUTED/gm,
-      '$1executed',
-    );
-    assert.notEqual(changed, text);
-    const result = resultOf(await judged(changed), id)!;
-    assert.ok(result.outcome === 'failed');
-    assert.match(result.actual, /executed/);
-  });
-  test('an answer that is missing', async () => {
-    const { text } = await recorded(reference);
-    const without = text.replace(
-      /("line":"trial","of":"valid\/deposit-check\/executed".*"replies":)\[\d+\]/g,
-      '$1[]',
-    );
-    const result = resultOf(await judged(without), id)!;
-    assert.ok(result.outcome === 'inconclusive');
-    assert.equal(result.reason, 'not-recorded');
-  });
+test('the verdict comes from the answers: without one, nothing is known', async () => {
+  const without = ofReference.text.replaceAll(
+    /("line":"trial","of":"valid\/deposit-check\/executed".*"replies":)\[\d+\]/g,
+    '$1[]',
+  );
+  const result = resultOf(await judged(without), 'valid/deposit-check/executed')!;
+  assert.ok(result.outcome === 'inconclusive' && result.reason === 'not-recorded');
 });
 
 describe('a newer catalogue', () => {
-  const strict = (requirement: Requirement): Requirement =>
-    requirement.kind === 'property'
-      ? {
-          ...requirement,
-          caseOf: (input, known) => ({
-            ...requirement.caseOf(input, known),
-            judge: () => failed('status', '418', 'another'),
-          }),
-        }
-      : requirement;
-  test('makes of the same answers what it makes of them', async () => {
-    const { text } = await recorded(reference);
-    const record = await judged(
-      text,
-      catalogue.map((requirement) =>
-        requirement.id === 'valid/user-status/member' ? strict(requirement) : requirement,
-      ),
+  const id = 'valid/deposit-check/executed';
+  const changed = (change: object) =>
+    catalogue.map((one): Requirement =>
+      one.kind === 'property' && one.id === id
+        ? { ...one, caseOf: (input, known) => ({ ...one.caseOf(input, known), ...change }) }
+        : one,
     );
+  test('judges the same answers by its own rules', async () => {
+    const { requirements } = await judged(
+      ofReference.text,
+      changed({ judge: () => failed('status', '418', 'another') }),
+    );
+    const failures = requirements.filter(({ outcome }) => outcome === 'failed');
     assert.deepEqual(
-      record.requirements.filter(({ outcome }) => outcome === 'failed').map((result) => result.id),
-      ['valid/user-status/member'],
+      failures.map((result) => result.id),
+      [id],
     );
   });
-  test('asks for what nobody asked then: that is not held against the target, nor passed', async () => {
-    const { text } = await recorded(reference);
+  test('cannot judge what the run did not ask', async () => {
     const [first] = catalogue;
-    const record = await judged(text, [{ ...first!, id: 'valid/user-status/new' }, ...catalogue.slice(1)]);
-    const result = resultOf(record, 'valid/user-status/new');
-    assert.ok(result?.outcome === 'inconclusive' && result.reason === 'not-recorded');
+    const record = await judged(ofReference.text, [
+      { ...first!, id: 'valid/user-status/new' },
+      ...changed({ requests: [userStatus('other')] }).slice(1),
+    ]);
+    for (const open of ['valid/user-status/new', id]) {
+      const result = resultOf(record, open);
+      assert.ok(result?.outcome === 'inconclusive' && result.reason === 'not-recorded', open);
+    }
     assert.equal(resultOf(record, first!.id), undefined, 'what is not in it any more is gone');
   });
-  test('sends other requests for the same input: nothing can be said', async () => {
-    const { text } = await recorded(reference);
-    const other = catalogue.map((requirement): Requirement =>
-      requirement.kind === 'property' && requirement.id === 'valid/user-status/member'
-        ? {
-            ...requirement,
-            caseOf: (input, known) => ({
-              ...requirement.caseOf(input, known),
-              requests: [userStatus('other')],
-            }),
-          }
-        : requirement,
-    );
-    const result = resultOf(await judged(text, other), 'valid/user-status/member');
-    assert.ok(result?.outcome === 'inconclusive' && result.reason === 'not-recorded');
+});
+
+/** Runs a command line, with all that it would have printed. */
+async function call(argv: readonly string[], signal = new AbortController().signal) {
+  const { code, output, aside, error } = await runCli(argv, { signal });
+  return { code, output, error: aside + error };
+}
+
+const run = ['verify', '--suite', 'valid', '--seed', '1', '--cases', '5', '--no-canary', '--report'];
+
+test('verify writes a transcript to a file and to standard output; judge makes the record of the run of it', async () => {
+  const [transcript, record] = [place('t.ndjson'), place('t.json')];
+  const { code, output } = await call([
+    ...run,
+    'ndjson',
+    ...['--report', `ndjson=${transcript}`, '--report', `json=${record}`],
+  ]);
+  assert.deepEqual([code, output], [0, readFileSync(transcript, 'utf8')]);
+  const again = await call(['judge', transcript, '--report', 'json']);
+  assert.deepEqual(again, { code: 0, output: readFileSync(record, 'utf8'), error: '' });
+});
+
+test('judge says what differs from the run itself, and nothing if the same requirements fail', async () => {
+  const [transcript, changed] = [place('failing.ndjson'), place('changed.ndjson')];
+  const fault = faults['date-day-and-month-swapped']!;
+  await using mock = await startMock({ behaviour: fault.change(reference) });
+  const [command, ...flags] = run;
+  const own = [mock.url, '--fixture', builtInFixture.pathname];
+  assert.equal((await call([command!, ...own, ...flags, `ndjson=${transcript}`])).code, 1);
+  const same = await call(['judge', transcript]);
+  assert.deepEqual([same.code, same.error], [1, '']);
+  const text = readFileSync(transcript, 'utf8');
+  const [was, is] = [String.raw`\"status\":\"EXECUTED\"`, String.raw`\"status\":\"executed\"`];
+  writeFileSync(changed, text.replaceAll(was, is));
+  const other = await call(['judge', changed]);
+  assert.equal(other.code, 1);
+  assert.match(other.error, /comes out otherwise than in the run itself[^]*valid\/deposit-check\/executed/);
+});
+
+test('a run that is killed leaves a transcript that judge reads as incomplete', async () => {
+  const transcript = place('killed.ndjson');
+  const server = faltering(fixture, (nth) => nth > 100 && child.kill('SIGKILL'));
+  let child: ReturnType<typeof spawn>;
+  await against(server, async (port) => {
+    const args = ['verify', `http://127.0.0.1:${port}`, '--fixture', builtInFixture.pathname];
+    const flags = ['--concurrency', '1', '--no-canary', '--report', `ndjson=${transcript}`];
+    const cli = join(import.meta.dirname, 'ib-conformance.mjs');
+    child = spawn(process.execPath, [cli, ...args, ...flags], { stdio: 'ignore' });
+    await once(child, 'exit');
+  });
+  const { code, output } = await call(['judge', transcript, '--report', 'json']);
+  const record = JSON.parse(output) as RunRecord;
+  assert.deepEqual([record.verdict, record.interrupted, code], ['incomplete', true, 3]);
+  assert.ok(record.requests > 90, `${record.requests}`);
+});
+
+test('a run that is interrupted is judged as it was, its signal included', async () => {
+  const stop = new AbortController();
+  const server = faltering(fixture, (nth) => nth > 100 && (stop.abort('SIGINT'), true));
+  const [transcript, record] = [place('interrupted.ndjson'), place('interrupted.json')];
+  const reports = ['--report', `ndjson=${transcript}`, '--report', `json=${record}`];
+  const interrupted = await against(server, (port) =>
+    call(['verify', `http://127.0.0.1:${port}`, '--no-canary', '--seed', '1', ...reports], stop.signal),
+  );
+  assert.equal(interrupted.code, 130, interrupted.error);
+  const again = await call(['judge', transcript, '--report', 'json']);
+  assert.deepEqual([again.code, again.output], [3, readFileSync(record, 'utf8')]);
+  assert.match(again.output, /Interrupted by SIGINT\./);
+});
+
+test('of a target that falls silent no requirement fails, in the run and when it is judged again', async () => {
+  let answers = 0;
+  const server = createServer((_, response) => {
+    if (++answers > 3) return;
+    response.writeHead(400, { 'content-type': 'application/json' });
+    response.end('{"error":"Invalid user_id format"}');
+  });
+  const [transcript, record] = [place('silent.ndjson'), place('silent.json')];
+  const only = ['--only', 'invalid-uuid/user-status/hostile', '--timeout', '50', '--no-canary', '--strict'];
+  const reports = ['--report', `ndjson=${transcript}`, '--report', `json=${record}`];
+  const { code } = await against(server, (port) =>
+    call(['verify', `http://127.0.0.1:${port}`, ...only, ...reports]),
+  );
+  const [result] = (JSON.parse(readFileSync(record, 'utf8')) as RunRecord).requirements;
+  assert.deepEqual([code, result?.outcome], [3, 'inconclusive']);
+  assert.match(readFileSync(transcript, 'utf8'), /"stage":"control"/);
+  const again = await call(['judge', transcript, '--report', 'json']);
+  assert.equal(again.output, readFileSync(record, 'utf8'));
+});
+
+const start = '{"line":"planned","of":"x","inputs":1}\n';
+
+/** Texts that are no transcript, and what is said of them. */
+const wrong: Readonly<Record<string, readonly [text: string | undefined, says: RegExp]>> = {
+  nothing: ['', /is empty, or no transcript/],
+  'a record': ['{"format":"ib-conformance/run/1"}\n', /:1: is of the format ib-conformance\/run\/1/],
+  'no JSON': [`${start}oh\n${start}`, /:2: is not JSON/],
+  'another line': [`${start}{"line":"x"}\n`, /:2: .*verify --report ndjson=file/],
+  'no beginning': [start, /the first line of a transcript/],
+  'no file': [undefined, /cannot be read \(ENOENT\)/],
+};
+
+for (const [name, [text, says]] of Object.entries(wrong))
+  test(`judge refuses ${name}`, async () => {
+    const file = place(`${name}.wrong`);
+    if (text !== undefined) writeFileSync(file, text);
+    const { code, error } = await call(['judge', file]);
+    assert.equal(code, 2);
+    assert.match(error, says);
+  });
+
+describe('a transcript that cannot be written', () => {
+  test('at all: nothing is sent', async () => {
+    const { code, error } = await call([...run, `ndjson=${place('no/such/folder')}`]);
+    assert.deepEqual([code, /its folder does not exist/.test(error)], [2, true]);
+  });
+  const skip = existsSync('/dev/full') ? false : 'there is no /dev/full here';
+  test('to its end: the other reports are written, and the exit code says so', { skip }, async () => {
+    const record = place('beside-full.json');
+    const { code, error } = await call([...run, 'ndjson=/dev/full', '--report', `json=${record}`]);
+    assert.equal(code, 2);
+    assert.match(error, /\/dev\/full: the transcript cannot be written: the disk is full/);
+    assert.equal((JSON.parse(readFileSync(record, 'utf8')) as RunRecord).verdict, 'conformant');
   });
 });

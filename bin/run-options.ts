@@ -12,7 +12,7 @@ import {
   type Requirement,
   type RunOptions,
 } from '../suites/index.ts';
-import { defaults } from './defaults.ts';
+import { defaults } from './commands/flags.ts';
 import { version } from './version.ts';
 
 /** Sent with every request. */

@@ -31,6 +31,16 @@ export interface VerifyOptions {
   readonly timeoutMs?: number;
   /** Maximum duration of the run, in ms; five minutes by default. */
   readonly maxDurationMs?: number;
+  /** Maximum number of requests of the run; unlimited by default. */
+  readonly maxRequests?: number;
+  /** Maximum number of requests per second; unlimited by default. */
+  readonly rate?: number;
+  /** Maximum number of simultaneous requests to an endpoint; 16 by default. */
+  readonly concurrency?: number;
+  /** Sent with every request. No output contains their values. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** PEM certificates to trust, and whether to accept any certificate. */
+  readonly tls?: { readonly ca?: string; readonly insecure?: boolean };
   /** Ends the run; what was found so far is in the record. */
   readonly signal?: AbortSignal;
 }
@@ -41,14 +51,27 @@ export interface VerifyOptions {
  * @returns the run record: verdict, counts, and each requirement with its outcome and evidence
  * @throws Problem for unknown names, for a wrong fixture, and for a server that cannot be reached
  */
-export async function verify({ url, stateUrl, env, ...options }: VerifyOptions): Promise<RunRecord> {
-  const [{ runOptions }, { run }, { targetUrl }, { checkFixture }] = await Promise.all([
+export async function verify({
+  url,
+  fixture,
+  env = process.env,
+  headers = {},
+  tls,
+  stateUrl,
+  ...options
+}: VerifyOptions): Promise<RunRecord> {
+  const [{ runOptions }, { run }, { headerFields, targetUrl }, { checkFixture }] = await Promise.all([
     import('../run-options.ts'),
     import('../../suites/index.ts'),
     import('../values.ts'),
     import('../../schemas/fixture.ts'),
   ]);
-  const fixture = checkFixture(options.fixture, 'fixture', env ?? process.env);
-  const request = { ...options, fixture, stateUrl: stateUrl === undefined ? undefined : targetUrl(stateUrl) };
-  return run({ ...runOptions(request), target: targetUrl(url) });
+  const request = runOptions({
+    ...options,
+    fixture: checkFixture(fixture, 'fixture', env),
+    headers: headerFields(Object.entries(headers).map(([name, value]) => `${name}: ${value}`)),
+    tls: { insecure: false, ...tls },
+    stateUrl: stateUrl === undefined ? undefined : targetUrl(stateUrl),
+  });
+  return run({ ...request, target: targetUrl(url) });
 }

@@ -1,5 +1,8 @@
 import { durationMs, positiveNumber, wholeNumber } from '../values.ts';
 
+/** Defaults of a run; times in ms. */
+export const defaults = { cases: 100, concurrency: 16, timeoutMs: 5000, maxDurationMs: 300_000 } as const;
+
 /** Kinds of flags, and flags of several commands. */
 export const text = { type: 'string', requiresArg: true } as const;
 export const file = { ...text, names: 'file' } as const;

@@ -68,7 +68,7 @@ export const judge = command({
 async function tellChanges(before: RunRecord, after: RunRecord, { writeError, terminal }: CliContext) {
   const { compare, comparisons } = await import('../../reports/index.ts');
   const comparison = compare(before, after);
-  if (comparison.changes.every(({ kind }) => kind === 'unchanged')) return;
+  if (comparison.changes.every(({ kind }) => kind === 'unchanged' || kind === 'stillFailing')) return;
   const text = comparisons.console.render(comparison, { ...terminal, color: false });
   writeError(`ib-conformance: some of it comes out otherwise than in the run itself:\n${text}`);
 }

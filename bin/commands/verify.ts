@@ -2,12 +2,12 @@ import { reportFormats, transcriptFormats, type ReportName } from '../../reports
 import { Problem } from '../../schemas/problem.ts';
 import type { Requirement } from '../../suites/index.ts';
 import type { CliContext } from '../cli-context.ts';
-import { defaults } from '../defaults.ts';
 import { exitCodeOf, exitCodes } from '../exit-codes.ts';
 import type { ReportRequest } from '../report-files.ts';
 import { command, type Values } from './command.ts';
 import {
   config,
+  defaults,
   duration,
   file,
   list,

@@ -1,8 +1,7 @@
-import { createServer as createHttpServer } from 'node:http';
+import { createServer as createHttpServer, type IncomingMessage, type ServerResponse } from 'node:http';
 import { createServer, type Server, type Socket } from 'node:net';
 import { createMock } from '../../mock/index.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
-import { answerWith } from '../front.ts';
 
 /** Writes the same for every request. */
 export const always = (write: (socket: Socket) => void) =>
@@ -42,6 +41,19 @@ export const dripping = (start: string, rest: string) =>
       socket.on('close', () => clearInterval(drip));
     });
   });
+
+/** Has a mock in process answer a request that came over a socket. */
+async function answerWith(
+  { handle }: Pick<ReturnType<typeof createMock>, 'handle'>,
+  { url = '', method = 'GET', headers }: IncomingMessage,
+  response: ServerResponse,
+): Promise<void> {
+  const fields = Object.entries(headers).flatMap(([name, value]) =>
+    [value ?? []].flat().map((one): [string, string] => [name, one]),
+  );
+  const reply = await handle(new Request(`http://mock${url}`, { method, headers: fields }));
+  response.writeHead(reply.status, [...reply.headers].flat()).end(await reply.text());
+}
 
 /** A mock that fails now and then: `meets` gets the number of the request, and returns whether it dealt with it. */
 export function faltering(fixture: Fixture, meets: (nth: number, socket: Socket) => boolean): Server {
