@@ -1,18 +1,13 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
+import { endpoints } from '../schemas/endpoints.ts';
 import { Problem } from '../schemas/problem.ts';
-import {
-  chaosFor,
-  chaosName,
-  countChaos,
-  newChaos,
-  nextChaos,
-  parseChaos,
-  queuedChaos,
-  type ChaosAction,
-  type ChaosPlan,
-} from './chaos.ts';
+import { answerRequest } from './answer-request.ts';
+import { chaosFor, chaosName, parseChaos, queuedChaos, type ChaosAction, type ChaosPlan } from './chaos.ts';
+import { queueChaos, setChaos, shownChaos } from './controls.ts';
+import { resetAll, resetWorld, sandboxNamed } from './session.ts';
+import { depositPath, ids, testSession, userPath } from './testing/session.ts';
 
 const DRAWS = 20_000;
 const numbers = Array.from({ length: DRAWS }, (_, index) => index + 1);
@@ -21,102 +16,65 @@ const drawAll = (plan: ChaosPlan, seed: number, key = 'northwind') =>
 const shareOf = (actions: readonly (ChaosAction | undefined)[], kind: ChaosAction['kind']) =>
   actions.filter((action) => action?.kind === kind).length / actions.length;
 
-/** Five standard deviations of a share; the seeds are fixed, so what passes once passes always. */
-const bound = (rate: number) => 5 * Math.sqrt((rate * (1 - rate)) / DRAWS);
-
+/** Allows five standard deviations; the seeds are fixed, so what passes once passes always. */
 function near(actual: number, rate: number): void {
-  assert.ok(Math.abs(actual - rate) <= bound(rate), `${actual} for ${rate}`);
+  const bound = 5 * Math.sqrt((rate * (1 - rate)) / DRAWS);
+  assert.ok(Math.abs(actual - rate) <= bound, `${actual} for ${rate}`);
 }
 
 describe('rates', () => {
-  for (const seed of [1, 7, 2 ** 40])
-    for (const rate of [0.02, 0.1, 0.5, 0.97])
-      test(`one fault comes at its rate: ${rate}, seed ${seed}`, () =>
-        near(shareOf(drawAll(parseChaos([`reset:${rate}`]), seed), 'reset'), rate));
-  test('0 spares all and 1, also where it is left out, spares none', () => {
+  test('one kind occurs at its rate', () => {
+    for (const seed of [1, 2 ** 40])
+      for (const rate of [0.02, 0.5, 0.97])
+        near(shareOf(drawAll(parseChaos([`reset:${rate}`]), seed), 'reset'), rate);
     assert.equal(shareOf(drawAll(parseChaos(['reset:0']), 7), 'reset'), 0);
-    for (const spec of ['reset', 'reset:1', 'reset:1.0'])
+    for (const spec of ['reset', 'reset:1.0'])
       assert.equal(shareOf(drawAll(parseChaos([spec]), 7), 'reset'), 1);
   });
-  test('of several, each comes at its rate among the requests that those before it spare', () => {
-    const actions = drawAll(
-      parseChaos(['slow:1s:0.5', 'truncate:0.3', '503:0.2', 'timeout:0.1', 'reset:0.2']),
-      7,
-    );
+  test('each of several kinds occurs at its rate among the requests that the earlier ones spare', () => {
+    const specs = ['slow:1s:0.5', 'truncate:0.3', '503:0.2', 'timeout:0.1', 'reset:0.2'];
+    const actions = drawAll(parseChaos(specs), 7);
     near(shareOf(actions, 'reset'), 0.2);
     near(shareOf(actions, 'timeout'), 0.8 * 0.1);
     near(shareOf(actions, 'status'), 0.8 * 0.9 * 0.2);
     near(shareOf(actions, 'truncate'), 0.8 * 0.9 * 0.8 * 0.3);
     near(shareOf(actions, 'slow'), 0.8 * 0.9 * 0.8 * 0.7 * 0.5);
   });
-  test('delays are whole ms, spread over their bounds, both of which they keep', () => {
-    const delays = drawAll(parseChaos(['slow:200ms..2s']), 7).map((action) =>
-      action?.kind === 'slow' ? action.delayMs : Number.NaN,
-    );
-    assert.ok(delays.every((delay) => Number.isInteger(delay) && delay >= 200 && delay <= 2000));
-    assert.ok(Math.min(...delays) < 210 && Math.max(...delays) > 1990);
-    near(delays.filter((delay) => delay < 1100).length / DRAWS, 0.5);
-  });
-  test('whether a request is slow says nothing about how slow', () => {
-    const delays = drawAll(parseChaos(['slow:0ms..1000ms:0.1']), 7).flatMap((action) =>
-      action?.kind === 'slow' ? [action.delayMs] : [],
-    );
-    assert.ok(Math.max(...delays) > 950);
+  test('delays are whole ms, spread between their bounds, whatever the rate', () => {
+    const delays = (spec: string) =>
+      drawAll(parseChaos([spec]), 7).flatMap((action) => (action?.kind === 'slow' ? [action.delayMs] : []));
+    const all = delays('slow:200ms..2s');
+    assert.ok(all.every((delay) => Number.isInteger(delay) && delay >= 200 && delay <= 2000));
+    assert.ok(Math.min(...all) < 210 && Math.max(...all) > 1990);
+    near(all.filter((delay) => delay < 1100).length / DRAWS, 0.5);
+    assert.ok(Math.max(...delays('slow:0ms..1000ms:0.1')) > 950);
   });
 });
 
 const plan = parseChaos(['500:0.2', '429:0.2', 'reset:0.1', 'slow:10ms..9s:0.3']);
 
 describe('replay', () => {
-  test('the same seed brings the same faults for ever', () => {
+  test('the same seed gives the same chaos in every version', () => {
     const names = numbers.slice(0, 12).map((number) => {
       const action = chaosFor(plan, 7, 'northwind', number);
       return action === undefined ? '-' : chaosName(action);
     });
     assert.equal(names.join(' '), '500 - slow:5284ms 500 - - 500 - 429 reset - -');
   });
-  test('another seed and another key bring others', () => {
+  test('another seed and another key give independent draws', () => {
     const first = drawAll(plan, 7);
-    assert.notDeepEqual(drawAll(plan, 8), first);
-    assert.notDeepEqual(drawAll(plan, 7, 'contoso'), first);
-    const same = drawAll(plan, 8).filter(
-      (action, index) => (action === undefined) === (first[index] === undefined),
-    );
-    // Two draws that know nothing of each other agree that often.
     const spared = 0.8 * 0.8 * 0.9 * 0.7;
-    near(same.length / DRAWS, spared ** 2 + (1 - spared) ** 2);
+    for (const other of [drawAll(plan, 8), drawAll(plan, 7, 'contoso')]) {
+      const agree = other.filter((action, index) => (action === undefined) === (first[index] === undefined));
+      near(agree.length / DRAWS, spared ** 2 + (1 - spared) ** 2);
+    }
   });
-  test('the order across keys makes no difference', () => {
-    const keys = fc.array(fc.constantFrom('northwind', 'contoso', 'k 1', 'k', ''), { maxLength: 40 });
-    const seen = (order: readonly string[]) => {
-      const counts = new Map<string, number>();
-      return order
-        .map((key) => {
-          const number = (counts.get(key) ?? 0) + 1;
-          counts.set(key, number);
-          return JSON.stringify([key, number, chaosFor(plan, 7, key, number)]);
-        })
-        .toSorted();
-    };
-    fc.assert(
-      fc.property(
-        keys.chain((order) =>
-          fc.tuple(fc.constant(order), fc.shuffledSubarray(order, { minLength: order.length })),
-        ),
-        ([order, other]) => assert.deepEqual(seen(other), seen(order)),
-      ),
-      { seed: 7 },
-    );
+  test('a key and a number that join to the same text are different requests', () => {
+    const draws = (key: string, from: number) =>
+      numbers.slice(0, 200).map((number) => chaosFor(plan, 7, key, from + number)?.kind);
+    assert.notDeepEqual(draws('k1', 0), draws('k', 1000));
   });
-  test('a key and a number that join to the same text are still different requests', () => {
-    const split = (key: string) =>
-      numbers.slice(0, 200).map((number) => chaosFor(plan, 7, key, number)?.kind);
-    assert.notDeepEqual(
-      split('k1'),
-      numbers.slice(0, 200).map((number) => chaosFor(plan, 7, 'k', 1_000 + number)?.kind),
-    );
-  });
-  test('a rule keeps its draws whichever stand beside it, and a higher rate keeps those of a lower one', () => {
+  test('a rule keeps its draws beside other rules, and a higher rate keeps those of a lower one', () => {
     const alone = drawAll(parseChaos(['reset:0.1']), 7);
     const beside = drawAll(parseChaos(['500:0.5', 'reset:0.1', 'slow:1s']), 7);
     const more = drawAll(parseChaos(['reset:0.3']), 7);
@@ -127,114 +85,209 @@ describe('replay', () => {
   });
 });
 
-test('each entry befalls as many requests as it says, in order', () => {
-  const chaos = newChaos([], 7);
-  chaos.queue = [queuedChaos('503', 2), queuedChaos('slow:1.5s', 1), queuedChaos('reset', 1)];
-  const names = Array.from({ length: 5 }, () => {
-    const action = nextChaos(chaos, 'k');
-    assert.equal(nextChaos(chaos, 'k'), action, 'asking uses nothing up');
-    countChaos(chaos, 'k');
-    return action && chaosName(action);
-  });
-  assert.deepEqual(names, ['503', '503', 'slow:1500ms', 'reset', undefined]);
-});
-
-test('what is no entry is refused in words to mend it by', () => {
-  const refused = (kind: string, count: number, message: string) =>
-    assert.throws(() => queuedChaos(kind, count), { name: 'Problem', code: 'usage', message });
-  refused('503:0.5', 1, 'chaos 503:0.5: the next requests take no rate; leave it out');
-  refused('slow:1s..2s', 1, 'chaos slow:1s..2s: the next requests take one time, such as slow:2s');
-  for (const count of [0, -1, 1.5, Number.NaN, 1e9])
-    refused('503', count, `chaos 503: count has to be a whole number from 1 to 1000000: ${count}`);
-  refused(
-    'resett',
-    1,
-    'chaos resett: there is no such kind; did you mean reset? (kinds: 429, 500 to 599, reset, timeout, slow, truncate)',
-  );
-});
-
-const parseOne = (spec: string) => parseChaos([spec])[0]!;
-
-describe('what a spec says', () => {
-  test('a kind, and a rate that is 1 where it is left out', () => {
-    assert.deepEqual(parseOne('500:0.1'), {
-      name: '500',
-      rate: 0.1,
-      cause: { kind: 'status', status: 500 },
-    });
-    assert.deepEqual(parseOne('429:1'), { name: '429', rate: 1, cause: { kind: 'status', status: 429 } });
-    assert.deepEqual(parseOne('reset:.02'), { name: 'reset', rate: 0.02, cause: { kind: 'reset' } });
-    assert.deepEqual(parseOne('timeout'), { name: 'timeout', rate: 1, cause: { kind: 'timeout' } });
-    assert.deepEqual(parseOne('truncate:0'), { name: 'truncate', rate: 0, cause: { kind: 'truncate' } });
-  });
-  test('slow, with one time or two', () => {
-    const slow = (spec: string) => parseOne(spec);
-    const cause = { kind: 'slow', leastMs: 200, mostMs: 2000 };
-    assert.deepEqual(slow('slow:200ms..2s'), { name: 'slow', rate: 1, cause });
-    assert.deepEqual(slow('slow:0.2s..2000ms:0.5'), { name: 'slow', rate: 0.5, cause });
-    assert.deepEqual(slow('slow:1.5s').cause, { kind: 'slow', leastMs: 1500, mostMs: 1500 });
-    assert.deepEqual(slow('slow:0ms..10m').cause, { kind: 'slow', leastMs: 0, mostMs: 600_000 });
-  });
-  test('a plan is in its own order, statuses in the one they are given', () => {
-    const names = parseChaos(['slow:1s', '503:0.1', 'truncate', 'timeout', '429:0.1', 'reset']).map(
-      ({ name }) => name,
-    );
-    assert.deepEqual(names, ['reset', 'timeout', '503', '429', 'truncate', 'slow']);
-    assert.deepEqual(parseChaos([]), []);
-  });
-});
-
 const kinds = '(kinds: 429, 500 to 599, reset, timeout, slow, truncate)';
-const rate = 'the rate has to be a number from 0 to 1, such as 0.1 for one request in ten';
-const time = 'say how slow, by a time of up to 10m or by two, such as slow:200ms or slow:200ms..2s';
+const usage = (message: string) => ({ name: 'Problem', code: 'usage', message });
 
-/** By specs, what is said about them. */
-const refused: Readonly<Record<string, string>> = {
-  'rest:0.1': `chaos rest:0.1: there is no such kind; did you mean reset? ${kinds}`,
-  'Timeout:0.1': `chaos Timeout:0.1: there is no such kind; did you mean timeout? ${kinds}`,
-  '5O0:0.1': `chaos 5O0:0.1: there is no such kind; did you mean 500? ${kinds}`,
-  '404:0.1': `chaos 404:0.1: there is no such kind ${kinds}`,
-  '600': `chaos 600: there is no such kind ${kinds}`,
-  'earthquake:1': `chaos earthquake:1: there is no such kind ${kinds}`,
-  __proto__x: `chaos __proto__x: there is no such kind ${kinds}`,
-  '500:2': `chaos 500:2: ${rate}`,
-  '500:-1': `chaos 500:-1: ${rate}`,
-  '500:10%': `chaos 500:10%: ${rate}`,
-  '500:': `chaos 500:: ${rate}`,
-  '500:1e-1': `chaos 500:1e-1: ${rate}`,
-  '500:0.1:0.2': 'chaos 500:0.1:0.2: there is more behind the rate; write 500:0.1',
-  'slow:1s:0.1:2': 'chaos slow:1s:0.1:2: there is more behind the rate; write slow:1s:0.1',
-  slow: `chaos slow: ${time}`,
-  'slow:0.5': `chaos slow:0.5: ${time}`,
-  'slow:200': `chaos slow:200: ${time}`,
-  'slow:1s..': `chaos slow:1s..: ${time}`,
-  'slow:..1s': `chaos slow:..1s: ${time}`,
-  'slow:1s..2s..3s': `chaos slow:1s..2s..3s: ${time}`,
-  'slow:11m': `chaos slow:11m: ${time}`,
-  'slow:2s..1s': 'chaos slow:2s..1s: the shorter time comes first, as in slow:200ms..2s',
-  'reset:0.1 reset:0.2': 'chaos reset: is given twice; give it once, with one rate',
-};
+describe('a spec', () => {
+  for (const [spec, rate, cause] of [
+    ['500:0.1', 0.1, { kind: 'status', status: 500 }],
+    ['429:1', 1, { kind: 'status', status: 429 }],
+    ['reset:.02', 0.02, { kind: 'reset' }],
+    ['timeout', 1, { kind: 'timeout' }],
+    ['truncate:0', 0, { kind: 'truncate' }],
+    ['slow:200ms..2s', 1, { kind: 'slow', leastMs: 200, mostMs: 2000 }],
+    ['slow:0.2s..2000ms:0.5', 0.5, { kind: 'slow', leastMs: 200, mostMs: 2000 }],
+    ['slow:1.5s', 1, { kind: 'slow', leastMs: 1500, mostMs: 1500 }],
+    ['slow:0ms..10m', 1, { kind: 'slow', leastMs: 0, mostMs: 600_000 }],
+  ] as const)
+    test(spec, () => assert.deepEqual(parseChaos([spec]), [{ name: spec.split(':')[0], rate, cause }]));
 
-describe('what is refused, in words to mend it by', () => {
-  for (const [specs, message] of Object.entries(refused))
-    test(specs, () =>
-      assert.throws(() => parseChaos(specs.split(' ')), { name: 'Problem', code: 'usage', message }),
-    );
-  test('any other text as well: never another error, never a rate out of bounds', () => {
-    const piece = fc.oneof(
-      fc.constantFrom('slow', '500', 'reset', ':', '..', '1s', '0.5', '200ms', '__proto__', 'toString'),
-      fc.string(),
-    );
+  const rate = 'the rate has to be a number from 0 to 1, such as 0.1 for one request in ten';
+  const time = 'say how slow, by a time of up to 10m or by two, such as slow:200ms or slow:200ms..2s';
+  for (const [specs, message] of Object.entries({
+    'rest:0.1': `chaos rest:0.1: there is no such kind; did you mean reset? ${kinds}`,
+    '404:0.1': `chaos 404:0.1: there is no such kind ${kinds}`,
+    '600': `chaos 600: there is no such kind ${kinds}`,
+    __proto__x: `chaos __proto__x: there is no such kind ${kinds}`,
+    '500:2': `chaos 500:2: ${rate}`,
+    '500:-1': `chaos 500:-1: ${rate}`,
+    '500:10%': `chaos 500:10%: ${rate}`,
+    '500:': `chaos 500:: ${rate}`,
+    '500:0.1:0.2': 'chaos 500:0.1:0.2: there is more behind the rate; write 500:0.1',
+    slow: `chaos slow: ${time}`,
+    'slow:200': `chaos slow:200: ${time}`,
+    'slow:..1s': `chaos slow:..1s: ${time}`,
+    'slow:11m': `chaos slow:11m: ${time}`,
+    'slow:2s..1s': 'chaos slow:2s..1s: the shorter time comes first, as in slow:200ms..2s',
+    'reset:0.1 reset:0.2': 'chaos reset: is given twice; give it once, with one rate',
+  }))
+    test(`${specs} is refused`, () => assert.throws(() => parseChaos(specs.split(' ')), usage(message)));
+
+  test('any text is taken with a rate from 0 to 1, or refused', () => {
+    const words = ['slow', '500', 'reset', ':', '..', '1s', '0.5', '200ms', '__proto__', 'toString'];
+    const piece = fc.oneof(fc.constantFrom(...words), fc.string());
     fc.assert(
       fc.property(fc.array(piece, { maxLength: 6 }), (pieces) => {
         try {
-          const { rate: share } = parseOne(pieces.join(''));
-          assert.ok(share >= 0 && share <= 1);
+          const [rule] = parseChaos([pieces.join('')]);
+          assert.ok(rule!.rate >= 0 && rule!.rate <= 1);
         } catch (error) {
           assert.ok(error instanceof Problem);
         }
       }),
       { seed: 7, numRuns: 2000 },
     );
+  });
+});
+
+test('a wrong entry for the next requests is refused', () => {
+  for (const [kind, count, message] of [
+    ['503:0.5', 1, 'chaos 503:0.5: the next requests take no rate; leave it out'],
+    ['slow:1s..2s', 1, 'chaos slow:1s..2s: the next requests take one time, such as slow:2s'],
+    ['503', 0, 'chaos 503: count has to be a whole number from 1 to 1000000: 0'],
+    ['503', 1.5, 'chaos 503: count has to be a whole number from 1 to 1000000: 1.5'],
+    ['503', 1e9, 'chaos 503: count has to be a whole number from 1 to 1000000: 1000000000'],
+  ] as const)
+    assert.throws(() => queuedChaos(kind, count), usage(message));
+});
+
+const NAME = '<key northwind/active>';
+
+describe('a status by chaos', () => {
+  test('has the message of its endpoint, and 429 says how long to wait', () => {
+    const { session, get } = testSession();
+    const messages = (of: 'user-status' | 'deposit-check') => endpoints[of].messages[429];
+    for (const [path, kind, error, retryAfter] of [
+      [userPath(ids.member), '429', messages('user-status'), '1'],
+      [depositPath(ids.executed), '429', messages('deposit-check'), '1'],
+      [userPath(ids.member), '503', 'Service Unavailable', undefined],
+    ] as const) {
+      queueChaos(session, session.main, kind);
+      const { status, headers, body } = get(path);
+      assert.deepEqual([status, headers['Retry-After']], [Number(kind), retryAfter]);
+      assert.deepEqual(JSON.parse(String(body)), { error });
+    }
+  });
+  test('looks nothing up and counts nothing', () => {
+    const { session, user, deposit, entries } = testSession();
+    queueChaos(session, session.main, '500', 300);
+    for (let count = 0; count < 150; count++)
+      assert.deepEqual([deposit(ids.afterPolls).status, user(ids.nobody).status], [500, 500]);
+    const polls = [1, 2, 3, 4].map(() => deposit(ids.afterPolls).status);
+    assert.deepEqual([...polls, user(ids.nobody).status], [404, 404, 404, 200, 200]);
+    assert.equal(entries()[0]?.reason, '500: by chaos');
+  });
+  test('comes before the limiter', () => {
+    const { session, user } = testSession();
+    for (let count = 0; count < 61; count++) user(ids.nobody);
+    queueChaos(session, session.main, '502');
+    assert.deepEqual([user(ids.member).status, user(ids.member).status], [502, 429]);
+  });
+});
+
+test('chaos hits only requests with an accepted key that do not ask for their answer', () => {
+  const { session, get, user } = testSession({ chaos: parseChaos(['503']) });
+  queueChaos(session, session.main, '500');
+  for (const key of [null, 'nope', 'northwind-revoked-key', 'jane-personal-key'])
+    assert.equal(user(ids.member, key).status, 401);
+  assert.equal(get('/').status, 404);
+  const headers = { authorization: 'Bearer northwind-key', prefer: 'code=400' };
+  const asked = ['POST', 'GET'].map(
+    (method) => answerRequest(session, { method, target: userPath('x'), headers }).response.status,
+  );
+  assert.deepEqual(asked, [405, 400]);
+  assert.deepEqual([user(ids.member).status, user(ids.member).status], [500, 503]);
+});
+
+test('a transport fault leaves the answer as it is, counts the poll and is in the journal', () => {
+  const { session, deposit, user, entries } = testSession();
+  const plain = user(ids.member);
+  for (const [kind, told] of [
+    ['reset', { transportFault: 'reset' }],
+    ['timeout', { transportFault: 'timeout' }],
+    ['truncate', { transportFault: 'truncate' }],
+    ['slow:2s', { delayMs: 2000 }],
+  ] as const) {
+    queueChaos(session, session.main, kind);
+    assert.deepEqual(user(ids.member), { ...plain, ...told });
+  }
+  queueChaos(session, session.main, 'reset', 3);
+  const polls = [1, 2, 3, 4].map(() => deposit(ids.afterPolls).status);
+  assert.deepEqual(polls, [404, 404, 404, 200]);
+  const [, reset, , , slow, lost] = entries();
+  assert.deepEqual([reset?.chaos, reset?.status], ['reset', 200]);
+  assert.equal(reset?.reason, '200: member of the IB (chaos: reset)');
+  assert.equal(slow?.chaos, 'slow:2000ms');
+  assert.equal(lost?.reason, '404: deposit pending (chaos: reset)');
+});
+
+test('the delay of all answers adds to chaos', () => {
+  const { session, user, get } = testSession({ delayMs: 30 });
+  const all = [user(ids.member), user(ids.member, 'nope'), get('/')];
+  assert.deepEqual(
+    all.map(({ delayMs }) => delayMs),
+    [30, 30, 30],
+  );
+  queueChaos(session, session.main, 'slow:1s');
+  assert.equal(user(ids.member).delayMs, 1030);
+});
+
+describe('the draws of a session', () => {
+  const specs = ['500:0.3', '429:0.2', 'reset:0.2'];
+  const shownSpecs = ['reset:0.2', '500:0.3', '429:0.2'];
+  const drawn = (name: string, seed: number, count = 40) =>
+    Array.from({ length: count }, (_, index) => {
+      const action = chaosFor(parseChaos(specs), seed, name, index + 1);
+      return action && chaosName(action);
+    });
+  const start = () => testSession({ chaos: parseChaos(specs), chaosSeed: 7 });
+  const seen = ({ entries }: ReturnType<typeof testSession>, world = '') =>
+    entries(world).map(({ chaos }) => chaos);
+  const ask = ({ user }: ReturnType<typeof testSession>, key?: string, count = 40) => {
+    for (let nth = 0; nth < count; nth++) user(ids.member, key);
+  };
+
+  test('depend on the name of the key and its own requests alone', () => {
+    const mock = start();
+    for (let nth = 0; nth < 40; nth++) {
+      ask(mock, 'contoso-key', 1 + (nth % 3));
+      ask(mock, 'northwind-key', 1);
+    }
+    const own = mock.entries().filter(({ key }) => key === NAME);
+    assert.deepEqual(
+      own.map(({ chaos }) => chaos),
+      drawn(NAME, 7),
+    );
+  });
+  test('start over with a reset, in each world by itself', () => {
+    const mock = start();
+    const { session } = mock;
+    for (const [world, suffix] of [
+      ['', ''],
+      ['a', '~a'],
+    ] as const) {
+      ask(mock, `northwind-key${suffix}`, 3);
+      queueChaos(session, sandboxNamed(session, world), 'timeout', 5);
+      setChaos(session, sandboxNamed(session, world), ['502'], 8);
+      if (world === '') resetAll(session);
+      else resetWorld(session, world);
+      const shown = shownChaos(sandboxNamed(session, world));
+      assert.deepEqual(shown, { chaos: shownSpecs, seed: 7, next: [] });
+      ask(mock, `northwind-key${suffix}`);
+      assert.deepEqual(seen(mock, world), drawn(NAME + suffix, 7));
+    }
+  });
+  test('start over when they are set; what is queued comes first and leaves their numbers alone', () => {
+    const mock = testSession();
+    const { session } = mock;
+    ask(mock, 'northwind-key', 5);
+    queueChaos(session, session.main, 'truncate', 2);
+    const next = [{ kind: 'truncate', count: 2 }];
+    assert.deepEqual(setChaos(session, session.main, specs, 9), { chaos: shownSpecs, seed: 9, next });
+    ask(mock, 'northwind-key', 10);
+    assert.deepEqual(seen(mock).slice(5), ['truncate', 'truncate', ...drawn(NAME, 9, 8)]);
+    setChaos(session, session.main, []);
+    ask(mock, 'northwind-key', 3);
+    assert.deepEqual(seen(mock).slice(15), [undefined, undefined, undefined]);
   });
 });

@@ -7,6 +7,8 @@ import { deposit, probe, user, type Probe, answersTo, builtIn, START } from './t
 import { createWorld } from './world.ts';
 
 const MEMBER = '11111111-1111-4111-8111-111111111111';
+const FOREIGN_USER = '22222222-2222-4222-8222-222222222222';
+const NOBODY = '12345678-1234-4234-8234-123456789abc';
 const EXECUTED = '44444444-4444-4444-8444-444444444444';
 
 function answerTo(one: Probe) {
@@ -22,87 +24,72 @@ function answers(one: Probe, status: number, body: string): void {
   assert.equal(response.headers['Content-Type'], 'application/json');
 }
 
-describe('user-status', () => {
-  const notUnderIb = '{"is_under_ib":false,"date_joined":null}';
-  const badId = '{"error":"Invalid user_id format"}';
-  const badKey = '{"error":"Unauthorized"}';
+const badUser = '{"error":"Invalid user_id format"}';
+const badDeposit = '{"error":"Invalid reference_id format"}';
+const notUnderIb = '{"is_under_ib":false,"date_joined":null}';
+const notFound = '{"error":"Deposit not found"}';
+const EXECUTED_BODY = '{"status":"EXECUTED","amountInUsd":250.5,"executedAt":1705314600000}';
+const contoso = { key: 'contoso-key' };
 
-  test('a member, 200', () => {
-    answers(user(MEMBER), 200, '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}');
-  });
-  test("another IB's user, 200", () =>
-    answers(user('22222222-2222-4222-8222-222222222222'), 200, notUnderIb));
-  test('a user of no IB, 200', () => answers(user('33333333-3333-4333-8333-333333333333'), 200, notUnderIb));
-  test('an unknown user, 200', () => answers(user('12345678-1234-4234-8234-123456789abc'), 200, notUnderIb));
-  test('the same users with the other key, 200', () => {
-    const details = { key: 'contoso-key' };
-    answers(user(MEMBER, details), 200, notUnderIb);
-    answers(
-      user('22222222-2222-4222-8222-222222222222', details),
-      200,
-      '{"is_under_ib":true,"date_joined":"2023-07-14T12:00:00.250Z"}',
-    );
-  });
-  test('a missing user_id, 400', () => answers(probe('/api/ib/user-status'), 400, badId));
-  test('an empty user_id, 400', () => answers(user(''), 400, badId));
-  test('a malformed user_id, 400', () => answers(user(`${MEMBER}x`), 400, badId));
-  test('a user_id of version 1, 400', () =>
-    answers(user('11111111-1111-1111-8111-111111111111'), 400, badId));
-  for (const [name, details] of Object.entries({
-    'no key': { key: null },
-    'an unknown key': { key: 'nope' },
-    'a revoked key': { key: 'northwind-revoked-key' },
-    'an expired key': { key: 'northwind-expired-key' },
-    'a non-Partner key': { key: 'jane-personal-key' },
-    'no scheme': { authorization: 'northwind-key' },
-    'another scheme': { authorization: 'Basic northwind-key' },
-    'an empty key': { authorization: 'Bearer ' },
-    'two keys': { authorization: 'Bearer northwind-key northwind-key' },
-    'a key named like a property': { key: '__proto__' },
-  }))
-    test(`${name}, 401`, () => answers(user(MEMBER, details), 401, badKey));
-});
+/** Each row: what is asked for, the probe, the status and the body. */
+const rows: readonly (readonly [string, Probe, number, string])[] = [
+  ['a member', user(MEMBER), 200, '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}'],
+  ["another IB's user", user(FOREIGN_USER), 200, notUnderIb],
+  ['a user of no IB', user('33333333-3333-4333-8333-333333333333'), 200, notUnderIb],
+  ['an unknown user', user(NOBODY), 200, notUnderIb],
+  ["the member with another IB's key", user(MEMBER, contoso), 200, notUnderIb],
+  [
+    "another IB's user with its key",
+    user(FOREIGN_USER, contoso),
+    200,
+    '{"is_under_ib":true,"date_joined":"2023-07-14T12:00:00.250Z"}',
+  ],
+  ['a missing user_id', probe('/api/ib/user-status'), 400, badUser],
+  ['an empty user_id', user(''), 400, badUser],
+  ['a malformed user_id', user(`${MEMBER}x`), 400, badUser],
+  ['a user_id of version 1', user('11111111-1111-1111-8111-111111111111'), 400, badUser],
+  ['an EXECUTED deposit', deposit(EXECUTED), 200, EXECUTED_BODY],
+  [
+    'a large amount',
+    deposit('dddddddd-dddd-4ddd-8ddd-dddddddddddd'),
+    200,
+    '{"status":"EXECUTED","amountInUsd":16777217.01,"executedAt":1709251199999}',
+  ],
+  [
+    'a small amount',
+    deposit('018d0c2e-9f00-7abc-8def-0123456789ab'),
+    200,
+    '{"status":"EXECUTED","amountInUsd":0.07,"executedAt":1705341600123}',
+  ],
+  ['a pending deposit', deposit('55555555-5555-4555-8555-555555555555'), 404, notFound],
+  ['a failed deposit', deposit('66666666-6666-4666-8666-666666666666'), 404, notFound],
+  ["another IB's EXECUTED deposit", deposit('99999999-9999-4999-8999-999999999999'), 404, notFound],
+  ["another IB's pending deposit", deposit('eeeeeeee-eeee-4eee-8eee-eeeeeeeeeeee'), 404, notFound],
+  ['a deposit of a user of no IB', deposit('cccccccc-cccc-4ccc-8ccc-cccccccccccc'), 404, notFound],
+  ['an unknown deposit', deposit(NOBODY), 404, notFound],
+  ["the EXECUTED deposit with another IB's key", deposit(EXECUTED, contoso), 404, notFound],
+  ['a missing reference_id', probe('/api/ib/deposit-check'), 400, badDeposit],
+  ['an empty reference_id', deposit(''), 400, badDeposit],
+  ['a malformed reference_id', deposit(`{${EXECUTED}}`), 400, badDeposit],
+];
+for (const [name, one, status, body] of rows) test(`${name}, ${status}`, () => answers(one, status, body));
 
-describe('deposit-check', () => {
-  const badId = '{"error":"Invalid reference_id format"}';
-  const badKey = '{"error":"UNAUTHORIZED"}';
-  const notFound = '{"error":"Deposit not found"}';
-
-  test('an EXECUTED deposit, 200', () => {
-    answers(deposit(EXECUTED), 200, '{"status":"EXECUTED","amountInUsd":250.5,"executedAt":1705314600000}');
+for (const [name, details] of Object.entries({
+  'no key': { key: null },
+  'an unknown key': { key: 'nope' },
+  'a revoked key': { key: 'northwind-revoked-key' },
+  'an expired key': { key: 'northwind-expired-key' },
+  'a non-Partner key': { key: 'jane-personal-key' },
+  'no scheme': { authorization: 'northwind-key' },
+  'another scheme': { authorization: 'Basic northwind-key' },
+  'an empty key': { authorization: 'Bearer ' },
+  'two keys': { authorization: 'Bearer northwind-key northwind-key' },
+  'a key named like a property': { key: '__proto__' },
+}))
+  test(`${name}, 401`, () => {
+    answers(user(MEMBER, details), 401, '{"error":"Unauthorized"}');
+    answers(deposit(EXECUTED, details), 401, '{"error":"UNAUTHORIZED"}');
   });
-  test('a large amount and a small one keep their value, 200', () => {
-    const large = '{"status":"EXECUTED","amountInUsd":16777217.01,"executedAt":1709251199999}';
-    const small = '{"status":"EXECUTED","amountInUsd":0.07,"executedAt":1705341600123}';
-    answers(deposit('dddddddd-dddd-4ddd-8ddd-dddddddddddd'), 200, large);
-    answers(deposit('018d0c2e-9f00-7abc-8def-0123456789ab'), 200, small);
-  });
-  for (const [name, id] of Object.entries({
-    'a pending deposit': '55555555-5555-4555-8555-555555555555',
-    'a failed deposit': '66666666-6666-4666-8666-666666666666',
-    "another IB's EXECUTED deposit": '99999999-9999-4999-8999-999999999999',
-    "another IB's pending deposit": 'eeeeeeee-eeee-4eee-8eee-eeeeeeeeeeee',
-    'a deposit of a user of no IB': 'cccccccc-cccc-4ccc-8ccc-cccccccccccc',
-    'an unknown deposit': '12345678-1234-4234-8234-123456789abc',
-  }))
-    test(`${name}, 404`, () => answers(deposit(id), 404, notFound));
-  test("the other partner's deposit with its key, 200", () => {
-    const body = '{"status":"EXECUTED","amountInUsd":4321.09,"executedAt":1706745600000}';
-    answers(deposit('99999999-9999-4999-8999-999999999999', { key: 'contoso-key' }), 200, body);
-    answers(deposit(EXECUTED, { key: 'contoso-key' }), 404, notFound);
-  });
-  test('a missing reference_id, 400', () => answers(probe('/api/ib/deposit-check'), 400, badId));
-  test('an empty reference_id, 400', () => answers(deposit(''), 400, badId));
-  test('a malformed reference_id, 400', () => answers(deposit(`{${EXECUTED}}`), 400, badId));
-  for (const [name, key] of Object.entries({
-    'no key': null,
-    'an unknown key': 'nope',
-    'a revoked key': 'northwind-revoked-key',
-    'an expired key': 'northwind-expired-key',
-    'a non-Partner key': 'jane-personal-key',
-  }))
-    test(`${name}, 401`, () => answers(deposit(EXECUTED, { key }), 401, badKey));
-});
 
 describe('letter case of ids', () => {
   test('an id in upper case is the same user and the same deposit', () => {
@@ -114,14 +101,7 @@ describe('letter case of ids', () => {
 
 describe('what the two endpoints do not answer', () => {
   test('another path, 404', () => {
-    for (const path of [
-      '/',
-      '/api/ib',
-      '/api/ib/user-status/',
-      '/API/ib/user-status',
-      '//api/ib/user-status',
-      '*',
-    ])
+    for (const path of ['/', '/api/ib', '/api/ib/user-status/', '/API/ib/user-status', '*'])
       answers(probe(path), 404, '{"error":"Not found"}');
   });
   test('another method, 405 with Allow', () => {
@@ -144,14 +124,8 @@ test('a target is split at its first question mark', () => {
   assert.deepEqual(splitTarget('/a/b?c=?'), { path: '/a/b', query: 'c=?' });
   assert.deepEqual(splitTarget('/a/b'), { path: '/a/b', query: '' });
   assert.deepEqual(splitTarget('*'), { path: '*', query: '' });
-});
-
-test('scheme and authority of an absolute-form target do not count', () => {
-  assert.deepEqual(splitTarget('http://host:1/a?b=c'), { path: '/a', query: 'b=c' });
-  assert.deepEqual(splitTarget('HTTPS://host?b=c'), { path: '', query: 'b=c' });
-});
-
-test('a path that looks like a URL behind its slash is a path', () => {
+  assert.deepEqual(splitTarget('HTTPS://host:1?b=c'), { path: '', query: 'b=c' });
+  assert.deepEqual(splitTarget('http://host/a?b=c'), { path: '/a', query: 'b=c' });
   assert.deepEqual(splitTarget('//http://host/a'), { path: '//http://host/a', query: '' });
 });
 
@@ -215,11 +189,6 @@ test('the variant is that of RFC 9562', () => {
   assert.deepEqual(accepted, [...'89abAB']);
 });
 
-test('any letter case is accepted', () => {
-  assert.ok(isId('user-status', id.toUpperCase()));
-  assert.ok(isId('deposit-check', id.replace('f', 'F')));
-});
-
 const notIds = {
   'the empty text': '',
   'a final newline': `${id}\n`,
@@ -238,10 +207,8 @@ const notIds = {
 };
 
 for (const [name, value] of Object.entries(notIds))
-  test(`${name} is no id`, () => {
-    assert.equal(isId('user-status', value), false);
-    assert.equal(isId('deposit-check', value), false);
-  });
+  test(`${name} is no id`, () =>
+    assert.deepEqual([isId('user-status', value), isId('deposit-check', value)], [false, false]));
 
 test('an id with one character changed to no hexadecimal digit is no id', () => {
   const changed = fc
@@ -252,12 +219,4 @@ test('an id with one character changed to no hexadecimal digit is no id', () => 
     .filter(([, character]) => !/^[0-9a-f-]$/i.test(character))
     .map(([place, character]) => id.slice(0, place) + character + id.slice(place + 1));
   fc.assert(fc.property(changed, (value) => !isId('user-status', value) && !isId('deposit-check', value)));
-});
-
-test('every UUID of version 4 is a user_id', () => {
-  fc.assert(fc.property(fc.uuid({ version: 4 }), (value) => isId('user-status', value)));
-});
-
-test('every UUID of versions 1 to 8 is a reference_id', () => {
-  fc.assert(fc.property(fc.uuid(), (value) => isId('deposit-check', value)));
 });
