@@ -6,7 +6,7 @@ import { listen, type ListenerOptions } from './listener.ts';
 import { startMock, type Mock } from './server.ts';
 import { builtIn, START } from './testing/probes.ts';
 import { ids, userPath } from './testing/session.ts';
-import { arrived, connected, openSockets, readAnswers, say } from './testing/sockets.ts';
+import { arrived, connected, noSocketsOpen, readAnswers, say } from './testing/sockets.ts';
 
 let mock: Mock;
 before(async () => {
@@ -36,7 +36,7 @@ async function first(...segments: readonly string[]) {
 /** Others are still answered, and no connection is left. */
 afterEach(async () => {
   assert.deepEqual(await first(member), [200, MEMBER]);
-  await openSockets(0);
+  await noSocketsOpen();
 });
 
 const badUser = error('Invalid user_id format');
@@ -46,27 +46,27 @@ const filled = (bytes: number) => get(userPath(ids.member), `${key}X: ${'a'.repe
 
 const cases: Readonly<Record<string, readonly [bytes: string, status: number, body: string]>> = {
   'a malformed request line': ['NONSENSE\r\n\r\n', 400, BAD_REQUEST],
-  'no path': ['GET HTTP/1.1\r\n\r\n', 400, BAD_REQUEST],
-  'HTTP/2 prior knowledge': ['PRI * HTTP/2.0\r\n\r\nSM\r\n\r\n', 400, BAD_REQUEST],
   'a TLS handshake': ['\x16\x03\x01\x02\x00\x01\x00', 400, BAD_REQUEST],
   'a control character in a header': [get('/', 'X: a\x00b\r\n'), 400, BAD_REQUEST],
   'header fields below 64 KiB': [filled(65_000), 200, MEMBER],
   'header fields above 64 KiB': [filled(65_536), 431, TOO_LARGE_FIELDS],
   'nine thousand fields': [get(userPath(ids.member), 'X: \r\n'.repeat(9000) + key), 200, MEMBER],
   'a target above 64 KiB': [get(`/${'a'.repeat(70_000)}`), 431, TOO_LARGE_FIELDS],
-  'a path of broken percent-encoding': [get('/%'), 404, error('Not found')],
   'a path that climbs': [get('/../../etc/passwd'), 404, error('Not found')],
+  'a path that climbs into the admin API': [get('/x/../__admin/clock'), 404, error('Not found')],
+  'the admin API in an absolute-form target': [
+    get('http://localhost/__admin/clock'),
+    404,
+    error('Not found'),
+  ],
   'a value of broken percent-encoding': [get(userPath('%E0%A4%A'), key), 400, badUser],
   'a value of 48 KiB': [get(userPath('%00'.repeat(16_384)), key), 400, badUser],
   'five thousand parameters': [get(`/api/ib/user-status?${'a&'.repeat(5000)}user_id=x`, key), 400, badUser],
   'an array parameter': [get('/api/ib/user-status?user_id[]=x', key), 400, badUser],
   'an absolute-form target': [get(`http://elsewhere${userPath(ids.member)}`, key), 200, MEMBER],
   'no Host': ['GET /api/ib/user-status HTTP/1.1\r\n\r\n', 401, error('Unauthorized')],
-  'HTTP/1.0': ['GET /api/ib/deposit-check HTTP/1.0\r\n\r\n', 401, error('UNAUTHORIZED')],
-  'OPTIONS *': [message('OPTIONS *'), 404, error('Not found')],
   CONNECT: ['CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n', 404, error('Not found')],
   'an upgrade': [get('/', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'), 404, error('Not found')],
-  'Expect: 100-continue': [get(userPath(ids.member), `${key}Expect: 100-continue\r\n`), 200, MEMBER],
   'an unknown expectation': [get(userPath(ids.member), `${key}Expect: nonsense\r\n`), 200, MEMBER],
   'a key of other bytes': [
     get('/api/ib/user-status', 'Authorization: Bearer \xff\xfe\r\n'),
@@ -93,10 +93,8 @@ const cases: Readonly<Record<string, readonly [bytes: string, status: number, bo
   'a body that breaks off': [post('Content-Length: 9\r\n', '12'), 400, BAD_REQUEST],
   'two lengths': [post('Content-Length: 1\r\nContent-Length: 2\r\n', 'ab'), 400, BAD_REQUEST],
   'a length and chunks': [post(`Content-Length: 5\r\n${chunked}`, '0\r\n\r\n'), 400, BAD_REQUEST],
-  'a length that is no number': [post('Content-Length: 0x1\r\n', 'a'), 400, BAD_REQUEST],
   'another coding': [post('Transfer-Encoding: gzip\r\n', 'a'), 400, BAD_REQUEST],
   'a chunk without a size': [post(chunked, 'zz\r\n'), 400, BAD_REQUEST],
-  'a chunk longer than its size': [post(chunked, '1\r\nab\r\n0\r\n\r\n'), 400, BAD_REQUEST],
 };
 
 for (const [name, [bytes, status, body]] of Object.entries(cases))
@@ -180,7 +178,7 @@ describe('a client that has ended its side', () => {
   const answeredBy = async (...requests: readonly string[]) => {
     const { bytes, code } = await say(mock.port, [requests.join('')], { half: true });
     assert.equal(code, undefined);
-    await openSockets(0);
+    await noSocketsOpen();
     return bodiesOf(bytes);
   };
 
@@ -190,14 +188,6 @@ describe('a client that has ended its side', () => {
     assert.deepEqual(await answeredBy(post('Content-Length: 3\r\n', 'abc'), member), [
       '{"error":"Not found"}',
       MEMBER,
-    ]);
-  });
-  test('gets answers that take a turn more, as those of the admin API', async () => {
-    const health = get('/__admin/health');
-    assert.deepEqual(await answeredBy(health, member, health), [
-      '{"status":"healthy"}',
-      MEMBER,
-      '{"status":"healthy"}',
     ]);
   });
   test('in the middle of a request is told so', async () => {
@@ -262,16 +252,6 @@ describe('on one connection', () => {
     for (const at of [1, 0]) gives[at]!(`${at}`);
     assert.deepEqual(bodiesOf((await heardAll).bytes), ['0', '1', BAD_REQUEST]);
   });
-  test('so it is where the last of them has only just arrived', async (t) => {
-    const { listener, gives, asked } = await withAnswers(t, 2);
-    const heardAll = say(listener.port, [member, `${member}\0`]);
-    await asked;
-    await arrived();
-    gives[0]!('0');
-    await arrived();
-    gives[1]!('1');
-    assert.deepEqual(bodiesOf((await heardAll).bytes), ['0', '1', BAD_REQUEST]);
-  });
   test('CONNECT is answered behind what was asked before it', async (t) => {
     const { listener, gives, asked } = await withAnswers(t, 3);
     const tunnel = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
@@ -297,6 +277,6 @@ describe('a request that takes too long to arrive', () => {
       const { bytes } = await say(listener.port, [part]);
       const [late, ...more] = readAnswers(bytes);
       assert.deepEqual([late?.status, late?.body, more], [408, TOO_LATE, []]);
-      await openSockets(0);
+      await noSocketsOpen();
     });
 });

@@ -1,0 +1,83 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { adminOf, answererOf } from './answer-request.ts';
+import { ids, testSession, userPath } from './testing/session.ts';
+
+describe('CORS', () => {
+  const preflight = {
+    method: 'OPTIONS',
+    target: userPath(ids.member),
+    headers: {
+      origin: 'https://app.example',
+      'access-control-request-method': 'GET',
+      'access-control-request-headers': 'authorization',
+    },
+  };
+  async function ask(cors: boolean, changes: object = {}) {
+    const { session, entries } = testSession();
+    const answer = await answererOf(session, { cors })({ ...preflight, ...changes });
+    return { ...answer, noted: entries().length };
+  }
+
+  test('a preflight is allowed what it asks for, and is not in the journal', async () => {
+    const { status, headers, noted } = await ask(true);
+    assert.equal(status, 204);
+    assert.equal(headers['Access-Control-Allow-Origin'], '*');
+    assert.equal(headers['Access-Control-Allow-Headers'], 'authorization');
+    assert.equal(headers['Access-Control-Allow-Methods'], 'GET, HEAD');
+    assert.equal(noted, 0);
+  });
+  test('a page may read every answer and its Retry-After', async () => {
+    for (const key of ['northwind-key', 'nope', 'fabrikam-always-limited-key']) {
+      const { headers } = await ask(true, { method: 'GET', headers: { authorization: `Bearer ${key}` } });
+      assert.equal(headers['Access-Control-Allow-Origin'], '*');
+      assert.match(headers['Access-Control-Expose-Headers'] ?? '', /Retry-After/);
+    }
+  });
+  test('OPTIONS gets 405 without the option, and where it is no preflight', async () => {
+    const { status, headers } = await ask(false);
+    assert.equal(status, 405);
+    assert.ok(!Object.keys(headers).some((name) => name.startsWith('Access-Control')));
+    assert.equal((await ask(true, { headers: {} })).status, 405);
+  });
+});
+
+describe('no other spelling of a path leads to an endpoint or to the admin API', () => {
+  const { session } = testSession();
+  const answer = answererOf(session, { admin: adminOf(session, { kind: 'loopback' }) });
+  const headers = { host: 'localhost', authorization: 'Bearer northwind-key' };
+  const ask = (target: string) => answer({ method: 'GET', target, headers });
+  for (const target of [
+    '/../../etc/passwd',
+    '/..%2f..%2fetc%2fpasswd',
+    '/%2e%2e/%2e%2e/etc/passwd',
+    '/..\\..\\etc\\passwd',
+    'file:///etc/passwd',
+    '//localhost/__admin/clock',
+    '//__admin/clock',
+    '/./__admin/clock',
+    '/x/../__admin/clock',
+    '/%5f%5fadmin/clock',
+    '/__admin%2fclock',
+    '/__ADMIN/clock',
+    '/__admin;/clock',
+    'http://localhost/__admin/clock',
+    'http:/__admin/clock',
+    '/api/ib/user-status/../../../__admin/clock',
+    '*/__admin/clock',
+    '/api/ib%2fuser-status',
+    '/api//ib/user-status',
+    '/api/ib/./user-status',
+    '/api/ib/user-status/',
+    '//api/ib/user-status',
+    'http://x//api/ib/user-status',
+    '/api/ib/user%2dstatus',
+    '/API/ib/user-status',
+  ])
+    test(target, async () => {
+      const { status, ...rest } = await ask(`${target}?user_id=${ids.member}`);
+      assert.deepEqual([status, 'body' in rest && rest.body], [404, '{"error":"Not found"}']);
+    });
+  test('while the right spelling does', async () =>
+    assert.equal((await ask('/__admin/clock?world=')).status, 200));
+});
