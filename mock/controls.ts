@@ -157,7 +157,7 @@ export function executeDeposit(
   session: Session,
   sandbox: Sandbox,
   id: string,
-  given: Partial<Execution> = {},
+  given: { readonly [Name in keyof Execution]?: number | undefined } = {},
 ): DepositNow {
   const deposit = pendingDeposit(session, sandbox, id);
   const planned = deposit.state === 'pending' ? deposit.becomes : undefined;
@@ -259,6 +259,6 @@ export function queueChaos(session: Session, sandbox: Sandbox, kind: string, cou
   return shownChaos(sandbox);
 }
 
-function tellChange(session: Session, { name }: Sandbox, what: string): void {
+export function tellChange(session: Session, { name }: Sandbox, what: string): void {
   tell(session.watchers, () => ({ kind: 'change', world: name, what }));
 }

@@ -1,22 +1,11 @@
 import { Problem } from '../../schemas/problem.ts';
 import { parseChaos } from '../chaos.ts';
 import { advanceClock, scaleClock, setClock } from '../clock.ts';
-import { queueChaos, setChaos, shownChaos } from '../controls.ts';
+import { queueChaos, setChaos, shownChaos, tellChange } from '../controls.ts';
 import { faults } from '../faults.ts';
 import { changeState } from '../provider-state.ts';
-import {
-  Refusal,
-  sandboxNamed,
-  sandboxSeen,
-  serviceWith,
-  tell,
-  timeIn,
-  wrongAt,
-  type Due,
-  type Sandbox,
-  type Session,
-} from '../session.ts';
-import { ok, routeWithFields, type Route } from './route.ts';
+import { Refusal, serviceWith, timeIn, wrongAt, type Due, type Sandbox, type Session } from '../session.ts';
+import { ok, route, type Route } from './route.ts';
 
 function shownClock(session: Session, sandbox: Sandbox) {
   const { mode, rate } = sandbox.clock;
@@ -29,8 +18,9 @@ const moved = (session: Session, sandbox: Sandbox, { due }: { readonly due: Due 
 
 const timeHint = 'Unix ms, or a text such as "2026-01-01T00:00:00Z"';
 const timeField = { type: ['integer', 'string'], description: timeHint } as const;
+const duration = { type: 'number', minimum: 0 } as const;
 
-/** A time of the day has to name its zone: without, it would be that of wherever the mock runs. */
+/** A time of the day has to name its zone: otherwise it would depend on the zone of this machine. */
 const ZONED = /\dT\d.*(?:Z|[+-]\d\d:\d\d)$/;
 
 function timeOf(value: unknown): number {
@@ -40,19 +30,14 @@ function timeOf(value: unknown): number {
 }
 
 const clockRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/clock',
-    summary: 'What the clock shows, and how it goes.',
-    handle: (session, { world }) => ok(shownClock(session, sandboxSeen(session, world))),
-  },
-  routeWithFields({
-    method: 'POST',
-    path: '/clock/advance',
-    summary: 'Moves the clock on.',
-    fields: { seconds: { type: 'number', minimum: 0 }, ms: { type: 'number', minimum: 0 } },
-    handle: (session, { world, fields: { seconds, ms } }) => {
-      const sandbox = sandboxNamed(session, world);
+  route('GET /clock', 'Shows the time, and how fast the clock runs.', {}, (session, { sandbox }) =>
+    ok(shownClock(session, sandbox)),
+  ),
+  route(
+    'POST /clock/advance',
+    'Moves the clock forward.',
+    { fields: { seconds: duration, ms: duration } },
+    (session, { sandbox, fields: { seconds, ms } }) => {
       if ((seconds === undefined) === (ms === undefined))
         throw wrongAt('', 'the body needs either "seconds" or "ms", such as {"seconds": 60}');
       const change =
@@ -61,39 +46,32 @@ const clockRoutes: readonly Route[] = [
           : advanceClock(session, sandbox, seconds * 1000, 'seconds');
       return moved(session, sandbox, change);
     },
-  }),
-  routeWithFields({
-    method: 'POST',
-    path: '/clock/set',
-    summary: 'Sets the clock, also back.',
-    fields: { now: { ...timeField, required: true } },
-    handle: (session, { world, fields: { now } }) => {
-      const sandbox = sandboxNamed(session, world);
-      return moved(session, sandbox, setClock(session, sandbox, timeOf(now)));
-    },
-  }),
-  routeWithFields({
-    method: 'POST',
-    path: '/clock/freeze',
-    summary: 'Stops the clock, at a time where one is given.',
-    fields: { now: timeField },
-    handle: (session, { world, fields: { now } }) => {
-      const sandbox = sandboxNamed(session, world);
+  ),
+  route(
+    'POST /clock/set',
+    'Sets the clock, also back.',
+    { fields: { now: { ...timeField, required: true } } },
+    (session, { sandbox, fields: { now } }) =>
+      moved(session, sandbox, setClock(session, sandbox, timeOf(now))),
+  ),
+  route(
+    'POST /clock/freeze',
+    'Stops the clock, at a given time or now.',
+    { fields: { now: timeField } },
+    (session, { sandbox, fields: { now } }) => {
       const set = now === undefined ? undefined : setClock(session, sandbox, timeOf(now));
       const frozen = scaleClock(session, sandbox, 0);
       return moved(session, sandbox, set ?? frozen);
     },
-  }),
-  routeWithFields({
-    method: 'POST',
-    path: '/clock/scale',
-    summary: 'Lets the clock run so many times as fast: 1 as usual, 0 not at all.',
-    fields: { rate: { type: 'number', minimum: 0, required: true, description: 'how many times as fast' } },
-    handle: (session, { world, fields: { rate } }) => {
-      const sandbox = sandboxNamed(session, world);
-      return moved(session, sandbox, scaleClock(session, sandbox, rate));
+  ),
+  route(
+    'POST /clock/scale',
+    'Sets how fast the clock runs: 1 is normal speed, 0 stops it.',
+    {
+      fields: { rate: { type: 'number', minimum: 0, required: true, description: 'how many times as fast' } },
     },
-  }),
+    (session, { sandbox, fields: { rate } }) => moved(session, sandbox, scaleClock(session, sandbox, rate)),
+  ),
 ];
 
 const shownFaults = (sandbox: Sandbox) => ({
@@ -105,8 +83,7 @@ function setFault(session: Session, sandbox: Sandbox, id: string | null): void {
   const deviation = id === null ? undefined : { id, change: faults[id]!.change };
   sandbox.deviation = deviation;
   sandbox.service = serviceWith(session.options, deviation);
-  const what = deviation ? `fault ${deviation.id} on` : 'no fault';
-  tell(session.watchers, () => ({ kind: 'change', world: sandbox.name, what }));
+  tellChange(session, sandbox, deviation ? `fault ${deviation.id} on` : 'no fault');
 }
 
 const isFaultId = (fault: unknown): fault is string =>
@@ -119,84 +96,77 @@ function readingChaos<Result>(act: () => Result, details: Readonly<Record<string
   try {
     return act();
   } catch (error) {
-    if (!(error instanceof Problem)) throw error;
-    throw new Refusal(400, error.message, details);
+    throw error instanceof Problem ? new Refusal(400, error.message, details) : error;
   }
 }
 
 const faultRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/faults',
-    summary:
-      'The deviation that is on (null: none), the chaos and what befalls the next requests, and all deviations that there are.',
-    handle: (session, { world }) =>
-      ok({
-        ...shownFaults(sandboxSeen(session, world)),
-        faults: Object.entries(faults).map(([id, { what }]) => ({ id, what })),
-      }),
-  },
-  routeWithFields({
-    method: 'PUT',
-    path: '/faults',
-    summary:
-      'Switches a deviation on by its id, or off with null; sets the chaos, such as ["500:0.1", "slow:200ms..2s"], and its seed. What is left out stays.',
-    fields: {
-      fault: { type: ['string', 'null'] },
-      chaos: { type: ['array', 'null'], items: { type: 'string' } },
-      seed: { type: 'integer' },
+  route('GET /faults', 'The active deviation, the chaos, and all deviations.', {}, (_, { sandbox }) => {
+    const all = Object.entries(faults).map(([id, { what }]) => ({ id, what }));
+    return ok({ ...shownFaults(sandbox), faults: all });
+  }),
+  route(
+    'PUT /faults',
+    'Sets the deviation by its id, the chaos by specs such as "500:0.1", or its seed. null switches off.',
+    {
+      fields: {
+        fault: { type: ['string', 'null'] },
+        chaos: { type: ['array', 'null'], items: { type: 'string' } },
+        seed: { type: 'integer' },
+      },
     },
-    handle: (session, { world, fields: { fault, chaos, seed } }) => {
+    (session, request) => {
+      const { fault, chaos, seed } = request.fields;
       if (fault === undefined && chaos === undefined && seed === undefined)
         throw wrongAt('', 'the body needs "fault", "chaos" or "seed", such as {"chaos": ["500:0.1"]}');
-      // All of it is read before any of it is done.
+      // Check everything before changing anything.
       const specs = chaos === null ? [] : chaos;
       if (specs !== undefined && !isTexts(specs))
         throw wrongAt('chaos', 'has to be a list of texts such as ["500:0.1", "slow:200ms..2s"], or null');
       if (specs !== undefined) readingChaos(() => parseChaos(specs), { place: 'chaos' });
       if (fault !== undefined && fault !== null && !isFaultId(fault))
         throw wrongAt('fault', 'has to be an id that GET /__admin/faults lists, or null');
-      const sandbox = sandboxNamed(session, world);
+      const { sandbox } = request;
       if (fault !== undefined) setFault(session, sandbox, fault);
       if (specs !== undefined || seed !== undefined) setChaos(session, sandbox, specs, seed);
       return ok(shownFaults(sandbox));
     },
-  }),
-  routeWithFields({
-    method: 'POST',
-    path: '/faults/next',
-    summary: 'What befalls the next requests: 429, 500 to 599, reset, timeout, truncate, or such as slow:2s.',
-    fields: {
-      kind: { type: 'string', required: true, description: 'such as "503", "reset" or "slow:2s"' },
-      count: { type: 'integer', minimum: 1 },
+  ),
+  route(
+    'POST /faults/next',
+    'Sets chaos for the next requests: 429, 500 to 599, reset, timeout, truncate, or such as slow:2s.',
+    {
+      fields: {
+        kind: { type: 'string', required: true, description: 'such as "503", "reset" or "slow:2s"' },
+        count: { type: 'integer', minimum: 1 },
+      },
     },
-    handle: (session, { world, fields: { kind, count } }) => {
-      const sandbox = sandboxNamed(session, world);
-      return ok(readingChaos(() => queueChaos(session, sandbox, kind, count)));
-    },
-  }),
+    (session, { sandbox, fields: { kind, count } }) =>
+      ok(readingChaos(() => queueChaos(session, sandbox, kind, count))),
+  ),
 ];
 
-/** By Pact's convention of provider states. The state hook of `verify` calls it as well. */
-const stateRoute: Route = {
-  method: 'POST',
-  path: '/state',
-  summary: 'Brings a provider state about, or takes it back.',
-  body: {
-    type: 'object',
-    required: ['state'],
-    properties: {
-      state: { enum: ['key revoked', 'deposit executed'] },
-      params: { type: 'object' },
-      action: { enum: ['setup', 'teardown'] },
+/** Follows Pact's convention of provider states. `verify` calls it as its state hook. */
+const stateRoute = route(
+  'POST /state',
+  'Sets up a provider state, or tears it down.',
+  {
+    body: {
+      type: 'object',
+      required: ['state'],
+      properties: {
+        state: { enum: ['key revoked', 'deposit executed'] },
+        params: { type: 'object' },
+        action: { enum: ['setup', 'teardown'] },
+      },
     },
   },
-  handle: (session, { world, body }) => {
-    const problem = changeState(sandboxNamed(session, world).world, body);
+  (_, { sandbox, body }) => {
+    const problem = changeState(sandbox.world, body);
     if (problem !== undefined) throw wrongAt('', problem);
     return { status: 204 };
   },
-};
+);
 
 /** What a test sets: the clock, what goes wrong, and provider states. */
 export const controlRoutes: readonly Route[] = [...clockRoutes, ...faultRoutes, stateRoute];

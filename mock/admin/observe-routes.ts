@@ -1,13 +1,13 @@
 import { endpoints } from '../../schemas/endpoints.ts';
-import { gradeOf } from '../controls.ts';
+import { gradeOf, tellChange } from '../controls.ts';
 import { splitTarget, trimBasePath } from '../handler.ts';
 import { clear, entriesOf, type JournalEntry } from '../journal.ts';
 import { magicValues } from '../magic-values.ts';
 import { scorecardFormats, type ScorecardFormat } from '../scorecard.ts';
-import { sandboxSeen, tell, wrongAt, type Session, type Watcher } from '../session.ts';
-import { countIn, ok, type AdminRequest, type Route } from './route.ts';
+import { sandboxSeen, wrongAt, type Session, type Watcher } from '../session.ts';
+import { countIn, ok, route, type AdminRequest, type Route } from './route.ts';
 
-/** What requests can be looked for by; all that are given have to hold. */
+/** What requests can be searched by; all given criteria have to match. */
 const criteria: Readonly<Record<string, (entry: JournalEntry, value: string) => boolean>> = {
   method: ({ method }, value) => method === value,
   url: ({ target }, value) => target === value,
@@ -21,116 +21,96 @@ const criteriaFields = Object.fromEntries(
   Object.keys(criteria).map((name) => [name, { type: ['string', 'integer'] }]),
 );
 
-const entriesIn = (session: Session, world: string) =>
-  entriesOf(sandboxSeen(session, world).journal, session.redact);
-
 function found(session: Session, { world, fields }: AdminRequest): readonly JournalEntry[] {
   const wanted = Object.entries(fields).map(([name, value]) => {
     if (typeof value !== 'string' && typeof value !== 'number')
       throw wrongAt(name, 'has to be a text or a number');
     return [criteria[name]!, `${value}`] as const;
   });
-  return entriesIn(session, world).filter((entry) =>
+  return entriesOf(sandboxSeen(session, world).journal, session.redact).filter((entry) =>
     wanted.every(([matches, value]) => matches(entry, value)),
   );
 }
 
 const requestRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/requests',
-    summary: 'The last requests, oldest first, each with the reason of its answer.',
-    query: { limit: 'only so many of the last', since: 'only those with a greater id' },
-    handle: (session, { world, query }) => {
-      const all = entriesIn(session, world);
+  route(
+    'GET /requests',
+    'The last requests, oldest first, each with the reason of its answer.',
+    { query: { limit: 'only the last n requests', since: 'only requests with a greater id' } },
+    ({ redact }, { sandbox, query }) => {
+      const all = entriesOf(sandbox.journal, redact);
       const since = countIn(query, 'since', 0);
       const limit = countIn(query, 'limit', all.length);
       const requests = limit === 0 ? [] : all.filter(({ id }) => id > since).slice(-limit);
       return ok({ requests, meta: { total: all.length } });
     },
-  },
-  {
-    method: 'DELETE',
-    path: '/requests',
-    summary: 'Forgets them.',
-    handle: (session, { world }) => {
-      clear(sandboxSeen(session, world).journal);
-      tell(session.watchers, () => ({ kind: 'change', world, what: 'journal cleared' }));
-      return ok({});
-    },
-  },
-  {
-    method: 'POST',
-    path: '/requests/count',
-    summary: 'How many of them fit.',
-    fields: criteriaFields,
-    handle: (session, request) => ok({ count: found(session, request).length }),
-  },
-  {
-    method: 'POST',
-    path: '/requests/find',
-    summary: 'Those of them that fit.',
-    fields: criteriaFields,
-    handle: (session, request) => ok({ requests: found(session, request) }),
-  },
+  ),
+  route('DELETE /requests', 'Clears the journal.', {}, (session, { world }) => {
+    const sandbox = sandboxSeen(session, world);
+    clear(sandbox.journal);
+    tellChange(session, sandbox, 'journal cleared');
+    return ok({});
+  }),
+  route(
+    'POST /requests/count',
+    'Counts the matching requests.',
+    { fields: criteriaFields },
+    (session, request) => ok({ count: found(session, request).length }),
+  ),
+  route(
+    'POST /requests/find',
+    'Lists the matching requests.',
+    { fields: criteriaFields },
+    (session, request) => ok({ requests: found(session, request) }),
+  ),
 ];
 
 const formats = Object.keys(scorecardFormats) as readonly ScorecardFormat[];
 
-/** By `?format=`, or else the first media type of Accept that there is. */
+/** By `?format=`, or else the first supported media type of Accept. */
 function formatFor({ query, accept }: AdminRequest): ScorecardFormat {
   const asked = query.get('format');
   if (asked === null) {
     const types = accept.split(',').map((type) => type.replace(/;.*/s, '').trim().toLowerCase());
-    const byType = { 'application/json': 'json', 'text/plain': 'text' } as const;
-    const named = types.find((type): type is keyof typeof byType => Object.hasOwn(byType, type));
-    return named === undefined ? 'json' : byType[named];
+    const supported = types.find((type) => type === 'application/json' || type === 'text/plain');
+    return supported === 'text/plain' ? 'text' : 'json';
   }
   const known = formats.find((name) => name === asked);
   if (known === undefined) throw wrongAt('format', `has to be one of ${formats.join(', ')}`);
   return known;
 }
 
-/** What was seen and what can be asked for: the journal, its grades, events, and magic values. */
+/** What a test reads: the journal, its grades, events, and magic values. */
 export const observeRoutes: readonly Route[] = [
   ...requestRoutes,
-  {
-    method: 'GET',
-    path: '/scorecard',
-    summary: 'Grades the client by the journal: Retry-After, back-off, polling, keys. JSON or text.',
-    query: { format: formats.join(', ') },
-    handle: async (session, request) => {
+  route(
+    'GET /scorecard',
+    'Grades the client by the journal: Retry-After, back-off, polling, keys. JSON or text.',
+    { query: { format: formats.join(', ') } },
+    async (session, request) => {
       const { type, write } = scorecardFormats[formatFor(request)];
-      const card = await gradeOf(session, [sandboxSeen(session, request.world)]);
-      return { status: 200, type, text: write(card) };
+      return { status: 200, type, text: write(await gradeOf(session, [request.sandbox])) };
     },
-  },
-  {
-    method: 'GET',
-    path: '/magic-values',
-    summary:
-      'An id and a key for each state that the fixture can show; `port` is that of the service where it is another than this one.',
-    isForAll: true,
-    handle: ({ fixture, facts, options, arePublicKeys, servicePort }) => {
+  ),
+  route(
+    'GET /magic-values',
+    'An id and a key for each state that the fixture can show; `port` is that of the service, if it has its own.',
+    { isForAll: true },
+    ({ fixture, facts, options, arePublicKeys, servicePort }) => {
       const basePath = trimBasePath(options.basePath ?? '/');
       const values = magicValues(fixture, facts).map(({ shows, endpoint, id, key }) => {
         const { path, parameter } = endpoints[endpoint];
-        return {
-          shows,
-          target: `${basePath}${path}?${parameter}=${id}`,
-          keyName: key.name,
-          ...(arePublicKeys && { key: key.key }),
-        };
+        const target = `${basePath}${path}?${parameter}=${id}`;
+        return { shows, target, keyName: key.name, ...(arePublicKeys && { key: key.key }) };
       });
       return ok({ ...(servicePort !== undefined && { port: servicePort }), values });
     },
-  },
-  {
-    method: 'GET',
-    path: '/events',
-    summary:
-      'Server-sent events: `request` with a journal entry, `clock` with what fell due, `change` with what was done. Of one world with ?world=, of all without.',
-    handle: ({ watchers }, { world, query }) => ({
+  ),
+  route(
+    'GET /events',
+    'Server-sent events `request`, `clock` and `change`: of one world with ?world=, else of all.',
+    {},
+    ({ watchers }, { world, query }) => ({
       status: 200,
       headers: { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' },
       follow: (send) => {
@@ -144,5 +124,5 @@ export const observeRoutes: readonly Route[] = [
         return () => void watchers.delete(watch);
       },
     }),
-  },
+  ),
 ];

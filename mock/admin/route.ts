@@ -1,5 +1,5 @@
 import type { StreamedResponse } from '../exchange.ts';
-import { wrongAt, type Session } from '../session.ts';
+import { wrongAt, type Sandbox, type Session } from '../session.ts';
 
 /** A field of a JSON body. A `description` says what a required field is for. */
 interface Field {
@@ -19,54 +19,65 @@ type ValuesOf<Declared extends Fields> = {
 
 /** An admin call that may be answered. */
 export interface AdminRequest<Values = Readonly<Record<string, unknown>>> {
-  /** Name of the world that it is about; the empty text is the main one. */
+  /** Name of the world that the call is about; the empty text is the main one. */
   readonly world: string;
-  /** What stands in the place of `{id}` in the path. */
+  /** That world. A GET does not create it. */
+  readonly sandbox: Sandbox;
+  /** The part of the path that matches `{id}`. */
   readonly id: string;
   readonly query: URLSearchParams;
-  /** The Accept field; empty where there is none. */
+  /** The Accept field; empty if there is none. */
   readonly accept: string;
-  /** The JSON of the body; undefined where there is none. */
+  /** The JSON of the body; undefined if there is none. */
   readonly body: unknown;
   /** The declared fields of the body, checked. */
   readonly fields: Values;
 }
 
-/** JSON, a page, another text, or a stream. */
+/** JSON, another text, or a stream. */
 export type AdminAnswer =
   | { readonly status: number; readonly json?: unknown }
-  | { readonly status: number; readonly html: string; readonly headers: Readonly<Record<string, string>> }
-  | { readonly status: number; readonly type: string; readonly text: string }
+  | {
+      readonly status: number;
+      readonly type: string;
+      readonly text: string;
+      readonly headers?: Readonly<Record<string, string>>;
+    }
   | StreamedResponse;
 
-interface RouteBase {
-  readonly method: 'GET' | 'POST' | 'PUT' | 'DELETE';
-  /** Below `/__admin`; `{id}` stands for one segment. */
-  readonly path: string;
-  readonly summary: string;
+interface Details<Declared extends Fields = Fields> {
   readonly query?: Readonly<Record<string, string>>;
+  /** The only fields that a body may have. */
+  readonly fields?: Declared;
   /** Schema of a body that the handler checks itself. */
   readonly body?: Readonly<Record<string, unknown>>;
-  /** It is about all worlds, not about one. */
+  /** The call is about all worlds: it takes no `?world=`. */
   readonly isForAll?: true;
-  /** Whoever reaches the port may call it: it tells nothing. */
+  /** Needs neither a token nor a loopback name. */
   readonly isOpen?: true;
 }
 
-/** A route of the admin API: what serves it, and what its description says. */
-export interface Route extends RouteBase {
-  /** The only fields that a body may have. */
-  readonly fields?: Fields;
-  readonly handle: (session: Session, request: AdminRequest) => AdminAnswer | Promise<AdminAnswer>;
+type Handle<Values> = (session: Session, request: AdminRequest<Values>) => AdminAnswer | Promise<AdminAnswer>;
+
+/** A route of the admin API. Its OpenAPI description is derived from it. */
+export interface Route extends Details {
+  readonly method: string;
+  /** Below `/__admin`; `{id}` stands for one segment. */
+  readonly path: string;
+  readonly summary: string;
+  readonly handle: Handle<Readonly<Record<string, unknown>>>;
 }
 
-/** A route with the fields of its body; they give the handler its types. */
-export const routeWithFields = <const Declared extends Fields>(
-  route: RouteBase & {
-    readonly fields: Declared;
-    readonly handle: (session: Session, request: AdminRequest<ValuesOf<Declared>>) => AdminAnswer;
-  },
-): Route => route as unknown as Route;
+/** Declares a route: `GET /clock`. The fields of the body give the handler its types. */
+export function route<const Declared extends Fields>(
+  name: `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`,
+  summary: string,
+  details: Details<Declared>,
+  handle: Handle<ValuesOf<Declared>>,
+): Route {
+  const [method = '', path = ''] = name.split(' ');
+  return { method, path, summary, ...details, handle: handle as Route['handle'] };
+}
 
 export const ok = (json: unknown): AdminAnswer => ({ status: 200, json });
 
@@ -75,43 +86,37 @@ export const ok = (json: unknown): AdminAnswer => ({ status: 200, json });
  *
  * @throws Refusal, 400 with the first field that is wrong
  */
-export function checkFields(declared: Fields, body: unknown): Readonly<Record<string, unknown>> {
-  const values = body ?? {};
+export function checkFields(declared: Fields, body: unknown = {}): Readonly<Record<string, unknown>> {
+  const values = body as Readonly<Record<string, unknown>> | null;
   if (typeof values !== 'object' || Array.isArray(values))
     throw wrongAt('', 'the body has to be a JSON object');
   const names = Object.keys(declared);
-  const unknown = Object.keys(values).find((name) => !names.includes(name));
+  const unknown = Object.keys(values ?? {}).find((name) => !names.includes(name));
   if (unknown !== undefined)
     throw wrongAt(unknown, `is unknown here; known are ${names.join(', ') || 'none'}`);
-  for (const [name, field] of Object.entries(declared))
-    checkField(name, field, (values as Readonly<Record<string, unknown>>)[name]);
-  return values as Readonly<Record<string, unknown>>;
+  for (const [name, field] of Object.entries(declared)) checkField(name, field, values?.[name]);
+  return values ?? {};
 }
 
 /** A list of types is left to the handler. */
-function checkField(
-  name: string,
-  { type, minimum = -Infinity, required, description }: Field,
-  value: unknown,
-) {
+function checkField(name: string, { type, minimum, required, description }: Field, value: unknown): void {
   if (value === undefined) {
     if (required) throw wrongAt(name, `is missing: ${description ?? ''}`);
   } else if (type === 'string') {
-    // It may be a key: it is not repeated.
+    // The value may be a key: the message leaves it out.
     if (typeof value !== 'string') throw wrongAt(name, 'has to be a text');
   } else if (type === 'number' || type === 'integer') {
-    const least = minimum === -Infinity ? '' : ` from ${minimum} on`;
-    if (typeof value !== 'number' || !Number.isFinite(value) || value < minimum)
+    const least = minimum === undefined ? '' : ` from ${minimum} on`;
+    if (!Number.isFinite(value) || Number(value) < (minimum ?? -Infinity))
       throw wrongAt(name, `has to be a number${least}, not ${shown(value)}`);
     if (type === 'integer' && !Number.isSafeInteger(value))
-      throw wrongAt(name, `has to be a whole number, not ${value}`);
+      throw wrongAt(name, `has to be a whole number, not ${shown(value)}`);
   }
 }
 
 /** A whole number of the query from 0 on. */
 export function countIn(query: URLSearchParams, name: string, otherwise: number): number {
-  const text = query.get(name);
-  if (text === null) return otherwise;
+  const text = query.get(name) ?? `${otherwise}`;
   if (/^\d{1,9}$/.test(text)) return Number(text);
   throw wrongAt(name, `has to be a whole number from 0 on, not ${shown(text)}`);
 }

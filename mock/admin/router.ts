@@ -1,62 +1,73 @@
-import type { Answer, HttpRequest, HttpResponse } from '../exchange.ts';
+import type { Answer, HttpRequest } from '../exchange.ts';
 import { syntaxErrorIn } from '../../schemas/json.ts';
-import type { Redact } from '../journal.ts';
-import { isWorldName, Refusal, wrongAt, type Session } from '../session.ts';
+import { isWorldName, Refusal, sandboxNamed, sandboxSeen, wrongAt, type Session } from '../session.ts';
 import { splitTarget } from '../handler.ts';
 import { admit, type Access } from './guard.ts';
-import { checkFields, type AdminAnswer, type Route } from './route.ts';
+import { checkFields, type AdminAnswer } from './route.ts';
 import { routes } from './routes.ts';
 
 /** Path of the admin API, at the root whatever the base path is. */
 const ROOT = '/__admin';
 
-/** How deep a body may be nested; a fixture has five levels. */
-const MOST_DEPTH = 32;
+/** Maximum depth of a body; a fixture has five levels. */
+const MAX_DEPTH = 32;
 
-/** Answers an admin call; `access` is undefined where the caller is in this process. */
+/** Answers an admin call; `access` is undefined if the caller is in this process. */
 export async function answerAdmin(
   session: Session,
   access: Access | undefined,
   request: HttpRequest,
 ): Promise<Answer> {
-  const method = request.method === 'HEAD' ? 'GET' : request.method;
   try {
-    const { path, query } = splitTarget(request.target);
-    const below = (path.startsWith(ROOT) ? path.slice(ROOT.length) : path) || '/';
-    const here = routes.flatMap((route) => {
-      const id = idIn(below, route.path);
-      return id === undefined ? [] : [{ route, id }];
-    });
-    const found = here.find(({ route }) => route.method === method);
-    if (access !== undefined && found?.route.isOpen !== true) admit(access, { ...request, method });
-    if (found === undefined)
-      throw noRoute(
-        request,
-        here.map(({ route }) => route),
-      );
-    const search = new URLSearchParams(query);
-    const world = search.get('world') ?? '';
-    if (!isWorldName(world)) throw wrongAt('world', 'has to be what stands behind the ~ of a key');
-    const body = request.body === undefined || request.body === '' ? undefined : parsed(request.body);
-    const { accept = '' } = request.headers;
-    const { id, route } = found;
-    const fields = route.fields === undefined ? {} : checkFields(route.fields, body);
-    const answer = await route.handle(session, { world, id, query: search, accept, body, fields });
-    return sent(answer, request.method);
+    return responseTo(await handled(session, access, request), request.method);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return refused(error, session.redact, request.method);
+    return refused(session, error, request.method);
   }
+}
+
+function handled(session: Session, access: Access | undefined, request: HttpRequest) {
+  const method = request.method === 'HEAD' ? 'GET' : request.method;
+  const { path, query: search } = splitTarget(request.target);
+  const below = (path.startsWith(ROOT) ? path.slice(ROOT.length) : path) || '/';
+  const here = routes.flatMap((route) => {
+    const id = idIn(below, route.path);
+    return id === undefined ? [] : [{ route, id }];
+  });
+  const found = here.find(({ route }) => route.method === method);
+  if (access !== undefined && found?.route.isOpen !== true) admit(access, { ...request, method });
+  if (found === undefined && here.length > 0) {
+    const allow = here.map(({ route }) => route.method).join(', ');
+    throw new Refusal(405, `${request.method} is not allowed here; allowed: ${allow}`, { allow });
+  }
+  if (found === undefined)
+    throw new Refusal(404, `there is no ${path}`, {
+      routes: routes.map((route) => `${route.method} ${ROOT}${route.path}`),
+    });
+  const query = new URLSearchParams(search);
+  const world = query.get('world') ?? '';
+  if (!isWorldName(world)) throw wrongAt('world', 'has to be what stands behind the ~ of a key');
+  const body = request.body === undefined || request.body === '' ? undefined : parsed(request.body);
+  const { id, route } = found;
+  return route.handle(session, {
+    world,
+    // Read when it is needed: a call that is refused before then creates no world.
+    get sandbox() {
+      return method === 'GET' ? sandboxSeen(session, world) : sandboxNamed(session, world);
+    },
+    id,
+    query,
+    accept: request.headers.accept ?? '',
+    body,
+    fields: route.fields === undefined ? {} : checkFields(route.fields, body),
+  });
 }
 
 /** `/deposits/7` of `/deposits/{id}` → `7`; undefined if the path is another. */
 function idIn(path: string, pattern: string): string | undefined {
-  const [before = '', after] = pattern.split('{id}');
-  if (after === undefined) return path === pattern ? '' : undefined;
-  const id = path.slice(before.length, path.length - after.length);
-  const isLongEnough = path.length >= before.length + after.length;
-  if (!isLongEnough || !path.startsWith(before) || !path.endsWith(after) || id.includes('/'))
-    return undefined;
+  const source = pattern.replaceAll('.', '\\.').replace('{id}', '([^/]*)');
+  const [whole, id = ''] = new RegExp(`^${source}$`).exec(path) ?? [];
+  if (whole === undefined) return undefined;
   try {
     return decodeURIComponent(id);
   } catch {
@@ -72,62 +83,46 @@ function parsed(text: string): unknown {
     const { line, column, words } = syntaxErrorIn(text);
     throw wrongAt('', `the body is not JSON: line ${line}, column ${column}: ${words}`);
   }
-  if (isDeeper(value, MOST_DEPTH)) throw wrongAt('', `the body is nested more than ${MOST_DEPTH} times`);
+  if (isDeeper(value, MAX_DEPTH)) throw wrongAt('', `the body is nested more than ${MAX_DEPTH} times`);
   return value;
 }
 
-/** Whether something lies below so many levels: what writes or checks a value goes as deep as it does. */
+/** Whether a value has more levels: code that checks or writes it recurses as deep as it goes. */
 function isDeeper(value: unknown, levels: number): boolean {
   if (typeof value !== 'object' || value === null) return false;
   return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
 }
 
-function noRoute({ method, target }: HttpRequest, others: readonly Route[]): Refusal {
-  const allow = others.map((route) => route.method).join(', ');
-  if (others.length > 0)
-    return new Refusal(405, `${method} is not allowed here; allowed: ${allow}`, { allow });
-  const all = routes.map((route) => `${route.method} ${ROOT}${route.path}`);
-  return new Refusal(404, `there is no ${splitTarget(target).path}`, { routes: all });
-}
-
 const common = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
 
-function sent(answer: AdminAnswer, method: string): Answer {
+function responseTo(answer: AdminAnswer, method: string): Answer {
+  const isHead = method === 'HEAD';
   if ('follow' in answer) {
     const { status, headers } = answer;
-    return method === 'HEAD' ? { status, headers, body: '' } : answer;
+    return isHead ? { status, headers, body: '' } : answer;
   }
-  if ('html' in answer) {
-    const page = withBody(answer.status, 'text/html; charset=utf-8', answer.html, method);
-    return { ...page, headers: { ...page.headers, ...answer.headers } };
+  if (!('text' in answer)) {
+    const { status, json } = answer;
+    if (json === undefined) return { status, headers: common, body: '' };
+    return responseTo({ status, type: 'application/json', text: JSON.stringify(json) }, method);
   }
-  if ('text' in answer) return withBody(answer.status, answer.type, answer.text, method);
-  return answer.json === undefined
-    ? { status: answer.status, headers: common, body: '' }
-    : withBody(answer.status, 'application/json', JSON.stringify(answer.json), method);
+  const { status, type, text, headers } = answer;
+  const length = `${Buffer.byteLength(text)}`;
+  return {
+    status,
+    headers: { ...common, 'Content-Type': type, 'Content-Length': length, ...headers },
+    body: isHead ? '' : text,
+  };
 }
 
-/** A refusal may repeat what it was asked, but no key in that. */
-function refused({ status, message, details }: Refusal, redact: Redact, method: string): HttpResponse {
+/** A refusal may repeat a part of the request, but no key in it. */
+function refused({ redact }: Session, { status, message, details }: Refusal, method: string): Answer {
   const { allow, isChallenge, place, ...more } = details;
-  const told = {
-    error: redact(message),
-    ...(typeof place === 'string' && { place: redact(place) }),
-    ...more,
-  };
-  const response = withBody(status, 'application/json', JSON.stringify(told), method);
-  const fields = {
+  const error = { error: redact(message), ...(typeof place === 'string' && { place: redact(place) }) };
+  const headers = {
     ...(typeof allow === 'string' && { Allow: allow }),
     ...(isChallenge === true && { 'WWW-Authenticate': 'Bearer' }),
   };
-  return { ...response, headers: { ...response.headers, ...fields } };
-}
-
-function withBody(status: number, type: string, body: string, method: string): HttpResponse {
-  const length = `${Buffer.byteLength(body)}`;
-  return {
-    status,
-    headers: { ...common, 'Content-Type': type, 'Content-Length': length },
-    body: method === 'HEAD' ? '' : body,
-  };
+  const text = JSON.stringify({ ...error, ...more });
+  return responseTo({ status, type: 'application/json', text, headers }, method);
 }

@@ -2,78 +2,66 @@ import packageJson from '../../package.json' with { type: 'json' };
 import fixtureSchema from '../../schemas/fixture.schema.json' with { type: 'json' };
 import description from '../../schemas/openapi.json' with { type: 'json' };
 import { trimBasePath } from '../handler.ts';
+import { loadPage, policyOf } from '../page/asset.ts';
 import { resetAll, resetWorld } from '../session.ts';
 import { controlRoutes } from './control-routes.ts';
 import { dataRoutes } from './data-routes.ts';
+import { keyRoutes } from './key-routes.ts';
 import { observeRoutes } from './observe-routes.ts';
-import { pageRoutes } from './page.ts';
-import { ok, type Route } from './route.ts';
+import { ok, route, type Route } from './route.ts';
 
-/** The mock itself: whether it is up, what it is, and the way back to the beginning. */
+/** The mock itself: the page, its health and version, resets. */
 const generalRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/health',
-    summary: 'Says that the mock is up. Open to all, on every host.',
-    isForAll: true,
-    isOpen: true,
-    handle: () => ok({ status: 'healthy' }),
-  },
-  {
-    method: 'GET',
-    path: '/version',
-    summary: 'Name and version of the mock.',
-    isForAll: true,
-    handle: () => ok({ name: packageJson.name, version: packageJson.version }),
-  },
-  {
-    method: 'POST',
-    path: '/reset',
-    summary:
-      'Everything as the fixture has it: data, clock, limiters, faults, journal. Of one world with ?world=, of all without.',
-    handle: (session, { world, query }) => {
+  // The page holds no data: it requests them, with the token if one is needed.
+  route('GET /', 'The page for people, as HTML.', { isForAll: true, isOpen: true }, async () => {
+    const text = await loadPage();
+    const headers = { 'Content-Security-Policy': policyOf(text), 'Referrer-Policy': 'no-referrer' };
+    return { status: 200, type: 'text/html; charset=utf-8', text, headers };
+  }),
+  route('GET /health', 'Says that the mock is up. Open to all.', { isForAll: true, isOpen: true }, () =>
+    ok({ status: 'healthy' }),
+  ),
+  route('GET /version', 'Name and version of the mock.', { isForAll: true }, () =>
+    ok({ name: packageJson.name, version: packageJson.version }),
+  ),
+  route(
+    'POST /reset',
+    'Resets data, clock, limiters, faults and journal: of one world with ?world=, else of all.',
+    {},
+    (session, { world, query }) => {
       if (query.has('world')) resetWorld(session, world);
       else resetAll(session);
       return ok({ reset: query.has('world') ? world : 'all' });
     },
-  },
-  {
-    method: 'GET',
-    path: '/worlds',
-    summary: 'Names of the worlds that there are beside the main one, the least recently used first.',
-    isForAll: true,
-    handle: ({ sandboxes }) => ok({ worlds: [...sandboxes.keys()] }),
-  },
+  ),
+  route(
+    'GET /worlds',
+    'Names of the worlds besides the main one, the least recently used first.',
+    { isForAll: true },
+    ({ sandboxes }) => ok({ worlds: [...sandboxes.keys()] }),
+  ),
 ];
 
 const descriptionRoutes: readonly Route[] = [
-  {
-    method: 'GET',
-    path: '/interface.json',
-    summary:
-      'The two lookups as an OpenAPI document; its server is this one, where the service has no port of its own.',
-    isForAll: true,
-    handle: ({ options, servicePort }) => {
+  route(
+    'GET /interface.json',
+    'The two lookups as an OpenAPI document; its server is this one, unless the service has its own port.',
+    { isForAll: true },
+    ({ options, servicePort }) => {
       if (servicePort !== undefined) return ok(description);
       return ok({ ...description, servers: [{ url: trimBasePath(options.basePath ?? '/') || '/' }] });
     },
-  },
-  {
-    method: 'GET',
-    path: '/openapi.json',
-    summary: 'This description.',
-    isForAll: true,
-    handle: () => ok(openapi()),
-  },
+  ),
+  route('GET /openapi.json', 'This description.', { isForAll: true }, () => ok(openapi())),
 ];
 
 /** The whole admin API, in the order in which its description lists it. */
 export const routes: readonly Route[] = [
-  ...pageRoutes,
   ...generalRoutes,
   ...observeRoutes,
   ...controlRoutes,
   ...dataRoutes,
+  ...keyRoutes,
   ...descriptionRoutes,
 ];
 
@@ -98,24 +86,22 @@ const parameter = (name: string, where: 'query' | 'path', words: string) => ({
   schema: { type: 'string' },
 });
 
-function bodyOf({ fields, body }: Route) {
-  if (fields === undefined) return body;
+/** Schema of a body with these fields and no others. */
+function schemaOf(fields: NonNullable<Route['fields']>) {
   const required = Object.keys(fields).filter((name) => fields[name]!.required);
+  const properties = Object.entries(fields).map(([name, { required: _, ...schema }]) => [name, schema]);
   return {
     type: 'object',
     additionalProperties: false,
     ...(required.length > 0 && { required }),
-    properties: Object.fromEntries(
-      Object.entries(fields).map(([name, { required: _, ...schema }]) => [name, schema]),
-    ),
+    properties: Object.fromEntries(properties),
   };
 }
 
-function operationOf(route: Route) {
-  const { summary, path, query = {}, isForAll, isOpen } = route;
-  const schema = bodyOf(route);
+function operationOf({ summary, path, query = {}, fields, body, isForAll, isOpen }: Route) {
+  const schema = fields === undefined ? body : schemaOf(fields);
   const parameters = [
-    ...(path.includes('{id}') ? [parameter('id', 'path', 'whose it is')] : []),
+    ...(path.includes('{id}') ? [parameter('id', 'path', 'the reference_id')] : []),
     ...Object.entries(query).map(([name, what]) => parameter(name, 'query', what)),
     ...(isForAll ? [] : [parameter('world', 'query', 'name of a world: what stands behind the ~ of a key')]),
   ];
@@ -128,21 +114,19 @@ function operationOf(route: Route) {
   };
 }
 
-/** The description of the admin API, made from the routes that serve it. */
+/** The OpenAPI description of the admin API. */
 function openapi() {
   const paths: Record<string, Record<string, unknown>> = {};
-  for (const route of routes)
-    (paths[`/__admin${route.path}`] ??= {})[route.method.toLowerCase()] = operationOf(route);
+  for (const one of routes)
+    (paths[`/__admin${one.path}`] ??= {})[one.method.toLowerCase()] = operationOf(one);
   const { $schema: _, $id: __, $defs, ...fixture } = fixtureSchema;
   const schemas = JSON.stringify({ ...$defs, fixture }).replaceAll('#/$defs/', '#/components/schemas/');
+  const token = { type: 'http', scheme: 'bearer' };
   return {
     openapi: '3.1.0',
     info: { title: 'Admin API of the ib-conformance mock', version: packageJson.version },
     security: [{}, { token: [] }],
     paths,
-    components: {
-      schemas: JSON.parse(schemas) as unknown,
-      securitySchemes: { token: { type: 'http', scheme: 'bearer' } },
-    },
+    components: { schemas: JSON.parse(schemas) as unknown, securitySchemes: { token } },
   };
 }
