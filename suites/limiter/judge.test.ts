@@ -14,8 +14,8 @@ import {
 } from './simulated.ts';
 import { countedBy, keyOf, simulatedDoors } from './simulated-doors.ts';
 
-/** Simulated runs of each limiter; `HISTORIES=10000` runs more. */
-const RUNS = Number(process.env['HISTORIES'] ?? 150);
+/** Simulated runs of each limiter; `HISTORIES=10000` makes it more. */
+const RUNS = Number(process.env['HISTORIES'] ?? 50);
 
 type Make = (most: number, windowMs: number, random: () => number) => Limiter;
 
