@@ -20,7 +20,7 @@ export function schemaReference(what: keyof typeof schemas, file: string): strin
 }
 
 /** A folder and its parents, the nearest first. */
-export function upwards(folder: string): readonly string[] {
+function upwards(folder: string): readonly string[] {
   const above = dirname(folder);
   return above === folder ? [folder] : [folder, ...upwards(above)];
 }

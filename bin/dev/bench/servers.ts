@@ -1,10 +1,10 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import autocannon from 'autocannon';
-import { freePort } from '../../testing/free-port.ts';
 import { root } from '../paths.ts';
 
 /** A lookup that every server answers with 200; the key is the built-in fixture's. */
@@ -169,4 +169,14 @@ export async function load(
     p99Ms: result.latency.p99,
     cpuMicroseconds: ((usage().cpuMs - before) / total) * 1000,
   };
+}
+
+/** A port of this machine that nobody listens on now. */
+async function freePort(): Promise<number> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const { port } = server.address() as AddressInfo;
+  server.close();
+  await once(server, 'close');
+  return port;
 }
