@@ -69,3 +69,8 @@ export function explain(error: unknown): { readonly code: number; readonly messa
     message: `ib-conformance: this is a bug of ib-conformance, please report it:\n${stack}`,
   };
 }
+
+/** Ignores that the reader of standard output closed it. */
+export function unlessClosed(error: unknown): void {
+  if (!(error instanceof Problem && error.code === 'closed')) throw error;
+}

@@ -3,7 +3,7 @@ import { appendFile, stat } from 'node:fs/promises';
 import { reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import type { CliContext } from './cli-context.ts';
-import { unlessClosed } from './output-files.ts';
+import { unlessClosed } from './exit-codes.ts';
 
 /** Maximum size that GitHub accepts for the summary of a step, in bytes. */
 const MAX_SUMMARY_BYTES = 2 ** 20;

@@ -163,7 +163,10 @@ test('verify writes a transcript to a file and to standard output; judge makes t
   const { code, output } = await call([
     ...run,
     'ndjson',
-    ...['--report', `ndjson=${transcript}`, '--report', `json=${record}`],
+    '--report',
+    `ndjson=${transcript}`,
+    '--report',
+    `json=${record}`,
   ]);
   assert.deepEqual([code, output], [0, readFileSync(transcript, 'utf8')]);
   const again = await call(['judge', transcript, '--report', 'json']);

@@ -8,7 +8,6 @@ type Text = string | Iterable<string>;
 
 /** A file that will be there whole or not at all. */
 export interface PendingFile {
-  /** Writes chunks as they come. Errors of the iterable are thrown on. */
   readonly write: (text: Text) => Promise<void>;
   /** Removes what was not written whole. */
   readonly discard: () => Promise<void>;
@@ -29,42 +28,37 @@ process.on('exit', () => {
  * @throws Problem with code `usage` if the file cannot be written
  */
 export async function prepareFile(file: string, what: string, mode?: number): Promise<PendingFile> {
-  try {
-    const { write, discard = () => Promise.resolve() } = await writerFor(file, mode);
-    return {
-      discard,
-      write: async (text) => {
-        try {
-          await write(text);
-        } catch (error) {
-          await discard().catch(() => undefined);
-          throw unwritable(file, what, error);
-        }
-      },
-    };
-  } catch (error) {
+  const explain = (error: unknown) => {
     throw unwritable(file, what, error);
-  }
+  };
+  const { write, discard } = await writerFor(file, mode).catch(explain);
+  return {
+    discard,
+    write: async (text) => {
+      try {
+        await write(text);
+      } catch (error) {
+        await discard().catch(() => undefined);
+        explain(error);
+      }
+    },
+  };
 }
 
-async function writerFor(
-  file: string,
-  mode: number | undefined,
-): Promise<Pick<PendingFile, 'write'> & Partial<PendingFile>> {
+async function writerFor(file: string, mode: number | undefined): Promise<PendingFile> {
+  const direct = (write: PendingFile['write']) => ({ write, discard: () => Promise.resolve() });
   const descriptor = descriptorOf(file);
   if (descriptor !== undefined)
-    return {
-      write: async (text) => {
-        for (const chunk of typeof text === 'string' ? [text] : text) writeFileSync(descriptor, chunk);
-      },
-    };
+    return direct(async (text) => {
+      for (const chunk of typeof text === 'string' ? [text] : text) writeFileSync(descriptor, chunk);
+    });
   const place = await withoutLinks(file);
   const existing = await fs.stat(place).catch(ignoreMissing);
   if (existing?.isDirectory() === true) throw Object.assign(new Error(), { code: 'EISDIR' });
   if (existing !== undefined) await fs.access(place, fs.constants.W_OK);
-  const direct = { write: (text: Text) => fs.writeFile(place, text) };
+  const overwrite = direct((text) => fs.writeFile(place, text));
   // Pipes and devices cannot be replaced.
-  if (existing?.isFile() === false) return direct;
+  if (existing?.isFile() === false) return overwrite;
   const draft = join(dirname(place), `.ib-conformance-${randomBytes(6).toString('hex')}.part`);
   drafts.add(draft);
   try {
@@ -72,22 +66,27 @@ async function writerFor(
   } catch (error) {
     drafts.delete(draft);
     // A read-only folder: an existing file can still be overwritten.
-    if (existing !== undefined && hasCode(error, 'EACCES', 'EPERM', 'EROFS')) return direct;
+    if (existing !== undefined && hasCode(error, 'EACCES', 'EPERM', 'EROFS')) return overwrite;
     throw error;
   }
   if (existing !== undefined) {
     await fs.chown(draft, existing.uid, existing.gid).catch(() => undefined);
     await fs.chmod(draft, existing.mode & (mode ?? 0o7777));
   }
+  const discard = async () => {
+    await fs.rm(draft, { force: true });
+    drafts.delete(draft);
+  };
   return {
+    discard,
     write: async (text) => {
       await writeToDisk(draft, text);
-      await replace(place, draft);
-      drafts.delete(draft);
-    },
-    discard: async () => {
-      await fs.rm(draft, { force: true });
-      drafts.delete(draft);
+      await fs.rename(draft, place).catch(async (error: unknown) => {
+        // A file that is a mount point, as in a container, can only be overwritten.
+        if (!hasCode(error, 'EBUSY', 'EXDEV')) throw error;
+        await fs.copyFile(draft, place);
+      });
+      await discard();
     },
   };
 }
@@ -95,7 +94,7 @@ async function writerFor(
 /** Open files are written through their descriptor: opened again, what others wrote would be lost. */
 function descriptorOf(file: string): number | undefined {
   const [, name, number] = /^\/dev\/(stdout|stderr|fd\/(\d+))$/.exec(file) ?? [];
-  return name === undefined ? undefined : name === 'stdout' ? 1 : name === 'stderr' ? 2 : Number(number);
+  return name === undefined ? undefined : Number(number ?? { stdout: 1, stderr: 2 }[name]);
 }
 
 /** Follows links, also one to a file that does not exist yet. */
@@ -125,22 +124,6 @@ async function writeToDisk(draft: string, text: Text): Promise<void> {
   } finally {
     await handle.close();
   }
-}
-
-async function replace(place: string, draft: string): Promise<void> {
-  try {
-    await fs.rename(draft, place);
-  } catch (error) {
-    // A file that is a mount point, as in a container, can only be overwritten.
-    if (!hasCode(error, 'EBUSY', 'EXDEV')) throw error;
-    await fs.copyFile(draft, place);
-    await fs.rm(draft, { force: true });
-  }
-}
-
-/** Ignores that the reader of standard output closed it. */
-export function unlessClosed(error: unknown): void {
-  if (!(error instanceof Problem && error.code === 'closed')) throw error;
 }
 
 /** Explains a system error; other errors come back as they are. */

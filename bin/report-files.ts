@@ -3,8 +3,9 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { ReportOptions } from '../reports/index.ts';
 import { didYouMean, Problem } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
+import { unlessClosed } from './exit-codes.ts';
 import { printerFor } from './github-actions.ts';
-import { prepareFile, unlessClosed, type PendingFile } from './output-files.ts';
+import { prepareFile, type PendingFile } from './output-files.ts';
 
 /** A requested report; without a file it goes to standard output. */
 export interface ReportRequest<Name extends string = string> {

@@ -1,8 +1,11 @@
 import assert from 'node:assert/strict';
+import { createServer } from 'node:https';
 import { test } from 'node:test';
 import { startMock } from '../../mock/server.ts';
+import { tls } from '../../mock/testing/certificate.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
+import { against } from '../../suites/engine/against.ts';
 import { verify } from './index.ts';
 
 const fixture: Fixture = {
@@ -32,4 +35,36 @@ test('a fixture that is wrong is refused with its place', async () => {
     verify({ url: 'http://127.0.0.1:1', fixture: wrong, only }),
     (error) => error instanceof Problem && error.code === 'fixture' && /users\[0\]/.test(error.message),
   );
+});
+
+test('headers, certificates and bounds of the traffic reach the run', async () => {
+  const gates = new Set<unknown>();
+  let [inFlight, most] = [0, 0];
+  const server = createServer(tls, ({ headers }, response) => {
+    gates.add(headers['x-gate-token']);
+    most = Math.max(most, ++inFlight);
+    setImmediate(() => {
+      inFlight--;
+      response.writeHead(200, { 'x-echo': headers['x-gate-token'] ?? 'none' }).end('{}');
+    });
+  });
+  await against(server, async (port) => {
+    const env = { TEST_KEY: 'secret-key' };
+    const run = { url: `https://localhost:${port}`, fixture, env, suite: ['valid'], seed: 1 };
+    const headers = { 'X-Gate-Token': 'opensesame' };
+    const trusted = { ...run, headers, tls: { ca: tls.cert } };
+    const record = await verify({ ...trusted, cases: 20, concurrency: 1 });
+    assert.equal(record.verdict, 'nonconformant');
+    assert.deepEqual([...gates], ['opensesame']);
+    assert.ok(!JSON.stringify(record).includes('opensesame'));
+    assert.ok(most <= 2, `${most} at once to two endpoints`);
+    assert.ok(record.requests > 5);
+    assert.ok((await verify({ ...trusted, maxRequests: 5 })).requests <= 5);
+    // The second request is due after the end of the run.
+    assert.ok((await verify({ ...trusted, rate: 0.001, maxDurationMs: 200 })).requests <= 2);
+    await assert.rejects(verify(run), /self-signed/);
+    assert.equal((await verify({ ...run, tls: { insecure: true }, cases: 1 })).verdict, 'nonconformant');
+    const authorization = { authorization: 'Bearer x' };
+    await assert.rejects(verify({ ...run, headers: authorization }), /Authorization is what is tested/);
+  });
 });

@@ -37,7 +37,7 @@ export interface VerifyOptions {
   readonly rate?: number;
   /** Maximum number of simultaneous requests to an endpoint; 16 by default. */
   readonly concurrency?: number;
-  /** Sent with every request. No output contains their values. */
+  /** Sent with every request. No output contains values that look secret, such as tokens and cookies. */
   readonly headers?: Readonly<Record<string, string>>;
   /** PEM certificates to trust, and whether to accept any certificate. */
   readonly tls?: { readonly ca?: string; readonly insecure?: boolean };

@@ -7,8 +7,8 @@ import { didYouMean, Problem } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { loadFixture } from '../fixture-file.ts';
 import { curlLines, logQueue, logs, type LogQueue } from '../mock-log.ts';
-import { unlessClosed } from '../output-files.ts';
 import { stampOf, watchFile } from '../watch-file.ts';
+import { unlessClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { config, file, list, onOff, outputs, text, wholeNumberFrom } from './flags.ts';
 
