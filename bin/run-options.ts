@@ -26,7 +26,8 @@ export interface RunRequest extends Filters {
   /** A 32-bit integer; random by default. */
   readonly seed?: number | undefined;
   readonly cases?: number | undefined;
-  readonly concurrency?: number;
+  /** Bounds rate-limit bursts too; 16 by default, and in bursts as many as the stated limit needs. */
+  readonly concurrency?: number | undefined;
   readonly timeoutMs?: number | undefined;
   readonly maxDurationMs?: number | undefined;
   readonly maxRequests?: number | undefined;
@@ -49,7 +50,7 @@ export function runOptions({
   partner,
   seed = randomInt(2 ** 31),
   cases = defaults.cases,
-  concurrency = defaults.concurrency,
+  concurrency,
   timeoutMs = defaults.timeoutMs,
   maxDurationMs = defaults.maxDurationMs,
   maxRequests = Number.POSITIVE_INFINITY,
@@ -65,7 +66,8 @@ export function runOptions({
     known: knowledge(fixture, partner),
     seed,
     cases,
-    concurrency,
+    concurrency: concurrency ?? defaults.concurrency,
+    burstConcurrency: concurrency,
     timeoutMs,
     maxDurationMs,
     maxRequests,

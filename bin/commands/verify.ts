@@ -40,8 +40,7 @@ const flags = {
   concurrency: {
     isRare: true,
     ...wholeNumberFrom(1, 256),
-    default: String(defaults.concurrency),
-    describe: 'requests at once to an endpoint',
+    describe: `requests at once to an endpoint (default: ${defaults.concurrency}, in rate-limit bursts as many as it takes)`,
   },
   suite: { ...list, completions: 'suites', describe: 'check this suite only' },
   only: {

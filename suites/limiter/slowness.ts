@@ -1,21 +1,25 @@
+import { MOST_IN_FLIGHT } from '../engine/in-flight.ts';
 import type { Sighting } from './history.ts';
 
 /**
- * Who is to blame where so many requests took longer than they may. Requests of a burst go out together,
- * however slow the target is; apart from each other they go only where they are held back, by --rate.
+ * Why so many requests took longer than they may, and what to change.
  *
  * @param history requests as they were sent
  * @param count of requests that have to be answered within so many ms
  */
 export function slowness(history: readonly Sighting[], count: number, withinMs: number): string {
-  return gapOf(history) * count < withinMs
+  const latencyMs = median(
+    history.flatMap(({ sentAt, receivedAt }) => (receivedAt === Infinity ? [] : [receivedAt - sentAt])),
+  );
+  const inFlight = Math.ceil((count * latencyMs) / withinMs);
+  if (inFlight > MOST_IN_FLIGHT) return 'the target was too slow';
+  const sent = history.map(({ sentAt }) => sentAt).toSorted((a, b) => a - b);
+  const gapMs = median(sent.slice(1).map((at, nth) => at - sent[nth]!));
+  const perSecond = Math.ceil((count * 1000) / withinMs);
+  return gapMs * count < withinMs
     ? 'the target was too slow'
-    : `--rate let them out too slowly: leave it out, or let more than ${Math.ceil((count * 1000) / withinMs)} a second go`;
+    : `--rate or --concurrency held them back: leave both out, or allow more than ${perSecond} a second and ${Math.max(2, inFlight)} in flight`;
 }
 
-/** The median time between one request and the next, in ms. */
-function gapOf(history: readonly Sighting[]): number {
-  const sent = history.map(({ sentAt }) => sentAt).toSorted((a, b) => a - b);
-  const gaps = sent.slice(1).map((at, nth) => at - sent[nth]!);
-  return gaps.toSorted((a, b) => a - b)[Math.floor(gaps.length / 2)] ?? 0;
-}
+const median = (values: readonly number[]): number =>
+  values.toSorted((a, b) => a - b)[Math.floor(values.length / 2)] ?? 0;
