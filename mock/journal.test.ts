@@ -1,7 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { testAdmin } from './testing/admin.ts';
 import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { answerRequest } from './answer-request.ts';
@@ -89,16 +88,6 @@ describe('the reason of an answer', () => {
       '429: a key that is always limited',
     ]);
   });
-  test('of an answer that was asked for', () =>
-    assert.deepEqual(
-      reasons(({ session }) => {
-        for (const code of [200, 400, 401, 404, 429, 503]) {
-          const headers = { authorization: 'Bearer northwind-key', prefer: `code=${code}` };
-          answerRequest(session, { method: 'GET', target: depositPath(ids.pending), headers });
-        }
-      }),
-      [200, 400, 401, 404, 429, 503].map((code) => `${code}: asked for by Prefer`),
-    ));
   test('of an answer that was bent', () => {
     const { change } = faults['pending-with-202']!;
     const { deposit, entries } = testSession({ deviation: { id: 'pending-with-202', change } });
@@ -125,12 +114,6 @@ test('an entry has the name of the key, its world, time and what was asked', () 
       keyInTarget: false,
     },
   ]);
-});
-
-test('a limited request has its Retry-After', () => {
-  const { deposit, entries } = testSession();
-  deposit(ids.executed, 'fabrikam-always-limited-key');
-  assert.equal(entries()[0]?.retryAfterSeconds, 3);
 });
 
 test('credentials that nobody knows are told apart by their digests', () => {
@@ -178,7 +161,7 @@ describe('a credential in a target', () => {
 const same = (target: string) => target;
 const noteWith = (id: number) => ({ id, target: '' }) as Note;
 
-test('a journal keeps the last ones', () => {
+test('a journal keeps the last requests; one of size 0 keeps none', () => {
   const journal = createJournal(3);
   for (let id = 1; id <= 7; id++) keep(journal, noteWith(id), same);
   assert.deepEqual(
@@ -186,12 +169,9 @@ test('a journal keeps the last ones', () => {
     [5, 6, 7],
   );
   assert.equal(journal.notes.length, 3);
-});
-
-test('a journal of size 0 keeps nothing', () => {
-  const journal = createJournal(0);
-  keep(journal, noteWith(1), same);
-  assert.deepEqual(entriesOf(journal, same), []);
+  const none = createJournal(0);
+  keep(none, noteWith(1), same);
+  assert.deepEqual(entriesOf(none, same), []);
 });
 
 const MOST = 2048;
@@ -205,12 +185,6 @@ function bothEntriesOf(target: string, authorization: string) {
 
 const start = userPath('');
 const padded = (end: string) => start + 'x'.repeat(MOST) + end;
-
-test('a request of ordinary length is kept as it is', () => {
-  const authorization = 'Bearer northwind-key';
-  const { at, later } = bothEntriesOf(start.padEnd(MOST - authorization.length, 'x'), authorization);
-  assert.deepEqual(later, at);
-});
 
 test('of a long one the journal shows the beginning, and all else', () => {
   const { at, later } = bothEntriesOf(padded(''), 'Bearer northwind-key');
@@ -313,12 +287,16 @@ test('a target without a key stays as it is, byte for byte', () => {
   );
 });
 
-test('a key that was added to a world has its name in the journals of others, also when that world is gone', async () => {
-  const { done, get, entries } = testAdmin();
-  const added = (secret: string) => ({ key: secret, partner: 'northwind', state: 'active' });
-  await done('POST', '/keys?world=one', added('first-secret'));
-  get(`${userPath(ids.member)}&u=first-secret`);
-  await done('POST', '/reset?world=one');
-  await done('POST', '/keys?world=two', added('second-secret'));
-  assert.doesNotMatch(JSON.stringify(entries()), /secret/);
+test('an entry says what was preferred, how long to wait, and when by a clock that nobody can set', () => {
+  let elapsed = 5.4;
+  const { session, deposit, entries } = testSession({ clock: 'frozen', elapsed: () => (elapsed += 1000) });
+  deposit(ids.executed, 'fabrikam-always-limited-key');
+  const headers = { authorization: 'Bearer northwind-key', prefer: 'code=404' };
+  answerRequest(session, { method: 'GET', target: depositPath(ids.executed), headers });
+  const [limited, preferred] = entries();
+  assert.deepEqual([limited?.elapsedMs, limited?.retryAfterSeconds], [1005, 3]);
+  assert.deepEqual(
+    [preferred?.elapsedMs, preferred?.preferred, preferred?.reason],
+    [2005, 404, '404: asked for by Prefer'],
+  );
 });

@@ -77,14 +77,13 @@ describe('a mock on its defaults', () => {
 });
 
 describe('a mock under a base path', () => {
-  for (const basePath of ['/gateway/v2', '/gateway/v2/'])
-    test(`answers under ${basePath} and nowhere else`, async (t) => {
-      const mock = await startFor(t, { basePath });
-      assert.equal(mock.url, `http://127.0.0.1:${mock.port}/gateway/v2`);
-      assert.equal((await ask(mock, `/api/ib/user-status?user_id=${MEMBER}`)).body, FOUND);
-      const bare = await ask({ ...mock, url: `http://127.0.0.1:${mock.port}` }, '/api/ib/user-status');
-      assert.deepEqual([bare.status, bare.body], [404, '{"error":"Not found"}']);
-    });
+  test('answers under it and nowhere else', async (t) => {
+    const mock = await startFor(t, { basePath: '/gateway/v2/' });
+    assert.equal(mock.url, `http://127.0.0.1:${mock.port}/gateway/v2`);
+    assert.equal((await ask(mock, `/api/ib/user-status?user_id=${MEMBER}`)).body, FOUND);
+    const bare = await ask({ ...mock, url: `http://127.0.0.1:${mock.port}` }, '/api/ib/user-status');
+    assert.deepEqual([bare.status, bare.body], [404, '{"error":"Not found"}']);
+  });
 });
 
 test('a port in use is an error with its code', async (t) => {
@@ -114,6 +113,22 @@ test('close ends connections that are idle and in the middle of a request', asyn
   const gone = [idle, halfway].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
   await mock.close();
   await Promise.all(gone);
+});
+
+test('exactly as many of the requests at the same time pass as the limiter lets', async (t) => {
+  const agent = new Agent({ keepAlive: true, maxSockets: 32 });
+  t.after(() => agent.destroy());
+  const limits = { 'deposit-check': { requests: 20, windowSeconds: 60 } };
+  const mock = await startFor(t, { fixture: { ...builtIn, limits } });
+  const path = `/api/ib/deposit-check?reference_id=${TIMED}`;
+  const keys = ['northwind-key', 'northwind-spare-key', 'northwind-key~other'];
+  const asked = Array.from({ length: 90 }, async (_, nth) => {
+    const headers = { authorization: `Bearer ${keys[nth % 3]}` };
+    return (await ask(mock, path, { agent, headers })).status;
+  });
+  const statuses = await Promise.all(asked);
+  for (const nth of [0, 1, 2])
+    assert.equal(statuses.filter((status, index) => index % 3 === nth && status === 429).length, 10);
 });
 
 test('a behaviour can cut the connection', async (t) => {

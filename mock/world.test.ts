@@ -1,9 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fixture, FixtureTransition } from '../schemas/generated/types.ts';
-import { handlerOf } from './handler.ts';
 import { deposit, answersTo, builtIn, START } from './testing/probes.ts';
-import { changeState } from './provider-state.ts';
 import {
   becomeExecuted,
   countPoll,
@@ -164,29 +162,4 @@ test('executedAt is a whole number of ms even where the clock is not', () => {
   const becomes: FixtureTransition = { state: 'EXECUTED', amountInUsd: 1, afterSeconds: 0.0005 };
   const one: Deposit = { reference_id: AFTER_POLLS, user_id: '', state: 'pending', becomes, partner: null };
   assert.deepEqual(becomeExecuted(createWorld({}, 0.25), one, 9), { amountInUsd: 1, executedAt: 0 });
-});
-
-const MEMBER = '11111111-1111-4111-8111-111111111111';
-const ask = (authorization: string) => ({
-  method: 'GET',
-  target: `/api/ib/user-status?user_id=${MEMBER}`,
-  headers: { authorization },
-});
-
-test('a world keeps no trace of another', () => {
-  changeState(createWorld(builtIn, START), { state: 'key revoked', params: { key: 'northwind-key' } });
-  assert.equal(handlerOf()(createWorld(builtIn, START), ask('Bearer northwind-key'), START).status, 200);
-});
-
-test('an empty fixture knows no key', () => {
-  assert.equal(handlerOf()(createWorld({}, START), ask('Bearer northwind-key'), START).status, 401);
-});
-
-test('without limits nothing is ever limited', () => {
-  const { limits: _, ...unlimited } = builtIn;
-  const world = createWorld(unlimited, START);
-  const handle = handlerOf();
-  const one = { ...ask('Bearer northwind-key'), target: '/api/ib/deposit-check?reference_id=x' };
-  const statuses = Array.from({ length: 2000 }, () => handle(world, one, START).status);
-  assert.deepEqual([...new Set(statuses)], [400]);
 });

@@ -1,0 +1,71 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { readFixture } from '../schemas/fixture.ts';
+import type { Fixture } from '../schemas/generated/types.ts';
+import { createMock, startMock } from './index.ts';
+import { builtIn } from './testing/probes.ts';
+import { ids, userPath } from './testing/session.ts';
+
+const [user, ...others] = builtIn.users!;
+const env = { IB_SET: 'a-secret' };
+const fromEnv: Fixture = {
+  apiKeys: [{ key: '${IB_SET}', partner: 'northwind', state: 'active' }],
+  users: [{ ...user! }],
+};
+const statusOf = async (url: string, key: string) =>
+  (await fetch(url + userPath(ids.member), { headers: { authorization: `Bearer ${key}` } })).status;
+
+/** The error for the same text in a file. */
+function errorOfFile(fixture: Fixture): string {
+  try {
+    readFixture(JSON.stringify(fixture), 'fixture', env);
+  } catch (error) {
+    return (error as Error).message;
+  }
+  return assert.fail('the file is accepted');
+}
+
+describe('a wrong fixture gets the error of one in a file', () => {
+  for (const [what, fixture] of Object.entries({
+    'a date': { ...builtIn, users: [{ ...user!, date_joined: '2024-13-01' }, ...others] },
+    'a dangling reference': { ...builtIn, users: others },
+    'no object': [] as Fixture,
+    'a part that is no list': { users: {} } as Fixture,
+    'an unset variable': { apiKeys: [{ key: '${IB_NONE}', partner: 'p', state: 'active' as const }] },
+  }))
+    test(`${what}, at the start and as a replacement`, async () => {
+      const problem = { name: 'Problem', code: 'fixture', message: errorOfFile(fixture) };
+      const started = startMock({ fixture, env }).then((mock) => mock.close());
+      await assert.rejects(started, problem);
+      await using mock = await startMock();
+      await assert.rejects(mock.replaceFixture(fixture), problem);
+      assert.equal(await statusOf(mock.url, 'northwind-key'), 200);
+    });
+  test('without a socket, with each request', async () => {
+    const fixture = { ...builtIn, users: others };
+    const { handle } = createMock({ fixture });
+    for (let count = 0; count < 2; count++)
+      await assert.rejects(handle(new Request('http://ib.example/')), { message: errorOfFile(fixture) });
+  });
+});
+
+test('keys are read from the given environment, or from that of the process', async () => {
+  await using mock = await startMock({ fixture: fromEnv, env });
+  assert.equal(await statusOf(mock.url, env.IB_SET), 200);
+  const headers = { authorization: `Bearer ${env.IB_SET}` };
+  const { handle } = createMock({ fixture: fromEnv, env });
+  assert.equal((await handle(new Request(mock.url + userPath(ids.member), { headers }))).status, 200);
+  const name = Object.keys(process.env).find((one) => /^[!-~]+$/.test(process.env[one] ?? ''))!;
+  const apiKeys = [{ key: `\${${name}}`, partner: 'northwind', state: 'active' as const }];
+  await using own = await startMock({ fixture: { ...fromEnv, apiKeys } });
+  assert.equal(await statusOf(own.url, process.env[name]!), 200);
+});
+
+test('later changes of the lists that were given have no effect', async () => {
+  const users = [...builtIn.users!];
+  await using mock = await startMock({ fixture: { ...builtIn, users } });
+  users.length = 0;
+  const headers = { authorization: 'Bearer northwind-key' };
+  const answer = await fetch(mock.url + userPath(ids.member), { headers });
+  assert.match(await answer.text(), /"is_under_ib":true/);
+});
