@@ -127,8 +127,10 @@ describe('back-off', () => {
     assert.equal(grade('back-off', each(every(30_000, 9), without)), 'kept');
     assert.notEqual(grade('back-off', each(every(29_000, 9), without)), 'kept');
   });
-  test('many at once are one try', () => assert.equal(graded(every(1, 200)), 'notSeen'));
-  test('a retry every 100 ms is seen all the same', () => assert.match(graded(every(100, 40)), /^1,/));
+  test('many at once are one try, and a retry every 100 ms is seen', () => {
+    assert.equal(graded(every(1, 200)), 'notSeen');
+    assert.match(graded(every(100, 40)), /^1,/);
+  });
   test('another answer ends a run, other requests do not belong to it', () => {
     const run = each(every(500, 4), { ...limited, retryAfterSeconds: 60 });
     const later = each(every(500, 4, 2500), { ...limited, retryAfterSeconds: 60 });
@@ -244,12 +246,6 @@ describe('each request', () => {
   });
 });
 
-test('the rules have ids of their own', () => {
-  const ids = scorecardOf([]).map(({ rule }) => rule.id);
-  assert.equal(new Set(ids).size, ids.length);
-  assert.ok(scorecardOf([]).every(({ outcome }) => outcome.kind === 'notSeen'));
-});
-
 const scorecardText = scorecardFormats.text.write;
 const POLLED = '/api/ib/deposit-check?reference_id=77777777-7777-4777-8777-777777777777';
 const card = scorecardOf(
@@ -286,25 +282,8 @@ kept      Sent nothing but GET (Endpoints)
   );
 });
 
-const piece = fc.oneof(
-  fc.string({ unit: 'binary' }),
-  fc.integer({ min: 0, max: 0xffff }).map((code) => String.fromCharCode(code)),
-  fc.constantFrom(
-    ']]>',
-    '<!--',
-    '&amp;',
-    '&#0;',
-    '"',
-    "'",
-    '\0',
-    '\x1b[2J',
-    '\r\n',
-    '\ud800',
-    '\udfff',
-    '\u2028',
-    '\ufffe',
-  ),
-);
+const special = [']]>', '&amp;', '"', '\0', '\x1b[2J', '\r\n', '\ud800', '\u2028', '\ufffe'];
+const piece = fc.oneof(fc.string({ unit: 'binary' }), fc.constantFrom(...special));
 const hostile = fc.array(piece, { maxLength: 12 }).map((pieces) => pieces.join(''));
 const hostileSamples = fc.array(
   fc.record<Sample>({
