@@ -241,14 +241,11 @@ const base64 = (text: string) => Buffer.from(text).toString('base64');
 const everyByte = (text: string) =>
   Array.from(text, (sign) => `%${sign.charCodeAt(0).toString(16)}`).join('');
 
-test('a credential that nobody knows is in no target', () => {
-  for (const written of ['some-secret', base64('some-secret'), everyByte('some-secret')])
-    assert.match(redact(`/x?k=${written}`, 'some-secret'), /^\/x\?k=<unknown key>/);
-});
-
 describe('a long credential that nobody knows', () => {
   const long = `some-secret.${'0123456789abcdef'.repeat(20)}`;
-  test('is in no target, nor is what stands behind it', () => {
+  test('is in no target, nor is what stands behind it; of a short one only itself', () => {
+    for (const written of ['some-secret', base64('some-secret'), everyByte('some-secret')])
+      assert.match(redact(`/x?k=${written}`, 'some-secret'), /^\/x\?k=<unknown key>/);
     for (const written of [long, long.toUpperCase(), long.slice(0, 200)])
       assert.equal(redact(`/x?k=${written}&y=1`, long), '/x?k=<unknown key>');
     for (const written of [everyByte(long), encodeURIComponent(everyByte(long)), `${everyByte(long)}%zz`])

@@ -76,23 +76,17 @@ describe('a mock on its defaults', () => {
   });
 });
 
-describe('a mock under a base path', () => {
-  test('answers under it and nowhere else', async (t) => {
-    const mock = await startFor(t, { basePath: '/gateway/v2/' });
-    assert.equal(mock.url, `http://127.0.0.1:${mock.port}/gateway/v2`);
-    assert.equal((await ask(mock, `/api/ib/user-status?user_id=${MEMBER}`)).body, FOUND);
-    const bare = await ask({ ...mock, url: `http://127.0.0.1:${mock.port}` }, '/api/ib/user-status');
-    assert.deepEqual([bare.status, bare.body], [404, '{"error":"Not found"}']);
-  });
+test('under a base path it answers there and nowhere else', async (t) => {
+  const mock = await startFor(t, { basePath: '/gateway/v2/' });
+  assert.equal(mock.url, `http://127.0.0.1:${mock.port}/gateway/v2`);
+  assert.equal((await ask(mock, `/api/ib/user-status?user_id=${MEMBER}`)).body, FOUND);
+  const bare = await ask({ ...mock, url: `http://127.0.0.1:${mock.port}` }, '/api/ib/user-status');
+  assert.deepEqual([bare.status, bare.body], [404, '{"error":"Not found"}']);
 });
 
 test('a port in use is an error with its code', async (t) => {
   const { port } = await startFor(t);
   await assert.rejects(start({ port }), { code: 'EADDRINUSE', port });
-});
-
-test('a port out of range is an error', async () => {
-  await assert.rejects(start({ port: 70_000 }), { code: 'ERR_SOCKET_BAD_PORT' });
 });
 
 test('an IPv6 host stands in brackets', async (t) => {

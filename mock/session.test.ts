@@ -109,17 +109,3 @@ test('a deviation that remembers what it saw remembers it for one world', () => 
   const services = ['', 'a', 'b'].map((name) => sandboxNamed(session, name).service);
   assert.equal(new Set(services).size, 3);
 });
-
-test('keys of their own limits: always limited, and limited sooner', () => {
-  const { user, deposit } = testSession();
-  assert.deepEqual(
-    [
-      user(ids.member, 'fabrikam-always-limited-key'),
-      deposit(ids.executed, 'fabrikam-always-limited-key'),
-    ].map(({ status, headers }) => [status, headers['Retry-After']]),
-    [
-      [429, '3'],
-      [429, '3'],
-    ],
-  );
-});

@@ -81,7 +81,6 @@ test('what one world changes or adds, no other sees, and it is listed in its pla
 });
 
 const AFTER_POLLS = '77777777-7777-4777-8777-777777777777';
-const AFTER_SECONDS = '88888888-8888-4888-8888-888888888888';
 const NOT_FOUND = '{"error":"Deposit not found"}';
 
 const bodies = (...times: readonly (readonly [id: string, atMs: number, key?: string])[]) =>
@@ -123,21 +122,6 @@ describe('a deposit that becomes EXECUTED after 3 polls', () => {
     assert.equal(becomeExecuted(world, pending(id), START), undefined);
     countPoll(world, pending(id), START);
     assert.ok(becomeExecuted(world, pending(id.toUpperCase()), START));
-  });
-});
-
-describe('a deposit that becomes EXECUTED after 5 s', () => {
-  const executed = `{"status":"EXECUTED","amountInUsd":99.9,"executedAt":${START + 5000}}`;
-
-  test('404 up to the last millisecond, then 200 with the time at which it fell due', () => {
-    assert.deepEqual(
-      bodies([AFTER_SECONDS, 0], [AFTER_SECONDS, 4999], [AFTER_SECONDS, 5000], [AFTER_SECONDS, 900_000]),
-      [NOT_FOUND, NOT_FOUND, executed, executed],
-    );
-  });
-  test('polls make no difference', () => {
-    const polls = Array.from({ length: 9 }, () => [AFTER_SECONDS, 1] as const);
-    assert.ok(bodies(...polls).every((body) => body === NOT_FOUND));
   });
 });
 
