@@ -2,9 +2,10 @@ import { execFile } from 'node:child_process';
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
+import builtIn from '../../../schemas/built-in.fixture.json' with { type: 'json' };
+import openapi from '../../../schemas/openapi.json' with { type: 'json' };
 import type { Fixture, RunRecord } from '../../../schemas/generated/types.ts';
-import { root } from '../paths.ts';
-import { bareHttp, KEY, load, LOOKUP, others, ours, start, type Expected, type Server } from './servers.ts';
+import { bareHttp, load, others, ours, start, type Expected, type Server } from './servers.ts';
 import { ratio, spread, type Column, type Sample } from './table.ts';
 
 /** What a part may use. */
@@ -26,7 +27,6 @@ export interface Part {
 }
 
 const run = promisify(execFile);
-const schema = (file: string): unknown => JSON.parse(readFileSync(join(root, 'schemas', file), 'utf8'));
 
 /** The ms that a command takes, from the start of its process to its exit. */
 async function timed(folder: string, command: string, ...argv: readonly string[]): Promise<number> {
@@ -91,7 +91,6 @@ const coldStart: Part = {
 
 /** Suites that wait for nothing. */
 const SUITES = ['valid', 'invalid-uuid', 'foreign-ib', 'auth'].flatMap((name) => ['--suite', name]);
-const bareLoop = join(import.meta.dirname, 'bare-loop.mjs');
 
 const harness: Part = {
   heading: 'cases',
@@ -99,26 +98,25 @@ const harness: Part = {
     spread('requests', 'requests'),
     spread('seconds', 'seconds'),
     spread('requests a second', 'requestsPerSecond'),
-    spread('share of a bare loop', 'shareOfBare'),
+    spread('share of autocannon', 'shareOfLoad'),
   ],
   rows: ({ folder, command }) =>
     Object.fromEntries(
       [10, 100, 1_000, 10_000].map((cases) => [
         cases.toLocaleString('en'),
         async () => {
-          const { limits: _, ...fixture } = schema('built-in.fixture.json') as Fixture;
+          const { limits: _, ...fixture } = builtIn;
           const files = { fixture: join(folder, 'no-limits.json'), record: join(folder, 'run.json') };
           writeFileSync(files.fixture, JSON.stringify(fixture));
           await using running = await start(ours(command, '--limits', 'off'), folder);
-          await load(running, WARM_UP);
+          const bare = await load(running, WARM_UP);
           const argv = ['verify', running.origin, '--cases', String(cases), '--fixture', files.fixture];
           const more = ['--seed', '1', '--no-canary', ...SUITES, '--report', `json=${files.record}`];
           const ms = await timed(folder, command, ...argv, ...more);
           const { requests } = JSON.parse(readFileSync(files.record, 'utf8')) as RunRecord;
-          const loop = [bareLoop, running.origin + LOOKUP, KEY, String(requests), '16'];
-          const bareMs = await timed(folder, process.execPath, ...loop);
-          const seconds = ms / 1000;
-          return { requests, seconds, requestsPerSecond: requests / seconds, shareOfBare: bareMs / ms };
+          const requestsPerSecond = requests / (ms / 1000);
+          const shareOfLoad = requestsPerSecond / bare.requestsPerSecond;
+          return { requests, seconds: ms / 1000, requestsPerSecond, shareOfLoad };
         },
       ]),
     ),
@@ -151,24 +149,18 @@ const growth: Part = {
 /** The lookups of the OpenAPI document with the answers that it gives for them, but for those that change in time. */
 function documentedLookups(): readonly Expected[] {
   type Examples = Readonly<Record<string, { readonly description: string; readonly value: object }>>;
-  type Content = Readonly<Record<'application/json', { readonly examples?: Examples }>>;
-  type Responses = Readonly<Record<string, { readonly content: Content }>>;
-  const { paths } = schema('openapi.json') as {
-    readonly paths: Readonly<Record<string, { readonly get: { readonly responses: Responses } }>>;
-  };
-  const responses = Object.values(paths).flatMap(({ get }) => Object.entries(get.responses));
-  return responses
-    .filter(([status]) => status !== '429')
-    .flatMap(([status, { content }]) =>
-      Object.entries(content['application/json'].examples ?? {})
-        .filter(([name]) => !name.startsWith('then-'))
-        .map(([, { description, value }]) => {
-          const [, path = '', key = ''] = /^To `([^`]+)` with `Authorization: Bearer ([^`]+)`/.exec(
-            description,
-          )!;
-          return { path, key, status: Number(status), body: JSON.stringify(value) };
-        }),
-    );
+  const answers = Object.values(openapi.paths).flatMap(({ get }) =>
+    Object.entries(get.responses).flatMap(([status, { content }]) => {
+      const { examples = {} }: { readonly examples?: Examples } = { ...content['application/json'] };
+      return Object.entries(examples).map(([name, one]) => ({ status, name, ...one }));
+    }),
+  );
+  return answers
+    .filter(({ status, name }) => status !== '429' && !name.startsWith('then-'))
+    .map(({ status, description, value }) => {
+      const [, path = '', key = ''] = /^To `(.+)` with `Authorization: Bearer (.+)`/.exec(description)!;
+      return { path, key, status: Number(status), body: JSON.stringify(value) };
+    });
 }
 
 const SOAK_REQUESTS = 1_000_000;

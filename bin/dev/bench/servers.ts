@@ -1,15 +1,16 @@
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import autocannon from 'autocannon';
 import { root } from '../paths.ts';
 
 /** A lookup that every server answers with 200; the key is the built-in fixture's. */
-export const LOOKUP = '/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111';
-export const KEY = 'northwind-key';
+const member = {
+  path: '/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111',
+  key: 'northwind-key',
+};
 
 /** A server to measure: each serves the lookup as well as it can, quietly, on loopback. */
 export interface Server {
@@ -52,6 +53,7 @@ export const others: readonly Server[] = [
   },
 ];
 
+let lastPort = 24_000;
 const POLL_MS = 2;
 const TIMEOUT_MS = 60_000;
 
@@ -62,14 +64,10 @@ const TIMEOUT_MS = 60_000;
  * @param lookup that it answers with 200
  * @throws Error if it exits, or gives no 200 in a minute
  */
-export async function start(
-  { name, install, argv }: Server,
-  folder: string,
-  lookup = { path: LOOKUP, key: KEY },
-) {
+export async function start({ name, install, argv }: Server, folder: string, lookup = member) {
   const home = install === undefined ? folder : installed(install, folder);
-  const port = await freePort();
-  const [program = '', ...rest] = argv(String(port));
+  const port = String((lastPort += 1));
+  const [program = '', ...rest] = argv(port);
   const command = program.includes('/') ? program : join(home, 'node_modules/.bin', program);
   const origin = `http://127.0.0.1:${port}`;
   const begin = performance.now();
@@ -141,7 +139,7 @@ const CONNECTIONS = 32;
 export async function load(
   { origin, usage }: Running,
   amount: { readonly duration: number } | { readonly amount: number },
-  lookups: readonly Expected[] = [{ path: LOOKUP, key: KEY, status: 200 }],
+  lookups: readonly Expected[] = [{ ...member, status: 200 }],
 ) {
   const wrong: string[] = [];
   const requests = lookups.map(({ path, key, status: expectedStatus, body: expectedBody }) => ({
@@ -169,14 +167,4 @@ export async function load(
     p99Ms: result.latency.p99,
     cpuMicroseconds: ((usage().cpuMs - before) / total) * 1000,
   };
-}
-
-/** A port of this machine that nobody listens on now. */
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
