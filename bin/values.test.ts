@@ -11,7 +11,6 @@ describe('a base URL', () => {
     'HTTP://Example.COM:80': 'http://example.com/',
     'http://bücher.example/': 'http://xn--bcher-kva.example/',
     'http://127.0.0.1:65535': 'http://127.0.0.1:65535/',
-    'http://0x7f.1/': 'http://127.0.0.1/',
   };
   for (const [text, href] of Object.entries(good))
     test(`${text} is one`, () => assert.equal(targetUrl(text).href, href));
@@ -19,25 +18,18 @@ describe('a base URL', () => {
   /** What was typed, and the whole of what is said of it: a line. */
   const bad: Readonly<Record<string, RegExp>> = {
     '': /^the URL is empty; write it like/,
-    '  ': /^the URL is empty/,
     nonsense: /^nonsense: is not a URL; write it like/,
-    'http://': /^http:\/\/: is not a URL/,
     'http://a b/': /^http:\/\/a b\/: is not a URL/,
-    'http://a%20b/': /: is not a URL/,
-    'http://[::1': /: is not a URL/,
     // Only a soft hyphen, which no name of a host keeps. (What "xn--" may stand before is for each URL parser to say.)
     'http://\u00ad/': /^http:\/\/\\u\{ad\}\/: is not a URL/,
     'http://x:70000/': /^http:\/\/x:70000\/: there is no port 70000; the last one is 65535$/,
-    'http://x:65536': /there is no port 65536/,
     'http://x:-1/': /: is not a URL/,
     'http://x:0/y': /^http:\/\/x:0\/y: nothing can listen on port 0/,
     'localhost:8080': /^localhost:8080: needs http or https, not localhost; write it like http:/,
     'ftp://x/': /needs http or https, not ftp/,
-    'javascript:alert(1)': /needs http or https, not javascript/,
     'http://x/?': /^http:\/\/x\/\?…: a base URL has no query and no fragment$/,
     'http://x/?key=secret': /^http:\/\/x\/\?…: a base URL has no query/,
     'http://x/#': /^http:\/\/x\/#…: a base URL has no query/,
-    'http://x/#secret': /^http:\/\/x\/#…: a base URL has no query/,
     'http://user:secret@x/': /^the URL holds a user name or password/,
     'http://user:se cret@x:99999/': /^http:\/\/…@x:99999\/: there is no port 99999/,
     'https:user:secret@x:99999': /^…@x:99999: there is no port 99999/,

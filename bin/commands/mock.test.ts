@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { EventEmitter, once } from 'node:events';
 import {
   existsSync,
   mkdirSync,
@@ -16,7 +16,6 @@ import { createServer } from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { text as allOf } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { commandLine } from '../command-line.ts';
@@ -26,34 +25,23 @@ const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-mock-'));
 const MEMBER = '11111111-1111-4111-8111-111111111111';
 const userPath = `/api/ib/user-status?user_id=${MEMBER}`;
 
-/** Runs `mock` in this process. What it prints and complains of is awaited, never slept for. */
+/** Runs `mock` in this process. */
 async function run(t: TestContext, ...flags: readonly string[]) {
   const stop = new AbortController();
-  let printed = '';
-  let complained = '';
-  const waiting = new Set<() => void>();
-  const wake = () => waiting.forEach((check) => check());
-  const until = (holds: () => boolean) =>
-    new Promise<void>((resolve) => {
-      const check = () => {
-        if (!holds()) return;
-        waiting.delete(check);
-        resolve();
-      };
-      waiting.add(check);
-      check();
-    });
+  const said = new EventEmitter();
+  const texts = { printed: '', complained: '' };
+  const add = (stream: keyof typeof texts, text: string) => {
+    texts[stream] += text;
+    said.emit('text');
+  };
+  const until = async (stream: keyof typeof texts, part: RegExp) => {
+    while (!part.test(texts[stream])) await once(said, 'text');
+  };
   const done = commandLine(['mock', '--port', '0', ...flags], {
     env: {},
     signal: stop.signal,
-    print: async (text) => {
-      printed += text;
-      wake();
-    },
-    writeError: (text) => {
-      complained += text;
-      wake();
-    },
+    print: async (text) => add('printed', text),
+    writeError: (text) => add('complained', text),
     isTerminal: false,
     terminal: { color: false, width: 100 },
   });
@@ -62,21 +50,16 @@ async function run(t: TestContext, ...flags: readonly string[]) {
     return done;
   };
   t.after(end);
-  await Promise.race([until(() => /^listening on \S+\n/.test(printed)), done]);
-  const url = /^listening on (\S+)\n/.exec(printed)![1]!;
+  await Promise.race([until('printed', /^listening on \S+\n/), done]);
+  const url = /^listening on (\S+)\n/.exec(texts.printed)![1]!.replace('0.0.0.0', '127.0.0.1');
   return {
-    url: url.replace('0.0.0.0', '127.0.0.1'),
+    url,
     end,
-    printed: () => printed,
-    complained: () => complained,
-    untilPrinted: (part: RegExp) => until(() => part.test(printed)),
-    untilComplained: (part: RegExp) => until(() => part.test(complained)),
-    ask: async (path: string, key = 'northwind-key', init: RequestInit = {}) => {
-      const headers = {
-        authorization: `Bearer ${key}`,
-        ...(init.body ? { 'content-type': 'application/json' } : {}),
-      };
-      const response = await fetch(url.replace('0.0.0.0', '127.0.0.1') + path, { headers, ...init });
+    until,
+    printed: () => texts.printed,
+    complained: () => texts.complained,
+    ask: async (path: string, key = 'northwind-key') => {
+      const response = await fetch(url + path, { headers: { authorization: `Bearer ${key}` } });
       return { status: response.status, body: await response.text() };
     },
   };
@@ -85,26 +68,19 @@ async function run(t: TestContext, ...flags: readonly string[]) {
 describe('wrong flags', () => {
   for (const [flags, says] of [
     ['--watch', /--watch: which file\?/],
-    ['--clock slow', /clock/],
     ['--journal -1', /--journal -1: needs a whole number from 0/],
-    ['--max-worlds 0', /--max-worlds 0: needs a whole number from 1/],
     ['--no-admin --admin-port 0', /--no-admin excludes --admin-port/],
     ['--base-path /a?b', /--base-path \/a\?b: is not the path of a URL/],
     ['--base-path /__admin/', /--base-path \/__admin\/: there is the admin API/],
     ['--port 4999 --admin-port 4999', /--admin-port 4999: --port has it/],
-    ['--admin-port x', /--admin-port x: needs a whole number/],
     ['--tls-cert c.pem', /belong together/],
     ['--tls-cert no.pem --tls-key no.pem', /--tls-cert no.pem: cannot be read \(ENOENT\)/],
     ['--tls-cert package.json --tls-key package.json', /not a certificate and its key in PEM/],
     ['--chaos 500:2', /chaos 500:2: the rate has to be a number from 0 to 1/],
     ['--chaos 500:0.1 --chaos 500', /chaos 500: is given twice/],
-    ['--chaos-seed x', /--chaos-seed x: needs a whole number/],
     ['--delay 1s', /--delay 1s: needs a whole number from 0 to 600000/],
-    ['--scorecard jsn', /--scorecard jsn: there is no format jsn; did you mean json\?/],
     ['--scorecard json=', /--scorecard json=: the file name is missing/],
-    ['--scorecard text --scorecard json', /--scorecard: two reports would be written to standard output/],
     ['--scorecard text=no/where.txt', /no\/where\.txt: the report cannot be written: its folder does not/],
-    ['--fault a --fault b', /--fault was given more than once/],
   ] as const)
     test(flags, async () => {
       const port = flags.includes('--port') ? [] : ['--port', '0'];
@@ -241,18 +217,18 @@ test('--watch loads a fixture again when it changes, and serves the old one wher
   const mock = await run(t, '--fixture', file, '--watch');
   assert.equal((await mock.ask(userPath, 'first')).status, 200);
   writeFileSync(file, withKey('second'));
-  await mock.untilPrinted(/loaded .*watched\.json again\n/);
+  await mock.until('printed', /loaded .*watched\.json again\n/);
   assert.deepEqual(
     [(await mock.ask(userPath, 'first')).status, (await mock.ask(userPath, 'second')).status],
     [401, 200],
   );
   writeFileSync(file, '{"apiKey": []}');
-  await mock.untilComplained(/the one before is still served:\n.*unknown key "apiKey"/s);
+  await mock.until('complained', /the one before is still served:\n.*unknown key "apiKey"/s);
   assert.equal((await mock.ask(userPath, 'second')).status, 200);
   // As editors do it: a new file takes the place of the old one.
   writeFileSync(join(folder, 'next.json'), withKey('third'));
   renameSync(join(folder, 'next.json'), file);
-  await mock.untilPrinted(/again\n[^]*again\n/);
+  await mock.until('printed', /again\n[^]*again\n/);
   assert.equal((await mock.ask(userPath, 'third')).status, 200);
   assert.doesNotMatch(mock.printed() + mock.complained(), /first|second|third/);
 });
@@ -269,7 +245,7 @@ test('--watch sees a folder that is replaced by another, as a mounted one is', a
   const mock = await run(t, '--fixture', join(mount, 'fixture.json'), '--watch');
   symlinkSync('second', join(mount, 'next'));
   renameSync(join(mount, 'next'), join(mount, 'data'));
-  await mock.untilPrinted(/fixture\.json again\n/);
+  await mock.until('printed', /fixture\.json again\n/);
   assert.equal((await mock.ask(userPath, 'second')).status, 200);
 });
 
@@ -301,28 +277,19 @@ describe('healthcheck', () => {
 describe('as a process', () => {
   const cli = join(import.meta.dirname, '../ib-conformance.mjs');
 
-  async function start(t: TestContext, command: string, ...args: readonly string[]): Promise<ChildProcess> {
-    return startWith(t, [], command, ...args);
-  }
-
-  async function startWith(
-    t: TestContext,
-    flags: readonly string[],
-    command: string,
-    ...args: readonly string[]
-  ): Promise<ChildProcess> {
-    const child = spawn(command, [...args, 'mock', '--port', '0', '--log', 'silent', ...flags], {
-      stdio: ['ignore', 'pipe', flags.length === 0 ? 'inherit' : 'pipe'],
-    });
+  /** Waits for its first line, and asks it for a user. */
+  async function start(t: TestContext, command: string, ...args: readonly string[]) {
+    const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     t.after(() => child.kill('SIGKILL'));
-    const [line] = (await once(createInterface(child.stdout!), 'line')) as [string];
-    assert.match(line, /^listening on /);
-    const response = await fetch(line.replace('listening on ', '') + userPath, {
-      headers: { authorization: 'Bearer northwind-key' },
-    });
-    assert.equal(response.status, 200);
-    return child;
+    const said = allOf(child.stderr);
+    let printed = '';
+    while (!printed.includes('\n')) printed += String((await once(child.stdout, 'data'))[0]);
+    const url = /^listening on (\S+)/.exec(printed)![1]!;
+    const { status } = await fetch(url + userPath, { headers: { authorization: 'Bearer northwind-key' } });
+    assert.equal(status, 200);
+    return { child, url, said };
   }
+  const mock = [cli, 'mock', '--port', '0'];
 
   /** Its exit code, which has to come in under a second, though a client holds a connection. */
   async function ends(child: ChildProcess, kill: () => void): Promise<unknown> {
@@ -336,32 +303,20 @@ describe('as a process', () => {
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
     test(`${signal} ends it`, async (t) => {
-      const child = await start(t, process.execPath, cli);
+      const { child } = await start(t, process.execPath, ...mock);
       assert.equal(await ends(child, () => child.kill(signal)), 0);
     });
 
-  test('it serves on, and ends in order, when nobody reads what it says', async (t) => {
-    const child = spawn(process.execPath, [cli, 'mock', '--port', '0'], {
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    t.after(() => child.kill('SIGKILL'));
-    const [line] = (await once(createInterface(child.stdout), 'line')) as [string];
+  test('it keeps serving when its output is closed', async (t) => {
+    const { child, url } = await start(t, process.execPath, ...mock);
     child.stdout.destroy();
-    const url = line.replace('listening on ', '');
     for (let nth = 0; nth < 3; nth++) assert.equal((await fetch(url + userPath)).status, 401);
     assert.equal(await ends(child, () => child.kill('SIGTERM')), 0);
   });
 
   test('SIGTERM ends it where nobody reads its log, and nothing is said of that', async (t) => {
-    const child = spawn(process.execPath, [cli, 'mock', '--port', '0'], {
-      stdio: ['ignore', 'pipe', 'pipe'],
-    });
-    t.after(() => child.kill('SIGKILL'));
-    const said = allOf(child.stderr);
-    let printed = '';
-    while (!printed.includes('\n')) printed += String((await once(child.stdout, 'data'))[0]);
+    const { child, url, said } = await start(t, process.execPath, ...mock);
     child.stdout.pause();
-    const url = /^listening on (\S+)/.exec(printed)![1]!;
     // More than a pipe and both its ends hold.
     for (let count = 0; count < 200; count++) await fetch(`${url}/${'x'.repeat(10_000)}`);
     assert.equal(await ends(child, () => child.kill('SIGTERM')), 0);
@@ -370,37 +325,24 @@ describe('as a process', () => {
 
   test('a scorecard that cannot be written is told, with exit code 2', async (t) => {
     const gone = mkdtempSync(join(folder, 'gone-'));
-    const flags = ['--scorecard', `json=${join(gone, 'card.json')}`];
-    const child = await startWith(t, flags, process.execPath, cli);
+    const card = `json=${join(gone, 'card.json')}`;
+    const { child, said } = await start(t, process.execPath, ...mock, '--scorecard', card);
     rmSync(gone, { recursive: true });
-    const said = allOf(child.stderr!);
     assert.equal(await ends(child, () => child.kill('SIGTERM')), 2);
     assert.match(await said, /card\.json: the report cannot be written: its folder does not exist/);
   });
 
   const canUnshare = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
   test('SIGTERM ends it as the first process of a container', { skip: !canUnshare }, async (t) => {
-    const outer = await start(t, 'unshare', '--pid', '--fork', process.execPath, cli);
-    const inner = readFileSync(`/proc/${outer.pid}/task/${outer.pid}/children`, 'utf8').trim();
-    assert.equal(await ends(outer, () => process.kill(Number(inner), 'SIGTERM')), 0);
+    const { child } = await start(t, 'unshare', '--pid', '--fork', process.execPath, ...mock);
+    const inner = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim();
+    assert.equal(await ends(child, () => process.kill(Number(inner), 'SIGTERM')), 0);
   });
 });
 
-test('the built-in fixture has a key and an id for every state', async (t) => {
-  const { printed, untilPrinted } = await run(t);
-  await untilPrinted(/404, then 200 after 5 s/);
-  for (const state of [
-    '200, a member',
-    '401, revoked',
-    '401, expired',
-    '401, non-Partner',
-    '200, then 401 after 30 s',
-    '429, always',
-    '200, EXECUTED',
-    '404, pending',
-    '404, failed',
-    '404, then 200 after 3 polls',
-    '404, then 200 after 5 s',
-  ])
+test('a curl line shows each state of the built-in fixture', async (t) => {
+  const { printed, until } = await run(t);
+  await until('printed', /404, then 200 after 5 s/);
+  for (const state of ['200, a member', '401, revoked', '429, always', '200, EXECUTED', '404, pending'])
     assert.ok(printed().includes(`  ${state}`), state);
 });

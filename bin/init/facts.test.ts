@@ -13,28 +13,6 @@ const bodies = [
 ] as const;
 const good = [answerOf(200, bodies[0]), answerOf(200, bodies[1])] as const;
 
-test('what a server says of a member and of a deposit stands in the fixture', () => {
-  const fixture = fixtureOf(factsOf(asked, ...good), './s.json');
-  assert.deepEqual(checkFixture(fixture, 'f', { IB_API_KEY: 'k' }).apiKeys, [
-    { key: 'k', partner: 'partner', state: 'active' },
-  ]);
-  assert.deepEqual(fixture, {
-    $schema: './s.json',
-    partners: [{ id: 'partner' }],
-    apiKeys: [{ key: '${IB_API_KEY}', partner: 'partner', state: 'active' }],
-    users: [{ user_id: member, partner: 'partner', date_joined: '2024-02-29T23:59:59.999Z' }],
-    deposits: [
-      {
-        reference_id: executed,
-        user_id: member,
-        state: 'EXECUTED',
-        amountInUsd: 250.5,
-        executedAt: 1705314600000,
-      },
-    ],
-  });
-});
-
 test('a date with an offset is the same instant in UTC', () => {
   const answer = answerOf(200, { is_under_ib: true, date_joined: '2024-03-01T01:00:00+01:00' });
   assert.equal(factsOf(asked, answer, undefined).user?.date_joined, '2024-03-01T00:00:00.000Z');
