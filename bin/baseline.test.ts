@@ -1,5 +1,11 @@
 import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, readFileSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { reference } from '../mock/behaviour.ts';
+import { faults } from '../mock/faults.ts';
+import { startMock } from '../mock/server.ts';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import validateRunRecord from '../schemas/generated/run-record.cjs';
 import { readBaseline } from '../schemas/records.ts';
@@ -7,6 +13,8 @@ import { sampleRecord } from '../reports/testing/records.ts';
 import { countOutcomes, verdictOf } from '../suites/engine/verdict-of-run.ts';
 import { renderBaseline, updated, withBaseline } from './baseline.ts';
 import { exitCodeOf } from './exit-codes.ts';
+import { builtInFixture } from './fixture-file.ts';
+import { runCli } from './testing/run-cli.ts';
 
 const plain = { strict: false, allowIncomplete: false };
 
@@ -30,8 +38,8 @@ const rows = {
 
 const ids = [...Object.keys(rows), 'elsewhere'];
 
-function recordOf(...names: readonly (keyof typeof rows)[]): RunRecord {
-  const requirements = names.map((name) => rows[name]);
+function recordOf(names: string): RunRecord {
+  const requirements = names.split(' ').map((name) => rows[name as keyof typeof rows]);
   return {
     ...sampleRecord,
     notes: [],
@@ -52,153 +60,94 @@ const baselineOf = (...entries: readonly Entry[]) => ({
   })),
 });
 
-interface Rule {
-  readonly record: RunRecord;
-  readonly entries: readonly Entry[];
+interface Expected {
   readonly code: number;
-  /** All that is wrong with the baseline. */
-  readonly wrong?: readonly RegExp[];
+  /** What is wrong with the baseline. */
+  readonly wrong?: RegExp;
   readonly note?: RegExp;
   readonly flags?: Partial<typeof plain>;
 }
 
-const rules: Readonly<Record<string, Rule>> = {
-  'a known failure does not fail the run': {
-    record: recordOf('good', 'bad'),
-    entries: [['bad', 'ticket 1']],
-    code: 0,
-  },
-  'a failure beside a known one does': {
-    record: recordOf('bad', 'worse'),
-    entries: [['bad', 'ticket 1']],
-    code: 1,
-  },
-  'known failures alone, and nothing else, are no empty run': {
-    record: recordOf('bad'),
-    entries: [['bad', 'ticket 1']],
-    code: 0,
-  },
-  'an entry without a reason': {
-    record: recordOf('bad'),
-    entries: [['bad']],
-    code: 1,
-    wrong: [/^known\.json:4: bad: has no reason: write why/],
-  },
-  'an entry with an empty reason': {
-    record: recordOf('bad'),
-    entries: [['bad', '']],
-    code: 1,
-    wrong: [/has no reason/],
-  },
-  'an entry with a blank reason': {
-    record: recordOf('bad'),
-    entries: [['bad', ' \t\n']],
-    code: 1,
-    wrong: [/has no reason/],
-  },
-  'an empty reason, though nothing is said of the requirement': {
-    record: recordOf('good'),
-    entries: [['elsewhere', '']],
-    code: 1,
-    wrong: [/elsewhere: has no reason/],
-  },
-  'an id that there is not': {
-    record: recordOf('good'),
-    entries: [['wors', 'ticket 1']],
-    code: 1,
-    wrong: [/^known\.json:4: wors: there is no such requirement; did you mean worse\?$/],
-  },
-  'an id that stands twice': {
-    record: recordOf('bad'),
-    entries: [
-      ['bad', 'ticket 1'],
-      ['bad', 'ticket 2'],
-    ],
-    code: 1,
-    wrong: [/^known\.json:5: bad: stands on line 4 already/],
-  },
-  'one that passes now': {
-    record: recordOf('good', 'bad'),
-    entries: [
-      ['bad', 'ticket 1'],
-      ['good', 'ticket 2'],
-    ],
-    code: 1,
-    wrong: [/^known\.json:5: good: passes now: remove it/],
-  },
-  'one that passes on a part of its inputs only': {
-    record: recordOf('cut'),
-    entries: [['cut', 'ticket 1']],
-    code: 0,
-    note: /not judged by this run: cut \(passed on 3 of 100 inputs only\)/,
-  },
-  'one that is inconclusive cannot be known': {
-    record: recordOf('good', 'open'),
-    entries: [['open', 'ticket 1']],
-    code: 3,
-    note: /open \(inconclusive: timeout\)/,
-  },
-  'an inconclusive one beside a known failure is not hidden': {
-    record: recordOf('bad', 'open'),
-    entries: [['bad', 'ticket 1']],
-    code: 3,
-  },
-  'an inconclusive one that is allowed, beside a known failure': {
-    record: recordOf('bad', 'open'),
-    entries: [['bad', 'ticket 1']],
-    code: 0,
-    flags: { allowIncomplete: true },
-  },
-  'one that is excluded, observed, not selected': {
-    record: recordOf('good', 'out', 'seen'),
-    entries: [
-      ['out', 'r'],
-      ['seen', 'r'],
-      ['elsewhere', 'r'],
-    ],
-    code: 0,
-    note: /run: out \(excluded: skipped\), seen \(observed\), elsewhere \(not selected\)$/,
-  },
-  'one that broke': {
-    record: recordOf('good', 'ours'),
-    entries: [['ours', 'r']],
-    code: 70,
-    note: /run: ours \(broken\)/,
-  },
-  'a recommended one only warns': { record: recordOf('good', 'advice'), entries: [], code: 0 },
-  'with --strict a recommended one fails the run': {
-    record: recordOf('good', 'advice'),
-    entries: [],
-    code: 1,
-    flags: { strict: true },
-  },
-  'with --strict a recommended one may be known': {
-    record: recordOf('good', 'advice'),
-    entries: [['advice', 'ticket 1']],
-    code: 0,
-    flags: { strict: true },
-  },
-  'an interrupted run stays one': {
-    record: { ...recordOf('bad'), interrupted: true },
-    entries: [['bad', 'ticket 1']],
-    code: 130,
-  },
-};
+const known: readonly Entry[] = [['bad', 'ticket 1']];
+const noReason = /^known\.json:4: bad: has no reason: write why/;
 
-for (const [what, { record, entries, code, wrong = [], note, flags }] of Object.entries(rules))
+const rules: readonly (readonly [what: string, rows: string, entries: readonly Entry[], Expected])[] = [
+  ['a known failure does not fail the run', 'good bad', known, { code: 0 }],
+  ['a failure beside a known one does', 'bad worse', known, { code: 1 }],
+  ['known failures alone are no empty run', 'bad', known, { code: 0 }],
+  ['an entry without a reason', 'bad', [['bad']], { code: 1, wrong: noReason }],
+  ['an entry with an empty reason', 'bad', [['bad', '']], { code: 1, wrong: noReason }],
+  ['an entry with a blank reason', 'bad', [['bad', ' \t\n']], { code: 1, wrong: noReason }],
+  [
+    'an empty reason, not judged',
+    'good',
+    [['elsewhere', '']],
+    { code: 1, wrong: /elsewhere: has no reason/ },
+  ],
+  [
+    'an id that there is not',
+    'good',
+    [['wors', 'ticket 1']],
+    { code: 1, wrong: /^known\.json:4: wors: there is no such requirement; did you mean worse\?$/ },
+  ],
+  [
+    'an id that stands twice',
+    'bad',
+    [...known, ['bad', 'ticket 2']],
+    { code: 1, wrong: /^known\.json:5: bad: stands on line 4 already/ },
+  ],
+  [
+    'one that passes now',
+    'good bad',
+    [...known, ['good', 'ticket 2']],
+    { code: 1, wrong: /^known\.json:5: good: passes now: remove it/ },
+  ],
+  [
+    'one that passes on a part of its inputs only',
+    'cut',
+    [['cut', 'ticket 1']],
+    { code: 0, note: /not judged by this run: cut \(passed on 3 of 100 inputs only\)/ },
+  ],
+  [
+    'one that is inconclusive cannot be known',
+    'good open',
+    [['open', 'ticket 1']],
+    { code: 3, note: /open \(inconclusive: timeout\)/ },
+  ],
+  ['an inconclusive one beside a known failure is not hidden', 'bad open', known, { code: 3 }],
+  ['one that is allowed', 'bad open', known, { code: 0, flags: { allowIncomplete: true } }],
+  [
+    'one that is excluded, observed, not selected',
+    'good out seen',
+    ['out', 'seen', 'elsewhere'].map((id): Entry => [id, 'r']),
+    { code: 0, note: /run: out \(excluded: skipped\), seen \(observed\), elsewhere \(not selected\)$/ },
+  ],
+  ['one that broke', 'good ours', [['ours', 'r']], { code: 70, note: /run: ours \(broken\)/ }],
+  ['a recommended one only warns', 'good advice', [], { code: 0 }],
+  ['with --strict it fails the run', 'good advice', [], { code: 1, flags: { strict: true } }],
+  ['with --strict it may be known', 'good advice', [['advice', 'r']], { code: 0, flags: { strict: true } }],
+];
+
+for (const [what, names, entries, { code, wrong, note, flags }] of rules)
   test(`baseline: ${what}`, () => {
+    const record = recordOf(names);
     const held = withBaseline(record, baselineOf(...entries), ids);
     assert.ok(validateRunRecord(held), JSON.stringify(validateRunRecord.errors));
     assert.equal(held.verdict, record.verdict);
     assert.equal(exitCodeOf(held, { ...plain, ...flags }), code);
-    assert.equal(held.baseline?.wrong.length, wrong.length);
-    for (const [at, words] of wrong.entries()) assert.match(held.baseline.wrong[at]!, words);
+    assert.equal(held.baseline?.wrong.length, wrong === undefined ? 0 : 1);
+    if (wrong !== undefined) assert.match(held.baseline.wrong[0]!, wrong);
     if (note === undefined) assert.deepEqual(held.notes, []);
     else assert.match(held.notes.join('\n'), note);
   });
 
+test('an interrupted run stays one', () => {
+  const held = withBaseline({ ...recordOf('bad'), interrupted: true }, baselineOf(...known), ids);
+  assert.equal(exitCodeOf(held, plain), 130);
+});
+
 test('the reason stands beside the failure, which stays one', () => {
-  const { requirements } = withBaseline(recordOf('bad', 'worse'), baselineOf(['bad', 'ticket 1']), ids);
+  const { requirements } = withBaseline(recordOf('bad worse'), baselineOf(['bad', 'ticket 1']), ids);
   assert.deepEqual(requirements, [{ ...rows.bad, baseline: 'ticket 1' }, rows.worse]);
 });
 
@@ -213,7 +162,7 @@ test('an update keeps reasons and what was not judged, drops what passes, and ad
     ['no-such', 'ticket 5'],
     ['bad', 'a later one'],
   );
-  const record = recordOf('good', 'cut', 'bad', 'worse', 'advice', 'open', 'out');
+  const record = recordOf('good cut bad worse advice open out');
   const kept = [
     { id: 'bad', reason: 'ticket 1' },
     { id: 'cut', reason: 'ticket 2' },
@@ -233,15 +182,108 @@ test('an update keeps reasons and what was not judged, drops what passes, and ad
 });
 
 test('what an update writes is read back, an entry a line', () => {
-  const known = [
+  const entries = [
     { id: 'bad', reason: 'ticket 1: "quoted"\nand more' },
     { id: 'worse', reason: '' },
   ];
-  const read = readBaseline(renderBaseline(known, './baseline.schema.json'), 'known.json');
+  const read = readBaseline(renderBaseline(entries, './baseline.schema.json'), 'known.json');
   assert.deepEqual(read, {
     file: 'known.json',
     schema: './baseline.schema.json',
-    known: known.map((entry, at) => ({ ...entry, line: at + 5 })),
+    known: entries.map((entry, at) => ({ ...entry, line: at + 5 })),
   });
   assert.deepEqual(readBaseline(renderBaseline([]), 'known.json').known, []);
 });
+
+const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
+const DATES = 'valid/user-status/date-joined';
+
+/** Verifies the suite `valid` of a mock that swaps day and month, with further flags. */
+async function verify(...flags: readonly string[]) {
+  await using mock = await startMock({
+    behaviour: faults['date-day-and-month-swapped']!.change(reference),
+  });
+  const own = ['--fixture', builtInFixture.pathname, '--suite', 'valid', '--cases', '2', '--no-canary'];
+  return await call('verify', mock.url, ...own, ...flags);
+}
+
+async function call(...words: readonly string[]) {
+  const { code, output, error } = await runCli(words, { terminal: { color: false, width: 120 } });
+  return { code, output: output + error };
+}
+
+test('from the first failure over a reason to a run that does not fail, which hides nothing', async () => {
+  const file = join(folder, 'known.json');
+  const missing = await verify('--baseline', file);
+  assert.equal(missing.code, 2);
+  assert.match(missing.output, /known\.json: there is no such file; --update-baseline writes one/);
+
+  const first = await verify('--baseline', file, '--update-baseline');
+  assert.equal(first.code, 1);
+  assert.match(first.output, /1 added, 0 removed, 0 kept/);
+  assert.match(first.output, /known\.json:4: valid\/user-status\/date-joined: has no reason:\s+write why/);
+  assert.equal(
+    readFileSync(file, 'utf8'),
+    `{\n  "format": "ib-conformance/baseline/1",\n  "known": [\n    { "id": "${DATES}", "reason": "" }\n  ]\n}\n`,
+  );
+  assert.equal((await verify('--baseline', file)).code, 1);
+
+  writeFileSync(file, readFileSync(file, 'utf8').replace('""', '"ticket 123: dates"'));
+  const held = await verify('--baseline', file);
+  assert.equal(held.code, 0);
+  assert.match(held.output, /^✗ valid\/user-status\/date-joined$/m);
+  assert.match(held.output, /^ {2}known +ticket 123: dates$/m);
+  assert.match(held.output, /^conformant but for 1 known failure: 1 of \d+ required failed/m);
+  assert.match(held.output, /^known failures: valid\/user-status\/date-joined$/m);
+
+  // What was not judged stays, with its reason.
+  const only = ['--only', 'valid/user-status/member'];
+  const elsewhere = await verify('--baseline', file, '--update-baseline', ...only);
+  assert.equal(elsewhere.code, 0, elsewhere.output);
+  assert.match(
+    elsewhere.output,
+    /not judged by this run: valid\/user-status\/date-joined \(not\s+selected\)/,
+  );
+  assert.match(readFileSync(file, 'utf8'), /ticket 123/);
+  assert.deepEqual(readdirSync(folder), ['known.json']);
+});
+
+test('a run that is judged again is held against them too', async () => {
+  const transcript = join(folder, 'run.ndjson');
+  const file = join(folder, 'judged.json');
+  assert.equal((await verify('--report', `ndjson=${transcript}`)).code, 1);
+  const list = (id: string) =>
+    writeFileSync(
+      file,
+      JSON.stringify({ format: 'ib-conformance/baseline/1', known: [{ id, reason: 'ticket 123' }] }),
+    );
+  list(DATES);
+  const held = await call('judge', transcript, '--baseline', file);
+  assert.equal(held.code, 0, held.output);
+  assert.match(held.output, /^conformant but for 1 known failure: /m);
+  list('valid/user-status/member');
+  const wrong = await call('judge', transcript, '--baseline', file);
+  assert.equal(wrong.code, 1);
+  assert.match(wrong.output, /valid\/user-status\/member: passes now/);
+});
+
+/** Flags that do not go together, and places that cannot be written. */
+const refusals: readonly (readonly [flags: readonly string[], says: RegExp])[] = [
+  [['--update-baseline'], /--update-baseline writes the file of --baseline/],
+  [
+    ['--baseline', 'f.json', '--only', DATES, '--replay', '0'],
+    /--replay judges one input, and no baseline by it/,
+  ],
+  [
+    ['--baseline', join(folder, 'no', 'f.json'), '--update-baseline'],
+    /the baseline cannot be written: its folder does not exist/,
+  ],
+  [['--baseline', folder], /cannot be read \(EISDIR\)/],
+];
+
+for (const [flags, says] of refusals)
+  test(`refused: ${flags.join(' ').replaceAll(folder, '…')}`, async () => {
+    const { code, output } = await verify(...flags);
+    assert.equal(code, 2);
+    assert.match(output, says);
+  });
