@@ -1,17 +1,21 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtempSync, writeFileSync } from 'node:fs';
-import { createServer as createHttpServer, type RequestListener } from 'node:http';
-import { createServer, type AddressInfo, type Server, type Socket } from 'node:net';
+import { createServer as createHttpServer } from 'node:http';
+import { createServer, type Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { startMock, type Mock, type MockOptions } from '../mock/server.ts';
+import { reference } from '../mock/behaviour.ts';
+import { startMock } from '../mock/server.ts';
 import { tls } from '../mock/testing/certificate.ts';
-import type { Checkup } from '../schemas/generated/types.ts';
+import type { Checkup, Fixture } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/checkup.cjs';
-import { runCli } from './testing/run-cli.ts';
+import { gapsOf } from '../suites/doctor/gaps.ts';
+import { against } from '../suites/engine/against.ts';
+import { catalogue, knowledge } from '../suites/index.ts';
+import { verifyMock } from './canary.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
+import { runCli } from './testing/run-cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
 const builtIn = await loadFixture(undefined, {});
@@ -43,54 +47,32 @@ const ills = ({ checks }: Checkup) =>
 
 const fixture = ['--fixture', builtInFixture.pathname];
 
-async function withMock<Result>(options: MockOptions, use: (mock: Mock) => Promise<Result>): Promise<Result> {
-  await using mock = await startMock(options);
-  return await use(mock);
-}
-
-/** Gives the port of a raw server to `use`, and ends it with all its connections. */
-async function withServer<Result>(server: Server, use: (port: number) => Promise<Result>): Promise<Result> {
-  const sockets = new Set<Socket>();
-  server.on('connection', (socket) => sockets.add(socket.on('error', () => undefined)));
-  server.listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  try {
-    return await use((server.address() as AddressInfo).port);
-  } finally {
-    for (const socket of sockets) socket.destroy();
-    server.close();
-  }
-}
-
-const withHttp = <Result>(answer: RequestListener, use: (url: string) => Promise<Result>) =>
-  withServer(createHttpServer(answer), (port) => use(`http://127.0.0.1:${port}`));
-
 test('a mock with its own fixture: all is well, everything is looked at, nothing is changed', async () => {
-  await withMock({ basePath: '/gateway' }, async (mock) => {
-    const hook = ['--state-url', `http://127.0.0.1:${mock.port}/__admin/state`];
-    const { code, checkup } = await examined(`${mock.url}/`, ...fixture, ...hook);
-    assert.deepEqual(
-      checkup.checks.filter(({ outcome }) => outcome !== 'good'),
-      [],
-    );
-    assert.equal(code, 0);
-    assert.equal(checkup.verdict, 'well');
-    assert.deepEqual(checkup.gaps, []);
-    assert.equal(checkup.requests, 15);
-    assert.equal(mock.requests().length, 15);
-    assert.deepEqual(checkup.checks.filter(({ area }) => area === 'keys').length, builtIn.apiKeys!.length);
-    const [polled] = builtIn.deposits!.flatMap((one) => ('becomes' in one ? [one] : []));
-    assert.equal(mock.deposits.get(polled!.reference_id).pollsLeft, polled!.becomes!.afterPolls);
-    const text = await call(mock.url, ...fixture, ...hook);
-    assert.match(text.output, /^all is well: \d+ ✓, 0 ✗, 0 \?, by 15 requests/m);
-  });
+  await using mock = await startMock({ basePath: '/gateway' });
+  const hook = ['--state-url', `http://127.0.0.1:${mock.port}/__admin/state`];
+  const { code, checkup } = await examined(`${mock.url}/`, ...fixture, ...hook);
+  assert.deepEqual(
+    checkup.checks.filter(({ outcome }) => outcome !== 'good'),
+    [],
+  );
+  assert.equal(code, 0);
+  assert.equal(checkup.verdict, 'well');
+  assert.deepEqual(checkup.gaps, []);
+  assert.equal(checkup.requests, 15);
+  assert.equal(mock.requests().length, 15);
+  assert.deepEqual(checkup.checks.filter(({ area }) => area === 'keys').length, builtIn.apiKeys!.length);
+  const [polled] = builtIn.deposits!.flatMap((one) => ('becomes' in one ? [one] : []));
+  assert.equal(mock.deposits.get(polled!.reference_id).pollsLeft, polled!.becomes!.afterPolls);
+  const text = await call(mock.url, ...fixture, ...hook);
+  assert.match(text.output, /^all is well: \d+ ✓, 0 ✗, 0 \?, by 15 requests/m);
 });
 
 test('fifteen requests at once are no reason for Node to warn', async () => {
   const warnings: string[] = [];
   const note = ({ name }: Error) => void warnings.push(name);
   process.on('warning', note);
-  await withMock({}, ({ url }) => call(url, ...fixture));
+  await using mock = await startMock();
+  await call(mock.url, ...fixture);
   // Node warns behind everything that is ready.
   await new Promise(setImmediate);
   process.off('warning', note);
@@ -98,15 +80,15 @@ test('fifteen requests at once are no reason for Node to warn', async () => {
 });
 
 test('without a fixture the built-in one is taken, and that is said; without a hook, what it costs', async () => {
-  await withMock({}, async ({ url }) => {
-    const { code, output } = await call(url);
-    assert.equal(code, 0, output);
-    assert.match(output, /note: No --fixture was given/);
-    assert.match(
-      output,
-      /2 requirements: auth\/user-status\/revocation, auth\/deposit-check\/revocation\n +→ Give --state-url/,
-    );
-  });
+  await using mock = await startMock();
+  const { url } = mock;
+  const { code, output } = await call(url);
+  assert.equal(code, 0, output);
+  assert.match(output, /note: No --fixture was given/);
+  assert.match(
+    output,
+    /2 requirements: auth\/user-status\/revocation, auth\/deposit-check\/revocation\n +→ Give --state-url/,
+  );
 });
 
 test('a fixture that disagrees with the target is told by its places', async () => {
@@ -115,7 +97,7 @@ test('a fixture that disagrees with the target is told by its places', async () 
     apiKeys: [
       { key: 'northwind-key', partner: 'northwind', state: 'active' },
       { key: 'northwind-spare-key', partner: 'northwind', state: 'revoked' },
-      { key: 'never-issued', partner: 'contoso', state: 'active' },
+      { key: 'sk_never_issued', partner: 'contoso', state: 'active' },
       { key: 'northwind-revoked-key', partner: 'northwind', state: 'expired' },
     ],
     users: builtIn.users!.map((user, at) =>
@@ -131,119 +113,87 @@ test('a fixture that disagrees with the target is told by its places', async () 
             : deposit,
     ),
   });
-  await withMock({}, async ({ url }) => {
-    const { code, ills: found } = await examined(url, '--fixture', wrong);
-    assert.equal(code, 1);
-    const says = [
-      /^<key northwind\/revoked>: let in \(200\), though apiKeys\[1\] is revoked$/,
-      /^<key contoso\/active>: turned away \(401\), though apiKeys\[2\] is active$/,
-      /^users\[0\]: "date_joined": "2024-02-29T23:59:59\.999Z", though the fixture says/,
-      /^deposits\[0\]: "amountInUsd": 250\.5, though the fixture says EXECUTED: "amountInUsd": 1$/,
-      /^deposits\[4\]: 200 .*"EXECUTED".*, though the fixture says pending/,
-    ];
-    assert.equal(found.length, says.length, found.join('\n'));
-    for (const [at, words] of says.entries()) assert.match(found[at]!, words);
-  });
-});
-
-test('a key that the target does not know: that is said, and never shown', async () => {
-  const secret = 'sk_secret_0123456789';
-  const file = fileOf('secret.json', {
-    ...builtIn,
-    apiKeys: [{ key: secret, partner: 'northwind', state: 'active' }],
-  });
-  await withMock({}, async ({ url }) => {
-    const { code, output, aside } = await call(url, '--fixture', file);
-    assert.equal(code, 1);
-    assert.match(output, /✗ <key northwind\/active> +turned away \(401\), though apiKeys\[0\] is active/);
-    assert.ok(!(output + aside).includes(secret));
-  });
+  await using mock = await startMock();
+  const { url } = mock;
+  const { code, ills: found } = await examined(url, '--fixture', wrong);
+  assert.equal(code, 1);
+  const says = [
+    /^<key northwind\/revoked>: let in \(200\), though apiKeys\[1\] is revoked$/,
+    /^<key contoso\/active>: turned away \(401\), though apiKeys\[2\] is active$/,
+    /^users\[0\]: "date_joined": "2024-02-29T23:59:59\.999Z", though the fixture says/,
+    /^deposits\[0\]: "amountInUsd": 250\.5, though the fixture says EXECUTED: "amountInUsd": 1$/,
+    /^deposits\[4\]: 200 .*"EXECUTED".*, though the fixture says pending/,
+  ];
+  assert.equal(found.length, says.length, found.join('\n'));
+  for (const [at, words] of says.entries()) assert.match(found[at]!, words);
+  // No key is shown.
+  assert.doesNotMatch(found.join('\n'), /sk_never|northwind-\w*-?key/);
 });
 
 test('a clock that is set wrong, and one that stands still, are told', async () => {
-  await withMock({ clock: 'frozen' }, async (mock) => {
-    mock.clock.set(Date.now() + 3_600_000);
-    const { code, ills: found } = await examined(mock.url, ...fixture);
-    assert.equal(code, 1);
-    assert.equal(found.length, 1);
-    assert.match(found[0]!, /^Date: 3[56]\d\d\.\d s ahead of this machine's$/);
-  });
+  await using mock = await startMock({ clock: 'frozen' });
+  mock.clock.set(Date.now() + 3_600_000);
+  const { code, ills: found } = await examined(mock.url, ...fixture);
+  assert.equal(code, 1);
+  assert.equal(found.length, 1);
+  assert.match(found[0]!, /^Date: 3[56]\d\d\.\d s ahead of this machine's$/);
 });
 
 test('a limiter that is near is told with its Retry-After, and blames nothing else', async () => {
   const narrow = { ...builtIn, limits: { 'deposit-check': { requests: 1, windowSeconds: 60 } } };
-  await withMock({ fixture: narrow }, async ({ url }) => {
-    const { code, ills: found, checkup } = await examined(url, ...fixture);
-    assert.equal(code, 1);
-    assert.equal(found.length, 1);
-    assert.match(found[0]!, /^429: 429 to 3 of 14 requests already, Retry-After: \d+$/);
-    assert.ok(checkup.checks.some(({ words }) => words === 'limited (429) before anything could be seen'));
-  });
+  await using mock = await startMock({ fixture: narrow });
+  const { url } = mock;
+  const { code, ills: found, checkup } = await examined(url, ...fixture);
+  assert.equal(code, 1);
+  assert.equal(found.length, 1);
+  assert.match(found[0]!, /^429: 429 to 3 of 14 requests already, Retry-After: \d+$/);
+  assert.ok(checkup.checks.some(({ words }) => words === 'limited (429) before anything could be seen'));
 });
 
 test('a state hook that is not there fails on its own, and a target that is not there leaves it its say', async () => {
-  await withMock({}, async ({ url, port }) => {
-    const missing = await examined(url, ...fixture, '--state-url', `http://127.0.0.1:${port}/nowhere`);
-    assert.equal(missing.code, 1);
-    assert.match(missing.ills.join('\n'), /^teardown: the state hook at .* answered 404/);
-    const gone = await examined(
-      'http://127.0.0.1:9',
-      ...fixture,
-      '--state-url',
-      `http://127.0.0.1:${port}/__admin/state`,
-    );
-    assert.equal(gone.code, 4);
-    assert.equal(gone.checkup.checks.at(-1)!.outcome, 'good');
-  });
+  await using mock = await startMock();
+  const { url, port } = mock;
+  const missing = await examined(url, ...fixture, '--state-url', `http://127.0.0.1:${port}/nowhere`);
+  assert.equal(missing.code, 1);
+  assert.match(missing.ills.join('\n'), /^teardown: the state hook at .* answered 404/);
+  const gone = await examined(
+    'http://127.0.0.1:9',
+    ...fixture,
+    '--state-url',
+    `http://127.0.0.1:${port}/__admin/state`,
+  );
+  assert.equal(gone.code, 4);
+  assert.equal(gone.checkup.checks.at(-1)!.outcome, 'good');
 });
 
-/** Servers that are no partner lookup, the exit code, and what has to be said. */
-const strangers: readonly (readonly [
-  what: string,
-  server: Server,
-  url: string,
-  code: number,
-  says: RegExp,
-])[] = [
-  [
-    'a login page',
-    createHttpServer((_, response) => response.writeHead(302, { location: 'https://sso.example/' }).end()),
-    'http://127.0.0.1:',
+const web = (status: number, headers = {}) =>
+  createHttpServer((_, response) => response.writeHead(status, headers).end());
+
+/** Servers of other kinds, the exit code, and what doctor says. */
+const strangers: Readonly<Record<string, readonly [Server, code: number, says: RegExp, scheme?: 'https']>> = {
+  'a login page': [
+    web(302, { location: 'https://sso.example/' }),
     1,
     /✗ user-status +302, a redirect to https:\/\/sso\.example\//,
   ],
-  ['a silent one', createServer(), 'http://127.0.0.1:', 4, /✗ HTTP +no whole answer within 300 ms/],
-  [
-    'one that is no HTTP',
-    createServer((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')),
-    'http://127.0.0.1:',
-    4,
-    /✗ HTTP +the answer is not HTTP/,
-  ],
-  [
-    'one that hangs up',
-    createServer((socket) => socket.destroy()),
-    'http://127.0.0.1:',
-    4,
-    /✗ HTTP +the connection was/,
-  ],
-  [
-    'plain HTTP, asked with TLS',
-    createHttpServer((_, response) => response.end()),
-    'https://127.0.0.1:',
+  silence: [createServer(), 4, /✗ HTTP +no whole answer within 300 ms/],
+  SSH: [createServer((socket) => socket.end('SSH-2.0-OpenSSH_9.6\r\n')), 4, /✗ HTTP +the answer is not HTTP/],
+  'one that hangs up': [createServer((socket) => socket.destroy()), 4, /✗ HTTP +the connection was/],
+  'plain HTTP for https': [
+    web(200),
     4,
     /✗ TLS +TLS failed: the port may speak plain HTTP[^→]*→ Write http:\/\//,
+    'https',
   ],
-];
+};
 
-for (const [what, server, url, expected, says] of strangers)
-  test(`behind the URL there is ${what}`, async () => {
-    await withServer(server, async (port) => {
-      const { code, output } = await call(`${url}${port}`, ...fixture, '--timeout', '300');
+for (const [what, [server, expected, says, scheme = 'http']] of Object.entries(strangers))
+  test(`behind the URL there is ${what}`, () =>
+    against(server, async (port) => {
+      const { code, output } = await call(`${scheme}://127.0.0.1:${port}`, ...fixture, '--timeout', '300');
       assert.match(output, says);
       assert.equal(code, expected, output);
-    });
-  });
+    }));
 
 test('a port where nobody listens, and a name that nobody has', async () => {
   const refused = await call('http://127.0.0.1:9', ...fixture);
@@ -255,35 +205,34 @@ test('a port where nobody listens, and a name that nobody has', async () => {
 });
 
 test('a self-signed certificate is told, and --ca or --insecure lead past it', async () => {
-  await withMock({ tls }, async ({ port }) => {
-    const url = `https://localhost:${port}`;
-    const untrusted = await call(url, ...fixture);
-    assert.match(untrusted.output, /✗ TLS +its certificate is self-signed/);
-    assert.equal(untrusted.code, 4);
-    const ca = fileOf('ca.pem', tls.cert);
-    for (const flags of [['--insecure'], ['--ca', ca]]) {
-      const { code, output } = await call(url, ...fixture, ...flags);
-      assert.equal(code, 0, output);
-      assert.match(output, /✓ TLS +TLSv1\.3/);
-    }
-    const other = await call(`https://127.0.0.1:${port}`, ...fixture, '--ca', ca);
-    assert.match(other.output, /✗ TLS +its certificate is for another name/);
-  });
+  await using mock = await startMock({ tls });
+  const { port } = mock;
+  const url = `https://localhost:${port}`;
+  const untrusted = await call(url, ...fixture);
+  assert.match(untrusted.output, /✗ TLS +its certificate is self-signed/);
+  assert.equal(untrusted.code, 4);
+  const ca = fileOf('ca.pem', tls.cert);
+  for (const flags of [['--insecure'], ['--ca', ca]]) {
+    const { code, output } = await call(url, ...fixture, ...flags);
+    assert.equal(code, 0, output);
+    assert.match(output, /✓ TLS +TLSv1\.3/);
+  }
+  const other = await call(`https://127.0.0.1:${port}`, ...fixture, '--ca', ca);
+  assert.match(other.output, /✗ TLS +its certificate is for another name/);
 });
 
 test('--header goes with every request, and its value is not shown', async () => {
   const seen = new Set<unknown>();
-  await withHttp(
-    ({ headers }, response) => {
-      seen.add(headers['x-gate']);
-      response.writeHead(401).end('{"error":"Unauthorized"}');
-    },
-    async (url) => {
-      const { output } = await call(url, ...fixture, '--header', 'X-Gate: opensesame');
-      assert.deepEqual([...seen], ['opensesame']);
-      assert.doesNotMatch(output, /opensesame/);
-    },
-  );
+  const server = createHttpServer(({ headers }, response) => {
+    seen.add(headers['x-gate']);
+    response.writeHead(401).end('{"error":"Unauthorized"}');
+  });
+  await against(server, async (port) => {
+    const header = ['--header', 'X-Gate: opensesame'];
+    const { output } = await call(`http://127.0.0.1:${port}`, ...fixture, ...header);
+    assert.deepEqual([...seen], ['opensesame']);
+    assert.doesNotMatch(output, /opensesame/);
+  });
 });
 
 /** Bad input, and what is said of it. */
@@ -302,4 +251,50 @@ for (const [argv, says] of refusals)
     assert.match(aside, says);
     assert.equal(code, 2);
     assert.equal(output, '');
+  });
+
+const { apiKeys = [], users = [], deposits = [] } = builtIn;
+const isOurs = (user_id: string) => users.find((user) => user.user_id === user_id)?.partner === 'northwind';
+
+/** Fixtures that lack something,; the target has everything. */
+const fixtures: Readonly<Record<string, Fixture>> = {
+  'nothing is missing': builtIn,
+  'there is nothing at all': {},
+  'there are keys alone': { apiKeys },
+  'there are no keys': { ...builtIn, apiKeys: [] },
+  'every key is active': { ...builtIn, apiKeys: apiKeys.filter(({ state }) => state === 'active') },
+  'there is one partner': { ...builtIn, apiKeys: apiKeys.filter(({ partner }) => partner === 'northwind') },
+  'no user is under the IB': {
+    ...builtIn,
+    users: users.filter(({ partner }) => partner !== 'northwind'),
+    deposits: [],
+  },
+  'no id of a user has a letter': {
+    ...builtIn,
+    users: users.filter(({ user_id }) => /^[\d-]+$/.test(user_id)),
+    deposits: [],
+  },
+  'every user is under the IB': {
+    ...builtIn,
+    users: users.filter(({ partner }) => partner === 'northwind'),
+    deposits: deposits.filter(({ user_id }) => isOurs(user_id)),
+  },
+  'nothing is pending': { ...builtIn, deposits: deposits.filter(({ state }) => state !== 'pending') },
+  'pending deposits stay so': { ...builtIn, deposits: deposits.filter((deposit) => !('becomes' in deposit)) },
+  'nothing is executed': { ...builtIn, deposits: deposits.filter(({ state }) => state !== 'EXECUTED') },
+};
+
+const expected: ReadonlySet<string> = new Set(['no-fixture', 'no-second-key', 'no-state-hook']);
+
+for (const [what, poor] of Object.entries(fixtures))
+  test(`doctor names what a run cannot judge: ${what}`, async () => {
+    const known = knowledge(poor);
+    const run = { fixture: poor, seed: 1, cases: 1, hasStateHook: false };
+    const { requirements } = await verifyMock(reference, run, builtIn);
+    const open = requirements.filter(
+      (row) => (row.outcome === 'inconclusive' || row.outcome === 'excluded') && expected.has(row.reason),
+    );
+    const gaps = gapsOf(catalogue, known, false);
+    assert.deepEqual(gaps.flatMap((gap) => gap.requirements).toSorted(), open.map(({ id }) => id).toSorted());
+    assert.ok(gaps.every(({ mend }) => mend !== ''));
   });
