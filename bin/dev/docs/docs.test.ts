@@ -107,6 +107,13 @@ test('every link in the docs leads somewhere', () => {
     }
 });
 
+test('every file of this repository that CONTRIBUTING and the docs name exists', () => {
+  const ours = /`((?:\.ci|action|bin|docs|examples|mock|reports|schemas|suites)\/[\w./-]*)`/g;
+  for (const file of files.filter((name) => name !== 'CHANGELOG.md'))
+    for (const [, path] of read(file).matchAll(ours))
+      assert.ok(existsSync(join(root, path!)), `${file}: ${path}`);
+});
+
 test('CONTRIBUTING gives the reason of every dependency, and of nothing else', () => {
   const { dependencies, devDependencies } = JSON.parse(read('package.json')) as Readonly<
     Partial<Record<'dependencies' | 'devDependencies', Readonly<Record<string, string>>>>
