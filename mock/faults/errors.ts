@@ -1,5 +1,5 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { answerWith, editPayload, editResponse } from './change.ts';
+import { answerWith, editPayload, editResponse, type Change } from './change.ts';
 import {
   allErrorRows,
   both,
@@ -36,76 +36,80 @@ const misspellings: Readonly<Record<string, readonly [how: string, spell: (messa
 };
 
 type Payload = Readonly<Record<string, unknown>>;
+type ChangeOf = (endpoint: Endpoint) => Change;
 
-/** Error bodies of another shape. */
-const shapes: Readonly<Record<string, readonly [how: string, edit: (payload: Payload) => unknown]>> = {
-  'field-called-message': ['call their field `message`', ({ error }) => ({ message: error })],
-  'field-called-detail': ['follow RFC 9457 (title, status)', ({ error }) => ({ title: error, status: 400 })],
-  'with-second-field': ['have a second field', (payload) => ({ ...payload, code: 'E1' })],
-  'with-null-field': ['have a second field, null', (payload) => ({ ...payload, data: null })],
-  nested: ['nest their message in an object', ({ error }) => ({ error: { message: error } })],
-  'with-list': ['hold a list of messages', ({ error }) => ({ error: [error] })],
-  'in-list': ['are wrapped in a list', (payload) => [payload]],
-  'as-bare-text': ['are a JSON text and no object', ({ error }) => error],
-  'encoded-twice': ['are encoded as JSON twice', (payload) => JSON.stringify(payload)],
+const shaped =
+  (edit: (payload: Payload) => unknown): ChangeOf =>
+  (endpoint) =>
+    editPayload({ endpoint }, (payload) => ('error' in payload ? edit(payload) : payload));
+
+const written =
+  (write: (message: string) => string): ChangeOf =>
+  (endpoint) =>
+    editResponse({ endpoint }, ({ status }) => {
+      const error = errors.find((one) => one.endpoint === endpoint && one.status === status);
+      return error ? { body: write(error.message) } : {};
+    });
+
+/** Error bodies of another shape, or that are no JSON. */
+const bodies: Readonly<Record<string, readonly [how: string, changeOf: ChangeOf]>> = {
+  'field-called-message': ['call their field `message`', shaped(({ error }) => ({ message: error }))],
+  'field-called-detail': [
+    'follow RFC 9457 (title, status)',
+    shaped(({ error }) => ({ title: error, status: 400 })),
+  ],
+  'with-second-field': ['have a second field', shaped((payload) => ({ ...payload, code: 'E1' }))],
+  'with-null-field': ['have a second field, null', shaped((payload) => ({ ...payload, data: null }))],
+  nested: ['nest their message in an object', shaped(({ error }) => ({ error: { message: error } }))],
+  'with-list': ['hold a list of messages', shaped(({ error }) => ({ error: [error] }))],
+  'in-list': ['are wrapped in a list', shaped((payload) => [payload])],
+  'as-bare-text': ['are a JSON text and no object', shaped(({ error }) => error)],
+  'encoded-twice': ['are encoded as JSON twice', shaped((payload) => JSON.stringify(payload))],
+  'as-plain-text': ['are the bare message', written((message) => message)],
+  'as-html': ['are HTML', written((message) => `<html><body><h1>${message}</h1></body></html>`)],
+  empty: ['have no body', written(() => '')],
+  'in-single-quotes': ['are quoted like Python', written((message) => `{'error': '${message}'}`)],
+  'with-trailing-comma': ['have a trailing comma', written((message) => `{"error": "${message}",}`)],
 };
 
-/** Error bodies that are no JSON. */
-const texts: Readonly<Record<string, readonly [how: string, write: (message: string) => string]>> = {
-  'as-plain-text': ['are the bare message', (message) => message],
-  'as-html': ['are HTML', (message) => `<html><body><h1>${message}</h1></body></html>`],
-  empty: ['have no body', () => ''],
-  'in-single-quotes': ['are quoted like Python', (message) => `{'error': '${message}'}`],
-  'with-trailing-comma': ['have a trailing comma', (message) => `{"error": "${message}",}`],
-};
+const entry = (id: string, what: string, fails: readonly string[], change: Change): Entry => [
+  id,
+  { what, fails, change },
+];
 
 const misspelt = errors.flatMap(({ endpoint, status, message }) =>
-  Object.entries(misspellings).map(([id, [how, spell]]): Entry => [
-    `${endpoint}-${status}-${id}`,
-    {
-      what: `The message of ${endpoint} with ${status} has ${how}.`,
-      fails: errorRows[endpoint][status] ?? [],
-      change: setJson({ endpoint, status }, { error: spell(message) }),
-    },
-  ]),
+  Object.entries(misspellings).map(([id, [how, spell]]) =>
+    entry(
+      `${endpoint}-${status}-${id}`,
+      `The message of ${endpoint} with ${status} has ${how}.`,
+      errorRows[endpoint][status] ?? [],
+      setJson({ endpoint, status }, { error: spell(message) }),
+    ),
+  ),
 );
 
-const confused = errors.flatMap((one) =>
+const confused = errors.flatMap(({ endpoint, status }) =>
   errors
-    .filter(({ endpoint, status }) => endpoint !== one.endpoint && status === one.status)
-    .map((other): Entry => [
-      `${one.endpoint}-${one.status}-of-${other.endpoint}`,
-      {
-        what: `${one.endpoint} answers ${one.status} with the message of ${other.endpoint}.`,
-        fails: errorRows[one.endpoint][one.status] ?? [],
-        change: setJson({ endpoint: one.endpoint, status: one.status }, { error: other.message }),
-      },
-    ]),
-);
-
-const reshaped = both.flatMap((endpoint) =>
-  Object.entries(shapes).map(([id, [how, edit]]): Entry => [
-    `${endpoint}-errors-${id}`,
-    {
-      what: `Errors of ${endpoint} ${how}.`,
-      fails: allErrorRows(endpoint),
-      change: editPayload({ endpoint }, (payload) => ('error' in payload ? edit(payload) : payload)),
-    },
-  ]),
+    .filter((other) => other.endpoint !== endpoint && other.status === status)
+    .map((other) =>
+      entry(
+        `${endpoint}-${status}-of-${other.endpoint}`,
+        `${endpoint} answers ${status} with the message of ${other.endpoint}.`,
+        errorRows[endpoint][status] ?? [],
+        setJson({ endpoint, status }, { error: other.message }),
+      ),
+    ),
 );
 
 const rewritten = both.flatMap((endpoint) =>
-  Object.entries(texts).map(([id, [how, write]]): Entry => [
-    `${endpoint}-errors-${id}`,
-    {
-      what: `Errors of ${endpoint} ${how}.`,
-      fails: allErrorRows(endpoint),
-      change: editResponse({ endpoint }, ({ status }) => {
-        const error = errors.find((one) => one.endpoint === endpoint && one.status === status);
-        return error ? { body: write(error.message) } : {};
-      }),
-    },
-  ]),
+  Object.entries(bodies).map(([id, [how, changeOf]]) =>
+    entry(
+      `${endpoint}-errors-${id}`,
+      `Errors of ${endpoint} ${how}.`,
+      allErrorRows(endpoint),
+      changeOf(endpoint),
+    ),
+  ),
 );
 
 /** Endpoint, right status and wrong status of errors with the right body. */
@@ -131,24 +135,18 @@ const never429 = {
   'deposit-check': ['rate-limit/deposit-check/requests'],
 } as const;
 
-const restated = wrongStatuses.map(([endpoint, status, wrong]): Entry => [
-  `${endpoint}-${wrong}-for-${status}`,
-  {
-    what: `${endpoint} answers ${wrong} where ${status} is due.`,
-    fails: [
+const restated = wrongStatuses.map(([endpoint, status, wrong]) =>
+  entry(
+    `${endpoint}-${wrong}-for-${status}`,
+    `${endpoint} answers ${wrong} where ${status} is due.`,
+    [
       ...(status === 429 ? never429[endpoint] : (errorRows[endpoint][status] ?? [])),
       ...(status === 400 && wrong < 400 ? rowsOf('invalid-uuid', [endpoint], 'hostile') : []),
       ...(wrong >= 500 ? [noServerErrors] : []),
     ],
-    change: answerWith({ endpoint, status }, wrong),
-  },
-]);
+    answerWith({ endpoint, status }, wrong),
+  ),
+);
 
 /** Errors with a wrong message, body or status, made from the table of messages (Errors, Error body). */
-export const errorFaults: Faults = Object.fromEntries([
-  ...misspelt,
-  ...confused,
-  ...reshaped,
-  ...rewritten,
-  ...restated,
-]);
+export const errorFaults: Faults = Object.fromEntries([...misspelt, ...confused, ...rewritten, ...restated]);

@@ -35,30 +35,26 @@ const lookedUp =
 const isMissing = ({ call }: Exchange) => call?.value === undefined;
 
 const absentFaults: Faults = {
-  ...failing(rowsOf('invalid-uuid', user, 'missing', 'hostile'), {
-    'missing-user-id-unknown': [
-      'A missing user_id is answered as an unknown user, also where it is spelled as an array.',
-      lookedUp('user-status', undefined),
-    ],
-  }),
-  ...failing(rowsOf('invalid-uuid', deposit, 'missing'), {
-    'missing-reference-id-unknown': [
-      'A missing reference_id is answered as an unknown deposit.',
-      lookedUp('deposit-check', undefined),
-    ],
-  }),
   ...onEachEndpoint((endpoint) => {
     const { parameter } = endpoints[endpoint];
     const name = parameter.replace('_', '-');
     const thing = endpoint === 'user-status' ? 'user' : 'deposit';
+    const rows = (...names: readonly string[]) => rowsOf('invalid-uuid', [endpoint], ...names);
     return {
-      ...failing(rowsOf('invalid-uuid', [endpoint], 'empty'), {
+      // user-status then answers 200, also for a user_id that is spelled as an array.
+      ...failing(endpoint === 'user-status' ? rows('missing', 'hostile') : rows('missing'), {
+        [`missing-${name}-unknown`]: [
+          `A missing ${parameter} is answered as an unknown ${thing}.`,
+          lookedUp(endpoint, undefined),
+        ],
+      }),
+      ...failing(rows('empty'), {
         [`empty-${name}-unknown`]: [
           `An empty ${parameter} is answered as an unknown ${thing}.`,
           lookedUp(endpoint, ''),
         ],
       }),
-      ...failing(rowsOf('invalid-uuid', [endpoint], 'missing'), {
+      ...failing(rows('missing'), {
         [`missing-${name}-has-own-message`]: [
           `A missing ${parameter} has a message of its own.`,
           answerWith({ endpoint, status: 400, where: isMissing }, 400, { error: `Missing ${parameter}` }),
@@ -246,6 +242,7 @@ const readerFaults: Faults = {
   }),
 };
 
+const crashesOn = (text: string) => crash({ where: ({ call }) => call?.value?.includes(text) ?? false });
 const queryOf = ({ request }: Exchange) => request.target.split('?')[1] ?? '';
 const hasArray = ({ call }: Exchange) => call?.parameters.some(([name]) => name.includes('[')) ?? false;
 const isLong = (exchange: Exchange) => queryOf(exchange).length > 4000;
@@ -261,16 +258,10 @@ const isBroken = (exchange: Exchange) => {
 /** Values that break the server. */
 const hostileFaults: Faults = {
   ...failing([...malformed, noServerErrors], {
-    'quote-crashes': [
-      'A quotation mark in the value breaks the statement and crashes.',
-      crash({ where: ({ call }) => call?.value?.includes("'") ?? false }),
-    ],
+    'quote-crashes': ['A quotation mark in the value breaks the statement and crashes.', crashesOn("'")],
   }),
   ...failing([...malformed, ...hostile, noServerErrors], {
-    'nul-crashes': [
-      'A NUL in the value crashes.',
-      crash({ where: ({ call }) => call?.value?.includes('\0') ?? false }),
-    ],
+    'nul-crashes': ['A NUL in the value crashes.', crashesOn('\0')],
   }),
   ...failing([...hostile, noServerErrors], {
     'array-crashes': ['An array parameter crashes.', crash({ where: hasArray })],

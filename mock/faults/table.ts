@@ -79,19 +79,9 @@ export const setFields = (when: When, fields: Readonly<Record<string, unknown>>)
 /** Replaces the JSON of an answer. */
 export const setJson = (when: When, json: unknown) => editPayload(when, () => json);
 
-type Owned = { readonly partner: string | null };
-
-/**
- * Finds the last item of a partner that passes a test. It remembers what it found: a fixture may have a
- * million users.
- */
-export function lastOf<Item extends Owned>(isMeant: (item: Item) => boolean) {
-  const found = new WeakMap<object, ReadonlyMap<string | null, Item>>();
-  return (items: { values(): Iterable<Item> }, partner: string | null | undefined): Item | undefined => {
-    const lasts =
-      found.get(items) ??
-      new Map([...items.values()].filter(isMeant).map((item) => [item.partner, item] as const));
-    found.set(items, lasts);
-    return partner === undefined ? undefined : lasts.get(partner);
-  };
-}
+/** The last item of a partner that passes a test. */
+export const lastOf = <Item extends { readonly partner: string | null }>(
+  items: { values(): Iterable<Item> },
+  partner: string | null | undefined,
+  isMeant: (item: Item) => boolean = () => true,
+) => [...items.values()].findLast((item) => item.partner === partner && isMeant(item));

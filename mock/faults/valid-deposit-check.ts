@@ -1,6 +1,5 @@
 import { answerWith, editPayload, fromThird, type Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
-import type { Deposit } from '../world.ts';
 import { executedRows, failing, failingBy, lastOf, noUserData, setFields, type Faults } from './table.ts';
 
 const executed = { kinds: ['executed'] } as const;
@@ -9,11 +8,11 @@ const rows = (...names: readonly string[]) => names.map((name) => `valid/deposit
 /** A deposit that becomes EXECUTED is shown like those that always were. */
 const becomesExecuted = 'pending/deposit-check/becomes-executed';
 
-const lastExecuted = lastOf<Deposit>(({ state }) => state === 'EXECUTED');
 const isLastExecuted = ({ world, call, finding }: Exchange) =>
   finding.kind === 'executed' &&
   finding.deposit.reference_id ===
-    lastExecuted(world.asFixture.deposits, call?.caller?.partner)?.reference_id;
+    lastOf(world.asFixture.deposits, call?.caller?.partner, ({ state }) => state === 'EXECUTED')
+      ?.reference_id;
 
 const rename = (from: string, to: string): Change =>
   editPayload(executed, ({ [from]: value, ...others }) => ({ ...others, [to]: value }));

@@ -1,6 +1,5 @@
 import { answerWith, editPayload, editResponse, fromThird, type Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
-import type { User } from '../world.ts';
 import {
   failing,
   failingBy,
@@ -16,9 +15,8 @@ const members = { kinds: ['member'] } as const;
 const stranger = { is_under_ib: false, date_joined: null };
 const rows = (...names: readonly string[]) => names.map((name) => `valid/user-status/${name}`);
 
-const lastMember = lastOf<User>(() => true);
 const isLastMember = ({ world, call, finding }: Exchange) =>
-  finding.kind === 'member' && finding.user === lastMember(world.asFixture.users, call?.caller?.partner);
+  finding.kind === 'member' && finding.user === lastOf(world.asFixture.users, call?.caller?.partner);
 
 const memberFaults: Faults = {
   ...failing(memberRows, {
