@@ -3,33 +3,29 @@ import { decodeText } from './behaviour.ts';
 import type { JournalEntry as Entry } from './journal.ts';
 import { readQuery, splitTarget } from './handler.ts';
 
-/** What entries show of a rule: how often it applied, and the entries that break it. */
+/** How often a rule applied, and the entries that break it. */
 interface Evidence {
   readonly times: number;
   readonly broken: readonly Entry[];
 }
 
-/** Something that a good client does. */
 interface Rule {
   readonly id: string;
   /** What a client that keeps the rule did. */
   readonly title: string;
-  /** Where the interface asks for it. */
   readonly clause: string;
-  /** What to do if it is broken. */
   readonly advice: string;
   /** What has to happen before it can be judged. */
   readonly needs: string;
   readonly judge: (entries: readonly Entry[], graceMs: number) => Evidence;
 }
 
-/** How a client did by one rule. */
-export type Outcome =
+type Outcome =
   | { readonly kind: 'kept'; readonly times: number }
   | { readonly kind: 'broken'; readonly entries: readonly Entry[] }
   | { readonly kind: 'notSeen' };
 
-export interface Grade {
+interface Grade {
   readonly rule: Omit<Rule, 'judge'>;
   readonly outcome: Outcome;
 }
@@ -72,6 +68,8 @@ function endpointOf({ endpoint, target }: Entry): Endpoint | undefined {
   const names = Object.keys(endpoints) as Endpoint[];
   return endpoint ?? names.find((name) => path.endsWith(endpoints[name].path));
 }
+
+const isLookup = (entry: Entry) => endpointOf(entry) !== undefined;
 
 /** Who asked; undefined if the request had no credential. */
 const callerOf = ({ credentialDigest, key }: Entry) => credentialDigest ?? key;
@@ -126,7 +124,7 @@ function judgeRuns(runs: readonly (readonly Entry[])[], allowed: number, graceMs
     const after = others.filter((entry) => clearlyAfter(entry, first!, graceMs));
     return after.length > allowed ? after : [];
   });
-  return { times: runs.filter(([first]) => first !== undefined).length, broken };
+  return { times: runs.filter((run) => run.length > 0).length, broken };
 }
 
 const limited = (entry: Entry) =>
@@ -140,6 +138,7 @@ const isOver = (answer: Entry, entry: Entry) =>
 function earlyRetries(entries: readonly Entry[], graceMs: number): readonly Entry[] {
   // Another answer than 429 shows that the limit was lifted. That is not so for a 429 by chaos.
   const inForce = (answer: Entry, entry: Entry) => entry.status === 429 || answer.chaos !== undefined;
+  // What is over is dropped: a long journal may hold thousands of 429s.
   const held: Entry[] = [];
   return entries.filter((entry) => {
     while (held[0] !== undefined && isOver(held[0], entry)) held.shift();
@@ -153,14 +152,11 @@ function earlyRetries(entries: readonly Entry[], graceMs: number): readonly Entr
 
 /** More refused requests behind a 429 than workers explain. */
 function pressingOn(entries: readonly Entry[], graceMs: number): readonly Entry[] {
-  let first: Entry | undefined;
-  const runs: Entry[][] = [];
+  const runs: [Entry, ...Entry[]][] = [];
   for (const entry of entries.filter(limited)) {
-    if (first === undefined || isOver(first, entry)) {
-      first = entry;
-      runs.push([]);
-    }
-    runs.at(-1)!.push(entry);
+    const run = runs.at(-1);
+    if (run === undefined || isOver(run[0], entry)) runs.push([entry]);
+    else run.push(entry);
   }
   return judgeRuns(runs, MAX_WORKERS, graceMs).broken;
 }
@@ -170,15 +166,11 @@ function judgeTries(run: readonly Entry[], graceMs: number): Evidence {
   const tries: Entry[] = [];
   for (const entry of run)
     if (tries.length === 0 || clearlyAfter(entry, tries.at(-1)!, graceMs)) tries.push(entry);
-  const gaps = tries.slice(1).map((entry, index) => {
-    const before = tries[index]!;
-    const askedMs = (before.retryAfterSeconds ?? Infinity) * 1000;
-    const ms = waited(before, entry);
-    return { ms, isPatient: ms >= Math.min(askedMs - COARSE_MS, LONG_MS) };
-  });
-  const lengths = gaps.map(({ ms }) => ms);
-  const grew = Math.max(...lengths) >= 2 * Math.min(...lengths);
-  if (gaps.length >= 2 && (grew || gaps.some(({ isPatient }) => isPatient))) return { times: 1, broken: [] };
+  const gaps = tries.slice(1).map((entry, index) => waited(tries[index]!, entry));
+  const grew = Math.max(...gaps) >= 2 * Math.min(...gaps);
+  const askedMs = (index: number) => (tries[index]!.retryAfterSeconds ?? Infinity) * 1000;
+  const wasPatient = gaps.some((ms, index) => ms >= Math.min(askedMs(index) - COARSE_MS, LONG_MS));
+  if (gaps.length >= 2 && (grew || wasPatient)) return { times: 1, broken: [] };
   return gaps.length < MIN_EVEN_GAPS ? { times: 0, broken: [] } : { times: 1, broken: tries };
 }
 
@@ -243,8 +235,7 @@ const rules: readonly Rule[] = [
     judge: (entries, graceMs) => {
       // 405 and 5xx say nothing about the key.
       const asked = entries.filter(
-        (entry) =>
-          endpointOf(entry) !== undefined && arrived(entry) && entry.status < 500 && entry.status !== 405,
+        (entry) => isLookup(entry) && arrived(entry) && entry.status < 500 && entry.status !== 405,
       );
       const runs = grouped(asked, (entry) => [callerOf(entry)]).flatMap((group) =>
         runsBetween(group, ({ status }) => status !== 401),
@@ -267,7 +258,7 @@ const rules: readonly Rule[] = [
     advice: 'send `Authorization: Bearer <API_KEY>` with every request',
     needs: 'a GET of an endpoint',
     judge: (entries) => {
-      const asked = entries.filter((entry) => endpointOf(entry) !== undefined && entry.method === 'GET');
+      const asked = entries.filter((entry) => isLookup(entry) && entry.method === 'GET');
       // A single request without a key may be a test of the 401.
       const hasKey = asked.some((entry) => callerOf(entry) !== undefined);
       return { times: asked.length, broken: hasKey ? [] : asked };
@@ -281,7 +272,7 @@ const rules: readonly Rule[] = [
     needs: 'a request to an endpoint',
     judge: (entries) => {
       // Browsers send OPTIONS on their own.
-      const asked = entries.filter((entry) => endpointOf(entry) !== undefined && entry.method !== 'OPTIONS');
+      const asked = entries.filter((entry) => isLookup(entry) && entry.method !== 'OPTIONS');
       return { times: asked.length, broken: asked.filter(({ method }) => method !== 'GET') };
     },
   },
