@@ -77,41 +77,18 @@ const find = (checkup: Checkup, subject: string) =>
 
 const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
 
-/** Ways that end before HTTP: the step that is bad, its words, what to do. */
-const ways: readonly (readonly [what: string, world: World, subject: string, words: RegExp, mend: RegExp])[] =
-  [
-    [
-      'a name server that is silent',
-      { network: { resolve: never } },
-      'name',
-      /nothing within 3000 ms/,
-      /host/,
-    ],
-    [
-      'packets are dropped',
-      { network: { connect: never } },
-      'connection',
-      /nothing within 3000 ms/,
-      /firewall/,
-    ],
-    [
-      'no TLS',
-      { target: 'https://x', network: { handshake: failing('ERR_SSL_WRONG_VERSION_NUMBER') } },
-      'TLS',
-      /plain HTTP/,
-      /^Write http:/,
-    ],
-    [
-      'self-signed',
-      { target: 'https://x', network: { handshake: failing('DEPTH_ZERO_SELF_SIGNED_CERT') } },
-      'TLS',
-      /self-signed/,
-      /--ca.*--insecure/,
-    ],
-    ['silence', { send: never }, 'HTTP', /no answer before 5 s were up/, /https:\/\//],
-  ];
+const withTls = (code: string) => ({ target: 'https://x', network: { handshake: failing(code) } });
 
-for (const [what, world, subject, words, mend] of ways)
+/** Ways that end before HTTP: the step that is bad, its words, what to do. */
+const ways: Readonly<Record<string, readonly [World, subject: string, words: RegExp, mend: RegExp]>> = {
+  'a silent name server': [{ network: { resolve: never } }, 'name', /nothing within 3000 ms/, /host/],
+  'dropped packets': [{ network: { connect: never } }, 'connection', /nothing within 3000 ms/, /firewall/],
+  'no TLS': [withTls('ERR_SSL_WRONG_VERSION_NUMBER'), 'TLS', /plain HTTP/, /^Write http:/],
+  'self-signed': [withTls('DEPTH_ZERO_SELF_SIGNED_CERT'), 'TLS', /self-signed/, /--ca.*--insecure/],
+  silence: [{ send: never }, 'HTTP', /no answer before 5 s were up/, /https:\/\//],
+};
+
+for (const [what, [world, subject, words, mend]] of Object.entries(ways))
   test(`the way ends at ${subject}: ${what}`, async () => {
     const checkup = await examined(world);
     assert.equal(checkup.verdict, 'unreachable');
@@ -227,26 +204,19 @@ test('no key comes out, whatever a target answers', async () => {
   for (const { key } of sampleFixture.apiKeys!) assert.ok(!text.includes(key.slice(0, 8)), key);
 });
 
-/** What a state hook may do, and what is said of it. */
-const hooks: readonly (readonly [
-  what: string,
-  change: StateHook['change'],
-  outcome: string,
-  words: RegExp,
-])[] = [
-  ['takes it', async () => undefined, 'good', /^answers/],
-  ['is silent', never, 'bad', /no answer within 3000 ms/],
-  ['is not there', failing('ECONNREFUSED'), 'bad', /ECONNREFUSED/],
-  ['has no such path', () => Promise.reject(Object.assign(new Error('404'), { status: 404 })), 'bad', /404/],
-  [
-    'refuses',
-    () => Promise.reject(Object.assign(new Error('500'), { status: 500 })),
-    'unknown',
-    /nobody had set up/,
-  ],
-];
+const answering = (status: number) => () =>
+  Promise.reject(Object.assign(new Error(String(status)), { status }));
 
-for (const [what, change, outcome, words] of hooks)
+/** What a state hook may do, and what is said of it. */
+const hooks: Readonly<Record<string, readonly [StateHook['change'], outcome: string, words: RegExp]>> = {
+  'takes it': [async () => undefined, 'good', /^answers/],
+  'is silent': [never, 'bad', /no answer within 3000 ms/],
+  'is not there': [failing('ECONNREFUSED'), 'bad', /ECONNREFUSED/],
+  'has no such path': [answering(404), 'bad', /404/],
+  refuses: [answering(500), 'unknown', /nobody had set up/],
+};
+
+for (const [what, [change, outcome, words]] of Object.entries(hooks))
   test(`a state hook that ${what}`, async () => {
     const calls: unknown[] = [];
     const checkup = await examined({
