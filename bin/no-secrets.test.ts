@@ -1,13 +1,12 @@
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, writeFileSync } from 'node:fs';
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import type { AddressInfo } from 'node:net';
+import { createServer, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { after, before as beforeAll, describe, test } from 'node:test';
+import { describe, test } from 'node:test';
 import { reports, transcripts } from '../reports/index.ts';
-import { commandLine } from './command-line.ts';
-import { explain } from './exit-codes.ts';
+import { against } from '../suites/engine/against.ts';
+import { runCli } from './testing/run-cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-no-secrets-'));
 
@@ -77,39 +76,17 @@ const leaks: readonly ((secret: string, response: ServerResponse) => void)[] = [
 ];
 
 let served = 0;
-const server = createServer((_: IncomingMessage, response) => {
+const server = createServer((_, response) => {
   const turn = served++;
   leaks[turn % leaks.length]!(secrets[Math.floor(turn / leaks.length) % secrets.length]!, response);
 });
-let url = '';
 
-beforeAll(async () => {
-  await new Promise<void>((resolve) => void server.listen(0, '127.0.0.1', resolve));
-  url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
-});
-after(() => {
-  server.close();
-  server.closeAllConnections();
-});
+const context = { env, isTerminal: true, terminal: { color: true, width: 80 } };
 
 /** All that a command line puts out, as one text. */
-async function outputOf(argv: readonly string[]): Promise<{ readonly text: string; readonly code: number }> {
-  let text = '';
-  const take = (more: string) => void (text += more);
-  try {
-    const code = await commandLine(argv, {
-      env,
-      signal: new AbortController().signal,
-      print: async (more) => take(more),
-      writeError: take,
-      isTerminal: true,
-      terminal: { color: true, width: 80 },
-    });
-    return { text, code };
-  } catch (error) {
-    const { message, code } = explain(error);
-    return { text: text + message, code };
-  }
+async function outputOf(argv: readonly string[]) {
+  const { code, output, aside, error } = await runCli(argv, context);
+  return { code, text: output + aside + error };
 }
 
 /** A text with its escapes undone, by other means than those of the redactor, and without line breaks. */
@@ -165,29 +142,24 @@ describe('no secret comes out, whatever a target does with it', () => {
   for (const concurrency of ['1', '16'])
     test(`with ${concurrency} at once, in ${formats.join(', ')}, in the progress and the plan`, async () => {
       const files = formats.map((format) => join(folder, `${concurrency}.${format}`));
-      const { text, code } = await outputOf([
-        'verify',
-        url,
-        ...flags,
-        ...header,
-        '--concurrency',
-        concurrency,
-        ...['valid', 'invalid-uuid', 'foreign-ib', 'auth', 'robustness'].flatMap((suite) => [
-          '--suite',
-          suite,
+      const suites = ['valid', 'invalid-uuid', 'foreign-ib', 'auth', 'robustness'];
+      const { text, code } = await against(server, (port) =>
+        outputOf([
+          'verify',
+          `http://127.0.0.1:${port}`,
+          ...flags,
+          ...header,
+          '--concurrency',
+          concurrency,
+          ...suites.flatMap((suite) => ['--suite', suite]),
+          ...formats.flatMap((format, at) => ['--report', `${format}=${files[at]}`]),
         ]),
-        ...formats.flatMap((format, at) => ['--report', `${format}=${files[at]}`]),
-      ]);
+      );
       assert.equal(code, 1, text);
       assertClean(text);
-      for (const file of files) {
-        const report = readFileSync(file, 'utf8');
-        assertClean(report);
-      }
-      assert.match(
-        readFileSync(join(folder, `${concurrency}.json`), 'utf8'),
-        /<key northwind\/active>[^]*<header cookie>/,
-      );
+      for (const file of files) assertClean(readFileSync(file, 'utf8'));
+      const record = readFileSync(join(folder, `${concurrency}.json`), 'utf8');
+      assert.match(record, /<key northwind\/active>[^]*<header cookie>/);
     });
 });
 
@@ -216,32 +188,17 @@ describe('no key comes out of a mock, wherever a client has put it', () => {
       let listening: () => void = () => undefined;
       const isListening = new Promise<void>((resolve) => (listening = resolve));
       const scorecard = join(folder, `${format}.scorecard.json`);
-      const done = commandLine(
-        [
-          'mock',
-          '--port',
-          '0',
-          '--fixture',
-          fixture,
-          '--log',
-          format,
-          '--scorecard',
-          `json=${scorecard}`,
-          '--scorecard',
-          'text',
-        ],
-        {
-          env,
-          signal: stop.signal,
-          print: async (more) => {
-            printed += more;
-            listening();
-          },
-          writeError: (more) => void (printed += more),
-          isTerminal: true,
-          terminal: { color: true, width: 80 },
+      const scorecards = ['--scorecard', `json=${scorecard}`, '--scorecard', 'text'];
+      const flags = ['--port', '0', '--fixture', fixture, '--log', format, ...scorecards];
+      const done = runCli(['mock', ...flags], {
+        ...context,
+        signal: stop.signal,
+        print: async (more) => {
+          printed += more;
+          listening();
         },
-      );
+        writeError: (more) => void (printed += more),
+      });
       await isListening;
       const [, base = ''] = /^listening on (\S+)/.exec(printed) ?? [];
       let seen = '';
@@ -277,7 +234,7 @@ describe('no key comes out of a mock, wherever a client has put it', () => {
         for (const part of ['requests', 'keys', 'fixture', 'magic-values', 'limits', 'scorecard', 'worlds'])
           await ask(`/__admin/${part}${world}`);
       stop.abort();
-      assert.equal(await done, 0);
+      assert.equal((await done).code, 0);
       await watched;
       for (const text of [printed, seen, told]) assert.match(text, /<key northwind\/active>/);
       for (const text of [printed, seen, told, readFileSync(scorecard, 'utf8')]) assertClean(text);
@@ -293,12 +250,12 @@ const errors: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
   [['verify', `ftp://user:${keys.other}@here`], /ftp:\/\/…@here: needs http/],
   [['verify', `http://us er:${keys.other}/x@here`], /http:\/\/…@here: is not a URL/],
   [['verify', `http://here?key=${keys.other}`], /http:\/\/here\?…: a base URL has no query/],
-  [['verify', url, '--state-url', `http://here?key=${keys.other}`], /here\?…: a base URL/],
+  [['verify', 'http://here', '--state-url', `http://here?key=${keys.other}`], /here\?…: a base URL/],
   [
     ['mock', '--admin-token', keys.other, '--admin-token', keys.other],
     /--admin-token was given more than once/,
   ],
-  [['mock', '--admin-token', `${keys.other} ä`], /--admin-token needs visible ASCII/],
+  [['mock', '--admin-token', `${keys.other} ä`], /admin token needs visible ASCII/],
   [['verify', '--header', `authorization: Bearer ${keys.other}`], /Authorization is what is tested/],
 ];
 

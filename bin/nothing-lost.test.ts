@@ -17,10 +17,10 @@ import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { commandLine } from './command-line.ts';
-import { explain } from './exit-codes.ts';
 import { builtInFixture } from './fixture-file.ts';
 import { parseReports } from './report-files.ts';
+import { ended } from './testing/child-process.ts';
+import { runCli } from './testing/run-cli.ts';
 
 /** A server that answers everything alike, and wrongly; `onRequest` sees the first one. */
 async function serve(
@@ -50,22 +50,9 @@ function folderOf(t: TestContext): string {
 
 const always = ['--fixture', builtInFixture.pathname, '--no-canary', '--cases', '1', '--suite', 'valid'];
 
-async function call(argv: readonly string[], print = async (_: string) => {}) {
-  let aside = '';
-  const context = {
-    env: {},
-    signal: new AbortController().signal,
-    print,
-    writeError: (more: string) => void (aside += more),
-    isTerminal: false,
-    terminal: { color: true, width: 100 },
-  };
-  try {
-    return { code: await commandLine(argv, context), aside };
-  } catch (error) {
-    const { code, message } = explain(error);
-    return { code, aside: aside + message };
-  }
+async function call(argv: readonly string[]) {
+  const { code, output, aside, error } = await runCli(argv, { terminal: { color: true, width: 100 } });
+  return { code, output, aside: aside + error };
 }
 
 test('of several reports each that cannot be written is told, the others are written, and so is the verdict', async (t) => {
@@ -86,30 +73,26 @@ test('of several reports each that cannot be written is told, the others are wri
 
 test('a report in a file has no colour', async (t) => {
   const file = join(folderOf(t), 'x.txt');
-  let shown = '';
   const url = await serve(t, () => undefined);
-  await call(
-    ['verify', url, ...always, '--report', 'console', '--report', `console=${file}`],
-    async (more) => void (shown += more),
-  );
-  assert.ok(shown.includes('\u001b['));
+  const reports = ['--report', 'console', '--report', `console=${file}`];
+  const { output } = await call(['verify', url, ...always, ...reports]);
+  assert.ok(output.includes('\u001b['));
   assert.ok(!readFileSync(file, 'utf8').includes('\u001b'));
 });
 
-test('one file under two names is one file', async () => {
-  const { code, aside } = await call(['verify', '--report', 'json=x', '--report', 'console=./x']);
-  assert.equal(code, 2);
-  assert.match(aside, /two reports would be written to .*x; give each its own file/);
-});
-
-test('one file is one also where a link leads to it', async (t) => {
+test('one file under two names is one file, also where a link leads to it', async (t) => {
   const folder = folderOf(t);
   const [file, link] = [join(folder, 'x'), join(folder, 'link')];
   writeFileSync(file, '');
   symlinkSync(file, link);
-  const { code, aside } = await call(['verify', '--report', `json=${file}`, '--report', `ndjson=${link}`]);
-  assert.equal(code, 2);
-  assert.match(aside, /two reports would be written to .*x; give each its own file/);
+  for (const [one, other] of [
+    ['json=x', 'console=./x'],
+    [`json=${file}`, `ndjson=${link}`],
+  ] as const) {
+    const { code, aside } = await call(['verify', '--report', one, '--report', other]);
+    assert.equal(code, 2);
+    assert.match(aside, /two reports would be written to .*x; give each its own file/);
+  }
 });
 
 test('what is open already is no shared file, wherever it leads', () => {
@@ -152,37 +135,26 @@ test('at the end of --max-duration what is under way is cut off, for want of tim
 
 describe('as a process', () => {
   const cli = join(import.meta.dirname, 'ib-conformance.mjs');
+  const fixture = ['--fixture', builtInFixture.pathname];
   const start = (t: TestContext, ...argv: readonly string[]): ChildProcess => {
     const child = spawn(process.execPath, [cli, 'verify', ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
     t.after(() => child.kill('SIGKILL'));
     return child;
   };
+  const recordIn = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as RunRecord;
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
     test(`${signal} in the middle is told, and what was found is written`, async (t) => {
       const folder = folderOf(t);
-      const url = await serve(
-        t,
-        () => child.kill(signal),
-        () => undefined,
+      const hang = () => undefined;
+      const url = await serve(t, () => child.kill(signal), hang);
+      const child = start(t, url, ...fixture, '--no-canary', '--report', `json=${join(folder, 'x')}`);
+      const { code, complaint } = await ended(child);
+      assert.equal(code, 130, complaint);
+      assert.ok(
+        complaint.includes(`ib-conformance: interrupted by ${signal}; what was found so far is reported`),
       );
-      const child = start(
-        t,
-        url,
-        '--fixture',
-        builtInFixture.pathname,
-        '--no-canary',
-        '--report',
-        `json=${join(folder, 'x')}`,
-      );
-      const said = text(child.stderr!);
-      const [code] = (await once(child, 'exit')) as [number];
-      assert.equal(code, 130, await said);
-      assert.match(
-        await said,
-        new RegExp(`ib-conformance: interrupted by ${signal}; what was found so far is reported`),
-      );
-      const record = JSON.parse(readFileSync(join(folder, 'x'), 'utf8')) as RunRecord;
+      const record = recordIn(join(folder, 'x'));
       assert.equal(record.interrupted, true);
       assert.ok(record.notes.includes(`Interrupted by ${signal}.`));
       assert.deepEqual(readdirSync(folder), ['x']);
@@ -192,11 +164,11 @@ describe('as a process', () => {
     const file = join(folderOf(t), 'x');
     let requests = 0;
     const url = await serve(t, () => requests++);
-    const child = start(t, url, '--fixture', builtInFixture.pathname, '--report', `json=${file}`);
+    const child = start(t, url, ...fixture, '--report', `json=${file}`);
     // The plan is told before anything is sent.
     child.stderr!.once('data', () => child.kill('SIGINT'));
     const [code] = (await once(child, 'exit')) as [number];
-    const record = JSON.parse(readFileSync(file, 'utf8')) as RunRecord;
+    const record = recordIn(file);
     assert.deepEqual([code, record.interrupted, record.verdict, requests], [130, true, 'incomplete', 0]);
   });
 
@@ -209,22 +181,15 @@ describe('as a process', () => {
     const [code] = (await once(child, 'exit')) as [number];
     assert.equal(code, 1);
     assert.doesNotMatch(await said, /cannot be written/);
-    assert.equal((JSON.parse(readFileSync(file, 'utf8')) as RunRecord).verdict, 'nonconformant');
+    assert.equal(recordIn(file).verdict, 'nonconformant');
   });
 
   test('standard output that cannot be written is told, with the verdict', async (t) => {
     const url = await serve(t, () => undefined);
-    const child = spawn(
-      'bash',
-      ['-c', '"$@" > /dev/full', 'bash', process.execPath, cli, 'verify', url, ...always],
-      {
-        stdio: ['ignore', 'pipe', 'pipe'],
-      },
-    );
-    const said = text(child.stderr);
-    const [code] = (await once(child, 'exit')) as [number];
+    const full = ['-c', '"$@" > /dev/full', 'bash', process.execPath, cli, 'verify', url, ...always];
+    const { code, complaint } = await ended(spawn('bash', full, { stdio: ['ignore', 'pipe', 'pipe'] }));
     assert.equal(code, 2);
-    assert.match(await said, /the verdict, all the same: nonconformant/);
-    assert.match(await said, /standard output cannot be written: the disk is full/);
+    assert.match(complaint, /the verdict, all the same: nonconformant/);
+    assert.match(complaint, /standard output cannot be written: the disk is full/);
   });
 });
