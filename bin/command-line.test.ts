@@ -31,7 +31,7 @@ const broken = (part: string, replacement: string) =>
 async function serve(t: TestContext, answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
-  t.after(() => void server.close().closeAllConnections());
+  t.after(() => server.close().closeAllConnections());
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 

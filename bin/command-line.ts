@@ -1,6 +1,5 @@
 import yargs, { type Argv } from 'yargs';
-import { didYouMean } from '../schemas/problem.ts';
-import { Problem } from '../schemas/problem.ts';
+import { didYouMean, Problem } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { helpOf, nameOf, type Command, type Family, type Flag } from './commands/command.ts';
 import { completionsOf } from './commands/completion.ts';
@@ -89,10 +88,7 @@ function register(
           for (const [line, what] of one.examples) command.example(line, what);
           command.hide('version');
           for (const [name, flag] of Object.entries(one.flags))
-            command.option(
-              name,
-              completing === undefined ? asToYargs(flag) : asCompleted(name, flag, completing),
-            );
+            command.option(name, asToYargs(flag, completing, name));
           const rare = Object.values(one.flags).filter(({ isRare }) => isRare === true);
           return rare.length === 0
             ? command
@@ -103,14 +99,20 @@ function register(
   return parser;
 }
 
-/** yargs shows a default, but does not set it, since a flag that was not typed may be configured. */
-function asToYargs(flag: Flag) {
-  const { default: value, isRare, coerce: _, ...rest } = flag;
+/**
+ * yargs shows a default, but does not set it, since a flag that was not typed may be configured. A shell is
+ * offered the choices, and rare flags too.
+ */
+function asToYargs(flag: Flag, completing?: Completing, name?: string) {
+  const { default: value, isRare, coerce: _, choices, ...rest } = flag;
+  const offered =
+    completing === undefined ? choices : name === completing.flag ? completing.values : undefined;
   return {
     ...rest,
     describe: helpOf(flag),
-    ...(isRare === undefined ? {} : { hidden: true }),
+    ...(isRare === undefined || completing !== undefined ? {} : { hidden: true }),
     ...(typeof value === 'string' ? { defaultDescription: value } : {}),
+    ...(offered === undefined ? {} : { choices: offered }),
   };
 }
 
@@ -126,13 +128,6 @@ async function valuesAtCursor(argv: readonly string[]): Promise<Completing> {
   const flag = everyCommand.find((command) => argv.includes(nameOf(command)))?.flags[name];
   return flag?.type === 'string' ? { flag: name, values: await completionsOf(flag) } : {};
 }
-
-/** yargs completes choices; it completes no hidden flags. */
-const asCompleted = (name: string, flag: Flag, { flag: atCursor, values }: Completing) => ({
-  type: flag.type,
-  describe: flag.describe,
-  ...(name === atCursor && values !== undefined ? { choices: values } : {}),
-});
 
 /**
  * The script that makes a shell complete command lines. yargs takes the shell from $SHELL, also at each

@@ -3,30 +3,6 @@ import { Problem } from '../schemas/problem.ts';
 
 const usage = (message: string) => new Problem('usage', message);
 
-/** A whole number between two bounds. */
-export function wholeNumber(flag: string, text: string, least: number, most: number): number {
-  const value = Number(text);
-  if (/^-?\d+$/.test(text) && value >= least && value <= most) return value;
-  throw usage(`--${flag} ${text}: needs a whole number from ${least} to ${most}`);
-}
-
-/** A number above 0, such as 20 or 0.5. */
-export function positiveNumber(flag: string, text: string, most: number): number {
-  const value = Number(text);
-  if (/^\d+(\.\d+)?$/.test(text) && value > 0 && value <= most) return value;
-  throw usage(`--${flag} ${text}: needs a number above 0, up to ${most}`);
-}
-
-const unitsInMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
-
-/** A time such as 500ms, 90s, 5m or 1h, in ms. */
-export function durationMs(flag: string, text: string): number {
-  const [, amount, unit] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(text) ?? [];
-  const value = Number(amount) * (unitsInMs[unit ?? ''] ?? Number.NaN);
-  if (value > 0) return value;
-  throw usage(`--${flag} ${text}: needs a time above 0 such as 500ms, 90s, 5m or 1h`);
-}
-
 /** The `{base_url}` of a target: http or https, without query, fragment and credentials. */
 export function targetUrl(text: string): URL {
   const shown = printable(withoutCredentials(text), MOST_SHOWN);

@@ -1,4 +1,4 @@
-import { durationMs, positiveNumber, wholeNumber } from '../values.ts';
+import { Problem } from '../../schemas/problem.ts';
 
 /** Defaults of a run; times in ms. */
 export const defaults = { cases: 100, concurrency: 16, timeoutMs: 5000, maxDurationMs: 300_000 } as const;
@@ -16,16 +16,41 @@ export const outputs = { ...list, names: 'format=file' } as const;
 
 const number = { ...text, isNumber: true } as const;
 
-export const wholeNumberFrom = (min: number, max: number) =>
-  ({ ...number, coerce: (given: string, name: string) => wholeNumber(name, given, min, max) }) as const;
+const refuse = (flag: string, given: string, needed: string) =>
+  new Problem('usage', `--${flag} ${given}: needs ${needed}`);
 
+export const wholeNumberFrom = (min: number, max: number) =>
+  ({
+    ...number,
+    coerce: (given: string, flag: string) => {
+      const value = Number(given);
+      if (/^-?\d+$/.test(given) && value >= min && value <= max) return value;
+      throw refuse(flag, given, `a whole number from ${min} to ${max}`);
+    },
+  }) as const;
+
+/** Such as 20 or 0.5. */
 export const positiveNumberTo = (max: number) =>
-  ({ ...number, coerce: (given: string, name: string) => positiveNumber(name, given, max) }) as const;
+  ({
+    ...number,
+    coerce: (given: string, flag: string) => {
+      const value = Number(given);
+      if (/^\d+(\.\d+)?$/.test(given) && value > 0 && value <= max) return value;
+      throw refuse(flag, given, `a number above 0, up to ${max}`);
+    },
+  }) as const;
+
+const unitsInMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
 /** `500ms`, `90s`, `5m` or `1h`; in ms. */
 export const duration = {
   ...text,
-  coerce: (given: string, name: string) => durationMs(name, given),
+  coerce: (given: string, flag: string) => {
+    const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(given) ?? [];
+    const value = Number(amount) * unitsInMs[unit]!;
+    if (value > 0) return value;
+    throw refuse(flag, given, 'a time above 0 such as 500ms, 90s, 5m or 1h');
+  },
 } as const;
 
 export const seed = wholeNumberFrom(-(2 ** 31), 2 ** 31 - 1);

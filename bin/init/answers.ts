@@ -32,7 +32,13 @@ const questions: Readonly<Record<keyof Answers, Question>> = {
   url: {
     source: '--url',
     message: 'URL of the server ({base_url})',
-    problem: (text) => messageOf(() => targetUrl(text)),
+    problem: (text) => {
+      try {
+        return void targetUrl(text);
+      } catch (error) {
+        return (error as Problem).message;
+      }
+    },
   },
   key: {
     source: KEY_VARIABLE,
@@ -57,16 +63,6 @@ const questions: Readonly<Record<keyof Answers, Question>> = {
       ['v4', 'other-version'].includes(classifyUuid(text)) ? undefined : `${text}: is not a UUID`,
   },
 };
-
-function messageOf(act: () => unknown): string | undefined {
-  try {
-    act();
-    return undefined;
-  } catch (error) {
-    if (error instanceof Problem) return error.message;
-    throw error;
-  }
-}
 
 const usage = (message: string) => new Problem('usage', message);
 

@@ -82,22 +82,12 @@ export function fixtureOf({ user, deposit }: Facts, schema: string): Fixture {
 }
 
 /** The fixture for the check of the server. It contains the ids also if the server does not know them. */
-export function assumedFixture({ key, member, executed }: Answers, facts: Facts): Fixture {
-  const user = member === undefined ? undefined : { user_id: member, partner: PARTNER, date_joined: EPOCH };
-  const deposit =
-    member === undefined || executed === undefined
-      ? undefined
-      : ({
-          reference_id: executed,
-          user_id: member,
-          state: 'EXECUTED',
-          amountInUsd: 0,
-          executedAt: 0,
-        } as const);
-  const { apiKeys, ...rest } = fixtureOf(
-    { ...(user === undefined ? {} : { user }), ...(deposit === undefined ? {} : { deposit }), ...facts },
-    '',
-  );
+export function assumedFixture({ key, member = '', executed = '' }: Answers, facts: Facts): Fixture {
+  const user = { user_id: member, partner: PARTNER, date_joined: EPOCH };
+  const amount = { amountInUsd: 0, executedAt: 0 };
+  const deposit = { reference_id: executed, user_id: member, state: 'EXECUTED', ...amount } as const;
+  const assumed = { ...(member && { user }), ...(executed && { deposit }), ...facts };
+  const { apiKeys, ...rest } = fixtureOf(assumed, '');
   return { ...rest, apiKeys: apiKeys!.map((one) => ({ ...one, key })) };
 }
 
@@ -114,49 +104,41 @@ export function notesOn({ member, executed }: Answers, { user, deposit }: Facts)
     : [`The fixture will be without ${missing.join(' and ')}: the server did not return their data.`];
 }
 
-/** A value of the server. Only the owner of the data knows whether it is right. */
-interface Claim {
-  readonly place: string;
-  readonly value: (facts: Facts) => string | number | undefined;
-  readonly corrected: (facts: Facts, text: string) => Facts;
-}
+/** Values of the server. Only the owner of the data knows whether they are right. */
+const claims = [
+  { place: 'users[0].date_joined', of: 'user', field: 'date_joined', parse: String },
+  { place: 'deposits[0].amountInUsd', of: 'deposit', field: 'amountInUsd', parse: Number },
+  { place: 'deposits[0].executedAt', of: 'deposit', field: 'executedAt', parse: Number },
+] as const;
 
-const claims: readonly Claim[] = [
-  {
-    place: 'users[0].date_joined',
-    value: ({ user }) => user?.date_joined,
-    corrected: ({ user, ...facts }, text) => ({ ...facts, user: { ...user!, date_joined: text } }),
-  },
-  ...(['amountInUsd', 'executedAt'] as const).map((field): Claim => ({
-    place: `deposits[0].${field}`,
-    value: ({ deposit }) => deposit?.[field],
-    corrected: ({ deposit, ...facts }, text) => ({
-      ...facts,
-      deposit: { ...deposit!, [field]: Number(text) },
-    }),
-  })),
-];
+const claimOf = (facts: Facts, { of, field }: (typeof claims)[number]) =>
+  (facts[of] as Readonly<Record<string, string | number>> | undefined)?.[field];
 
 /** The values that come from the server, with their places in the fixture. */
 export const valuesOf = (facts: Facts): readonly string[] =>
-  claims.flatMap(({ place, value }) => (value(facts) === undefined ? [] : [`${place}: ${value(facts)}`]));
+  claims.flatMap((claim) => {
+    const value = claimOf(facts, claim);
+    return value === undefined ? [] : [`${claim.place}: ${value}`];
+  });
 
 /** Asks for the values in one's own records: a fixture that repeats a mistake of the server would pass it. */
 export async function askRecords(facts: Facts, prompter: Prompter): Promise<Facts> {
   let checked = facts;
-  for (const { place, value, corrected } of claims) {
-    const claimed = value(checked);
+  for (const claim of claims) {
+    const claimed = claimOf(checked, claim);
     if (claimed === undefined) continue;
+    const { place, of, field, parse } = claim;
     const before = checked;
+    const corrected = (text: string): Facts => ({ ...before, [of]: { ...before[of], [field]: parse(text) } });
     const text = await prompter.ask({
       message: `${place}: the server says ${claimed}. Your own records? (Enter: the same)`,
       isSecret: false,
       problem: (answer) =>
-        answer === '' || isValid(partsOf(corrected(before, answer)))
+        answer === '' || isValid(partsOf(corrected(answer)))
           ? undefined
           : `${answer}: is not a valid value; that of the server has the right form`,
     });
-    if (text !== '') checked = corrected(checked, text);
+    if (text !== '') checked = corrected(text);
   }
   return checked;
 }
