@@ -21,18 +21,6 @@ test('what changed since the file was read is a change, and what stayed is none'
   assert.equal(calls, 0);
 });
 
-test('the stamp of a file is another one when it changes, and empty without a file', (t) => {
-  const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-watch-'));
-  t.after(() => rmSync(folder, { recursive: true }));
-  const file = join(folder, 'watched');
-  assert.equal(stampOf(file), '');
-  writeFileSync(file, 'one');
-  const before = stampOf(file);
-  assert.equal(stampOf(file), before);
-  writeFileSync(file, 'longer');
-  assert.notEqual(stampOf(file), before);
-});
-
 test('calls while it runs cause one more run, which makes the first result out of date', async () => {
   const ends: (() => void)[] = [];
   const outOfDate: boolean[] = [];
