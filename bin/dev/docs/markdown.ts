@@ -22,25 +22,21 @@ export function blocksOf(markdown: string): readonly Block[] {
 }
 
 /** The headings of a page, without their hashes. */
-export function headingsOf(markdown: string): readonly string[] {
-  return nodesOf(markdown).flatMap((node) => (node.type === 'heading' ? [headingOf(markdown, node)] : []));
-}
+export const headingsOf = (markdown: string): readonly string[] =>
+  nodesOf(markdown).flatMap((node) => (node.type === 'heading' ? [headingOf(markdown, node)] : []));
 
 /** The targets of a page's links. */
-export function linksOf(markdown: string): readonly string[] {
-  return nodesOf(markdown).flatMap((node) => (node.type === 'link' ? [node.url] : []));
-}
+export const linksOf = (markdown: string): readonly string[] =>
+  nodesOf(markdown).flatMap((node) => (node.type === 'link' ? [node.url] : []));
 
 type Node = ReturnType<typeof fromMarkdown> | ReturnType<typeof fromMarkdown>['children'][number];
 
 /** A page's nodes from top to bottom, each before what it holds. */
-function nodesOf(markdown: string): readonly Node[] {
-  const within = (node: Node): readonly Node[] => [
-    node,
-    ...('children' in node ? node.children.flatMap(within) : []),
-  ];
-  return within(fromMarkdown(markdown));
-}
+const nodesOf = (markdown: string): readonly Node[] => within(fromMarkdown(markdown));
+const within = (node: Node): readonly Node[] => [
+  node,
+  ...('children' in node ? node.children.flatMap(within) : []),
+];
 
 const headingOf = (markdown: string, { position }: Node) =>
   markdown.slice(position?.start.offset, position?.end.offset).replace(/^#+ /, '');
