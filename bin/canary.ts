@@ -131,7 +131,7 @@ function directClient(handle: Handler, world: World, now: () => number): Client 
       );
       await Promise.resolve();
       inFlight--;
-      if (response.dropped === true)
+      if (response.transportFault === 'reset')
         return {
           kind: 'trouble',
           code: 'network',

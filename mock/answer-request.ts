@@ -40,8 +40,7 @@ export function adminOf(session: Session, access: Access | undefined) {
   };
 }
 
-export const isAdmin = (target: string) =>
-  target.startsWith('/__admin') && /^\/__admin(?:[/?]|$)/.test(target);
+export const isAdmin = (target: string) => /^\/__admin(?:[/?]|$)/.test(target);
 
 /**
  * Answers a request of a partner: in the world that its key names, at the time of that world's clock, with

@@ -21,8 +21,6 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
-  /** The connection is cut instead. Some faults do that; the reference never does. */
-  readonly dropped?: true;
   /** Delay (ms) before the response is sent. */
   readonly delayMs?: number;
   readonly transportFault?: TransportFault;

@@ -53,7 +53,7 @@ describe('a mock without a socket', () => {
   test('cuts a connection as the Fetch standard has it', async () => {
     const behaviour = {
       ...reference,
-      finish: () => ({ status: 200, headers: {}, body: '', dropped: true }) as const,
+      finish: () => ({ status: 200, headers: {}, body: '', transportFault: 'reset' }) as const,
     };
     const response = await createMock({ behaviour }).handle(new Request('http://ib.example/'));
     assert.equal(response.type, 'error');

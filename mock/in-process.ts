@@ -75,8 +75,8 @@ function until(signal: AbortSignal, ms?: number): Promise<void> {
   });
 }
 
-function sent({ status, headers, body, dropped, transportFault }: HttpResponse, method: string): Response {
-  if (dropped === true || transportFault === 'reset') return Response.error();
+function sent({ status, headers, body, transportFault }: HttpResponse, method: string): Response {
+  if (transportFault === 'reset') return Response.error();
   const hasBody = method !== 'HEAD' && !BODILESS.has(status);
   const whole = hasBody ? (body as string) : null;
   return new Response(transportFault === 'truncate' && whole !== null ? half(whole) : whole, {

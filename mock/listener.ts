@@ -242,11 +242,9 @@ function trackSockets(server: ReturnType<typeof createPlainServer>) {
   };
 }
 
-const NO_QUERY = {};
-
 /** The whole target as path: the handler reads it, more strictly than polka. */
 function wholeTarget({ url = '' }: IncomingMessage): Request['_parsedUrl'] {
-  return { raw: url, pathname: url, search: '', query: NO_QUERY, hash: undefined };
+  return { raw: url, pathname: url, search: '', query: {}, hash: undefined };
 }
 
 function requestOf(message: IncomingMessage, body: string | undefined, alongside: number): HttpRequest {

@@ -127,7 +127,7 @@ test('exactly as many of the requests at the same time pass as the limiter lets'
 
 test('a behaviour can cut the connection', async (t) => {
   const mock = await startFor(t, {
-    behaviour: { ...reference, finish: (response) => ({ ...response, dropped: true }) },
+    behaviour: { ...reference, finish: (response) => ({ ...response, transportFault: 'reset' }) },
   });
   await assert.rejects(ask(mock, '/'), { code: 'ECONNRESET' });
 });

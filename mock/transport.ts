@@ -32,8 +32,7 @@ export function destroyAtEnd(response: ServerResponse): void {
 
 /** Sends a response, whole or as its fault says. */
 export function write(response: ServerResponse, answer: HttpResponse): void {
-  const { status, headers, body, dropped, transportFault } = answer;
-  if (dropped === true) return void response.destroy();
+  const { status, headers, body, transportFault } = answer;
   if ('Date' in headers) response.sendDate = false;
   response.writeHead(status, headers);
   if (transportFault !== 'truncate' || body.length === 0) return void response.end(body);

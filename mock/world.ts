@@ -154,7 +154,7 @@ export function limitsOf(limits: FixtureKeyLimits): Limits {
 
 /** The value of an id; undefined: there is none. */
 export function lookIn<Value>({ base, changed }: Overlay<Value>, id: string): Value | undefined {
-  return (changed.size === 0 ? undefined : changed.get(id)) ?? base.get(id);
+  return changed.get(id) ?? base.get(id);
 }
 
 /** Every value in the order of the fixture; added ones last. */
@@ -164,9 +164,7 @@ export function* eachOf<Value>({ base, changed }: Overlay<Value>): Generator<Val
 }
 
 /** Every value in the order of the fixture; added ones last. */
-export function valuesOf<Value>(overlay: Overlay<Value>): readonly Value[] {
-  return overlay.changed.size === 0 ? [...overlay.base.values()] : [...eachOf(overlay)];
-}
+export const valuesOf = <Value>(overlay: Overlay<Value>): readonly Value[] => [...eachOf(overlay)];
 
 /** Unix ms at which a key expires; undefined: never. */
 export function expiryOf(

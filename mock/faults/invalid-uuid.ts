@@ -278,13 +278,13 @@ const hostileFaults: Faults = {
     ],
     'long-user-id-drops-connection': [
       'A user_id of several thousand characters ends the connection without an answer.',
-      editResponse({ endpoint: 'user-status', where: isLong }, () => ({ dropped: true })),
+      editResponse({ endpoint: 'user-status', where: isLong }, () => ({ transportFault: 'reset' })),
     ],
   }),
   ...failing(rowsOf('invalid-uuid', deposit, 'hostile'), {
     'broken-reference-id-drops-connection': [
       'Broken percent-encoding in reference_id ends the connection without an answer.',
-      editResponse({ endpoint: 'deposit-check', where: isBroken }, () => ({ dropped: true })),
+      editResponse({ endpoint: 'deposit-check', where: isBroken }, () => ({ transportFault: 'reset' })),
     ],
   }),
 };
