@@ -30,24 +30,6 @@ test('what is generated to a file is what is generated to standard output, and p
   assert.match(check.output, /good: 3 partners, 7 apiKeys, 50 users, 70 deposits; limits stated\nEvery/);
 });
 
-const refusals: readonly (readonly [flags: readonly string[], says: RegExp])[] = [
-  [['--users', '-1'], /--users -1: needs a whole number from 0/],
-  [['--users', '0'], /--deposits 1000: every deposit is a user's/],
-  [['--partners', '0'], /--partners 0: needs a whole number from 1/],
-  [['--seed', 'x'], /--seed x/],
-  [['--seed', '1', '--seed', '2'], /--seed was given more than once/],
-  [['--sed', '1'], /did you mean --seed/],
-  [['--output', folder], /the fixture cannot be written: it is a folder/],
-  [['--output', at('none/f.json')], /the fixture cannot be written: its folder does not exist/],
-  [['--output', '/dev/full'], /the fixture cannot be written: the disk is full/],
-];
-for (const [flags, says] of refusals)
-  test(`generate refuses ${flags.join(' ').replaceAll(folder, '…')}`, async () => {
-    const { code, error } = await generate(...flags);
-    assert.match(error, says);
-    assert.equal(code, 2);
-  });
-
 test('interrupted, it ends with 130 and leaves the file as it was', async () => {
   writeFileSync(at('kept.json'), 'as it was');
   const stop = AbortSignal.abort();
@@ -72,12 +54,12 @@ for (const [when, users] of [
       [join(import.meta.dirname, 'ib-conformance.mjs'), 'fixture', 'generate', '--users', users],
       { stdio: ['ignore', 'pipe', 'pipe'] },
     );
-    const said = text(child.stderr);
+    const complaint = text(child.stderr);
     if (when === 'at once') child.stdout.destroy();
     else child.stdout.once('data', () => child.stdout.destroy());
     const [code] = (await once(child, 'exit')) as [number];
     assert.equal(
-      await said,
+      await complaint,
       'ib-conformance: standard output cannot be written: its reader closed it before everything was written\n',
     );
     assert.equal(code, 2);
@@ -108,18 +90,30 @@ test('an export holds keys, those of the environment too, and is only for its ow
   ]);
 });
 
-const exportRefusals: readonly (readonly [flags: readonly string[], says: RegExp])[] = [
-  [[at('keyed.json'), '--format', 'sql'], /needs the environment variable IB_KEY/],
-  [[at('nowhere.json'), '--format', 'sql'], /there is no such file/],
-  [[at('f.json'), '--format', 'csv'], /give --output with a folder/],
-  [[at('f.json'), '--format', 'csv', '--output', at('f.json')], /there is a file of that name/],
-  [[at('f.json'), '--format', 'xml'], /xml/],
-  [[at('f.json')], /format/],
-  [[at('f.json'), '--format', 'sql', '--output', folder], /the export cannot be written: it is a folder/],
+const refusals: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
+  [['generate', '--users', '-1'], /--users -1: needs a whole number from 0/],
+  [['generate', '--users', '0'], /--deposits 1000: every deposit is a user's/],
+  [['generate', '--partners', '0'], /--partners 0: needs a whole number from 1/],
+  [['generate', '--seed', 'x'], /--seed x/],
+  [['generate', '--seed', '1', '--seed', '2'], /--seed was given more than once/],
+  [['generate', '--sed', '1'], /did you mean --seed/],
+  [['generate', '--output', folder], /the fixture cannot be written: it is a folder/],
+  [['generate', '--output', at('none/f.json')], /the fixture cannot be written: its folder does not exist/],
+  [['generate', '--output', '/dev/full'], /the fixture cannot be written: the disk is full/],
+  [['export', at('keyed.json'), '--format', 'sql'], /needs the environment variable IB_KEY/],
+  [['export', at('nowhere.json'), '--format', 'sql'], /there is no such file/],
+  [['export', at('f.json'), '--format', 'csv'], /give --output with a folder/],
+  [['export', at('f.json'), '--format', 'csv', '--output', at('f.json')], /there is a file of that name/],
+  [['export', at('f.json'), '--format', 'xml'], /xml/],
+  [['export', at('f.json')], /format/],
+  [
+    ['export', at('f.json'), '--format', 'sql', '--output', folder],
+    /the export cannot be written: it is a folder/,
+  ],
 ];
-for (const [flags, says] of exportRefusals)
-  test(`export refuses ${flags.join(' ').replaceAll(folder, '…')}`, async () => {
-    const { code, error } = await call(['fixture', 'export', ...flags]);
+for (const [argv, says] of refusals)
+  test(`refused: fixture ${argv.join(' ').replaceAll(folder, '…')}`, async () => {
+    const { code, error } = await call(['fixture', ...argv]);
     assert.match(error, says);
     assert.equal(code, 2);
   });

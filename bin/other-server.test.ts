@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { catalogue, knowledge, run, virtualClock } from '../suites/index.ts';
+import { run, virtualClock } from '../suites/index.ts';
 import { loadFixture } from './fixture-file.ts';
+import { runOptions } from './run-options.ts';
 import { startOtherServer, type Bend, type Draft } from './testing/other-server.ts';
 
 const { limits: _, ...builtIn } = await loadFixture(undefined, {});
@@ -16,23 +17,13 @@ async function verify(bend?: Bend, withLimits = true): Promise<RunRecord> {
   const fixture = withLimits ? { ...builtIn, limits } : builtIn;
   const server = await startOtherServer(fixture, clock.now, bend);
   try {
+    const bounds = { seed: 1, cases: 20, concurrency: 8, maxDurationMs: Number.POSITIVE_INFINITY };
     return await run({
+      ...runOptions({ fixture, ...bounds }),
       target: server.url,
-      known: knowledge(fixture),
-      requirements: catalogue,
-      skip: new Set(),
-      seed: 1,
-      cases: 20,
-      concurrency: 8,
-      timeoutMs: 5000,
-      maxDurationMs: Number.POSITIVE_INFINITY,
-      maxRequests: Number.POSITIVE_INFINITY,
       headers: {},
-      tls: { insecure: false },
       clock,
       random: () => 0.5,
-      signal: new AbortController().signal,
-      version: 'test',
     });
   } finally {
     server.close();

@@ -224,18 +224,10 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
   if (replay !== undefined) refuseReplay(replay, requirements);
   const fixture = await loadFixture(given.fixture, context.env);
   const options = runOptions({
+    ...given,
     fixture,
-    partner: given.partner,
-    suite: given.suite,
-    only: given.only,
-    skip: given.skip,
-    seed: given.seed,
-    cases: given.cases,
-    concurrency: given.concurrency,
     timeoutMs: given.timeout,
     maxDurationMs: given.maxDuration,
-    maxRequests: given.maxRequests,
-    rate: given.rate,
     headers: headerFields(given.header),
     tls: await trustOf(given),
     stateUrl: ifGiven(given.stateUrl, targetUrl),
