@@ -73,6 +73,8 @@ const PROBE_TRIES = 3;
 export interface Drive {
   readonly first: Stream;
   readonly burst: Burst;
+  /** Whether the limited key was let in before its window ended. */
+  readonly isRefilled: boolean;
 }
 
 /**
@@ -93,6 +95,7 @@ export async function drive(
   const first = await stream(doors, supply, { most: beyond(rule), ...pace });
   const history = [...first.history];
   let isBucketRuledOut = false;
+  let isRefilled = false;
   if (first.refusal !== undefined) {
     await whileLimited();
     for (const part of PROBES) {
@@ -112,12 +115,13 @@ export async function drive(
       if (probe.at(-1)?.result === 'refused' && at > since + (1.5 * windowMs) / most + SLACK)
         isBucketRuledOut = true;
       if (probe.at(-1)?.result !== 'passed') continue;
+      isRefilled = true;
       const more = await stream(doors, supply, { most: beyond(rule), ...pace });
       history.push(...more.history);
     }
   }
   const inFlight = oneAtATime ? 1 : Math.max(IN_FLIGHT_AT_FIRST, mostInFlight(history));
-  return { first, burst: { startedAt, history, inFlight, isBucketRuledOut } };
+  return { first, burst: { startedAt, history, inFlight, isBucketRuledOut }, isRefilled };
 }
 
 /** Requests that were under way when another one was sent, and that one, at most. */

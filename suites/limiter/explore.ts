@@ -128,9 +128,11 @@ async function judged(endpoint: Endpoint, doors: Doors, known: Known, rule: Rule
         for (let tries = 1; ; tries++) {
           await doors.rest(2 * rule.windowMs);
           const driven = await drive(doors, rule, supply, isSlow, whileLimited);
-          const { kind: finding } = judgeBurst(driven.burst, rule);
-          if (finding !== 'tooSlow' || isSlow || tries === TRIES_WHEN_SLOW || !hasTime(doors, rule))
-            return driven;
+          const finding = judgeBurst(driven.burst, rule);
+          // A quicker burst says more: a slow one passes as a bucket that refills.
+          const isSlowFit = finding.kind === 'fits' && !finding.isExact && !driven.isRefilled;
+          const isWorthAnother = finding.kind === 'tooSlow' || isSlowFit;
+          if (!isWorthAnother || isSlow || tries === TRIES_WHEN_SLOW || !hasTime(doors, rule)) return driven;
         }
       };
       const { first, burst } = await rested(oneAtATime, async () => {
