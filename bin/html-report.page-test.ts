@@ -1,0 +1,132 @@
+import assert from 'node:assert/strict';
+import { mkdtemp, rm, writeFile } from 'node:fs/promises';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { test, type TestContext } from 'node:test';
+import { pathToFileURL } from 'node:url';
+import type { BrowserContextOptions, Page } from 'playwright-core';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { renderHtml } from '../reports/html/page.ts';
+import { sampleRecord } from '../reports/testing/records.ts';
+import { assertAccessible, screenshot, useBrowser } from './testing/browser.ts';
+
+const openPage = useBrowser();
+const withoutScript = { javaScriptEnabled: false };
+
+/** Opens a report from a file. The test fails at its end if the report asks for anything else. */
+async function openReport(t: TestContext, options: BrowserContextOptions = {}, record = sampleRecord) {
+  const folder = await mkdtemp(join(tmpdir(), 'ib-conformance-'));
+  t.after(() => rm(folder, { recursive: true }));
+  const { page } = await openPage(t, options);
+  const requests: string[] = [];
+  page.on('request', (request) => requests.push(request.url()));
+  const url = pathToFileURL(join(folder, 'run.html')).href;
+  t.after(() => assert.ok(requests.every((one) => one.replace(/#.*/, '') === url)));
+  await writeFile(join(folder, 'run.html'), renderHtml(record));
+  await page.goto(url);
+  return page;
+}
+
+/** Text without a place to break it, where a target or a fixture may put it. */
+const long = 'x<'.repeat(1000);
+const { traffic, diagnosis: _diagnosis, rerun: _rerun, ...bare } = sampleRecord;
+const records: Readonly<Record<string, RunRecord>> = {
+  sample: sampleRecord,
+  hostile: {
+    ...sampleRecord,
+    target: `http://${long}`,
+    partner: long,
+    notes: [long],
+    diagnosis: [{ fault: long, what: long, fit: 1 }],
+    requirements: sampleRecord.requirements.map((result) => ({
+      ...result,
+      id: long,
+      title: long,
+      clause: long,
+    })),
+    traffic: {
+      timeline: { stepMs: 1e9, steps: [{ answers: 1e9, limited: 1e9, troubles: 1e9 }] },
+      endpoints: traffic!.endpoints.map((one) => ({ ...one, endpoint: long, answers: 1e9, maxMs: 1e8 })),
+    },
+  },
+  'conformant-and-bare': {
+    ...bare,
+    verdict: 'conformant',
+    requirements: bare.requirements.filter(({ outcome }) => outcome === 'passed'),
+  },
+  incomplete: { ...bare, verdict: 'incomplete', requirements: [] },
+};
+
+for (const [name, record] of Object.entries(records))
+  for (const width of [360, 1280])
+    for (const colorScheme of ['light', 'dark'] as const)
+      test(`${name} at ${width} px, ${colorScheme}: nothing is cut off, and axe finds nothing`, async (t) => {
+        const page = await openReport(t, { viewport: { width, height: 900 }, colorScheme }, record);
+        await screenshot(page, `report-${name}-${width}-${colorScheme}`);
+        await page.evaluate(() => document.querySelectorAll('details').forEach((one) => (one.open = true)));
+        await assertAccessible(page);
+      });
+
+test('print is dark on white, without controls, and findings are open', async (t) => {
+  const page = await openReport(t);
+  const finding = page.locator('details.finding').first();
+  await finding.locator('summary').click();
+  assert.equal(await finding.getByText('Differs in').isVisible(), false);
+  await page.emulateMedia({ media: 'print', colorScheme: 'dark' });
+  await screenshot(page, 'report-print');
+  const background = await page.evaluate(() => getComputedStyle(document.documentElement).backgroundColor);
+  assert.equal(background, 'rgb(255, 255, 255)');
+  assert.equal(await finding.getByText('Differs in').isVisible(), true);
+  for (const hidden of ['nav', '.filter', 'details.row dl'])
+    assert.equal(await page.locator(hidden).first().isVisible(), false, hidden);
+});
+
+/** Outcomes of the visible rows. */
+async function visibleOutcomes(page: Page): Promise<readonly string[]> {
+  const rows = await page.locator('.row:visible').all();
+  return Promise.all(rows.map(async (row) => String(await row.getAttribute('data-outcome'))));
+}
+
+test('rows are filtered by outcome without a script', async (t) => {
+  const page = await openReport(t, withoutScript);
+  const all = sampleRecord.requirements;
+  assert.equal((await visibleOutcomes(page)).length, all.length);
+  for (const outcome of ['passed', 'failed', 'inconclusive', 'observed', 'excluded', 'broken']) {
+    const expected = all.filter((result) => result.outcome === outcome).map(() => outcome);
+    await page.getByRole('radio', { name: `${outcome} ${expected.length}`, exact: true }).check();
+    assert.deepEqual(await visibleOutcomes(page), expected);
+    for (const suite of await page.locator('.suite:visible, #observed:visible').all())
+      assert.ok((await suite.locator('.row:visible').count()) > 0, 'a heading without rows');
+  }
+  await page.getByRole('radio', { name: `all ${all.length}` }).focus();
+  await page.keyboard.press('Space');
+  assert.equal((await visibleOutcomes(page)).length, all.length);
+  await page.keyboard.press('ArrowRight');
+  assert.deepEqual([...new Set(await visibleOutcomes(page))], ['passed']);
+});
+
+test('links lead to requirements, also to those that the filter hides', async (t) => {
+  const page = await openReport(t, withoutScript);
+  await page.getByRole('radio', { name: /^failed/ }).check();
+  const row = page.locator('[id="auth/user-status/revocation"]');
+  assert.equal(await row.isVisible(), false);
+  await page.getByRole('link', { name: 'auth/user-status/revocation: excluded' }).click();
+  assert.ok(page.url().endsWith('#auth/user-status/revocation'));
+  await row.and(page.locator(':visible')).waitFor();
+  assert.ok((await row.boundingBox())!.y < 900);
+  await page.getByRole('link', { name: 'No Authorization field' }).first().click();
+  const finding = page.locator('[id="auth/user-status/missing"]');
+  assert.ok((await finding.boundingBox())!.y < 100);
+});
+
+test('a click on a command selects all of it; what differs is marked and named', async (t) => {
+  const page = await openReport(t);
+  const failed = sampleRecord.requirements.find(({ id }) => id === 'auth/deposit-check/revoked')!;
+  await page.locator(`[id="${failed.id}"] .command .block`).first().click();
+  const selected = await page.evaluate(() => String(getSelection()));
+  assert.ok('counterexample' in failed);
+  assert.equal(selected, failed.counterexample!.curl);
+  const finding = page.locator('[id="auth/user-status/missing"]');
+  assert.deepEqual(await finding.locator('mark').allTextContents(), ['a', '\u0430']);
+  assert.ok(await finding.getByText('U+0430 where U+0061 is expected').isVisible());
+});

@@ -1,0 +1,61 @@
+import assert from 'node:assert/strict';
+import { mkdir } from 'node:fs/promises';
+import { after, before, type TestContext } from 'node:test';
+import axe from 'axe-core';
+import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
+
+/** The default is Debian's path. */
+const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
+const screenshots = process.env['SCREENSHOTS'];
+
+export interface OpenPage {
+  readonly page: Page;
+  /** Takes what the page complained about: errors, violations of its policy, console messages. */
+  readonly complaints: () => readonly string[];
+}
+
+/**
+ * Starts a browser for the tests of one file.
+ *
+ * @returns a function that opens an empty page. The test fails at its end if a complaint of the page is left.
+ */
+export function useBrowser() {
+  let browser: Browser;
+  before(async () => {
+    browser = await chromium.launch({ executablePath, args: ['--no-sandbox'] });
+  });
+  after(() => browser.close());
+  return async (t: TestContext, options: BrowserContextOptions = {}): Promise<OpenPage> => {
+    const page = await browser.newPage({ viewport: { width: 1280, height: 900 }, ...options });
+    const seen: string[] = [];
+    page.on('console', (message) => seen.push(`${message.type()}: ${message.text()}`));
+    page.on('pageerror', (error) => seen.push(error.message));
+    t.after(async () => {
+      const left = seen.splice(0);
+      await page.close();
+      assert.deepEqual(left, [], 'the page complained');
+    });
+    return { page, complaints: () => seen.splice(0) };
+  };
+}
+
+/** Fails if axe finds an accessibility problem, or if the page scrolls sideways. */
+export async function assertAccessible(page: Page): Promise<void> {
+  // The debugger's protocol evaluates this, so the page's policy does not restrict it.
+  await page.evaluate(axe.source);
+  const problems = await page.evaluate<readonly string[]>(
+    `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
+      .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
+        nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 300) + ' ' + failureSummary)))`,
+  );
+  assert.deepEqual(problems, []);
+  const room = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  assert.equal(room[0], room[1], 'the page scrolls sideways');
+}
+
+/** Writes a screenshot of the whole page to the folder that SCREENSHOTS names, if it names one. */
+export async function screenshot(page: Page, name: string): Promise<void> {
+  if (screenshots === undefined) return;
+  await mkdir(screenshots, { recursive: true });
+  await page.screenshot({ path: `${screenshots}/${name}.png`, fullPage: true });
+}
