@@ -17,7 +17,7 @@ function shownLimits({ 'user-status': user, 'deposit-check': deposit }: Limits) 
 const isPublic = (session: Session, { key }: ApiKey) => session.arePublicKeys && session.facts.keys.has(key);
 
 /** A key by its name. The key itself is shown only if it is no secret. */
-function shownKey(session: Session, sandbox: Sandbox, key: ApiKey) {
+export function shownKey(session: Session, sandbox: Sandbox, key: ApiKey) {
   const expiresAt = expiryOf(sandbox.world, key);
   return {
     name: key.name,

@@ -1,34 +1,34 @@
 import { render, type ComponentChildren, type InputHTMLAttributes } from 'preact';
-import type { DepositNow } from '../world.ts';
+import type { DepositNow, User } from '../world.ts';
 import type { Due } from '../session.ts';
-import { attempt, left, mockNow, openWorld, refresh, say, send, signIn, start, state } from './store.ts';
-import type { ListName, ShownKey, ShownUser } from './store.ts';
+import { left, mockNow, openWorld, refresh, say, send, signIn, start, state } from './store.ts';
+import type { Answers, ShownKey } from './store.ts';
 import { amount, curl, dateAndTime, duration, foreign, number, plural, timeOfDay } from './text.ts';
 
 /** The newest worlds and the fullest limiters are shown. */
 const MAX_WORLDS = 50;
 const MAX_GAUGES = 12;
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: 'UTC' });
+const titleOf = (name: string) => name.replace(/^./, (first) => first.toUpperCase()).replaceAll('-', ' ');
 
 /** An event handler that calls the admin API and announces the result. */
 const post = (path: string, body: unknown, said: string, world?: string | null) => () =>
-  void attempt(async () => {
-    await send('POST', path, body, world);
-    say(said);
-  });
+  void send('POST', path, body, () => said, world);
 
 /** The same for the clock, whose answer names what fell due. */
-const moveClock = (path: string, body: unknown, said: string) => () =>
-  void attempt(async () => {
-    const { due } = (await send('POST', `clock/${path}`, body)) as { readonly due: Due };
-    const { deposits, keys, limiters } = due;
-    const happened = [
-      deposits.length > 0 ? `${plural(deposits.length, 'deposit')} executed` : [],
-      keys.length > 0 ? `${plural(keys.length, 'key')} expired` : [],
-      limiters.length > 0 ? `${plural(limiters.length, 'limiter')} let go` : [],
-    ].flat();
-    say(happened.length === 0 ? `${said}.` : `${said}: ${happened.join(', ')}.`);
+function moveClock(path: string, body: unknown, said: string): Promise<void> {
+  return send('POST', `clock/${path}`, body, (answer) => {
+    const { due } = answer as { readonly due: Due };
+    const counted = [
+      [due.deposits, 'deposit', 'executed'],
+      [due.keys, 'key', 'expired'],
+      [due.limiters, 'limiter', 'let go'],
+    ] as const;
+    const happened = counted.filter(([list]) => list.length > 0);
+    const words = happened.map(([list, name, done]) => `${plural(list.length, name)} ${done}`).join(', ');
+    return words === '' ? `${said}.` : `${said}: ${words}.`;
   });
+}
 
 const advance = (seconds: number) =>
   moveClock('advance', { seconds }, `Clock moved on by ${duration(seconds * 1000)}`);
@@ -43,9 +43,8 @@ function resetAll(): void {
 
 /** A button. `about` completes its text for screen readers. */
 const button = (text: string, onClick: () => void, about = '') => (
-  <button key={text} type="button" onClick={onClick}>
+  <button key={text} type="button" onClick={onClick} aria-label={`${text} ${about}`.trim()}>
     {text}
-    {about !== '' && <span class="unseen"> {about}</span>}
   </button>
 );
 
@@ -62,10 +61,9 @@ type FieldProps = InputHTMLAttributes & {
   readonly submit: string;
   readonly onValue: (value: string) => void;
 };
-const focusOn = (form: HTMLFormElement | null) => form?.querySelector('input')?.focus();
 
 /** A form with one input, which is emptied when its value was taken. */
-function Field({ submit, onValue, autofocus = false, ...input }: FieldProps) {
+function Field({ submit, onValue, ...input }: FieldProps) {
   const onSubmit = (event: Event) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -74,7 +72,7 @@ function Field({ submit, onValue, autofocus = false, ...input }: FieldProps) {
     if (value !== '') onValue(value);
   };
   return (
-    <form class="controls" onSubmit={onSubmit} ref={autofocus ? focusOn : null}>
+    <form onSubmit={onSubmit}>
       <input autocomplete="off" spellcheck={false} {...input} />
       <button>{submit}</button>
     </form>
@@ -82,17 +80,15 @@ function Field({ submit, onValue, autofocus = false, ...input }: FieldProps) {
 }
 
 interface SectionProps {
-  readonly title: string;
+  readonly name: string;
   readonly hint: string;
   readonly head?: ComponentChildren;
   readonly children: ComponentChildren;
 }
-const idOf = (title: string) => title.toLowerCase().replaceAll(' ', '-');
-
-const Section = ({ title, hint, head, children }: SectionProps) => (
-  <section id={idOf(title)} aria-labelledby={`${idOf(title)}-heading`} tabIndex={-1}>
+const Section = ({ name, hint, head, children }: SectionProps) => (
+  <section id={name} aria-labelledby={`${name}-heading`} tabIndex={-1}>
     <div class="head">
-      <h2 id={`${idOf(title)}-heading`}>{title}</h2>
+      <h2 id={`${name}-heading`}>{titleOf(name)}</h2>
       <p class="quiet">{hint}</p>
       {head}
     </div>
@@ -101,34 +97,35 @@ const Section = ({ title, hint, head, children }: SectionProps) => (
 );
 
 interface TableProps {
-  readonly title: string;
+  readonly name: string;
   /** Class of the cells by heading. */
   readonly columns: Readonly<Record<string, string>>;
   /** Key and cells of each row. */
   readonly rows: readonly (readonly [string, ...(readonly ComponentChildren[])])[];
 }
 /** Roles are explicit, because rows are laid out as blocks on narrow screens. */
-function Table({ title, columns, rows }: TableProps) {
+function Table({ name, columns, rows }: TableProps) {
   const columnList = Object.entries(columns);
+  const heads = columnList.map(([head, kind]) => (
+    <th key={head} role="columnheader" scope="col" class={kind}>
+      {head}
+    </th>
+  ));
+  const cellsOf = (cells: readonly ComponentChildren[]) =>
+    columnList.map(([head, kind], index) => (
+      <td key={head} role="cell" class={kind}>
+        {cells[index]}
+      </td>
+    ));
   return (
-    <table role="table" aria-labelledby={`${idOf(title)}-heading`}>
+    <table role="table" aria-labelledby={`${name}-heading`}>
       <thead role="rowgroup">
-        <tr role="row">
-          {columnList.map(([head, kind]) => (
-            <th key={head} role="columnheader" scope="col" class={kind}>
-              <span class={kind === 'actions' ? 'unseen' : ''}>{head}</span>
-            </th>
-          ))}
-        </tr>
+        <tr role="row">{heads}</tr>
       </thead>
       <tbody role="rowgroup">
         {rows.map(([key, ...cells]) => (
           <tr key={key} role="row" data-key={key} tabIndex={-1}>
-            {columnList.map(([head, kind], index) => (
-              <td key={head} role="cell" class={kind}>
-                {cells[index]}
-              </td>
-            ))}
+            {cellsOf(cells)}
           </tr>
         ))}
       </tbody>
@@ -139,13 +136,13 @@ function Table({ title, columns, rows }: TableProps) {
 let typing: ReturnType<typeof setTimeout> | undefined;
 
 interface ListProps extends TableProps {
-  readonly name: ListName;
+  readonly name: keyof typeof state.lists;
   readonly total: number;
   /** What the filter looks at. */
   readonly filters: string;
 }
-function List({ name, total, filters, ...table }: ListProps) {
-  const list = state.lists[name];
+function List({ total, filters, ...table }: ListProps) {
+  const list = state.lists[table.name];
   const shown = table.rows.length;
   const count = shown < total ? `first ${number(shown)} of ${number(total)}` : number(total);
   const onInput = ({ currentTarget: { value } }: { readonly currentTarget: HTMLInputElement }) => {
@@ -157,16 +154,10 @@ function List({ name, total, filters, ...table }: ListProps) {
     list.limit += 25;
     void refresh();
   };
-  const filter = (
-    <input
-      type="search"
-      aria-label={`Filter the ${name}`}
-      placeholder={`Filter: ${filters}`}
-      onInput={onInput}
-    />
-  );
+  const texts = { 'aria-label': `Filter the ${table.name}`, placeholder: `Filter: ${filters}` };
+  const filter = <input type="search" onInput={onInput} {...texts} />;
   return (
-    <Section title={table.title} hint={list.contains === '' ? count : `${count} that fit`} head={filter}>
+    <Section name={table.name} hint={list.contains === '' ? count : `${count} that fit`} head={filter}>
       <Table {...table} />
       {shown < total && shown < 1000 && button('Show more', onMore)}
     </Section>
@@ -183,35 +174,25 @@ function depositRow({ reference_id: id, state: now, amountInUsd, executedAt, ...
     button('Execute', change('execute', 'executed'), `deposit ${id}`),
     button('Fail', change('fail', 'failed'), `deposit ${id}`),
   ];
-  return [
-    id,
-    withNote(id, `${partner ?? 'no IB'}, ${user_id}`),
-    mark(now),
-    withNote(
-      amountInUsd === undefined ? '' : amount(amountInUsd),
-      executedAt === undefined ? plan || undefined : dateAndTime(executedAt),
-    ),
-    now === 'pending' && buttons,
-  ] as const;
+  const executed = executedAt === undefined ? plan || undefined : dateAndTime(executedAt);
+  const paid = withNote(amountInUsd === undefined ? '' : amount(amountInUsd), executed);
+  const owner = `${partner ?? 'no IB'}, ${user_id}`;
+  return [id, withNote(id, owner), mark(now), paid, now === 'pending' && buttons] as const;
 }
 
 function keyRow({ name, key, partner, state: now, expiresAt }: ShownKey) {
   const change = (path: string, done: string) => post(`keys/${path}`, { key: name }, `${name} ${done}.`);
   const expiry = (at: number) => (now === 'active' ? `in ${duration(at - mockNow())}` : dateAndTime(at));
-  return [
-    name,
-    key === undefined ? name : withNote(key, name),
-    mark(now),
-    partner ?? 'none',
-    expiresAt !== undefined && now !== 'revoked' && expiry(expiresAt),
-    [
-      now !== 'revoked' && button('Revoke', change('revoke', 'revoked'), name),
-      now === 'active' && button('Expire', change('expire', 'expired'), name),
-    ],
-  ] as const;
+  const expires = expiresAt !== undefined && now !== 'revoked' && expiry(expiresAt);
+  const buttons = [
+    now !== 'revoked' && button('Revoke', change('revoke', 'revoked'), name),
+    now === 'active' && button('Expire', change('expire', 'expired'), name),
+  ];
+  const shown = key === undefined ? name : withNote(key, name);
+  return [name, shown, mark(now), partner ?? 'none', expires, buttons] as const;
 }
 
-const userRow = ({ user_id: id, partner, date_joined }: ShownUser) =>
+const userRow = ({ user_id: id, partner, date_joined }: User) =>
   [id, id, partner ?? 'no IB', date_joined] as const;
 
 function worldRow(world: string) {
@@ -221,105 +202,86 @@ function worldRow(world: string) {
   return [world, withNote(world, isShown ? 'shown here' : undefined), actions] as const;
 }
 
-function Clock({ now, rate }: { readonly now: number; readonly rate: number }) {
+function Clock({ rate }: Answers['clock']) {
   const pace = rate === 0 ? 'frozen' : rate === 1 ? 'running' : `running ${rate} times as fast`;
-  const setSpeed = (speed: number) => {
+  const setSpeed = async (speed: number) => {
     state.speed = speed;
-    if (speed === 0) moveClock('freeze', undefined, 'Clock frozen')();
-    else moveClock('scale', { rate: speed }, `Clock runs at ${speed}×`)();
+    if (speed === 0) await moveClock('freeze', undefined, 'Clock frozen');
+    else await moveClock('scale', { rate: speed }, `Clock runs at ${speed}×`);
+    await refresh();
+    if (state.speed === speed) state.speed = undefined;
   };
+  const speeds = [0, 1, 10, 60, 3600].map((speed) => {
+    const isChosen = speed === (state.speed ?? rate);
+    return (
+      <label key={speed}>
+        <input type="radio" name="speed" checked={isChosen} onChange={() => void setSpeed(speed)} />
+        {speed === 0 ? 'Frozen' : `${speed}×`}
+      </label>
+    );
+  });
+  const seconds = { type: 'number', min: 0, step: 'any', placeholder: 'seconds' } as const;
   return (
     <section class="clock" aria-labelledby="clock-heading">
       <div>
         <h2 id="clock-heading">Clock</h2>
         <p class="time">
-          <time id="time">{timeOfDay(now).slice(0, 8)}</time> <span>UTC</span>
+          <time id="time">{timeOfDay(mockNow()).slice(0, 8)}</time> <span>UTC</span>
         </p>
-        <p class="quiet">{`${day.format(now)}, ${pace}`}</p>
+        <p class="quiet">{`${day.format(mockNow())}, ${pace}`}</p>
       </div>
       <fieldset>
         <legend>Speed</legend>
-        <div class="segments">
-          {[0, 1, 10, 60, 3600].map((speed) => (
-            <label key={speed}>
-              <input
-                type="radio"
-                name="speed"
-                checked={speed === (state.speed ?? rate)}
-                onChange={() => setSpeed(speed)}
-              />
-              {speed === 0 ? 'Frozen' : `${speed}×`}
-            </label>
-          ))}
-        </div>
+        {speeds}
       </fieldset>
       <fieldset>
         <legend>Advance by</legend>
-        {button('1 s', advance(1))}
-        {button('10 s', advance(10))}
-        {button('1 min', advance(60))}
-        {button('1 h', advance(3600))}
+        {[1, 10, 60, 3600].map((one) => button(duration(one * 1000), () => void advance(one)))}
         <Field
-          {...{ type: 'number', min: 0, step: 'any', placeholder: 'seconds', submit: 'Advance' }}
+          {...seconds}
           aria-label="Seconds to advance by"
-          onValue={(seconds) => advance(Number(seconds))()}
+          submit="Advance"
+          onValue={(given) => void advance(Number(given))}
         />
       </fieldset>
       <fieldset>
         <legend>Set to</legend>
         <Field
-          {...{ placeholder: '2026-01-31T00:00:00Z', submit: 'Set' }}
+          placeholder="2026-01-31T00:00:00Z"
           aria-label="Time to set the clock to"
-          onValue={(at) => moveClock('set', { now: at }, `Clock set to ${at}`)()}
+          submit="Set"
+          onValue={(at) => void moveClock('set', { now: at }, `Clock set to ${at}`)}
         />
       </fieldset>
     </section>
   );
 }
 
-async function copy(line: string, shows: string): Promise<void> {
-  // A page that came over plain http from another machine has no clipboard.
-  const isCopied = await navigator.clipboard?.writeText(line).then(
-    () => true,
-    () => false,
-  );
-  const isDone = isCopied ?? copySelected(line);
-  say(isDone ? `Copied the line for ${shows}.` : 'The browser does not allow this page to copy.');
-}
-
-function copySelected(line: string): boolean {
-  const focused = document.activeElement as HTMLElement | null;
-  const area = document.createElement('textarea');
-  area.value = line;
-  document.body.append(area);
-  area.select();
+/** Selects a line and copies it. `navigator.clipboard` is missing where the page came over plain http. */
+function copy(id: string, shows: string): void {
+  getSelection()!.selectAllChildren(document.getElementById(id)!);
   const isCopied = document.execCommand('copy');
-  area.remove();
-  focused?.focus();
-  return isCopied;
+  say(isCopied ? `Copied the line for ${shows}.` : 'The browser does not allow this page to copy.');
 }
 
-function Examples({ port, values }: NonNullable<typeof state.answers>['magic-values']) {
+function Examples({ port, values }: Answers['magic-values']) {
   const base = `${location.protocol}//${port === undefined ? location.host : `${location.hostname}:${port}`}`;
   return (
-    <Section title="Requests to try" hint="one for each state that the fixture shows">
-      <ul class="examples">
-        {values.map(({ shows, target, key, keyName }) => {
-          const line = curl(base + target, key, state.world);
-          return (
-            <li key={shows}>
-              <span>{withNote(shows, key === undefined ? `with ${keyName}` : undefined)}</span>
-              {button('Copy', () => void copy(line, shows), `the line for ${shows}`)}
-              <code>{line}</code>
-            </li>
-          );
-        })}
+    <Section name="requests-to-try" hint="one for each state that the fixture shows">
+      <ul>
+        {values.map(({ shows, target, key, keyName }) => (
+          <li key={shows}>
+            <span>{withNote(shows, key === undefined ? `with ${keyName}` : undefined)}</span>
+            {button('Copy', () => copy(`curl ${shows}`, shows), `the line for ${shows}`)}
+            <code id={`curl ${shows}`}>{curl(base + target, key, state.world)}</code>
+          </li>
+        ))}
       </ul>
     </Section>
   );
 }
 
-function Limiters({ limits, gauges }: NonNullable<typeof state.answers>['limits']) {
+function Limiters({ limits, gauges }: Answers['limits']) {
   const { 'user-status': user, 'deposit-check': deposit } = limits;
   const words = [
     user ? `${number(user.failedLookups)} failed lookups in ${user.windowSeconds} s` : [],
@@ -330,35 +292,29 @@ function Limiters({ limits, gauges }: NonNullable<typeof state.answers>['limits'
     .toSorted((one, other) => other.counted / other.most - one.counted / one.most);
   const some = filled.length > MAX_GAUGES ? `the fullest ${MAX_GAUGES} of ${number(filled.length)}` : '';
   return (
-    <Section title="Limiters" hint={filled.length === 0 ? 'all empty' : some}>
+    <Section name="limiters" hint={filled.length === 0 ? 'all empty' : some}>
       <p class="quiet">{words.length === 0 ? 'No limits for all keys.' : `Each key: ${words.join(', ')}.`}</p>
       <ul class="gauges">
-        {filled.slice(0, MAX_GAUGES).map(({ endpoint, key, counted, most, isLimited, freesInMs }) => (
-          <li key={endpoint + key} class={isLimited ? 'limited' : ''}>
-            <span>{withNote(endpoint, key)}</span>
-            <span class="number">
-              {withNote(
-                `${number(counted)} of ${number(most)}`,
-                `${isLimited ? 'limited, ' : ''}frees in ${duration(left(freesInMs))}`,
-              )}
-            </span>
-            <meter aria-label={`${endpoint} ${key}`} max={most} value={Math.min(counted, most)} />
-          </li>
-        ))}
+        {filled.slice(0, MAX_GAUGES).map(({ endpoint, key, counted, most, isLimited, freesInMs }) => {
+          const frees = `${isLimited ? 'limited, ' : ''}frees in ${duration(left(freesInMs))}`;
+          return (
+            <li key={endpoint + key} class={isLimited ? 'limited' : ''}>
+              <span>{withNote(endpoint, key)}</span>
+              <span class="number">{withNote(`${number(counted)} of ${number(most)}`, frees)}</span>
+              <meter aria-label={`${endpoint} ${key}`} max={most} value={Math.min(counted, most)} />
+            </li>
+          );
+        })}
       </ul>
     </Section>
   );
 }
 
-function Journal({ requests }: NonNullable<typeof state.answers>['requests']) {
-  const clear = () =>
-    void attempt(async () => {
-      await send('DELETE', 'requests');
-      say('Journal cleared.');
-    });
+function Journal({ requests }: Answers['requests']) {
+  const clear = () => void send('DELETE', 'requests', undefined, () => 'Journal cleared.');
   const hint = requests.length === 0 ? 'nothing yet' : 'newest first';
   return (
-    <Section title="Journal" hint={hint} head={button('Clear', clear)}>
+    <Section name="journal" hint={hint} head={button('Clear', clear)}>
       <ol class="journal">
         {requests.toReversed().map(({ id, at, status, reason, method, target, key, keyInTarget }) => (
           <li key={id} class={status < 400 ? '' : 'refused'}>
@@ -374,71 +330,68 @@ function Journal({ requests }: NonNullable<typeof state.answers>['requests']) {
   );
 }
 
-const Data = ({
-  deposits,
-  keys,
-  users,
-  limits,
-  worlds,
-  clock,
-  ...rest
-}: NonNullable<typeof state.answers>) => (
+function Worlds({ worlds }: Answers['worlds']) {
+  const isCut = worlds.length > MAX_WORLDS;
+  const hint = isCut
+    ? `the last ${MAX_WORLDS} of ${number(worlds.length)}`
+    : 'a key with ~name behind it opens one';
+  const rows = worlds.toReversed().slice(0, MAX_WORLDS).map(worldRow);
+  const name = { required: true, maxLength: 100, pattern: '[!-~]+', placeholder: 'name' };
+  return (
+    <Section name="worlds" hint={hint}>
+      <Table name="worlds" columns={{ Name: 'id', Actions: 'actions' }} rows={rows} />
+      <div class="controls">
+        <Field
+          {...name}
+          aria-label="Name of the world to open"
+          title="Visible ASCII characters without spaces"
+          submit="Open"
+          onValue={(world) => void openWorld(world)}
+        />
+        {button('Reset all worlds', resetAll)}
+      </div>
+    </Section>
+  );
+}
+
+const Data = ({ deposits, keys, users, limits, worlds, clock, requests, ...rest }: Answers) => (
   <main>
-    <Clock now={mockNow()} rate={clock.rate} />
+    <Clock {...clock} />
     <div class="columns">
-      <div class="data">
+      <div>
         <List
-          {...{
-            name: 'deposits',
-            title: 'Deposits',
-            filters: 'id, partner, state',
-            total: deposits.meta.total,
-          }}
+          name="deposits"
+          filters="id, partner, state"
           columns={{ reference_id: 'id', State: 'text', 'USD, executed at': 'number', Actions: 'actions' }}
           rows={deposits.deposits.map(depositRow)}
+          {...deposits.meta}
         />
         <List
-          {...{ name: 'keys', title: 'Keys', filters: 'name, partner, state', total: keys.meta.total }}
+          name="keys"
+          filters="name, partner, state"
           columns={{ Key: 'id', State: 'text', Partner: 'text', Expires: 'number', Actions: 'actions' }}
           rows={keys.keys.map(keyRow)}
+          {...keys.meta}
         />
         <List
-          {...{ name: 'users', title: 'Users', filters: 'id, partner', total: users.meta.total }}
+          name="users"
+          filters="id, partner"
           columns={{ user_id: 'id', Partner: 'text', Joined: 'number' }}
           rows={users.users.map(userRow)}
+          {...users.meta}
         />
         <Examples {...rest['magic-values']} />
-        <Section
-          title="Worlds"
-          hint={
-            worlds.worlds.length > MAX_WORLDS
-              ? `the last ${MAX_WORLDS} of ${number(worlds.worlds.length)}`
-              : 'a key with ~name behind it opens one'
-          }
-        >
-          <Table
-            title="Worlds"
-            columns={{ Name: 'id', Actions: 'actions' }}
-            rows={worlds.worlds.toReversed().slice(0, MAX_WORLDS).map(worldRow)}
-          />
-          <div class="controls">
-            <Field
-              {...{ required: true, maxLength: 100, pattern: '[!-~]+', placeholder: 'name', submit: 'Open' }}
-              aria-label="Name of the world to open"
-              title="Visible ASCII characters without spaces"
-              onValue={(name) => void openWorld(name)}
-            />
-            {button('Reset all worlds', resetAll)}
-          </div>
-        </Section>
+        <Worlds {...worlds} />
       </div>
       <aside aria-label="What happens" tabIndex={0}>
         <Limiters {...limits} />
-        <Journal {...rest.requests} />
+        <Journal {...requests} />
       </aside>
     </div>
   </main>
 );
+
+const focusOn = (input: HTMLInputElement | null) => input?.focus();
 
 const SignIn = () => (
   <main class="sign-in">
@@ -451,7 +404,7 @@ const SignIn = () => (
       aria-label="Admin token"
       type="password"
       required
-      autofocus
+      ref={focusOn}
       submit="Open"
       onValue={(token) => signIn(token.trim())}
     />
@@ -459,47 +412,40 @@ const SignIn = () => (
   </main>
 );
 
-const sections = ['Deposits', 'Keys', 'Users', 'Requests to try', 'Worlds', 'Limiters', 'Journal'];
+function WorldChoice({ worlds }: Answers['worlds']) {
+  return (
+    <div class="controls">
+      <label for="world">World</label>
+      <select id="world" value={state.world} onChange={(event) => void openWorld(event.currentTarget.value)}>
+        {[...new Set(['', state.world, ...worlds])].map((name) => (
+          <option key={name} value={name}>
+            {name || 'main'}
+          </option>
+        ))}
+      </select>
+      {button('Reset this world', reset(state.world))}
+    </div>
+  );
+}
+
+const sections = ['deposits', 'keys', 'users', 'requests-to-try', 'worlds', 'limiters', 'journal'];
+const links = sections.map((name) => (
+  <a key={name} href={`#${name}`}>
+    {titleOf(name)}
+  </a>
+));
 
 function Page() {
   const answers = state.isSignedOut ? undefined : state.answers;
-  const names = answers?.worlds.worlds ?? [];
   return (
     <>
-      {(answers ? ['Deposits', 'Journal'] : []).map((title) => (
-        <a key={title} class="skip" href={`#${idOf(title)}`}>{`Skip to the ${idOf(title)}`}</a>
-      ))}
       <header>
         <h1>
           ib-conformance <span>mock</span>
         </h1>
-        {answers && (
-          <div class="controls">
-            <label for="world">World</label>
-            <select
-              id="world"
-              value={state.world}
-              onChange={(event) => void openWorld(event.currentTarget.value)}
-            >
-              {[...new Set(['', state.world, ...names])].map((name) => (
-                <option key={name} value={name}>
-                  {name || 'main'}
-                </option>
-              ))}
-            </select>
-            {button('Reset this world', reset(state.world))}
-          </div>
-        )}
+        {answers && <WorldChoice {...answers.worlds} />}
       </header>
-      {answers && (
-        <nav aria-label="Parts of this page">
-          {sections.map((title) => (
-            <a key={title} href={`#${idOf(title)}`}>
-              {title}
-            </a>
-          ))}
-        </nav>
-      )}
+      {answers && <nav aria-label="Parts of this page">{links}</nav>}
       {answers && <Data {...answers} />}
       {state.isSignedOut && <SignIn />}
       <footer>

@@ -1,47 +1,31 @@
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
-import type { DepositNow } from '../world.ts';
-import type { Gauge } from '../limiter.ts';
+import type { shownKey } from '../admin/key-routes.ts';
 import type { JournalEntry } from '../journal.ts';
+import type { Gauge } from '../limiter.ts';
+import type { DepositNow, User } from '../world.ts';
+
+/** A key; `key` is missing if it is secret, and `expiresAt` is in Unix ms. */
+export type ShownKey = ReturnType<typeof shownKey>;
 
 interface Listed {
   readonly meta: { readonly total: number };
 }
-
 /** What the page reads from the admin API, by path. */
-interface Answers {
+export interface Answers {
   readonly clock: { readonly now: number; readonly rate: number };
   readonly deposits: Listed & { readonly deposits: readonly DepositNow[] };
   readonly keys: Listed & { readonly keys: readonly ShownKey[] };
-  readonly users: Listed & { readonly users: readonly ShownUser[] };
+  readonly users: Listed & { readonly users: readonly User[] };
   readonly limits: { readonly limits: FixtureLimits; readonly gauges: readonly Gauge[] };
   readonly requests: { readonly requests: readonly JournalEntry[] };
   readonly worlds: { readonly worlds: readonly string[] };
   /** `port` is that of the service if the admin API has its own. */
-  readonly 'magic-values': { readonly port?: number; readonly values: readonly Example[] };
+  readonly 'magic-values': {
+    readonly port?: number;
+    readonly values: readonly Readonly<Record<'shows' | 'target' | 'keyName', string> & { key?: string }>[];
+  };
 }
-/** A key; `key` is undefined if it is secret, and `expiresAt` is in Unix ms. */
-export interface ShownKey {
-  readonly name: string;
-  readonly key?: string;
-  readonly partner: string | null;
-  readonly state: 'active' | 'revoked' | 'expired';
-  readonly expiresAt?: number;
-}
-export interface ShownUser {
-  readonly user_id: string;
-  readonly partner: string | null;
-  readonly date_joined: string;
-}
-interface Example {
-  readonly shows: string;
-  readonly target: string;
-  readonly keyName: string;
-  readonly key?: string;
-}
-export type ListName = 'deposits' | 'keys' | 'users';
-
 const paths = ['clock', 'deposits', 'keys', 'users', 'limits', 'requests', 'worlds', 'magic-values'] as const;
-const PAGE_SIZE = 25;
 /** Least time between two loads: a busy mock gets no more calls than a page can show. */
 const PACE_MS = 200;
 
@@ -56,9 +40,9 @@ export const state = {
   /** When the answers came, in ms of `performance.now()`. */
   receivedAt: 0,
   lists: {
-    deposits: { limit: PAGE_SIZE, contains: '' },
-    keys: { limit: PAGE_SIZE, contains: '' },
-    users: { limit: PAGE_SIZE, contains: '' },
+    deposits: { limit: 25, contains: '' },
+    keys: { limit: 25, contains: '' },
+    users: { limit: 25, contains: '' },
   },
   /** Clock rate that the user chose, until the mock's answers have it. */
   speed: undefined as number | undefined,
@@ -68,7 +52,6 @@ export const state = {
 
 let draw = () => {};
 let frame = 0;
-
 /** Draws again, at most once per frame. */
 function changed(): void {
   frame ||= requestAnimationFrame(() => {
@@ -90,48 +73,43 @@ class Refused extends Error {
   }
 }
 
-/** `/__admin`, wherever a proxy has put it. */
-const root = location.pathname.replace(/\/$/, '');
 /** In memory only: a reload forgets it. */
 let token: string | undefined;
 
 /** @throws Refused if the mock refuses; TypeError if it cannot be reached */
-async function request(method: string, path: string, init: RequestInit = {}): Promise<Response> {
+async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = {
     ...(token !== undefined && { Authorization: `Bearer ${token}` }),
     ...(init.body !== undefined && { 'Content-Type': 'application/json' }),
   };
-  const response = await fetch(`${root}/${path}`, {
-    ...init,
-    method,
-    headers,
-    cache: 'no-store',
-    credentials: 'omit',
-  });
+  // The API is at `/__admin`, wherever a proxy has put it.
+  const url = `${location.pathname.replace(/\/$/, '')}/${path}`;
+  const response = await fetch(url, { ...init, headers, cache: 'no-store', credentials: 'omit' });
   if (response.ok) return response;
   const { error = response.statusText } = (await response.json().catch(() => ({}))) as { error?: string };
   throw new Refused(response.status, error);
 }
 
-/** Changes something in a world of the mock, or in all worlds (null). An event then tells all pages to load again. */
-export async function send(
-  method: string,
+/**
+ * Changes something in a world of the mock, or in all worlds (null), and announces the text that `said`
+ * makes of the answer, or why the mock refuses. An event then tells all pages to load again.
+ */
+export function send(
+  method: 'POST' | 'DELETE',
   path: string,
-  body?: unknown,
+  body: unknown,
+  said: (answer: unknown) => string,
   world: string | null = state.world,
-): Promise<unknown> {
+): Promise<void> {
   const query = world === null ? '' : `?${new URLSearchParams({ world }).toString()}`;
-  const response = await request(
-    method,
-    path + query,
-    body === undefined ? {} : { body: JSON.stringify(body) },
-  );
-  const text = await response.text();
-  return text === '' ? undefined : JSON.parse(text);
+  return attempt(async () => {
+    const init = { method, ...(body !== undefined && { body: JSON.stringify(body) }) };
+    const text = await (await request(path + query, init)).text();
+    say(said(text === '' ? undefined : JSON.parse(text)));
+  });
 }
 
-/** Does something, and announces why if the mock refuses. */
-export async function attempt(action: () => Promise<void>): Promise<void> {
+async function attempt(action: () => Promise<void>): Promise<void> {
   try {
     await action();
   } catch (error) {
@@ -159,8 +137,7 @@ async function loadAll(): Promise<void> {
     const answers = await Promise.all(paths.map(async (path) => [path, await load(path)] as const));
     const receivedAt = performance.now();
     // The user may have opened another world meanwhile.
-    if (world === state.world)
-      Object.assign(state, { answers: Object.fromEntries(answers), receivedAt, speed: undefined });
+    if (world === state.world) Object.assign(state, { answers: Object.fromEntries(answers), receivedAt });
     changed();
     clearTimeout(timer);
     const wait = nextChange();
@@ -170,16 +147,15 @@ async function loadAll(): Promise<void> {
 }
 
 async function load(path: keyof Answers): Promise<unknown> {
-  const isList = (name: string): name is ListName => name in state.lists;
-  const { limit, contains } = isList(path)
-    ? state.lists[path]
-    : { limit: path === 'requests' ? 100 : 0, contains: '' };
-  const query = {
-    world: state.world,
-    ...(limit > 0 && { limit: `${limit}` }),
-    ...(contains !== '' && { contains }),
+  const lists: Readonly<Record<string, { limit: number; contains?: string }>> = {
+    ...state.lists,
+    requests: { limit: 100 },
   };
-  return (await request('GET', `${path}?${new URLSearchParams(query).toString()}`)).json();
+  const { limit, contains = '' } = lists[path] ?? {};
+  const query = new URLSearchParams({ world: state.world });
+  if (limit !== undefined) query.set('limit', `${limit}`);
+  if (contains !== '') query.set('contains', contains);
+  return (await request(`${path}?${query.toString()}`)).json();
 }
 
 /** Mock time (ms) that has passed since the answers came. */
@@ -235,11 +211,10 @@ async function watch(): Promise<void> {
     while (document.hidden)
       await new Promise((resolve) => document.addEventListener('visibilitychange', resolve, { once: true }));
     const ending = new AbortController();
-    const onHidden = () => document.hidden && ending.abort();
-    document.addEventListener('visibilitychange', onHidden);
+    document.addEventListener('visibilitychange', () => ending.abort(), { once: true });
     try {
       // `EventSource` cannot send a token.
-      const { body } = await request('GET', 'events', { signal: ending.signal });
+      const { body } = await request('events', { signal: ending.signal });
       state.isSignedOut = false;
       state.connection = 'Live';
       const reader = body!.getReader();
@@ -248,7 +223,6 @@ async function watch(): Promise<void> {
     } catch (error) {
       if (error instanceof Refused) return askForToken(error);
     }
-    document.removeEventListener('visibilitychange', onHidden);
     state.connection = 'Not connected, trying again';
     changed();
     if (!document.hidden) await new Promise((resolve) => setTimeout(resolve, 1_000));
