@@ -103,7 +103,8 @@ function verdictOf({ rule, bursts, judgement, streams, limited }: Judged): Verdi
 function causeOf(passed: number, { most }: Rule): string {
   if (passed % most === 0 && passed > most)
     return `${passed / most} times as many as stated: is there one counter for each process, or a shorter window?`;
-  return `${passed} passed in all where ${most} may: does it check first and count later?`;
+  const cause = passed === most + 1 ? ': does it compare with > where >= is meant?' : '';
+  return `${passed} passed in all where ${most} may${cause}`;
 }
 
 /** A key that is still refused after so long, although its window is stated, counts as never let in again. */

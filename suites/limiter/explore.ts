@@ -67,12 +67,12 @@ export function explore(endpoint: Endpoint, { once }: Doors, known: Known): Prom
     const rule = statedRule(endpoint, known);
     // Without time to wait until all is forgotten, a 429 may come early and still be due.
     const isSettled = rule !== undefined && doors.leftMs() > 3 * rule.windowMs;
-    return isSettled ? judged(endpoint, doors, known, rule) : unjudged(endpoint, doors, known, rule);
+    return isSettled ? compareLimit(endpoint, doors, known, rule) : seekLimit(endpoint, doors, known, rule);
   });
 }
 
 /** Sees only whether a 429 comes at all. */
-async function unjudged(
+async function seekLimit(
   endpoint: Endpoint,
   doors: Doors,
   known: Known,
@@ -111,7 +111,12 @@ async function unjudged(
 }
 
 /** Compares the limiter with what the fixture states of it. */
-async function judged(endpoint: Endpoint, doors: Doors, known: Known, rule: Rule): Promise<Exploration> {
+async function compareLimit(
+  endpoint: Endpoint,
+  doors: Doors,
+  known: Known,
+  rule: Rule,
+): Promise<Exploration> {
   const streams: Stream[] = [];
   let unlimited: Exploration = { streams };
   /** Bursts in which no 429 came, by kind. */

@@ -102,7 +102,7 @@ export type Judgement =
   /** It takes another burst; one request at a time where `oneAtATime`. */
   | { readonly kind: 'again'; readonly oneAtATime: boolean };
 
-/** Three at different phases refute most boundaries; the first may only show an overshoot. */
+/** Four at different phases of the window decide; the first may only show an overshoot. */
 const MOST_BURSTS = 5;
 
 /**
