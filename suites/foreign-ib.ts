@@ -64,7 +64,7 @@ function pairings<Theirs extends { readonly user_id: string }, Ours>(
 ): readonly Pairing<Theirs, Ours>[] {
   const byPartner = new Map(known.otherKeys.map(({ partner }): [string | null, Theirs[]] => [partner, []]));
   for (const one of theirs) {
-    const owned = byPartner.get(known.partnerOfUser.get(one.user_id.toLowerCase()) ?? null);
+    const owned = byPartner.get(known.userById.get(one.user_id.toLowerCase())?.partner ?? null);
     if (owned !== undefined && owned.length < MOST_PAIRINGS) owned.push(one);
   }
   return known.otherKeys.flatMap((key) => {
@@ -168,7 +168,7 @@ export const foreignIb: readonly Requirement[] = [
     given: (known) =>
       fc
         .oneof(unknownUuid(known), oneOf([...known.members.map(({ user_id }) => user_id), stranger(known)]))
-        .filter((id) => !known.depositIds.has(id.toLowerCase())),
+        .filter((id) => !known.depositById.has(id.toLowerCase())),
     ask: (reference_id) => [depositCheck(reference_id)],
     holds: ([answer]) => notFound(answer!),
   }),

@@ -15,12 +15,15 @@ import { Problem } from '../schemas/problem.ts';
 export interface KnownKey {
   readonly key: string;
   readonly partner: string | null;
+  readonly state: FixtureApiKey['state'];
   /** Such as `<key northwind/active>`. */
   readonly name: string;
 }
 
 /** A pending deposit that the fixture says will become EXECUTED. */
 export type BecomingDeposit = FixturePendingDeposit & { readonly becomes: FixtureTransition };
+
+export type FixtureDeposit = FixtureExecutedDeposit | FixturePendingDeposit | FixtureFailedDeposit;
 
 /** What the fixture says of a target, seen from the partner whose key makes the calls. */
 export interface Known {
@@ -42,13 +45,11 @@ export interface Known {
   readonly becoming: readonly BecomingDeposit[];
   readonly failed: readonly FixtureFailedDeposit[];
   /** Deposits of users outside the IB that will not change, whatever their state. */
-  readonly foreignDeposits: readonly (
-    FixtureExecutedDeposit | FixturePendingDeposit | FixtureFailedDeposit
-  )[];
-  /** The user's partner by id in lower case. */
-  readonly partnerOfUser: ReadonlyMap<string, string | null>;
-  /** Reference ids in lower case. */
-  readonly depositIds: ReadonlySet<string>;
+  readonly foreignDeposits: readonly FixtureDeposit[];
+  /** By id in lower case. */
+  readonly userById: ReadonlyMap<string, FixtureUser>;
+  /** By reference id in lower case. */
+  readonly depositById: ReadonlyMap<string, FixtureDeposit>;
   readonly partnerIds: readonly string[];
   readonly limits: FixtureLimits;
 }
@@ -75,9 +76,9 @@ export function knowledge(fixture: Fixture, partner?: string): Known {
       `--partner ${partner}: the fixture has no active key of that partner (it has some of: ${known})`,
     );
   }
-  const partnerOfUser = new Map(users.map(({ user_id, partner: owner }) => [user_id.toLowerCase(), owner]));
+  const userById = new Map(users.map((user) => [user.user_id.toLowerCase(), user]));
   const isOurs = ({ user_id }: { readonly user_id: string }) =>
-    caller !== undefined && partnerOfUser.get(user_id.toLowerCase()) === caller;
+    caller !== undefined && userById.get(user_id.toLowerCase())?.partner === caller;
   const [members, foreigners] = parted(users, isOurs);
   const [ours, theirs] = parted(deposits, isOurs);
   const pending = ours.filter((deposit) => deposit.state === 'pending');
@@ -96,13 +97,13 @@ export function knowledge(fixture: Fixture, partner?: string): Known {
     becoming: pending.filter(isBecoming),
     failed: ours.filter((deposit) => deposit.state === 'failed'),
     foreignDeposits: theirs.filter((deposit) => !isBecoming(deposit)),
-    partnerOfUser,
-    depositIds: new Set(deposits.map(({ reference_id }) => reference_id.toLowerCase())),
+    userById,
+    depositById: new Map(deposits.map((deposit) => [deposit.reference_id.toLowerCase(), deposit])),
     partnerIds: [
       ...new Set([
         ...(fixture.partners ?? []).map(({ id }) => id),
         ...apiKeys.map((apiKey) => apiKey.partner),
-        ...partnerOfUser.values(),
+        ...users.map((user) => user.partner),
       ]),
     ].filter((id) => id !== null),
     limits: fixture.limits ?? {},

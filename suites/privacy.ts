@@ -61,7 +61,7 @@ export function foreignData(request: Request, answer: Answer, known: Known): str
   for (const [place, text] of places) {
     for (const [id] of text.matchAll(uuids)) {
       const user = id.toLowerCase();
-      if (known.partnerOfUser.has(user) && !asked.toLowerCase().includes(user) && !wasNamed(user))
+      if (known.userById.has(user) && !asked.toLowerCase().includes(user) && !wasNamed(user))
         return `the user id ${id} in ${place}`;
     }
     for (const { key, name } of known.everyKey)
@@ -91,7 +91,7 @@ export function userData(fields: Readonly<Record<string, unknown>>, known: Known
     if (userFields.has(name.replace(/[^a-z]/gi, '').toLowerCase())) return `a field "${name}"`;
     const text = JSON.stringify(value) ?? '';
     for (const [id] of text.matchAll(uuids))
-      if (known.partnerOfUser.has(id.toLowerCase())) return `a user id in "${name}"`;
+      if (known.userById.has(id.toLowerCase())) return `a user id in "${name}"`;
     if (/[\w.+-]+@[\w-]+\.\w/.test(text)) return `an e-mail address in "${name}"`;
   }
   return undefined;

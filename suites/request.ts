@@ -41,7 +41,7 @@ export function lookup(endpoint: Endpoint, query: string | undefined, changes: C
 
 /** A lookup of one value, percent-encoded where it must be. */
 export function lookupOf(endpoint: Endpoint, value: string, changes: Changes = {}): Request {
-  return lookup(endpoint, `${endpoints[endpoint].parameter}=${encode(value)}`, changes);
+  return lookup(endpoint, `${endpoints[endpoint].parameter}=${encodeValue(value)}`, changes);
 }
 
 /** `GET {base_url}/api/ib/user-status?user_id=…` */
@@ -65,7 +65,7 @@ function isEmpty(object: object): boolean {
 }
 
 /** Like encodeURIComponent, and of the characters that it leaves alone only the unreserved ones (RFC 3986 2.3). */
-function encode(value: string): string {
+export function encodeValue(value: string): string {
   // Nearly all values are ids, and these stand as they are.
   if (/^[\w.~-]*$/.test(value)) return value;
   return encodeURIComponent(value.toWellFormed()).replace(

@@ -58,3 +58,6 @@ function respell(lower: string): string {
 function hyphenate(digits: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
+
+/** The UUID that a text spells, as RFC 9562 4 writes it in lower case. */
+export const canonicalOf = (text: string) => respell(text.toLowerCase());

@@ -16,4 +16,4 @@ export function priceOf({ endpoint, target, credential }: Request, known: Known)
 const parameter = 'user_id=';
 
 const isOwn = (known: Known, key: KnownKey, user_id: string) =>
-  key.partner !== null && known.partnerOfUser.get(user_id) === key.partner;
+  key.partner !== null && known.userById.get(user_id)?.partner === key.partner;

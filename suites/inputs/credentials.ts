@@ -1,67 +1,205 @@
 import * as fc from 'fast-check';
 import type { Known, KnownKey } from '../known.ts';
-import type { Changes, Credential } from '../request.ts';
+import type { Changes } from '../request.ts';
+
+/** What stands in the place of a key. */
+export interface Token {
+  readonly value: string;
+  /** The same inside double quotes of a shell, with $IB_API_KEY for the key. */
+  readonly shell: string;
+  /** The key that it is, or is made of. */
+  readonly key?: KnownKey;
+}
+
+/** How a request presents a token. */
+export interface Presentation {
+  readonly changes: Changes;
+  /** To be put behind the query. */
+  readonly query?: string;
+}
 
 /** Text as it stands between double quotes of a shell. */
 const inShell = (text: string) => text.replace(/[\\"$`]/g, String.raw`\$&`);
 
-const header = (value: string, shell: string, key?: KnownKey): Credential => ({
-  as: 'header',
-  value,
-  shell,
-  ...(key === undefined ? {} : { key }),
+const literal = (value: string): Token => ({ value, shell: inShell(value) });
+
+/** The token that is a key. */
+export const tokenOf = (key: KnownKey): Token => ({ value: key.key, shell: '$IB_API_KEY', key });
+
+/** Whether a token is the key itself. */
+export const isIssued = ({ value, key }: Token): boolean => value === key?.key;
+
+type Form = (token: Token) => Presentation;
+
+const inHeader = (value: string, shell: string, key?: KnownKey): Presentation => ({
+  changes: { credential: { as: 'header', value, shell, ...(key === undefined ? {} : { key }) } },
 });
 
-/** An Authorization header that holds no key. */
-const literal = (value: string) => header(value, inShell(value));
+/** The token between two texts. */
+const between =
+  (before: string, behind = ''): Form =>
+  ({ value, shell, key }) =>
+    inHeader(before + value + behind, inShell(before) + shell + inShell(behind), key);
 
-/** Headers that hold the right key in a wrong form. */
-const wrongForms: readonly ((key: KnownKey) => Credential)[] = [
-  (key) => header(key.key, '$IB_API_KEY', key),
-  () => literal('Bearer'),
-  (key) => header(`Basic ${base64(`${key.key}:`)}`, 'Basic $(printf %s: "$IB_API_KEY" | base64 -w0)', key),
-  (key) => header(`Basic ${base64(`:${key.key}`)}`, 'Basic $(printf :%s "$IB_API_KEY" | base64 -w0)', key),
-  ...[
-    'Basic',
-    'Token',
-    'ApiKey',
-    'Key',
-    'Digest',
-    'JWT',
-    'OAuth',
-    'Negotiate',
-    'xBearer',
-    'Bearerx',
-    'Bear',
-    'Bearer Bearer',
-    'Bearer:',
-    'Bearer=',
-    'Bearer,',
-  ].map((scheme) => (key: KnownKey) => header(`${scheme} ${key.key}`, `${inShell(scheme)} $IB_API_KEY`, key)),
-  (key) => header(`Bearer${key.key}`, 'Bearer$IB_API_KEY', key),
-  (key) => header(`Bearer-${key.key}`, 'Bearer-$IB_API_KEY', key),
-  (key) => header(`Bearer ${key.key} x`, 'Bearer $IB_API_KEY x', key),
-  (key) => header(`Bearer x ${key.key}`, 'Bearer x $IB_API_KEY', key),
-  (key) => header(`${key.key} Bearer`, '$IB_API_KEY Bearer', key),
-  twoParts,
-];
+/** The scheme Bearer in some letter case. */
+const bearer =
+  (scheme: string): Form =>
+  (token) =>
+    token.key !== undefined && isIssued(token)
+      ? { changes: { credential: { as: 'key', key: token.key, ...(scheme === 'Bearer' ? {} : { scheme }) } } }
+      : between(`${scheme} `)(token);
+
+const basic =
+  (format: string): Form =>
+  ({ value, shell, key }) =>
+    inHeader(
+      `Basic ${Buffer.from(format.replace('%s', () => value)).toString('base64')}`,
+      `Basic $(printf ${format} "${shell}" | base64 -w0)`,
+      key,
+    );
 
 /** The key cut in the middle; a key of one character is followed by another one. */
-function twoParts(key: KnownKey): Credential {
-  if (key.key.length < 2) return header(`Bearer ${key.key} x`, 'Bearer $IB_API_KEY x', key);
-  const half = Math.ceil(key.key.length / 2);
-  return header(
-    `Bearer ${key.key.slice(0, half)} ${key.key.slice(half)}`,
-    `Bearer \${IB_API_KEY:0:${half}} \${IB_API_KEY:${half}}`,
-    key,
-  );
-}
+const inTwoParts: Form = ({ value, shell, key }) => {
+  const half = Math.ceil(value.length / 2);
+  return value.length < 2
+    ? inHeader(`Bearer ${value} x`, `Bearer ${shell} x`, key)
+    : inHeader(
+        `Bearer ${value.slice(0, half)} ${value.slice(half)}`,
+        `Bearer \${IB_API_KEY:0:${half}} \${IB_API_KEY:${half}}`,
+        key,
+      );
+};
 
-const base64 = (text: string) => Buffer.from(text).toString('base64');
+const parameterNames = [
+  'api_key',
+  'apikey',
+  'apiKey',
+  'key',
+  'token',
+  'access_token',
+  'authorization',
+  'Authorization',
+  'auth',
+  'bearer',
+];
+const cookieNames = ['api_key', 'apiKey', 'token', 'access_token', 'session', 'Authorization', 'key'];
+const fieldNames = [
+  'x-api-key',
+  'api-key',
+  'apikey',
+  'x-auth-token',
+  'x-access-token',
+  'x-authorization',
+  'x-key',
+  'token',
+  'x-token',
+];
+const schemeFieldNames = [
+  'x-authorization',
+  'proxy-authorization',
+  'x-forwarded-authorization',
+  'x-original-authorization',
+];
 
-/** Headers that hold the right key in a wrong form: one of each. */
-export const malformedCredentials = (key: KnownKey): readonly Credential[] =>
-  wrongForms.map((form) => form(key));
+/** A token that stands elsewhere than in the Authorization header. */
+const misplaced = ({ key }: Token, changes: Changes, query?: string): Presentation => ({
+  changes: { credential: { as: 'none' }, ...(key === undefined ? {} : { misplaced: key }), ...changes },
+  ...(query === undefined ? {} : { query }),
+});
+
+const inCookie = (value: string) => (/^[\w.~+/=-]+$/.test(value) ? value : encodeURIComponent(value));
+
+/** Ways to present a token, by what is odd about them. The first is the interface's own. */
+export const forms = {
+  Bearer: [bearer('Bearer')],
+  bearer: [bearer('bearer')],
+  BEARER: [bearer('BEARER'), bearer('bEARER')],
+  'extra spaces': [between('Bearer  ')],
+  'no scheme': [between('')],
+  'another scheme': [
+    basic('%s:'),
+    basic(':%s'),
+    ...[
+      'Basic',
+      'Token',
+      'ApiKey',
+      'Key',
+      'Digest',
+      'JWT',
+      'OAuth',
+      'Negotiate',
+      'xBearer',
+      'Bearerx',
+      'Bear',
+      'Bearer:',
+      'Bearer=',
+      'Bearer,',
+    ].map((scheme) => between(`${scheme} `)),
+    between('Bearer'),
+    between('Bearer-'),
+  ],
+  'two parts': [
+    inTwoParts,
+    between('Bearer Bearer '),
+    between('Bearer ', ' x'),
+    between('Bearer x '),
+    between('', ' Bearer'),
+  ],
+  'no token': [() => inHeader('Bearer', 'Bearer')],
+  'in the query': [
+    ...parameterNames.map(
+      (name): Form =>
+        (token) =>
+          misplaced(token, {}, `${name}=${encodeURIComponent(token.value)}`),
+    ),
+    (token) => misplaced(token, {}, `authorization=${encodeURIComponent(`Bearer ${token.value}`)}`),
+  ],
+  'in a cookie': cookieNames.map(
+    (name): Form =>
+      (token) =>
+        misplaced(token, { headers: { cookie: `${name}=${inCookie(token.value)}` } }),
+  ),
+  'in another header': [
+    ...fieldNames.map(
+      (name): Form =>
+        (token) =>
+          misplaced(token, { headers: { [name]: token.value } }),
+    ),
+    ...schemeFieldNames.map(
+      (name): Form =>
+        (token) =>
+          misplaced(token, { headers: { [name]: `Bearer ${token.value}` } }),
+    ),
+  ],
+  'in the body': [
+    (token) =>
+      misplaced(token, {
+        headers: { 'content-type': 'application/json' },
+        body: JSON.stringify({
+          api_key: token.value,
+          key: token.value,
+          token: token.value,
+          authorization: `Bearer ${token.value}`,
+        }),
+      }),
+    (token) =>
+      misplaced(token, {
+        headers: { 'content-type': 'application/x-www-form-urlencoded' },
+        body: `api_key=${encodeURIComponent(token.value)}&access_token=${encodeURIComponent(token.value)}`,
+      }),
+  ],
+} as const satisfies Record<string, readonly Form[]>;
+
+export type FormName = keyof typeof forms;
+
+/** Forms that need the key itself: a part of it, or a place where only whole keys are redacted. */
+export const needsIssued: ReadonlySet<FormName> = new Set([
+  'two parts',
+  'in the query',
+  'in a cookie',
+  'in another header',
+  'in the body',
+]);
 
 /** Keys that a careless look-up finds: names of properties, wild cards, values that mean nothing. */
 const suspectKeys = [
@@ -88,160 +226,80 @@ const suspectKeys = [
 
 const isKey = (known: Known, text: string) => known.everyKey.some(({ key }) => key === text);
 
-/** A part of the key under test, a text, a part: what the header holds instead of the key. */
+/** Keys that nobody was given, always the same ones. */
+export const suspects = (known: Known): readonly Token[] =>
+  suspectKeys.filter((text) => !isKey(known, text)).map(literal);
+
+/** A random key that nobody was given. */
+export const unknownToken = (known: Known): fc.Arbitrary<Token> =>
+  fc
+    .stringMatching(/^[A-Za-z0-9_~+/.-]{1,40}$/)
+    .filter((text) => !isKey(known, text))
+    .map(literal);
+
+/** A part of a key, a text, a part: what the header holds instead of the key. */
 type Piece = string | readonly [from: number, to: number];
 
-/** A near miss of a key, written so that its curl line needs the key but does not show it. */
-function nearMiss(known: Known, key: KnownKey, pieces: readonly Piece[]): Credential | undefined {
+/** A near miss of a key; its curl line needs the key but does not show it. */
+function nearMissOf(known: Known, key: KnownKey, pieces: readonly Piece[]): Token | undefined {
   const value = pieces.map((piece) => (typeof piece === 'string' ? piece : key.key.slice(...piece))).join('');
   const shell = pieces
     .map((piece) =>
       typeof piece === 'string' ? inShell(piece) : `\${IB_API_KEY:${piece[0]}:${piece[1] - piece[0]}}`,
     )
     .join('');
-  return value === '' || isKey(known, value) ? undefined : header(`Bearer ${value}`, `Bearer ${shell}`, key);
+  return value === '' || isKey(known, value) ? undefined : { value, shell, key };
 }
 
 /** The keys whose near misses must not be let in. */
-const activeKeys = ({ callerKeys, otherKeys }: Known) => [...callerKeys, ...otherKeys];
+const activeKeys = ({ callerKeys, otherKeys }: Known) => [...callerKeys, ...otherKeys].slice(0, 4);
 
-/** Keys that nobody was given: near misses of each real one, and suspects. */
-export function unknownCredentials(known: Known): readonly Credential[] {
-  const near = activeKeys(known)
-    .slice(0, 4)
-    .flatMap((key) => {
-      const { length } = key.key;
-      const changed = (at: number) => [[0, at], otherCharacter(key.key, at), [at + 1, length]] as const;
-      return [
-        nearMiss(known, key, [[0, length - 1]]),
-        nearMiss(known, key, [[1, length]]),
-        nearMiss(known, key, [[0, Math.ceil(length / 2)]]),
-        nearMiss(known, key, [[Math.floor(length / 2), length]]),
-        nearMiss(known, key, [[0, 1]]),
-        nearMiss(known, key, [[0, length], 'x']),
-        nearMiss(known, key, ['x', [0, length]]),
-        nearMiss(known, key, [
-          [0, length],
-          [0, length],
-        ]),
-        nearMiss(known, key, ['"', [0, length], '"']),
-        nearMiss(known, key, ['<', [0, length], '>']),
-        nearMiss(known, key, ['token=', [0, length]]),
-        nearMiss(known, key, [[0, length], ',x']),
-        nearMiss(known, key, changed(0)),
-        nearMiss(known, key, changed(Math.floor(length / 2))),
-        nearMiss(known, key, changed(length - 1)),
-        otherLetterCase(known, key, key.key.toUpperCase(), '${IB_API_KEY^^}'),
-        otherLetterCase(known, key, key.key.toLowerCase(), '${IB_API_KEY,,}'),
-      ];
-    });
-  const suspects = suspectKeys.filter((text) => !isKey(known, text)).map((text) => literal(`Bearer ${text}`));
-  return [...near.filter((credential) => credential !== undefined), ...suspects];
+/** Near misses of each active key, one of each kind. */
+export function nearMisses(known: Known): readonly Token[] {
+  return activeKeys(known).flatMap((key) => {
+    const { length } = key.key;
+    const changed = (at: number) => [[0, at], otherCharacter(key.key, at), [at + 1, length]] as const;
+    const whole = [0, length] as const;
+    const pieces: readonly (readonly Piece[])[] = [
+      [[0, length - 1]],
+      [[1, length]],
+      [[0, Math.ceil(length / 2)]],
+      [[Math.floor(length / 2), length]],
+      [[0, 1]],
+      [whole, 'x'],
+      ['x', whole],
+      [whole, whole],
+      ['"', whole, '"'],
+      ['<', whole, '>'],
+      ['token=', whole],
+      [whole, ',x'],
+      changed(0),
+      changed(Math.floor(length / 2)),
+      changed(length - 1),
+    ];
+    return [
+      ...pieces.map((list) => nearMissOf(known, key, list)),
+      otherLetterCase(known, key, key.key.toUpperCase(), '${IB_API_KEY^^}'),
+      otherLetterCase(known, key, key.key.toLowerCase(), '${IB_API_KEY,,}'),
+    ].filter((token) => token !== undefined);
+  });
 }
 
-function otherLetterCase(known: Known, key: KnownKey, value: string, shell: string): Credential | undefined {
-  return isKey(known, value) ? undefined : header(`Bearer ${value}`, `Bearer ${shell}`, key);
-}
+const otherLetterCase = (known: Known, key: KnownKey, value: string, shell: string): Token | undefined =>
+  isKey(known, value) ? undefined : { value, shell, key };
 
 /** A letter in place of the character: keys that count up have digits at the end. */
 const otherCharacter = (text: string, at: number) => (text[at] === 'x' ? 'y' : 'x');
 
-/** More such keys: random ones, and real ones with one character changed, left out or put in. */
-export function unknownCredential(known: Known): fc.Arbitrary<Credential> {
-  const random = fc
-    .stringMatching(/^[A-Za-z0-9_~+/.-]{1,40}$/)
-    .filter((text) => !isKey(known, text))
-    .map((text) => literal(`Bearer ${text}`));
-  const keys = activeKeys(known);
-  if (keys.length === 0) return random;
-  const near = fc
-    .tuple(
-      fc.constantFrom(...keys),
-      fc.nat(),
-      fc.constantFrom<'change' | 'drop' | 'insert'>('change', 'drop', 'insert'),
-    )
+/** A real key with one character changed, left out or put in. */
+export function nearMiss(known: Known): fc.Arbitrary<Token> {
+  return fc
+    .tuple(fc.constantFrom(...activeKeys(known)), fc.nat(), fc.constantFrom('change', 'drop', 'insert'))
     .map(([key, place, how]) => {
       const { length } = key.key;
       const at = place % length;
-      const pieces: Readonly<Record<typeof how, readonly Piece[]>> = {
-        change: [[0, at], otherCharacter(key.key, at), [at + 1, length]],
-        drop: [
-          [0, at],
-          [at + 1, length],
-        ],
-        insert: [[0, at], 'x', [at, length]],
-      };
-      return nearMiss(known, key, pieces[how]) ?? literal('Bearer no-such-key');
+      const left = how === 'insert' ? at : at + 1;
+      const instead = how === 'drop' ? [] : [how === 'insert' ? 'x' : otherCharacter(key.key, at)];
+      return nearMissOf(known, key, [[0, at], ...instead, [left, length]]) ?? literal('no-such-key');
     });
-  return fc.oneof(random, near);
-}
-
-/** The key anywhere but in the Authorization header. */
-export interface Misplaced {
-  readonly changes: Changes;
-  /** To be put behind the query. */
-  readonly query?: string;
-}
-
-/** The key in the query, a cookie, another header or the body of a GET. */
-export function misplacedKeys(misplaced: KnownKey): readonly Misplaced[] {
-  const { key } = misplaced;
-  const none = { credential: { as: 'none' }, misplaced } as const satisfies Changes;
-  const cookie = /^[\w.~+/=-]+$/.test(key) ? key : encodeURIComponent(key);
-  return [
-    ...[
-      'api_key',
-      'apikey',
-      'apiKey',
-      'key',
-      'token',
-      'access_token',
-      'authorization',
-      'Authorization',
-      'auth',
-      'bearer',
-    ].map((name) => ({
-      changes: none,
-      query: `${name}=${encodeURIComponent(key)}`,
-    })),
-    { changes: none, query: `authorization=${encodeURIComponent(`Bearer ${key}`)}` },
-    ...['api_key', 'apiKey', 'token', 'access_token', 'session', 'Authorization', 'key'].map((name) => ({
-      changes: { ...none, headers: { cookie: `${name}=${cookie}` } },
-    })),
-    ...[
-      'x-api-key',
-      'api-key',
-      'apikey',
-      'x-auth-token',
-      'x-access-token',
-      'x-authorization',
-      'x-key',
-      'token',
-      'x-token',
-    ].map((name) => ({
-      changes: { ...none, headers: { [name]: key } },
-    })),
-    ...[
-      'x-authorization',
-      'proxy-authorization',
-      'x-forwarded-authorization',
-      'x-original-authorization',
-    ].map((name) => ({
-      changes: { ...none, headers: { [name]: `Bearer ${key}` } },
-    })),
-    {
-      changes: {
-        ...none,
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({ api_key: key, key, token: key, authorization: `Bearer ${key}` }),
-      },
-    },
-    {
-      changes: {
-        ...none,
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: `api_key=${encodeURIComponent(key)}&access_token=${encodeURIComponent(key)}`,
-      },
-    },
-  ];
 }

@@ -8,7 +8,7 @@ const strangers = new WeakMap<Known, fc.Arbitrary<string>>();
 export function unknownUuid(known: Known): fc.Arbitrary<string> {
   const made =
     strangers.get(known) ??
-    fc.uuid({ version: 4 }).filter((id) => !known.partnerOfUser.has(id) && !known.depositIds.has(id));
+    fc.uuid({ version: 4 }).filter((id) => !known.userById.has(id) && !known.depositById.has(id));
   strangers.set(known, made);
   return made;
 }
@@ -17,7 +17,7 @@ export function unknownUuid(known: Known): fc.Arbitrary<string> {
 export function strangerAt(known: Known, nth: number): string {
   for (let tail = nth; ; tail += 1_000_000) {
     const id = `0badc0de-0000-4000-8000-${String(tail).padStart(12, '0')}`;
-    if (!known.partnerOfUser.has(id) && !known.depositIds.has(id)) return id;
+    if (!known.userById.has(id) && !known.depositById.has(id)) return id;
   }
 }
 

@@ -1,9 +1,17 @@
 import * as fc from 'fast-check';
-import { classifyUuid } from '../uuid.ts';
+import { encodeValue } from '../request.ts';
+import { classifyUuid, type UuidClass } from '../uuid.ts';
 
-/** A way in which a text fails to be a UUID, as made of a good one. */
+/** A way in which a query fails to name a UUID, made of a good one. */
+export interface Malformation {
+  /** The queries that are always tried; undefined: no query. */
+  readonly examples: (parameter: string, uuid: string) => readonly (string | undefined)[];
+  /** Where further ones are drawn from. */
+  readonly drawn?: (parameter: string, uuid: fc.Arbitrary<string>) => fc.Arbitrary<string>;
+}
+
+/** A way in which a text fails to be a UUID. */
 interface Mistake {
-  /** Examples that are always tried. */
   readonly of: (uuid: string) => readonly string[];
   /** Where further ones are drawn from. */
   readonly drawn?: (uuid: fc.Arbitrary<string>) => fc.Arbitrary<string>;
@@ -81,6 +89,7 @@ const anyCharacter = fc
   .filter((code) => code < 0xd800 || code > 0xdfff)
   .map((code) => String.fromCodePoint(code));
 
+/** Texts that are no UUID in any spelling. */
 const mistakes = {
   'text before or after': {
     of: (uuid) => [
@@ -199,6 +208,16 @@ const mistakes = {
     drawn: (uuid) =>
       fc.tuple(uuid, fc.integer({ min: 1, max: 35 })).map(([text, length]) => text.slice(0, length)),
   },
+  'a long value': {
+    of: (uuid) => [
+      'a'.repeat(600),
+      `${uuid}${'0'.repeat(600)}`,
+      uuid.repeat(28),
+      '\0'.repeat(300),
+      'x'.repeat(1024),
+    ],
+    drawn: () => fc.integer({ min: 100, max: 1024 }).map((length) => '0'.repeat(length)),
+  },
   'something else': {
     of: () => [
       '0',
@@ -238,17 +257,92 @@ const mistakes = {
   },
 } as const satisfies Record<string, Mistake>;
 
-const isMalformed = (text: string) => classifyUuid(text) === 'malformed';
+/** Other spellings of a UUID (RFC 9562 4 knows one): what lenient parsers accept. */
+const spellings = {
+  'braces or parentheses': (uuid) => [`{${uuid}}`, `(${uuid})`, `{${uuid.replaceAll('-', '')}}`],
+  'urn:uuid:': (uuid) => [`urn:uuid:${uuid}`, `URN:UUID:${uuid.toUpperCase()}`],
+  'no hyphens': (uuid) => [uuid.replaceAll('-', '')],
+  'white space around': (uuid) => [
+    ` ${uuid}`,
+    `${uuid} `,
+    `\t${uuid}`,
+    `${uuid}\r\n`,
+    `\n${uuid}`,
+    `${uuid}\u00a0`,
+  ],
+  'other variant bits': (uuid) =>
+    [...'01234567cdef'].map((variant) => uuid.slice(0, 19) + variant + uuid.slice(20)),
+} as const satisfies Record<string, (uuid: string) => readonly string[]>;
 
-const everyMistake: readonly Mistake[] = Object.values(mistakes);
+/** Queries that attack the parser before any check of the id. */
+const hostile = {
+  'broken percent-encoding': (parameter, uuid) =>
+    ['%', '%zz', '%4', '%E0%A4%A', '%ff', '%C0%AF', '%ED%A0%80', '%u0031', `${uuid}%`, `${uuid}%2`]
+      .map((value): string => `${parameter}=${value}`)
+      .concat('%'),
+  'brackets or a strange name': (parameter, uuid) => [
+    ...['[]=', '[]=x', '[0]=x', '[a]=x', '[a][b]=x', '[__proto__]=x', '.x=1', '=='].map(
+      (rest) => parameter + rest,
+    ),
+    ...['[]', '[0]', '[toString]'].map((rest) => `${parameter}${rest}=${uuid}`),
+    `=${uuid}`,
+    '&&&',
+  ],
+  '8 KiB': (parameter, uuid) => [
+    `${parameter}=${'a'.repeat(8192)}`,
+    `${parameter}=${uuid}${'0'.repeat(8156)}`,
+    `${parameter}=${'%00'.repeat(2730)}`,
+    `${parameter}=x${'&x=1'.repeat(2000)}`,
+  ],
+} as const satisfies Record<string, Malformation['examples']>;
 
-/** Texts that are not UUIDs in any spelling: an example of every kind of mistake, made of one good UUID. */
-export function malformedExamples(uuid: string): readonly string[] {
-  return [...new Set(everyMistake.flatMap((mistake) => mistake.of(uuid)).filter(isMalformed))];
-}
+/** Keeps the texts that break this rule and no other. */
+const textsOf =
+  (kind: UuidClass, { of, drawn }: Mistake): Malformation => ({
+    examples: (parameter, uuid) => {
+      const texts = of(uuid).filter((text) => classifyUuid(text) === kind);
+      return [...new Set(texts)].map((text) => `${parameter}=${encodeValue(text)}`);
+    },
+    ...(drawn === undefined
+      ? {}
+      : {
+          drawn: (parameter, uuid) =>
+            drawn(uuid)
+              .filter((text) => classifyUuid(text) === kind)
+              .map((text) => `${parameter}=${encodeValue(text)}`),
+        }),
+  });
 
-/** Texts that are not UUIDs in any spelling, mostly near misses. Shrinks to texts of the same class. */
-export function malformed(uuid: fc.Arbitrary<string>): fc.Arbitrary<string> {
-  const drawn = everyMistake.flatMap((mistake) => (mistake.drawn === undefined ? [] : [mistake.drawn(uuid)]));
-  return fc.oneof(...drawn).filter(isMalformed);
-}
+const mapped = <Name extends string, One, Other>(
+  record: Readonly<Record<Name, One>>,
+  change: (one: One) => Other,
+) => Object.fromEntries(Object.entries<One>(record).map(([name, one]) => [name, change(one)])) as Record<Name, Other>;
+
+/** Every way to fail, by name. */
+export const malformations: Readonly<Record<string, Malformation>> = {
+  'no parameter': {
+    examples: (parameter, uuid) => [
+      undefined,
+      '',
+      'other=1',
+      `id=${uuid}`,
+      `${parameter === 'user_id' ? 'reference_id' : 'user_id'}=${uuid}`,
+    ],
+  },
+  'an empty value': {
+    examples: (parameter) => [`${parameter}=`, `${parameter}=&other=1`, parameter],
+  },
+  ...mapped<keyof typeof mistakes, Mistake, Malformation>(mistakes, (mistake) => textsOf('malformed', mistake)),
+  ...mapped(spellings, (of) => textsOf('alternative-spelling', { of })),
+  'the nil or the max UUID': {
+    examples: (parameter) => [
+      `${parameter}=00000000-0000-0000-0000-000000000000`,
+      `${parameter}=ffffffff-ffff-ffff-ffff-ffffffffffff`,
+    ],
+  },
+  'no known version': {
+    examples: (parameter, uuid) =>
+      [...'09abcdef'].map((version) => `${parameter}=${uuid.slice(0, 14)}${version}${uuid.slice(15)}`),
+  },
+  ...mapped(hostile, (examples) => ({ examples })),
+};

@@ -1,0 +1,241 @@
+import type { Factor, Levels } from './factors.ts';
+
+/** A row of the covering array. */
+export interface CoveringRow {
+  readonly levels: Levels;
+  /** How many conditions that part of the array combines. 4: a random row. */
+  readonly strength: 1 | 2 | 3 | 4;
+}
+
+/** A source of numbers from 0 to 1, the same for the same seed. */
+export function randomOf(seed: number): () => number {
+  let state = seed >>> 0;
+  return () => {
+    state = (state + 0x6d2b79f5) >>> 0;
+    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
+    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
+    return ((mixed ^ (mixed >>> 14)) >>> 0) / 4_294_967_296;
+  };
+}
+
+type IsFeasible = (levels: Partial<Levels>) => boolean;
+
+/**
+ * Rows that cover every feasible combination of levels, in the order in which a run tries them: each level,
+ * each pair, each triple, then random rows. A combination counts as covered only by a row in which no gate
+ * masks it: each gate that is not plain has to be part of it. So the rows with the same gates are an array of their own.
+ *
+ * @param isFeasible whether some lookup has these levels
+ */
+export function* coveringRows(
+  factors: readonly Factor[],
+  isFeasible: IsFeasible,
+  seed: number,
+): Generator<CoveringRow> {
+  const plain = Object.fromEntries(factors.map(({ name, levels }) => [name, levels[0]!])) as Levels;
+  const gates = factors.filter(({ isGate }) => isGate);
+  const space = createSpace(
+    factors.filter(({ isGate }) => !isGate),
+    isFeasible,
+  );
+  const parts = new Map<string, Part>();
+  const partOf = (gate: Partial<Levels>) => {
+    const name = JSON.stringify(gate);
+    const part = parts.get(name) ?? createPart({ ...plain, ...gate }, space);
+    parts.set(name, part);
+    return part;
+  };
+
+  for (const { name, levels } of factors)
+    for (const level of name === factors[0]!.name ? levels : levels.slice(1)) {
+      const row = plainest({ ...plain, [name]: level }, factors, isFeasible);
+      if (row === undefined) continue;
+      partOf(gatesOf(row, gates)).take(row);
+      yield { levels: row, strength: 1 };
+    }
+  for (const strength of [2, 3] as const)
+    for (let count = 0; count <= strength; count++) {
+      const gateLevels = gateCombinations(gates, count).filter(isFeasible);
+      // In turn, so that a run that is cut short has seen something of each.
+      let sources = gateLevels.map((gate) => partOf(gate).rows(strength - count));
+      while (sources.length > 0) {
+        const next: typeof sources = [];
+        for (const source of sources) {
+          const { value, done } = source.next();
+          if (done === true) continue;
+          next.push(source);
+          yield { levels: value, strength };
+        }
+        sources = next;
+      }
+    }
+  const random = randomOf(seed);
+  const anyOf = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)]!;
+  for (;;) {
+    const levels = Object.fromEntries(
+      factors.map((factor) => [
+        factor.name,
+        factor.isGate && random() < 0.75 ? factor.levels[0]! : anyOf(factor.levels),
+      ]),
+    ) as Levels;
+    if (isFeasible(levels)) yield { levels, strength: 4 };
+  }
+}
+
+/** The gates of a row that are not plain. */
+const gatesOf = (row: Levels, gates: readonly Factor[]): Partial<Levels> =>
+  Object.fromEntries(
+    gates.flatMap(({ name, levels }) => (row[name] === levels[0] ? [] : [[name, row[name]]])),
+  );
+
+/** The row itself, or with one other factor that is not plain, where the fixture has nothing else. */
+function plainest(row: Levels, factors: readonly Factor[], isFeasible: IsFeasible): Levels | undefined {
+  if (isFeasible(row)) return row;
+  for (const { name, levels, isGate } of factors)
+    for (const level of isGate ? [] : levels) {
+      const other = { ...row, [name]: level };
+      if (isFeasible(other)) return other;
+    }
+  return undefined;
+}
+
+/** All combinations of levels of so many gates that are not plain; of several gates, one level of each class. */
+function gateCombinations(gates: readonly Factor[], count: number): readonly Partial<Levels>[] {
+  const combine = (from: number, left: number): readonly Partial<Levels>[] =>
+    left === 0
+      ? [{}]
+      : gates.slice(from).flatMap(({ name, levels, classes }, at) =>
+          combine(from + at + 1, left - 1).flatMap((rest, turn) =>
+            (count === 1 ? levels.slice(1).map((level) => [level]) : classes).map((alike) => ({
+              [name]: alike[turn % alike.length]!,
+              ...rest,
+            })),
+          ),
+        );
+  return combine(0, count);
+}
+
+/** The factors that are no gates, as numbers. */
+interface Space {
+  readonly factors: readonly Factor[];
+  /** Whether some lookup has these levels: an index for each factor, -1 if it is left open. */
+  readonly isFeasible: (row: readonly number[]) => boolean;
+  /** Feasible combinations of so many factors. */
+  readonly combinations: (strength: number) => readonly Combination[];
+}
+
+/** The factors that are set, and their levels. */
+interface Combination {
+  readonly code: number;
+  readonly row: readonly number[];
+}
+
+function createSpace(factors: readonly Factor[], isFeasible: IsFeasible): Space {
+  const known = new Map<number, boolean>();
+  const space: Space = {
+    factors,
+    isFeasible: (row) => {
+      const code = codeOf(row);
+      let answer = known.get(code);
+      if (answer === undefined) {
+        answer = isFeasible(levelsOf(row, factors));
+        known.set(code, answer);
+      }
+      return answer;
+    },
+    combinations: (strength) => {
+      const found: Combination[] = [];
+      const extend = (from: number, left: number, row: readonly number[]) => {
+        if (left === 0) {
+          if (space.isFeasible(row)) found.push({ code: codeOf(row), row });
+          return;
+        }
+        for (let at = from; at <= factors.length - left; at++)
+          for (let level = 0; level < factors[at]!.levels.length; level++)
+            extend(at + 1, left - 1, row.with(at, level));
+      };
+      extend(
+        0,
+        strength,
+        factors.map(() => -1),
+      );
+      return found;
+    },
+  };
+  return space;
+}
+
+/** A number of its own for each choice of levels, of up to 15 each. */
+const codeOf = (row: readonly number[]) => row.reduce((code, level) => code * 16 + level + 1, 0);
+
+const levelsOf = (row: readonly number[], factors: readonly Factor[]): Partial<Levels> =>
+  Object.fromEntries(factors.flatMap(({ name, levels }, at) => (row[at]! < 0 ? [] : [[name, levels[row[at]!]!]])));
+
+/** The rows with the same gates. */
+interface Part {
+  /** Counts a row that was made elsewhere. */
+  readonly take: (row: Levels) => void;
+  /** Rows until every feasible combination of so many factors is covered. */
+  readonly rows: (strength: number) => Generator<Levels>;
+}
+
+/** @param base the gates, and plain levels */
+function createPart(base: Levels, space: Space): Part {
+  const { factors } = space;
+  const rows: (readonly number[])[] = [];
+  return {
+    take: (row) => rows.push(factors.map(({ name, levels }) => levels.indexOf(row[name]))),
+    *rows(strength) {
+      const left = new Map(space.combinations(strength).map((one) => [one.code, one]));
+      const cover = (row: readonly number[]) => {
+        for (const code of codesIn(row, strength)) left.delete(code);
+      };
+      for (const row of rows) cover(row);
+      for (let [first] = left.values(); first !== undefined; [first] = left.values()) {
+        const row = filled(first.row, space, left, strength, rows.length);
+        rows.push(row);
+        cover(row);
+        yield { ...base, ...levelsOf(row, factors) };
+      }
+    },
+  };
+}
+
+/** The combinations of so many factors that a row holds. */
+function codesIn(row: readonly number[], strength: number): readonly number[] {
+  const codes: number[] = [];
+  const extend = (at: number, left: number, code: number) => {
+    if (at === row.length) {
+      if (left === 0) codes.push(code);
+      return;
+    }
+    if (left > 0 && row[at]! >= 0) extend(at + 1, left - 1, code * 16 + row[at]! + 1);
+    if (row.length - at > left) extend(at + 1, left, code * 16);
+  };
+  extend(0, strength, 0);
+  return codes;
+}
+
+/** Gives each factor that is open the level that covers most of what is left. */
+function filled(
+  start: readonly number[],
+  space: Space,
+  left: ReadonlyMap<number, Combination>,
+  strength: number,
+  turn: number,
+): readonly number[] {
+  let row = start;
+  for (const [at, { levels, isCostly }] of space.factors.entries()) {
+    if (row[at]! >= 0) continue;
+    let best = row;
+    let most = -1;
+    for (let nth = 0; nth < levels.length; nth++) {
+      const candidate = row.with(at, isCostly === true ? nth : (nth + turn) % levels.length);
+      if (!space.isFeasible(candidate)) continue;
+      const gain = codesIn(candidate, strength).filter((code) => left.has(code)).length;
+      if (gain > most) [best, most] = [candidate, gain];
+    }
+    row = best;
+  }
+  return row;
+}

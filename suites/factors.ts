@@ -1,0 +1,349 @@
+import * as fc from 'fast-check';
+import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import {
+  forms,
+  isIssued,
+  nearMiss,
+  nearMisses,
+  needsIssued,
+  suspects,
+  tokenOf,
+  unknownToken,
+  type FormName,
+  type Presentation,
+  type Token,
+} from './inputs/credentials.ts';
+import { malformations } from './inputs/malformations.ts';
+import { hasLetters, percentEncoded, unknownUuid, withLetterCase } from './inputs/uuids.ts';
+import type { FixtureDeposit, Known } from './known.ts';
+import { lookup, type Request } from './request.ts';
+import { readTimestamp } from './timestamp.ts';
+import { classifyUuid } from './uuid.ts';
+
+/** What a lookup is made of. */
+export type FactorName =
+  | 'key'
+  | 'header'
+  | 'situation'
+  | 'data'
+  | 'id version'
+  | 'id spelling'
+  | 'malformation'
+  | 'query'
+  | 'repetition'
+  | 'load';
+
+export interface Factor {
+  readonly name: FactorName;
+  /** The first is the plain one. */
+  readonly levels: readonly string[];
+  /** Whether any other level than the plain one decides the answer, so that it masks the other factors. */
+  readonly isGate: boolean;
+  /** Levels of a gate that are alike when several gates meet. */
+  readonly classes: readonly (readonly string[])[];
+  /** Whether the other levels than the plain one take more requests. */
+  readonly isCostly?: boolean;
+}
+
+/** A level of each factor. */
+export type Levels = Readonly<Record<FactorName, string>>;
+
+/** Keys, by the level that they are of. */
+const keys: Readonly<Record<string, (known: Known) => readonly Token[]>> = {
+  active: ({ callerKeys }) => callerKeys.slice(0, 1).map(tokenOf),
+  'second active': ({ callerKeys }) => callerKeys.slice(1).map(tokenOf),
+  "another partner's": ({ otherKeys }) => otherKeys.map(tokenOf),
+  revoked: ({ revokedKeys }) => revokedKeys.map(tokenOf),
+  expired: ({ expiredKeys }) => expiredKeys.map(tokenOf),
+  'non-Partner': ({ nonPartnerKeys }) => nonPartnerKeys.map(tokenOf),
+  unknown: suspects,
+  'near miss': nearMisses,
+  none: () => [],
+};
+
+const versions = ['4', '1', '2', '3', '5', '6', '7', '8'] as const;
+
+const spellings = ['lower case', 'upper case', 'mixed case', 'percent-encoded'] as const;
+
+const extras = ['verbose=1', 'page=1', 'format=json', '_=1', 'x=', 'y'] as const;
+
+const owners = ['own', "another partner's", "third partner's"] as const;
+
+/** The factors of an endpoint. A new level is one more entry here. */
+export const factors: Readonly<Record<Endpoint, readonly Factor[]>> = {
+  'user-status': table({
+    situation: [...owners, 'no partner', 'unknown'],
+    data: ['milliseconds', 'whole seconds'],
+    isVersionGate: true,
+  }),
+  'deposit-check': table({
+    situation: [
+      ...owners.flatMap((owner) => ['EXECUTED', 'pending', 'failed'].map((state) => `${owner}, ${state}`)),
+      'unknown',
+    ],
+    data: ['amount with cents', 'whole amount', 'amount below 1', 'amount of 10,000 or more'],
+    isVersionGate: false,
+  }),
+};
+
+function table({
+  situation,
+  data,
+  isVersionGate,
+}: {
+  readonly situation: readonly string[];
+  readonly data: readonly string[];
+  readonly isVersionGate: boolean;
+}): readonly Factor[] {
+  const each = (levels: readonly string[]) => levels.slice(1).map((level) => [level]);
+  const open = { isGate: false, classes: [] };
+  const header = Object.keys(forms);
+  const kinds = Object.keys(malformations);
+  const [first, last] = [kinds.indexOf('braces or parentheses'), kinds.indexOf('broken percent-encoding')];
+  return [
+    { name: 'key', levels: Object.keys(keys), isGate: true, classes: each(Object.keys(keys)) },
+    {
+      name: 'header',
+      levels: header,
+      isGate: true,
+      classes: [header.slice(1, 4), header.slice(4, 8), header.slice(8)],
+    },
+    {
+      name: 'malformation',
+      levels: ['none', ...kinds],
+      isGate: true,
+      classes: [kinds.slice(0, 2), kinds.slice(2, first), kinds.slice(first, last)],
+    },
+    { name: 'id version', levels: versions, isGate: isVersionGate, classes: [versions.slice(1)] },
+    { name: 'situation', levels: situation, ...open },
+    { name: 'id spelling', levels: spellings, ...open },
+    { name: 'data', levels: data, ...open },
+    { name: 'query', levels: ['alone', 'extra parameter before', 'extra parameter after'], ...open },
+    { name: 'repetition', levels: ['once', 'three times'], ...open, isCostly: true },
+    { name: 'load', levels: ['with others', 'alone'], ...open, isCostly: true },
+  ];
+}
+
+/** A lookup with nothing odd about it. */
+export const plainLevels = (endpoint: Endpoint): Levels =>
+  Object.fromEntries(factors[endpoint].map(({ name, levels }) => [name, levels[0]!])) as Levels;
+
+/** Ids of the fixture that are alike in all that the factors tell apart. */
+interface Pool {
+  readonly situation: string;
+  readonly version: string;
+  readonly data: string;
+  readonly isLettered: boolean;
+  readonly ids: readonly string[];
+}
+
+const pools = new WeakMap<Known, Partial<Record<Endpoint, readonly Pool[]>>>();
+
+/** The pools of an endpoint; made once. */
+function poolsOf(endpoint: Endpoint, known: Known): readonly Pool[] {
+  const made = pools.get(known) ?? {};
+  pools.set(known, made);
+  return (made[endpoint] ??= endpoint === 'user-status' ? userPools(known) : depositPools(known));
+}
+
+function userPools(known: Known): readonly Pool[] {
+  const [plain, whole] = factors['user-status'].find(({ name }) => name === 'data')!.levels as [string, string];
+  const entries = [...known.userById.values()].map((user) => ({
+    id: user.user_id,
+    situation: ownerOf(user.partner, known),
+    data: /^0*$/.test(readTimestamp(user.date_joined).instant?.fraction ?? '') ? whole : plain,
+  }));
+  return grouped(entries);
+}
+
+function depositPools(known: Known): readonly Pool[] {
+  // One that becomes EXECUTED has a story of its own. It stands for a pending one only if there is no other.
+  const isStable = (deposit: FixtureDeposit) =>
+    deposit.state !== 'pending' ||
+    deposit.becomes === undefined ||
+    (known.pending.length === 0 && (deposit.becomes.afterPolls ?? 2) > 1);
+  const entries = [...known.depositById.values()].filter(isStable).flatMap((deposit) => {
+    const user = known.userById.get(deposit.user_id.toLowerCase());
+    if (user === undefined) return [];
+    const owner = ownerOf(user.partner, known);
+    return {
+      id: deposit.reference_id,
+      situation: `${owner === 'no partner' ? "third partner's" : owner}, ${deposit.state}`,
+      data: dataOf(deposit),
+    };
+  });
+  return grouped(entries);
+}
+
+function dataOf(deposit: FixtureDeposit): string {
+  if (deposit.state !== 'EXECUTED') return 'amount with cents';
+  const { amountInUsd } = deposit;
+  if (amountInUsd >= 10_000) return 'amount of 10,000 or more';
+  if (amountInUsd < 1) return 'amount below 1';
+  return Number.isInteger(amountInUsd) ? 'whole amount' : 'amount with cents';
+}
+
+/** The other partner is the first of those with an active key. */
+function ownerOf(partner: string | null, { partner: caller, otherKeys }: Known): string {
+  if (partner === null) return 'no partner';
+  if (partner === caller) return 'own';
+  return otherKeys.length === 0 || partner === otherKeys[0]!.partner ? "another partner's" : "third partner's";
+}
+
+function grouped(
+  entries: readonly { readonly id: string; readonly situation: string; readonly data: string }[],
+): readonly Pool[] {
+  const groups = new Map<string, Pool & { readonly ids: string[] }>();
+  for (const { id, situation, data } of entries) {
+    const kind = classifyUuid(id);
+    if (kind !== 'v4' && kind !== 'other-version') continue;
+    const version = id[14]!;
+    const isLettered = hasLetters(id);
+    const name = [situation, version, data, isLettered].join();
+    const group = groups.get(name) ?? { situation, version, data, isLettered, ids: [] };
+    group.ids.push(id.toLowerCase());
+    groups.set(name, group);
+  }
+  return [...groups.values()];
+}
+
+const needsLetters = (spelling: string | undefined) => spelling === 'upper case' || spelling === 'mixed case';
+
+/** Whether some lookup has these levels, with this fixture. */
+export function isFeasible(endpoint: Endpoint, levels: Partial<Levels>, known: Known): boolean {
+  const { key, header, situation, data } = levels;
+  if (key !== undefined && key !== 'none' && keys[key]!(known).length === 0) return false;
+  if (header !== undefined && header !== 'Bearer' && key !== undefined) {
+    if (key === 'none') return false;
+    const token = keys[key]!(known)[0]!;
+    if (needsIssued.has(header as FormName) && !isIssued(token)) return false;
+  }
+  const plainData = factors[endpoint].find(({ name }) => name === 'data')!.levels[0]!;
+  if (situation === 'unknown') return data === undefined || data === plainData;
+  if (situation === undefined && (data === undefined || data === plainData)) return true;
+  return poolsOf(endpoint, known).some((pool) => fits(endpoint, pool, levels));
+}
+
+const fits = (endpoint: Endpoint, pool: Pool, levels: Partial<Levels>) =>
+  (levels.situation === undefined || pool.situation === levels.situation) &&
+  (levels.data === undefined || pool.data === levels.data) &&
+  (levels['id version'] === undefined ||
+    endpoint === 'user-status' ||
+    pool.version === levels['id version']) &&
+  (!needsLetters(levels['id spelling']) || pool.isLettered);
+
+/** Levels that the fixture cannot supply, by name. */
+export const missingLevels = (endpoint: Endpoint, known: Known): readonly string[] =>
+  factors[endpoint].flatMap(({ name, levels }) =>
+    levels.filter((level) => !isFeasible(endpoint, { [name]: level }, known)).map((level) => `${name}: ${level}`),
+  );
+
+/**
+ * Requests that have these levels.
+ *
+ * @param pick the example of the one gate that is not plain; drawn without it
+ */
+export function requestsOf(
+  endpoint: Endpoint,
+  levels: Levels,
+  known: Known,
+  pick?: number,
+): fc.Arbitrary<Request> {
+  const { parameter } = endpoints[endpoint];
+  const text = fc
+    .tuple(idsOf(endpoint, levels, known), fc.array(fc.boolean(), { minLength: 1, maxLength: 32 }))
+    .map(([id, flags]) => spelled(id, levels['id spelling'], flags));
+  const query =
+    levels.malformation === 'none'
+      ? text.map((value): string | undefined => `${parameter}=${value}`)
+      : malformed(parameter, levels, text, pick);
+  return fc
+    .tuple(query, presentationsOf(levels, known, pick), fc.constantFrom(...extras))
+    .map(([asked, { changes, query: further }, extra]) => {
+      const parts = [
+        levels.query === 'extra parameter before' ? extra : undefined,
+        asked,
+        levels.query === 'extra parameter after' ? extra : undefined,
+        further,
+      ].filter((part) => part !== undefined);
+      return lookup(endpoint, parts.length === 0 ? undefined : parts.join('&'), changes);
+    });
+}
+
+/** How many examples the one gate that is not plain has. */
+export function examplesOf(levels: Levels, known: Known): number {
+  if (levels.malformation !== 'none')
+    return malformations[levels.malformation]!.examples('x', '0badc0de-0000-4000-8000-000000000000').length;
+  if (levels.header !== 'Bearer') return forms[levels.header as FormName].length;
+  return levels.key === 'none' ? 1 : keys[levels.key]!(known).length;
+}
+
+function idsOf(endpoint: Endpoint, levels: Levels, known: Known): fc.Arbitrary<string> {
+  const { situation, 'id version': version } = levels;
+  const withVersion = (id: string) => id.slice(0, 14) + version + id.slice(15);
+  if (situation === 'unknown')
+    return unknownUuid(known)
+      .map(withVersion)
+      .filter((id) => !known.userById.has(id) && !known.depositById.has(id));
+  const ids = poolsOf(endpoint, known)
+    .filter((pool) => fits(endpoint, pool, levels))
+    .flatMap((pool) => pool.ids);
+  return fc.constantFrom(...ids).map((id) => (endpoint === 'user-status' ? withVersion(id) : id));
+}
+
+function spelled(id: string, spelling: string, flags: readonly boolean[]): string {
+  switch (spelling) {
+    case 'upper case':
+      return id.toUpperCase();
+    case 'mixed case':
+      return withLetterCase(id, flags.includes(true) && flags.includes(false) ? flags : [true, false]);
+    case 'percent-encoded':
+      return percentEncoded(id, flags.includes(true) ? flags : [true]);
+    default:
+      return id;
+  }
+}
+
+function malformed(
+  parameter: string,
+  levels: Levels,
+  text: fc.Arbitrary<string>,
+  pick: number | undefined,
+): fc.Arbitrary<string | undefined> {
+  const { examples, drawn } = malformations[levels.malformation]!;
+  const isEncoded = levels['id spelling'] === 'percent-encoded';
+  const base = isEncoded ? text.map((value) => decodeURIComponent(value)) : text;
+  const example = fc.tuple(base, pick === undefined ? fc.nat(1000) : fc.constant(pick)).map(([id, nth]) => {
+    const list = examples(parameter, id);
+    return list[nth % list.length];
+  });
+  const query =
+    drawn === undefined || pick !== undefined
+      ? example
+      : fc.oneof(example, drawn(parameter, base) as fc.Arbitrary<string | undefined>);
+  // The first character of the value, which no kind of malformation depends on.
+  return isEncoded
+    ? query.map((asked) =>
+        asked?.replace(/=([0-9a-z])/i, (_, character: string) => `=%${character.charCodeAt(0).toString(16)}`),
+      )
+    : query;
+}
+
+function presentationsOf(levels: Levels, known: Known, pick?: number): fc.Arbitrary<Presentation> {
+  const { key, header } = levels;
+  if (key === 'none') return fc.constant({ changes: { credential: { as: 'none' } } });
+  if (key === 'active' && header === 'Bearer') return fc.constant({ changes: {} });
+  const ways = forms[header as FormName];
+  return fc.tuple(tokensOf(key, known, pick), fc.nat(1000)).map(([token, nth]) => {
+    const at = key === 'active' ? (pick ?? nth) : nth;
+    return ways[at % ways.length]!(token);
+  });
+}
+
+function tokensOf(key: string, known: Known, pick?: number): fc.Arbitrary<Token> {
+  const list = keys[key]!(known);
+  if (pick !== undefined) return fc.constant(list[pick % list.length]!);
+  const listed = fc.constantFrom(...list);
+  if (key === 'unknown') return fc.oneof(listed, unknownToken(known));
+  return key === 'near miss' ? fc.oneof(listed, nearMiss(known)) : listed;
+}

@@ -1,0 +1,213 @@
+import type { Endpoint } from '../schemas/endpoints.ts';
+import type { FixtureUser } from '../schemas/generated/types.ts';
+import { summary, type Answer } from './answer.ts';
+import { errorAnswer, fieldsOf, saysExecuted, saysMember, saysNotMember } from './expectations.ts';
+import type { FixtureDeposit, Known } from './known.ts';
+import { accessOf, parameterOf, type Parameter } from './lookup.ts';
+import type { Request } from './request.ts';
+import { failed, held, type Expectation, type Verdict } from './verdict.ts';
+
+/** What an answer may say (Endpoints). */
+export type Outcome = 'member' | 'not-member' | 'executed' | 'not-found' | 'invalid' | 'unauthorized';
+
+/** A correct answer, and the requirement that it belongs to. */
+export interface Correct {
+  readonly outcome: Outcome;
+  readonly id: string;
+}
+
+/** What the interface says about the answer to one lookup. */
+export interface Expected {
+  readonly endpoint: Endpoint;
+  /** The correct answers; several where the interface is silent. The first is that of the plain reading. */
+  readonly correct: readonly Correct[];
+  /** The requirement that says that this spelling of an id must be read. */
+  readonly spelling?: string;
+  /** The answers that a recommended requirement asks for. */
+  readonly advised?: Correct;
+  /** What the id belongs to, if the answer may show it. */
+  readonly user?: FixtureUser;
+  readonly deposit?: FixtureDeposit;
+  /** Any 4xx will do; so will an answer that reads the id, if it may be read. */
+  readonly hostile?: { readonly id: string; readonly mayBeRead: boolean };
+  /** The key in the query, a cookie, another header or the body: any refusal will do. */
+  readonly isMisplaced: boolean;
+  /** Whether the key must be accepted. */
+  readonly isKeyValid: boolean;
+}
+
+/**
+ * What the interface says about a lookup.
+ *
+ * @param known what is true of the target
+ * @returns undefined if the interface says nothing about the request
+ */
+export function expectedOf(known: Known, request: Request): Expected | undefined {
+  const { endpoint } = request;
+  const parameter = parameterOf(endpoint, request.target);
+  if (request.method !== 'GET' || parameter === undefined || known.callerKeys.length === 0) return undefined;
+  const access = accessOf(known, request);
+  const isMisplaced = request.misplaced !== undefined;
+  const isKeyValid = access.key !== undefined && !access.mayBeRefused;
+  const common = { endpoint, isMisplaced, isKeyValid };
+  if ('isHostile' in parameter)
+    return {
+      ...common,
+      correct: [],
+      hostile: { id: `invalid-uuid/${endpoint}/hostile`, mayBeRead: isKeyValid && parameter.mayBeRead },
+    };
+  if (access.key === undefined) return { ...common, correct: refusals(endpoint, access.refusal, parameter) };
+  const found = findingOf(known, endpoint, access.key.partner, parameter);
+  const correct = [
+    ...acceptable(endpoint, parameter, found.correct),
+    ...(access.mayBeRefused ? [unauthorized(endpoint, 'malformed')] : []),
+  ];
+  const isFound = found.correct[0]!.outcome === 'member' || found.correct[0]!.outcome === 'executed';
+  const spelled = isFound && parameter.isEncoded && parameter.invalid === undefined && isKeyValid;
+  return {
+    ...common,
+    correct,
+    ...(parameter.spelling === undefined || !isKeyValid
+      ? {}
+      : { spelling: `valid/${endpoint}/${parameter.spelling}` }),
+    ...(parameter.invalid === 'alternative-spelling' && isKeyValid ? { advised: correct[0]! } : {}),
+    ...(spelled ? { advised: { ...correct[0]!, id: `valid/${endpoint}/percent-encoding` } } : {}),
+    ...found.entity,
+  };
+}
+
+const unauthorized = (endpoint: Endpoint, refusal: string): Correct => ({
+  outcome: 'unauthorized',
+  id: `auth/${endpoint}/${refusal}`,
+});
+const invalid = (endpoint: Endpoint, why: string): Correct => ({
+  outcome: 'invalid',
+  id: `invalid-uuid/${endpoint}/${why}`,
+});
+
+/** Nobody is let in. If the parameter may be refused as well, either comes first (Errors: the order is not shown). */
+function refusals(endpoint: Endpoint, refusal: string, parameter: Parameter): readonly Correct[] {
+  const { invalid: why, isOpen } = parameter;
+  return [
+    unauthorized(endpoint, refusal),
+    ...(why !== undefined || isOpen ? [invalid(endpoint, why ?? 'malformed')] : []),
+  ];
+}
+
+/** What may be answered to a caller who is let in: 400 first if it is due, or if the spelling may be refused. */
+function acceptable(
+  endpoint: Endpoint,
+  { invalid: why, isOpen, isEncoded, id }: Parameter,
+  finding: readonly Correct[],
+): readonly Correct[] {
+  if (why === 'alternative-spelling') return [invalid(endpoint, why), ...finding];
+  if (why !== undefined || id === undefined) return [invalid(endpoint, why ?? 'malformed')];
+  const main = finding[0]!;
+  return [
+    ...finding,
+    ...(isOpen ? [{ outcome: 'invalid', id: main.id } as const] : []),
+    // A server that does not decode looks for another id.
+    ...(isEncoded ? [{ outcome: nothing(endpoint), id: main.id } as const] : []),
+  ];
+}
+
+const nothing = (endpoint: Endpoint): Outcome => (endpoint === 'user-status' ? 'not-member' : 'not-found');
+
+interface Lookup {
+  readonly correct: readonly Correct[];
+  readonly entity?: Pick<Expected, 'user' | 'deposit'>;
+}
+
+/** What a partner finds under an id (GET user-status, 200; GET deposit-check, 200 and 404; States). */
+function findingOf(known: Known, endpoint: Endpoint, partner: string, { id = '' }: Parameter): Lookup {
+  const hidden = (row: string): Lookup => ({ correct: [{ outcome: nothing(endpoint), id: row }] });
+  const isCaller = partner === known.partner;
+  const followsKey = `foreign-ib/${endpoint}/follows-key`;
+  const scoped = (row: string) => (isCaller ? row : followsKey);
+  const deposit = endpoint === 'deposit-check' ? known.depositById.get(id) : undefined;
+  const user = known.userById.get(deposit?.user_id.toLowerCase() ?? (endpoint === 'user-status' ? id : ''));
+  if (user === undefined) return hidden(`foreign-ib/${endpoint}/unknown`);
+  if (user.partner !== partner)
+    return hidden(user.partner === known.partner ? followsKey : `foreign-ib/${endpoint}/other-ib`);
+  if (deposit === undefined)
+    return { correct: [{ outcome: 'member', id: scoped('valid/user-status/member') }], entity: { user } };
+  const executed = { outcome: 'executed', id: scoped('valid/deposit-check/executed') } as const;
+  if (deposit.state === 'EXECUTED') return { correct: [executed], entity: { deposit } };
+  const { correct } = hidden(scoped(`pending/deposit-check/${deposit.state}`));
+  return 'becomes' in deposit && deposit.becomes !== undefined
+    ? { correct: [...correct, executed] }
+    : { correct };
+}
+
+const expectations: Readonly<Record<Outcome, (endpoint: Endpoint) => Expectation>> = {
+  member: () => saysMember,
+  'not-member': () => isNotMember,
+  executed: () => saysExecuted,
+  'not-found': () => errorAnswer('deposit-check', 404),
+  invalid: (endpoint) => errorAnswer(endpoint, 400),
+  unauthorized: (endpoint) => errorAnswer(endpoint, 401),
+};
+
+/** A missing date belongs to the shape. */
+function isNotMember(answer: Answer): Verdict {
+  const verdict = saysNotMember(answer);
+  const date = fieldsOf(answer)?.['date_joined'] ?? null;
+  if (verdict.kind !== 'held' || date === null) return verdict;
+  return failed('value', '200 with "is_under_ib": false, "date_joined": null', summary(answer));
+}
+
+/** What an answer shows of a requirement. */
+export interface Finding {
+  readonly id: string;
+  readonly verdict: Verdict;
+}
+
+/** Judges an answer by the model: the first finding is that of the requirement that the lookup is made for. */
+export function judgeLookup(expected: Expected, answer: Answer): readonly Finding[] {
+  const { endpoint, correct, hostile, spelling, advised } = expected;
+  if (hostile !== undefined) return [{ id: hostile.id, verdict: refusesHostile(answer, hostile.mayBeRead) }];
+  const main = correct[0]!;
+  if (expected.isMisplaced) {
+    const isLetIn = answer.status < 400 || answer.status === 404;
+    return [{ id: main.id, verdict: isLetIn ? failed('status', '401', summary(answer)) : held }];
+  }
+  const match = correct.find(({ outcome }) => expectations[outcome](endpoint)(answer).kind === 'held');
+  if (match === undefined) {
+    const due = correct.find(({ outcome }) => statusOf[outcome] === answer.status) ?? main;
+    return [{ id: blamed(expected, answer), verdict: expectations[due.outcome](endpoint)(answer) }];
+  }
+  const isRead = spelling !== undefined && match.outcome !== 'unauthorized';
+  return [
+    ...new Set([main.id, match.id, ...(isRead ? [spelling] : [])]),
+  ].map((id): Finding => ({ id, verdict: held })).concat(
+    advised === undefined ? [] : [{ id: advised.id, verdict: expectations[advised.outcome](endpoint)(answer) }],
+  );
+}
+
+/** The requirement that a wrong answer breaks. */
+function blamed({ correct, spelling, user, deposit }: Expected, { status }: Answer): string {
+  const main = correct[0]!;
+  if (spelling !== undefined && (status === 400 || user !== undefined || deposit !== undefined) && status !== 401)
+    return spelling;
+  const sameStatus = correct.find(({ outcome }) => statusOf[outcome] === status);
+  // Of an id that may be read or refused, whoever shows something has read it.
+  return (sameStatus ?? (status < 300 ? correct.at(-1)! : main)).id;
+}
+
+const statusOf: Readonly<Record<Outcome, number>> = {
+  member: 200,
+  'not-member': 200,
+  executed: 200,
+  'not-found': 404,
+  invalid: 400,
+  unauthorized: 401,
+};
+
+/** 414 and 431 of a front end are as good as 400. */
+function refusesHostile(answer: Answer, mayBeRead: boolean): Verdict {
+  const { status } = answer;
+  const isRefused = status >= 400 && status < 500;
+  return isRefused || (mayBeRead && status < 400)
+    ? held
+    : failed('status', 'a status from 400 to 499', summary(answer));
+}
