@@ -129,7 +129,7 @@ function standingOf(
     return { kind: 'wrong', words: `there is no such requirement${didYouMean(id, ids)}` };
   if (first !== entry)
     return { kind: 'wrong', words: `stands on line ${first.line} already: remove one of them` };
-  if (row !== undefined && passesNow(row))
+  if (row?.outcome === 'passed')
     return { kind: 'wrong', words: 'passes now: remove it (--update-baseline does)' };
   if (reason.trim() === '')
     return { kind: 'wrong', words: 'has no reason: write why it is known to fail, or mend what fails' };
@@ -137,8 +137,6 @@ function standingOf(
   switch (row.outcome) {
     case 'failed':
       return { kind: 'known', reason };
-    case 'passed':
-      return { kind: 'open', why: `passed on ${row.cases} of ${row.planned} inputs only` };
     case 'inconclusive':
     case 'excluded':
       return { kind: 'open', why: `${row.outcome}: ${row.reason}` };
@@ -147,9 +145,6 @@ function standingOf(
       return { kind: 'open', why: row.outcome };
   }
 }
-
-/** A pass on fewer inputs than planned does not show that a failure is gone. */
-const passesNow = (row: RequirementResult) => row.outcome === 'passed' && row.planned === undefined;
 
 const asIfPassed = ({ id, level, clause, title, cases }: RequirementResult): RequirementResult => ({
   id,
@@ -167,7 +162,7 @@ const asIfPassed = ({ id, level, clause, title, cases }: RequirementResult): Req
  * @param strict whether a failed recommended requirement fails the run
  */
 export function updated({ requirements }: RunRecord, { known }: ReadBaseline, strict: boolean) {
-  const passing = new Set(requirements.filter(passesNow).map(({ id }) => id));
+  const passing = new Set(requirements.filter(({ outcome }) => outcome === 'passed').map(({ id }) => id));
   const kept = new Map<string, KnownFailure>();
   for (const { id, reason = '' } of known)
     if (!passing.has(id) && (kept.get(id)?.reason ?? '').trim() === '') kept.set(id, { id, reason });

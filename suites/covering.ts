@@ -169,7 +169,9 @@ function createSpace(factors: readonly Factor[], isFeasible: IsFeasible): Space 
 const codeOf = (row: readonly number[]) => row.reduce((code, level) => code * 16 + level + 1, 0);
 
 const levelsOf = (row: readonly number[], factors: readonly Factor[]): Partial<Levels> =>
-  Object.fromEntries(factors.flatMap(({ name, levels }, at) => (row[at]! < 0 ? [] : [[name, levels[row[at]!]!]])));
+  Object.fromEntries(
+    factors.flatMap(({ name, levels }, at) => (row[at]! < 0 ? [] : [[name, levels[row[at]!]!]])),
+  );
 
 /** The rows with the same gates. */
 interface Part {
@@ -238,4 +240,39 @@ function filled(
     row = best;
   }
   return row;
+}
+
+/** The number of feasible combinations of so many levels. */
+export function totalOf(factors: readonly Factor[], isFeasible: IsFeasible, strength: number): number {
+  const gates = factors.filter(({ isGate }) => isGate);
+  const space = createSpace(
+    factors.filter(({ isGate }) => !isGate),
+    isFeasible,
+  );
+  let total = 0;
+  for (let count = 0; count <= strength; count++)
+    total +=
+      gateCombinations(gates, count).filter(isFeasible).length * space.combinations(strength - count).length;
+  return total;
+}
+
+/** The combinations of so many levels that a row covers, by name: each gate that is not plain is part of them. */
+export function combinationsOf(
+  factors: readonly Factor[],
+  levels: Levels,
+  strength: number,
+): readonly string[] {
+  const odd = factors.filter(({ name, isGate, levels: [plain] }) => isGate && levels[name] !== plain);
+  if (odd.length > strength) return [];
+  const gate = odd
+    .map(({ name, classes }) =>
+      odd.length === 1
+        ? levels[name]
+        : `${name}${classes.findIndex((alike) => alike.includes(levels[name]))}`,
+    )
+    .join();
+  if (odd.length > 1 && gate.includes('-1')) return [];
+  const others = factors.filter(({ isGate }) => !isGate);
+  const row = others.map(({ name, levels: all }) => all.indexOf(levels[name]));
+  return codesIn(row, strength - odd.length).map((code) => `${gate};${code}`);
 }

@@ -147,7 +147,10 @@ function poolsOf(endpoint: Endpoint, known: Known): readonly Pool[] {
 }
 
 function userPools(known: Known): readonly Pool[] {
-  const [plain, whole] = factors['user-status'].find(({ name }) => name === 'data')!.levels as [string, string];
+  const [plain, whole] = factors['user-status'].find(({ name }) => name === 'data')!.levels as [
+    string,
+    string,
+  ];
   const entries = [...known.userById.values()].map((user) => ({
     id: user.user_id,
     situation: ownerOf(user.partner, known),
@@ -187,7 +190,9 @@ function dataOf(deposit: FixtureDeposit): string {
 function ownerOf(partner: string | null, { partner: caller, otherKeys }: Known): string {
   if (partner === null) return 'no partner';
   if (partner === caller) return 'own';
-  return otherKeys.length === 0 || partner === otherKeys[0]!.partner ? "another partner's" : "third partner's";
+  return otherKeys.length === 0 || partner === otherKeys[0]!.partner
+    ? "another partner's"
+    : "third partner's";
 }
 
 function grouped(
@@ -235,7 +240,9 @@ const fits = (endpoint: Endpoint, pool: Pool, levels: Partial<Levels>) =>
 /** Levels that the fixture cannot supply, by name. */
 export const missingLevels = (endpoint: Endpoint, known: Known): readonly string[] =>
   factors[endpoint].flatMap(({ name, levels }) =>
-    levels.filter((level) => !isFeasible(endpoint, { [name]: level }, known)).map((level) => `${name}: ${level}`),
+    levels
+      .filter((level) => !isFeasible(endpoint, { [name]: level }, known))
+      .map((level) => `${name}: ${level}`),
   );
 
 /**

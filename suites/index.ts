@@ -4,7 +4,6 @@ export { examine } from './doctor/examine.ts';
 export { clauses, isMeant } from './clauses.ts';
 export { catalogue, suites } from './catalogue.ts';
 export { realClock, virtualClock } from './engine/clock.ts';
-export { drawAhead } from './engine/draw-ahead.ts';
 export { plan } from './engine/plan.ts';
 export { run } from './engine/run.ts';
 export type { Progress, RunOptions } from './engine/run-options.ts';

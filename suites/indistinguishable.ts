@@ -3,10 +3,11 @@ import { header, summary, type Answer } from './answer.ts';
 import { sameAnswer } from './expectations.ts';
 import { manyStrangers } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
-import { property, spread } from './property.ts';
-import { lookupOf } from './request.ts';
-import type { Property, Subject } from './requirement.ts';
-import { depends, failed, held, type Verdict } from './verdict.ts';
+import { spread } from './rule.ts';
+import { scenario } from './scenario.ts';
+import { lookupOf, type Request } from './request.ts';
+import type { Played, Scenario, Subject } from './requirement.ts';
+import { depends, failed, held, unjudged, type Verdict } from './verdict.ts';
 
 /** The order of the lookups in one comparison: neither side comes first throughout, nor every other time. */
 const order = ['hidden', 'unknown', 'unknown', 'hidden', 'hidden', 'unknown', 'unknown', 'hidden'] as const;
@@ -24,28 +25,42 @@ export function indistinguishable({
   readonly lacks: (known: Known) => string | undefined;
   /** Ids whose existence must not show. */
   readonly hidden: (known: Known) => readonly string[];
-}): Property {
-  return property<string>({
+}): Scenario {
+  return scenario({
     ...spec,
     level: 'recommended',
     reading: 'Where status or value differ, the requirements on the answers themselves speak of it.',
-    fresh: true,
-    every: (known) => spread(hidden(known), MOST_IDS),
-    ask: (id, known) => {
+    play: async ({ send }, known) => {
       const unknown = manyStrangers(known, order.length / 2);
-      let nth = 0;
-      const compared = order.map((side) => (side === 'hidden' ? id : unknown[nth++]!));
-      // Whatever a cache says the first time, it has said before the comparison.
-      return [id, ...unknown, ...compared].map((asked) => lookupOf(endpoint, asked));
-    },
-    holds: (replies) => {
-      const answers = replies.slice(-order.length);
-      const side = (name: (typeof order)[number]) => answers.filter((_, at) => order[at] === name);
-      // Where status or value differ, one of the two is wrong on its own account.
-      const [unknown] = side('unknown');
-      return answers.every((answer) => sameAnswer(unknown!, answer).kind === 'held')
-        ? compare(side('hidden'), side('unknown'))
-        : depends('the requirements on the answers themselves');
+      let cases = 0;
+      for (const id of spread(hidden(known), MOST_IDS)) {
+        let nth = 0;
+        const compared = order.map((side) => (side === 'hidden' ? id : unknown[nth++]!));
+        // Whatever a cache says the first time, it has said before the comparison.
+        const requests = [id, ...unknown, ...compared].map((asked) => lookupOf(endpoint, asked));
+        let played = await compareOnce(requests);
+        // A difference has to recur.
+        if (played.finding.kind === 'failed') played = await compareOnce(requests);
+        cases++;
+        if (played.finding.kind !== 'held') return { ...played, cases };
+      }
+      return { finding: held, cases };
+
+      async function compareOnce(requests: readonly Request[]): Promise<Played> {
+        const replies = await send(...requests);
+        const [request, reply] = [requests.at(-order.length)!, replies.at(-order.length)!];
+        const trouble = replies.find((one) => one.kind === 'trouble');
+        if (trouble !== undefined)
+          return { finding: unjudged(trouble.code, trouble.words), request, reply: trouble };
+        const answers = (replies as readonly Answer[]).slice(-order.length);
+        const side = (name: (typeof order)[number]) => answers.filter((_, at) => order[at] === name);
+        // Where status or value differ, one of the two is wrong on its own account.
+        const [unknownAnswer] = side('unknown');
+        const finding = answers.every((answer) => sameAnswer(unknownAnswer!, answer).kind === 'held')
+          ? compare(side('hidden'), side('unknown'))
+          : depends('the requirements on the answers themselves');
+        return { finding, request, reply };
+      }
     },
   });
 }

@@ -79,8 +79,9 @@ export function authorizationOf(credential: Credential, caller: KnownKey | undef
  * @returns undefined if the interface says nothing about the query: a repeated parameter, another letter case of its name
  */
 export function parameterOf(endpoint: Endpoint, target: string): Parameter | Hostile | undefined {
-  const { parameter } = endpoints[endpoint];
+  const { parameter, path } = endpoints[endpoint];
   const mark = target.indexOf('?');
+  if ((mark < 0 ? target : target.slice(0, mark)) !== path) return undefined;
   const query = mark < 0 ? '' : target.slice(mark + 1);
   const pairs = query.split('&').map((pair) => {
     const equals = pair.indexOf('=');
@@ -89,7 +90,8 @@ export function parameterOf(endpoint: Endpoint, target: string): Parameter | Hos
   const own = pairs.filter(([name]) => name === parameter);
   if (isHostile(query, pairs, parameter))
     return { isHostile: true, mayBeRead: own.length === 0 && classifyUuid(pairs[0]![1]) !== 'malformed' };
-  if (own.length > 1 || pairs.some(([name]) => name !== parameter && name.toLowerCase() === parameter)) return undefined;
+  if (own.length > 1 || pairs.some(([name]) => name !== parameter && name.toLowerCase() === parameter))
+    return undefined;
   const none = { isOpen: false, isEncoded: false };
   if (own[0] === undefined) return { ...none, invalid: 'missing', uuid: 'malformed' };
   const raw = own[0][1];
@@ -98,7 +100,8 @@ export function parameterOf(endpoint: Endpoint, target: string): Parameter | Hos
   if (uuid === 'empty' || uuid === 'malformed') return { ...none, invalid: uuid, uuid };
   const id = canonicalOf(value);
   const isUser = endpoint === 'user-status';
-  if (isUser && uuid !== 'v4' && uuid !== 'alternative-spelling') return { ...none, id, invalid: 'not-v4', uuid };
+  if (isUser && uuid !== 'v4' && uuid !== 'alternative-spelling')
+    return { ...none, id, invalid: 'not-v4', uuid };
   const isVariant = uuid === 'alternative-spelling' && value.toLowerCase() === id;
   if (uuid === 'alternative-spelling' && (isUser || !isVariant))
     return { ...none, id, invalid: 'alternative-spelling', uuid };

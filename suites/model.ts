@@ -177,17 +177,23 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
     return [{ id: blamed(expected, answer), verdict: expectations[due.outcome](endpoint)(answer) }];
   }
   const isRead = spelling !== undefined && match.outcome !== 'unauthorized';
-  return [
-    ...new Set([main.id, match.id, ...(isRead ? [spelling] : [])]),
-  ].map((id): Finding => ({ id, verdict: held })).concat(
-    advised === undefined ? [] : [{ id: advised.id, verdict: expectations[advised.outcome](endpoint)(answer) }],
-  );
+  return [...new Set([main.id, match.id, ...(isRead ? [spelling] : [])])]
+    .map((id): Finding => ({ id, verdict: held }))
+    .concat(
+      advised === undefined
+        ? []
+        : [{ id: advised.id, verdict: expectations[advised.outcome](endpoint)(answer) }],
+    );
 }
 
 /** The requirement that a wrong answer breaks. */
 function blamed({ correct, spelling, user, deposit }: Expected, { status }: Answer): string {
   const main = correct[0]!;
-  if (spelling !== undefined && (status === 400 || user !== undefined || deposit !== undefined) && status !== 401)
+  if (
+    spelling !== undefined &&
+    (status === 400 || user !== undefined || deposit !== undefined) &&
+    status !== 401
+  )
     return spelling;
   const sameStatus = correct.find(({ outcome }) => statusOf[outcome] === status);
   // Of an id that may be read or refused, whoever shows something has read it.

@@ -3,23 +3,17 @@ import { header, summary, type Answer, type Reply } from './answer.ts';
 import { errorAnswer, executedResult, fieldsOf } from './expectations.ts';
 import { indistinguishable } from './indistinguishable.ts';
 import type { BecomingDeposit, Known } from './known.ts';
-import { property, spread } from './property.ts';
+
 import { depositCheck } from './request.ts';
 import type { Doors, Played, Requirement } from './requirement.ts';
+import { rule, spread } from './rule.ts';
 import { observing, scenario } from './scenario.ts';
 import { depends, failed, held, noStateHook, observed, unjudged, type Verdict } from './verdict.ts';
 
 const notFound = errorAnswer('deposit-check', 404);
 
-const isBecoming = (deposit: FixturePendingDeposit): deposit is BecomingDeposit =>
-  deposit.becomes !== undefined;
-
 /** Polls beyond those that the fixture states, before a transition counts as missing. */
 const SPARE_POLLS = 5;
-
-/** Without deposits that stay pending, the first poll of one that does not is judged. */
-const pendingDeposits = ({ pending, becoming }: Known) =>
-  pending.length > 0 ? pending : becoming.filter(({ becomes: { afterPolls } }) => (afterPolls ?? 2) > 1);
 
 /** What is said of a deposit whose transition came and went before the run. */
 const alreadyExecuted: Verdict = {
@@ -121,7 +115,7 @@ async function executeMeanwhile(
   doors: Doors,
   withState: NonNullable<Doors['withState']>,
 ): Promise<Played> {
-  const request = depositCheck(reference_id);
+  const request = depositCheck(reference_id, { isStateChanged: true });
   const before = await doors.first(request);
   const seen = (finding: Verdict, reply: Reply): Played => ({ finding, request, reply, cases: 1 });
   if (before.kind === 'trouble') return seen(unjudged(before.code, before.words), before);
@@ -142,29 +136,21 @@ async function executeMeanwhile(
 }
 
 export const pending: readonly Requirement[] = [
-  property<FixturePendingDeposit>({
+  rule({
     id: 'pending/deposit-check/pending',
     level: 'required',
     clause: 'States; GET deposit-check, 404',
     title: 'A pending deposit under the IB: 404 with its exact body',
-    lacks: (known) =>
-      pendingDeposits(known).length === 0 ? 'pending deposit of a user under the IB' : undefined,
-    every: pendingDeposits,
-    once: isBecoming,
-    ask: ({ reference_id }) => [depositCheck(reference_id)],
-    holds: ([answer], deposit) =>
-      isBecoming(deposit) && wasExecutedBefore(answer!, deposit) ? alreadyExecuted : notFound(answer!),
+    lacks: ({ pending: waiting, becoming }) =>
+      waiting.length + becoming.length === 0 ? 'pending deposit of a user under the IB' : undefined,
   }),
-  property({
+  rule({
     id: 'pending/deposit-check/failed',
     level: 'required',
     clause: 'States; GET deposit-check, 404',
     title: 'A failed deposit under the IB: 404 with its exact body',
     lacks: ({ failed: deposits }) =>
       deposits.length === 0 ? 'failed deposit of a user under the IB' : undefined,
-    every: (known) => known.failed,
-    ask: ({ reference_id }) => [depositCheck(reference_id)],
-    holds: ([answer]) => notFound(answer!),
   }),
   indistinguishable({
     id: 'pending/deposit-check/indistinguishable',

@@ -2,6 +2,7 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Level } from '../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from './answer.ts';
 import type { Known } from './known.ts';
+import type { Expected } from './model.ts';
 import type { Request } from './request.ts';
 import type { Observation, Verdict } from './verdict.ts';
 
@@ -17,54 +18,16 @@ export interface Subject {
   readonly reading?: string;
 }
 
-/** One input, ready to be sent and judged. */
-export interface Case {
-  /** What it was made of: JSON, and nothing that JSON cannot hold. */
-  readonly input: unknown;
-  readonly requests: readonly Request[];
-  /** Whether the requests go out at once, instead of in turn. */
-  readonly atOnce: boolean;
-  readonly judge: (answers: readonly Answer[]) => Verdict;
-  /** What a request without an answer shows, where that is part of the requirement. */
-  readonly onTrouble?: (trouble: Trouble) => Verdict;
-  /** Asking again would change what is asked about, so a failure is not confirmed. */
-  readonly once: boolean;
-}
-
-/** How inputs are drawn: equal values draw equal inputs. */
-export interface Draw {
-  readonly seed: number;
-  /** Inputs per requirement, beside the listed ones. */
-  readonly cases: number;
-}
-
-/** A failing case after shrinking, with the path that leads to it. */
-export interface Shrunk {
-  readonly path: string;
-  readonly candidate: Case;
-}
-
-/** Must hold of every input. */
-export interface Property extends Subject {
-  readonly kind: 'property';
-  /** Equal requests of other requirements may not be shared. */
-  readonly fresh: boolean;
-  /** Speaks of the key under test itself, so that its refusal is judged here and nowhere else. */
-  readonly provesKey: boolean;
+/** Must hold of the answer to every lookup that it covers. */
+export interface Rule extends Subject {
+  readonly kind: 'rule';
   /** Why the fixture does not suffice for it; undefined where it does. */
   readonly lacks: (known: Known) => Verdict | undefined;
-  readonly draw: (known: Known, draw: Draw) => readonly Case[];
-  /** The case of an input that was drawn before. */
-  readonly caseOf: (input: unknown, known: Known) => Case;
-  /** The one case that a path leads to. */
-  readonly drawAt: (known: Known, draw: Draw, path: string) => Case;
-  /** Looks for the smallest input that fails as the one at `index` does. */
-  readonly shrink: (
-    known: Known,
-    draw: Draw,
-    index: number,
-    probe: (candidate: Case) => Promise<Verdict>,
-  ) => Promise<Shrunk | undefined>;
+  /**
+   * What an answer shows of it; undefined if it does not cover the lookup, or if another rule judges what is wrong.
+   * Without it the model judges: whether the answer is one of those that the interface allows.
+   */
+  readonly holds?: (answer: Answer, expected: Expected, known: Known) => Verdict | undefined;
 }
 
 /** One request and what came of it, as it happened. */
@@ -164,7 +127,7 @@ export interface Played {
   readonly cases?: number;
 }
 
-export type Requirement = Property | Watch | Scenario;
+export type Requirement = Rule | Watch | Scenario;
 
 /** `valid/user-status/member` belongs to `valid`. */
 export function suiteOf({ id }: Pick<Subject, 'id'>): string {

@@ -4,7 +4,7 @@ import { sameAnswer } from './expectations.ts';
 import { findableId, stranger } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { statedRule } from './limiter/rule.ts';
-import { spread } from './property.ts';
+import { spread } from './rule.ts';
 import { depositCheck, lookup, lookupOf, userStatus, type Request } from './request.ts';
 import type { Doors, Played, Requirement } from './requirement.ts';
 import { observing, scenario, type ScenarioSpec } from './scenario.ts';

@@ -153,7 +153,6 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   if (narrowed !== undefined)
     throw new Problem('usage', `--report badge: ${reporting.ONLY_WHOLE}${narrowed}`);
 
-  if (given.plan || target !== undefined) await engine.drawAhead(options, signal);
   if (given.plan && signal.aborted) return exitCodes.interrupted[0];
   if (given.plan) {
     await print(reporting.renderPlan(engine.plan(options)));
@@ -221,7 +220,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
   const { requirements } = select(given, given.stateUrl !== undefined);
   if (given.stateUrl !== undefined && given.url === undefined)
     throw new Problem('usage', '--state-url goes with the URL of a target');
-  if (replay !== undefined) refuseReplay(replay, requirements);
+  if (replay !== undefined) refuseReplay(requirements);
   const fixture = await loadFixture(given.fixture, context.env);
   const options = runOptions({
     ...given,
@@ -251,14 +250,12 @@ function ifGiven<Value>(given: string | undefined, read: (text: string) => Value
   return given === undefined ? undefined : read(given);
 }
 
-function refuseReplay(path: string, requirements: readonly Requirement[]): void {
+function refuseReplay(requirements: readonly Requirement[]): void {
   const [requirement] = requirements;
   if (requirements.length !== 1)
     throw new Problem('usage', '--replay speaks of one requirement: name it with --only');
-  if (requirement?.kind !== 'property')
+  if (requirement?.kind !== 'rule')
     throw new Problem('usage', `--replay: ${requirement?.id} has no inputs to replay; leave --replay out`);
-  if (!/^\d{1,7}(?::\d{1,4})*$/.test(path))
-    throw new Problem('usage', `--replay ${path}: is not a path such as 3:0:1, as reports print it`);
 }
 
 /** The command that repeats a run, without its filters and its seed. Shows no value of --header. */

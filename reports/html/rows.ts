@@ -72,11 +72,10 @@ function row(result: RequirementResult, { anchorOf }: PageContext): Markup {
 }
 
 function cells(result: RequirementResult, title: Markup): Markup {
-  const { id, cases, planned, outcome } = result;
-  const of = planned === undefined ? '' : ` of ${count(planned)}`;
+  const { id, cases, outcome } = result;
   const isTried = cases > 0 || outcome === 'passed';
   const words = wordsOf(result);
   return html`${outcomeMark(result)} <span class="title">${title}</span> <code class="of">${id}</code>
-    <span class="cases">${isTried ? `${count(cases)}${of}` : undefined}</span>
+    <span class="cases">${isTried ? count(cases) : undefined}</span>
     ${words === '' ? undefined : html`<span class="remark">${words}</span>`}`;
 }

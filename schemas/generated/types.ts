@@ -334,9 +334,14 @@ export interface RunRecord {
    */
   requests: number;
   /**
-   * Inputs asked for per requirement.
+   * Lookups asked for per endpoint, at most.
    */
   cases: number;
+  /**
+   * How many conditions the run has tried in every combination: 1 every level of every factor, 2 every pair, 3 every triple.
+   */
+  strength: number;
+  coverage: Coverage;
   /**
    * Whether the run was stopped before its end.
    */
@@ -374,6 +379,25 @@ export interface RunRecord {
   };
   requirements: RequirementResult[];
   traffic?: Traffic;
+}
+/**
+ * Combinations of levels that were tried, of those that the fixture can supply.
+ */
+export interface Coverage {
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  pairs: [number, number];
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  triples: [number, number];
+  /**
+   * Levels that the fixture cannot supply.
+   */
+  missing: string[];
 }
 export interface Suspicion {
   fault: string;
@@ -426,10 +450,6 @@ export interface RequirementSubject {
    * Distinct inputs that were judged.
    */
   cases: number;
-  /**
-   * Distinct inputs that were to be judged, where time or requests were too short for all.
-   */
-  planned?: number;
 }
 export interface Passed1 {
   outcome: 'passed';
@@ -448,6 +468,17 @@ export interface Failed1 {
   baseline?: string;
   counterexample?: RecordedExchange;
   replay?: Replay;
+  /**
+   * The conditions under which it fails: with other levels of these factors it passes.
+   */
+  where?: string[];
+  /**
+   * How many of so many equal lookups failed, if not all did.
+   */
+  intermittent?: {
+    failed: number;
+    of: number;
+  };
 }
 /**
  * This interface was referenced by `RunRecord`'s JSON-Schema
@@ -583,9 +614,8 @@ export interface TrafficStep {
 export type TranscriptLine =
   | TranscriptStart
   | TranscriptExchange
-  | TranscriptPlanned
-  | TranscriptTrial
-  | TranscriptShrunk
+  | TranscriptMissed
+  | TranscriptExplained
   | TranscriptDoor
   | TranscriptStopped
   | TranscriptOutcome
@@ -670,6 +700,14 @@ export interface TranscriptExchange {
   request: TranscriptRequest;
   answer?: TranscriptAnswer;
   trouble?: TranscriptTrouble;
+  /**
+   * Leads to the lookup in the covering array.
+   */
+  path?: string;
+  /**
+   * It only confirms or explains a failure.
+   */
+  isAgain?: true;
 }
 /**
  * A request; keys by their names.
@@ -749,41 +787,41 @@ export interface TranscriptTrouble {
   key?: string;
 }
 /**
- * How many distinct inputs a requirement is going to be judged by.
+ * A lookup of the covering array that got no answer, however often it was sent.
  */
-export interface TranscriptPlanned {
-  line: 'planned';
-  of: string;
-  inputs: number;
-}
-/**
- * An input that was tried.
- */
-export interface TranscriptTrial {
-  line: 'trial';
-  of: string;
-  stage: 'draw' | 'confirm' | 'shrink' | 'control';
-  /**
-   * Which input of the draw, or how manieth try of its stage.
-   */
-  nth: number;
-  /**
-   * What the requests were made of.
-   */
-  input?: {} | unknown[] | string | number | boolean | null;
-  replies: Replies;
-  /**
-   * Whether the key under test was known to work.
-   */
-  keyWorks?: boolean;
-}
-/**
- * Where the smallest input that fails stands.
- */
-export interface TranscriptShrunk {
-  line: 'shrunk';
-  of: string;
+export interface TranscriptMissed {
+  line: 'missed';
   path: string;
+  trouble: TranscriptTrouble;
+}
+/**
+ * What was found out about a failure.
+ */
+export interface TranscriptExplained {
+  line: 'explained';
+  /**
+   * Id of the requirement.
+   */
+  of: string;
+  /**
+   * Number of the exchange that shows it best.
+   */
+  n?: number;
+  /**
+   * Leads to the lookup again.
+   */
+  path?: string;
+  /**
+   * The conditions under which it fails: with other levels of these factors it passes.
+   */
+  where?: string[];
+  /**
+   * How many of so many equal lookups failed, if not all did.
+   */
+  intermittent?: {
+    failed: number;
+    of: number;
+  };
 }
 /**
  * What a scenario asked for and got.
@@ -846,6 +884,34 @@ export interface TranscriptEnd {
    * The signal that stopped it.
    */
   interruptedBy?: string;
+  /**
+   * How many conditions the run has tried in every combination: 1 every level of every factor, 2 every pair, 3 every triple.
+   */
+  strength: number;
+  coverage: TranscriptCoverage;
+  /**
+   * Some lookups were not tried for want of time or requests.
+   */
+  isCut: boolean;
+}
+/**
+ * Combinations of levels that were tried, of those that the fixture can supply.
+ */
+export interface TranscriptCoverage {
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  pairs: [number, number];
+  /**
+   * @minItems 2
+   * @maxItems 2
+   */
+  triples: [number, number];
+  /**
+   * Levels that the fixture cannot supply.
+   */
+  missing: string[];
 }
 
 /**

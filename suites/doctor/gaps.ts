@@ -1,6 +1,6 @@
 import type { FixtureUser, Gap } from '../../schemas/generated/types.ts';
 import type { Known, KnownKey } from '../known.ts';
-import type { Property, Requirement } from '../requirement.ts';
+import type { Requirement } from '../requirement.ts';
 
 /** An entry that a fixture may lack. */
 export interface Supply {
@@ -17,7 +17,12 @@ const OURS = 'the partner under test';
 const foreignPartner = ({ otherKeys, foreigners }: Known): string =>
   [...otherKeys, ...foreigners].find(({ partner }) => partner !== null)?.partner ?? 'another';
 
-const keyOf = (partner: string | null): KnownKey => ({ key: 'supplied', partner, name: '<key supplied>' });
+const keyOf = (partner: string | null): KnownKey => ({
+  key: 'supplied',
+  partner,
+  state: 'active',
+  name: '<key supplied>',
+});
 const date_joined = '2024-02-29T23:59:59.999Z';
 const member: FixtureUser = { user_id: 'abcdefab-cdef-4bcd-8def-abcdefabcdef', partner: OURS, date_joined };
 const foreigner = { user_id: 'bcdefabc-defa-4cde-8fab-cdefabcdefab', date_joined };
@@ -25,7 +30,7 @@ const foreigner = { user_id: 'bcdefabc-defa-4cde-8fab-cdefabcdefab', date_joined
 /** The added user alone suffices, so other users are dropped. */
 const withForeigner = (known: Known): Known => ({
   ...known,
-  partnerOfUser: new Map([[foreigner.user_id, foreignPartner(known)]]),
+  userById: new Map([[foreigner.user_id, { ...foreigner, partner: foreignPartner(known) }]]),
 });
 
 const depositOf = ({ user_id }: Pick<FixtureUser, 'user_id'>) => ({
@@ -117,12 +122,6 @@ const transitionMissing: Reason = {
   mend: 'Give --state-url, or to deposits add one of a user of the IB such as { "reference_id": "…", "user_id": "…", "state": "pending", "becomes": { "state": "EXECUTED", "amountInUsd": 10, "afterSeconds": 5 } }, if your system does so by itself',
 };
 
-const keyMissing: Reason = {
-  reason: 'no-fixture',
-  words: 'the fixture has no active key of a partner',
-  mend: 'To apiKeys add one such as { "key": "…", "partner": "…", "state": "active" }',
-};
-
 /** The requirements that a run cannot judge with this fixture, by reason. Asks the target nothing. */
 export function gapsOf(
   requirements: readonly Requirement[],
@@ -149,19 +148,12 @@ function gapOf(requirement: Requirement, known: Known, hasStateHook: boolean): R
     );
     return { reason: lack.reason, words: lack.words, mend: lines.join('; ') };
   }
-  if (requirement.kind === 'property' && known.callerKeys.length === 0 && usesCallerKey(requirement, known))
-    return keyMissing;
   // Without a hook, a deposit of the fixture that becomes EXECUTED by itself suffices here.
   const isStill = !hasStateHook && known.becoming.length === 0;
   return requirement.id === 'pending/deposit-check/becomes-executed' && isStill
     ? transitionMissing
     : undefined;
 }
-
-const usesCallerKey = (property: Property, known: Known): boolean =>
-  property
-    .draw(known, { seed: 1, cases: 1 })
-    .some(({ requests }) => requests.some(({ credential }) => credential.as === 'caller'));
 
 /** A smallest set of supplies that a requirement needs: drops one after the other until all are necessary. */
 export function enough(

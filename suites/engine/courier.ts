@@ -6,6 +6,7 @@ import type { Doors } from '../requirement.ts';
 import type { Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
 import type { Clock } from './clock.ts';
+import type { Origin } from './judge.ts';
 import { priceOf } from './price.ts';
 import type { Quota } from './quota.ts';
 
@@ -23,6 +24,10 @@ export interface Terms {
   readonly onRefused?: (answer: Answer) => void;
   /** Id of the requirement that asks. */
   readonly of?: string;
+  /** What the lookup was made of. */
+  readonly origin?: Origin;
+  /** Whether it was sent before, and now only confirms or explains a failure. */
+  readonly isAgain?: boolean;
 }
 
 export interface CourierOptions {
@@ -35,7 +40,7 @@ export interface CourierOptions {
   /** Requests without an answer, in a row, after which the target counts as gone. */
   readonly mostTroubles: number;
   /** Sees every request that went out and what came of it, as it comes. */
-  readonly onExchange: (request: Request, reply: Reply, of: string | undefined) => void;
+  readonly onExchange: (request: Request, reply: Reply, terms: Terms) => void;
 }
 
 /** Carries requests to the target and replies back, whatever limiters and the network do meanwhile. */
@@ -81,7 +86,7 @@ export function createCourier(options: CourierOptions): Courier {
 
   const transmit = async (
     request: Request,
-    of: string | undefined,
+    terms: Terms,
     most: number,
     onLost: () => void,
   ): Promise<Reply> => {
@@ -97,7 +102,7 @@ export function createCourier(options: CourierOptions): Courier {
         if (credential.as === 'key' && callers.includes(credential.key.key) && reply.status !== 429)
           keyWorks = keyWorks === true || reply.status !== 401;
       }
-      onExchange(request, reply, of);
+      onExchange(request, reply, terms);
       if (reply.kind === 'answer') return reply;
       if (tries < most && reply.code === 'network' && !isGone()) {
         onLost();
@@ -129,7 +134,7 @@ export function createCourier(options: CourierOptions): Courier {
       const refusal = admitted instanceof Promise ? await admitted : admitted;
       if (refusal !== undefined) return { request, reply: refusal };
       // The target may have counted a lost request.
-      const reply = await transmit(request, terms.of, anyway ? 1 : TRIES, () =>
+      const reply = await transmit(request, terms, anyway ? 1 : TRIES, () =>
         quota.note(request.endpoint, account, price, undefined, false),
       );
       const answered = reply.kind === 'answer' ? reply : undefined;

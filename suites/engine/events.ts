@@ -2,14 +2,8 @@ import type { RequirementResult, RunRecord } from '../../schemas/generated/types
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Request } from '../request.ts';
 import type { Reason } from '../verdict.ts';
-import type { Delivery } from './courier.ts';
+import type { Judgement } from './judge.ts';
 import type { Figures } from './record.ts';
-
-/**
- * Which try of an input it was: its first, its second to confirm a failure, or one while it was made
- * smaller; a control is no input, but a plain lookup that shows whether the target answers anything.
- */
-export type Stage = 'draw' | 'confirm' | 'shrink' | 'control';
 
 /** A call of a scenario, by the name of the door. */
 export type DoorName =
@@ -29,31 +23,25 @@ export interface DoorCall {
   readonly value?: number | boolean;
 }
 
-/** An input that was tried: the answers are judged again by it. */
-export interface TriedInput {
-  readonly kind: 'trial';
-  /** Id of the requirement. */
-  readonly of: string;
-  readonly stage: Stage;
-  /** Which input of the draw, or how manieth try while it was made smaller, from 0. */
-  readonly nth: number;
-  readonly input: unknown;
-  readonly deliveries: readonly Delivery[];
-  /** Whether the key under test was known to work when the answers were judged. */
-  readonly keyWorks?: boolean;
-}
-
 /** What happens in a run, as it happens: enough to judge the run again without the target. */
 export type RunEvent =
   /** The run begins, at a time in ms of its clock. */
   | { readonly kind: 'start'; readonly at: number }
   /** A request that went out, and what came of it. `of` is the requirement that asked first. */
-  | { readonly kind: 'exchange'; readonly of?: string; readonly request: Request; readonly reply: Reply }
-  /** How many distinct inputs a requirement is going to be judged by. */
-  | { readonly kind: 'planned'; readonly of: string; readonly inputs: number }
-  | TriedInput
-  /** Where the smallest input that fails stands: a path of fast-check. */
-  | { readonly kind: 'shrunk'; readonly of: string; readonly path: string }
+  | {
+      readonly kind: 'exchange';
+      readonly of?: string;
+      readonly request: Request;
+      readonly reply: Reply;
+      /** Leads to the lookup in the covering array. */
+      readonly path?: string;
+      /** Whether it only confirms or explains a failure. */
+      readonly isAgain?: true;
+    }
+  /** A lookup of the covering array that got no answer, however often it was sent. */
+  | { readonly kind: 'missed'; readonly path: string; readonly trouble: Trouble }
+  /** What was found out about a failure. */
+  | ({ readonly kind: 'explained'; readonly of: string } & Partial<Judgement>)
   | DoorCall
   /** Nothing was sent for a requirement, for a reason that lies in the run. */
   | { readonly kind: 'stopped'; readonly of: string; readonly reason: Reason; readonly words: string }

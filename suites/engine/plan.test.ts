@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { catalogue } from '../catalogue.ts';
-import { property } from '../property.ts';
+import { property } from '../rule.ts';
 import { depositCheck, userStatus } from '../request.ts';
 import type { Requirement } from '../requirement.ts';
 import { sampleKnown } from '../sample-known.ts';

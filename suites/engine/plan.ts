@@ -1,10 +1,10 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
-import type { Rule } from '../limiter/history.ts';
+import type { Rule as Limit } from '../limiter/history.ts';
 import { statedRule, WINDOWS_OF_EXPLORATION } from '../limiter/rule.ts';
 import type { Request } from '../request.ts';
-import { suiteOf, type Property, type Requirement } from '../requirement.ts';
-import { drawn } from './drawn.ts';
+import { suiteOf, type Requirement, type Rule } from '../requirement.ts';
+import { createSource } from './lookups.ts';
 import { priceOf } from './price.ts';
 
 /** What a run is expected to take, before its first request. Times are ms. */
@@ -17,7 +17,7 @@ export interface Plan {
     readonly endpoint: Endpoint;
     readonly counted: number;
     readonly keys: number;
-    readonly limit?: Rule;
+    readonly limit?: Limit;
   }[];
   /** Inputs that a requirement gets at most, where that is fewer than were asked for. */
   readonly cutTo?: number;
@@ -49,30 +49,23 @@ const MOST_WHERE_UNSTATED = 50;
 
 /** Estimates a run, and how deep it can go within its bounds. */
 export function plan(options: PlanOptions): Plan {
-  const { known, requirements, skip, seed, cases, maxDurationMs, maxRequests, rate } = options;
+  const { known, requirements, skip, maxDurationMs, maxRequests, rate } = options;
   const asked = requirements.filter(({ id }) => !skip.has(id));
-  const inputs = examined(options).map((property) => ({
-    isFresh: property.fresh,
-    list: drawn(property, known, { seed, cases }),
-  }));
-  const deepest = Math.max(0, ...inputs.map(({ list }) => list.length));
+  const rules = asked.filter((requirement): requirement is Rule => requirement.kind === 'rule');
+  const lookups = endpointsInTurn.map((endpoint) =>
+    rules.length === 0 ? [] : createSource(endpoint, options, rules).take(() => true),
+  );
+  const deepest = Math.max(0, ...lookups.map((list) => list.length));
   const limiters = keptBack(limiterRequests(asked, known), maxRequests);
   const limitersMs = keptBack(limiterMs(asked, known, {}, rate), maxDurationMs);
-
   const scenarios = asked.filter(
     (requirement) => requirement.kind === 'scenario' && suiteOf(requirement) !== 'rate-limit',
   );
 
   const estimate = (depth: number): Plan => {
-    const seen = new Set<string>();
-    const sent: Request[] = [];
-    for (const { isFresh, list } of inputs)
-      for (const { item, names } of list.slice(0, depth))
-        for (const [at, request] of item.requests.entries())
-          if (isFresh || !seen.has(names[at]!)) {
-            if (!isFresh) seen.add(names[at]!);
-            sent.push(request);
-          }
+    const sent = lookups.flatMap((list) =>
+      list.slice(0, depth).flatMap(({ request, times }) => Array.from({ length: times }, () => request)),
+    );
     const load = endpointsInTurn.map((endpoint) => loadOf(endpoint, sent, scenarios, known));
     const others = sent.length + scenarios.length * REQUESTS_OF_SCENARIO;
     return {
@@ -98,16 +91,6 @@ export function plan(options: PlanOptions): Plan {
     because: isTooLong(whole) ? '--max-duration' : '--max-requests',
   };
 }
-
-/** Properties that inputs are drawn for. */
-export const examined = ({
-  known,
-  requirements,
-  skip,
-}: Pick<PlanOptions, 'known' | 'requirements' | 'skip'>): readonly Property[] =>
-  requirements
-    .filter((requirement): requirement is Property => requirement.kind === 'property')
-    .filter((property) => !skip.has(property.id) && property.lacks(known) === undefined);
 
 /** What is kept back of a bound for the limiters, which come last: never more than half. */
 export const keptBack = (needed: number, bound: number) => Math.min(needed, bound / 2);

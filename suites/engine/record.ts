@@ -12,10 +12,10 @@ export interface Result {
   readonly verdict: Verdict | Observation | { readonly kind: 'broken'; readonly words: string };
   /** Distinct inputs that were judged. */
   readonly cases: number;
-  /** Distinct inputs that were to be judged, where not all of them were. */
-  readonly planned?: number;
   readonly evidence?: Delivery;
   readonly path?: string;
+  readonly where?: readonly string[];
+  readonly intermittent?: { readonly failed: number; readonly of: number };
 }
 
 /** What a record says of the run, before anything was found. */
@@ -42,6 +42,10 @@ export interface Figures {
   readonly durationMs: number;
   readonly requests: number;
   readonly rateLimited: RunRecord['rateLimited'];
+  readonly strength: number;
+  /** Whether some lookups were not tried for want of time or requests. */
+  readonly isCut: boolean;
+  readonly coverage: RunRecord['coverage'];
   /** Whether the key under test was ever answered with anything but 401; undefined before it was used. */
   readonly keyWorks: boolean | undefined;
   /** Whether the run was stopped before its end. */
@@ -58,7 +62,7 @@ export function makeRecord(
   traffic: Traffic,
 ): RunRecord {
   const { known, target } = options;
-  const { startedAt, keyWorks, interrupted, interruptedBy, ...rest } = figures;
+  const { startedAt, keyWorks, interrupted, interruptedBy, isCut: _, ...rest } = figures;
   const redact = redactor(known, options.headers);
   const refused =
     keyWorks === false
@@ -82,7 +86,6 @@ export function makeRecord(
       ...narrowedNote(options.selection, list.length),
       ...(options.notes ?? []),
       ...refused,
-      ...cutNote(list),
       ...(interrupted ? [`Interrupted${interruptedBy === undefined ? '' : ` by ${interruptedBy}`}.`] : []),
     ],
     ...(options.rerun === undefined ? {} : { rerun: redact(options.rerun) }),
@@ -99,17 +102,6 @@ function narrowedNote(selection: RecordOptions['selection'], count: number): rea
     : [
         `Narrowed by --suite or --only: the verdict is on ${count} requirement${count === 1 ? '' : 's'}, not on all.`,
       ];
-}
-
-/** Says that a run was not as deep as it was asked to be. */
-function cutNote(list: readonly RequirementResult[]): readonly string[] {
-  const cut = list.filter(({ planned }) => planned !== undefined);
-  if (cut.length === 0) return [];
-  const tried = cut.reduce((sum, { cases }) => sum + cases, 0);
-  const planned = cut.reduce((sum, result) => sum + result.planned!, 0);
-  return [
-    `Shallower than asked for: ${cut.length} requirement${cut.length === 1 ? '' : 's'} passed on ${tried} of ${planned} inputs, spread evenly, for want of time or requests (--max-duration, --max-requests).`,
-  ];
 }
 
 /** Writes down what requirements came to, one at a time. */
@@ -129,7 +121,6 @@ function describe(
 ): RequirementResult {
   const { id, level, clause, title, reading } = requirement;
   const { verdict, cases } = result;
-  const isCut = result.planned !== undefined && verdict.kind === 'held';
   const subject = {
     id,
     level,
@@ -137,7 +128,6 @@ function describe(
     title,
     ...(reading === undefined ? {} : { reading }),
     cases,
-    ...(isCut ? { planned: result.planned } : {}),
   };
   const proof =
     result.evidence === undefined ? {} : { counterexample: recordExchange(result.evidence, target, redact) };
@@ -152,6 +142,8 @@ function describe(
         aspect: redact(verdict.aspect),
         expected: redact(verdict.expected),
         actual: redact(verdict.actual),
+        ...(result.where === undefined ? {} : { where: [...result.where] }),
+        ...(result.intermittent === undefined ? {} : { intermittent: { ...result.intermittent } }),
         ...proof,
         ...replay,
       };

@@ -1,27 +1,37 @@
 import { setMaxListeners } from 'node:events';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { redactError } from '../../schemas/redact.ts';
-import { suiteOf, type Doors, type Requirement, type Watch } from '../requirement.ts';
+import { createCoverage } from '../coverage.ts';
+import type { Trouble } from '../answer.ts';
+import type { Request } from '../request.ts';
+import { suiteOf, type Requirement, type Rule, type Scenario, type Watch } from '../requirement.ts';
 import { unjudged } from '../verdict.ts';
 import { createBudget } from './budget.ts';
 import { createClient } from './client.ts';
 import { createCourier } from './courier.ts';
 import { createDoors } from './doors.ts';
 import { redactor } from './evidence.ts';
+import { explain } from './explain.ts';
 import { givenUp } from './given-up.ts';
 import { MOST_IN_FLIGHT } from './in-flight.ts';
-import { examine, type Examination, type PropertyContext } from './judge-property.ts';
-import { guarded, play } from './play.ts';
+import { createJudge, type Failure, type Judgement } from './judge.ts';
+import { createSource, drawAt, originOf, type Lookup } from './lookups.ts';
 import { keptBack, limiterMs, limiterRequests } from './plan.ts';
-import { createSlots, type Slots } from './pool.ts';
-import { preflight, type Silence } from './preflight.ts';
+import { guarded, play } from './play.ts';
+import { createSlots, inPool } from './pool.ts';
+import { preflight } from './preflight.ts';
 import { createQuota } from './quota.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
 import { createTraffic } from './traffic.ts';
-import { walk } from './walk.ts';
 import { createWatchers } from './watchers.ts';
+
+const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
+
+/** Lookups that explanations may take together. */
+const MAX_EXPLAINING = 2000;
 
 /**
  * Drives a target through the requirements and records what holds.
@@ -43,12 +53,13 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     now: clock.now,
     deadline,
   });
+  const asked = requirements.filter(({ id }) => !options.skip.has(id));
+  const rules = asked.filter((requirement): requirement is Rule => requirement.kind === 'rule');
   const watchers = createWatchers(
     requirements.filter((requirement): requirement is Watch => requirement.kind === 'watch'),
     known,
   );
-  const asked = requirements.filter(({ id }) => !options.skip.has(id));
-  // Asked about at every turn of every requirement: of a short list that costs nothing.
+  const judge = createJudge(rules, known);
   const limiters = asked.filter((requirement) => suiteOf(requirement) === 'rate-limit');
   const budget = createBudget({
     ...options,
@@ -63,94 +74,187 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     budget,
     quota,
     mostTroubles: Math.max(10, 2 * concurrency),
-    onExchange: (request, reply, of) => {
-      onEvent?.({ kind: 'exchange', request, reply, ...(of === undefined ? {} : { of }) });
+    onExchange: (request, reply, { of, origin, isAgain }) => {
+      onEvent?.({
+        kind: 'exchange',
+        request,
+        reply,
+        ...(of === undefined ? {} : { of }),
+        ...(origin === undefined ? {} : { path: origin.path }),
+        ...(isAgain === true ? { isAgain } : {}),
+      });
       traffic.see(request, reply);
-      if (reply.kind === 'answer') watchers.see(request, reply);
+      if (reply.kind !== 'answer') return;
+      watchers.see(request, reply);
+      judge.see(request, reply, origin, isAgain);
     },
   });
   /** Depth ends early enough for the limiters to be judged after it. */
   const depthEndsAt = () =>
     deadline - keptBack(limiterMs(limiters, known, quota.learned(), options.rate), options.maxDurationMs);
-  let mustGiveWay = false;
+  const results = new Map<Requirement, RequirementResult>();
+  const recordOptions = { ...options, target: options.target.href };
+  const describe = createDescriber(recordOptions);
+  const settle = (requirement: Requirement, outcome: Result) => {
+    const result = describe(requirement, outcome);
+    results.set(requirement, result);
+    onEvent?.({ kind: 'outcome', result });
+  };
+  const coverage = createCoverage(known, bothEndpoints);
+  const report = (requirement: string) =>
+    options.onProgress?.({
+      done: results.size,
+      total: requirements.length,
+      requirement,
+      requests: budget.spent(),
+      elapsedMs: clock.stopwatch() - begun,
+      maxDurationMs: options.maxDurationMs,
+      maxRequests: options.maxRequests,
+    });
   onEvent?.({ kind: 'start', at: startedAt });
   try {
     const silence = await preflight(courier, known, options.target.href, options.ifRefused);
-    const context: JudgeContext = {
-      property: {
-        known,
-        courier,
-        draw: { seed, cases },
-        ...(onEvent === undefined ? {} : { onEvent }),
-        ...(options.path === undefined ? {} : { path: options.path }),
-      },
-      doors: createDoors({
-        courier,
-        clock,
-        signal,
-        cases,
-        burstConcurrency: options.burstConcurrency,
-        deadline,
-        until: () => (mustGiveWay ? depthEndsAt() : undefined),
-        ...(options.stateHook === undefined ? {} : { hook: options.stateHook }),
-        ...(options.onEvent === undefined ? {} : { onEvent }),
-      }),
-    };
-    const results = new Map<Requirement, RequirementResult>();
-    const recordOptions = { ...options, target: options.target.href };
-    const describe = createDescriber(recordOptions);
-    const settle = (requirement: Requirement, outcome: Result) => {
-      const result = describe(requirement, outcome);
-      results.set(requirement, result);
-      onEvent?.({ kind: 'outcome', result });
-    };
-    const examinations = new Map<Requirement, Examination>();
-    const report = (requirement: Requirement) =>
-      options.onProgress?.({
-        done: results.size,
-        total: requirements.length,
-        requirement: requirement.id,
-        requests: budget.spent(),
-        elapsedMs: clock.stopwatch() - begun,
-        ...leftOf([...examinations.values()], clock.now() - startedAt, deadline - clock.now()),
-        maxDurationMs: options.maxDurationMs,
-        maxRequests: options.maxRequests,
-      });
-    const slots = new Map<string, Slots>();
-    /** Requirements of one endpoint share what may be under way at once. */
-    const slotsOf = ({ id }: Requirement) => {
-      const endpoint = id.split('/')[1]!;
-      const shared = slots.get(endpoint) ?? createSlots(concurrency);
-      slots.set(endpoint, shared);
-      return shared;
-    };
-    /** Goes so far with a requirement; what it comes to once that is known. */
-    const work = async (requirement: Requirement, inputs: number, onBegun: () => void) => {
-      if (results.has(requirement)) return;
-      report(requirement);
-      const outcome = await guarded(async () => {
-        const early =
-          givenUp(requirement, { ...options, hasStateHook: options.stateHook !== undefined }) ??
-          stopped(requirement, options, silence);
-        if (early !== undefined) return early;
-        if (requirement.kind === 'watch') return watchers.judgement(requirement);
-        if (requirement.kind === 'scenario') return play(requirement, context.doors(requirement.id), known);
-        const examination =
-          examinations.get(requirement) ??
-          examine(requirement, { ...context.property, slots: slotsOf(requirement) });
-        examinations.set(requirement, examination);
-        return examination.advance(inputs, mustGiveWay ? depthEndsAt() : undefined, onBegun);
-      });
-      if (outcome !== undefined) settle(requirement, outcome);
-    };
-    for (const { lanes, rounds, givesWay } of schedule(requirements)) {
-      mustGiveWay = givesWay;
-      // Lanes that draw on one supply of requests keep step; time each of them has for itself.
-      const strides = Number.isFinite(options.maxRequests) ? rounds.map((inputs) => [inputs]) : [rounds];
-      for (const stride of strides) await Promise.all(lanes.map((lane) => walk(lane, stride, work)));
+    const whyStopped = () =>
+      silence ??
+      (signal.aborted ? { reason: 'interrupted' as const, words: 'the run was interrupted' } : undefined);
+    const doorsOf = createDoors({
+      courier,
+      clock,
+      signal,
+      cases,
+      burstConcurrency: options.burstConcurrency,
+      deadline,
+      until: () => undefined,
+      ...(options.stateHook === undefined ? {} : { hook: options.stateHook }),
+      ...(onEvent === undefined ? {} : { onEvent }),
+    });
+    const terms = { ...options, hasStateHook: options.stateHook !== undefined };
+    for (const requirement of requirements) {
+      const early = givenUp(requirement, terms);
+      if (early !== undefined) settle(requirement, early);
     }
-    for (const [requirement, examination] of examinations)
-      if (!results.has(requirement)) settle(requirement, examination.judgement());
+    const stop = (requirement: Requirement, why: NonNullable<ReturnType<typeof whyStopped>>) => {
+      onEvent?.({ kind: 'stopped', of: requirement.id, ...why });
+      settle(requirement, { verdict: unjudged(why.reason, why.words), cases: 0 });
+    };
+    const playAll = async (scenarios: readonly Scenario[]) => {
+      for (const scenario of scenarios) {
+        if (results.has(scenario)) continue;
+        report(scenario.id);
+        const why = whyStopped();
+        if (why === undefined)
+          settle(scenario, (await guarded(() => play(scenario, doorsOf(scenario.id), known)))!);
+        else stop(scenario, why);
+      }
+    };
+
+    const miss = (request: Request, trouble: Trouble, path: string) => {
+      onEvent?.({ kind: 'missed', path, trouble });
+      judge.miss(request, trouble);
+    };
+    /** Sends a lookup as often as its row asks for. */
+    const send = async (
+      { request, times, origin, endpoint, strength }: Lookup,
+      until?: number,
+    ): Promise<boolean> => {
+      for (let nth = 0; nth < times; nth++) {
+        const delivery = await courier.deliver(request, { of: 'lookups', origin, until });
+        const { reply } = delivery;
+        if (reply.kind === 'trouble') {
+          // What had no time or no room left was not tried: that is said once, by the strength of the run.
+          const isUntried = reply.code === 'budget' || reply.code === 'rate-limited';
+          if (!isUntried || strength === 1) miss(delivery.request, reply, origin.path);
+          return !isUntried && reply.code !== 'interrupted';
+        }
+      }
+      coverage.take(endpoint, origin.levels);
+      return true;
+    };
+    /** Sends lookups side by side, then those that are to be alone. */
+    const sendAll = async (lists: readonly (readonly Lookup[])[], until?: number) => {
+      await Promise.all(
+        lists.map((list) =>
+          inPool(
+            list.filter(({ isAlone }) => !isAlone),
+            createSlots(concurrency),
+            (one) => send(one, until),
+          ),
+        ),
+      );
+      for (const one of lists.flat()) if (one.isAlone && !(await send(one, until))) break;
+    };
+
+    const explained = new Map<string, Partial<Judgement>>();
+    let explaining = 0;
+    const explainAll = async () => {
+      for (const { id } of rules) {
+        const [failure] = judge.failures(id);
+        if (failure === undefined || explained.has(id)) continue;
+        report(id);
+        explained.set(id, await explainOne(id, failure));
+      }
+    };
+    const explainOne = async (id: string, failure: Failure) => {
+      const found = await explain(id, failure, {
+        known,
+        seed,
+        judge,
+        send: (request) => {
+          explaining++;
+          return courier.deliver(request, { of: id, isAgain: true });
+        },
+        isOver: () => explaining > MAX_EXPLAINING || budget.ended() !== undefined,
+      });
+      onEvent?.({ kind: 'explained', of: id, ...found });
+      return found;
+    };
+
+    if (silence === undefined && rules.length > 0) {
+      const { first, lanes, alone } = schedule(asked);
+      if (options.path !== undefined) await replay(options.path);
+      else {
+        const sources = bothEndpoints.map((endpoint) => createSource(endpoint, options, rules));
+        await playAll(first);
+        for (const strength of [1, 2, 5] as const) {
+          report(`strength ${strength}`);
+          await sendAll(sources.map(({ take }) => take((one) => one === strength)));
+        }
+        await explainAll();
+        await Promise.all(lanes.map(playAll));
+        await playAll(alone);
+        for (;;) {
+          const lists = sources.map(({ take }) => take(() => true, 64));
+          if (lists.every((list) => list.length === 0) || budget.ended(depthEndsAt()) !== undefined) break;
+          report('combinations');
+          await sendAll(lists, depthEndsAt());
+        }
+        await explainAll();
+      }
+    }
+    async function replay(path: string) {
+      const request = drawAt(path, known, seed);
+      for (let times = path.includes('repetition=') ? 3 : 1; times > 0; times--) {
+        const { reply } = await courier.deliver(request, { of: 'lookups', origin: originOf(path, known) });
+        if (reply.kind === 'trouble') miss(request, reply, path);
+      }
+    }
+    const { first, lanes, alone, limiters: last } = schedule(asked);
+    for (const list of [first, ...lanes, alone, last]) await playAll(list);
+    const isCut = budget.ended() !== undefined || cases < 100;
+    for (const rule of rules) {
+      if (results.has(rule)) continue;
+      const why = whyStopped();
+      if (why !== undefined && judge.failures(rule.id).length === 0) stop(rule, why);
+      else settle(rule, { ...judge.judgement(rule, courier.keyWorks(), isCut), ...explained.get(rule.id) });
+    }
+    for (const requirement of requirements)
+      if (requirement.kind === 'watch' && !results.has(requirement))
+        settle(
+          requirement,
+          silence === undefined
+            ? watchers.judgement(requirement)
+            : { verdict: unjudged(silence.reason, silence.words), cases: 0 },
+        );
     const list = requirements.map((requirement) => results.get(requirement)!);
     const figures: Figures = {
       startedAt,
@@ -159,6 +263,8 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       rateLimited: { answers: courier.rateLimited(), waitedMs: quota.waitedMs() },
       keyWorks: courier.keyWorks(),
       interrupted: signal.aborted,
+      ...coverage.figures(),
+      isCut,
       ...(typeof signal.reason === 'string' ? { interruptedBy: signal.reason } : {}),
     };
     const record = makeRecord(recordOptions, list, figures, traffic.figures());
@@ -169,31 +275,4 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   } finally {
     await client.close();
   }
-}
-
-/** What is left to do, in ms: as long an input as until now, and no longer than there is time. */
-function leftOf(examinations: readonly Examination[], elapsedMs: number, leftMs: number) {
-  const planned = examinations.reduce((sum, examination) => sum + examination.planned, 0);
-  const tried = examinations.reduce((sum, examination) => sum + examination.tried(), 0);
-  return tried === 0 ? {} : { leftMs: Math.min(leftMs, (elapsedMs / tried) * (planned - tried)) };
-}
-
-interface JudgeContext {
-  readonly property: Omit<PropertyContext, 'slots'>;
-  readonly doors: (of: string) => Doors;
-}
-
-/** What stops a requirement in this run, though another run may judge it. */
-function stopped(
-  requirement: Requirement,
-  { signal, onEvent }: RunOptions,
-  silence: Silence | undefined,
-): Result | undefined {
-  const isInterrupted = requirement.kind !== 'watch' && signal.aborted;
-  const why =
-    silence ??
-    (isInterrupted ? { reason: 'interrupted' as const, words: 'the run was interrupted' } : undefined);
-  if (why === undefined) return undefined;
-  onEvent?.({ kind: 'stopped', of: requirement.id, ...why });
-  return { verdict: unjudged(why.reason, why.words), cases: 0 };
 }

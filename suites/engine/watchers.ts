@@ -2,7 +2,7 @@ import type { Answer } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
 import type { Watch } from '../requirement.ts';
-import type { Judgement } from './trial.ts';
+import type { Judgement } from './judge.ts';
 
 /** Holds every exchange of the run against the requirements that speak of all of them. */
 export interface Watchers {

@@ -297,26 +297,29 @@ const hostile = {
 } as const satisfies Record<string, Malformation['examples']>;
 
 /** Keeps the texts that break this rule and no other. */
-const textsOf =
-  (kind: UuidClass, { of, drawn }: Mistake): Malformation => ({
-    examples: (parameter, uuid) => {
-      const texts = of(uuid).filter((text) => classifyUuid(text) === kind);
-      return [...new Set(texts)].map((text) => `${parameter}=${encodeValue(text)}`);
-    },
-    ...(drawn === undefined
-      ? {}
-      : {
-          drawn: (parameter, uuid) =>
-            drawn(uuid)
-              .filter((text) => classifyUuid(text) === kind)
-              .map((text) => `${parameter}=${encodeValue(text)}`),
-        }),
-  });
+const textsOf = (kind: UuidClass, { of, drawn }: Mistake): Malformation => ({
+  examples: (parameter, uuid) => {
+    const texts = of(uuid).filter((text) => classifyUuid(text) === kind);
+    return [...new Set(texts)].map((text) => `${parameter}=${encodeValue(text)}`);
+  },
+  ...(drawn === undefined
+    ? {}
+    : {
+        drawn: (parameter, uuid) =>
+          drawn(uuid)
+            .filter((text) => classifyUuid(text) === kind)
+            .map((text) => `${parameter}=${encodeValue(text)}`),
+      }),
+});
 
 const mapped = <Name extends string, One, Other>(
   record: Readonly<Record<Name, One>>,
   change: (one: One) => Other,
-) => Object.fromEntries(Object.entries<One>(record).map(([name, one]) => [name, change(one)])) as Record<Name, Other>;
+) =>
+  Object.fromEntries(Object.entries<One>(record).map(([name, one]) => [name, change(one)])) as Record<
+    Name,
+    Other
+  >;
 
 /** Every way to fail, by name. */
 export const malformations: Readonly<Record<string, Malformation>> = {
@@ -332,7 +335,9 @@ export const malformations: Readonly<Record<string, Malformation>> = {
   'an empty value': {
     examples: (parameter) => [`${parameter}=`, `${parameter}=&other=1`, parameter],
   },
-  ...mapped<keyof typeof mistakes, Mistake, Malformation>(mistakes, (mistake) => textsOf('malformed', mistake)),
+  ...mapped<keyof typeof mistakes, Mistake, Malformation>(mistakes, (mistake) =>
+    textsOf('malformed', mistake),
+  ),
   ...mapped(spellings, (of) => textsOf('alternative-spelling', { of })),
   'the nil or the max UUID': {
     examples: (parameter) => [

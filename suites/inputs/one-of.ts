@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { spread } from '../property.ts';
+import { spread } from '../rule.ts';
 
 /** An arbitrary is made by a call with its values as arguments, of which there can be so many. */
 const MOST_VALUES = 10_000;

@@ -4,9 +4,10 @@ import { guarded, play } from '../engine/play.ts';
 import { createDescriber, makeRecord, type RecordOptions, type Result } from '../engine/record.ts';
 import { createTraffic } from '../engine/traffic.ts';
 import { createWatchers } from '../engine/watchers.ts';
-import type { Requirement, Watch } from '../requirement.ts';
+import type { Requirement, Rule, Watch } from '../requirement.ts';
 import { unjudged, type Reason } from '../verdict.ts';
-import { judgeTrials } from './judge-trials.ts';
+import { createJudge, type Judgement } from '../engine/judge.ts';
+import { drawAt, originOf } from '../engine/lookups.ts';
 import { createRecordedDoors } from './recorded-doors.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -27,17 +28,50 @@ export async function judgeTranscript(
   const requirements = catalogue.filter(({ id }) => start.selection.whole || ids.has(id));
   const isWatch = (requirement: Requirement): requirement is Watch => requirement.kind === 'watch';
   const watchers = createWatchers(requirements.filter(isWatch), known);
-  for (const { request, reply } of exchanges) if (reply.kind === 'answer') watchers.see(request, reply);
+  const isRule = (requirement: Requirement): requirement is Rule => requirement.kind === 'rule';
+  const skip = new Set(start.selection.skip);
+  const judge = createJudge(
+    requirements.filter(isRule).filter(({ id }) => !skip.has(id)),
+    known,
+  );
+  for (const { request, reply, path, isAgain } of exchanges) {
+    if (reply.kind !== 'answer') continue;
+    watchers.see(request, reply);
+    judge.see(request, reply, path === undefined ? undefined : originOf(path, known), isAgain);
+  }
+  for (const { path, trouble } of transcript.missed)
+    judge.miss(drawAt(path, known, start.seed), {
+      kind: 'trouble',
+      code: trouble.code,
+      words: trouble.words,
+    });
   const doorsOf = createRecordedDoors(transcript);
   const describe = createDescriber(optionsOf(transcript, version));
-  const terms = { known, skip: new Set(start.selection.skip), hasStateHook: start.stateHook };
+  const terms = { known, skip, hasStateHook: start.stateHook };
   const judged = async (requirement: Requirement): Promise<Result> => {
     const early = givenUp(requirement, terms) ?? lost(requirement, transcript);
     if (early !== undefined) return early;
     if (requirement.kind === 'watch') return watchers.judgement(requirement);
-    return requirement.kind === 'scenario'
-      ? play(requirement, doorsOf(requirement.id), known)
-      : judgeTrials(requirement, transcript);
+    if (requirement.kind === 'scenario') return play(requirement, doorsOf(requirement.id), known);
+    const judgement = judge.judgement(requirement, transcript.end?.keyWorks, transcript.end?.isCut ?? true);
+    return judgement.verdict.kind === 'failed'
+      ? { ...judgement, ...explanationOf(requirement.id) }
+      : judgement;
+  };
+  /** What the run found out about a failure, with the verdict that the answer gets now. */
+  const explanationOf = (id: string): Partial<Judgement> => {
+    const line = transcript.explained.get(id);
+    const exchange = line?.n === undefined ? undefined : exchanges[line.n];
+    const found =
+      exchange?.reply.kind === 'answer'
+        ? judge.findings(exchange.reply).find((one) => one.id === id && one.verdict.kind === 'failed')
+        : undefined;
+    return {
+      ...(line?.where === undefined ? {} : { where: line.where }),
+      ...(line?.intermittent === undefined ? {} : { intermittent: line.intermittent }),
+      ...(found === undefined ? {} : { verdict: found.verdict, evidence: exchange! }),
+      ...(found === undefined || line?.path === undefined ? {} : { path: line.path }),
+    };
   };
   const list: RequirementResult[] = [];
   for (const requirement of requirements)
@@ -63,6 +97,9 @@ function recordOf(transcript: Transcript, version: string, list: readonly Requir
     requests: end?.requests ?? exchanges.length,
     rateLimited: end?.rateLimited ?? { answers: 0, waitedMs: 0 },
     keyWorks: end?.keyWorks,
+    strength: end?.strength ?? 0,
+    coverage: end?.coverage ?? { pairs: [0, 0], triples: [0, 0], missing: [] },
+    isCut: end?.isCut ?? true,
     interrupted: end?.interrupted ?? true,
     ...(end?.interruptedBy === undefined ? {} : { interruptedBy: end.interruptedBy }),
   };

@@ -36,12 +36,11 @@ function nameOf(line: TranscriptLine): string {
       return line.line;
     case 'exchange':
       return `${line.line} ${line.n}`;
-    case 'planned':
-    case 'shrunk':
+    case 'explained':
     case 'stopped':
       return `${line.line} of ${line.of}`;
-    case 'trial':
-      return `${line.line} ${line.stage} ${line.nth} of ${line.of}`;
+    case 'missed':
+      return `${line.line} ${line.path}`;
     case 'door':
       return `${line.line} ${line.nth} of ${line.of}`;
     case 'outcome':

@@ -4,16 +4,13 @@ import type {
   TranscriptLine,
   TranscriptRequest,
   TranscriptStart,
-  TranscriptTrial,
   TranscriptTrouble,
 } from '../../schemas/generated/types.ts';
 import type { Redact } from '../../schemas/redact.ts';
 import type { Answer, Reply } from '../answer.ts';
-import type { Delivery } from '../engine/courier.ts';
 import type { OnEvent, RunEvent } from '../engine/events.ts';
 import { redactor } from '../engine/evidence.ts';
 import type { Credential, Request } from '../request.ts';
-import { encodeInput } from './inputs.ts';
 import type { RunHeader } from './run-header.ts';
 import { withoutKeys } from './stand-ins.ts';
 
@@ -30,13 +27,9 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
     if (reply.kind === 'answer') throw new Error('an answer that no exchange brought');
     return { code: reply.code, words: redact(reply.words) };
   };
-  const deliveryOf = ({ request: { credential }, reply }: Delivery): TranscriptReply => {
-    const held = numberOf(reply);
-    return typeof held === 'object' && credential.as === 'key' ? { ...held, key: credential.key.name } : held;
-  };
   const lineOf: LineOf = {
     start: ({ at }) => startLine(header, at, redact),
-    exchange: ({ of, request, reply }) => {
+    exchange: ({ of, request, reply, path, isAgain }) => {
       const n = exchanges++;
       numbers.set(reply, n);
       const came =
@@ -49,16 +42,26 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
         ...(of === undefined ? {} : { of }),
         request: requestLine(request, redact),
         ...came,
+        ...(path === undefined ? {} : { path }),
+        ...(isAgain === undefined ? {} : { isAgain }),
       };
     },
-    planned: ({ of, inputs }) => ({ line: 'planned', of, inputs }),
-    trial: ({ kind, input, deliveries, ...rest }): TranscriptTrial => ({
-      line: kind,
-      ...rest,
-      ...(input === undefined ? {} : { input: encodeInput(input, redact) as object }),
-      replies: deliveries.map(deliveryOf),
+    missed: ({ path, trouble: { code, words } }) => ({
+      line: 'missed',
+      path,
+      trouble: { code, words: redact(words) },
     }),
-    shrunk: ({ of, path }) => ({ line: 'shrunk', of, path }),
+    explained: ({ of, evidence, path, where, intermittent }) => {
+      const n = evidence === undefined ? undefined : numbers.get(evidence.reply);
+      return {
+        line: 'explained',
+        of,
+        ...(n === undefined ? {} : { n }),
+        ...(path === undefined ? {} : { path }),
+        ...(where === undefined ? {} : { where: [...where] }),
+        ...(intermittent === undefined ? {} : { intermittent: { ...intermittent } }),
+      };
+    },
     door: ({ kind, replies, refused, value, ...rest }) => ({
       line: kind,
       ...rest,

@@ -4,16 +4,16 @@ import type {
   TranscriptDoor,
   TranscriptEnd,
   TranscriptExchange,
+  TranscriptExplained,
   TranscriptLine,
+  TranscriptMissed,
   TranscriptStart,
   TranscriptStopped,
-  TranscriptTrial,
 } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { readJson, type Answer, type Reply } from '../answer.ts';
 import { knowledge, type Known, type KnownKey } from '../known.ts';
 import type { Credential, Request } from '../request.ts';
-import { headerValue } from './inputs.ts';
 import { createSequence } from './sequence.ts';
 import { unnamer, withStandIns } from './stand-ins.ts';
 
@@ -21,6 +21,9 @@ import { unnamer, withStandIns } from './stand-ins.ts';
 export interface RecordedExchange {
   readonly request: Request;
   readonly reply: Reply;
+  /** Leads to the lookup in the covering array. */
+  readonly path?: string;
+  readonly isAgain?: true;
 }
 
 /** What a transcript says, put in order. */
@@ -29,10 +32,9 @@ export interface Transcript {
   readonly fixture: Fixture;
   readonly known: Known;
   readonly exchanges: readonly RecordedExchange[];
-  readonly planned: ReadonlyMap<string, number>;
+  readonly missed: readonly TranscriptMissed[];
   /** By the id of the requirement. */
-  readonly trials: ReadonlyMap<string, readonly TranscriptTrial[]>;
-  readonly shrunk: ReadonlyMap<string, string>;
+  readonly explained: ReadonlyMap<string, TranscriptExplained>;
   /** By the requirement or the story, in the order of the calls. */
   readonly doors: ReadonlyMap<string, readonly TranscriptDoor[]>;
   readonly stopped: ReadonlyMap<string, TranscriptStopped>;
@@ -52,9 +54,8 @@ export function readTranscript(lines: Iterable<TranscriptLine>): Transcript {
   let heading: Heading | undefined;
   let end: TranscriptEnd | undefined;
   const exchanges: RecordedExchange[] = [];
-  const planned = new Map<string, number>();
-  const trials = new Map<string, TranscriptTrial[]>();
-  const shrunk = new Map<string, string>();
+  const missed: TranscriptMissed[] = [];
+  const explained = new Map<string, TranscriptExplained>();
   const doors = new Map<string, TranscriptDoor[]>();
   const stopped = new Map<string, TranscriptStopped>();
   const outcomes = new Map<string, RequirementResult>();
@@ -71,14 +72,11 @@ export function readTranscript(lines: Iterable<TranscriptLine>): Transcript {
       case 'exchange':
         exchanges[line.n] = exchangeOf(line, heading);
         break;
-      case 'planned':
-        planned.set(line.of, line.inputs);
+      case 'missed':
+        missed.push(line);
         break;
-      case 'trial':
-        append(trials, line.of, line);
-        break;
-      case 'shrunk':
-        shrunk.set(line.of, line.path);
+      case 'explained':
+        explained.set(line.of, line);
         break;
       case 'door':
         append(doors, line.of, line);
@@ -97,7 +95,7 @@ export function readTranscript(lines: Iterable<TranscriptLine>): Transcript {
   }
   if (heading === undefined) throw new Problem('usage', 'the transcript is empty');
   for (const calls of doors.values()) calls.sort((a, b) => a.nth - b.nth);
-  const story = { exchanges, planned, trials, shrunk, doors, stopped, outcomes };
+  const story = { exchanges, missed, explained, doors, stopped, outcomes };
   return { ...heading, ...story, ...(end === undefined ? {} : { end }) };
 }
 
@@ -118,12 +116,20 @@ function append<Line>(lists: Map<string, Line[]>, name: string, line: Line): voi
   else list.push(line);
 }
 
-function exchangeOf({ request, answer, trouble }: TranscriptExchange, heading: Heading): RecordedExchange {
+function exchangeOf(
+  { request, answer, trouble, path, isAgain }: TranscriptExchange,
+  heading: Heading,
+): RecordedExchange {
   const reply: Reply =
     answer === undefined
       ? { kind: 'trouble', code: trouble!.code, words: trouble!.words }
       : answerOf(answer, heading.unname);
-  return { request: requestOf(request, heading), reply };
+  return {
+    request: requestOf(request, heading),
+    reply,
+    ...(path === undefined ? {} : { path }),
+    ...(isAgain === undefined ? {} : { isAgain }),
+  };
 }
 
 function answerOf(
@@ -166,3 +172,10 @@ function credentialOf(
     return { as, value: headerValue(shell, key), shell, ...(key === undefined ? {} : { key }) };
   return { as: as === 'none' ? 'none' : 'caller' };
 }
+
+/**
+ * What a shell would make of it, as far as that needs no shell. A part of the key stands there whole, as it
+ * does in the answer that repeats it: a transcript has the key's name for both.
+ */
+const headerValue = (shell: string, key: KnownKey | undefined) =>
+  key === undefined ? shell : shell.replace(/\$IB_API_KEY|\$\{IB_API_KEY[^}]*\}/g, () => key.key);

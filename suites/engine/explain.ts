@@ -1,0 +1,167 @@
+import * as fc from 'fast-check';
+import { factors, isFeasible, requestsOf, type Factor, type Levels } from '../factors.ts';
+import type { Answer, Reply } from '../answer.ts';
+import type { Known } from '../known.ts';
+import { expectedOf } from '../model.ts';
+import type { Request } from '../request.ts';
+import type { Delivery } from './courier.ts';
+import type { Failure, Judge, Judgement } from './judge.ts';
+import { pathOf, seedOf } from './lookups.ts';
+
+/** What an explanation may do. */
+export interface ExplainContext {
+  readonly known: Known;
+  readonly seed: number;
+  readonly judge: Judge;
+  /** Sends a lookup again; what is found for it counts like any other. */
+  readonly send: (request: Request) => Promise<Delivery>;
+  /** Whether nothing more may be sent. */
+  readonly isOver: () => boolean;
+}
+
+/** How often a wrong answer is asked for again. */
+const REPEATS = 10;
+
+/** Levels of a factor that are compared with the failing one, at most. */
+const MAX_LEVELS = 9;
+
+/** Lookups that the search for a smaller value takes, at most. */
+const MAX_SHRINKS = 60;
+
+/**
+ * Confirms a wrong answer, finds the conditions under which it is wrong, and makes its value as small as it gets:
+ * each factor moves to its plainest level as long as the lookup fails; those whose other levels do not fail are the conditions.
+ *
+ * @returns what to add to the judgement of the requirement
+ */
+export async function explain(
+  id: string,
+  failure: Failure,
+  context: ExplainContext,
+): Promise<Partial<Judgement>> {
+  const { judge, known, seed } = context;
+  const { delivery, origin, verdict } = failure;
+  const fails = (reply: Reply) =>
+    reply.kind === 'answer'
+      ? judge
+          .findings(reply)
+          .some((one) => one.verdict.kind === 'failed' && one.verdict.aspect === verdict.aspect)
+      : delivery.reply.kind === 'trouble';
+
+  let wrong = 1;
+  let sent = 1;
+  for (; sent <= REPEATS && !context.isOver(); sent++)
+    if (fails((await context.send(delivery.request)).reply)) wrong++;
+  const intermittent = wrong < sent ? { intermittent: { failed: wrong, of: sent } } : {};
+  if (origin === undefined || wrong <= 1) return intermittent;
+
+  const { endpoint } = delivery.request;
+  const signatureOf = (request: Request) => {
+    const expected = expectedOf(known, request);
+    return expected?.hostile === undefined
+      ? expected?.correct.map(({ outcome }) => outcome).join()
+      : 'hostile';
+  };
+  const signature = signatureOf(delivery.request);
+  let draws = 8;
+  let nth = 0;
+
+  /** Draws lookups with these levels until one fails. */
+  const probe = async (levels: Levels): Promise<'fails' | 'passes' | 'other'> => {
+    if (!isFeasible(endpoint, levels, known)) return 'other';
+    const options = { seed: seedOf(seed, nth++), numRuns: draws };
+    const requests = fc
+      .sample(requestsOf(endpoint, levels, known), options)
+      .filter((request) => signatureOf(request) === signature);
+    if (requests.length === 0) return 'other';
+    for (const request of requests) {
+      if (context.isOver()) return 'other';
+      for (let times = levels.repetition === 'once' ? 1 : 3; times > 0; times--) {
+        const { reply } = await context.send(request);
+        if (fails(reply)) return 'fails';
+        if (reply.kind === 'trouble') return 'other';
+      }
+    }
+    return 'passes';
+  };
+
+  // How many of the lookups with these levels fail decides how many a candidate takes.
+  const own = fc.sample(requestsOf(endpoint, origin.levels, known), {
+    seed: seedOf(seed, nth++),
+    numRuns: 6,
+  });
+  let failing = 0;
+  for (const request of own) if (!context.isOver() && fails((await context.send(request)).reply)) failing++;
+  const share = Math.min(0.9, Math.max(failing / own.length, 0.1)) * (wrong / sent);
+  draws = Math.min(40, Math.max(2, Math.ceil(Math.log(0.02) / Math.log(1 - share))));
+
+  let levels = origin.levels;
+  const inTurn = factors[endpoint].toReversed();
+  for (const {
+    name,
+    levels: [plain],
+  } of inTurn) {
+    if (levels[name] === plain) continue;
+    const candidate = { ...levels, [name]: plain };
+    if ((await probe(candidate)) === 'fails') levels = candidate;
+  }
+  const where: string[] = [];
+  for (const factor of factors[endpoint]) {
+    const condition = await conditionOf(factor, levels, probe);
+    if (condition !== undefined) where.push(condition);
+  }
+  const smallest = await shrunk();
+  return {
+    ...intermittent,
+    where,
+    ...(smallest === undefined ? {} : smallest),
+  };
+
+  /** The smallest value that fails with the plainest levels. */
+  async function shrunk(): Promise<Pick<Judgement, 'evidence' | 'path' | 'verdict'> | undefined> {
+    const arbitrary = requestsOf(endpoint, levels, known);
+    let tries = 0;
+    let smallest: { readonly delivery: Delivery; readonly answer: Answer } | undefined;
+    const draw = nth++;
+    const details = await fc.check(
+      fc.asyncProperty(arbitrary, async (request) => {
+        if (tries++ >= MAX_SHRINKS || context.isOver() || signatureOf(request) !== signature) return;
+        for (let times = levels.repetition === 'once' ? 1 : 3; times > 0; times--) {
+          const sentNow = await context.send(request);
+          if (sentNow.reply.kind !== 'answer' || !fails(sentNow.reply)) continue;
+          smallest = { delivery: sentNow, answer: sentNow.reply };
+          throw new Error('fails');
+        }
+      }),
+      { seed: seedOf(seed, draw), numRuns: draws },
+    );
+    const found =
+      smallest &&
+      judge.findings(smallest.answer).find((one) => one.id === id && one.verdict.kind === 'failed');
+    if (smallest === undefined || found === undefined || details.counterexamplePath === null)
+      return undefined;
+    return {
+      verdict: found.verdict,
+      evidence: smallest.delivery,
+      path: pathOf(endpoint, levels, { shrunk: `@${draw}:${details.counterexamplePath}` }),
+    };
+  }
+}
+
+/** The levels of a factor with which a lookup fails, if it passes with others. */
+async function conditionOf(
+  { name, levels: all }: Factor,
+  levels: Levels,
+  probe: (levels: Levels) => Promise<'fails' | 'passes' | 'other'>,
+): Promise<string | undefined> {
+  const others = all.filter((level) => level !== levels[name]);
+  const step = Math.max(1, Math.ceil(others.length / MAX_LEVELS));
+  const failing = [levels[name]];
+  let passes = false;
+  for (let at = 0; at < others.length; at += step) {
+    const result = await probe({ ...levels, [name]: others[at]! });
+    if (result === 'fails') failing.push(others[at]!);
+    passes ||= result === 'passes';
+  }
+  return passes ? `${name}: ${failing.join(' or ')}` : undefined;
+}

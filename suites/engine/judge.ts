@@ -1,0 +1,185 @@
+import type { Levels } from '../factors.ts';
+import type { Answer, Trouble } from '../answer.ts';
+import type { Known } from '../known.ts';
+import { expectedOf, judgeLookup, type Expected, type Finding } from '../model.ts';
+import { fingerprint, type Request } from '../request.ts';
+import type { Rule } from '../requirement.ts';
+import { unjudged, type Verdict } from '../verdict.ts';
+import type { Delivery } from './courier.ts';
+
+/** What a requirement comes to, with the exchange that shows it. */
+export interface Judgement {
+  readonly verdict: Verdict;
+  /** Lookups that were judged. */
+  readonly cases: number;
+  readonly evidence?: Delivery;
+  /** Leads to the input again, with the same seed. */
+  readonly path?: string;
+  /** The conditions under which it fails. */
+  readonly where?: readonly string[];
+  /** How many of so many equal lookups failed, if not all did. */
+  readonly intermittent?: { readonly failed: number; readonly of: number };
+}
+
+/** What a lookup was made of, if the covering array asked for it. */
+export interface Origin {
+  readonly levels: Levels;
+  /** Leads to the input again. */
+  readonly path: string;
+}
+
+/** A wrong answer. */
+export interface Failure {
+  readonly verdict: Verdict & { readonly kind: 'failed' };
+  readonly delivery: Delivery;
+  readonly origin?: Origin;
+}
+
+/** Holds every answer of a run against every rule that covers its lookup. */
+export interface Judge {
+  /**
+   * Judges an answer.
+   *
+   * @param isAgain whether the same lookup was sent again only to confirm a failure
+   */
+  readonly see: (request: Request, answer: Answer, origin?: Origin, isAgain?: boolean) => readonly Finding[];
+  /** Notes that a lookup got no answer that could be judged. */
+  readonly miss: (request: Request, trouble: Trouble) => void;
+  /** What was found for an answer that was seen. */
+  readonly findings: (answer: Answer) => readonly Finding[];
+  /** Wrong answers, those of the plainest lookups first. */
+  readonly failures: (id: string) => readonly Failure[];
+  /**
+   * @param keyWorks whether the key under test was ever accepted
+   * @param isCut whether some lookups were not tried for want of time or requests
+   */
+  readonly judgement: (rule: Rule, keyWorks: boolean | undefined, isCut: boolean) => Judgement;
+}
+
+interface State {
+  cases: number;
+  failures: Failure[];
+  /** 401 for a key that must be accepted: it counts if the key works at all. */
+  refusals: Failure[];
+  gap?: { readonly trouble: Trouble; readonly request: Request };
+}
+
+/** Wrong answers that are kept for each rule. */
+const MAX_FAILURES = 5;
+
+/** Lookups whose answers are compared when they are repeated. */
+const MAX_REMEMBERED = 200_000;
+
+export function createJudge(rules: readonly Rule[], known: Known): Judge {
+  const states = new Map<string, State>(
+    rules.map(({ id }) => [id, { cases: 0, failures: [], refusals: [] }]),
+  );
+  const ofEndpoint = new Map<string, readonly Rule[]>(
+    ['user-status', 'deposit-check'].map((endpoint) => [
+      endpoint,
+      rules.filter(({ id, holds }) => holds !== undefined && id.includes(`/${endpoint}/`)),
+    ]),
+  );
+  const found = new WeakMap<Answer, readonly Finding[]>();
+  const wereRight = new Set<string>();
+
+  const findingsOf = (expected: Expected, answer: Answer): readonly Finding[] => {
+    const further = ofEndpoint.get(expected.endpoint)!.flatMap(({ id, holds }) => {
+      const verdict = holds!(answer, expected, known);
+      return verdict === undefined || verdict.kind === 'unjudged' ? [] : [{ id, verdict }];
+    });
+    return [...judgeLookup(expected, answer), ...further];
+  };
+
+  const note = (finding: Finding, delivery: Delivery, isRefusal: boolean, origin?: Origin) => {
+    const state = states.get(finding.id);
+    if (state === undefined) return;
+    state.cases++;
+    const { verdict } = finding;
+    if (verdict.kind !== 'failed') return;
+    const list = isRefusal ? state.refusals : state.failures;
+    if (list.length < MAX_FAILURES)
+      list.push({ verdict, delivery, ...(origin === undefined ? {} : { origin }) });
+  };
+
+  return {
+    see: (request, answer, origin, isAgain = false) => {
+      if (answer.status === 429) return [];
+      const expected = request.isStateChanged === true ? undefined : expectedOf(known, request);
+      if (expected === undefined) return [];
+      let findings = findingsOf(expected, answer);
+      const name = fingerprint(request);
+      const repeatable = `valid/${expected.endpoint}/repeatable`;
+      const isRight = findings.every(({ verdict }) => verdict.kind === 'held');
+      if (wereRight.has(name) && !isAgain)
+        findings = isRight
+          ? [...findings, { id: repeatable, verdict: { kind: 'held' } }]
+          : findings.map(({ id, verdict }) => ({ id: verdict.kind === 'failed' ? repeatable : id, verdict }));
+      if (isRight && wereRight.size < MAX_REMEMBERED) wereRight.add(name);
+      const isRefusal = answer.status === 401 && expected.isKeyValid;
+      for (const finding of findings) note(finding, { request, reply: answer }, isRefusal, origin);
+      found.set(answer, findings);
+      return findings;
+    },
+    miss: (request, trouble) => {
+      const expected = expectedOf(known, request);
+      const id = expected?.hostile?.id ?? expected?.correct[0]?.id;
+      const state = id === undefined ? undefined : states.get(id);
+      if (state === undefined) return;
+      if (expected?.hostile !== undefined && (trouble.code === 'network' || trouble.code === 'timeout'))
+        note(
+          {
+            id: expected.hostile.id,
+            verdict: {
+              kind: 'failed',
+              aspect: 'connection',
+              expected: 'an answer with a status from 400 to 499',
+              actual: trouble.words,
+            },
+          },
+          { request, reply: trouble },
+          false,
+        );
+      // A front end may cut off a GET with a body.
+      else if (request.body === undefined) state.gap ??= { trouble, request };
+    },
+    findings: (answer) => found.get(answer) ?? [],
+    failures: (id) =>
+      (states.get(id)?.failures ?? []).toSorted((a, b) => oddness(a.origin) - oddness(b.origin)),
+    judgement: ({ id }, keyWorks, isCut) => {
+      const { cases, failures, refusals, gap } = states.get(id)!;
+      const provesKey = id === 'valid/user-status/member' || id === 'valid/deposit-check/executed';
+      const [failure] = keyWorks === false && !provesKey ? failures : [...failures, ...refusals];
+      if (failure !== undefined)
+        return {
+          verdict: failure.verdict,
+          cases,
+          evidence: failure.delivery,
+          ...(failure.origin === undefined ? {} : { path: failure.origin.path }),
+        };
+      if (refusals.length > 0)
+        return {
+          verdict: unjudged('key-refused', 'the target answers every request of the key under test with 401'),
+          cases,
+          evidence: refusals[0]!.delivery,
+        };
+      if (gap !== undefined)
+        return {
+          verdict: unjudged(gap.trouble.code, gap.trouble.words),
+          cases,
+          evidence: { request: gap.request, reply: gap.trouble },
+        };
+      return cases > 0
+        ? { verdict: { kind: 'held' }, cases }
+        : {
+            verdict: isCut
+              ? unjudged('budget', 'time or requests were used up before its turn came')
+              : unjudged('depends', 'not checked, because no answer was right enough to look at it'),
+            cases,
+          };
+    },
+  };
+}
+
+/** How many levels are not plain; an answer that the array did not ask for comes last. */
+const oddness = (origin: Origin | undefined) => (origin === undefined ? 100 : origin.path.split(',').length);

@@ -1,0 +1,178 @@
+import * as fc from 'fast-check';
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import { Problem } from '../../schemas/problem.ts';
+import { coveringRows, type CoveringRow } from '../covering.ts';
+import { examplesOf, factors, isFeasible, plainLevels, requestsOf, type Levels } from '../factors.ts';
+import type { Known } from '../known.ts';
+import { expectedOf } from '../model.ts';
+import type { Request } from '../request.ts';
+import type { Rule } from '../requirement.ts';
+import type { Origin } from './judge.ts';
+
+/** A lookup that a run sends. */
+export interface Lookup {
+  readonly endpoint: Endpoint;
+  readonly request: Request;
+  readonly origin: Origin;
+  /** 5: an example that no other row happened to draw. */
+  readonly strength: CoveringRow['strength'] | 5;
+  readonly times: number;
+  readonly isAlone: boolean;
+}
+
+/** The lookups of an endpoint, in the order in which a run sends them. */
+export interface LookupSource {
+  /** The next ones, as long as they are wanted. */
+  readonly take: (isWanted: (strength: Lookup['strength']) => boolean, most?: number) => readonly Lookup[];
+}
+
+/** @param cases lookups at most */
+export function createSource(
+  endpoint: Endpoint,
+  { known, seed, cases }: { readonly known: Known; readonly seed: number; readonly cases: number },
+  rules: readonly Rule[],
+): LookupSource {
+  const lookups = lookupsOf(endpoint, known, seed);
+  let next = lookups.next();
+  let left = cases;
+  return {
+    take: (isWanted, most = Number.POSITIVE_INFINITY) => {
+      const list: Lookup[] = [];
+      for (; left > 0 && list.length < most && next.done !== true; next = lookups.next()) {
+        if (!isWanted(next.value.strength)) break;
+        if (!isAsked(next.value, rules, known)) continue;
+        left--;
+        list.push(next.value);
+      }
+      return list;
+    },
+  };
+}
+
+/** Whether one of the rules covers a lookup. */
+function isAsked({ request, times, endpoint }: Lookup, rules: readonly Rule[], known: Known): boolean {
+  const expected = expectedOf(known, request);
+  if (expected === undefined) return false;
+  const { correct, spelling, advised, hostile } = expected;
+  const ids = new Set([...correct.map(({ id }) => id), spelling, advised?.id, hostile?.id]);
+  if (times > 1) ids.add(`valid/${endpoint}/repeatable`);
+  const isFinding = correct.some(({ outcome }) => ['member', 'executed', 'not-member'].includes(outcome));
+  return rules.some(
+    ({ id, holds }) => ids.has(id) || (holds !== undefined && isFinding && id.includes(`/${endpoint}/`)),
+  );
+}
+
+/** Examples of the gates come between the pairs and the triples. */
+function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<Lookup> {
+  const rows = coveringRows(factors[endpoint], (levels) => isFeasible(endpoint, levels, known), seed);
+  let nth = 0;
+  let hasExamples = false;
+  for (const { levels, strength } of rows) {
+    if (strength === 3 && !hasExamples) {
+      hasExamples = true;
+      for (const [row, pick] of exampleRows(endpoint, known))
+        yield lookup(endpoint, row, known, seed, 5, { pick });
+    }
+    yield lookup(endpoint, levels, known, seed, strength, { draw: nth++ });
+  }
+}
+
+/** Every example of every gate, with everything else plain. */
+function exampleRows(endpoint: Endpoint, known: Known): readonly (readonly [Levels, number])[] {
+  const plain = plainLevels(endpoint);
+  return ['key', 'header', 'malformation'].flatMap((name) => {
+    const { levels } = factors[endpoint].find((factor) => factor.name === name)!;
+    return levels.slice(1).flatMap((level) => {
+      const row: Levels = { ...plain, [name]: level };
+      if (!isFeasible(endpoint, row, known)) return [];
+      return Array.from({ length: examplesOf(row, known) }, (_, pick) => [row, pick] as const);
+    });
+  });
+}
+
+function lookup(
+  endpoint: Endpoint,
+  levels: Levels,
+  known: Known,
+  seed: number,
+  strength: Lookup['strength'],
+  at: { readonly draw: number; readonly pick?: never } | { readonly pick: number; readonly draw?: never },
+): Lookup {
+  const path = pathOf(endpoint, levels, at);
+  return {
+    endpoint,
+    request: sampled(endpoint, levels, known, seedOf(seed, at.draw ?? 0), at.pick),
+    origin: { levels, path },
+    strength,
+    times: levels.repetition === 'once' ? 1 : 3,
+    isAlone: levels.load === 'alone',
+  };
+}
+
+function sampled(endpoint: Endpoint, levels: Levels, known: Known, seed: number, pick?: number): Request {
+  const [request] = fc.sample(requestsOf(endpoint, levels, known, pick), { seed, numRuns: 1 });
+  return request!;
+}
+
+/** `deposit-check;situation=unknown,query=alone@17`: what is not plain, and which draw (@) or example (#) of it. */
+export function pathOf(
+  endpoint: Endpoint,
+  levels: Levels,
+  at: { readonly draw?: number; readonly pick?: number; readonly shrunk?: string },
+): string {
+  const odd = factors[endpoint].flatMap(({ name, levels: [plain] }) =>
+    levels[name] === plain ? [] : [`${name}=${levels[name]}`],
+  );
+  const where = at.shrunk ?? (at.pick === undefined ? `@${at.draw}` : `#${at.pick}`);
+  return `${endpoint};${odd.join(',')}${where}`;
+}
+
+/**
+ * The levels that a path leads to.
+ *
+ * @throws Problem with code `usage` if it leads nowhere
+ */
+function parsePath(path: string, known: Known) {
+  const parts = /^(user-status|deposit-check);([^@#]*)(?:@(\d+)((?::\d+)*)|#(\d+))$/.exec(path);
+  const nowhere = new Problem(
+    'usage',
+    `--replay ${path}: leads to no lookup; copy it from the report as it is`,
+  );
+  if (parts === null) throw nowhere;
+  const endpoint = parts[1] as Endpoint;
+  const levels: Record<string, string> = { ...plainLevels(endpoint) };
+  // A level may hold a comma: what follows without a name belongs to it.
+  for (const part of parts[2]!.split(/,(?=[a-z ]+=)/)) {
+    if (part === '') continue;
+    const [name, level] = part.split('=') as [string, string?];
+    const factor = factors[endpoint].find((one) => one.name === name);
+    if (level === undefined || factor === undefined || !factor.levels.includes(level)) throw nowhere;
+    levels[name] = level;
+  }
+  const row = levels as Levels;
+  if (!isFeasible(endpoint, row, known)) throw nowhere;
+  const [, , , draw, shrunk = '', pick] = parts;
+  return { endpoint, levels: row, draw: Number(draw ?? 0), shrunk: shrunk.slice(1), pick };
+}
+
+/** What the lookup that a path leads to is made of. */
+export const originOf = (path: string, known: Known): Origin => ({
+  levels: parsePath(path, known).levels,
+  path,
+});
+
+/**
+ * The request that a path leads to.
+ *
+ * @throws Problem with code `usage` if it leads nowhere
+ */
+export function drawAt(path: string, known: Known, seed: number): Request {
+  const { endpoint, levels, draw, shrunk, pick } = parsePath(path, known);
+  const arbitrary = requestsOf(endpoint, levels, known, pick === undefined ? undefined : Number(pick));
+  const options = { seed: seedOf(seed, draw), numRuns: 1 };
+  const [request] = fc.sample(arbitrary, shrunk === '' ? options : { ...options, path: shrunk });
+  return request!;
+}
+
+/** A seed of its own for each draw. */
+export const seedOf = (seed: number, draw: number): number => (Math.imul(draw + 1, 0x9e3779b1) ^ seed) | 0;
