@@ -1,10 +1,12 @@
-import type { Factor, Levels } from './factors.ts';
+import type { Factor, FactorName, Levels } from './factors.ts';
 
 /** A row of the covering array. */
 export interface CoveringRow {
   readonly levels: Levels;
   /** How many conditions that part of the array combines. 4: a random row. */
   readonly strength: 1 | 2 | 3 | 4;
+  /** Whether it comes after all pairs, and all triples without a gate. */
+  readonly isDeep: boolean;
 }
 
 /** A source of numbers from 0 to 1, the same for the same seed. */
@@ -39,9 +41,9 @@ export function* coveringRows(
     isFeasible,
   );
   const parts = new Map<string, Part>();
-  const partOf = (gate: Partial<Levels>) => {
+  const partOf = (gate: Gate) => {
     const name = JSON.stringify(gate);
-    const part = parts.get(name) ?? createPart({ ...plain, ...gate }, space);
+    const part = parts.get(name) ?? createPart((turn) => ({ ...plain, ...levelsAt(gate, turn) }), space);
     parts.set(name, part);
     return part;
   };
@@ -50,21 +52,21 @@ export function* coveringRows(
     for (const level of name === factors[0]!.name ? levels : levels.slice(1)) {
       const row = plainest({ ...plain, [name]: level }, factors, isFeasible);
       if (row === undefined) continue;
-      partOf(gatesOf(row, gates)).take(row);
-      yield { levels: row, strength: 1 };
+      const gate = gateOf(row, factors);
+      if (gate !== undefined) partOf(gate).take(row);
+      yield { levels: row, strength: 1, isDeep: false };
     }
   for (const strength of [2, 3] as const)
     for (let count = 0; count <= strength; count++) {
-      const gateLevels = gateCombinations(gates, count).filter(isFeasible);
       // In turn, so that a run that is cut short has seen something of each.
-      let sources = gateLevels.map((gate) => partOf(gate).rows(strength - count));
+      let sources = gatesOf(gates, count, isFeasible).map((gate) => partOf(gate).rows(strength - count));
       while (sources.length > 0) {
         const next: typeof sources = [];
         for (const source of sources) {
           const { value, done } = source.next();
           if (done === true) continue;
           next.push(source);
-          yield { levels: value, strength };
+          yield { levels: value, strength, isDeep: strength === 3 && count > 0 };
         }
         sources = next;
       }
@@ -78,15 +80,72 @@ export function* coveringRows(
         factor.isGate && random() < 0.75 ? factor.levels[0]! : anyOf(factor.levels),
       ]),
     ) as Levels;
-    if (isFeasible(levels)) yield { levels, strength: 4 };
+    if (isFeasible(levels)) yield { levels, strength: 4, isDeep: true };
   }
 }
 
-/** The gates of a row that are not plain. */
-const gatesOf = (row: Levels, gates: readonly Factor[]): Partial<Levels> =>
-  Object.fromEntries(
-    gates.flatMap(({ name, levels }) => (row[name] === levels[0] ? [] : [[name, row[name]]])),
+/** Gates that are not plain: for each of them, the levels that take turns. */
+type Gate = Partial<Readonly<Record<FactorName, readonly string[]>>>;
+
+/** What gates of these names are combined of. */
+function optionsOf({ name, levels, classes, coarseClasses }: Factor, names: readonly FactorName[]) {
+  const isCoarse = names.length > 1 && names.some((other) => other !== 'key' && other !== 'header');
+  const alone = levels.slice(1).map((level) => [level]);
+  return (
+    (isCoarse ? coarseClasses : undefined) ??
+    (name === 'header' || name === 'key' ? alone : (classes ?? alone))
   );
+}
+
+/** All combinations of so many gates. A level that does not go with the others is left out. */
+function gatesOf(gates: readonly Factor[], count: number, isFeasible: IsFeasible): readonly Gate[] {
+  const choose = (from: number, left: number): readonly (readonly Factor[])[] =>
+    left === 0
+      ? [[]]
+      : gates
+          .slice(from)
+          .flatMap((factor, at) => choose(from + at + 1, left - 1).map((rest) => [factor, ...rest]));
+  return choose(0, count).flatMap((chosen) => {
+    const names = chosen.map(({ name }) => name);
+    return chosen
+      .reduce<readonly Gate[]>(
+        (found, factor) =>
+          found.flatMap((gate) =>
+            optionsOf(factor, names).map((levels) => ({ ...gate, [factor.name]: levels })),
+          ),
+        [{}],
+      )
+      .flatMap((gate) => {
+        const feasible = feasibleIn(gate, isFeasible);
+        return feasible === undefined ? [] : [feasible];
+      });
+  });
+}
+
+/** The levels of a gate that go with some level of each other gate; undefined if there is none. */
+function feasibleIn(gate: Gate, isFeasible: IsFeasible): Gate | undefined {
+  const entries = Object.entries(gate) as readonly (readonly [FactorName, readonly string[]])[];
+  const size = Math.max(1, ...entries.map(([, levels]) => levels.length));
+  const turns = Array.from({ length: size }, (_, turn) => levelsAt(gate, turn)).filter(isFeasible);
+  if (turns.length === 0) return undefined;
+  return Object.fromEntries(entries.map(([name]) => [name, turns.map((levels) => levels[name]!)]));
+}
+
+const levelsAt = (gate: Gate, turn: number): Partial<Levels> =>
+  Object.fromEntries(Object.entries(gate).map(([name, levels]) => [name, levels[turn % levels.length]]));
+
+/** The gate that a row belongs to; undefined if no part of the array has it. */
+function gateOf(row: Levels, factors: readonly Factor[]): Gate | undefined {
+  const odd = factors.filter(({ name, isGate, levels: [plain] }) => isGate && row[name] !== plain);
+  const names = odd.map(({ name }) => name);
+  const entries = odd.map((factor) => [
+    factor.name,
+    optionsOf(factor, names).find((levels) => levels.includes(row[factor.name])),
+  ]);
+  return entries.some(([, levels]) => levels === undefined)
+    ? undefined
+    : (Object.fromEntries(entries) as Gate);
+}
 
 /** The row itself, or with one other factor that is not plain, where the fixture has nothing else. */
 function plainest(row: Levels, factors: readonly Factor[], isFeasible: IsFeasible): Levels | undefined {
@@ -97,22 +156,6 @@ function plainest(row: Levels, factors: readonly Factor[], isFeasible: IsFeasibl
       if (isFeasible(other)) return other;
     }
   return undefined;
-}
-
-/** All combinations of levels of so many gates that are not plain; of several gates, one level of each class. */
-function gateCombinations(gates: readonly Factor[], count: number): readonly Partial<Levels>[] {
-  const combine = (from: number, left: number): readonly Partial<Levels>[] =>
-    left === 0
-      ? [{}]
-      : gates.slice(from).flatMap(({ name, levels, classes }, at) =>
-          combine(from + at + 1, left - 1).flatMap((rest, turn) =>
-            (count === 1 ? levels.slice(1).map((level) => [level]) : classes).map((alike) => ({
-              [name]: alike[turn % alike.length]!,
-              ...rest,
-            })),
-          ),
-        );
-  return combine(0, count);
 }
 
 /** The factors that are no gates, as numbers. */
@@ -181,8 +224,8 @@ interface Part {
   readonly rows: (strength: number) => Generator<Levels>;
 }
 
-/** @param base the gates, and plain levels */
-function createPart(base: Levels, space: Space): Part {
+/** @param base the gates of a row, and plain levels */
+function createPart(base: (turn: number) => Levels, space: Space): Part {
   const { factors } = space;
   const rows: (readonly number[])[] = [];
   return {
@@ -195,9 +238,8 @@ function createPart(base: Levels, space: Space): Part {
       for (const row of rows) cover(row);
       for (let [first] = left.values(); first !== undefined; [first] = left.values()) {
         const row = filled(first.row, space, left, strength, rows.length);
-        rows.push(row);
         cover(row);
-        yield { ...base, ...levelsOf(row, factors) };
+        yield { ...base(rows.push(row)), ...levelsOf(row, factors) };
       }
     },
   };
@@ -251,8 +293,7 @@ export function totalOf(factors: readonly Factor[], isFeasible: IsFeasible, stre
   );
   let total = 0;
   for (let count = 0; count <= strength; count++)
-    total +=
-      gateCombinations(gates, count).filter(isFeasible).length * space.combinations(strength - count).length;
+    total += gatesOf(gates, count, isFeasible).length * space.combinations(strength - count).length;
   return total;
 }
 
@@ -262,17 +303,13 @@ export function combinationsOf(
   levels: Levels,
   strength: number,
 ): readonly string[] {
-  const odd = factors.filter(({ name, isGate, levels: [plain] }) => isGate && levels[name] !== plain);
-  if (odd.length > strength) return [];
-  const gate = odd
-    .map(({ name, classes }) =>
-      odd.length === 1
-        ? levels[name]
-        : `${name}${classes.findIndex((alike) => alike.includes(levels[name]))}`,
-    )
+  const gate = gateOf(levels, factors);
+  const count = Object.keys(gate ?? {}).length;
+  if (gate === undefined || count > strength) return [];
+  const name = Object.values(gate)
+    .map(([first]) => first)
     .join();
-  if (odd.length > 1 && gate.includes('-1')) return [];
   const others = factors.filter(({ isGate }) => !isGate);
-  const row = others.map(({ name, levels: all }) => all.indexOf(levels[name]));
-  return codesIn(row, strength - odd.length).map((code) => `${gate};${code}`);
+  const row = others.map((factor) => factor.levels.indexOf(levels[factor.name]));
+  return codesIn(row, strength - count).map((code) => `${name};${code}`);
 }

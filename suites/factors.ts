@@ -39,8 +39,10 @@ export interface Factor {
   readonly levels: readonly string[];
   /** Whether any other level than the plain one decides the answer, so that it masks the other factors. */
   readonly isGate: boolean;
-  /** Levels of a gate that are alike when several gates meet. */
-  readonly classes: readonly (readonly string[])[];
+  /** Levels of a gate that take turns when the gate meets other factors. Without them, each meets each. */
+  readonly classes?: readonly (readonly string[])[];
+  /** The same where the gate meets other gates. */
+  readonly coarseClasses?: readonly (readonly string[])[];
   /** Whether the other levels than the plain one take more requests. */
   readonly isCostly?: boolean;
 }
@@ -95,32 +97,41 @@ function table({
   readonly data: readonly string[];
   readonly isVersionGate: boolean;
 }): readonly Factor[] {
-  const each = (levels: readonly string[]) => levels.slice(1).map((level) => [level]);
-  const open = { isGate: false, classes: [] };
   const header = Object.keys(forms);
   const kinds = Object.keys(malformations);
-  const [first, last] = [kinds.indexOf('braces or parentheses'), kinds.indexOf('broken percent-encoding')];
+  const [alternative, open, hostile] = [
+    'braces or parentheses',
+    'the nil or the max UUID',
+    'broken percent-encoding',
+  ].map((name) => kinds.indexOf(name)) as [number, number, number];
+  const classes = [
+    kinds.slice(0, 2),
+    kinds.slice(2, alternative),
+    kinds.slice(alternative, open),
+    kinds.slice(open, hostile),
+  ];
   return [
-    { name: 'key', levels: Object.keys(keys), isGate: true, classes: each(Object.keys(keys)) },
+    { name: 'key', levels: Object.keys(keys), isGate: true },
     {
       name: 'header',
       levels: header,
       isGate: true,
-      classes: [header.slice(1, 4), header.slice(4, 8), header.slice(8)],
+      coarseClasses: [header.slice(1, 4), header.slice(4, 8), header.slice(8)],
     },
     {
       name: 'malformation',
       levels: ['none', ...kinds],
       isGate: true,
-      classes: [kinds.slice(0, 2), kinds.slice(2, first), kinds.slice(first, last)],
+      classes: [...classes, kinds.slice(hostile)],
+      coarseClasses: classes,
     },
-    { name: 'id version', levels: versions, isGate: isVersionGate, classes: [versions.slice(1)] },
-    { name: 'situation', levels: situation, ...open },
-    { name: 'id spelling', levels: spellings, ...open },
-    { name: 'data', levels: data, ...open },
-    { name: 'query', levels: ['alone', 'extra parameter before', 'extra parameter after'], ...open },
-    { name: 'repetition', levels: ['once', 'three times'], ...open, isCostly: true },
-    { name: 'load', levels: ['with others', 'alone'], ...open, isCostly: true },
+    { name: 'id version', levels: versions, isGate: isVersionGate, coarseClasses: [versions.slice(1)] },
+    { name: 'situation', levels: situation, isGate: false },
+    { name: 'id spelling', levels: spellings, isGate: false },
+    { name: 'data', levels: data, isGate: false },
+    { name: 'query', levels: ['alone', 'extra parameter before', 'extra parameter after'], isGate: false },
+    { name: 'repetition', levels: ['once', 'three times'], isGate: false, isCostly: true },
+    { name: 'load', levels: ['with others', 'alone'], isGate: false, isCostly: true },
   ];
 }
 

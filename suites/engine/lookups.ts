@@ -16,6 +16,8 @@ export interface Lookup {
   readonly origin: Origin;
   /** 5: an example that no other row happened to draw. */
   readonly strength: CoveringRow['strength'] | 5;
+  /** Whether it comes after all pairs, and all triples without a gate. */
+  readonly isDeep: boolean;
   readonly times: number;
   readonly isAlone: boolean;
 }
@@ -23,7 +25,7 @@ export interface Lookup {
 /** The lookups of an endpoint, in the order in which a run sends them. */
 export interface LookupSource {
   /** The next ones, as long as they are wanted. */
-  readonly take: (isWanted: (strength: Lookup['strength']) => boolean, most?: number) => readonly Lookup[];
+  readonly take: (isWanted: (lookup: Lookup) => boolean, most?: number) => readonly Lookup[];
 }
 
 /** @param cases lookups at most */
@@ -39,7 +41,7 @@ export function createSource(
     take: (isWanted, most = Number.POSITIVE_INFINITY) => {
       const list: Lookup[] = [];
       for (; left > 0 && list.length < most && next.done !== true; next = lookups.next()) {
-        if (!isWanted(next.value.strength)) break;
+        if (!isWanted(next.value)) break;
         if (!isAsked(next.value, rules, known)) continue;
         left--;
         list.push(next.value);
@@ -65,29 +67,50 @@ function isAsked({ request, times, endpoint }: Lookup, rules: readonly Rule[], k
 /** Examples of the gates come between the pairs and the triples. */
 function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<Lookup> {
   const rows = coveringRows(factors[endpoint], (levels) => isFeasible(endpoint, levels, known), seed);
+  const turns = new Map<string, number>();
   let nth = 0;
-  let hasExamples = false;
-  for (const { levels, strength } of rows) {
-    if (strength === 3 && !hasExamples) {
-      hasExamples = true;
-      for (const [row, pick] of exampleRows(endpoint, known))
-        yield lookup(endpoint, row, known, seed, 5, { pick });
+  let isDeep = false;
+  for (const { levels, strength, isDeep: comesLate } of rows) {
+    if (strength >= 3 && !isDeep) {
+      isDeep = true;
+      yield* examples();
     }
-    yield lookup(endpoint, levels, known, seed, strength, { draw: nth++ });
+    const gate = gateWithExamples(levels);
+    // First the examples of a gate in turn, then values that are drawn.
+    const pick = gate === undefined || isDeep ? undefined : turn(levels[gate]);
+    const at = pick === undefined || pick >= examplesOf(levels, known) ? { draw: nth++ } : { pick };
+    yield lookup(endpoint, levels, known, seed, strength, at, comesLate);
+  }
+
+  function turn(level: string): number {
+    const pick = turns.get(level) ?? 0;
+    turns.set(level, pick + 1);
+    return pick;
+  }
+
+  /** The examples of each gate that no row has had, with everything else plain. */
+  function* examples(): Generator<Lookup> {
+    const plain = plainLevels(endpoint);
+    for (const { name, levels } of factors[endpoint])
+      for (const level of levels.slice(1)) {
+        const row: Levels = { ...plain, [name]: level };
+        if (gateWithExamples(row) === undefined || !isFeasible(endpoint, row, known)) continue;
+        for (let pick = turn(level); pick < examplesOf(row, known); pick = turn(level))
+          yield lookup(endpoint, row, known, seed, 5, { pick });
+      }
   }
 }
 
-/** Every example of every gate, with everything else plain. */
-function exampleRows(endpoint: Endpoint, known: Known): readonly (readonly [Levels, number])[] {
-  const plain = plainLevels(endpoint);
-  return ['key', 'header', 'malformation'].flatMap((name) => {
-    const { levels } = factors[endpoint].find((factor) => factor.name === name)!;
-    return levels.slice(1).flatMap((level) => {
-      const row: Levels = { ...plain, [name]: level };
-      if (!isFeasible(endpoint, row, known)) return [];
-      return Array.from({ length: examplesOf(row, known) }, (_, pick) => [row, pick] as const);
-    });
-  });
+/** The one gate with examples that is not plain. */
+function gateWithExamples(levels: Levels): 'key' | 'header' | 'malformation' | undefined {
+  const odd = (
+    [
+      ['key', 'active'],
+      ['header', 'Bearer'],
+      ['malformation', 'none'],
+    ] as const
+  ).filter(([name, plain]) => levels[name] !== plain);
+  return odd.length === 1 ? odd[0]![0] : undefined;
 }
 
 function lookup(
@@ -97,6 +120,7 @@ function lookup(
   seed: number,
   strength: Lookup['strength'],
   at: { readonly draw: number; readonly pick?: never } | { readonly pick: number; readonly draw?: never },
+  isDeep = false,
 ): Lookup {
   const path = pathOf(endpoint, levels, at);
   return {
@@ -104,6 +128,7 @@ function lookup(
     request: sampled(endpoint, levels, known, seedOf(seed, at.draw ?? 0), at.pick),
     origin: { levels, path },
     strength,
+    isDeep,
     times: levels.repetition === 'once' ? 1 : 3,
     isAlone: levels.load === 'alone',
   };

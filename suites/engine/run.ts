@@ -30,6 +30,9 @@ import { createWatchers } from './watchers.ts';
 
 const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
 
+/** Requests for lookups of the covering array, for each of `--cases`: beyond, only what comes before the deep ones. */
+const MAX_DEPTH = 4 / 3;
+
 /** Lookups that explanations may take together. */
 const MAX_EXPLAINING = 2000;
 
@@ -152,12 +155,14 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       onEvent?.({ kind: 'missed', path, trouble });
       judge.miss(request, trouble);
     };
+    let lookupsSent = 0;
     /** Sends a lookup as often as its row asks for. */
     const send = async (
       { request, times, origin, endpoint, strength }: Lookup,
       until?: number,
     ): Promise<boolean> => {
       for (let nth = 0; nth < times; nth++) {
+        lookupsSent++;
         const delivery = await courier.deliver(request, { of: 'lookups', origin, until });
         const { reply } = delivery;
         if (reply.kind === 'trouble') {
@@ -217,13 +222,13 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         await playAll(first);
         for (const strength of [1, 2, 5] as const) {
           report(`strength ${strength}`);
-          await sendAll(sources.map(({ take }) => take((one) => one === strength)));
+          await sendAll(sources.map(({ take }) => take((one) => one.strength === strength)));
         }
         await explainAll();
         await Promise.all(lanes.map(playAll));
         await playAll(alone);
         for (;;) {
-          const lists = sources.map(({ take }) => take(() => true, 64));
+          const lists = sources.map(({ take }) => take(({ isDeep }) => !isDeep || lookupsSent < MAX_DEPTH * cases, 64));
           if (lists.every((list) => list.length === 0) || budget.ended(depthEndsAt()) !== undefined) break;
           report('combinations');
           await sendAll(lists, depthEndsAt());
