@@ -34,6 +34,10 @@ export interface Expected {
   readonly isMisplaced: boolean;
   /** Whether the key must be accepted. */
   readonly isKeyValid: boolean;
+  /** Whether it is a key of the partner under test. */
+  readonly isCaller: boolean;
+  /** Whether the plain reading shows a member or an EXECUTED deposit. */
+  readonly isFound: boolean;
 }
 
 /**
@@ -49,7 +53,8 @@ export function expectedOf(known: Known, request: Request): Expected | undefined
   const access = accessOf(known, request);
   const isMisplaced = request.misplaced !== undefined;
   const isKeyValid = access.key !== undefined && !access.mayBeRefused;
-  const common = { endpoint, isMisplaced, isKeyValid };
+  const isCaller = access.key?.partner === known.partner;
+  const common = { endpoint, isMisplaced, isKeyValid, isCaller, isFound: false };
   if ('isHostile' in parameter)
     return {
       ...common,
@@ -66,6 +71,7 @@ export function expectedOf(known: Known, request: Request): Expected | undefined
   const spelled = isFound && parameter.isEncoded && parameter.invalid === undefined && isKeyValid;
   return {
     ...common,
+    isFound,
     correct,
     ...(parameter.spelling === undefined || !isKeyValid
       ? {}
@@ -187,17 +193,13 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
 }
 
 /** The requirement that a wrong answer breaks. */
-function blamed({ correct, spelling, user, deposit }: Expected, { status }: Answer): string {
+function blamed({ correct, spelling, isFound, isCaller }: Expected, { status }: Answer): string {
   const main = correct[0]!;
-  if (
-    spelling !== undefined &&
-    (status === 400 || user !== undefined || deposit !== undefined) &&
-    status !== 401
-  )
-    return spelling;
+  if (spelling !== undefined && (status === 400 || (isFound && isCaller && status !== 401))) return spelling;
   const sameStatus = correct.find(({ outcome }) => statusOf[outcome] === status);
   // Of an id that may be read or refused, whoever shows something has read it.
-  return (sameStatus ?? (status < 300 ? correct.at(-1)! : main)).id;
+  const read = correct.find(({ outcome }) => outcome !== 'invalid' && outcome !== 'unauthorized');
+  return (sameStatus ?? (status < 300 ? read : undefined) ?? main).id;
 }
 
 const statusOf: Readonly<Record<Outcome, number>> = {

@@ -64,6 +64,18 @@ interface State {
   gap?: { readonly trouble: Trouble; readonly request: Request };
 }
 
+const found = {
+  'user-status': 'valid/user-status/member',
+  'deposit-check': 'valid/deposit-check/executed',
+};
+
+/** The requirement on the plain spelling of what others spell in another way. */
+const plainOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
+  'uuid-case': found,
+  'percent-encoding': found,
+  'any-uuid-version': found,
+};
+
 /** Wrong answers that are kept for each rule. */
 const MAX_FAILURES = 5;
 
@@ -80,7 +92,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       rules.filter(({ id, holds }) => holds !== undefined && id.includes(`/${endpoint}/`)),
     ]),
   );
-  const found = new WeakMap<Answer, readonly Finding[]>();
+  const findings = new WeakMap<Answer, readonly Finding[]>();
   const wereRight = new Set<string>();
 
   const findingsOf = (expected: Expected, answer: Answer): readonly Finding[] => {
@@ -102,24 +114,32 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       list.push({ verdict, delivery, ...(origin === undefined ? {} : { origin }) });
   };
 
+  /** Without those of a spelling that fail in the same way in the plain one. */
+  const ownFailures = (id: string): readonly Failure[] => {
+    const { failures } = states.get(id)!;
+    const plainId = plainOf[id.split('/')[2]!]?.[id.split('/')[1]!];
+    const plain = plainId === undefined ? [] : (states.get(plainId)?.failures ?? []);
+    return failures.filter(({ verdict }) => plain.every((other) => other.verdict.aspect !== verdict.aspect));
+  };
+
   return {
     see: (request, answer, origin, isAgain = false) => {
       if (answer.status === 429) return [];
       const expected = request.isStateChanged === true ? undefined : expectedOf(known, request);
       if (expected === undefined) return [];
-      let findings = findingsOf(expected, answer);
+      let all = findingsOf(expected, answer);
       const name = fingerprint(request);
       const repeatable = `valid/${expected.endpoint}/repeatable`;
-      const isRight = findings.every(({ verdict }) => verdict.kind === 'held');
+      const isRight = all.every(({ verdict }) => verdict.kind === 'held');
       if (wereRight.has(name) && !isAgain)
-        findings = isRight
-          ? [...findings, { id: repeatable, verdict: { kind: 'held' } }]
-          : findings.map(({ id, verdict }) => ({ id: verdict.kind === 'failed' ? repeatable : id, verdict }));
+        all = isRight
+          ? [...all, { id: repeatable, verdict: { kind: 'held' } }]
+          : all.map(({ id, verdict }) => ({ id: verdict.kind === 'failed' ? repeatable : id, verdict }));
       if (isRight && wereRight.size < MAX_REMEMBERED) wereRight.add(name);
       const isRefusal = answer.status === 401 && expected.isKeyValid;
-      for (const finding of findings) note(finding, { request, reply: answer }, isRefusal, origin);
-      found.set(answer, findings);
-      return findings;
+      for (const finding of all) note(finding, { request, reply: answer }, isRefusal, origin);
+      findings.set(answer, all);
+      return all;
     },
     miss: (request, trouble) => {
       const expected = expectedOf(known, request);
@@ -143,11 +163,11 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       // A front end may cut off a GET with a body.
       else if (request.body === undefined) state.gap ??= { trouble, request };
     },
-    findings: (answer) => found.get(answer) ?? [],
-    failures: (id) =>
-      (states.get(id)?.failures ?? []).toSorted((a, b) => oddness(a.origin) - oddness(b.origin)),
+    findings: (answer) => findings.get(answer) ?? [],
+    failures: (id) => ownFailures(id).toSorted((a, b) => oddness(a.origin) - oddness(b.origin)),
     judgement: ({ id }, keyWorks, isCut) => {
-      const { cases, failures, refusals, gap } = states.get(id)!;
+      const { cases, refusals, gap } = states.get(id)!;
+      const failures = ownFailures(id);
       const provesKey = id === 'valid/user-status/member' || id === 'valid/deposit-check/executed';
       const [failure] = keyWorks === false && !provesKey ? failures : [...failures, ...refusals];
       if (failure !== undefined)

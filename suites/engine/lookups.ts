@@ -70,6 +70,13 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
   const turns = new Map<string, number>();
   let nth = 0;
   let isDeep = false;
+  // What another partner's key finds says that it is that partner's.
+  const theirs: Levels = {
+    ...plainLevels(endpoint),
+    key: "another partner's",
+    situation: endpoint === 'user-status' ? "another partner's" : "another partner's, EXECUTED",
+  };
+  if (isFeasible(endpoint, theirs, known)) yield lookup(endpoint, theirs, known, seed, 1, { draw: nth++ });
   for (const { levels, strength, isDeep: comesLate } of rows) {
     if (strength >= 3 && !isDeep) {
       isDeep = true;

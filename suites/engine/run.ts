@@ -228,7 +228,9 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         await Promise.all(lanes.map(playAll));
         await playAll(alone);
         for (;;) {
-          const lists = sources.map(({ take }) => take(({ isDeep }) => !isDeep || lookupsSent < MAX_DEPTH * cases, 64));
+          const lists = sources.map(({ take }) =>
+            take(({ isDeep }) => !isDeep || lookupsSent < MAX_DEPTH * cases, 64),
+          );
           if (lists.every((list) => list.length === 0) || budget.ended(depthEndsAt()) !== undefined) break;
           report('combinations');
           await sendAll(lists, depthEndsAt());
