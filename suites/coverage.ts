@@ -1,6 +1,6 @@
-import type { Endpoint } from '../schemas/endpoints.ts';
+import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { combinationsOf, totalOf } from './covering.ts';
+import { createCounter, totalOf } from './covering.ts';
 import { factors, isFeasible, missingLevels, type Levels } from './factors.ts';
 import type { Known } from './known.ts';
 
@@ -11,33 +11,27 @@ export interface Coverage {
   readonly figures: () => Pick<RunRecord, 'strength' | 'coverage'>;
 }
 
-export function createCoverage(known: Known, endpoints: readonly Endpoint[]): Coverage {
-  const covered = [1, 2, 3].map(() => new Set<string>());
-  const total = (strength: number) =>
-    endpoints.reduce(
-      (sum, endpoint) =>
-        sum + totalOf(factors[endpoint], (levels) => isFeasible(endpoint, levels, known), strength),
-      0,
-    );
+export function createCoverage(known: Known): Coverage {
+  const names = Object.keys(endpoints) as readonly Endpoint[];
+  const counters = new Map(names.map((name) => [name, createCounter(factors[name])]));
   return {
-    take: (endpoint, levels) => {
-      for (const strength of [1, 2, 3])
-        for (const name of combinationsOf(factors[endpoint], levels, strength))
-          covered[strength - 1]!.add(endpoint + name);
-    },
+    take: (endpoint, levels) => counters.get(endpoint)!.take(levels),
     figures: () => {
-      const [singles, pairs, triples] = covered.map(({ size }) => size) as [number, number, number];
-      const [ofSingles, ofPairs, ofTriples] = [1, 2, 3].map(total) as [number, number, number];
-      const isWhole = [singles >= ofSingles, pairs >= ofPairs, triples >= ofTriples];
-      const strength = isWhole.findIndex((whole) => !whole);
+      const taken = names.map((name) => counters.get(name)!.figures());
+      const [singles, pairs, triples] = [0, 1, 2].map((at): [number, number] => [
+        taken.reduce((sum, one) => sum + one[at]!, 0),
+        names.reduce(
+          (sum, name) => sum + totalOf(factors[name], (levels) => isFeasible(name, levels, known), at + 1),
+          0,
+        ),
+      ]) as [[number, number], [number, number], [number, number]];
+      const firstCut = [singles, pairs, triples].findIndex(([covered, total]) => covered < total);
       return {
-        strength: strength < 0 ? 3 : strength,
+        strength: firstCut < 0 ? 3 : firstCut,
         coverage: {
-          pairs: [pairs, ofPairs],
-          triples: [triples, ofTriples],
-          missing: endpoints.flatMap((endpoint) =>
-            missingLevels(endpoint, known).map((level) => `${endpoint}, ${level}`),
-          ),
+          pairs,
+          triples,
+          missing: names.flatMap((name) => missingLevels(name, known).map((level) => `${name}, ${level}`)),
         },
       };
     },

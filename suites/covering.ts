@@ -297,19 +297,26 @@ export function totalOf(factors: readonly Factor[], isFeasible: IsFeasible, stre
   return total;
 }
 
-/** The combinations of so many levels that a row covers, by name: each gate that is not plain is part of them. */
-export function combinationsOf(
-  factors: readonly Factor[],
-  levels: Levels,
-  strength: number,
-): readonly string[] {
-  const gate = gateOf(levels, factors);
-  const count = Object.keys(gate ?? {}).length;
-  if (gate === undefined || count > strength) return [];
-  const name = Object.values(gate)
-    .map(([first]) => first)
-    .join();
+/** Counts the combinations that rows cover: each gate that is not plain is part of them. */
+export function createCounter(factors: readonly Factor[]) {
   const others = factors.filter(({ isGate }) => !isGate);
-  const row = others.map((factor) => factor.levels.indexOf(levels[factor.name]));
-  return codesIn(row, strength - count).map((code) => `${name};${code}`);
+  const covered = [1, 2, 3].map(() => new Set<number>());
+  const gates = new Map<string, number>();
+  return {
+    take: (levels: Levels): void => {
+      const gate = gateOf(levels, factors);
+      if (gate === undefined) return;
+      const names = Object.values(gate).map(([first]) => first);
+      const name = names.join();
+      const number = gates.get(name) ?? gates.size;
+      gates.set(name, number);
+      const row = others.map((factor) => factor.levels.indexOf(levels[factor.name]));
+      for (const strength of [1, 2, 3])
+        if (names.length <= strength)
+          for (const code of codesIn(row, strength - names.length))
+            covered[strength - 1]!.add(number * 16 ** others.length + code);
+    },
+    /** How many combinations of one, two and three levels were covered. */
+    figures: (): readonly number[] => covered.map(({ size }) => size),
+  };
 }

@@ -248,6 +248,13 @@ const fits = (endpoint: Endpoint, pool: Pool, levels: Partial<Levels>) =>
     pool.version === levels['id version']) &&
   (!needsLetters(levels['id spelling']) || pool.isLettered);
 
+/** What decides which levels are feasible: equal texts, equal levels. */
+export const suppliesOf = (endpoint: Endpoint, known: Known): string =>
+  JSON.stringify([
+    Object.values(keys).map((keysOf) => keysOf(known).length > 0),
+    poolsOf(endpoint, known).map(({ ids: _, ...pool }) => pool),
+  ]);
+
 /** Levels that the fixture cannot supply, by name. */
 export const missingLevels = (endpoint: Endpoint, known: Known): readonly string[] =>
   factors[endpoint].flatMap(({ name, levels }) =>

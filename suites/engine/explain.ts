@@ -56,12 +56,7 @@ export async function explain(
   if (origin === undefined || wrong <= 1) return intermittent;
 
   const { endpoint } = delivery.request;
-  const signatureOf = (request: Request) => {
-    const expected = expectedOf(known, request);
-    return expected?.hostile === undefined
-      ? expected?.correct.map(({ outcome }) => outcome).join()
-      : 'hostile';
-  };
+  const signatureOf = (request: Request) => expectedOf(known, request)?.correct[0]?.outcome ?? 'hostile';
   const signature = signatureOf(delivery.request);
   let draws = 8;
   let nth = 0;
@@ -105,8 +100,12 @@ export async function explain(
     const candidate = { ...levels, [name]: plain };
     if ((await probe(candidate)) === 'fails') levels = candidate;
   }
-  const where: string[] = [];
+  // What was right before fails because it is repeated.
+  const isRepeated = id.endsWith('/repeatable');
+  const where = isRepeated ? ['repetition: three times'] : [];
   for (const factor of factors[endpoint]) {
+    const isPlainGate = factor.isGate && levels[factor.name] === factor.levels[0];
+    if (isPlainGate || (isRepeated && factor.name === 'repetition')) continue;
     const condition = await conditionOf(factor, levels, probe);
     if (condition !== undefined) where.push(condition);
   }

@@ -137,7 +137,9 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
           : all.map(({ id, verdict }) => ({ id: verdict.kind === 'failed' ? repeatable : id, verdict }));
       if (isRight && wereRight.size < MAX_REMEMBERED) wereRight.add(name);
       const isRefusal = answer.status === 401 && expected.isKeyValid;
-      for (const finding of all) note(finding, { request, reply: answer }, isRefusal, origin);
+      // What was right before and is sent again to explain something else says nothing new.
+      if (isAgain && wereRight.has(name)) all = all.filter(({ verdict }) => verdict.kind === 'failed');
+      else for (const finding of all) note(finding, { request, reply: answer }, isRefusal, origin);
       findings.set(answer, all);
       return all;
     },

@@ -2,7 +2,15 @@ import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { coveringRows, type CoveringRow } from '../covering.ts';
-import { examplesOf, factors, isFeasible, plainLevels, requestsOf, type Levels } from '../factors.ts';
+import {
+  examplesOf,
+  factors,
+  isFeasible,
+  plainLevels,
+  requestsOf,
+  suppliesOf,
+  type Levels,
+} from '../factors.ts';
 import type { Known } from '../known.ts';
 import { expectedOf } from '../model.ts';
 import type { Request } from '../request.ts';
@@ -66,7 +74,7 @@ function isAsked({ request, times, endpoint }: Lookup, rules: readonly Rule[], k
 
 /** Examples of the gates come between the pairs and the triples. */
 function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<Lookup> {
-  const rows = coveringRows(factors[endpoint], (levels) => isFeasible(endpoint, levels, known), seed);
+  const rows = sharedRows(endpoint, known);
   const turns = new Map<string, number>();
   let nth = 0;
   let isDeep = false;
@@ -105,6 +113,23 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
         for (let pick = turn(level); pick < examplesOf(row, known); pick = turn(level))
           yield lookup(endpoint, row, known, seed, 5, { pick });
       }
+  }
+}
+
+/** Rows that were made before: equal fixtures, as the self-check before a run and the run itself have, share them. */
+const arrays = new Map<string, { readonly rows: CoveringRow[]; readonly source: Generator<CoveringRow> }>();
+
+/** The rows of the covering array. They depend on what the fixture can supply, and on no seed. */
+function* sharedRows(endpoint: Endpoint, known: Known): Generator<CoveringRow> {
+  const name = `${endpoint} ${suppliesOf(endpoint, known)}`;
+  const shared = arrays.get(name) ?? {
+    rows: [],
+    source: coveringRows(factors[endpoint], (levels) => isFeasible(endpoint, levels, known), 1),
+  };
+  arrays.set(name, shared);
+  for (let nth = 0; ; nth++) {
+    if (nth === shared.rows.length) shared.rows.push(shared.source.next().value as CoveringRow);
+    yield shared.rows[nth]!;
   }
 }
 

@@ -103,7 +103,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     results.set(requirement, result);
     onEvent?.({ kind: 'outcome', result });
   };
-  const coverage = createCoverage(known, bothEndpoints);
+  const coverage = createCoverage(known);
   const report = (requirement: string) =>
     options.onProgress?.({
       done: results.size,

@@ -1,0 +1,227 @@
+import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { Exchange, HttpResponse } from '../exchange.ts';
+import type { Change } from './change.ts';
+
+/** A fault that shows only where several conditions meet. */
+export interface CombinedFault {
+  /** Says what it is: `deposit-check, foreign, id spelling: upper case → 200`. */
+  readonly id: string;
+  /** The conditions beside the place, as the suites name them. */
+  readonly where: readonly string[];
+  readonly change: Change;
+}
+
+/** A kind of answer. */
+interface Place {
+  readonly name: string;
+  readonly endpoint: Endpoint;
+  readonly isHere: (exchange: Exchange) => boolean;
+  /** Factors that make up the place. */
+  readonly factors: readonly string[];
+}
+
+interface Condition {
+  readonly factor: string;
+  readonly level: string;
+  readonly endpoint?: Endpoint;
+  readonly holds: (exchange: Exchange, times: number) => boolean;
+}
+
+const stateOf = ({ finding }: Exchange) => ('deposit' in finding ? finding.deposit.state : undefined);
+const amountOf = ({ finding }: Exchange) =>
+  'deposit' in finding && finding.deposit.state === 'EXECUTED' ? finding.deposit.amountInUsd : undefined;
+const kindIs = (kind: Exchange['finding']['kind']) => (exchange: Exchange) => exchange.finding.kind === kind;
+const keyIs = (state: string) => (exchange: Exchange) =>
+  exchange.finding.kind === 'unauthorized' && exchange.call?.key?.state === state;
+
+const situation = ['situation', 'id version', 'key'];
+
+/** The kinds of answers that a fault can spoil. */
+const places: readonly Place[] = [
+  { name: 'own user', endpoint: 'user-status', isHere: kindIs('member'), factors: situation },
+  { name: 'foreign user', endpoint: 'user-status', isHere: kindIs('foreign'), factors: situation },
+  { name: 'unknown user', endpoint: 'user-status', isHere: kindIs('unknown'), factors: situation },
+  { name: 'EXECUTED deposit', endpoint: 'deposit-check', isHere: kindIs('executed'), factors: ['situation'] },
+  { name: 'foreign deposit', endpoint: 'deposit-check', isHere: kindIs('foreign'), factors: ['situation'] },
+  { name: 'unknown deposit', endpoint: 'deposit-check', isHere: kindIs('unknown'), factors: ['situation'] },
+  ...['pending', 'failed'].map((state): Place => ({
+    name: `${state} deposit`,
+    endpoint: 'deposit-check',
+    isHere: (exchange) => exchange.finding.kind === 'notYet' && stateOf(exchange) === state,
+    factors: ['situation'],
+  })),
+  ...(['user-status', 'deposit-check'] as const).flatMap((endpoint): readonly Place[] => [
+    { name: 'revoked key', endpoint, isHere: keyIs('revoked'), factors: ['key'] },
+    { name: 'expired key', endpoint, isHere: keyIs('expired'), factors: ['key'] },
+    {
+      name: 'no key',
+      endpoint,
+      isHere: ({ finding, request }) =>
+        finding.kind === 'unauthorized' && request.headers.authorization === undefined,
+      factors: ['key', 'header'],
+    },
+    {
+      name: 'no value',
+      endpoint,
+      isHere: ({ finding, call }) => finding.kind === 'invalid' && (call?.value ?? '') === '',
+      factors: ['malformation'],
+    },
+  ]),
+];
+
+const valueOf = ({ call }: Exchange) => call?.value ?? '';
+const queryOf = ({ request }: Exchange) => request.target.split('?')[1] ?? '';
+const isEncoded = (exchange: Exchange) => /%[0-9a-f]{2}/i.test(queryOf(exchange));
+const isUuid = (exchange: Exchange) => /^[\da-f-]{36}$/i.test(valueOf(exchange));
+const scheme = (name: string) => (exchange: Exchange) =>
+  exchange.request.headers.authorization?.startsWith(`${name} `) === true;
+const extraAt = (isFirst: boolean) => (exchange: Exchange) => {
+  const parameters = queryOf(exchange).split('&');
+  const own = exchange.call?.endpoint === 'user-status' ? 'user_id=' : 'reference_id=';
+  return parameters.length > 1 && parameters[isFirst ? 1 : 0]!.startsWith(own);
+};
+
+const conditions: readonly Condition[] = [
+  {
+    factor: 'id spelling',
+    level: 'upper case',
+    holds: (exchange) => {
+      const value = valueOf(exchange);
+      return (
+        isUuid(exchange) &&
+        !isEncoded(exchange) &&
+        value !== value.toLowerCase() &&
+        value === value.toUpperCase()
+      );
+    },
+  },
+  {
+    factor: 'id spelling',
+    level: 'mixed case',
+    holds: (exchange) => {
+      const value = valueOf(exchange);
+      return (
+        isUuid(exchange) &&
+        !isEncoded(exchange) &&
+        value !== value.toLowerCase() &&
+        value !== value.toUpperCase()
+      );
+    },
+  },
+  {
+    factor: 'id spelling',
+    level: 'percent-encoded',
+    holds: (exchange) => isUuid(exchange) && isEncoded(exchange),
+  },
+  { factor: 'query', level: 'extra parameter before', holds: extraAt(true) },
+  { factor: 'query', level: 'extra parameter after', holds: extraAt(false) },
+  { factor: 'repetition', level: 'three times', holds: (_, times) => times > 2 },
+  { factor: 'header', level: 'bearer', holds: scheme('bearer') },
+  { factor: 'header', level: 'BEARER', holds: scheme('BEARER') },
+  {
+    factor: 'key',
+    level: "another partner's",
+    holds: ({ call }) => call?.caller?.partner === 'contoso',
+  },
+  { factor: 'key', level: 'second active', holds: ({ call }) => call?.caller?.key === 'northwind-spare-key' },
+  ...[...'12345678'].map((version): Condition => ({
+    factor: 'id version',
+    level: version,
+    endpoint: 'deposit-check',
+    holds: (exchange) => isUuid(exchange) && valueOf(exchange)[14] === version,
+  })),
+  ...(
+    [
+      ['whole amount', (amount) => Number.isInteger(amount) && amount < 10_000],
+      ['amount below 1', (amount) => amount < 1],
+      ['amount of 10,000 or more', (amount) => amount >= 10_000],
+    ] as const satisfies readonly (readonly [string, (amount: number) => boolean])[]
+  ).map(([level, test]): Condition => ({
+    factor: 'data',
+    level,
+    endpoint: 'deposit-check',
+    holds: (exchange) => {
+      const amount = amountOf(exchange);
+      return amount !== undefined && test(amount);
+    },
+  })),
+];
+
+const hasData = new Set(['EXECUTED deposit', 'foreign deposit']);
+const isRefused = (name: string) => name.endsWith(' key');
+
+/** Whether a condition can be met in a place. */
+function goesWith({ name, endpoint, factors }: Place, condition: Condition): boolean {
+  if (condition.endpoint !== undefined && condition.endpoint !== endpoint) return false;
+  if (factors.includes(condition.factor)) return false;
+  if (condition.factor === 'data') return hasData.has(name);
+  if (name === 'no value') return ['key', 'header', 'repetition'].includes(condition.factor);
+  return !isRefused(name) || condition.factor !== 'key';
+}
+
+/** Ways to answer wrongly, by name. */
+const wrongs: Readonly<
+  Record<string, (response: HttpResponse, endpoint: Endpoint) => Partial<HttpResponse>>
+> = {
+  'another text': ({ status }) => ({
+    body: JSON.stringify(status === 200 ? { unexpected: true } : { error: 'Something went wrong' }),
+  }),
+  'status 500': () => ({ status: 500, body: JSON.stringify({ error: 'Internal server error' }) }),
+  'data that is made up': (_, endpoint) => ({
+    status: 200,
+    body: JSON.stringify(
+      endpoint === 'user-status'
+        ? { is_under_ib: true, date_joined: '2024-01-01T00:00:00.000Z', x: 1 }
+        : { status: 'EXECUTED', amountInUsd: -1, executedAt: 1_700_000_000_000 },
+    ),
+  }),
+};
+
+/**
+ * Faults with so many conditions beside their place, in an order that the seed decides.
+ *
+ * @param count of conditions: 1 or 2
+ */
+export function combinedFaults(count: 1 | 2, seed: number): readonly CombinedFault[] {
+  const all = places.flatMap((place) => {
+    const fitting = conditions.filter((condition) => goesWith(place, condition));
+    const chosen =
+      count === 1
+        ? fitting.map((one) => [one])
+        : fitting.flatMap((one, at) =>
+            fitting.slice(at + 1).flatMap((other) => (other.factor === one.factor ? [] : [[one, other]])),
+          );
+    return chosen.flatMap((some) => Object.keys(wrongs).map((wrong) => combined(place, some, wrong)));
+  });
+  let state = seed >>> 0;
+  const random = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0);
+  return all
+    .map((fault) => ({ fault, at: random() }))
+    .toSorted((a, b) => a.at - b.at)
+    .map(({ fault }) => fault);
+}
+
+function combined(place: Place, some: readonly Condition[], wrong: string): CombinedFault {
+  const where = some.map(({ factor, level }) => `${factor}: ${level}`);
+  return {
+    id: `${place.endpoint}, ${place.name}, ${where.join(', ')}: ${wrong}`,
+    where,
+    change: (behaviour) => {
+      const asked = new Map<string, number>();
+      return {
+        ...behaviour,
+        finish: (response, exchange) => {
+          const finished = behaviour.finish(response, exchange);
+          if (exchange.call?.endpoint !== place.endpoint || !place.isHere(exchange)) return finished;
+          const { target, headers } = exchange.request;
+          const name = `${target} ${headers.authorization}`;
+          const times = (asked.get(name) ?? 0) + 1;
+          asked.set(name, times);
+          return some.every(({ holds }) => holds(exchange, times))
+            ? { ...finished, ...wrongs[wrong]!(finished, place.endpoint) }
+            : finished;
+        },
+      };
+    },
+  };
+}
