@@ -13,10 +13,12 @@ import {
   type Presentation,
   type Token,
 } from './inputs/credentials.ts';
+import { oneOf } from './inputs/one-of.ts';
 import { malformations } from './inputs/malformations.ts';
 import { hasLetters, percentEncoded, unknownUuid, withLetterCase } from './inputs/uuids.ts';
 import type { FixtureDeposit, Known } from './known.ts';
 import { lookup, type Request } from './request.ts';
+import { spread } from './rule.ts';
 import { readTimestamp } from './timestamp.ts';
 import { classifyUuid } from './uuid.ts';
 
@@ -134,6 +136,9 @@ function table({
     { name: 'load', levels: ['with others', 'alone'], isGate: false, isCostly: true },
   ];
 }
+
+/** Entities of the partner under test that are looked up one by one, at most. */
+const MAX_ENTITIES = 100;
 
 /** A lookup with nothing odd about it. */
 export const plainLevels = (endpoint: Endpoint): Levels =>
@@ -276,7 +281,7 @@ export function requestsOf(
 ): fc.Arbitrary<Request> {
   const { parameter } = endpoints[endpoint];
   const text = fc
-    .tuple(idsOf(endpoint, levels, known), fc.array(fc.boolean(), { minLength: 1, maxLength: 32 }))
+    .tuple(idsOf(endpoint, levels, known, pick), fc.array(fc.boolean(), { minLength: 1, maxLength: 32 }))
     .map(([id, flags]) => spelled(id, levels['id spelling'], flags));
   const query =
     levels.malformation === 'none'
@@ -295,6 +300,23 @@ export function requestsOf(
     });
 }
 
+/** What the partner under test may see, one row for each entity, evenly spaced over very many. */
+export function ownEntities(endpoint: Endpoint, known: Known): readonly (readonly [Levels, number])[] {
+  const own = poolsOf(endpoint, known).filter(
+    ({ situation }) => situation === 'own' || situation === 'own, EXECUTED',
+  );
+  const all = own.flatMap(({ version, data, situation, isLettered, ids }) => {
+    const levels: Levels = { ...plainLevels(endpoint), situation, data, 'id version': version };
+    const before = own.find((pool) => fits(endpoint, pool, levels) && pool.isLettered !== isLettered);
+    const offset =
+      before !== undefined && own.indexOf(before) < own.findIndex((pool) => pool.ids === ids)
+        ? before.ids.length
+        : 0;
+    return ids.map((_, nth) => [levels, offset + nth] as const);
+  });
+  return spread(all, MAX_ENTITIES);
+}
+
 /** How many examples the one gate that is not plain has. */
 export function examplesOf(levels: Levels, known: Known): number {
   if (levels.malformation !== 'none')
@@ -303,7 +325,7 @@ export function examplesOf(levels: Levels, known: Known): number {
   return levels.key === 'none' ? 1 : keys[levels.key]!(known).length;
 }
 
-function idsOf(endpoint: Endpoint, levels: Levels, known: Known): fc.Arbitrary<string> {
+function idsOf(endpoint: Endpoint, levels: Levels, known: Known, pick?: number): fc.Arbitrary<string> {
   const { situation, 'id version': version } = levels;
   const withVersion = (id: string) => id.slice(0, 14) + version + id.slice(15);
   if (situation === 'unknown')
@@ -313,8 +335,14 @@ function idsOf(endpoint: Endpoint, levels: Levels, known: Known): fc.Arbitrary<s
   const ids = poolsOf(endpoint, known)
     .filter((pool) => fits(endpoint, pool, levels))
     .flatMap((pool) => pool.ids);
-  return fc.constantFrom(...ids).map((id) => (endpoint === 'user-status' ? withVersion(id) : id));
+  const isPicked = pick !== undefined && isPlainButForEntity(endpoint, levels);
+  return (isPicked ? fc.constant(ids[pick % ids.length]!) : oneOf(ids)).map((id) =>
+    endpoint === 'user-status' ? withVersion(id) : id,
+  );
 }
+
+const isPlainButForEntity = (endpoint: Endpoint, levels: Levels) =>
+  factors[endpoint].every(({ name, isGate, levels: [plain] }) => !isGate || levels[name] === plain);
 
 function spelled(id: string, spelling: string, flags: readonly boolean[]): string {
   switch (spelling) {

@@ -106,12 +106,13 @@ export function parameterOf(endpoint: Endpoint, target: string): Parameter | Hos
   if (uuid === 'alternative-spelling' && (isUser || !isVariant))
     return { ...none, id, invalid: 'alternative-spelling', uuid };
   const isEncoded = raw !== value;
-  const spelling = uuid === 'other-version' ? 'any-uuid-version' : value === id ? undefined : 'uuid-case';
+  const isPlain = uuid === 'v4' || uuid === 'other-version';
+  const spelling = value === id ? (uuid === 'other-version' ? 'any-uuid-version' : undefined) : 'uuid-case';
   return {
     id,
-    isOpen: pairs.length > 1 || isEncoded || (uuid !== 'v4' && uuid !== 'other-version'),
+    isOpen: pairs.length > 1 || isEncoded || !isPlain,
     isEncoded,
-    ...(spelling === undefined ? {} : { spelling }),
+    ...(spelling === undefined || !isPlain ? {} : { spelling }),
     uuid,
   };
 }

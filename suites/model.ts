@@ -34,8 +34,8 @@ export interface Expected {
   readonly isMisplaced: boolean;
   /** Whether the key must be accepted. */
   readonly isKeyValid: boolean;
-  /** Whether it is a key of the partner under test. */
-  readonly isCaller: boolean;
+  /** The requirement that another partner's key shows no data of the partner under test. */
+  readonly scope?: string;
   /** Whether the plain reading shows a member or an EXECUTED deposit. */
   readonly isFound: boolean;
 }
@@ -53,8 +53,7 @@ export function expectedOf(known: Known, request: Request): Expected | undefined
   const access = accessOf(known, request);
   const isMisplaced = request.misplaced !== undefined;
   const isKeyValid = access.key !== undefined && !access.mayBeRefused;
-  const isCaller = access.key?.partner === known.partner;
-  const common = { endpoint, isMisplaced, isKeyValid, isCaller, isFound: false };
+  const common = { endpoint, isMisplaced, isKeyValid, isFound: false };
   if ('isHostile' in parameter)
     return {
       ...common,
@@ -73,12 +72,10 @@ export function expectedOf(known: Known, request: Request): Expected | undefined
     ...common,
     isFound,
     correct,
-    ...(parameter.spelling === undefined || !isKeyValid
-      ? {}
-      : { spelling: `valid/${endpoint}/${parameter.spelling}` }),
+    ...(parameter.spelling === undefined ? {} : { spelling: `valid/${endpoint}/${parameter.spelling}` }),
     ...(parameter.invalid === 'alternative-spelling' && isKeyValid ? { advised: correct[0]! } : {}),
     ...(spelled ? { advised: { ...correct[0]!, id: `valid/${endpoint}/percent-encoding` } } : {}),
-    ...found.entity,
+    ...found.more,
   };
 }
 
@@ -106,12 +103,13 @@ function acceptable(
   { invalid: why, isOpen, isEncoded, id }: Parameter,
   finding: readonly Correct[],
 ): readonly Correct[] {
-  if (why === 'alternative-spelling') return [invalid(endpoint, why), ...finding];
+  if (why === 'alternative-spelling')
+    return [invalid(endpoint, why), ...finding, { outcome: nothing(endpoint), id: finding[0]!.id }];
   if (why !== undefined || id === undefined) return [invalid(endpoint, why ?? 'malformed')];
   const main = finding[0]!;
   return [
     ...finding,
-    ...(isOpen ? [{ outcome: 'invalid', id: main.id } as const] : []),
+    ...(isOpen ? [invalid(endpoint, 'malformed')] : []),
     // A server that does not decode looks for another id.
     ...(isEncoded ? [{ outcome: nothing(endpoint), id: main.id } as const] : []),
   ];
@@ -121,25 +119,30 @@ const nothing = (endpoint: Endpoint): Outcome => (endpoint === 'user-status' ? '
 
 interface Lookup {
   readonly correct: readonly Correct[];
-  readonly entity?: Pick<Expected, 'user' | 'deposit'>;
+  readonly more?: Pick<Expected, 'user' | 'deposit' | 'scope'>;
 }
 
 /** What a partner finds under an id (GET user-status, 200; GET deposit-check, 200 and 404; States). */
 function findingOf(known: Known, endpoint: Endpoint, partner: string, { id = '' }: Parameter): Lookup {
   const hidden = (row: string): Lookup => ({ correct: [{ outcome: nothing(endpoint), id: row }] });
   const isCaller = partner === known.partner;
-  const followsKey = `foreign-ib/${endpoint}/follows-key`;
-  const scoped = (row: string) => (isCaller ? row : followsKey);
+  const scope = `foreign-ib/${endpoint}/follows-key`;
   const deposit = endpoint === 'deposit-check' ? known.depositById.get(id) : undefined;
   const user = known.userById.get(deposit?.user_id.toLowerCase() ?? (endpoint === 'user-status' ? id : ''));
   if (user === undefined) return hidden(`foreign-ib/${endpoint}/unknown`);
   if (user.partner !== partner)
-    return hidden(user.partner === known.partner ? followsKey : `foreign-ib/${endpoint}/other-ib`);
+    return {
+      ...hidden(`foreign-ib/${endpoint}/other-ib`),
+      ...(user.partner === known.partner ? { more: { scope } } : {}),
+    };
   if (deposit === undefined)
-    return { correct: [{ outcome: 'member', id: scoped('valid/user-status/member') }], entity: { user } };
-  const executed = { outcome: 'executed', id: scoped('valid/deposit-check/executed') } as const;
-  if (deposit.state === 'EXECUTED') return { correct: [executed], entity: { deposit } };
-  const { correct } = hidden(scoped(`pending/deposit-check/${deposit.state}`));
+    return {
+      correct: [{ outcome: 'member', id: isCaller ? 'valid/user-status/member' : scope }],
+      more: { user },
+    };
+  const executed = { outcome: 'executed', id: isCaller ? 'valid/deposit-check/executed' : scope } as const;
+  if (deposit.state === 'EXECUTED') return { correct: [executed], more: { deposit } };
+  const { correct } = hidden(`pending/deposit-check/${deposit.state}`);
   return 'becomes' in deposit && deposit.becomes !== undefined
     ? { correct: [...correct, executed] }
     : { correct };
@@ -170,7 +173,7 @@ export interface Finding {
 
 /** Judges an answer by the model: the first finding is that of the requirement that the lookup is made for. */
 export function judgeLookup(expected: Expected, answer: Answer): readonly Finding[] {
-  const { endpoint, correct, hostile, spelling, advised } = expected;
+  const { endpoint, correct, hostile, spelling, scope, advised } = expected;
   if (hostile !== undefined) return [{ id: hostile.id, verdict: refusesHostile(answer, hostile.mayBeRead) }];
   const main = correct[0]!;
   if (expected.isMisplaced) {
@@ -183,7 +186,8 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
     return [{ id: blamed(expected, answer), verdict: expectations[due.outcome](endpoint)(answer) }];
   }
   const isRead = spelling !== undefined && match.outcome !== 'unauthorized';
-  return [...new Set([main.id, match.id, ...(isRead ? [spelling] : [])])]
+  const ids = [main.id, match.id, ...(isRead ? [spelling] : []), ...(scope === undefined ? [] : [scope])];
+  return [...new Set(ids)]
     .map((id): Finding => ({ id, verdict: held }))
     .concat(
       advised === undefined
@@ -193,9 +197,12 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
 }
 
 /** The requirement that a wrong answer breaks. */
-function blamed({ correct, spelling, isFound, isCaller }: Expected, { status }: Answer): string {
+function blamed({ correct, spelling, isFound, scope }: Expected, answer: Answer): string {
+  const { status } = answer;
   const main = correct[0]!;
-  if (spelling !== undefined && (status === 400 || (isFound && isCaller && status !== 401))) return spelling;
+  if (spelling !== undefined && (status === 400 || (isFound && status !== 401))) return spelling;
+  if (scope !== undefined && (saysMember(answer).kind === 'held' || saysExecuted(answer).kind === 'held'))
+    return scope;
   const sameStatus = correct.find(({ outcome }) => statusOf[outcome] === status);
   // Of an id that may be read or refused, whoever shows something has read it.
   const read = correct.find(({ outcome }) => outcome !== 'invalid' && outcome !== 'unauthorized');

@@ -58,6 +58,15 @@ export async function explain(
   const { endpoint } = delivery.request;
   const signatureOf = (request: Request) => expectedOf(known, request)?.correct[0]?.outcome ?? 'hostile';
   const signature = signatureOf(delivery.request);
+  /** Whether the answer would be wrong for another lookup, too: only then does another answer mean anything. */
+  const isWrongFor = (request: Request) => {
+    const expected = expectedOf(known, request);
+    return (
+      expected !== undefined &&
+      (delivery.reply.kind === 'trouble' ||
+        judge.findingsOf(expected, delivery.reply).some((one) => one.verdict.kind === 'failed'))
+    );
+  };
   let draws = 8;
   let nth = 0;
 
@@ -67,7 +76,7 @@ export async function explain(
     const options = { seed: seedOf(seed, nth++), numRuns: draws };
     const requests = fc
       .sample(requestsOf(endpoint, levels, known), options)
-      .filter((request) => signatureOf(request) === signature);
+      .filter((request) => signatureOf(request) === signature && isWrongFor(request));
     if (requests.length === 0) return 'other';
     for (const request of requests) {
       if (context.isOver()) return 'other';

@@ -45,6 +45,8 @@ export interface Judge {
   readonly see: (request: Request, answer: Answer, origin?: Origin, isAgain?: boolean) => readonly Finding[];
   /** Notes that a lookup got no answer that could be judged. */
   readonly miss: (request: Request, trouble: Trouble) => void;
+  /** What an answer would show, without noting it. */
+  readonly findingsOf: (expected: Expected, answer: Answer) => readonly Finding[];
   /** What was found for an answer that was seen. */
   readonly findings: (answer: Answer) => readonly Finding[];
   /** Wrong answers, those of the plainest lookups first. */
@@ -64,17 +66,26 @@ interface State {
   gap?: { readonly trouble: Trouble; readonly request: Request };
 }
 
-const found = {
-  'user-status': 'valid/user-status/member',
-  'deposit-check': 'valid/deposit-check/executed',
-};
+/**
+ * Rules on one odd thing about a lookup. If it fails for another reason as well, that is the other rule's failure:
+ * the plain lookup's, or that of another odd thing about it.
+ */
+const derived: Readonly<Record<string, (endpoint: string, levels: Levels | undefined) => readonly string[]>> =
+  {
+    'uuid-case': (endpoint, levels) => [
+      plainRule(endpoint),
+      ...(levels !== undefined && levels['id version'] !== '4' ? [`valid/${endpoint}/any-uuid-version`] : []),
+    ],
+    'any-uuid-version': (endpoint) => [plainRule(endpoint)],
+    'percent-encoding': (endpoint, levels) => [
+      plainRule(endpoint),
+      ...(levels !== undefined && levels['id version'] !== '4' ? [`valid/${endpoint}/any-uuid-version`] : []),
+    ],
+    'header-only': (endpoint) => [`auth/${endpoint}/missing`],
+  };
 
-/** The requirement on the plain spelling of what others spell in another way. */
-const plainOf: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'uuid-case': found,
-  'percent-encoding': found,
-  'any-uuid-version': found,
-};
+const plainRule = (endpoint: string) =>
+  endpoint === 'user-status' ? 'valid/user-status/member' : 'valid/deposit-check/executed';
 
 /** Wrong answers that are kept for each rule. */
 const MAX_FAILURES = 5;
@@ -114,12 +125,17 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       list.push({ verdict, delivery, ...(origin === undefined ? {} : { origin }) });
   };
 
-  /** Without those of a spelling that fail in the same way in the plain one. */
+  /** Without those that another rule explains. */
   const ownFailures = (id: string): readonly Failure[] => {
-    const { failures } = states.get(id)!;
-    const plainId = plainOf[id.split('/')[2]!]?.[id.split('/')[1]!];
-    const plain = plainId === undefined ? [] : (states.get(plainId)?.failures ?? []);
-    return failures.filter(({ verdict }) => plain.every((other) => other.verdict.aspect !== verdict.aspect));
+    const [, endpoint = '', name = ''] = id.split('/');
+    const others = derived[name];
+    return states
+      .get(id)!
+      .failures.filter(({ verdict, origin }) =>
+        (others?.(endpoint, origin?.levels) ?? []).every((other) =>
+          (states.get(other)?.failures ?? []).every(({ verdict: { aspect } }) => aspect !== verdict.aspect),
+        ),
+      );
   };
 
   return {
@@ -137,9 +153,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
           : all.map(({ id, verdict }) => ({ id: verdict.kind === 'failed' ? repeatable : id, verdict }));
       if (isRight && wereRight.size < MAX_REMEMBERED) wereRight.add(name);
       const isRefusal = answer.status === 401 && expected.isKeyValid;
-      // What was right before and is sent again to explain something else says nothing new.
-      if (isAgain && wereRight.has(name)) all = all.filter(({ verdict }) => verdict.kind === 'failed');
-      else for (const finding of all) note(finding, { request, reply: answer }, isRefusal, origin);
+      if (!isAgain) for (const finding of all) note(finding, { request, reply: answer }, isRefusal, origin);
       findings.set(answer, all);
       return all;
     },
@@ -165,6 +179,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       // A front end may cut off a GET with a body.
       else if (request.body === undefined) state.gap ??= { trouble, request };
     },
+    findingsOf,
     findings: (answer) => findings.get(answer) ?? [],
     failures: (id) => ownFailures(id).toSorted((a, b) => oddness(a.origin) - oddness(b.origin)),
     judgement: ({ id }, keyWorks, isCut) => {
@@ -203,5 +218,8 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
   };
 }
 
-/** How many levels are not plain; an answer that the array did not ask for comes last. */
-const oddness = (origin: Origin | undefined) => (origin === undefined ? 100 : origin.path.split(',').length);
+/** How many levels are not plain, gates above all; an answer that the array did not ask for comes last. */
+const oddness = (origin: Origin | undefined) =>
+  origin === undefined
+    ? 100
+    : origin.path.split(/,(?=[a-z ]+=)/).length + (/key=|header=|malformation=/.test(origin.path) ? 0.5 : 0);

@@ -6,6 +6,7 @@ import {
   examplesOf,
   factors,
   isFeasible,
+  ownEntities,
   plainLevels,
   requestsOf,
   suppliesOf,
@@ -106,6 +107,8 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
   /** The examples of each gate that no row has had, with everything else plain. */
   function* examples(): Generator<Lookup> {
     const plain = plainLevels(endpoint);
+    for (const [row, pick] of ownEntities(endpoint, known))
+      yield lookup(endpoint, row, known, seed, 5, { pick });
     for (const { name, levels } of factors[endpoint])
       for (const level of levels.slice(1)) {
         const row: Levels = { ...plain, [name]: level };
