@@ -2,7 +2,6 @@ import { renderProgress } from '../reports/index.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { run, virtualClock, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
-import { diagnose } from './diagnose.ts';
 import { loadFixture } from './fixture-file.ts';
 import type { Transcripts } from './record-files.ts';
 import type { Selected } from './run-options.ts';
@@ -19,7 +18,7 @@ export interface VerifyRun {
   readonly transcripts: Transcripts;
 }
 
-/** Runs the canary and the suites, shows the progress, and compares failures with known faults. */
+/** Runs the canary and the suites, and shows the progress. */
 export async function verifyRun(asked: VerifyRun, context: CliContext): Promise<RunRecord> {
   const { target, fixture, options, transcripts } = asked;
   announceEnd(context);
@@ -45,12 +44,7 @@ export async function verifyRun(asked: VerifyRun, context: CliContext): Promise<
     await close();
   }
   clearLine(context);
-  const diagnosis = await diagnose(found, fixture);
-  return {
-    ...found,
-    ...(caught === undefined ? {} : { canary: [...caught] }),
-    ...(diagnosis.length === 0 ? {} : { diagnosis: [...diagnosis] }),
-  };
+  return caught === undefined ? found : { ...found, canary: [...caught] };
 }
 
 interface Session extends Pick<RunOptions, 'target' | 'notes' | 'ifRefused'> {

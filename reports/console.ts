@@ -114,14 +114,10 @@ function withWords(result: RequirementResult, head: string, { width, paint }: La
   ];
 }
 
-/** Known faults that fail like the target, the faults that the canary caught, and notes. */
-function remarkLines({ diagnosis = [], canary, notes }: RunRecord, width: number): readonly string[] {
+/** The faults that the canary caught, and notes. */
+function remarkLines({ canary, notes }: RunRecord, width: number): readonly string[] {
   const short = (text: string) => printable(text, MAX_TEXT);
   const paragraphs = [
-    diagnosis.map(
-      ({ fault, what, fit }) =>
-        `looks like ${short(fault)}: ${short(what)} (fits ${Math.round(fit * 100)} %)`,
-    ),
     canary === undefined
       ? []
       : [`canary: the mock passed, and the faults ${short(canary.join(' and '))} were caught`],

@@ -47,7 +47,7 @@ export function renderMarkdown(record: RunRecord): string {
 }
 
 function headBlocks(record: RunRecord): readonly Block[] {
-  const { target, partner, seed, version, requests, durationMs, notes, diagnosis = [] } = record;
+  const { target, partner, seed, version, requests, durationMs, notes } = record;
   const [headline, ...rest] = conclusion(record);
   const run = [
     `target ${code(target, MAX_NAME)}`,
@@ -56,14 +56,7 @@ function headBlocks(record: RunRecord): readonly Block[] {
     `${several(requests, 'request')} in ${duration(durationMs)}`,
     `ib-conformance ${code(version, MAX_NAME)}`,
   ];
-  const items = [
-    ...rest.map(sentenceItem),
-    ...diagnosis.map(
-      ({ fault, what, fit: likeness }) =>
-        `- **looks like** ${code(fault, MAX_NAME)}: ${prose(what, MAX_NAME)} (fits ${Math.round(likeness * 100)} %)`,
-    ),
-    ...notes.map((note) => `- **note** ${prose(note, MAX_NAME)}`),
-  ];
+  const items = [...rest.map(sentenceItem), ...notes.map((note) => `- **note** ${prose(note, MAX_NAME)}`)];
   return [
     { text: `## ${markOfRun(record)} ${prose(headline, MAX_SENTENCE)}` },
     { text: `Run: ${run.join(', ')}` },

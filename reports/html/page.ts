@@ -112,34 +112,16 @@ const MIN_ALIKE = 3;
 /** Columns of what they have in common at most. */
 const MAX_ACTUAL = 300;
 
-/** What may be behind the failures: known faults that fail like the target, and one answer to many requests. */
-function causes({ diagnosis = [], requirements }: RunRecord): Markup | undefined {
+/** One answer to many requests may be behind the failures. */
+function causes({ requirements }: RunRecord): Markup | undefined {
   const failed = requirements.filter((result) => result.outcome === 'failed');
   const numbers = new Map<string, number>();
   for (const { actual } of failed) numbers.set(actual, (numbers.get(actual) ?? 0) + 1);
   const [[actual, number] = ['', 0]] = [...numbers].toSorted(([, one], [, other]) => other - one);
   const areAlike = number >= MIN_ALIKE && number * 2 >= failed.length;
-  if (diagnosis.length === 0 && !areAlike) return undefined;
-  const alike = html`<p>${count(number)} of ${count(failed.length)} failures have this in common:</p>
+  if (!areAlike) return undefined;
+  return html`<p>${count(number)} of ${count(failed.length)} failures have this in common:</p>
     <code class="block">${visible(actual, MAX_ACTUAL)}</code>`;
-  return html`${diagnosis.length === 0 ? undefined : suspicions(diagnosis)}${areAlike ? alike : undefined}`;
-}
-
-function suspicions(diagnosis: NonNullable<RunRecord['diagnosis']>): Markup {
-  const items = diagnosis.map(
-    ({ fault, what, fit }) =>
-      html`<li>
-        <strong>${what}</strong>
-        <small><code>${fault}</code> fits ${Math.round(fit * 100)} %</small>
-      </li>`,
-  );
-  return html`<p class="quiet">
-      Known faults that fail as this server does. The better one fits, the more of the same requirements fail
-      with the same answers.
-    </p>
-    <ol>
-      ${items}
-    </ol>`;
 }
 
 /** How to repeat the run, and how far to trust it. */

@@ -357,7 +357,7 @@ export interface RunRecord {
    */
   canary?: string[];
   /**
-   * Known faults that fail like the target, the likeliest first.
+   * Known faults that fail like the target. Only version 0.1.0 writes them.
    */
   diagnosis?: Suspicion[];
   baseline?: BaselineOfRun;
