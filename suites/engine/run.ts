@@ -117,6 +117,11 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         maxRequests: options.maxRequests,
       });
     const slots = new Map<string, Slots>();
+    /** The little that was answered may show a failure, though not that a requirement holds. */
+    const failedAlready = (requirement: Requirement) => {
+      const seen = requirement.kind === 'watch' ? watchers.judgement(requirement) : undefined;
+      return seen?.verdict.kind === 'failed' ? seen : undefined;
+    };
     /** Requirements of one endpoint share what may be under way at once. */
     const slotsOf = ({ id }: Requirement) => {
       const endpoint = id.split('/')[1]!;
@@ -131,6 +136,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       const outcome = await guarded(async () => {
         const early =
           givenUp(requirement, { ...options, hasStateHook: options.stateHook !== undefined }) ??
+          failedAlready(requirement) ??
           stopped(requirement, options, silence);
         if (early !== undefined) return early;
         if (requirement.kind === 'watch') return watchers.judgement(requirement);
