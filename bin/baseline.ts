@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import type { KnownFailure, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { didYouMean, Problem } from '../schemas/problem.ts';
 import { readBaseline, type BaselineEntry, type ReadBaseline } from '../schemas/records.ts';
 import { catalogue, verdictOf } from '../suites/index.ts';
+import { readText } from './fixture-file.ts';
 import { prepareFile } from './output-files.ts';
 
 /** The baseline of a run. */
@@ -52,18 +53,9 @@ export async function openBaseline(flags: {
 }
 
 async function load(file: string, mayBeMissing: boolean): Promise<ReadBaseline> {
-  try {
-    return readBaseline(await readFile(file, 'utf8'), file);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (error instanceof Problem || code === undefined) throw error;
-    if (code !== 'ENOENT') throw new Problem('usage', `--baseline ${file}: cannot be read (${code})`);
-    if (mayBeMissing) return { file, known: [] };
-    throw new Problem(
-      'usage',
-      `--baseline ${file}: there is no such file; --update-baseline writes one of what fails now`,
-    );
-  }
+  if (mayBeMissing && !existsSync(file)) return { file, known: [] };
+  const missing = 'there is no such file; --update-baseline writes one of what fails now';
+  return readBaseline(await readText(file, `--baseline ${file}`, { ENOENT: missing }), file);
 }
 
 /** What an entry of a baseline comes to in a run. */

@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { printable } from '../reports/text.ts';
@@ -5,6 +6,7 @@ import { variableReference, type Environment } from '../schemas/fixture-keys.ts'
 import { didYouMean, Problem } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import type { Command, Flag, Flags } from './commands/command.ts';
+import { readText } from './fixture-file.ts';
 
 /** The flags and arguments of each command that has a section in the config file. */
 export type Sections = Readonly<Record<string, Flags>>;
@@ -86,10 +88,8 @@ async function hintsOn(env: Environment, sections: Sections, fixture = ''): Prom
 }
 
 async function readConfig(file: string, mayBeMissing: boolean, sections: Sections) {
-  const text = await readFile(file, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
-    if (code === 'ENOENT' && mayBeMissing) return '{}';
-    throw usage(`--config ${file}: cannot be read (${code})`);
-  });
+  if (mayBeMissing && !existsSync(file)) return {};
+  const text = await readText(file, `--config ${file}`);
   const config = (await import('../schemas/json.ts')).parseJson(text, file, 'usage');
   const problems = problemsOf(config, sections);
   if (problems.length > 0) throw usage(problems.map((problem) => `${file}: ${problem}`).join('\n'));

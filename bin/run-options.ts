@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { didYouMean, Problem } from '../schemas/problem.ts';
 import {
@@ -13,6 +12,7 @@ import {
   type RunOptions,
 } from '../suites/index.ts';
 import { defaults } from './commands/flags.ts';
+import { readText } from './fixture-file.ts';
 import { version } from './version.ts';
 
 /** Sent with every request. */
@@ -88,12 +88,7 @@ export async function trustOf(flags: {
   readonly insecure: boolean;
 }): Promise<RunOptions['tls']> {
   const { ca, insecure } = flags;
-  if (ca === undefined) return { insecure };
-  try {
-    return { insecure, ca: await readFile(ca, 'utf8') };
-  } catch (error) {
-    throw new Problem('usage', `--ca ${ca}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
+  return ca === undefined ? { insecure } : { insecure, ca: await readText(ca, `--ca ${ca}`) };
 }
 
 /** Suites and requirements to check, and requirements to leave out; all are checked by default. */
