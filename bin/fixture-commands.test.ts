@@ -6,6 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test } from 'node:test';
+import { packagedProgram } from './testing/packaged.ts';
 import { runCli } from './testing/run-cli.ts';
 import { readFixture } from '../schemas/fixture.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
@@ -49,11 +50,9 @@ for (const [when, users] of [
   ['in the middle', '100000000'],
 ] as const)
   test(`a pipe that is closed ${when} ends it, with a line that says so`, async () => {
-    const child = spawn(
-      process.execPath,
-      [join(import.meta.dirname, 'ib-conformance.mjs'), 'fixture', 'generate', '--users', users],
-      { stdio: ['ignore', 'pipe', 'pipe'] },
-    );
+    const child = spawn(process.execPath, [packagedProgram, 'fixture', 'generate', '--users', users], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     const complaint = text(child.stderr);
     if (when === 'at once') child.stdout.destroy();
     else child.stdout.once('data', () => child.stdout.destroy());
