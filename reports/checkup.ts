@@ -7,12 +7,11 @@ import {
   duration,
   hanging,
   padded,
-  palette,
   printable,
-  reportWidth,
+  screenOf,
   several,
   wrap,
-  type Paint,
+  type Screen,
   type Tone,
 } from './text.ts';
 import { shortened } from './verdict.ts';
@@ -32,8 +31,8 @@ const short = (text: string): string => printable(text, MAX_TEXT);
 
 /** What doctor found as a checklist, with what to do about it under each ✗. */
 export function renderCheckup(checkup: Checkup, options: ReportOptions): string {
-  const width = reportWidth(options.width);
-  const paint = palette(options.color);
+  const screen = screenOf(options);
+  const { width, paint } = screen;
   const { target, partner, version, notes, checks } = checkup;
   const title = [
     `target ${short(target)}`,
@@ -45,17 +44,17 @@ export function renderCheckup(checkup: Checkup, options: ReportOptions): string 
     ...hanging(title, width).map((line) => paint('quiet', line)),
     ...areas.flatMap((area) => {
       const own = checks.filter((check) => check.area === area);
-      return ['', paint('loud', area), ...checkLines(own, paint, width)];
+      return ['', paint('loud', area), ...checkLines(own, screen)];
     }),
-    ...gapLines(checkup, paint, width),
+    ...gapLines(checkup, screen),
     ...notes.flatMap((note) => ['', ...hanging(`note: ${short(note)}`, width)]),
     '',
-    ...endLines(checkup, paint, width),
+    ...endLines(checkup, screen),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function checkLines(checks: readonly Check[], paint: Paint, width: number): readonly string[] {
+function checkLines(checks: readonly Check[], { paint, width }: Screen): readonly string[] {
   const subjects = checks.map(({ subject }) => printable(subject, MAX_ALIGNED));
   const column = Math.max(...subjects.map(columns));
   const indent = ' '.repeat(column + 6);
@@ -73,7 +72,7 @@ function checkLines(checks: readonly Check[], paint: Paint, width: number): read
 }
 
 /** What a run could not judge, by what it would take. */
-function gapLines({ gaps }: Checkup, paint: Paint, width: number): readonly string[] {
+function gapLines({ gaps }: Checkup, { paint, width }: Screen): readonly string[] {
   const { mark, tone } = marks.unknown;
   const indented = (text: string) => wrap(text, width - 4).map((line) => `    ${line}`);
   const linesOf = ({ words, requirements, mend }: Gap) => {
@@ -107,7 +106,7 @@ const verdicts = {
 >;
 
 /** What a run would take, and the verdict: the last lines. */
-function endLines(checkup: Checkup, paint: Paint, width: number): readonly string[] {
+function endLines(checkup: Checkup, { paint, width }: Screen): readonly string[] {
   const { plan, checks, gaps, verdict, requests, durationMs } = checkup;
   const waits =
     plan.waitMs === 0

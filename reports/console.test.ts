@@ -95,7 +95,7 @@ test('a command that could not be shown as it is says so', () => {
       },
       plain,
     );
-  assert.match(show('curl \u202e'), /curl \\u\{202e\}\n +\(escaped or cut/);
+  assert.match(show('curl \u202e'), /curl \\u\{202e\}\n  note +request is escaped or cut/);
   assert.doesNotMatch(show('curl'), /escaped or cut/);
 });
 
@@ -140,7 +140,7 @@ function allFailed(count: number): RunRecord {
 test('a wall of failures that look alike is told in short, and each is named', () => {
   const one = renderConsole(allFailed(1), plain).split('\n').length;
   const text = renderConsole(allFailed(40), plain);
-  assert.match(text, /✗ and 37 more fail alike\n {2}ids {7}auth\/user-status\/3, /);
+  assert.match(text, /✗ and 37 more like this\n {2}ids {7}auth\/user-status\/3, /);
   // A row each, two more in full, and their ids.
   assert.ok(text.split('\n').length < one + 39 + 2 * 20 + 20);
   for (let at = 0; at < 40; at++) assert.match(text, new RegExp(`auth/user-status/${at}\\b`));

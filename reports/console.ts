@@ -1,20 +1,19 @@
 import type { Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { brokenLines, commandLines, failureLines, inconclusiveLines } from './console-findings.ts';
+import { findingLines } from './console-findings.ts';
 import type { ReportOptions } from './formats.ts';
-import { bySuite, markOf, MAX_TEXT, outcomes, wordsOf } from './results.ts';
+import { bySuite, markOf, MAX_COMMAND, MAX_TEXT, outcomes, wordsOf } from './results.ts';
 import {
   columns,
   count,
   duration,
   hanging,
   padded,
-  palette,
   printable,
-  reportWidth,
+  screenOf,
   several,
   wrap,
-  type Paint,
+  type Screen,
   type Tone,
 } from './text.ts';
 import { conclusion, nextStep } from './verdict.ts';
@@ -30,19 +29,30 @@ const MAX_SENTENCE = 8_000;
  * control character but the line break, whatever a target sent.
  */
 export function renderConsole(record: RunRecord, options: ReportOptions): string {
-  const width = reportWidth(options.width);
-  const paint = palette(options.color);
+  const screen = screenOf(options);
+  const { width, paint } = screen;
   const lines = [
     ...hanging(titleOf(record), width).map((line) => paint('quiet', line)),
-    ...rowLines(record.requirements, paint, width),
-    ...failureLines(record, paint, width),
-    ...inconclusiveLines(record, paint, width),
-    ...brokenLines(record, paint, width),
+    ...rowLines(record.requirements, screen),
+    ...findingLines(record, findingsIn(record), screen),
     ...remarkLines(record, width),
     ...countLines(record, width),
-    ...verdictLines(record, paint, width),
+    ...verdictLines(record, screen),
   ];
   return `${lines.join('\n')}\n`;
+}
+
+/** What is told in full: failures of required rows first. Rows that only depend on another one are left out. */
+function findingsIn({ requirements }: RunRecord): readonly RequirementResult[] {
+  const failed = requirements.filter(({ outcome }) => outcome === 'failed');
+  return [
+    ...failed.filter(({ level }) => level === 'required'),
+    ...failed.filter(({ level }) => level !== 'required'),
+    ...requirements.filter(
+      (row) => row.outcome === 'inconclusive' && row.counterexample !== undefined && row.reason !== 'depends',
+    ),
+    ...requirements.filter(({ outcome }) => outcome === 'broken'),
+  ];
 }
 
 function titleOf({ target, partner, seed, version }: RunRecord): string {
@@ -61,26 +71,25 @@ const BEFORE = 4;
 const GAP = '  ';
 const CASES = 'cases';
 
-interface Layout {
+interface Layout extends Screen {
   /** Columns that an id may take. */
   readonly room: number;
   /** Columns that ids are filled up to. */
   readonly ids: number;
   /** Columns of the numbers of cases. */
   readonly cases: number;
-  readonly width: number;
-  readonly paint: Paint;
 }
 
 /** The results per suite, a row per requirement: mark, id, distinct cases, and what there is to say. */
-function rowLines(results: readonly RequirementResult[], paint: Paint, width: number): readonly string[] {
+function rowLines(results: readonly RequirementResult[], screen: Screen): readonly string[] {
   const cases = Math.max(CASES.length, ...results.map((result) => count(result.cases).length));
-  const room = width - BEFORE - GAP.length - cases;
+  const room = screen.width - BEFORE - GAP.length - cases;
   const longest = Math.max(0, ...results.map(({ id }) => columns(printable(id, room))));
-  const layout: Layout = { room, ids: Math.min(longest, MAX_ALIGNED), cases, width, paint };
+  const layout: Layout = { ...screen, room, ids: Math.min(longest, MAX_ALIGNED), cases };
+  const heading = (suite: string) => padded(printable(suite, room), BEFORE + layout.ids);
   return [...bySuite(results)].flatMap(([suite, rows]) => [
     '',
-    `${paint('loud', padded(printable(suite, room), BEFORE + layout.ids))}${GAP}${paint('quiet', CASES.padStart(cases))}`,
+    `${screen.paint('loud', heading(suite))}${GAP}${screen.paint('quiet', CASES.padStart(cases))}`,
     ...(isLeftOut(rows)
       ? withWords(rows[0]!, `all ${rows.length}`, layout)
       : rows.flatMap((row) => resultLines(row, layout))),
@@ -166,7 +175,7 @@ const MAX_LINES = 2;
 const NAMED_IDS = [6, 3, 1] as const;
 
 /** The verdict, what it rests on, and what to do next: the last lines of the report. */
-function verdictLines(record: RunRecord, paint: Paint, width: number): readonly string[] {
+function verdictLines(record: RunRecord, { width, paint }: Screen): readonly string[] {
   const versions = NAMED_IDS.map((most) =>
     conclusion(record, most).map((sentence) => hanging(printable(sentence, MAX_SENTENCE), width)),
   );
@@ -178,10 +187,7 @@ function verdictLines(record: RunRecord, paint: Paint, width: number): readonly 
     '',
     ...headline.map((line) => paint('loud', paint(toneOf(record), line))),
     ...rest.flat(),
-    ...(step === undefined
-      ? []
-      : 'command' in step
-        ? commandLines('next: ', step.command)
-        : hanging(`next: ${step.words}`, width)),
+    ...(step?.command === undefined ? [] : [`next: ${printable(step.command, MAX_COMMAND)}`]),
+    ...(step?.words === undefined ? [] : hanging(`next: ${step.words}`, width)),
   ];
 }

@@ -1,5 +1,5 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { failureLines } from './console-findings.ts';
+import { findingLines } from './console-findings.ts';
 import {
   changeKinds,
   changesByKind,
@@ -13,7 +13,7 @@ import { safeJson } from './json.ts';
 import { code, fit, prose, type Block } from './markdown-text.ts';
 import { findingBlock, sentenceItem } from './markdown.ts';
 import { markOf } from './results.ts';
-import { hanging, palette, printable, reportWidth, wrap, type Paint, type Tone } from './text.ts';
+import { hanging, printable, screenOf, wrap, type Screen, type Tone } from './text.ts';
 import { conclusion } from './verdict.ts';
 
 const tones = {
@@ -54,8 +54,8 @@ const MAX_SENTENCE = 2_000;
 
 /** A comparison for people: what changed, each newly failing requirement in full, and the conclusion as the last lines. */
 export function renderDiffConsole(comparison: Comparison, options: ReportOptions): string {
-  const width = reportWidth(options.width);
-  const paint = palette(options.color);
+  const screen = screenOf(options);
+  const { width, paint } = screen;
   const { before, after, caveats, tendency, changes } = comparison;
   const failing = new Set(changes.filter(({ kind }) => kind === 'newlyFailing').map(({ id }) => id));
   const newlyFailing = after.requirements.filter(({ id }) => failing.has(id));
@@ -70,9 +70,9 @@ export function renderDiffConsole(comparison: Comparison, options: ReportOptions
     ...changesByKind(comparison).flatMap(([kind, ofKind]) => [
       '',
       paint('loud', changeKinds[kind]),
-      ...ofKind.flatMap((change) => changeLines(change, paint, width)),
+      ...ofKind.flatMap((change) => changeLines(change, screen)),
     ]),
-    ...failureLines({ ...after, requirements: newlyFailing }, paint, width),
+    ...findingLines(after, newlyFailing, screen),
     '',
     ...sentence(headline).map((line) => paint('loud', paint(tones[tendency].tone, line))),
     ...rest.flatMap(sentence),
@@ -82,7 +82,7 @@ export function renderDiffConsole(comparison: Comparison, options: ReportOptions
 
 const gone = { mark: '–', tone: 'quiet' } as const;
 
-function changeLines(change: Change, paint: Paint, width: number): readonly string[] {
+function changeLines(change: Change, { paint, width }: Screen): readonly string[] {
   const { mark, tone } = change.after === undefined ? gone : markOf(change.after);
   const words = wrap(printable(changeWords(change), MAX_WORDS), width - 6);
   return [

@@ -14,7 +14,7 @@ const MAX_SENTENCE = 2_000;
 
 /** What an annotation says; the rest is in the other reports. */
 const labels: ReadonlySet<string> = new Set(
-  'title known aspect expected actual reason error request replay bug'.split(' ').concat('mended by'),
+  'title known aspect expected actual reason fix error request replay bug'.split(' '),
 );
 
 type Kind = 'error' | 'warning' | 'notice';

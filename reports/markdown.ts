@@ -86,9 +86,9 @@ function itemOf(result: RequirementResult): string {
   const isOpen = result.outcome === 'inconclusive' || result.outcome === 'excluded';
   const words = 'words' in result ? result.words : '';
   const remedy = isOpen ? remedyOf(result.reason) : undefined;
-  const mended = remedy === undefined ? '' : ` **Mended by** ${prose(remedy, MAX_TEXT)}`;
+  const fix = remedy === undefined ? '' : ` **Fix:** ${prose(remedy, MAX_TEXT)}`;
   const said = prose(isOpen ? `${result.reason}: ${words}` : words, MAX_TEXT);
-  return `- ${markOf(result).mark} ${code(result.id, MAX_NAME)} (${result.level}) ${said}${mended}`;
+  return `- ${markOf(result).mark} ${code(result.id, MAX_NAME)} (${result.level}) ${said}${fix}`;
 }
 
 function tableOf(requirements: readonly RequirementResult[]): string {
@@ -111,29 +111,27 @@ export function sentenceItem(sentence: string): string {
 const LABEL_WIDTH = 10;
 const COMPARISON_WIDTH = 110;
 
-const commands: ReadonlySet<string> = new Set(['request', 'replay']);
-const compared: ReadonlySet<string> = new Set(['expected', 'actual']);
-
 /** A failure, or our own bug, in full: one block under a heading of its own. */
 export function findingBlock(record: RunRecord, result: RequirementResult): string {
   const facts = factsOf(record, result);
-  const warns = markOf(result).tone === 'warning' && !isKnownFailure(result);
-  const lineOf = ({ label, text }: Pick<Fact, 'label' | 'text'>) => label.padEnd(LABEL_WIDTH) + text;
   const comparison =
     result.outcome === 'failed' ? aligned(result.expected, result.actual, COMPARISON_WIDTH) : [];
-  const lines = [
-    ...comparison.map(({ of, text }) => ({ label: of === 'mark' ? '' : of, text })),
-    ...facts.filter(({ isExact, label }) => isExact && !compared.has(label) && !commands.has(label)),
-  ].map(lineOf);
+  const isCompared = ({ label }: Fact) => label === 'expected' || label === 'actual';
+  const lines = [...comparison, ...facts.filter((fact) => fact.kind === 'exact' && !isCompared(fact))];
   return [
     `#### ${markOf(result).mark} ${code(result.id, MAX_NAME)}`,
-    [
-      `- **level** ${result.level}${warns ? ', this only warns' : ''}`,
-      ...facts
-        .filter(({ isExact }) => !isExact)
-        .map(({ label, text }) => `- **${label}** ${prose(text, MAX_TEXT)}`),
-    ].join('\n'),
-    ...(lines.length === 0 ? [] : [fenced('text', lines)]),
-    ...facts.filter(({ label }) => commands.has(label)).map(({ text }) => fenced('sh', [text])),
+    facts
+      .filter(({ kind }) => kind === 'prose')
+      .map(({ label, text }) => `- **${label}** ${prose(text, MAX_TEXT)}`)
+      .join('\n'),
+    ...(lines.length === 0
+      ? []
+      : [
+          fenced(
+            'text',
+            lines.map(({ label, text }) => label.padEnd(LABEL_WIDTH) + text),
+          ),
+        ]),
+    ...facts.filter(({ kind }) => kind === 'command').map(({ text }) => fenced('sh', [text])),
   ].join('\n\n');
 }

@@ -90,10 +90,22 @@ function openIds(rows: Rows, remark: string, most: number): readonly string[] {
 
 /** Rows that were not verified, by the reason. Those that failed or broke are not among them. */
 export function byReason(rows: Rows): ReadonlyMap<string, Rows> {
-  const groups = new Map<string, RequirementResult[]>();
-  for (const row of rows) {
-    const reason = openReason(row);
-    if (reason !== undefined) groups.set(reason, [...(groups.get(reason) ?? []), row]);
+  return grouped(
+    rows.filter((row) => openReason(row) !== undefined),
+    (row) => openReason(row)!,
+  );
+}
+
+/** Values by a key, in the order of the first of each. Node 20 has no `Map.groupBy`. */
+export function grouped<T>(
+  values: readonly T[],
+  keyOf: (value: T) => string,
+): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const group = groups.get(keyOf(value));
+    if (group === undefined) groups.set(keyOf(value), [value]);
+    else group.push(value);
   }
   return groups;
 }
@@ -142,7 +154,7 @@ const minor: ReadonlySet<string> = new Set(['depends', 'not-seen', 'skipped']);
 /** What a reader of the report does next: a command to copy, or words; undefined where nothing is left to do. */
 export function nextStep(
   record: RunRecord,
-): { readonly command: string } | { readonly words: string } | undefined {
+): { readonly command?: string; readonly words?: string } | undefined {
   const { requirements, counts } = record;
   if (counts.broken > 0) return { words: 'report the bug of ib-conformance, with --report json=run.json' };
   const reasons = new Set(byReason(requirements).keys());
