@@ -186,7 +186,7 @@ describe('a status by chaos', () => {
 });
 
 test('chaos hits only requests with an accepted key that do not ask for their answer', () => {
-  const { session, get, user } = testSession({ chaos: parseChaos(['503']) });
+  const { session, get, user } = testSession({ chaos: ['503'] });
   queueChaos(session, session.main, '500');
   for (const key of [null, 'nope', 'northwind-revoked-key', 'jane-personal-key'])
     assert.equal(user(ids.member, key).status, 401);
@@ -240,7 +240,7 @@ describe('the draws of a session', () => {
       const action = chaosFor(parseChaos(specs), seed, name, index + 1);
       return action && chaosName(action);
     });
-  const start = () => testSession({ chaos: parseChaos(specs), chaosSeed: 7 });
+  const start = () => testSession({ chaos: specs, chaosSeed: 7 });
   const seen = ({ entries }: ReturnType<typeof testSession>, world = '') =>
     entries(world).map(({ chaos }) => chaos);
   const ask = ({ user }: ReturnType<typeof testSession>, key?: string, count = 40) => {

@@ -47,7 +47,7 @@ describe('key revoked', () => {
     const { world, user, change } = newWorld();
     for (const key of ['northwind-revoked-key', 'northwind-expired-key', 'jane-personal-key']) {
       change(revoked(key, 'setup'), revoked(key, 'teardown'));
-      assert.deepEqual(lookIn(world.keys, key), world.asFixture.keys.get(key));
+      assert.deepEqual(lookIn(world.keys, key), world.keys.base.get(key));
       assert.equal(user(key), 401);
     }
   });
@@ -61,7 +61,7 @@ describe('deposit executed', () => {
       assert.equal(deposit(id).body, FOUND);
       change(executed(id, 'teardown', {}));
       assert.equal(deposit(id).status, 404);
-      assert.deepEqual(lookIn(world.deposits, id), world.asFixture.deposits.get(id));
+      assert.deepEqual(lookIn(world.deposits, id), world.deposits.base.get(id));
     });
   test('keeps the deposit with its partner', () => {
     const { deposit, change } = newWorld();

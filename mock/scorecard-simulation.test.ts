@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { parseChaos } from './chaos.ts';
 import { scorecardOf } from './scorecard.ts';
 import { builtIn } from './testing/probes.ts';
 import { depositPath, ids, testSession, userPath } from './testing/session.ts';
@@ -38,7 +37,7 @@ const fixture: Fixture = {
 
 /** The ids of the rules that workers break or keep side by side. Time is only counted; `travel` is in ms. */
 function graded(workers: readonly Worker[], travel: () => number, chaos: readonly string[] = []) {
-  const mock = testSession({ fixture, chaos: parseChaos(chaos), chaosSeed: 7, journal: 100_000 });
+  const mock = testSession({ fixture, chaos, chaosSeed: 7, journal: 100_000 });
   let now = 0;
   const coming: { readonly at: number; readonly run: () => void }[] = [];
   const after = (at: number, run: () => void) => void coming.push({ at, run });
