@@ -127,6 +127,18 @@ const rows: Readonly<Record<string, Row>> = {
     /^limit-not-reached: /,
   ],
   'members that are spared': ['user-status/spares-successes', fixed(), {}, /^held$/],
+  'members that are spared, a few of them lost': [
+    'user-status/spares-successes',
+    fixed(),
+    { isLost: (nth) => nth % 20 === 0 },
+    /^held$/,
+  ],
+  'members most of which are lost': [
+    'user-status/spares-successes',
+    () => () => true,
+    { isLost: (nth) => nth > 90 },
+    /^network: /,
+  ],
   'members that count': [
     'user-status/spares-successes',
     fixed(),

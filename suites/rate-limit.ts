@@ -243,7 +243,7 @@ function windowsOf(
 async function judgeSuccesses(doors: Doors, known: Known): Promise<Played> {
   const { limited } = await explore('user-status', doors, known);
   if (limited === undefined) return judgeSuccessesAlone(doors, known);
-  const { recovery, members } = limited;
+  const { recovery, members, passed } = limited;
   if (members === undefined)
     return {
       finding:
@@ -251,17 +251,19 @@ async function judgeSuccesses(doors: Doors, known: Known): Promise<Played> {
           ? unjudged(recovery.code, recovery.words)
           : depends('rate-limit/user-status/recovers'),
     };
-  return ofMembers(members);
+  return ofMembers(members, passed);
 }
 
 /** Where no failed lookup was ever limited, a fair number of members will do. */
 async function judgeSuccessesAlone(doors: Doors, known: Known): Promise<Played> {
   await doors.settle('user-status');
-  return ofMembers(await sendMembers(doors, known, statedRule('user-status', known)?.most ?? 100));
+  const most = statedRule('user-status', known)?.most ?? 100;
+  return ofMembers(await sendMembers(doors, known, most), most);
 }
 
-function ofMembers({ trouble, refusal, passed, sent }: Stream): Played {
-  if (refusal === undefined && trouble !== undefined)
+/** @param most failed lookups that pass: of members, more have to */
+function ofMembers({ trouble, refusal, passed, sent }: Stream, most: number): Played {
+  if (refusal === undefined && trouble !== undefined && passed <= most)
     return { finding: unjudged(trouble.code, trouble.words) };
   if (refusal === undefined) return { finding: held, cases: sent };
   return {
