@@ -1,6 +1,6 @@
 import type { Check, Checkup, Gap } from '../schemas/generated/types.ts';
 import type { ReportOptions } from './formats.ts';
-import { MAX_TEXT } from './results.ts';
+import { MAX_TEXT, runTitle } from './results.ts';
 import {
   columns,
   count,
@@ -21,11 +21,11 @@ const MAX_ALIGNED = 28;
 /** Ids of a gap that are named; the rest is counted. */
 const MAX_IDS = 6;
 
-const marks = {
-  good: { mark: '✓', tone: 'good' },
-  bad: { mark: '✗', tone: 'bad' },
-  unknown: { mark: '?', tone: 'unsure' },
-} as const satisfies Record<Check['outcome'], { readonly mark: string; readonly tone: Tone }>;
+const marks = { good: '✓', bad: '✗', unknown: '?' } as const satisfies Record<Check['outcome'], string>;
+const tones = { good: 'good', bad: 'bad', unknown: 'unsure' } as const satisfies Record<
+  Check['outcome'],
+  Tone
+>;
 
 const short = (text: string): string => printable(text, MAX_TEXT);
 
@@ -33,15 +33,10 @@ const short = (text: string): string => printable(text, MAX_TEXT);
 export function renderCheckup(checkup: Checkup, options: ReportOptions): string {
   const screen = screenOf(options);
   const { width, paint } = screen;
-  const { target, partner, version, notes, checks } = checkup;
-  const title = [
-    `target ${short(target)}`,
-    ...(partner === undefined ? [] : [`partner ${short(partner)}`]),
-    `ib-conformance ${short(version)}`,
-  ].join(', ');
+  const { notes, checks } = checkup;
   const areas = [...new Set(checks.map(({ area }) => area))];
   const lines = [
-    ...hanging(title, width).map((line) => paint('quiet', line)),
+    ...hanging(runTitle(checkup), width).map((line) => paint('quiet', line)),
     ...areas.flatMap((area) => {
       const own = checks.filter((check) => check.area === area);
       return ['', paint('loud', area), ...checkLines(own, screen)];
@@ -59,13 +54,12 @@ function checkLines(checks: readonly Check[], { paint, width }: Screen): readonl
   const column = Math.max(...subjects.map(columns));
   const indent = ' '.repeat(column + 6);
   return checks.flatMap(({ outcome, words, mend }, at) => {
-    const { mark, tone } = marks[outcome];
     const [first = '', ...more] = wrap(short(words), width - indent.length);
     // Said once, under the last of those that it helps.
     const isSaid = mend !== undefined && mend !== checks[at + 1]?.mend;
     const help = isSaid ? wrap(`→ ${short(mend)}`, width - indent.length) : [];
     return [
-      `  ${paint(tone, mark)} ${padded(subjects[at]!, column)}  ${first}`,
+      `  ${paint(tones[outcome], marks[outcome])} ${padded(subjects[at]!, column)}  ${first}`,
       ...[...more, ...help].map((line) => indent + line),
     ];
   });
@@ -73,13 +67,12 @@ function checkLines(checks: readonly Check[], { paint, width }: Screen): readonl
 
 /** What a run could not judge, by what it would take. */
 function gapLines({ gaps }: Checkup, { paint, width }: Screen): readonly string[] {
-  const { mark, tone } = marks.unknown;
   const indented = (text: string) => wrap(text, width - 4).map((line) => `    ${line}`);
   const linesOf = ({ words, requirements, mend }: Gap) => {
     const [first = '', ...more] = indented(short(words));
     const ids = shortened(requirements.map(short), MAX_IDS).join(', ');
     return [
-      `  ${paint(tone, mark)} ${first.trimStart()}`,
+      `  ${paint(tones.unknown, marks.unknown)} ${first.trimStart()}`,
       ...more,
       ...indented(`${several(requirements.length, 'requirement')}: ${ids}`),
       ...indented(`→ ${short(mend)}`),
@@ -89,21 +82,6 @@ function gapLines({ gaps }: Checkup, { paint, width }: Screen): readonly string[
     ? []
     : ['', paint('loud', 'what no run can judge with this fixture'), ...gaps.flatMap(linesOf)];
 }
-
-const verdicts = {
-  well: {
-    tone: 'good',
-    words: (_, unjudged) =>
-      unjudged === 0
-        ? 'all is well'
-        : `nothing is in the way of a run, which cannot judge ${several(unjudged, 'requirement')}`,
-  },
-  ill: { tone: 'bad', words: (bad: number) => `${several(bad, 'check')} failed` },
-  unreachable: { tone: 'bad', words: () => 'the target cannot be reached' },
-} as const satisfies Record<
-  Checkup['verdict'],
-  { readonly tone: Tone; readonly words: (bad: number, unjudged: number) => string }
->;
 
 /** What a run would take, and the verdict: the last lines. */
 function endLines(checkup: Checkup, { paint, width }: Screen): readonly string[] {
@@ -121,7 +99,15 @@ function endLines(checkup: Checkup, { paint, width }: Screen): readonly string[]
   ].join(', ');
   const of = (outcome: Check['outcome']) => checks.filter((check) => check.outcome === outcome).length;
   const unjudged = new Set(gaps.flatMap(({ requirements }) => requirements)).size;
-  const { tone, words } = verdicts[verdict];
-  const tally = `${words(of('bad'), unjudged)}: ${count(of('good'))} ✓, ${count(of('bad'))} ✗, ${count(of('unknown'))} ?, by ${several(requests, 'request')} in ${duration(durationMs)}`;
+  const words = {
+    well:
+      unjudged === 0
+        ? 'all is well'
+        : `nothing is in the way of a run, which cannot judge ${several(unjudged, 'requirement')}`,
+    ill: `${several(of('bad'), 'check')} failed`,
+    unreachable: 'the target cannot be reached',
+  }[verdict];
+  const tally = `${words}: ${count(of('good'))} ✓, ${count(of('bad'))} ✗, ${count(of('unknown'))} ?, by ${several(requests, 'request')} in ${duration(durationMs)}`;
+  const tone = verdict === 'well' ? 'good' : 'bad';
   return [...hanging(run, width), ...hanging(tally, width).map((line) => paint('loud', paint(tone, line)))];
 }

@@ -2,7 +2,17 @@ import type { Level, RequirementResult, RunRecord } from '../schemas/generated/t
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { findingLines } from './console-findings.ts';
 import type { ReportOptions } from './formats.ts';
-import { bySuite, markOf, MAX_COMMAND, MAX_TEXT, outcomes, wordsOf } from './results.ts';
+import {
+  bySuite,
+  judgedVerdict,
+  markOf,
+  MAX_COMMAND,
+  MAX_TEXT,
+  outcomes,
+  runTitle,
+  verdictLooks,
+  wordsOf,
+} from './results.ts';
 import {
   columns,
   count,
@@ -18,8 +28,7 @@ import {
 } from './text.ts';
 import { conclusion, nextStep } from './verdict.ts';
 
-/** Columns of the target's URL, of the words of a row, and of a sentence at most. */
-const MAX_URL = 300;
+/** Columns of the words of a row, and of a sentence at most. */
 const MAX_WORDS = 400;
 const MAX_SENTENCE = 8_000;
 
@@ -32,7 +41,7 @@ export function renderConsole(record: RunRecord, options: ReportOptions): string
   const screen = screenOf(options);
   const { width, paint } = screen;
   const lines = [
-    ...hanging(titleOf(record), width).map((line) => paint('quiet', line)),
+    ...hanging(runTitle(record), width).map((line) => paint('quiet', line)),
     ...rowLines(record.requirements, screen),
     ...findingLines(record, findingsIn(record), screen),
     ...remarkLines(record, width),
@@ -53,15 +62,6 @@ function findingsIn({ requirements }: RunRecord): readonly RequirementResult[] {
     ),
     ...requirements.filter(({ outcome }) => outcome === 'broken'),
   ];
-}
-
-function titleOf({ target, partner, seed, version }: RunRecord): string {
-  return [
-    `target ${printable(target, MAX_URL)}`,
-    ...(partner === undefined ? [] : [`partner ${printable(partner, MAX_URL)}`]),
-    `seed ${seed}`,
-    `ib-conformance ${printable(version, MAX_URL)}`,
-  ].join(', ');
 }
 
 /** Columns of the longest id that the others are aligned to. */
@@ -157,17 +157,11 @@ function tally({ requirements }: RunRecord, level: Level): readonly string[] {
   return rows.length === 0 ? [] : [`${count(rows.length)} ${level}: ${parts.join(', ')}`];
 }
 
-const tones = {
-  conformant: 'good',
-  nonconformant: 'bad',
-  incomplete: 'unsure',
-} as const satisfies Record<RunRecord['verdict'], Tone>;
-
 /** Colour of the verdict: known failures alone only warn. */
-function toneOf({ verdict, baseline }: RunRecord): Tone {
-  if (baseline === undefined || (baseline.wrong.length === 0 && baseline.verdict === verdict))
-    return tones[verdict];
-  return baseline.wrong.length > 0 || baseline.verdict === 'nonconformant' ? 'bad' : 'warning';
+function toneOf(record: RunRecord): Tone {
+  const verdict = judgedVerdict(record);
+  const isKnown = verdict !== record.verdict && verdict !== 'nonconformant';
+  return isKnown ? 'warning' : verdictLooks[verdict].tone;
 }
 
 /** Lines that a sentence of the conclusion may take. The more it would take, the fewer ids it names. */

@@ -12,7 +12,7 @@ import type { ReportOptions } from './formats.ts';
 import { safeJson } from './json.ts';
 import { code, fit, prose, type Block } from './markdown-text.ts';
 import { findingBlock, sentenceItem } from './markdown.ts';
-import { markOf } from './results.ts';
+import { markOf, wordsOf } from './results.ts';
 import { hanging, printable, screenOf, wrap, type Screen, type Tone } from './text.ts';
 import { conclusion } from './verdict.ts';
 
@@ -34,18 +34,9 @@ function changeWords({ level, before, after }: Change): string {
 }
 
 function outcomeWords(result: RequirementResult): string {
-  switch (result.outcome) {
-    case 'passed':
-    case 'observed':
-      return result.outcome;
-    case 'failed':
-      return `failed in ${result.aspect}`;
-    case 'inconclusive':
-    case 'excluded':
-      return `${result.outcome} (${result.reason}: ${result.words})`;
-    case 'broken':
-      return 'broken, by a bug of ib-conformance,';
-  }
+  if (result.outcome === 'failed') return `failed in ${result.aspect}`;
+  if (result.outcome === 'broken') return 'broken, by a bug of ib-conformance,';
+  return 'reason' in result ? `${result.outcome} (${wordsOf(result)})` : result.outcome;
 }
 
 /** Columns of the words of a row, and of a sentence, on a console at most. */
@@ -127,27 +118,13 @@ function section(kind: ChangeKind, changes: readonly Change[], run: RunRecord): 
   ];
 }
 
+/** What a comparison for programs says of a run. */
+const summarized = 'version verdict target partner seed cases startedAt interrupted'.split(' ');
+
 /** A comparison for programs: each changed requirement with what both runs say of it. */
 export function renderDiffJson({ tendency, before, after, caveats, changes }: Comparison): string {
-  const summary = ({
-    version,
-    verdict,
-    target,
-    partner,
-    seed,
-    cases,
-    startedAt,
-    interrupted,
-  }: RunRecord) => ({
-    version,
-    verdict,
-    target,
-    partner,
-    seed,
-    cases,
-    startedAt,
-    interrupted,
-  });
+  const summary = (run: RunRecord) =>
+    Object.fromEntries(Object.entries(run).filter(([name]) => summarized.includes(name)));
   const data = {
     format: 'ib-conformance/diff/1',
     tendency,

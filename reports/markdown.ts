@@ -2,7 +2,16 @@ import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { aligned } from './difference.ts';
 import { cell, code, fenced, fit, prose, type Block } from './markdown-text.ts';
-import { bySuite, factsOf, markOf, MAX_TEXT, outcomes, type Fact } from './results.ts';
+import {
+  bySuite,
+  factsOf,
+  judgedVerdict,
+  markOf,
+  MAX_TEXT,
+  outcomes,
+  verdictLooks,
+  type Fact,
+} from './results.ts';
 import { count, duration, several } from './text.ts';
 import { conclusion, remedyOf } from './verdict.ts';
 
@@ -11,11 +20,6 @@ const MAX_BYTES = 1_000_000;
 /** Columns of a sentence, and of an id or a name, at most. */
 const MAX_SENTENCE = 4_000;
 const MAX_NAME = 300;
-
-const verdictMarks = { conformant: '✅', nonconformant: '❌', incomplete: '❓' } as const satisfies Record<
-  RunRecord['verdict'],
-  string
->;
 
 /** The record as GitHub's Markdown, for the summary of a step or a comment: what matters first. */
 export function renderMarkdown(record: RunRecord): string {
@@ -58,16 +62,10 @@ function headBlocks(record: RunRecord): readonly Block[] {
   ];
   const items = [...rest.map(sentenceItem), ...notes.map((note) => `- **note** ${prose(note, MAX_NAME)}`)];
   return [
-    { text: `## ${markOfRun(record)} ${prose(headline, MAX_SENTENCE)}` },
+    { text: `## ${verdictLooks[judgedVerdict(record)].emoji} ${prose(headline, MAX_SENTENCE)}` },
     { text: `Run: ${run.join(', ')}` },
     ...items.map((text) => ({ text, isOptional: true })),
   ];
-}
-
-/** As the exit code: the baseline may make a run pass, or fail. */
-function markOfRun({ verdict, baseline }: RunRecord): string {
-  if (baseline === undefined) return verdictMarks[verdict];
-  return baseline.wrong.length > 0 ? verdictMarks.nonconformant : verdictMarks[baseline.verdict];
 }
 
 /** A heading and what stands under it; nothing where there is nothing. */

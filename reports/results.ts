@@ -24,6 +24,31 @@ const marks = {
 /** Every outcome, in the order of the reports. */
 export const outcomes: readonly string[] = Object.keys(marks);
 
+/** How a verdict looks. */
+export const verdictLooks = {
+  conformant: { mark: '✓', emoji: '✅', tone: 'good' },
+  nonconformant: { mark: '✗', emoji: '❌', tone: 'bad' },
+  incomplete: { mark: '?', emoji: '❓', tone: 'unsure' },
+} as const satisfies Record<RunRecord['verdict'], Mark & { readonly emoji: string }>;
+
+/** The verdict as the exit code has it: the baseline may make a run pass, or fail. */
+export const judgedVerdict = ({ verdict, baseline }: RunRecord): RunRecord['verdict'] =>
+  baseline !== undefined && baseline.wrong.length > 0 ? 'nonconformant' : (baseline?.verdict ?? verdict);
+
+/** `target http://127.0.0.1:4010/, partner northwind, ib-conformance 0.1.0`, each part bounded and printable. */
+export function runTitle(
+  run: Pick<RunRecord, 'target' | 'version'> & { partner?: string; seed?: number },
+): string {
+  const { target, partner, seed, version } = run;
+  return Object.entries({ target, partner, seed, 'ib-conformance': version })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name} ${printable(String(value), MAX_URL)}`)
+    .join(', ');
+}
+
+/** Columns of the target's URL at most. */
+const MAX_URL = 300;
+
 /** Mark and tone of a result. A failure that is known, or of what is not required, only warns. */
 export function markOf(result: RequirementResult): Mark {
   const isMild = result.outcome === 'failed' && (result.level !== 'required' || isKnownFailure(result));

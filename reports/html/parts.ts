@@ -53,20 +53,22 @@ export function isFinding(result: RequirementResult): boolean {
   );
 }
 
-/** The clause of a requirement, and our reading where it leaves room. */
-export function clause({ clause: name, reading }: RequirementResult): Markup {
-  const ours = html`<div>
-    <dt>Our reading</dt>
-    <dd>${reading}</dd>
-  </div>`;
-  return html`<dl class="clause">
-    <div>
-      <dt>Clause</dt>
-      <dd>${name}</dd>
-    </div>
-    ${reading === undefined ? undefined : ours}
-  </dl>`;
+/** Names and what they stand for; those that stand for nothing are left out. */
+export function definitions(name: string, values: Readonly<Record<string, string | undefined>>): Markup {
+  const rows = Object.entries(values).map(([term, value]) =>
+    value === undefined
+      ? undefined
+      : html`<div>
+          <dt>${term}</dt>
+          <dd>${value}</dd>
+        </div>`,
+  );
+  return html`<dl class="${name}">${rows}</dl>`;
 }
+
+/** The clause of a requirement, and our reading where it leaves room. */
+export const clause = ({ clause: name, reading }: RequirementResult): Markup =>
+  definitions('clause', { Clause: name, 'Our reading': reading });
 
 /** A command to copy: a click selects all of it. */
 export function command(title: string, line: string, note?: Markup): Markup {
