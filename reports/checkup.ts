@@ -70,7 +70,10 @@ function gapLines({ gaps }: Checkup, { paint, width }: Screen): readonly string[
   const indented = (text: string) => wrap(text, width - 4).map((line) => `    ${line}`);
   const linesOf = ({ words, requirements, mend }: Gap) => {
     const [first = '', ...more] = indented(short(words));
-    const ids = shortened(requirements.map(short), MAX_IDS).join(', ');
+    const ids = shortened(
+      requirements.map((id) => ({ id: short(id) })),
+      MAX_IDS,
+    ).join(', ');
     return [
       `  ${paint(tones.unknown, marks.unknown)} ${first.trimStart()}`,
       ...more,

@@ -47,16 +47,12 @@ export interface Comparison {
 /** Compares a run with an earlier one. Ids are unique in each. */
 export function compare(before: RunRecord, after: RunRecord): Comparison {
   const earlier = new Map(before.requirements.map((result) => [result.id, result]));
-  const kept = new Set(after.requirements.map(({ id }) => id));
-  const gone = before.requirements.filter(({ id }) => !kept.has(id));
+  const later = new Set(after.requirements.map(({ id }) => id));
   const changes = [
     ...after.requirements.map((result) => changeOf(earlier.get(result.id), result)),
-    ...gone.map((result): Change => ({
-      kind: 'removed',
-      id: result.id,
-      level: result.level,
-      before: result,
-    })),
+    ...before.requirements
+      .filter(({ id }) => !later.has(id))
+      .map((result): Change => ({ kind: 'removed', id: result.id, level: result.level, before: result })),
   ];
   const tendency = changes.some(isRegression)
     ? 'regression'
@@ -142,11 +138,7 @@ const MAX_IDS = 6;
  */
 export function diffConclusion(comparison: Comparison): readonly [string, ...string[]] {
   const { changes, tendency, before } = comparison;
-  const ids = (chosen: readonly Change[]) =>
-    shortened(
-      chosen.map(({ id }) => id),
-      MAX_IDS,
-    ).join(', ');
+  const ids = (chosen: readonly Change[]) => shortened(chosen, MAX_IDS).join(', ');
   const losses = changes.filter(isLoss);
   const passedBefore = before.requirements.some(
     ({ level, outcome }) => level === 'required' && outcome === 'passed',

@@ -24,11 +24,7 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
   const rows = record.requirements;
   const at = (level: Level) => rows.filter((row) => row.level === level);
   const [required, recommended, observed] = [at('required'), at('recommended'), at('observed')];
-  const ids = (chosen: Rows) =>
-    shortened(
-      chosen.map(({ id }) => id),
-      most,
-    );
+  const ids = (chosen: Rows) => shortened(chosen, most);
   const isNewFailure = (row: RequirementResult) => row.outcome === 'failed' && !isKnownFailure(row);
   const wrong = record.baseline?.wrong ?? [];
   const bugs = rows.filter(({ outcome }) => outcome === 'broken');
@@ -81,10 +77,7 @@ function verdictWords({ verdict, baseline, requirements }: RunRecord): string {
 /** Rows without a verdict, as `id (reason)`; the later ones of a reason as `3 more (reason)`. */
 function openIds(rows: Rows, remark: string, most: number): readonly string[] {
   return [...byReason(rows)].flatMap(([reason, open]) =>
-    shortened(
-      open.map(({ id }) => id),
-      most,
-    ).map((id) => `${id} (${reason}${remark})`),
+    shortened(open, most).map((id) => `${id} (${reason}${remark})`),
   );
 }
 
@@ -116,7 +109,8 @@ function openReason(row: RequirementResult): string | undefined {
 }
 
 /** The first ids, `most` in all with the number of the others. */
-export function shortened(ids: readonly string[], most: number): readonly string[] {
+export function shortened(rows: readonly { readonly id: string }[], most: number): readonly string[] {
+  const ids = rows.map(({ id }) => id);
   if (ids.length <= most) return ids;
   return most < 2 ? [`${ids.length}`] : [...ids.slice(0, most - 1), `${ids.length - most + 1} more`];
 }

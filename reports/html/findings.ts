@@ -1,6 +1,4 @@
 import type {
-  Failed,
-  Inconclusive,
   RecordedExchange,
   RecordedResponse,
   RequirementResult,
@@ -54,21 +52,19 @@ function finding(result: RequirementResult, isOpen: boolean, context: PageContex
 }
 
 function details(result: RequirementResult, record: RunRecord): Markup | undefined {
-  switch (result.outcome) {
-    case 'failed':
-      return html`<p>Differs in <strong>${result.aspect}</strong>.</p>
-        ${comparison(result.expected, result.actual)} ${clause(result)} ${evidence(result, record)}`;
-    case 'inconclusive':
-      return html`<p>Could not be judged, <strong>${result.reason}</strong>: ${result.words}</p>
-        ${clause(result)} ${evidence(result, record)}`;
-    case 'broken':
-      return html`<p>${OUR_BUG}</p>
-        <code class="block">${visible(result.words, MAX_STACK)}</code> ${clause(result)}`;
-    case 'passed':
-    case 'observed':
-    case 'excluded':
-      return undefined;
-  }
+  if (result.outcome === 'broken')
+    return html`<p>${OUR_BUG}</p>
+      <code class="block">${visible(result.words, MAX_STACK)}</code> ${clause(result)}`;
+  if (result.outcome !== 'failed' && result.outcome !== 'inconclusive') return undefined;
+  const { counterexample } = result;
+  const replay = replayCommand(record, result);
+  const found =
+    result.outcome === 'failed'
+      ? html`<p>Differs in <strong>${result.aspect}</strong>.</p>
+          ${comparison(result.expected, result.actual)}`
+      : html`<p>Could not be judged, <strong>${result.reason}</strong>: ${result.words}</p>`;
+  return html`${found} ${clause(result)} ${counterexample && exchange(counterexample)}
+  ${replay === undefined ? undefined : command('Check this again', replay)}`;
 }
 
 /** Expected and actual side by side, with what differs marked. */
@@ -89,12 +85,6 @@ function comparison(expected: string, actual: string): Markup {
     ${side('Expected', 'good', middle.expected)} ${side('Actual', 'bad', middle.actual)}
     ${names === undefined ? undefined : html`<p class="letters">${names}</p>`}
   </div>`;
-}
-
-function evidence(result: Failed | Inconclusive, record: RunRecord): Markup {
-  const replay = replayCommand(record, result);
-  return html`${result.counterexample === undefined ? undefined : exchange(result.counterexample)}
-  ${replay === undefined ? undefined : command('Check this again', replay)}`;
 }
 
 /** What was sent, what came back, and the command that sends it again. */

@@ -4,7 +4,7 @@ import { bySuite, markOf, wordsOf } from '../results.ts';
 import { count } from '../text.ts';
 import { byReason, grouped } from '../verdict.ts';
 import { html, type Markup } from '../markup.ts';
-import { outcomeMark, outcomeWord, type PageContext } from './parts.ts';
+import { outcomeMark, outcomeWord, table, type PageContext } from './parts.ts';
 
 /** Requirements of a group that are named; the rest it counts. */
 const MAX_NAMED = 8;
@@ -86,37 +86,21 @@ const columns = Object.keys(endpoints);
 export function matrix({ record, anchorOf }: PageContext): Markup | undefined {
   if (record.requirements.length === 0) return undefined;
   const cell = (rows: readonly RequirementResult[]) => {
-    const marks = rows.map((row) => {
+    return rows.map((row) => {
       const label = `${row.id}: ${outcomeWord(row)}`;
       const { mark, tone } = markOf(row);
       return html`<a class="${tone}" href="#${anchorOf(row)}" title="${label}" aria-label="${label}"
         >${mark}</a
       >`;
     });
-    return html`<td>${marks}</td>`;
   };
   // The second segment of an id, where that is an endpoint.
   const columnOf = ({ id }: RequirementResult) => columns.find((column) => column === id.split('/', 2)[1]);
-  const rows = [...bySuite(record.requirements)].map(
-    ([suite, results]) =>
-      html`<tr>
-        <th scope="row">${suite}</th>
-        ${columns.map((column) => cell(results.filter((result) => columnOf(result) === column)))}
-        ${cell(results.filter((result) => columnOf(result) === undefined))}
-      </tr>`,
-  );
-  return html`<table class="matrix">
-      <thead>
-        <tr>
-          <th scope="col">suite</th>
-          ${columns.map((column) => html`<th scope="col">${column}</th>`)}
-          <th scope="col">both of them</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
+  const rows = [...bySuite(record.requirements)].map(([suite, results]) => [
+    suite,
+    ...[...columns, undefined].map((column) => cell(results.filter((result) => columnOf(result) === column))),
+  ]);
+  return html`${table('matrix', ['suite', ...columns, 'both of them'], rows)}
     <p class="legend">${legend(record.requirements)}</p>`;
 }
 

@@ -9,7 +9,7 @@ import { style } from './generated/style.ts';
 import { html, source, styleElement, visible, type Markup } from '../markup.ts';
 import { glance, matrix } from './overview.ts';
 import { anchorsOf, command, definitions, type PageContext } from './parts.ts';
-import { choiceIds, judged, observed } from './rows.ts';
+import { judged, observed } from './rows.ts';
 
 /** A part of the page that can be linked to; left out where it has nothing to show. */
 interface Section {
@@ -36,8 +36,7 @@ const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
  * years later. No text of the record becomes markup, and what nobody would see is made visible.
  */
 export function renderHtml(record: RunRecord): string {
-  const taken = [...sections.map(({ anchor }) => anchor), ...choiceIds];
-  const context: PageContext = { record, anchorOf: anchorsOf(record.requirements, taken) };
+  const context: PageContext = { record, anchorOf: anchorsOf(record.requirements) };
   const shown = sections.flatMap(({ anchor, title, of }) => {
     const markup = of(context);
     return markup === undefined ? [] : [{ anchor, title, markup }];
