@@ -113,7 +113,7 @@ interface TranscriptOutput {
 
 /** Writes each line at once, so that a run that is killed leaves what it found. The first error is told at once. */
 function opened(file: string, writeError: CliContext['writeError']): TranscriptOutput {
-  let failure: unknown;
+  let failure: Error | undefined;
   let descriptor: number;
   try {
     descriptor = openSync(file, 'w');
@@ -126,8 +126,8 @@ function opened(file: string, writeError: CliContext['writeError']): TranscriptO
       try {
         writeFileSync(descriptor, text);
       } catch (error) {
-        failure = unwritable(file, 'the transcript', error);
-        writeError(`ib-conformance: ${(failure as Error).message}\n`);
+        failure = unwritable(file, 'the transcript', error) as Error;
+        writeError(`ib-conformance: ${failure.message}\n`);
       }
     },
     close: () => {

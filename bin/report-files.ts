@@ -64,16 +64,12 @@ function parseReport<Name extends string>(
 function placeOf(file: string): string {
   // Two names may stand for one open file, such as standard output and standard error: both are written.
   if (file.startsWith('/dev/')) return file;
-  for (const [folder, name] of [
-    [file, ''],
-    [dirname(file), basename(file)],
-  ] as const)
-    try {
-      return join(realpathSync(folder), name);
-    } catch {
-      // It does not exist yet.
-    }
-  return resolve(file);
+  try {
+    return realpathSync(file);
+  } catch {
+    // It does not exist yet.
+    return join(placeOf(dirname(resolve(file))), basename(file));
+  }
 }
 
 /** The reports of a command, ready to be written. */

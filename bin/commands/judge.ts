@@ -34,16 +34,12 @@ export const judge = command({
     ['$0 judge run.ndjson --report json=run.json', 'and its run record'],
   ],
   run: async (flags, context) => {
-    const [{ reports }, suites, files, { openBaseline }, { loadTranscript }, { version }] = await Promise.all(
-      [
-        import('../../reports/index.ts'),
-        import('../../suites/index.ts'),
-        import('../report-files.ts'),
-        import('../baseline.ts'),
-        import('../record-files.ts'),
-        import('../version.ts'),
-      ],
-    );
+    const { reports } = await import('../../reports/index.ts');
+    const suites = await import('../../suites/index.ts');
+    const files = await import('../report-files.ts');
+    const { openBaseline } = await import('../baseline.ts');
+    const { loadTranscript } = await import('../record-files.ts');
+    const { version } = await import('../version.ts');
     const requests = files.parseReports('report', reports, flags.report, [flags.file, flags.baseline]);
     const baseline = await openBaseline(flags);
     const transcript = suites.readTranscript(await loadTranscript(flags.file));
