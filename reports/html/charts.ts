@@ -162,7 +162,7 @@ export function roundTicks(end: number, label: (value: number) => string): reado
 }
 
 /** Which part of a label stands at a place, so that all of it is visible. */
-export function anchorAt(at: number): 'start' | 'middle' | 'end' {
+function anchorAt(at: number): 'start' | 'middle' | 'end' {
   if (at < 10) return 'start';
   return at > 90 ? 'end' : 'middle';
 }
