@@ -86,23 +86,24 @@ function* crossCheck({ partners, apiKeys = [], users = [], deposits = [] }: Fixt
   }
 }
 
-/** Reports ids that occur more than once, and returns where each occurs first. */
+/** Reports ids that occur more than once, and returns all ids. */
 function* repeated<Item>(
   place: string,
   field: string,
   items: readonly Item[],
   idOf: (item: Item) => string,
-): Generator<string, ReadonlyMap<string, number>> {
+): Generator<string, ReadonlySet<string>> {
+  const ids = new Set<string>();
+  for (const item of items) ids.add(idOf(item));
+  if (ids.size === items.length) return ids;
   const first = new Map<string, number>();
   for (const [index, item] of items.entries()) {
     const id = idOf(item);
     const earlier = first.get(id);
+    // The value of a key is never shown.
+    const value = field === 'key' ? '' : `: ${quoted(id)}`;
     if (earlier === undefined) first.set(id, index);
-    else {
-      // The value of a key is never shown.
-      const value = field === 'key' ? '' : `: ${quoted(id)}`;
-      yield `${place}[${index}].${field} is the same as ${place}[${earlier}].${field}${value}`;
-    }
+    else yield `${place}[${index}].${field} is the same as ${place}[${earlier}].${field}${value}`;
   }
-  return first;
+  return ids;
 }
