@@ -6,6 +6,7 @@ import type {
   FixtureKeyLimits,
   FixtureUser,
 } from '../schemas/generated/types.ts';
+import { indexOf, type FixtureIndex } from '../schemas/fixture-index.ts';
 import { keyNames } from '../schemas/fixture-keys.ts';
 
 /** At most this many counted requests are answered in a window of this length. */
@@ -39,12 +40,8 @@ export interface Execution {
 }
 
 /** The content of a fixture, by id. All worlds of the fixture share it, and nothing changes it. */
-export interface Facts {
+export interface Facts extends FixtureIndex {
   readonly keys: ReadonlyMap<string, ApiKey>;
-  /** By user_id in lower case. */
-  readonly users: ReadonlyMap<string, User>;
-  /** By reference_id in lower case. */
-  readonly deposits: ReadonlyMap<string, Deposit>;
   readonly limits: Limits;
 }
 
@@ -71,21 +68,14 @@ export interface World {
 }
 
 /** The content of a fixture, by id. Where two entries share an id, the last one counts. */
-export function factsOf({ apiKeys = [], users = [], deposits = [], limits = {} }: Fixture): Facts {
+export function factsOf(fixture: Fixture): Facts {
+  const { apiKeys = [], limits = {} } = fixture;
   const names = keyNames(apiKeys);
   return {
+    ...indexOf(fixture),
     keys: new Map(apiKeys.map((apiKey, index) => [apiKey.key, keyOf(apiKey, names[index]!)])),
-    users: indexed(users, ({ user_id }) => user_id),
-    deposits: indexed(deposits, ({ reference_id }) => reference_id),
     limits: limitsOf(limits),
   };
-}
-
-function indexed<Item>(items: readonly Item[], idOf: (item: Item) => string): ReadonlyMap<string, Item> {
-  const index = new Map<string, Item>();
-  // A list of pairs would double the memory for a million of items.
-  for (const item of items) index.set(idOf(item).toLowerCase(), item);
-  return index;
 }
 
 /** A world in which nothing has happened yet; `now` in Unix ms. */

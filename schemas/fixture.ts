@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { expandKeys, type Environment } from './fixture-keys.ts';
+import { indexOf } from './fixture-index.ts';
 import validate from './generated/fixture.cjs';
 import type { Fixture } from './generated/types.ts';
 import { parseJson, schemaProblems } from './json.ts';
@@ -64,11 +65,16 @@ const isFirstAtPlace = ({ keyword, instancePath }: ErrorObject, at: number, erro
   keyword !== 'format' || errors[at - 1]?.instancePath !== instancePath;
 
 /** What a schema cannot check: duplicates, references to nothing, and exactly one trigger for each transition. */
-function* crossCheck({ partners, apiKeys = [], users = [], deposits = [] }: Fixture): Generator<string> {
-  const partnerIds = yield* repeated('partners', 'id', partners ?? [], ({ id }) => id);
+function* crossCheck(fixture: Fixture): Generator<string> {
+  const { partners, apiKeys = [], users = [], deposits = [] } = fixture;
+  const { users: byUserId, deposits: byReferenceId } = indexOf(fixture);
+  const partnerIds = new Set(partners?.map(({ id }) => id));
+  yield* repeated('partners', 'id', partners ?? [], ({ id }) => id);
   yield* repeated('apiKeys', 'key', apiKeys, ({ key }) => key);
-  const userIds = yield* repeated('users', 'user_id', users, ({ user_id }) => user_id.toLowerCase());
-  yield* repeated('deposits', 'reference_id', deposits, ({ reference_id }) => reference_id.toLowerCase());
+  if (byUserId.size < users.length)
+    yield* repeated('users', 'user_id', users, ({ user_id }) => user_id.toLowerCase());
+  if (byReferenceId.size < deposits.length)
+    yield* repeated('deposits', 'reference_id', deposits, ({ reference_id }) => reference_id.toLowerCase());
   for (const [place, items] of Object.entries({ apiKeys, users }))
     for (const [index, { partner }] of items.entries())
       if (partners !== undefined && partner !== null && !partnerIds.has(partner))
@@ -77,7 +83,7 @@ function* crossCheck({ partners, apiKeys = [], users = [], deposits = [] }: Fixt
     if (expiresAt !== undefined && expiresAfterSeconds !== undefined)
       yield `apiKeys[${index}] has both "expiresAt" and "expiresAfterSeconds": one is enough`;
   for (const [index, deposit] of deposits.entries()) {
-    if (!userIds.has(deposit.user_id.toLowerCase()))
+    if (!byUserId.has(deposit.user_id.toLowerCase()))
       yield `deposits[${index}].user_id ${quoted(deposit.user_id)} is not among the users`;
     if (deposit.state !== 'pending' || deposit.becomes === undefined) continue;
     const { afterPolls, afterSeconds } = deposit.becomes;
@@ -86,16 +92,13 @@ function* crossCheck({ partners, apiKeys = [], users = [], deposits = [] }: Fixt
   }
 }
 
-/** Reports ids that occur more than once, and returns all ids. */
+/** Reports ids that occur more than once. */
 function* repeated<Item>(
   place: string,
   field: string,
   items: readonly Item[],
   idOf: (item: Item) => string,
-): Generator<string, ReadonlySet<string>> {
-  const ids = new Set<string>();
-  for (const item of items) ids.add(idOf(item));
-  if (ids.size === items.length) return ids;
+): Generator<string> {
   const first = new Map<string, number>();
   for (const [index, item] of items.entries()) {
     const id = idOf(item);
@@ -105,5 +108,4 @@ function* repeated<Item>(
     if (earlier === undefined) first.set(id, index);
     else yield `${place}[${index}].${field} is the same as ${place}[${earlier}].${field}${value}`;
   }
-  return ids;
 }
