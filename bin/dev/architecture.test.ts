@@ -74,6 +74,14 @@ test('nothing that ships imports tools of development or of tests', () => {
   );
 });
 
+test('no hook of a test file is called for other files, which share its process', () => {
+  const hook = /^(?:before|after)Each\(/m;
+  assert.deepEqual(
+    files.filter((file) => file.endsWith('.test.ts') && hook.test(readFileSync(join(root, file), 'utf8'))),
+    [],
+  );
+});
+
 test(`no folder has more than ${MAX_FILES} source files`, () => {
   const counts = new Map<string, number>();
   for (const file of files.filter((one) => !isTest(one)))
