@@ -49,8 +49,6 @@ const on =
   (draft) => {
     if (typeof what === 'string' ? draft.what === what : what.test(draft.what)) change(draft);
   };
-const error = (text: string) => (draft: Draft) => void (draft.body = { error: text });
-const status = (code: number) => (draft: Draft) => void (draft.status = code);
 const field = (name: string, change: (value: never) => unknown) => (draft: Draft) => {
   const body = draft.body as Record<string, unknown>;
   body[name] = change(body[name] as never);
@@ -58,26 +56,6 @@ const field = (name: string, change: (value: never) => unknown) => (draft: Draft
 
 /** One deviation of the other server, and every requirement that it breaks. */
 const deviations: Readonly<Record<string, readonly [Bend, ...string[]]>> = {
-  'a letter of the 404 message': [
-    on('failed deposit', error('Deposit not Found')),
-    'pending/deposit-check/failed',
-  ],
-  'a dot after the 429 message': [
-    on('deposits limited', error('TOO_MANY_REQUESTS.')),
-    'rate-limit/deposit-check/message',
-  ],
-  'the other 401 message': [
-    (draft, { headers }) => {
-      if (
-        draft.what === 'no right' &&
-        headers.authorization?.endsWith('revoked-key') === true &&
-        draft.body !== undefined
-      )
-        draft.body = { error: 'unauthorized' };
-    },
-    'auth/user-status/revoked',
-    'auth/deposit-check/revoked',
-  ],
   '403 for 401': [
     (draft, { url, headers }) => {
       if (
@@ -90,24 +68,6 @@ const deviations: Readonly<Record<string, readonly [Bend, ...string[]]>> = {
     },
     'auth/user-status/missing',
   ],
-  '404 for a stranger': [
-    on('stranger', status(404)),
-    'foreign-ib/user-status/other-ib',
-    'foreign-ib/user-status/unknown',
-  ],
-  'a string for a boolean': [
-    on('stranger', field('is_under_ib', String)),
-    'foreign-ib/user-status/other-ib',
-    'foreign-ib/user-status/unknown',
-  ],
-  'a string for an amount': [on('executed', field('amountInUsd', String)), 'valid/deposit-check/amount'],
-  'seconds for milliseconds': [
-    on(
-      'executed',
-      field('executedAt', (ms: number) => Math.round(ms / 1000)),
-    ),
-    'valid/deposit-check/executed-at',
-  ],
   'a naive date': [
     on(
       'member',
@@ -115,25 +75,6 @@ const deviations: Readonly<Record<string, readonly [Bend, ...string[]]>> = {
     ),
     'valid/user-status/date-joined',
     'valid/user-status/date-joined-format',
-  ],
-  'a third field for strangers': [
-    on(
-      'stranger',
-      field('note', () => 1),
-    ),
-    'foreign-ib/user-status/shape',
-  ],
-  'a fourth field': [
-    on(
-      'executed',
-      field('currency', () => 'USD'),
-    ),
-    'valid/deposit-check/closed',
-  ],
-  '409 for a pending deposit': [on('pending deposit', status(409)), 'pending/deposit-check/pending'],
-  'another type': [
-    (draft) => void (draft.headers['Content-Type'] = 'text/plain'),
-    'valid/service/json-content-type',
   ],
   'HTML for 400': [
     (draft) => {

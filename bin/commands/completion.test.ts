@@ -17,15 +17,12 @@ async function offered(...words: readonly string[]): Promise<readonly string[]> 
 describe('a shell is offered', () => {
   const rows: readonly (readonly [line: string, found: string])[] = [
     ['', 'verify'],
-    ['fixture ', 'export'],
-    ['verify --st', '--state-url'],
     ['verify --no', '--no-canary'],
     ['verify --suite ', 'rate-limit'],
     ['verify --only auth/user', 'auth/user-status/revoked'],
     ['verify --report ', 'junit'],
     ['mock --limits ', 'off'],
     ['mock --fault ', 'list'],
-    ['mock --variant ', 'list'],
     ['fixture export f.json --format ', 'sql'],
     ['completion ', 'zsh'],
   ];

@@ -145,19 +145,16 @@ async function write(
   { print, signal }: CliContext,
   mode?: number,
 ): Promise<void> {
-  const unlessInterrupted = (batch: string) => {
-    if (signal.aborted) throw new Problem('interrupted', 'interrupted before everything was written');
-    return batch;
-  };
   const batches = function* () {
     let batch = '';
     for (const text of texts) {
+      if (signal.aborted) throw new Problem('interrupted', 'interrupted before everything was written');
       batch += text;
       if (batch.length < BATCH) continue;
-      yield unlessInterrupted(batch);
+      yield batch;
       batch = '';
     }
-    yield unlessInterrupted(batch);
+    yield batch;
   };
   if (output !== undefined) {
     const { prepareFile } = await import('../output-files.ts');

@@ -176,17 +176,6 @@ describe('--scorecard', () => {
       [],
     );
   });
-  test('leaves nothing behind where the mock cannot start', async (t) => {
-    const { url } = await run(t, '--log', 'silent');
-    const { port } = new URL(url);
-    const file = join(folder, 'never.json');
-    const { error } = await runCli(['mock', '--port', port, '--scorecard', `json=${file}`]);
-    assert.match(error, /the port is in use/);
-    assert.deepEqual(
-      readdirSync(folder).filter((name) => name.includes('never')),
-      [],
-    );
-  });
 });
 
 describe('the admin API', () => {
