@@ -130,32 +130,3 @@ test('a good client breaks no rule, however many requests it has in flight', () 
   );
   assert.ok(seen.has('retry-after') && seen.has('polling'), 'clients met the limiter and polled');
 });
-
-test('a bad client breaks the rule that it should', () => {
-  function* blindly(targets: readonly string[], gapMs: number): Worker {
-    let at = 0;
-    for (const target of targets) ({ at } = yield { at: at + gapMs, target, hold: { until: 0 } });
-  }
-  const broken = (count: number, target: (nth: number) => string, gapMs: number) =>
-    graded(
-      [
-        blindly(
-          Array.from({ length: count }, (_, nth) => target(nth)),
-          gapMs,
-        ),
-      ],
-      () => 20,
-    )('broken');
-  assert.deepEqual(
-    broken(120, (job) => lookUp(0, job), 0),
-    ['retry-after'],
-  );
-  assert.deepEqual(
-    broken(60, () => lookUp(0, 0), 50),
-    ['retry-after', 'back-off'],
-  );
-  assert.deepEqual(
-    broken(9, () => depositPath(ids.afterPolls), 500),
-    ['polling'],
-  );
-});

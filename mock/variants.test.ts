@@ -42,14 +42,6 @@ const openProbes: readonly Probe[] = [
   user(member, { headers: { 'accept-encoding': 'br, gzip' } }),
 ];
 
-test('there are at least 25 variants with ids in kebab case and one sentence each', () => {
-  assert.ok(Object.keys(variants).length >= 25);
-  for (const [id, { what }] of Object.entries(variants)) {
-    assert.match(id, /^[a-z0-9]+(-[a-z0-9]+)*$/);
-    assert.match(what, /^\S.*\.$/, id);
-  }
-});
-
 test('every variant differs from the reference', () => {
   const expected = answersTo(openProbes);
   for (const [id, { change }] of Object.entries(variants))
