@@ -8,10 +8,9 @@ import { faults } from '../mock/faults.ts';
 import { startMock } from '../mock/server.ts';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import validateRunRecord from '../schemas/generated/run-record.cjs';
-import { readBaseline } from '../schemas/records.ts';
 import { sampleRecord } from '../reports/testing/records.ts';
 import { countOutcomes, verdictOf } from '../suites/engine/verdict-of-run.ts';
-import { renderBaseline, updated, withBaseline } from './baseline.ts';
+import { updated, withBaseline } from './baseline.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { builtInFixture } from './fixture-file.ts';
 import { runCli } from './testing/run-cli.ts';
@@ -165,20 +164,6 @@ test('an update keeps reasons and what was not judged, drops what passes, and ad
     { id: 'worse', reason: '' },
     { id: 'advice', reason: '' },
   ]);
-});
-
-test('what an update writes is read back, an entry a line', () => {
-  const entries = [
-    { id: 'bad', reason: 'ticket 1: "quoted"\nand more' },
-    { id: 'worse', reason: '' },
-  ];
-  const read = readBaseline(renderBaseline(entries, './baseline.schema.json'), 'known.json');
-  assert.deepEqual(read, {
-    file: 'known.json',
-    schema: './baseline.schema.json',
-    known: entries.map((entry, at) => ({ ...entry, line: at + 5 })),
-  });
-  assert.deepEqual(readBaseline(renderBaseline([]), 'known.json').known, []);
 });
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));

@@ -148,7 +148,7 @@ export function updated({ requirements }: RunRecord, { known }: ReadBaseline, st
 }
 
 /** One entry per line, for short diffs. */
-export function renderBaseline(known: readonly KnownFailure[], schema?: string): string {
+function renderBaseline(known: readonly KnownFailure[], schema?: string): string {
   const lines = known.map(
     ({ id, reason }) => `    { "id": ${JSON.stringify(id)}, "reason": ${JSON.stringify(reason)} }`,
   );

@@ -13,7 +13,13 @@ import { config, file, list, onOff, outputs, text, wholeNumberFrom } from './fla
 
 const flags = {
   port: { ...wholeNumberFrom(0, 65_535), default: '4010', describe: 'port to listen on; 0 takes a free one' },
-  host: { ...text, default: '127.0.0.1', describe: 'address to listen on' },
+  host: {
+    ...text,
+    default: '127.0.0.1',
+    // An IPv6 address may be given as in a URL.
+    coerce: (given: string) => given.replace(/^\[(.*)\]$/, '$1'),
+    describe: 'address to listen on',
+  },
   'base-path': { ...text, isRare: true, default: '/', describe: 'path of {base_url}' },
   fixture: { ...file, describe: 'JSON file of data (default: built in)' },
   limits: { ...text, choices: ['on', 'off'], default: 'on', describe: 'whether rate limits apply' },
@@ -105,7 +111,7 @@ export const mock = command({
       return 0;
     }
     // Taken before the fixture is read, so that no change is missed.
-    const stamp = stampOf(values);
+    const stamp = values.watch ? stampOf(values) : '';
     const log = logQueue(context.print, logs[values.log]);
     const { options, newToken } = await optionsOf(values, context, log);
     const scorecards = await prepareScorecards(values.scorecard, context);
@@ -196,7 +202,7 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
   const options: MockOptions = {
     fixture,
     arePublicKeys: values.fixture === undefined,
-    host: withoutBrackets(values.host),
+    host: values.host,
     port: values.port,
     basePath: basePathOf(values),
     behaviour: variant?.change(reference) ?? reference,
@@ -246,14 +252,9 @@ async function adminOf({ noAdmin, adminPort, adminToken, host, port }: MockFlags
     throw new Problem('usage', `--admin-port ${adminPort}: --port has it; leave it out, or give another one`);
   const { isLoopback } = await import('../../mock/server.ts');
   const newToken =
-    adminToken === undefined && !isLoopback(withoutBrackets(host))
-      ? randomBytes(18).toString('base64url')
-      : undefined;
+    adminToken === undefined && !isLoopback(host) ? randomBytes(18).toString('base64url') : undefined;
   return { admin: { port: adminPort, token: adminToken ?? newToken }, newToken };
 }
-
-/** An IPv6 address may be given as in a URL. */
-const withoutBrackets = (host: string) => host.replace(/^\[(.*)\]$/, '$1');
 
 function basePathOf({ basePath, noAdmin }: MockFlags): string {
   if (!/^[\w.~!$&'()*+,;=:@%/-]*$/.test(basePath))
@@ -278,10 +279,8 @@ async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']
 /** Checks before the start that the scorecards can be written at the end. */
 async function prepareScorecards(texts: readonly string[], context: CliContext) {
   if (texts.length === 0) return undefined;
-  const [{ scorecardFormats }, { parseReports, prepareReports }] = await Promise.all([
-    import('../../mock/scorecard.ts'),
-    import('../report-files.ts'),
-  ]);
+  const { scorecardFormats } = await import('../../mock/scorecard.ts');
+  const { parseReports, prepareReports } = await import('../report-files.ts');
   const files = await prepareReports(parseReports('scorecard', scorecardFormats, texts), context);
   return {
     write: async (server: Mock) => {
