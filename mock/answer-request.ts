@@ -66,8 +66,8 @@ function answerIn(session: Session, sandbox: Sandbox, request: HttpRequest): Ans
   const { call, preferred } = exchange;
   if (call?.caller !== undefined && preferred === undefined) countChaos(chaos, keyHere(call.caller));
   session.answered += 1;
-  const elapsedMs = session.elapsed && { elapsedMs: Math.round(session.elapsed()) };
-  const kept = entryOf(exchange, response, { id: session.answered, world: name, ...elapsedMs });
+  const elapsedMs = session.elapsed && Math.round(session.elapsed());
+  const kept = entryOf(exchange, response, { id: session.answered, world: name, elapsedMs });
   keep(journal, kept, session.redact);
   if (session.watchers.size > 0) tell(session, { kind: 'request', entry: shownEntry(kept, session.redact) });
   const { delayMs = 0 } = session.options;

@@ -82,15 +82,17 @@ const kinds = '(kinds: 429, 500 to 599, reset, timeout, slow, truncate)';
 const usage = (message: string) => ({ name: 'Problem', code: 'usage', message });
 
 describe('a spec', () => {
-  for (const [spec, rate, cause] of [
+  for (const [spec, rate, action, spreadMs = 0] of [
     ['500:0.1', 0.1, { kind: 'status', status: 500 }],
     ['reset:.02', 0.02, { kind: 'reset' }],
     ['timeout', 1, { kind: 'timeout' }],
-    ['slow:200ms..2s', 1, { kind: 'slow', leastMs: 200, mostMs: 2000 }],
-    ['slow:1.5s', 1, { kind: 'slow', leastMs: 1500, mostMs: 1500 }],
-    ['slow:0ms..10m', 1, { kind: 'slow', leastMs: 0, mostMs: 600_000 }],
+    ['slow:200ms..2s', 1, { kind: 'slow', delayMs: 200 }, 1800],
+    ['slow:1.5s', 1, { kind: 'slow', delayMs: 1500 }, 0],
+    ['slow:0ms..10m', 1, { kind: 'slow', delayMs: 0 }, 600_000],
   ] as const)
-    test(spec, () => assert.deepEqual(parseChaos([spec]), [{ name: spec.split(':')[0], rate, cause }]));
+    test(spec, () =>
+      assert.deepEqual(parseChaos([spec]), [{ name: spec.split(':')[0], rate, action, spreadMs }]),
+    );
 
   const rate = 'the rate has to be a number from 0 to 1, such as 0.1 for one request in ten';
   const time = 'say how slow, by a time of up to 10m or by two, such as slow:200ms or slow:200ms..2s';
@@ -99,7 +101,7 @@ describe('a spec', () => {
     '404:0.1': `chaos 404:0.1: there is no such kind ${kinds}`,
     '500:2': `chaos 500:2: ${rate}`,
     '500:10%': `chaos 500:10%: ${rate}`,
-    '500:0.1:0.2': 'chaos 500:0.1:0.2: there is more behind the rate; write 500:0.1',
+    '500:0.1:0.2': `chaos 500:0.1:0.2: ${rate}`,
     slow: `chaos slow: ${time}`,
     'slow:200': `chaos slow:200: ${time}`,
     'slow:11m': `chaos slow:11m: ${time}`,

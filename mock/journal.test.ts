@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { answerRequest } from './answer-request.ts';
 import { faults } from './faults.ts';
-import { createJournal, entriesOf, keep, redactorOf, shownEntry, type JournalEntry } from './journal.ts';
+import { createJournal, entriesOf, keep, redactorOf, shownEntry, type KeptEntry } from './journal.ts';
 import { START } from './testing/probes.ts';
 import type { ApiKey } from './world.ts';
 import { depositPath, ids, testSession, userPath } from './testing/session.ts';
@@ -158,7 +158,7 @@ describe('a credential in a target', () => {
 });
 
 const same = (target: string) => target;
-const keptWith = (id: number) => ({ entry: { id, target: '' } as JournalEntry, unknown: undefined });
+const keptWith = (id: number) => ({ id, target: '' }) as KeptEntry;
 
 test('a journal keeps the last requests; one of size 0 keeps none', () => {
   const journal = createJournal(3);

@@ -36,12 +36,14 @@ export interface JournalEntry {
   readonly elapsedMs?: number;
 }
 
-/** An entry whose target may hold credentials. `shownEntry` takes them out when somebody looks: that takes longer than an answer. */
-export interface KeptEntry {
-  readonly entry: JournalEntry;
+/**
+ * An entry as it is kept: `shownEntry` takes credentials out of the target when somebody looks, because that
+ * takes longer than an answer. It always has all fields: objects of one form are made and kept in half the time.
+ */
+export type KeptEntry = { readonly [Name in keyof Required<JournalEntry>]: JournalEntry[Name] } & {
   /** The presented credential, where it is not known. */
   readonly unknown: string | undefined;
-}
+};
 
 /** The last `size` entries, in a ring. */
 export interface Journal {
@@ -74,39 +76,42 @@ export function entriesOf({ entries, next }: Journal, redact: Redact): readonly 
   return [...entries.slice(next), ...entries.slice(0, next)].map((kept) => shownEntry(kept, redact));
 }
 
-/** An entry without the credentials in its target. */
-export function shownEntry({ entry, unknown }: KeptEntry, redact: Redact): JournalEntry {
-  const target = redact(entry.target, unknown);
-  return { ...entry, target, keyInTarget: entry.keyInTarget || target !== entry.target };
+/** An entry without the credentials in its target, and without the fields that it lacks. */
+export function shownEntry({ unknown, ...kept }: KeptEntry, redact: Redact): JournalEntry {
+  const target = redact(kept.target, unknown);
+  const entry = { ...kept, target, keyInTarget: kept.keyInTarget || target !== kept.target };
+  const known = Object.entries(entry).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(known) as unknown as JournalEntry;
 }
 
 /** The entry of a request that was answered. */
 export function entryOf(
   exchange: Exchange,
-  response: HttpResponse,
-  about: Pick<JournalEntry, 'id' | 'world' | 'elapsedMs'>,
+  { status, headers }: HttpResponse,
+  { id, world, elapsedMs }: Pick<KeptEntry, 'id' | 'world' | 'elapsedMs'>,
 ): KeptEntry {
   const { call, preferred, chaos, now: at, request, status: meant } = exchange;
-  const { status, headers } = response;
   const why = whyOf(exchange);
   const unknown = call?.key === undefined ? call?.credential : undefined;
   const retryAfter = headers['Retry-After'];
-  const entry = {
-    ...about,
+  return {
+    id,
     at,
-    ...(call?.key && { key: call.key.name }),
-    ...(unknown !== undefined && { credentialDigest: digestOf(unknown) }),
+    world,
+    key: call?.key?.name,
+    credentialDigest: unknown === undefined ? undefined : digestOf(unknown),
     method: request.method,
     target: request.target,
-    ...(call && { endpoint: call.endpoint }),
+    endpoint: call?.endpoint,
     status,
     reason: status === meant ? `${status}: ${why}` : `${status}: a deviation (else ${meant}: ${why})`,
-    ...(retryAfter !== undefined && { retryAfterSeconds: secondsOf(retryAfter, at) }),
+    retryAfterSeconds: retryAfter === undefined ? undefined : secondsOf(retryAfter, at),
     keyInTarget: false,
-    ...(chaos && { chaos: chaosName(chaos) }),
-    ...(preferred !== undefined && { preferred }),
+    chaos: chaos && chaosName(chaos),
+    preferred,
+    elapsedMs,
+    unknown,
   };
-  return { entry, unknown };
 }
 
 const digestOf = (credential: string) => createHash('sha256').update(credential).digest('hex').slice(0, 12);
@@ -123,13 +128,12 @@ const MAX_KEPT = 2048;
 
 /** The entry, or only the beginning of a long one: a thousand of the longest targets would fill the memory. */
 function shortened(kept: KeptEntry, redact: Redact): KeptEntry {
-  const { entry, unknown = '' } = kept;
-  if (entry.target.length + unknown.length <= MAX_KEPT) return kept;
-  const whole = shownEntry(kept, redact);
+  if (kept.target.length + (kept.unknown?.length ?? 0) <= MAX_KEPT) return kept;
+  const { target, keyInTarget } = shownEntry(kept, redact);
   // A slice alone would keep all of the text alive.
-  const beginning = Buffer.from(whole.target.slice(0, MAX_KEPT)).toString();
-  const rest = whole.target.length > MAX_KEPT ? `… (${whole.target.length} characters)` : '';
-  return { entry: { ...whole, target: beginning + rest }, unknown: undefined };
+  const beginning = Buffer.from(target.slice(0, MAX_KEPT)).toString();
+  const rest = target.length > MAX_KEPT ? `… (${target.length} characters)` : '';
+  return { ...kept, target: beginning + rest, keyInTarget, unknown: undefined };
 }
 
 /** Takes credentials out of a request target; `unknown` is a presented credential that is not known. */

@@ -84,7 +84,7 @@ export async function listen({
   server.on('checkExpectation', (message, response) => server.emit('request', message, response));
 
   const { sockets, reset } = trackSockets(server);
-  /** Responses that have not left, in the order of their requests. */
+  /** Responses that are not written yet, in the order of their requests. */
   const open = new Set<ServerResponse>();
   /** Streams, and responses that never come. */
   const endless = new WeakSet<ServerResponse>();
@@ -138,11 +138,20 @@ export async function listen({
   const app = polka({ onNoMatch: serve });
   app.parse = wholeTarget;
   const handle = app.handler as (message: IncomingMessage, response: ServerResponse) => void;
-  server.on('request', (message: IncomingMessage, response: ServerResponse) => {
+  // Requests of one turn know of each other, and their answers leave together: that halves the time of writing.
+  let arrived: ServerResponse[] = [];
+  const answerArrived = () => {
+    const responses = arrived;
+    arrived = [];
+    for (const response of responses) {
+      handle(response.req, response);
+      if (response.writableEnded || response.destroyed) open.delete(response);
+      else response.once('close', () => open.delete(response));
+    }
+  };
+  server.on('request', (_, response: ServerResponse) => {
     open.add(response);
-    response.once('close', () => open.delete(response));
-    // It is answered in the next turn, so that requests of one turn know of each other.
-    setImmediate(handle, message, response);
+    if (arrived.push(response) === 1) setImmediate(answerArrived);
   });
 
   /** Says something on a connection, behind the response to what was asked there before. */

@@ -86,7 +86,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
           onExchange({
             request,
             response,
-            at: kept.entry.at,
+            at: kept.at,
             entry: () => shownEntry(kept, session.redact),
           })),
     }),
