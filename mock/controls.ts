@@ -190,7 +190,7 @@ function putDeposit(session: Session, sandbox: Sandbox, what: string, deposit: D
 }
 
 /** A deposit as it is now. */
-export const depositIn = (session: Session, sandbox: Sandbox, deposit: Deposit) =>
+const depositIn = (session: Session, sandbox: Sandbox, deposit: Deposit) =>
   depositNow(sandbox.world, deposit, timeIn(session, sandbox));
 
 /** Most entries of the queue of chaos, each for as many requests as it says. */
