@@ -78,6 +78,8 @@ export interface MockRunOptions {
   readonly fixture: Fixture;
   readonly seed: number;
   readonly cases: number;
+  /** Time of the virtual clock; no bound by default. */
+  readonly maxDurationMs?: number;
   /** The whole catalogue by default. */
   readonly requirements?: readonly Requirement[];
   readonly hasStateHook?: boolean;
@@ -105,7 +107,7 @@ export function verifyMock(
     },
   };
   return run({
-    ...runOptions({ ...options, maxDurationMs: Number.POSITIVE_INFINITY }),
+    ...runOptions({ maxDurationMs: Number.POSITIVE_INFINITY, ...options }),
     requirements,
     selection: { whole: requirements.length === catalogue.length, skip: [] },
     target: new URL('http://mock.invalid'),

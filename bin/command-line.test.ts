@@ -141,7 +141,7 @@ test('the plan is printed, and nothing is sent', async (t) => {
     whole.output,
     /^plan: about [\d,]+ requests, about [\d.]+ s of waiting.*\n {2}user-status: \d+ that count; 60 pass in 3\.0 s.*2 keys\n {2}deposit-check: .*\n$/,
   );
-  for (const flag of ['--max-requests 2000', '--max-duration 15s'])
+  for (const flag of ['--max-requests 2000', '--max-duration 8s'])
     assert.match(
       (await planned(flag)).output,
       new RegExp(`to fit ${words(flag)[0]}, a requirement gets at most`),

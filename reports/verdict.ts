@@ -123,7 +123,8 @@ export const remedies = {
   timeout: 'see why the target takes so long, or give it more with --timeout',
   budget:
     'give more of --max-duration or --max-requests, a second active key of the partner, or fewer --cases',
-  'rate-limited': 'state the limits in the fixture, or raise them on a test system',
+  'rate-limited':
+    'state the limits in the fixture, add active keys of the partner, give more --max-duration, or raise the limits on a test system',
   flaky: 'find out why the target answers the same request in two ways',
   'timing-window': 'run it nearer to the target, without --rate, or on a test system with a longer window',
   'limit-not-reached': "state the threshold in the fixture's limits, or lower it on a test system",

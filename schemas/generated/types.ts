@@ -347,6 +347,17 @@ export interface RunRecord {
   rateLimited: {
     answers: number;
     waitedMs: number;
+    /**
+     * Limits that the fixture does not state, as the 429 answers showed them.
+     */
+    learned?: {
+      endpoint: 'user-status' | 'deposit-check';
+      /**
+       * Counted requests that pass in a window.
+       */
+      requests: number;
+      windowSeconds: number;
+    }[];
   };
   /**
    * Remarks on the run as a whole, for people.
@@ -835,6 +846,11 @@ export interface TranscriptEnd {
   rateLimited: {
     answers: number;
     waitedMs: number;
+    learned?: {
+      endpoint: 'user-status' | 'deposit-check';
+      requests: number;
+      windowSeconds: number;
+    }[];
   };
   /**
    * Whether the key under test was ever answered with anything but 401.

@@ -38,6 +38,7 @@ function scripted(
   const shared = new Map<number, ReturnType<typeof carry>>();
   const courier: Courier = {
     deliver: (request) => carry(request, 'deliver'),
+    deliverFirst: (request) => carry(request, 'deliver'),
     share: (request) => {
       const first = shared.get(valueOf(request)) ?? carry(request, 'share');
       shared.set(valueOf(request), first);

@@ -55,7 +55,13 @@ export function examine(property: Property, context: PropertyContext): Examinati
     path === undefined ? drawn(property, known, draw) : distinctOf([property.drawAt(known, draw, path)]);
   const trials = createTrials();
   onEvent?.({ kind: 'planned', of: property.id, inputs: distinct.length });
+  /** Why no input was tried, where a limiter is why. */
+  let refused: Judgement['verdict'] | undefined;
   const judgement = () => {
+    if (trials.size === 0 && refused?.kind === 'unjudged') {
+      onEvent?.({ kind: 'stopped', of: property.id, reason: refused.reason, words: refused.words });
+      return { verdict: refused, cases: 0 };
+    }
     const tried = [...trials].toSorted(([a], [b]) => a - b);
     const isCut = trials.size < distinct.length;
     return { ...summarize(tried, path), ...(isCut ? { planned: distinct.length } : {}) };
@@ -71,9 +77,11 @@ export function examine(property: Property, context: PropertyContext): Examinati
         .toSorted((a, b) => a.index - b.index);
       let isCut = false;
       const work = async ({ item, index, names }: Drawn) => {
-        const trial = await tryOut(item, property, context, property.fresh ? undefined : names, until);
+        const trial = await tryOut(item, property, context, names, until);
         const isLate = until !== undefined && isOutOfTime(trial);
         isCut ||= isLate;
+        if (isLate && trial.verdict.kind === 'unjudged' && trial.verdict.reason === 'rate-limited')
+          refused = trial.verdict;
         // What was under way with it has its answer all the same.
         if (!isLate) {
           trials.take(index, trial);
@@ -93,7 +101,8 @@ export function examine(property: Property, context: PropertyContext): Examinati
   };
 }
 
-const isOutOfTime = ({ verdict }: Trial) => verdict.kind === 'unjudged' && verdict.reason === 'budget';
+const isOutOfTime = ({ verdict }: Trial) =>
+  verdict.kind === 'unjudged' && (verdict.reason === 'budget' || verdict.reason === 'rate-limited');
 
 interface Failing {
   readonly item: Case;
@@ -136,7 +145,7 @@ function failedTrial(
   return { trial, index, cases, shrink, ...(item.once ? {} : { again, control }) };
 }
 
-/** Sends the requests of a case and judges the answers; under their names they may be shared. */
+/** Sends the requests of a case and judges the answers; under their names their first answers are shared. */
 async function tryOut(
   candidate: Case,
   property: Property,
@@ -147,7 +156,9 @@ async function tryOut(
   const { requests } = candidate;
   const terms: Terms = { of: property.id, until };
   const carry = (request: Request, at: number) =>
-    names === undefined ? courier.deliver(request, terms) : courier.share(request, names[at]!, terms);
+    names === undefined
+      ? courier.deliver(request, terms)
+      : courier[property.fresh ? 'deliverFirst' : 'share'](request, names[at]!, terms);
   const deliveries: Delivery[] = [];
   if (candidate.atOnce) deliveries.push(...(await Promise.all(requests.map(carry))));
   else for (let at = 0; at < requests.length; at++) deliveries.push(await carry(requests[at]!, at));

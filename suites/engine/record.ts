@@ -83,6 +83,7 @@ export function makeRecord(
       ...(options.notes ?? []),
       ...refused,
       ...cutNote(list),
+      ...limitNote(figures.rateLimited),
       ...(interrupted ? [`Interrupted${interruptedBy === undefined ? '' : ` by ${interruptedBy}`}.`] : []),
     ],
     ...(options.rerun === undefined ? {} : { rerun: redact(options.rerun) }),
@@ -108,7 +109,19 @@ function cutNote(list: readonly RequirementResult[]): readonly string[] {
   const tried = cut.reduce((sum, { cases }) => sum + cases, 0);
   const planned = cut.reduce((sum, result) => sum + result.planned!, 0);
   return [
-    `Shallower than asked for: ${cut.length} requirement${cut.length === 1 ? '' : 's'} passed on ${tried} of ${planned} inputs, spread evenly, for want of time or requests (--max-duration, --max-requests).`,
+    `Shallower than asked for: ${cut.length} requirement${cut.length === 1 ? '' : 's'} passed on ${tried} of ${planned} inputs, spread evenly, for want of time or requests (--max-duration, --max-requests, rate limits).`,
+  ];
+}
+
+/** Says what limits a run met that the fixture does not state. */
+function limitNote({ learned = [] }: Figures['rateLimited']): readonly string[] {
+  if (learned.length === 0) return [];
+  const limits = learned.map(
+    ({ endpoint, requests, windowSeconds }) =>
+      `${endpoint} about ${requests} in ${Math.round(windowSeconds)} s`,
+  );
+  return [
+    `Rate limits as the 429 answers showed them: ${limits.join(', ')}. State the true ones under limits in the fixture, and a run keeps below them and judges the threshold. More active keys of the partner, or more --max-duration, make a deeper run.`,
   ];
 }
 

@@ -1,4 +1,5 @@
 import { setMaxListeners } from 'node:events';
+import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { redactError } from '../../schemas/redact.ts';
 import { suiteOf, type Doors, type Requirement, type Watch } from '../requirement.ts';
@@ -15,7 +16,7 @@ import { guarded, play } from './play.ts';
 import { keptBack, limiterMs, limiterRequests } from './plan.ts';
 import { createSlots, type Slots } from './pool.ts';
 import { preflight, type Silence } from './preflight.ts';
-import { createQuota } from './quota.ts';
+import { createQuota, type Quota } from './quota.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
@@ -71,7 +72,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   });
   /** Depth ends early enough for the limiters to be judged after it. */
   const depthEndsAt = () =>
-    deadline - keptBack(limiterMs(limiters, known, quota.learned(), options.rate), options.maxDurationMs);
+    deadline - limiterMs(limiters, known, options.maxDurationMs, quota.learned(), options.rate);
   let mustGiveWay = false;
   onEvent?.({ kind: 'start', at: startedAt });
   try {
@@ -162,7 +163,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       startedAt,
       durationMs: Math.round(clock.stopwatch() - begun),
       requests: budget.spent(),
-      rateLimited: { answers: courier.rateLimited(), waitedMs: quota.waitedMs() },
+      rateLimited: { answers: courier.rateLimited(), waitedMs: quota.waitedMs(), ...learnedBy(quota) },
       keyWorks: courier.keyWorks(),
       interrupted: signal.aborted,
       ...(typeof signal.reason === 'string' ? { interruptedBy: signal.reason } : {}),
@@ -175,6 +176,16 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   } finally {
     await client.close();
   }
+}
+
+/** Limits that nobody stated, for the record. */
+function learnedBy(quota: Quota): Pick<RunRecord['rateLimited'], 'learned'> {
+  const learned = Object.entries(quota.learned()).flatMap(([endpoint, { most, windowMs }]) =>
+    Number.isFinite(most)
+      ? [{ endpoint: endpoint as Endpoint, requests: most, windowSeconds: windowMs / 1000 }]
+      : [],
+  );
+  return learned.length === 0 ? {} : { learned };
 }
 
 /** What is left to do, in ms: as long an input as until now, and no longer than there is time. */

@@ -44,14 +44,21 @@ export function schedule(requirements: readonly Requirement[]): readonly Stage[]
   const asksAnew = judging.filter((requirement) => !repeats(requirement));
   const asksAgain = judging.filter(repeats);
   const isRequired = ({ level }: Requirement) => level === 'required';
+  const isRecommended = ({ level }: Requirement) => level === 'recommended';
   const whole = (...lanes: readonly Lane[]) => ({ lanes, rounds: FIRST, givesWay: false });
   const depth = (...lanes: readonly Lane[]) => ({ lanes, rounds: DEPTH, givesWay: true });
   return [
-    whole(...bothEndpoints(asksAnew)),
+    whole(
+      ...bothEndpoints([
+        ...asksAnew.filter(isRequired),
+        ...asksAgain.filter(isRequired),
+        ...asksAnew.filter(isRecommended),
+      ]),
+    ),
+    whole(laneOf(judging, 'service')),
     depth(...bothEndpoints(asksAnew)),
-    whole(...bothEndpoints(asksAgain.filter(isRequired))),
     depth(...bothEndpoints(asksAgain.filter(isRequired))),
-    whole([...laneOf(judging, 'service'), ...ordered.filter(isAlone)]),
+    whole(ordered.filter(isAlone)),
     depth(...bothEndpoints(asksAgain)),
     depth(...bothEndpoints(observing), laneOf(observing, 'service')),
     // A burst from rest needs silence on the other endpoint as well: one limiter may serve both.
