@@ -1,9 +1,10 @@
-import { readFile } from 'node:fs/promises';
+import { existsSync } from 'node:fs';
 import type { KnownFailure, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { didYouMean, Problem } from '../schemas/problem.ts';
 import { readBaseline, type BaselineEntry, type ReadBaseline } from '../schemas/records.ts';
 import { catalogue, verdictOf } from '../suites/index.ts';
+import { readText } from './fixture-file.ts';
 import { prepareFile } from './output-files.ts';
 
 /** The baseline of a run. */
@@ -52,27 +53,10 @@ export async function openBaseline(flags: {
 }
 
 async function load(file: string, mayBeMissing: boolean): Promise<ReadBaseline> {
-  try {
-    return readBaseline(await readFile(file, 'utf8'), file);
-  } catch (error) {
-    const { code } = error as NodeJS.ErrnoException;
-    if (error instanceof Problem || code === undefined) throw error;
-    if (code !== 'ENOENT') throw new Problem('usage', `--baseline ${file}: cannot be read (${code})`);
-    if (mayBeMissing) return { file, known: [] };
-    throw new Problem(
-      'usage',
-      `--baseline ${file}: there is no such file; --update-baseline writes one of what fails now`,
-    );
-  }
+  if (mayBeMissing && !existsSync(file)) return { file, known: [] };
+  const missing = 'there is no such file; --update-baseline writes one of what fails now';
+  return readBaseline(await readText(file, `--baseline ${file}`, { ENOENT: missing }), file);
 }
-
-/** What an entry of a baseline comes to in a run. */
-type Standing =
-  | { readonly kind: 'known'; readonly reason: string }
-  /** A mistake in the baseline, which fails the run. */
-  | { readonly kind: 'wrong'; readonly words: string }
-  /** The run cannot say whether the requirement still fails. */
-  | { readonly kind: 'open'; readonly why: string };
 
 /**
  * Failures that the baseline lists with a reason stay failed, but no longer fail the run. Mistakes in the
@@ -91,69 +75,51 @@ export function withBaseline(
   const wrong: string[] = [];
   const open: string[] = [];
   for (const entry of known) {
-    const standing = standingOf(entry, firsts.get(entry.id)!, rows.get(entry.id), ids);
-    if (standing.kind === 'known') reasons.set(entry.id, standing.reason);
-    else if (standing.kind === 'wrong') wrong.push(`${file}:${entry.line}: ${entry.id}: ${standing.words}`);
-    else open.push(`${entry.id} (${standing.why})`);
+    const { id, line, reason = '' } = entry;
+    const row = rows.get(id);
+    const mistake = mistakeIn(entry, firsts.get(id)!, row, ids);
+    if (mistake !== undefined) wrong.push(`${file}:${line}: ${id}: ${mistake}`);
+    else if (row?.outcome === 'failed') reasons.set(id, reason);
+    else open.push(`${id} (${whyOpen(row)})`);
   }
   const requirements = record.requirements.map((row): RequirementResult => {
     const reason = reasons.get(row.id);
     return row.outcome === 'failed' && reason !== undefined ? { ...row, baseline: reason } : row;
   });
+  const note = `In the baseline, and not judged by this run: ${open.join(', ')}`;
+  const judged = requirements.map((row): RequirementResult => {
+    const { id, level, clause, title, cases } = row;
+    return isKnownFailure(row) ? { id, level, clause, title, cases, outcome: 'passed' } : row;
+  });
   return {
     ...record,
-    notes: [
-      ...record.notes,
-      ...(open.length === 0 ? [] : [`In the baseline, and not judged by this run: ${open.join(', ')}`]),
-    ],
-    baseline: {
-      file,
-      verdict: verdictOf(
-        requirements.map((row) => (isKnownFailure(row) ? asIfPassed(row) : row)),
-        record.interrupted,
-      ),
-      wrong,
-    },
+    notes: open.length === 0 ? record.notes : [...record.notes, note],
+    baseline: { file, verdict: verdictOf(judged, record.interrupted), wrong },
     requirements,
   };
 }
 
-function standingOf(
+/** @param first the first entry with the same id */
+function mistakeIn(
   entry: BaselineEntry,
   first: BaselineEntry,
   row: RequirementResult | undefined,
   ids: readonly string[],
-): Standing {
+): string | undefined {
   const { id, reason = '' } = entry;
-  if (!ids.includes(id))
-    return { kind: 'wrong', words: `there is no such requirement${didYouMean(id, ids)}` };
-  if (first !== entry)
-    return { kind: 'wrong', words: `stands on line ${first.line} already: remove one of them` };
-  if (row?.outcome === 'passed')
-    return { kind: 'wrong', words: 'passes now: remove it (--update-baseline does)' };
-  if (reason.trim() === '')
-    return { kind: 'wrong', words: 'has no reason: write why it is known to fail, or mend what fails' };
-  if (row === undefined) return { kind: 'open', why: 'not selected' };
-  switch (row.outcome) {
-    case 'failed':
-      return { kind: 'known', reason };
-    case 'inconclusive':
-    case 'excluded':
-      return { kind: 'open', why: `${row.outcome}: ${row.reason}` };
-    case 'observed':
-    case 'broken':
-      return { kind: 'open', why: row.outcome };
-  }
+  if (!ids.includes(id)) return `there is no such requirement${didYouMean(id, ids)}`;
+  if (first !== entry) return `stands on line ${first.line} already: remove one of them`;
+  if (row?.outcome === 'passed') return 'passes now: remove it (--update-baseline does)';
+  return reason.trim() === ''
+    ? 'has no reason: write why it is known to fail, or mend what fails'
+    : undefined;
 }
 
-const asIfPassed = ({ id, level, clause, title, cases }: RequirementResult): RequirementResult => ({
-  id,
-  level,
-  clause,
-  title,
-  cases,
-  outcome: 'passed',
-});
+/** Why the run cannot say whether a requirement still fails. */
+function whyOpen(row: RequirementResult | undefined): string {
+  if (row === undefined) return 'not selected';
+  return 'reason' in row ? `${row.outcome}: ${row.reason}` : row.outcome;
+}
 
 /**
  * The baseline of what fails now. Drops what passes; keeps every reason and what this run could not judge.
@@ -178,7 +144,7 @@ export function updated({ requirements }: RunRecord, { known }: ReadBaseline, st
 }
 
 /** One entry per line, for short diffs. */
-export function renderBaseline(known: readonly KnownFailure[], schema?: string): string {
+function renderBaseline(known: readonly KnownFailure[], schema?: string): string {
   const lines = known.map(
     ({ id, reason }) => `    { "id": ${JSON.stringify(id)}, "reason": ${JSON.stringify(reason)} }`,
   );

@@ -78,9 +78,13 @@ export interface MockRunOptions {
   readonly fixture: Fixture;
   readonly seed: number;
   readonly cases: number;
+  /** Time of the virtual clock; no bound by default. */
+  readonly maxDurationMs?: number;
   /** The whole catalogue by default. */
   readonly requirements?: readonly Requirement[];
   readonly hasStateHook?: boolean;
+  /** Puts a network before the mock; it may wait on the clock. */
+  readonly network?: (client: Client, clock: RunOptions['clock']) => Client;
   readonly onEvent?: RunOptions['onEvent'];
 }
 
@@ -91,7 +95,7 @@ export interface MockRunOptions {
  */
 export function verifyMock(
   behaviour: Behaviour,
-  { requirements = catalogue, hasStateHook = true, onEvent, ...options }: MockRunOptions,
+  { requirements = catalogue, hasStateHook = true, network, onEvent, ...options }: MockRunOptions,
   served: Fixture = options.fixture,
 ): Promise<RunRecord> {
   const clock = virtualClock(Date.UTC(2026, 0, 1));
@@ -103,13 +107,17 @@ export function verifyMock(
     },
   };
   return run({
-    ...runOptions({ ...options, maxDurationMs: Number.POSITIVE_INFINITY }),
+    ...runOptions({ maxDurationMs: Number.POSITIVE_INFINITY, ...options }),
     requirements,
     selection: { whole: requirements.length === catalogue.length, skip: [] },
     target: new URL('http://mock.invalid'),
     headers: {},
-    clock,
-    connect: () => directClient(handlerOf(behaviour), world, clock.now),
+    // While a request is on its way, time goes on.
+    clock: network === undefined ? clock : { ...clock, during: (work) => work },
+    connect: () => {
+      const client = directClient(handlerOf(behaviour), world, clock.now);
+      return network?.(client, clock) ?? client;
+    },
     random: () => 0.5,
     ...(hasStateHook ? { stateHook } : {}),
     ...(onEvent === undefined ? {} : { onEvent }),

@@ -16,12 +16,8 @@ export async function commandLine(argv: readonly string[], context: CliContext):
   let code = 0;
   const run: Run = async (command, typed) => {
     refuseMisused(command, typed);
-    const { given, sources } = await configure(command, typed, context, configSections);
-    try {
-      code = await command.run(valuesOf(command, given) as never, { ...context, completionScript });
-    } catch (error) {
-      throw withSources(error, sources);
-    }
+    const given = await configure(command, typed, context, configSections);
+    code = await command.run(valuesOf(command, given) as never, { ...context, completionScript });
   };
   const parser = yargs()
     .scriptName('ib-conformance')
@@ -49,7 +45,7 @@ export async function commandLine(argv: readonly string[], context: CliContext):
     .fail((message: string, error: Error | undefined) => {
       // yargs reports wrong usage with its own error, or with none.
       throw error === undefined || error.name === 'YError'
-        ? new Problem('usage', withSuggestion(message ?? error?.message))
+        ? new Problem('usage', withSuggestion(message ?? error?.message, argv))
         : error;
     });
   // With a callback, yargs prints help and version into a text.
@@ -184,21 +180,13 @@ function valuesOf({ positionals, flags }: Command, given: Readonly<Record<string
   return Object.fromEntries(values) as Readonly<Record<string, unknown>>;
 }
 
-/** Says where the flags that a message names were configured. */
-function withSources(error: unknown, sources: ReadonlyMap<string, string>): unknown {
-  if (!(error instanceof Problem) || error.message.includes('\n')) return error;
-  const mentioned = new Set([...error.message.matchAll(/--([a-z-]+)/g)].map(([, name]) => name!));
-  const notes = [...mentioned].flatMap((name) =>
-    sources.has(name) ? [`--${name} from ${sources.get(name)}`] : [],
-  );
-  return notes.length === 0 ? error : new Problem(error.code, `${error.message} (${notes.join('; ')})`);
-}
-
 /** yargs names the flag or command that it does not know; this adds the one that was probably meant. */
-function withSuggestion(message: string): string {
+function withSuggestion(message: string, argv: readonly string[]): string {
   const [, unknown = ''] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? [];
-  const choices = [...new Set([...everyFlag, 'help', 'version'])].map((flag) => `--${flag}`);
-  choices.push(...commands.map(nameOf));
-  const near = unknown === '' ? '' : didYouMean(`--${unknown}`, choices) || didYouMean(unknown, choices);
+  const isWord = argv.includes(unknown);
+  const known = isWord
+    ? [...commands, ...everyCommand].map(nameOf)
+    : [...everyFlag, 'help', 'version'].map((flag) => `--${flag}`);
+  const near = unknown === '' ? '' : didYouMean(isWord ? unknown : `--${unknown}`, known);
   return `${message}${near} (--help shows what there is)`;
 }

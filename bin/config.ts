@@ -1,3 +1,4 @@
+import { existsSync } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { printable } from '../reports/text.ts';
@@ -5,6 +6,7 @@ import { variableReference, type Environment } from '../schemas/fixture-keys.ts'
 import { didYouMean, Problem } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import type { Command, Flag, Flags } from './commands/command.ts';
+import { readText } from './fixture-file.ts';
 
 /** The flags and arguments of each command that has a section in the config file. */
 export type Sections = Readonly<Record<string, Flags>>;
@@ -20,9 +22,8 @@ export async function configure(
   typed: Given,
   { env, configFile, writeError }: CliContext,
   sections: Sections,
-): Promise<{ readonly given: Given; readonly sources: ReadonlyMap<string, string> }> {
-  const sources = new Map<string, string>();
-  if (configured === undefined) return { given: typed, sources };
+): Promise<Given> {
+  if (configured === undefined) return typed;
   const given: Record<string, unknown> = { ...typed };
   const all = Object.entries({ ...positionals, ...flags });
   const ignored = new Set(all.flatMap(([name, flag]) => (typed[name] !== undefined && flag.setsAside) || []));
@@ -32,21 +33,20 @@ export async function configure(
   const named = (typed['config'] ?? env['IB_CONFIG']) || undefined;
   const file = (named as string | undefined) ?? configFile ?? '';
   const section = (await readConfig(file, named === undefined, sections))[configured.by] ?? {};
+  const namesOf = new Map<string, readonly string[]>();
   for (const [name, flag] of wanted) {
     const ofVariable = fromVariable(name, flag, env, name in positionals);
     const value = ofVariable ?? fromFile(section[name], flag, file, env);
     if (value === undefined) continue;
     given[name] = value;
-    sources.set(name, ofVariable === undefined ? file : variableOf(name));
+    const source = ofVariable === undefined ? file : variableOf(name);
+    namesOf.set(source, [...(namesOf.get(source) ?? []), name]);
   }
-  const notes = [...new Set(sources.values())].map((source) => {
-    const names = [...sources.keys()].filter((name) => sources.get(name) === source);
-    return `${names.join(', ')} from ${source}`;
-  });
+  const notes = [...namesOf].map(([source, names]) => `${names.join(', ')} from ${source}`);
   if (notes.length > 0) writeError(`config: ${notes.join('; ')}\n`);
   for (const hint of await hintsOn(env, sections, given['fixture'] as string))
     writeError(`config: ${hint}\n`);
-  return { given, sources };
+  return given;
 }
 
 const variableOf = (name: string) => `IB_${name.toUpperCase().replaceAll('-', '_')}`;
@@ -86,10 +86,8 @@ async function hintsOn(env: Environment, sections: Sections, fixture = ''): Prom
 }
 
 async function readConfig(file: string, mayBeMissing: boolean, sections: Sections) {
-  const text = await readFile(file, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
-    if (code === 'ENOENT' && mayBeMissing) return '{}';
-    throw usage(`--config ${file}: cannot be read (${code})`);
-  });
+  if (mayBeMissing && !existsSync(file)) return {};
+  const text = await readText(file, `--config ${file}`);
   const config = (await import('../schemas/json.ts')).parseJson(text, file, 'usage');
   const problems = problemsOf(config, sections);
   if (problems.length > 0) throw usage(problems.map((problem) => `${file}: ${problem}`).join('\n'));

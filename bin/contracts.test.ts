@@ -6,14 +6,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { test } from 'node:test';
-import { fileURLToPath } from 'node:url';
+import { packagedProgram } from './testing/packaged.ts';
 
 /**
  * What users depend on, seen from outside: command line, exit codes, admin routes, schemas, run record.
- * Nothing of the sources is imported, so a change of structure cannot change a contract unnoticed.
+ * The program runs as it is packaged, and nothing of the sources is imported, so a change of structure cannot change a contract unnoticed.
  * Each list holds what has to be there. More may be added; nothing may be renamed or removed.
  */
-const program = fileURLToPath(new URL('ib-conformance.mjs', import.meta.url));
 const snapshot = new URL('contracts.snapshot.json', import.meta.url);
 
 interface Snapshot {
@@ -49,8 +48,11 @@ interface Ended {
 function run(...args: readonly string[]): Promise<Ended> {
   const { IB_URL: _, CI: __, ...env } = process.env;
   return new Promise((resolve) => {
-    execFile(process.execPath, [program, ...args], { env, maxBuffer: 2 ** 26 }, (error, stdout, stderr) =>
-      resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
+    execFile(
+      process.execPath,
+      [packagedProgram, ...args],
+      { env, maxBuffer: 2 ** 26 },
+      (error, stdout, stderr) => resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr }),
     );
   });
 }
@@ -158,7 +160,7 @@ test('the golden failure: a mock with a fault, over HTTP', async () => {
 });
 
 async function startedMock(...flags: readonly string[]) {
-  const child = spawn(process.execPath, [program, 'mock', '--port', '0', ...flags], {
+  const child = spawn(process.execPath, [packagedProgram, 'mock', '--port', '0', ...flags], {
     stdio: ['ignore', 'pipe', 'inherit'],
   });
   const [line] = (await once(createInterface(child.stdout), 'line')) as [string];

@@ -1,4 +1,4 @@
-import type { Checkup, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import type { Checkup, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { Problem, type ProblemCode } from '../schemas/problem.ts';
 
@@ -35,15 +35,12 @@ export function exitCodeOf(
   if (record.interrupted) return exitCodes.interrupted[0];
   if (record.counts.broken > 0) return exitCodes.bug[0];
   const { verdict, wrong } = record.baseline ?? { verdict: record.verdict, wrong: [] };
-  const isStrictFailure = (row: RequirementResult) =>
-    row.level === 'recommended' && row.outcome === 'failed' && !isKnownFailure(row);
-  if (
-    verdict === 'nonconformant' ||
-    wrong.length > 0 ||
-    (strict && record.requirements.some((row) => isStrictFailure(row)))
-  )
-    return exitCodes.nonconformant[0];
-  if (verdict === 'incomplete') return allowIncomplete ? exitCodes.conformant[0] : exitCodes.incomplete[0];
+  const advised = record.requirements.filter(
+    (row) => row.level === 'recommended' && row.outcome === 'failed',
+  );
+  const isStrictFailure = strict && !advised.every(isKnownFailure);
+  if (verdict === 'nonconformant' || wrong.length > 0 || isStrictFailure) return exitCodes.nonconformant[0];
+  if (verdict === 'incomplete' && !allowIncomplete) return exitCodes.incomplete[0];
   return exitCodes.conformant[0];
 }
 

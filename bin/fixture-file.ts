@@ -1,7 +1,7 @@
 import { readFile } from 'node:fs/promises';
 import type { Environment } from '../schemas/fixture-keys.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { Problem } from '../schemas/problem.ts';
+import { Problem, type ProblemCode } from '../schemas/problem.ts';
 
 /** The fixture that the mock serves by default. */
 export const builtInFixture: URL = new URL('../schemas/built-in.fixture.json', import.meta.url);
@@ -14,22 +14,34 @@ export const builtInFixture: URL = new URL('../schemas/built-in.fixture.json', i
 export async function loadFixture(file: string | undefined, env: Environment): Promise<Fixture> {
   // A test checks the built-in one, so that no start spends time on it.
   if (file === undefined) return JSON.parse(await readFile(builtInFixture, 'utf8')) as Fixture;
-  const text = await readText(file);
+  const text = await readText(file, file, reasons, 'fixture');
   const { readFixture } = await import('../schemas/fixture.ts');
   return readFixture(text, file, env);
 }
 
-async function readText(file: string): Promise<string> {
+/**
+ * Reads a file that a user named.
+ *
+ * @param what names it in messages: `--ca ca.pem`
+ * @param whys what to say instead of the system's error code
+ * @throws Problem if it cannot be read
+ */
+export async function readText(
+  file: string,
+  what: string,
+  whys: Readonly<Record<string, string>> = {},
+  problem: ProblemCode = 'usage',
+): Promise<string> {
   try {
     return (await readFile(file)).toString();
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    throw new Problem('fixture', `${file}: ${reasons[code] ?? `cannot be read (${code})`}`);
+    throw new Problem(problem, `${what}: ${whys[code] ?? `cannot be read (${code})`}`);
   }
 }
 
 const tooLarge = 'is too large: the limit is 512 MB';
-const reasons: Readonly<Record<string, string>> = {
+const reasons = {
   ENOENT: 'there is no such file; `ib-conformance init` writes a first one',
   EISDIR: 'is a folder, not a fixture file',
   EACCES: 'may not be read: check its permissions',

@@ -49,10 +49,7 @@ export async function annotateStep(
 /** Keeps what other commands of the step wrote. Returns a problem in words. */
 async function append(file: string, text: string): Promise<string | undefined> {
   try {
-    const size = await stat(file).then(
-      (found) => found.size,
-      () => 0,
-    );
+    const { size } = await stat(file).catch(() => ({ size: 0 }));
     if (size + Buffer.byteLength(text) > MAX_SUMMARY_BYTES)
       return 'it would be larger than the 1 MiB that GitHub takes';
     await appendFile(file, text);

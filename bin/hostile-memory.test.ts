@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import type { Server } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -10,19 +10,11 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { against } from '../suites/engine/against.ts';
 import { loadFixture } from './fixture-file.ts';
 import { fattened, json, says } from './testing/hostile-servers.ts';
-import { bundle } from './dev/package/bundle.ts';
-import { root } from './dev/paths.ts';
+import { packagedProgram } from './testing/packaged.ts';
 
 const MOST_BYTES = 256 * 1024 * 1024;
 
-// As it is installed: a checkout compiles its sources in the same process, which takes 70 MB more.
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
-for (const name of ['schemas', 'package.json']) symlinkSync(join(root, name), join(folder, name));
-await bundle(`${folder}/dist/`);
-writeFileSync(
-  join(folder, 'run.mjs'),
-  "import { main } from './dist/main.mjs';\nprocess.exitCode = await main(process.argv.slice(2));\n",
-);
 // No time is spent on limiters that nobody has.
 const { limits: _limits, ...fixture }: Fixture = await loadFixture(undefined, {});
 writeFileSync(join(folder, 'fixture.json'), JSON.stringify(fixture));
@@ -36,7 +28,7 @@ async function peakOf(name: string, port: number, flags: readonly string[]) {
   const argv = [
     '--import',
     new URL('testing/peak-memory.mjs', import.meta.url).href,
-    place('run.mjs'),
+    packagedProgram,
     'verify',
     `http://127.0.0.1:${port}`,
     '--fixture',

@@ -29,7 +29,7 @@ async function openReport(t: TestContext, options: BrowserContextOptions = {}, r
 
 /** Text without a place to break it, where a target or a fixture may put it. */
 const long = 'x<'.repeat(1000);
-const { traffic, diagnosis: _diagnosis, rerun: _rerun, ...bare } = sampleRecord;
+const { traffic, rerun: _rerun, ...bare } = sampleRecord;
 const records: Readonly<Record<string, RunRecord>> = {
   sample: sampleRecord,
   hostile: {
@@ -37,7 +37,6 @@ const records: Readonly<Record<string, RunRecord>> = {
     target: `http://${long}`,
     partner: long,
     notes: [long],
-    diagnosis: [{ fault: long, what: long, fit: 1 }],
     requirements: sampleRecord.requirements.map((result) => ({
       ...result,
       id: long,

@@ -27,6 +27,7 @@ import { verifyMock } from './canary.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 import { loadTranscript } from './record-files.ts';
 import { faltering } from './testing/hostile-servers.ts';
+import { packagedProgram } from './testing/packaged.ts';
 import { runCli } from './testing/run-cli.ts';
 import { version } from './version.ts';
 
@@ -197,8 +198,7 @@ test('a run that is killed leaves a transcript that judge reads as incomplete', 
   await against(server, async (port) => {
     const args = ['verify', `http://127.0.0.1:${port}`, '--fixture', builtInFixture.pathname];
     const flags = ['--concurrency', '1', '--no-canary', '--report', `ndjson=${transcript}`];
-    const cli = join(import.meta.dirname, 'ib-conformance.mjs');
-    child = spawn(process.execPath, [cli, ...args, ...flags], { stdio: 'ignore' });
+    child = spawn(process.execPath, [packagedProgram, ...args, ...flags], { stdio: 'ignore' });
     await once(child, 'exit');
   });
   const { code, output } = await call(['judge', transcript, '--report', 'json']);

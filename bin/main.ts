@@ -89,28 +89,22 @@ function sinkOf({ isTTY, fd }: NodeJS.WriteStream & { readonly fd: number }): Si
   return fstatSync(fd).isFile() ? 'file' : 'pipe';
 }
 
-/** Writes to standard output; resolves when the text is written. */
-async function print(text: string): Promise<void> {
-  try {
-    await new Promise<void>((resolve, reject) => {
-      process.stdout.write(text, (error) => (error ? reject(error) : resolve()));
-    });
-  } catch (error) {
-    throw unwritable(error as NodeJS.ErrnoException);
-  }
-}
-
 /** Errors of the first write, and of later ones, to a pipe without a reader. */
 const closed: ReadonlySet<string> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
-function unwritable({ code = '', message }: NodeJS.ErrnoException): Problem {
-  if (closed.has(code))
-    return new Problem(
-      'closed',
-      'standard output cannot be written: its reader closed it before everything was written',
-    );
-  const why = code === 'ENOSPC' ? 'the disk is full' : message;
-  return new Problem('usage', `standard output cannot be written: ${why}`);
+/** Writes to standard output; resolves when the text is written. */
+async function print(text: string): Promise<void> {
+  const error = await new Promise<NodeJS.ErrnoException | null | undefined>((resolve) => {
+    process.stdout.write(text, resolve);
+  });
+  if (!error) return;
+  const { code = '', message } = error;
+  const why = closed.has(code)
+    ? 'its reader closed it before everything was written'
+    : code === 'ENOSPC'
+      ? 'the disk is full'
+      : message;
+  throw new Problem(closed.has(code) ? 'closed' : 'usage', `standard output cannot be written: ${why}`);
 }
 
 /** A full disk behind standard error must not change the exit code. */

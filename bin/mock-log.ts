@@ -1,3 +1,4 @@
+import { setTimeout } from 'node:timers/promises';
 import type { JournalEntry } from '../mock/journal.ts';
 import type { MagicValue } from '../mock/magic-values.ts';
 import { endpoints } from '../schemas/endpoints.ts';
@@ -40,18 +41,13 @@ export interface LogQueue {
 
 /** @param print resolves when a text is written */
 export function logQueue(print: (text: string) => Promise<void>, format: Pick<LogFormat, 'event'>): LogQueue {
-  let waiting = 0;
-  let dropped = 0;
-  let wake = () => {};
-  const send = async (text: string) => {
+  let [waiting, dropped] = [0, 0];
+  let last = Promise.resolve();
+  const send = (text: string) => {
     waiting += 1;
-    try {
-      await print(text);
-    } catch {
-      // The mock keeps serving if nobody reads its log.
-    }
-    waiting -= 1;
-    if (waiting === 0) wake();
+    const written = () => void (waiting -= 1);
+    // The mock keeps serving if nobody reads its log.
+    last = print(text).then(written, written);
   };
   return {
     write: (line) => {
@@ -59,19 +55,17 @@ export function logQueue(print: (text: string) => Promise<void>, format: Pick<Lo
         dropped += 1;
         return;
       }
-      if (dropped > 0) void send(format.event(`${dropped} requests are not in this log: nobody read it`));
+      if (dropped > 0) send(format.event(`${dropped} requests are not in this log: nobody read it`));
       dropped = 0;
-      void send(line());
+      send(line());
     },
-    emptied: (ms) =>
-      new Promise((resolve) => {
-        if (waiting === 0) return resolve(true);
-        const timer = setTimeout(() => resolve(false), ms);
-        wake = () => {
-          clearTimeout(timer);
-          resolve(true);
-        };
-      }),
+    emptied: async (ms) => {
+      const stop = new AbortController();
+      const timeout = setTimeout(ms, false, { signal: stop.signal }).catch(() => false);
+      const isEmpty = await Promise.race([last.then(() => true), timeout]);
+      stop.abort();
+      return isEmpty;
+    },
   };
 }
 

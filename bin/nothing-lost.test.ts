@@ -20,6 +20,7 @@ import type { RunRecord } from '../schemas/generated/types.ts';
 import { builtInFixture } from './fixture-file.ts';
 import { parseReports } from './report-files.ts';
 import { ended } from './testing/child-process.ts';
+import { packagedProgram } from './testing/packaged.ts';
 import { runCli } from './testing/run-cli.ts';
 
 /** A server that answers everything alike, and wrongly; `onRequest` sees the first one. */
@@ -134,10 +135,11 @@ test('at the end of --max-duration what is under way is cut off, for want of tim
 });
 
 describe('as a process', () => {
-  const cli = join(import.meta.dirname, 'ib-conformance.mjs');
   const fixture = ['--fixture', builtInFixture.pathname];
   const start = (t: TestContext, ...argv: readonly string[]): ChildProcess => {
-    const child = spawn(process.execPath, [cli, 'verify', ...argv], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const child = spawn(process.execPath, [packagedProgram, 'verify', ...argv], {
+      stdio: ['ignore', 'pipe', 'pipe'],
+    });
     t.after(() => child.kill('SIGKILL'));
     return child;
   };
@@ -186,7 +188,16 @@ describe('as a process', () => {
 
   test('standard output that cannot be written is told, with the verdict', async (t) => {
     const url = await serve(t, () => undefined);
-    const full = ['-c', '"$@" > /dev/full', 'bash', process.execPath, cli, 'verify', url, ...always];
+    const full = [
+      '-c',
+      '"$@" > /dev/full',
+      'bash',
+      process.execPath,
+      packagedProgram,
+      'verify',
+      url,
+      ...always,
+    ];
     const { code, complaint } = await ended(spawn('bash', full, { stdio: ['ignore', 'pipe', 'pipe'] }));
     assert.equal(code, 2);
     assert.match(complaint, /the verdict, all the same: nonconformant/);

@@ -2,6 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { rmSync, writeFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
+import { getSystemErrorMap } from 'node:util';
 import { Problem } from '../schemas/problem.ts';
 
 type Text = string | Iterable<string>;
@@ -128,23 +129,18 @@ async function writeToDisk(draft: string, text: Text): Promise<void> {
 
 /** Explains a system error; other errors come back as they are. */
 export function unwritable(file: string, what: string, error: unknown): unknown {
-  const { code = '', message, syscall } = error as NodeJS.ErrnoException;
+  const { code = '', errno = 0, message, syscall } = error as NodeJS.ErrnoException;
   if (code !== 'EISDIR' && syscall === undefined) return error;
-  return new Problem('usage', `${file}: ${what} cannot be written: ${reasons[code] ?? message}`);
+  const why = reasons[code] ?? getSystemErrorMap().get(errno)?.[1] ?? message;
+  return new Problem('usage', `${file}: ${what} cannot be written: ${why}`);
 }
 
+/** Where the words of the system say too little. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder does not exist',
-  EACCES: 'permission denied',
-  EPERM: 'permission denied',
   EISDIR: 'it is a folder',
   ENOSPC: 'the disk is full',
-  EDQUOT: 'the disk quota is used up',
-  EFBIG: 'it is larger than a file may be here',
-  EROFS: 'the file system is read-only',
-  ENAMETOOLONG: 'its name is too long',
-  ELOOP: 'its symbolic links lead in a circle',
   ENXIO: 'nobody reads the pipe',
   EPIPE: 'its reader closed it',
 };

@@ -1,5 +1,4 @@
-import { closeSync, createReadStream, openSync, writeSync } from 'node:fs';
-import { readFile } from 'node:fs/promises';
+import { closeSync, createReadStream, openSync, writeFileSync } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { renderLine } from '../reports/index.ts';
 import validate from '../schemas/generated/transcript.cjs';
@@ -8,22 +7,16 @@ import { Problem } from '../schemas/problem.ts';
 import { readRecord } from '../schemas/records.ts';
 import { createTranscriber, type RunHeader, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
+import { readText } from './fixture-file.ts';
 import { unwritable } from './output-files.ts';
 import { version } from './version.ts';
 
 /** @throws Problem with code `usage`: what is wrong, and where in the file */
 export async function loadRecord(file: string): Promise<RunRecord> {
-  let text: string;
-  try {
-    text = await readFile(file, 'utf8');
-  } catch (error) {
-    const { code = '', message } = error as NodeJS.ErrnoException;
-    throw new Problem('usage', `${file}: ${reasons[code] ?? `cannot be read: ${message}`}`);
-  }
-  return readRecord(text, file, version);
+  return readRecord(await readText(file, file, reasons), file, version);
 }
 
-const reasons: Readonly<Record<string, string>> = {
+const reasons = {
   ENOENT: 'there is no such file; `verify --report json=file` writes a run record',
   EISDIR: 'is a folder, not a run record',
   EACCES: 'may not be read: check its permissions',
@@ -97,11 +90,7 @@ export function openTranscripts(
   files: readonly (string | undefined)[],
   { print, writeError }: CliContext,
 ): Transcripts {
-  const outputs = files.map((file) =>
-    file === undefined
-      ? printed(print)
-      : opened(file, ({ message }) => writeError(`ib-conformance: ${message}\n`)),
-  );
+  const outputs = files.map((file) => (file === undefined ? printed(print) : opened(file, writeError)));
   return {
     of: (header) => {
       if (outputs.length === 0) return {};
@@ -119,48 +108,29 @@ export function openTranscripts(
 
 interface TranscriptOutput {
   readonly write: (text: string) => void;
-  readonly close: () => Promise<void>;
+  readonly close: () => void | Promise<void>;
 }
 
-/** Text of this length is written at once. */
-const MAX_BUFFERED = 2 ** 16;
-
-/**
- * Writes to a file once per turn of the event loop, so that a run that is killed leaves what it found.
- *
- * @param onFailure is called once; the rest of the transcript is missing then
- */
-function opened(file: string, onFailure: (problem: Problem) => void): TranscriptOutput {
-  let buffered = '';
-  let timer: NodeJS.Immediate | undefined;
-  let failure: Problem | undefined;
+/** Writes each line at once, so that a run that is killed leaves what it found. The first error is told at once. */
+function opened(file: string, writeError: CliContext['writeError']): TranscriptOutput {
+  let failure: Error | undefined;
   let descriptor: number;
   try {
     descriptor = openSync(file, 'w');
   } catch (error) {
     throw unwritable(file, 'the transcript', error);
   }
-  const flush = () => {
-    clearImmediate(timer);
-    timer = undefined;
-    const bytes = Buffer.from(buffered);
-    buffered = '';
-    if (failure !== undefined) return;
-    try {
-      for (let at = 0; at < bytes.length;) at += writeSync(descriptor, bytes, at);
-    } catch (error) {
-      failure = unwritable(file, 'the transcript', error) as Problem;
-      onFailure(failure);
-    }
-  };
   return {
     write: (text) => {
-      buffered += text;
-      if (buffered.length > MAX_BUFFERED) flush();
-      else timer ??= setImmediate(flush);
+      if (failure !== undefined) return;
+      try {
+        writeFileSync(descriptor, text);
+      } catch (error) {
+        failure = unwritable(file, 'the transcript', error) as Error;
+        writeError(`ib-conformance: ${failure.message}\n`);
+      }
     },
-    close: async () => {
-      flush();
+    close: () => {
       closeSync(descriptor);
       if (failure !== undefined) throw failure;
     },

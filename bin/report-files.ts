@@ -26,54 +26,39 @@ export function parseReports<Name extends string>(
   texts: readonly string[],
   sources: readonly (string | undefined)[] = [],
 ): readonly ReportRequest<Name>[] {
-  const requests = (texts.length === 0 ? ['console'] : texts).map((text) => parseReport(flag, formats, text));
+  const refuse = (words: string) => new Problem('usage', `--${flag}${words}`);
+  const isKnown = (name: string): name is Name => Object.hasOwn(formats, name);
+  const requests = (texts.length === 0 ? ['console'] : texts).map((text): ReportRequest<Name> => {
+    const [format = '', ...rest] = text.split('=');
+    const known = Object.keys(formats);
+    if (!isKnown(format))
+      throw refuse(
+        ` ${text}: there is no format ${format}${didYouMean(format, known)} (known: ${known.join(', ')})`,
+      );
+    if (rest.length === 0) return { format };
+    const file = rest.join('=');
+    if (file === '') throw refuse(` ${text}: the file name is missing behind =`);
+    return { format, file };
+  });
   const places = requests.map(({ file }) => (file === undefined ? 'standard output' : placeOf(file)));
   const twice = places.find((place, index) => places.indexOf(place) !== index);
-  if (twice !== undefined)
-    throw new Problem('usage', `--${flag}: two reports would be written to ${twice}; give each its own file`);
+  if (twice !== undefined) throw refuse(`: two reports would be written to ${twice}; give each its own file`);
   const source = sources.find((file) => file !== undefined && places.includes(placeOf(file)));
   if (source !== undefined)
-    throw new Problem(
-      'usage',
-      `--${flag}: a report would be written over ${source}, which is read; give it another file`,
-    );
+    throw refuse(`: a report would be written over ${source}, which is read; give it another file`);
   return requests;
-}
-
-function parseReport<Name extends string>(
-  flag: string,
-  formats: Readonly<Record<Name, unknown>>,
-  text: string,
-): ReportRequest<Name> {
-  const isKnown = (name: string): name is Name => Object.hasOwn(formats, name);
-  const [format = '', ...rest] = text.split('=');
-  if (!isKnown(format)) {
-    const known = Object.keys(formats);
-    throw new Problem(
-      'usage',
-      `--${flag} ${text}: there is no format ${format}${didYouMean(format, known)} (known: ${known.join(', ')})`,
-    );
-  }
-  const file = rest.join('=');
-  if (rest.length > 0 && file === '')
-    throw new Problem('usage', `--${flag} ${text}: the file name is missing behind =`);
-  return rest.length === 0 ? { format } : { format, file };
 }
 
 /** Where a file is, or will be, with links resolved. */
 function placeOf(file: string): string {
   // Two names may stand for one open file, such as standard output and standard error: both are written.
   if (file.startsWith('/dev/')) return file;
-  for (const [folder, name] of [
-    [file, ''],
-    [dirname(file), basename(file)],
-  ] as const)
-    try {
-      return join(realpathSync(folder), name);
-    } catch {
-      // It does not exist yet.
-    }
-  return resolve(file);
+  try {
+    return realpathSync(file);
+  } catch {
+    // It does not exist yet.
+    return join(placeOf(dirname(resolve(file))), basename(file));
+  }
 }
 
 /** The reports of a command, ready to be written. */

@@ -91,28 +91,6 @@ describe('report', () => {
     }
     assert.equal(readdirSync(folder).length, before);
   });
-
-  test('no file that is read is written over', async () => {
-    const before = readFileSync(sample, 'utf8');
-    for (const argv of [
-      ['report', sample, '--format', `html=${sample}`],
-      ['diff', earlier, sample, '--format', `json=${sample}`],
-    ]) {
-      const { code, error } = await call(argv);
-      assert.deepEqual([code, /would be written over/.test(error)], [2, true], error);
-    }
-    assert.equal(readFileSync(sample, 'utf8'), before);
-  });
-  test('a report that cannot be made does not keep the others from being so', async () => {
-    const argv = ['report', sample, '--format', `badge=${place('b')}`, '--format', `junit=${place('t')}`];
-    assert.equal((await call(argv)).code, 2);
-    assert.deepEqual([existsSync(place('b')), existsSync(place('t'))], [false, true]);
-  });
-
-  test('on GitHub Actions no line of a target is taken for a command', async () => {
-    const { output } = await call(['report', sample], { GITHUB_ACTIONS: 'true' });
-    assert.match(output, /^::stop-commands::(\S+)\n[^]*\n::\1::\n$/);
-  });
 });
 
 describe('diff', () => {
@@ -173,9 +151,7 @@ describe('verify', () => {
   });
 
   for (const [flags, why] of [
-    [['--suite', 'valid'], /--suite, --only/],
     [['--only', 'auth/user-status/missing'], /--suite, --only/],
-    [['--skip', 'auth/user-status/missing'], /--skip/],
     [['--only', 'auth/user-status/missing', '--replay', '0'], /--replay/],
   ] as const)
     test(`no badge with ${flags.join(' ')}: said before anything is sent`, async () => {

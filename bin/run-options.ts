@@ -1,5 +1,4 @@
 import { randomInt } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { didYouMean, Problem } from '../schemas/problem.ts';
 import {
@@ -12,33 +11,24 @@ import {
   type Requirement,
   type RunOptions,
 } from '../suites/index.ts';
+import type { VerifyOptions } from './api/verify-options.ts';
 import { defaults } from './commands/flags.ts';
+import { readText } from './fixture-file.ts';
 import { version } from './version.ts';
 
 /** Sent with every request. */
 export const ourHeaders = { 'user-agent': `ib-conformance/${version}`, accept: 'application/json' } as const;
 
-/** What decides a run. Every field but the fixture has a default. */
-export interface RunRequest extends Filters {
+/** What decides a run: the options of the API, as a command line may leave them out. */
+export type RunRequest = {
+  readonly [Name in keyof Settings]: Settings[Name] | undefined;
+} & {
   readonly fixture: Fixture;
-  /** Id of the partner under test; that of the first active key by default. */
-  readonly partner?: string | undefined;
-  /** A 32-bit integer; random by default. */
-  readonly seed?: number | undefined;
-  readonly cases?: number | undefined;
-  /** Bounds rate-limit bursts too; 16 by default, and in bursts as many as the stated limit needs. */
-  readonly concurrency?: number | undefined;
-  readonly timeoutMs?: number | undefined;
-  readonly maxDurationMs?: number | undefined;
-  readonly maxRequests?: number | undefined;
-  /** Maximum number of requests per second. */
-  readonly rate?: number | undefined;
-  /** Beside those that every request has; names in lower case. */
-  readonly headers?: Readonly<Record<string, string>>;
   readonly tls?: RunOptions['tls'];
   readonly stateUrl?: URL | undefined;
-  readonly signal?: AbortSignal | undefined;
-}
+};
+
+type Settings = Omit<VerifyOptions, 'url' | 'env' | 'fixture' | 'tls' | 'stateUrl'>;
 
 /**
  * Builds the options of every run: of the command line, the API, doctor, the canary and the self-test.
@@ -88,20 +78,10 @@ export async function trustOf(flags: {
   readonly insecure: boolean;
 }): Promise<RunOptions['tls']> {
   const { ca, insecure } = flags;
-  if (ca === undefined) return { insecure };
-  try {
-    return { insecure, ca: await readFile(ca, 'utf8') };
-  } catch (error) {
-    throw new Problem('usage', `--ca ${ca}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
-  }
+  return ca === undefined ? { insecure } : { insecure, ca: await readText(ca, `--ca ${ca}`) };
 }
 
-/** Suites and requirements to check, and requirements to leave out; all are checked by default. */
-export interface Filters {
-  readonly suite?: readonly string[];
-  readonly only?: readonly string[];
-  readonly skip?: readonly string[];
-}
+export type Filters = Pick<RunRequest, 'suite' | 'only' | 'skip'>;
 
 export interface Selected {
   /** In the order of the record; skipped ones stay in the list. */

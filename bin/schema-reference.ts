@@ -14,13 +14,9 @@ const schemas = { fixture: 'fixture.schema.json', config: 'config.schema.json' }
 export function schemaReference(what: keyof typeof schemas, file: string): string {
   const schema = join('node_modules', 'ib-conformance', 'schemas', schemas[what]);
   const folder = dirname(resolve(file));
-  const home = upwards(folder).find((one) => existsSync(join(one, schema))) ?? folder;
-  const way = relative(folder, join(home, schema)).replaceAll('\\', '/');
-  return way.startsWith('..') ? way : `./${way}`;
-}
-
-/** A folder and its parents, the nearest first. */
-function upwards(folder: string): readonly string[] {
-  const above = dirname(folder);
-  return above === folder ? [folder] : [folder, ...upwards(above)];
+  let home = folder;
+  while (!existsSync(join(home, schema)) && home !== dirname(home)) home = dirname(home);
+  const way = existsSync(join(home, schema)) ? relative(folder, join(home, schema)) : schema;
+  const url = way.replaceAll('\\', '/');
+  return url.startsWith('..') ? url : `./${url}`;
 }

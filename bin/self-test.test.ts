@@ -4,7 +4,6 @@ import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { variants } from '../mock/variants.ts';
 import { canary, missedBy, verifyMock } from './canary.ts';
-import { diagnose } from './diagnose.ts';
 import { loadFixture } from './fixture-file.ts';
 import { gaps, selfTest, type Kill } from './self-test.ts';
 
@@ -64,17 +63,4 @@ test('no fault silences the canary', async () => {
     Object.entries(missed).filter(([, ids]) => ids.length > 0),
     [],
   );
-});
-
-test('the diagnosis names the fault of a server that has a known one, and nothing for the reference', async () => {
-  for (const id of [
-    'date-day-and-month-swapped',
-    'amount-of-32-bits',
-    'python-uuid',
-    'key-suffix-accepted',
-  ]) {
-    const record = await verifyMock(faults[id]!.change(reference), { fixture, seed: 3, cases: 10 });
-    assert.equal((await diagnose(record, fixture))[0]?.fault, id);
-  }
-  assert.deepEqual(await diagnose(await verifyMock(reference, { fixture, seed: 3, cases: 5 }), fixture), []);
 });

@@ -33,18 +33,8 @@ const CASES = 10;
 const judgedIds = catalogue.flatMap(({ id, level }) => (level === 'observed' ? [] : [id]));
 
 const entries = [
-  ...Object.entries(faults).map(([id, { change, fails }]) => ({
-    kind: 'fault' as const,
-    id,
-    change,
-    expected: fails,
-  })),
-  ...Object.entries(variants).map(([id, { change }]) => ({
-    kind: 'variant' as const,
-    id,
-    change,
-    expected: [],
-  })),
+  ...Object.entries(faults).map(([id, fault]) => ({ kind: 'fault' as const, id, ...fault })),
+  ...Object.entries(variants).map(([id, one]) => ({ kind: 'variant' as const, id, fails: [], ...one })),
 ];
 
 /**
@@ -53,13 +43,11 @@ const entries = [
  * @returns the matrix as text or JSON, and its gaps
  */
 export async function selfTest(fixture: Fixture, seed: number, json: boolean) {
-  const share = (from: number): Share => ({ fixture, seed, from, step: 2 });
-  const worker = new Worker(new URL('./self-test-worker.mjs', import.meta.url), { workerData: share(1) });
-  const [mine, [theirs]] = await Promise.all([
-    killsOf(share(0)),
-    once(worker, 'message') as Promise<[readonly Kill[]]>,
-  ]);
-  const kills = [...mine, ...theirs];
+  const share: Share = { fixture, seed, from: 1, step: 2 };
+  const worker = new Worker(new URL('./self-test-worker.mjs', import.meta.url), { workerData: share });
+  const theirs = once(worker, 'message') as Promise<[readonly Kill[]]>;
+  const mine = await killsOf({ fixture, seed, from: 0, step: 2 });
+  const kills = [...mine, ...(await theirs)[0]];
   const found = gaps(kills, judgedIds);
   const text = json
     ? `${JSON.stringify({ seed, gaps: found, kills }, undefined, 1)}\n`
@@ -67,16 +55,14 @@ export async function selfTest(fixture: Fixture, seed: number, json: boolean) {
   return { text, gaps: found };
 }
 
-export async function killsOf({ fixture, seed, from, step }: Share): Promise<readonly Kill[]> {
+async function killsOf({ fixture, seed, from, step }: Share): Promise<readonly Kill[]> {
   const kills: Kill[] = [];
-  for (let at = from; at < entries.length; at += step) {
-    const { kind, id, change, expected } = entries[at]!;
+  const share = entries.filter((_, nth) => nth % step === from);
+  for (const { kind, id, change, fails: expected } of share) {
     const record = await verifyMock(change(reference), { fixture, seed, cases: CASES });
-    const unsettled = record.requirements.flatMap((result) =>
-      result.level !== 'observed' && result.outcome !== 'passed' && result.outcome !== 'failed'
-        ? [result.id]
-        : [],
-    );
+    const unsettled = record.requirements
+      .filter(({ level, outcome }) => level !== 'observed' && outcome !== 'passed' && outcome !== 'failed')
+      .map((result) => result.id);
     kills.push({ kind, id, failed: failedIds(record), unsettled, expected });
   }
   return kills;

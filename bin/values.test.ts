@@ -7,10 +7,7 @@ describe('a base URL', () => {
   const good: Readonly<Record<string, string>> = {
     'http://localhost:8080': 'http://localhost:8080/',
     'https://api.example.com/gateway/': 'https://api.example.com/gateway/',
-    'http://[::1]:8080/x': 'http://[::1]:8080/x',
-    'HTTP://Example.COM:80': 'http://example.com/',
     'http://bücher.example/': 'http://xn--bcher-kva.example/',
-    'http://127.0.0.1:65535': 'http://127.0.0.1:65535/',
   };
   for (const [text, href] of Object.entries(good))
     test(`${text} is one`, () => assert.equal(targetUrl(text).href, href));
@@ -23,7 +20,6 @@ describe('a base URL', () => {
     // Only a soft hyphen, which no name of a host keeps. (What "xn--" may stand before is for each URL parser to say.)
     'http://\u00ad/': /^http:\/\/\\u\{ad\}\/: is not a URL/,
     'http://x:70000/': /^http:\/\/x:70000\/: there is no port 70000; the last one is 65535$/,
-    'http://x:-1/': /: is not a URL/,
     'http://x:0/y': /^http:\/\/x:0\/y: nothing can listen on port 0/,
     'localhost:8080': /^localhost:8080: needs http or https, not localhost; write it like http:/,
     'ftp://x/': /needs http or https, not ftp/,

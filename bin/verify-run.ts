@@ -2,33 +2,36 @@ import { renderProgress } from '../reports/index.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { run, virtualClock, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
-import { diagnose } from './diagnose.ts';
 import { loadFixture } from './fixture-file.ts';
 import type { Transcripts } from './record-files.ts';
 import type { Selected } from './run-options.ts';
 
-/** What `verify` runs. */
-export interface VerifyRun {
-  /** The mock if it is undefined. */
-  readonly target: URL | undefined;
-  readonly fixture: Fixture;
-  /** Whether the user gave the fixture. */
-  readonly isOwnFixture: boolean;
-  readonly options: Omit<RunOptions, 'target'> & Selected;
-  readonly hasCanary: boolean;
-  readonly transcripts: Transcripts;
+/** The flags that say what is verified, and whether the suites are tried on the mock before. */
+interface VerifyFlags {
+  readonly url: URL | undefined;
+  readonly fixture: string | undefined;
+  readonly noCanary: boolean;
 }
 
-/** Runs the canary and the suites, shows the progress, and compares failures with known faults. */
-export async function verifyRun(asked: VerifyRun, context: CliContext): Promise<RunRecord> {
-  const { target, fixture, options, transcripts } = asked;
+/**
+ * Runs the canary and the suites, and shows the progress.
+ *
+ * @param fixture what the file of the flags holds
+ */
+export async function verifyRun(
+  flags: VerifyFlags,
+  fixture: Fixture,
+  options: Omit<RunOptions, 'target'> & Selected,
+  transcripts: Transcripts,
+  context: CliContext,
+): Promise<RunRecord> {
   announceEnd(context);
   const caught =
-    asked.hasCanary && !context.signal.aborted
-      ? await (await import('./canary.ts')).canary(await loadFixture(undefined, context.env), options.seed)
-      : undefined;
+    flags.noCanary || context.signal.aborted
+      ? undefined
+      : await (await import('./canary.ts')).canary(await loadFixture(undefined, context.env), options.seed);
   const { close = () => Promise.resolve(), ...session } =
-    target === undefined ? await mockSession(fixture) : targetSession(target, asked.isOwnFixture);
+    flags.url === undefined ? await mockSession(fixture) : targetSession(flags.url, flags.fixture);
   const header = {
     ...options,
     ...session,
@@ -38,19 +41,13 @@ export async function verifyRun(asked: VerifyRun, context: CliContext): Promise<
     hasStateHook: options.stateHook !== undefined,
     ...(caught === undefined ? {} : { canary: caught }),
   };
-  let found: RunRecord;
   try {
-    found = await run({ ...options, ...session, ...progress(context), ...transcripts.of(header) });
+    const found = await run({ ...options, ...session, ...progress(context), ...transcripts.of(header) });
+    return caught === undefined ? found : { ...found, canary: [...caught] };
   } finally {
     await close();
+    clearLine(context);
   }
-  clearLine(context);
-  const diagnosis = await diagnose(found, fixture);
-  return {
-    ...found,
-    ...(caught === undefined ? {} : { canary: [...caught] }),
-    ...(diagnosis.length === 0 ? {} : { diagnosis: [...diagnosis] }),
-  };
 }
 
 interface Session extends Pick<RunOptions, 'target' | 'notes' | 'ifRefused'> {
@@ -71,8 +68,8 @@ async function mockSession(fixture: Fixture): Promise<Session> {
   };
 }
 
-function targetSession(target: URL, isOwnFixture: boolean): Session {
-  if (isOwnFixture) return { target, notes: [] };
+function targetSession(target: URL, fixtureFile: string | undefined): Session {
+  if (fixtureFile !== undefined) return { target, notes: [] };
   return {
     target,
     notes: ['No --fixture was given: the target was taken to hold the built-in one.'],

@@ -1,14 +1,15 @@
 import type { Access } from './admin/guard.ts';
-import { httpDate, whyOf } from './answer.ts';
+import { httpDate } from './answer.ts';
 import { countChaos, nextChaos } from './chaos.ts';
-import type { Answer, Exchange, HttpRequest, HttpResponse } from './exchange.ts';
-import { entryOf, keep, type Note } from './journal.ts';
+import type { Answer, HttpRequest, HttpResponse } from './exchange.ts';
+import { entryOf, keep, shownEntry, type KeptEntry } from './journal.ts';
 import { addressedWorld, sandboxNamed, tell, timeIn, type Sandbox, type Session } from './session.ts';
+import type { ApiKey } from './world.ts';
 
-/** A response, with its note in the journal. */
+/** A response, with its entry in the journal. */
 export interface Answered {
   readonly response: HttpResponse;
-  readonly note: Note;
+  readonly kept: KeptEntry;
 }
 
 export interface AnswerOptions {
@@ -44,7 +45,7 @@ export const isAdmin = (target: string) => /^\/__admin(?:[/?]|$)/.test(target);
 
 /**
  * Answers a request of a partner: in the world that its key names, at the time of that world's clock, with
- * a note in its journal. The same request gets the same bytes in every world.
+ * an entry in its journal. The same request gets the same bytes in every world.
  */
 export function answerRequest(session: Session, request: HttpRequest): Answered {
   const { authorization } = request.headers;
@@ -56,45 +57,22 @@ export function answerRequest(session: Session, request: HttpRequest): Answered 
 }
 
 function answerIn(session: Session, sandbox: Sandbox, request: HttpRequest): Answered {
-  const { service, chaos, journal, name } = sandbox;
-  const nameHere = (key: string) => (name === '' ? key : `${key}~${name}`);
-  const exchange = service.decide(sandbox.world, request, timeIn(session, sandbox), (caller) =>
-    nextChaos(chaos, nameHere(caller.name)),
+  const { service, chaos, journal, name, world } = sandbox;
+  const keyHere = (key: ApiKey) => (name === '' ? key.name : `${key.name}~${name}`);
+  const now = timeIn(session, sandbox);
+  const { exchange, response } = service.answer(world, request, now, (caller) =>
+    nextChaos(chaos, keyHere(caller)),
   );
-  service.count(exchange);
-  if (exchange.call?.caller !== undefined && exchange.preferred === undefined)
-    countChaos(chaos, nameHere(exchange.call.caller.name));
-  const response = delayed(service.respond(exchange), session.options.delayMs);
+  const { call, preferred } = exchange;
+  if (call?.caller !== undefined && preferred === undefined) countChaos(chaos, keyHere(call.caller));
   session.answered += 1;
-  const note = noteOf(session, name, exchange, response);
-  keep(journal, note, session.redact);
-  tell(session.watchers, () => ({ kind: 'request', entry: entryOf(note, session.redact) }));
-  return { response, note };
-}
-
-function delayed(response: HttpResponse, delayMs = 0): HttpResponse {
-  return delayMs === 0 ? response : { ...response, delayMs: delayMs + (response.delayMs ?? 0) };
-}
-
-function noteOf(session: Session, world: string, exchange: Exchange, response: HttpResponse): Note {
-  const { call, preferred, chaos, now, request, status } = exchange;
-  return {
-    id: session.answered,
-    at: now,
-    world,
-    method: request.method,
-    target: request.target,
-    key: call?.key?.name,
-    unknown: call?.key === undefined ? call?.credential : undefined,
-    endpoint: call?.endpoint,
-    status: response.status,
-    meant: status,
-    why: whyOf(exchange),
-    retryAfter: response.headers['Retry-After'],
-    preferred,
-    chaos,
-    elapsedMs: session.options.elapsed?.(),
-  };
+  const elapsedMs = session.elapsed && Math.round(session.elapsed());
+  const kept = entryOf(exchange, response, { id: session.answered, world: name, elapsedMs });
+  keep(journal, kept, session.redact);
+  if (session.watchers.size > 0) tell(session, { kind: 'request', entry: shownEntry(kept, session.redact) });
+  const { delayMs = 0 } = session.options;
+  if (delayMs === 0) return { response, kept };
+  return { response: { ...response, delayMs: delayMs + (response.delayMs ?? 0) }, kept };
 }
 
 /** For pages of any origin: they hold their key themselves, and need no cookies. */

@@ -2,37 +2,34 @@ import { STATUS_CODES } from 'node:http';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { ErrorBody, ExecutedDepositResult, MembershipResult } from '../schemas/generated/types.ts';
 import { chaosName } from './chaos.ts';
-import type { Call, Exchange, Finding, FindingKind } from './exchange.ts';
+import type { Call, Exchange, Finding } from './exchange.ts';
+import { partnerOf } from './world.ts';
 
 /** Content of a response: one of the interface's three resources, or what a fault makes of it. */
 export type Payload =
   MembershipResult | ExecutedDepositResult | ErrorBody | Readonly<Record<string, unknown>>;
 
-/** Status by finding: the one place that maps four findings to the same 404 (Endpoints). */
-const statuses: Readonly<Record<Endpoint, Readonly<Partial<Record<FindingKind, number>>>>> = {
-  'user-status': { member: 200, foreign: 200, unknown: 200, invalid: 400, unauthorized: 401, limited: 429 },
-  'deposit-check': {
-    executed: 200,
-    notYet: 404,
-    foreign: 404,
-    unknown: 404,
-    invalid: 400,
-    unauthorized: 401,
-    limited: 429,
-  },
-};
-
-/** Responses that the interface does not show: other paths and other methods. */
-const elsewhere = {
-  noSuchPath: { status: 404, error: 'Not found' },
-  noSuchMethod: { status: 405, error: 'Method not allowed' },
+/** Status by finding. The last two are not the interface's: other paths and other methods. */
+const statuses = {
+  member: 200,
+  executed: 200,
+  notYet: 404,
+  invalid: 400,
+  unauthorized: 401,
+  limited: 429,
+  noSuchPath: 404,
+  noSuchMethod: 405,
 } as const;
+
+/** Where the endpoints differ: `deposit-check` maps four findings to the same 404 (Endpoints). */
+const notFound: Readonly<Record<Endpoint, number>> = { 'user-status': 200, 'deposit-check': 404 };
 
 /** The status that the interface asks for. */
 export function statusOf(call: Call | undefined, finding: Finding): number {
-  if (finding.kind === 'noSuchPath' || finding.kind === 'noSuchMethod') return elsewhere[finding.kind].status;
   if (finding.kind === 'failing') return finding.status;
-  return (call && statuses[call.endpoint][finding.kind]) ?? 404;
+  if (finding.kind === 'foreign' || finding.kind === 'unknown')
+    return notFound[call?.endpoint ?? 'deposit-check'];
+  return statuses[finding.kind];
 }
 
 const everywhere = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } as const;
@@ -58,8 +55,8 @@ const secondsOf = (ms: number) => Math.min(Math.ceil(ms / 1000), Number.MAX_SAFE
 
 /** Content of a response (Resources and their fields; Errors). */
 export function payloadOf(status: number, { call, finding }: Exchange): Payload {
-  if (finding.kind === 'noSuchPath' || finding.kind === 'noSuchMethod')
-    return { error: elsewhere[finding.kind].error };
+  if (finding.kind === 'noSuchPath') return { error: 'Not found' };
+  if (finding.kind === 'noSuchMethod') return { error: 'Method not allowed' };
   if (finding.kind === 'failing') return { error: STATUS_CODES[status] ?? 'Server Error' };
   if (finding.kind === 'member') return { is_under_ib: true, date_joined: finding.user.date_joined };
   if (finding.kind === 'executed') {
@@ -69,36 +66,44 @@ export function payloadOf(status: number, { call, finding }: Exchange): Payload 
   if (status === 200) return { is_under_ib: false, date_joined: null };
   const messages: Readonly<Record<number, string>> =
     call === undefined ? {} : endpoints[call.endpoint].messages;
-  return { error: messages[status] ?? elsewhere.noSuchPath.error };
+  return { error: messages[status] ?? 'Not found' };
 }
 
-type Explain<Kind extends FindingKind> = (
-  finding: Extract<Finding, { readonly kind: Kind }>,
-  exchange: Exchange,
-) => string;
-
-const explanations: { readonly [Kind in FindingKind]: Explain<Kind> } = {
-  member: () => 'member of the IB',
-  executed: () => 'deposit EXECUTED',
-  notYet: ({ deposit }) => `deposit ${deposit.state}`,
-  foreign: (finding) => {
-    if ('user' in finding) return finding.user.partner === null ? 'user of no IB' : 'user of another IB';
-    return finding.deposit.partner === null ? 'deposit of no IB' : 'deposit of another IB';
-  },
-  unknown: (_, { call }) => (call?.endpoint === 'user-status' ? 'no such user' : 'no such deposit'),
-  unauthorized: (_, exchange) => whyUnauthorized(exchange),
-  limited: ({ limit: { most, windowMs }, waitMs }) =>
-    most === 0
-      ? 'a key that is always limited'
-      : `${most + 1} of ${most} in ${windowMs / 1000} s, frees in ${Math.ceil(waitMs / 1000)} s`,
-  invalid: (_, { call }) => {
-    const name = call === undefined ? 'the parameter' : endpoints[call.endpoint].parameter;
-    return call?.value === undefined ? `${name} is missing` : `${name} is not a valid UUID`;
-  },
-  failing: () => 'failing',
-  noSuchPath: () => 'no such path',
-  noSuchMethod: (_, { request }) => `no such method: ${request.method}`,
-};
+function explained(exchange: Exchange): string {
+  const { finding, call, request } = exchange;
+  switch (finding.kind) {
+    case 'member':
+      return 'member of the IB';
+    case 'executed':
+      return 'deposit EXECUTED';
+    case 'notYet':
+      return `deposit ${finding.deposit.state}`;
+    case 'foreign': {
+      const what = 'user' in finding ? 'user' : 'deposit';
+      const partner = 'user' in finding ? finding.user.partner : partnerOf(exchange.world, finding.deposit);
+      return `${what} of ${partner === null ? 'no' : 'another'} IB`;
+    }
+    case 'unknown':
+      return call?.endpoint === 'user-status' ? 'no such user' : 'no such deposit';
+    case 'unauthorized':
+      return whyUnauthorized(exchange);
+    case 'limited': {
+      const { most, windowMs } = finding.limit;
+      if (most === 0) return 'a key that is always limited';
+      return `${most + 1} of ${most} in ${windowMs / 1000} s, frees in ${Math.ceil(finding.waitMs / 1000)} s`;
+    }
+    case 'invalid': {
+      const name = call === undefined ? 'the parameter' : endpoints[call.endpoint].parameter;
+      return call?.value === undefined ? `${name} is missing` : `${name} is not a valid UUID`;
+    }
+    case 'failing':
+      return 'failing';
+    case 'noSuchPath':
+      return 'no such path';
+    case 'noSuchMethod':
+      return `no such method: ${request.method}`;
+  }
+}
 
 function whyUnauthorized({ call, request }: Exchange): string {
   const { key, credential } = call ?? {};
@@ -111,11 +116,10 @@ function whyUnauthorized({ call, request }: Exchange): string {
 
 /** Why a request got its answer, such as `key revoked`. For the journal; the partner is told less. */
 export function whyOf(exchange: Exchange): string {
-  const { finding, chaos, preferred } = exchange;
+  const { chaos, preferred } = exchange;
   if (preferred !== undefined) return 'asked for by Prefer';
   if (chaos?.kind === 'status') return 'by chaos';
-  const explain = explanations[finding.kind] as Explain<FindingKind>;
-  const why = explain(finding, exchange);
+  const why = explained(exchange);
   return chaos === undefined ? why : `${why} (chaos: ${chaosName(chaos)})`;
 }
 

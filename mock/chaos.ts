@@ -16,16 +16,14 @@ export type ChaosAction =
   | { readonly kind: TransportFault }
   | { readonly kind: 'slow'; readonly delayMs: number };
 
-/** An action whose delay is drawn between two bounds in ms. */
-type ChaosCause =
-  | Exclude<ChaosAction, { readonly kind: 'slow' }>
-  | { readonly kind: 'slow'; readonly leastMs: number; readonly mostMs: number };
-
 /** A kind of chaos by its name (`500`, `slow`), and the share of requests, 0 to 1, that it hits. */
 export interface ChaosRule {
   readonly name: string;
   readonly rate: number;
-  readonly cause: ChaosCause;
+  /** A delay is the shortest one. */
+  readonly action: ChaosAction;
+  /** How much longer (ms) a delay may be: it is drawn. */
+  readonly spreadMs: number;
 }
 
 /** Each rule draws on its own; the first one that hits, in this order, decides. */
@@ -86,12 +84,9 @@ export function chaosFor(
 ): ChaosAction | undefined {
   const draw = (what: string) => share([seed, keyName, requestNumber, what]);
   const rule = plan.find(({ name, rate }) => draw(name) < rate);
-  if (rule?.cause.kind !== 'slow') return rule?.cause;
-  const { leastMs, mostMs } = rule.cause;
-  return {
-    kind: 'slow',
-    delayMs: Math.round(leastMs + draw(`delay of ${rule.name}`) * (mostMs - leastMs)),
-  };
+  if (rule?.action.kind !== 'slow') return rule?.action;
+  const delayMs = Math.round(rule.action.delayMs + draw(`delay of ${rule.name}`) * rule.spreadMs);
+  return { kind: 'slow', delayMs };
 }
 
 const BYTES = 6;
@@ -121,15 +116,13 @@ export function transportPart(action: ChaosAction): {
 const MAX_DELAY = 600_000;
 
 /** What keeps a response from arriving goes before what spoils it, and a delay comes last. */
-const precedence: Readonly<Record<ChaosCause['kind'], number>> = {
-  reset: 0,
-  timeout: 1,
-  status: 2,
-  truncate: 3,
-  slow: 4,
-};
+const precedence: readonly ChaosAction['kind'][] = ['reset', 'timeout', 'status', 'truncate', 'slow'];
 
 type Wrong = (why: string) => Problem;
+const wrongIn =
+  (spec: string): Wrong =>
+  (why) =>
+    new Problem('usage', `chaos ${spec}: ${why}`);
 
 /**
  * A plan from specs such as `500:0.1`, `reset:0.02`, `timeout`, `truncate:0.1`, `slow:2s` and
@@ -141,31 +134,28 @@ type Wrong = (why: string) => Problem;
 export function parseChaos(specs: readonly string[]): ChaosPlan {
   const plan = specs.map(parseSpec);
   const twice = plan.find(({ name }, index) => plan.findIndex((rule) => rule.name === name) !== index);
-  if (twice !== undefined)
-    throw new Problem('usage', `chaos ${twice.name}: is given twice; give it once, with one rate`);
-  return plan.toSorted((one, other) => precedence[one.cause.kind] - precedence[other.cause.kind]);
+  if (twice !== undefined) throw wrongIn(twice.name)('is given twice; give it once, with one rate');
+  const place = ({ action }: ChaosRule) => precedence.indexOf(action.kind);
+  return plan.toSorted((one, other) => place(one) - place(other));
 }
 
 function parseSpec(spec: string): ChaosRule {
   const [name = '', ...rest] = spec.split(':');
-  const wrong: Wrong = (why) => new Problem('usage', `chaos ${spec}: ${why}`);
-  const time = name === 'slow' ? rest.shift() : undefined;
-  const cause = name === 'slow' ? slowCause(time, wrong) : plainCause(name, wrong);
-  if (rest.length > 1)
-    throw wrong(`there is more behind the rate; write ${name}:${time === undefined ? '' : `${time}:`}0.1`);
-  return { name, rate: parseRate(rest[0], wrong), cause };
+  const wrong = wrongIn(spec);
+  const [action, spreadMs] =
+    name === 'slow' ? slowAction(rest.shift() ?? '', wrong) : [plainAction(name, wrong), 0];
+  return { name, rate: rest.length === 0 ? 1 : parseRate(rest.join(':'), wrong), action, spreadMs };
 }
 
 /** A spec of a rule. */
-export function specOf({ name, rate, cause }: ChaosRule): string {
-  const [least, most] = cause.kind === 'slow' ? [cause.leastMs, cause.mostMs] : [];
-  const time = least === undefined ? '' : least === most ? `:${least}ms` : `:${least}ms..${most}ms`;
-  return `${name}${time}${rate === 1 ? '' : `:${rate}`}`;
+export function specOf({ rate, action, spreadMs }: ChaosRule): string {
+  const most = spreadMs > 0 && action.kind === 'slow' ? `..${action.delayMs + spreadMs}ms` : '';
+  return `${chaosName(action)}${most}${rate === 1 ? '' : `:${rate}`}`;
 }
 
 const commonKinds = ['reset', 'timeout', 'slow', 'truncate', '429', '500', '502', '503', '504'] as const;
 
-function plainCause(name: string, wrong: Wrong): ChaosCause {
+function plainAction(name: string, wrong: Wrong): ChaosAction {
   if (name === 'reset' || name === 'timeout' || name === 'truncate') return { kind: name };
   if (/^(?:429|5\d\d)$/.test(name)) return { kind: 'status', status: Number(name) };
   // Another status is no useful suggestion.
@@ -173,13 +163,12 @@ function plainCause(name: string, wrong: Wrong): ChaosCause {
   throw wrong(`there is no such kind${near} (kinds: 429, 500 to 599, reset, timeout, slow, truncate)`);
 }
 
-function slowCause(time: string | undefined, wrong: Wrong): ChaosCause {
-  const times = (time ?? '').split('..').map(inMs);
-  const [least, most] = [times[0], times.at(-1)];
-  if (least === undefined || most === undefined || times.length > 2)
+function slowAction(time: string, wrong: Wrong): readonly [action: ChaosAction, spreadMs: number] {
+  const [least, most = least, ...others] = time.split('..').map(inMs);
+  if (least === undefined || most === undefined || others.length > 0)
     throw wrong('say how slow, by a time of up to 10m or by two, such as slow:200ms or slow:200ms..2s');
   if (least > most) throw wrong('the shorter time comes first, as in slow:200ms..2s');
-  return { kind: 'slow', leastMs: least, mostMs: most };
+  return [{ kind: 'slow', delayMs: least }, most - least];
 }
 
 const unitsInMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000 };
@@ -190,8 +179,7 @@ function inMs(text: string): number | undefined {
   return delay <= MAX_DELAY ? delay : undefined;
 }
 
-function parseRate(text: string | undefined, wrong: Wrong): number {
-  if (text === undefined) return 1;
+function parseRate(text: string, wrong: Wrong): number {
   const rate = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   if (rate >= 0 && rate <= 1) return rate;
   throw wrong('the rate has to be a number from 0 to 1, such as 0.1 for one request in ten');
@@ -207,12 +195,11 @@ const MAX_COUNT = 1_000_000;
  * @throws Problem of code `usage`
  */
 export function queuedChaos(kind: string, count: number): QueuedChaos {
-  const { cause, rate } = parseSpec(kind);
-  const wrong: Wrong = (why) => new Problem('usage', `chaos ${kind}: ${why}`);
+  const { action, spreadMs, rate } = parseSpec(kind);
+  const wrong = wrongIn(kind);
   if (rate !== 1) throw wrong('the next requests take no rate; leave it out');
   if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
     throw wrong(`count has to be a whole number from 1 to ${MAX_COUNT}: ${count}`);
-  if (cause.kind !== 'slow') return { action: cause, count };
-  if (cause.leastMs !== cause.mostMs) throw wrong('the next requests take one time, such as slow:2s');
-  return { action: { kind: 'slow', delayMs: cause.leastMs }, count };
+  if (spreadMs > 0) throw wrong('the next requests take one time, such as slow:2s');
+  return { action, count };
 }

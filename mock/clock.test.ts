@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { advanceClock, resetClock, scaleClock, setClock } from './clock.ts';
+import { advanceClock, scaleClock, setClock } from './clock.ts';
 import { START } from './testing/probes.ts';
 import { ids, testSession } from './testing/session.ts';
 import { resetAll, timeIn } from './session.ts';
@@ -48,22 +48,6 @@ test('a limiter that is still closed is not told of, nor one that was open', () 
   assert.equal(advanceClock(mock.session, mock.session.main, 1).due.limiters.length, 1);
 });
 
-test('a clock that is reset undoes what it brought about', () => {
-  const mock = testSession();
-  const { session, user, deposit } = mock;
-  limit(mock);
-  advanceClock(session, session.main, 60_000);
-  assert.equal(deposit(ids.afterSeconds).status, 200);
-  // What is counted in a time to come is forgotten.
-  for (let count = 0; count < 60; count++) user(ids.nobody, 'northwind-spare-key');
-  assert.deepEqual(resetClock(session, session.main), { now: START, due: none });
-  assert.equal(user(ids.member, 'northwind-spare-key').status, 200);
-  assert.deepEqual(
-    [user(ids.member).status, deposit(ids.afterSeconds).status, user(ids.member, EXPIRING).status],
-    [429, 404, 200],
-  );
-});
-
 test('what falls due falls due to the millisecond, and is told once', () => {
   const { session, deposit } = testSession({ clock: 'frozen' });
   assert.deepEqual(advanceClock(session, session.main, 4999).due, none);
@@ -88,10 +72,6 @@ describe('a clock that is set', () => {
     advanceClock(session, session.main, 3000);
     assert.equal(deposit(ids.afterSeconds).status, 200);
     setClock(session, session.main, 0);
-    assert.equal(deposit(ids.afterSeconds).status, 200);
-    resetClock(session, session.main);
-    assert.equal(deposit(ids.afterSeconds).status, 404);
-    advanceClock(session, session.main, 5000);
     assert.equal(deposit(ids.afterSeconds).status, 200);
   });
   test('holds a date of its own against the new time', () => {

@@ -3,7 +3,6 @@ import { gaugesOf } from './limiter.ts';
 import {
   wrongAt,
   LATEST,
-  newClock,
   tell,
   timeIn,
   timeOf,
@@ -40,9 +39,9 @@ export function advanceClock(session: Session, sandbox: Sandbox, ms: number, pla
  */
 export function setClock(session: Session, sandbox: Sandbox, to: number): Moved {
   const at = inRange('now', to);
-  const back = Math.max(0, timeIn(session, sandbox) - at);
-  if (back > 0) sandbox.world = shifted(sandbox.world, back);
-  return move(session, sandbox, { at, setBack: sandbox.clock.setBack + back });
+  const back = timeIn(session, sandbox) - at;
+  if (back > 0) sandbox.world = earlier(sandbox.world, back);
+  return move(session, sandbox, { at });
 }
 
 /**
@@ -53,18 +52,6 @@ export function setClock(session: Session, sandbox: Sandbox, to: number): Moved 
 export function scaleClock(session: Session, sandbox: Sandbox, rate: number): Moved {
   if (!(rate >= 0 && rate < Infinity)) throw wrongAt('rate', 'has to be a number from 0 on');
   return move(session, sandbox, { rate });
-}
-
-/**
- * Makes a world's clock what it was at first. What fell due because the clock was moved is undone, and
- * requests that were counted at a later time are forgotten.
- */
-export function resetClock(session: Session, sandbox: Sandbox): Moved {
-  const clock = newClock(session.options, session.startedAt);
-  const now = timeOf(clock, session.now());
-  const world = shifted(sandbox.world, -sandbox.clock.setBack);
-  sandbox.world = { ...world, hits: hitsWith(world, (hits) => hits.filter((at) => at <= now)) };
-  return move(session, sandbox, clock);
 }
 
 /** Whole Unix ms that HTTP can write as a date. */
@@ -79,7 +66,7 @@ function move(session: Session, sandbox: Sandbox, change: Partial<Clock>): Moved
   sandbox.clock = { ...sandbox.clock, at: from, since: base, ...change };
   const now = timeOf(sandbox.clock, base);
   const due = dueBetween(sandbox.service.behaviour, sandbox.world, from, now);
-  tell(session.watchers, () => ({ kind: 'clock', world: sandbox.name, now, due }));
+  tell(session, { kind: 'clock', world: sandbox.name, now, due });
   return { now, due };
 }
 
@@ -104,29 +91,29 @@ function limitedAt(behaviour: Behaviour, world: World, now: number) {
 }
 
 /** The world as if everything in it had happened so many ms earlier. */
-function shifted(world: World, ms: number): World {
-  if (ms === 0) return world;
+function earlier(world: World, ms: number): World {
+  const all = (windows: ReadonlyMap<string, readonly number[]>) =>
+    mapped(windows, (hits) => hits.map((at) => at - ms));
   return {
     ...world,
     createdAt: world.createdAt - ms,
-    hits: hitsWith(world, (hits) => hits.map((at) => at - ms)),
-    foundAt: new Map(Array.from(world.foundAt, ([id, at]) => [id, at - ms])),
-    keys: shiftedSince(world.keys, ms),
-    deposits: shiftedSince(world.deposits, ms),
+    hits: {
+      'user-status': all(world.hits['user-status']),
+      'deposit-check': all(world.hits['deposit-check']),
+    },
+    foundAt: mapped(world.foundAt, (at) => at - ms),
+    keys: addedEarlier(world.keys, ms),
+    deposits: addedEarlier(world.deposits, ms),
   };
 }
 
-function hitsWith({ hits }: World, change: (hits: readonly number[]) => number[]): World['hits'] {
-  const changed = (windows: ReadonlyMap<string, readonly number[]>) =>
-    new Map(Array.from(windows, ([countedFor, times]) => [countedFor, change(times)]));
-  return { 'user-status': changed(hits['user-status']), 'deposit-check': changed(hits['deposit-check']) };
-}
-
-function shiftedSince<Value extends { readonly since?: number }>(
+function addedEarlier<Value extends { readonly since?: number }>(
   { base, changed }: Overlay<Value>,
   ms: number,
 ): Overlay<Value> {
-  const earlier = (value: Value) =>
-    value.since === undefined ? value : { ...value, since: value.since - ms };
-  return { base, changed: new Map(Array.from(changed, ([id, value]) => [id, earlier(value)])) };
+  const moved = (value: Value) => (value.since === undefined ? value : { ...value, since: value.since - ms });
+  return { base, changed: mapped(changed, moved) };
 }
+
+const mapped = <From, To>(map: ReadonlyMap<string, From>, change: (value: From) => To) =>
+  new Map(Array.from(map, ([id, value]) => [id, change(value)]));

@@ -1,7 +1,7 @@
 import type { FixtureDeposit } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { chaosName, newChaos, parseChaos, queuedChaos, specOf } from './chaos.ts';
-import { advanceClock, resetClock, scaleClock, setClock, type Moved } from './clock.ts';
+import { advanceClock, scaleClock, setClock, type Moved } from './clock.ts';
 import { entriesOf, type JournalEntry } from './journal.ts';
 import {
   Refusal,
@@ -15,15 +15,7 @@ import {
   type Session,
 } from './session.ts';
 import type { Scorecard } from './scorecard.ts';
-import {
-  depositNow,
-  foundDeposit,
-  lookIn,
-  valuesOf,
-  type Deposit,
-  type DepositNow,
-  type Execution,
-} from './world.ts';
+import { depositNow, lookIn, valuesOf, type Deposit, type DepositNow, type Execution } from './world.ts';
 
 /** What a test may do to one world of a mock. It is done when the call returns. */
 export interface Controls {
@@ -36,7 +28,6 @@ export interface Controls {
     readonly freeze: () => Moved;
     /** 1: as fast as usual, 0: not at all. */
     readonly scale: (rate: number) => Moved;
-    readonly reset: () => Moved;
   };
   /** By reference_id. They throw a Refusal where there is no such deposit, or where its state is final. */
   readonly deposits: {
@@ -81,8 +72,6 @@ function controlsIn(session: Session, name: string): Controls {
   // A reset makes another sandbox: look it up each time.
   const here = () => sandboxNamed(session, name);
   const seen = () => sandboxSeen(session, name);
-  const shown = (sandbox: Sandbox) => (deposit: Deposit) =>
-    depositNow(sandbox.world, deposit, timeIn(session, sandbox));
   return {
     clock: {
       now: () => timeIn(session, seen()),
@@ -90,17 +79,13 @@ function controlsIn(session: Session, name: string): Controls {
       set: (at) => setClock(session, here(), Number(at)),
       freeze: () => scaleClock(session, here(), 0),
       scale: (rate) => scaleClock(session, here(), rate),
-      reset: () => resetClock(session, here()),
     },
     deposits: {
       list: () => {
         const sandbox = seen();
-        return valuesOf(sandbox.world.deposits).map(shown(sandbox));
+        return valuesOf(sandbox.world.deposits).map((deposit) => depositIn(session, sandbox, deposit));
       },
-      get: (id) => {
-        const sandbox = seen();
-        return shown(sandbox)(knownDeposit(sandbox, id));
-      },
+      get: (id) => depositIn(session, seen(), knownDeposit(seen(), id)),
       add: (deposit) => addDeposit(session, here(), deposit),
       execute: (id, execution) => executeDeposit(session, here(), id, execution),
       fail: (id) => failDeposit(session, here(), id),
@@ -137,15 +122,14 @@ const DEFAULT_AMOUNT = 100;
  */
 export function addDeposit(session: Session, sandbox: Sandbox, deposit: FixtureDeposit): DepositNow {
   const { reference_id, user_id } = deposit;
-  const user = lookIn(sandbox.world.users, user_id.toLowerCase());
-  if (user === undefined)
+  if (lookIn(sandbox.world.users, user_id.toLowerCase()) === undefined)
     throw new Refusal(400, `user_id ${user_id} is not among the users; POST /__admin/users adds one`, {
       place: 'user_id',
     });
-  if (foundDeposit(sandbox.world, reference_id) !== undefined)
+  if (lookIn(sandbox.world.deposits, reference_id.toLowerCase()) !== undefined)
     throw new Refusal(409, `there is a deposit ${reference_id} already`, { place: 'reference_id' });
   const since = timeIn(session, sandbox);
-  return putDeposit(session, sandbox, 'added', { ...deposit, partner: user.partner, since });
+  return putDeposit(session, sandbox, 'added', { ...deposit, since });
 }
 
 /**
@@ -159,13 +143,11 @@ export function executeDeposit(
   id: string,
   given: { readonly [Name in keyof Execution]?: number | undefined } = {},
 ): DepositNow {
-  const deposit = pendingDeposit(session, sandbox, id);
+  const { reference_id, user_id, ...deposit } = pendingDeposit(session, sandbox, id);
   const planned = deposit.state === 'pending' ? deposit.becomes : undefined;
-  const { reference_id, user_id, partner } = deposit;
   return putDeposit(session, sandbox, 'executed', {
     reference_id,
     user_id,
-    partner,
     state: 'EXECUTED',
     amountInUsd: given.amountInUsd ?? planned?.amountInUsd ?? DEFAULT_AMOUNT,
     executedAt: Math.trunc(given.executedAt ?? planned?.executedAt ?? timeIn(session, sandbox)),
@@ -178,8 +160,8 @@ export function executeDeposit(
  * @throws Refusal, 404 where there is none, 409 where its state is final
  */
 export function failDeposit(session: Session, sandbox: Sandbox, id: string): DepositNow {
-  const { reference_id, user_id, partner } = pendingDeposit(session, sandbox, id);
-  return putDeposit(session, sandbox, 'failed', { reference_id, user_id, partner, state: 'failed' });
+  const { reference_id, user_id } = pendingDeposit(session, sandbox, id);
+  return putDeposit(session, sandbox, 'failed', { reference_id, user_id, state: 'failed' });
 }
 
 /**
@@ -187,8 +169,8 @@ export function failDeposit(session: Session, sandbox: Sandbox, id: string): Dep
  *
  * @throws Refusal, 404 where there is none
  */
-export function knownDeposit(sandbox: Sandbox, id: string): Deposit {
-  const deposit = foundDeposit(sandbox.world, id);
+export function knownDeposit({ world }: Sandbox, id: string): Deposit {
+  const deposit = lookIn(world.deposits, id.toLowerCase());
   if (deposit === undefined)
     throw new Refusal(404, `there is no deposit ${id} here; GET /__admin/deposits lists them`);
   return deposit;
@@ -196,7 +178,7 @@ export function knownDeposit(sandbox: Sandbox, id: string): Deposit {
 
 function pendingDeposit(session: Session, sandbox: Sandbox, id: string): Deposit {
   const deposit = knownDeposit(sandbox, id);
-  const { state } = depositNow(sandbox.world, deposit, timeIn(session, sandbox));
+  const { state } = depositIn(session, sandbox, deposit);
   if (state === 'pending') return deposit;
   throw new Refusal(409, `the deposit is ${state}, which is final; a reset begins anew`, { state });
 }
@@ -204,8 +186,12 @@ function pendingDeposit(session: Session, sandbox: Sandbox, id: string): Deposit
 function putDeposit(session: Session, sandbox: Sandbox, what: string, deposit: Deposit): DepositNow {
   sandbox.world.deposits.changed.set(deposit.reference_id.toLowerCase(), deposit);
   tellChange(session, sandbox, `deposit ${deposit.reference_id} ${what}`);
-  return depositNow(sandbox.world, deposit, timeIn(session, sandbox));
+  return depositIn(session, sandbox, deposit);
 }
+
+/** A deposit as it is now. */
+const depositIn = (session: Session, sandbox: Sandbox, deposit: Deposit) =>
+  depositNow(sandbox.world, deposit, timeIn(session, sandbox));
 
 /** Most entries of the queue of chaos, each for as many requests as it says. */
 const MAX_QUEUED = 1000;
@@ -236,9 +222,9 @@ export function setChaos(
 ): ShownChaos {
   const { plan, queue } = sandbox.chaos;
   sandbox.chaos = { ...newChaos(specs === undefined ? plan : parseChaos(specs), seed), queue };
-  const shown = shownChaos(sandbox);
-  tellChange(session, sandbox, shown.chaos.length === 0 ? 'no chaos' : `chaos ${shown.chaos.join(', ')}`);
-  return shown;
+  const chaos = sandbox.chaos.plan.map(specOf).join(', ');
+  tellChange(session, sandbox, chaos === '' ? 'no chaos' : `chaos ${chaos}`);
+  return shownChaos(sandbox);
 }
 
 /**
@@ -247,18 +233,15 @@ export function setChaos(
  * @throws Problem of code `usage`
  */
 export function queueChaos(session: Session, sandbox: Sandbox, kind: string, count = 1): ShownChaos {
-  const { queue } = sandbox.chaos;
+  const { chaos } = sandbox;
   const queued = queuedChaos(kind, count);
-  if (queue.length >= MAX_QUEUED)
-    throw new Problem(
-      'usage',
-      `chaos ${kind}: ${MAX_QUEUED} calls are queued already; a count says more with one`,
-    );
-  sandbox.chaos.queue = [...queue, queued];
+  if (chaos.queue.length >= MAX_QUEUED)
+    throw new Problem('usage', `chaos ${kind}: ${MAX_QUEUED} calls are queued already; use a count instead`);
+  chaos.queue = [...chaos.queue, queued];
   tellChange(session, sandbox, `chaos ${kind} for the next ${count}`);
   return shownChaos(sandbox);
 }
 
 export function tellChange(session: Session, { name }: Sandbox, what: string): void {
-  tell(session.watchers, () => ({ kind: 'change', world: name, what }));
+  tell(session, { kind: 'change', world: name, what });
 }

@@ -39,30 +39,21 @@ export type Answer = HttpResponse | StreamedResponse;
 /** Name and value of a query parameter, decoded. */
 export type Parameter = readonly [name: string, value: string];
 
-/** What a lookup of a user found (Endpoints, user-status). */
-export type UserFinding =
+/**
+ * The outcome of a request: what a lookup found, why there was none, or that it reached no endpoint. Of a
+ * deposit, a partner can tell only `executed` from the rest. `failing` only comes from chaos or Prefer.
+ */
+export type Finding =
   | { readonly kind: 'member'; readonly user: User }
-  | { readonly kind: 'foreign'; readonly user: User }
-  | { readonly kind: 'unknown' };
-
-/** What a lookup of a deposit found (Endpoints, deposit-check). A partner can tell only `executed` from the rest. */
-export type DepositFinding =
   | ({ readonly kind: 'executed'; readonly deposit: Deposit } & Execution)
   | { readonly kind: 'notYet'; readonly deposit: Deposit }
+  | { readonly kind: 'foreign'; readonly user: User }
   | { readonly kind: 'foreign'; readonly deposit: Deposit }
-  | { readonly kind: 'unknown' };
-
-/** Why a request got no lookup. `waitMs` is the time until the limiter answers again. */
-export type RefusedFinding =
+  | { readonly kind: 'unknown' }
   | { readonly kind: 'unauthorized' }
+  /** `waitMs` is the time until the limiter answers again. */
   | { readonly kind: 'limited'; readonly waitMs: number; readonly limit: Limit }
-  | { readonly kind: 'invalid' };
-
-/** The outcome of a request. The last two reached no endpoint; `failing` only comes from chaos or Prefer. */
-export type Finding =
-  | UserFinding
-  | DepositFinding
-  | RefusedFinding
+  | { readonly kind: 'invalid' }
   | { readonly kind: 'failing'; readonly status: number }
   | { readonly kind: 'noSuchPath' }
   | { readonly kind: 'noSuchMethod' };

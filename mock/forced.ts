@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { Call, Finding } from './exchange.ts';
-import { eachOf, type World } from './world.ts';
+import { eachOf, partnerOf, type World } from './world.ts';
 
 /** Retry-After of a forced 429, in ms. There is no limiter behind it. */
 const FORCED_WAIT = 1000;
@@ -23,7 +23,7 @@ function forcedSuccess(world: World, endpoint: Endpoint, partner: string | null)
     return undefined;
   }
   for (const deposit of eachOf(world.deposits)) {
-    if (deposit.state !== 'EXECUTED' || deposit.partner !== partner) continue;
+    if (deposit.state !== 'EXECUTED' || partnerOf(world, deposit) !== partner) continue;
     const { amountInUsd, executedAt } = deposit;
     return { kind: 'executed', deposit, amountInUsd, executedAt };
   }
@@ -52,27 +52,13 @@ export function preferredFinding(
  * @param headers fields by their names in lower case; several lines are one list
  */
 export function preferredStatus(headers: IncomingHttpHeaders, endpoint: Endpoint): number | undefined {
-  const field: string | readonly string[] | undefined = headers['prefer'];
-  if (field === undefined) return undefined;
-  const code = preferenceOf(typeof field === 'string' ? field : field.join(','), 'code');
-  const known = [200, ...Object.keys(endpoints[endpoint].messages).map(Number), 500, 503];
-  return known.find((status) => `${status}` === code);
-}
-
-/** An element of a comma-separated list. */
-const ELEMENT = /(?:[^",]|"(?:[^"\\]|\\.)*"?)+/gs;
-
-/**
- * Name and value of a preference; parameters may follow it (RFC 7240, 2). Neighbouring parts never match
- * the same character, so no text takes long.
- */
-const PREFERENCE = /^([^\s=;"]+)(?:[ \t]*=(?:[ \t]*(?:"((?:[^"\\]|\\.)*)"|([^\s;"]+)))?)?[ \t]*(?:;|$)/s;
-
-/** The value of the first preference of that name in any letter case; empty where it has none. */
-function preferenceOf(field: string, name: string): string | undefined {
-  for (const [element] of field.matchAll(ELEMENT)) {
-    const [, found, quoted, plain = ''] = PREFERENCE.exec(element.trimStart()) ?? [];
-    if (found?.toLowerCase() === name) return quoted?.replaceAll(/\\(.)/gs, '$1') ?? plain;
+  const field: string | readonly string[] = headers['prefer'] ?? '';
+  for (const preference of (typeof field === 'string' ? field : field.join(',')).split(',')) {
+    const [name = '', value = ''] = preference.split(';')[0]!.split('=');
+    if (name.trim().toLowerCase() !== 'code') continue;
+    const code = value.trim().replace(/^"(.*)"$/, '$1');
+    const known = [200, ...Object.keys(endpoints[endpoint].messages).map(Number), 500, 503];
+    return known.find((status) => `${status}` === code);
   }
   return undefined;
 }

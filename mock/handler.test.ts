@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { decodeText, isId } from './behaviour.ts';
-import { readQuery, splitTarget, trimBasePath } from './handler.ts';
 import { deposit, probe, user, type Probe, answersTo } from './testing/probes.ts';
 
 const MEMBER = '11111111-1111-4111-8111-111111111111';
@@ -106,43 +105,11 @@ test('another method gets 405 with Allow', () => {
   }
 });
 
-test('a target is split at its first question mark', () => {
-  assert.deepEqual(splitTarget('/a/b?c=?'), { path: '/a/b', query: 'c=?' });
-  assert.deepEqual(splitTarget('/a/b'), { path: '/a/b', query: '' });
-  assert.deepEqual(splitTarget('*'), { path: '*', query: '' });
-  assert.deepEqual(splitTarget('HTTPS://host:1?b=c'), { path: '', query: 'b=c' });
-  assert.deepEqual(splitTarget('http://host/a?b=c'), { path: '/a', query: 'b=c' });
-  assert.deepEqual(splitTarget('//http://host/a'), { path: '//http://host/a', query: '' });
-});
-
-test('a query is read in its order, with empty values', () => {
-  assert.deepEqual(readQuery('a=1&b&a=2=3&=x&', decodeText), [
-    ['a', '1'],
-    ['b', ''],
-    ['a', '2=3'],
-    ['', 'x'],
-    ['', ''],
-  ]);
-  assert.deepEqual(readQuery('', decodeText), []);
-});
-
 test('what cannot be decoded stays as it is', () => {
   assert.equal(decodeText('%31%2D'), '1-');
   assert.equal(decodeText('a+b'), 'a b');
   for (const broken of ['%', '%zz', '%E0%A4%A', '%C0%80', '%ED%A0%80'])
     assert.equal(decodeText(broken), broken);
-});
-
-test('encoded text is decoded to itself', () => {
-  fc.assert(
-    fc.property(fc.string({ unit: 'grapheme' }), (text) => decodeText(encodeURIComponent(text)) === text),
-  );
-});
-
-test('a trailing slash of the base path makes no difference', () => {
-  for (const base of ['/gateway/v2', '/gateway/v2/', 'gateway/v2', '//gateway/v2//'])
-    assert.equal(trimBasePath(base), '/gateway/v2');
-  for (const base of ['', '/', '//']) assert.equal(trimBasePath(base), '');
 });
 
 const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';

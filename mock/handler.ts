@@ -2,20 +2,10 @@ import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { headersOf, httpDate, statusOf } from './answer.ts';
 import { reference, type Behaviour, type Check, type UnreadCall } from './behaviour.ts';
 import { transportPart, type ChaosAction } from './chaos.ts';
-import type {
-  Call,
-  DepositFinding,
-  Exchange,
-  Finding,
-  HttpRequest,
-  HttpResponse,
-  Parameter,
-  RefusedFinding,
-  UserFinding,
-} from './exchange.ts';
+import type { Call, Exchange, Finding, HttpRequest, HttpResponse, Parameter } from './exchange.ts';
 import { forcedError, preferredFinding } from './forced.ts';
 import { checkLimit, countCall } from './limiter.ts';
-import { countPoll, keyAt, lookIn, type ApiKey, type World } from './world.ts';
+import { countPoll, keyAt, lookIn, partnerOf, type ApiKey, type World } from './world.ts';
 
 /** Answers a request in a world at a time in Unix ms. Only the world's counters change. */
 export type Handler = (world: World, request: HttpRequest, now: number) => HttpResponse;
@@ -23,12 +13,15 @@ export type Handler = (world: World, request: HttpRequest, now: number) => HttpR
 /** The chaos that hits a request of an accepted key; undefined: none. */
 export type DrawChaos = (caller: ApiKey) => ChaosAction | undefined;
 
-/** The service of a behaviour, in three steps. Only `count` changes anything. */
+/** The service of a behaviour. `answer` also says what was decided. */
 export interface Service {
   readonly behaviour: Behaviour;
-  readonly decide: (world: World, request: HttpRequest, now: number, draw?: DrawChaos) => Exchange;
-  readonly count: (exchange: Exchange) => void;
-  readonly respond: (exchange: Exchange) => HttpResponse;
+  readonly answer: (
+    world: World,
+    request: HttpRequest,
+    now: number,
+    draw?: DrawChaos,
+  ) => { readonly exchange: Exchange; readonly response: HttpResponse };
 }
 
 /**
@@ -42,32 +35,20 @@ export function serviceOf(behaviour: Behaviour = reference, basePath = '/'): Ser
   const routes = new Map(names.map((name) => [behaviour.path(base + endpoints[name].path), name]));
   return {
     behaviour,
-    decide: (world, request, now, draw) => {
+    answer: (world, request, now, draw) => {
       const decision = decide(behaviour, routes, world, request, now, draw);
-      return { world, now, request, ...decision, status: statusOf(decision.call, decision.finding) };
-    },
-    count: ({ world, now, call, finding, preferred, chaos }) => {
-      if (call === undefined || preferred !== undefined || chaos?.kind === 'status') return;
-      countCall(behaviour, world, call, finding, now);
-      if (finding.kind === 'notYet' || finding.kind === 'executed') countPoll(world, finding.deposit, now);
-    },
-    respond: (exchange) => {
-      const { status } = exchange;
-      const headers = headersOf(exchange, behaviour.methods);
-      const body = behaviour.write(behaviour.payload(status, exchange));
-      return sealed(exchange, behaviour.finish({ status, headers, body }, exchange));
+      const status = statusOf(decision.call, decision.finding);
+      const exchange = { world, now, request, ...decision, status };
+      count(behaviour, exchange);
+      return { exchange, response: respond(behaviour, exchange) };
     },
   };
 }
 
 /** The service as one function. */
 export function handlerOf(behaviour: Behaviour = reference, basePath = '/'): Handler {
-  const { decide: read, count, respond } = serviceOf(behaviour, basePath);
-  return (world, request, now) => {
-    const exchange = read(world, request, now);
-    count(exchange);
-    return respond(exchange);
-  };
+  const { answer } = serviceOf(behaviour, basePath);
+  return (world, request, now) => answer(world, request, now).response;
 }
 
 type Decision = Pick<Exchange, 'call' | 'finding' | 'preferred' | 'chaos'>;
@@ -104,7 +85,7 @@ function readCall(behaviour: Behaviour, world: World, unread: UnreadCall, now: n
   return { endpoint, request, parameters, value, credential, key, caller };
 }
 
-type Refuse = (behaviour: Behaviour, world: World, call: Call, now: number) => RefusedFinding | undefined;
+type Refuse = (behaviour: Behaviour, world: World, call: Call, now: number) => Finding | undefined;
 
 const checks: Readonly<Record<Check, Refuse>> = {
   key: (_behaviour, _world, call) => (call.caller === undefined ? { kind: 'unauthorized' } : undefined),
@@ -125,33 +106,39 @@ function find(behaviour: Behaviour, world: World, call: Call, now: number): Find
 }
 
 /** Finds a user, and whether it belongs to the caller's IB (Endpoints, user-status). */
-function findUser(behaviour: Behaviour, world: World, call: Call, id: string): UserFinding {
+function findUser(behaviour: Behaviour, world: World, call: Call, id: string): Finding {
   const user = lookIn(world.users, id);
   if (user === undefined) return { kind: 'unknown' };
   return behaviour.owns(call, user.partner) ? { kind: 'member', user } : { kind: 'foreign', user };
 }
 
 /** Finds a deposit, and whether the caller may see it (Endpoints, deposit-check; States). */
-function findDeposit(
-  behaviour: Behaviour,
-  world: World,
-  call: Call,
-  id: string,
-  now: number,
-): DepositFinding {
+function findDeposit(behaviour: Behaviour, world: World, call: Call, id: string, now: number): Finding {
   const deposit = lookIn(world.deposits, id);
   if (deposit === undefined) return { kind: 'unknown' };
-  if (!behaviour.owns(call, deposit.partner)) return { kind: 'foreign', deposit };
-  if (deposit.state === 'EXECUTED') {
-    const { amountInUsd, executedAt } = deposit;
-    return { kind: 'executed', deposit, amountInUsd, executedAt };
-  }
-  const execution = behaviour.becomes(world, deposit, now);
-  return execution === undefined ? { kind: 'notYet', deposit } : { kind: 'executed', deposit, ...execution };
+  if (!behaviour.owns(call, partnerOf(world, deposit))) return { kind: 'foreign', deposit };
+  const execution = deposit.state === 'EXECUTED' ? deposit : behaviour.becomes(world, deposit, now);
+  if (execution === undefined) return { kind: 'notYet', deposit };
+  const { amountInUsd, executedAt } = execution;
+  return { kind: 'executed', deposit, amountInUsd, executedAt };
+}
+
+/** Counts a request for the limiters, and as a poll, unless its answer was forced. */
+function count(behaviour: Behaviour, { world, now, call, finding, preferred, chaos }: Exchange): void {
+  if (call === undefined || preferred !== undefined || chaos?.kind === 'status') return;
+  countCall(behaviour, world, call, finding, now);
+  if (finding.kind === 'notYet' || finding.kind === 'executed') countPoll(world, finding.deposit, now);
 }
 
 /** The response as it is sent: with a date, and without a body for HEAD (RFC 9110, 9.3.2). */
-function sealed({ request: { method }, now, chaos }: Exchange, response: HttpResponse): HttpResponse {
+function respond(behaviour: Behaviour, exchange: Exchange): HttpResponse {
+  const { request, now, chaos } = exchange;
+  const written = {
+    status: exchange.status,
+    headers: headersOf(exchange, behaviour.methods),
+    body: behaviour.write(behaviour.payload(exchange.status, exchange)),
+  };
+  const response = behaviour.finish(written, exchange);
   const { status, headers, body } = response;
   const Date = httpDate(now);
   // 204 must not have a length (RFC 9110, 8.6), nor do chunks.
@@ -162,7 +149,7 @@ function sealed({ request: { method }, now, chaos }: Exchange, response: HttpRes
     headers: hasLength
       ? { Date, ...headers, 'Content-Length': `${Buffer.byteLength(body)}` }
       : { Date, ...headers },
-    body: method === 'HEAD' ? '' : body,
+    body: request.method === 'HEAD' ? '' : body,
   };
 }
 

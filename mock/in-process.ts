@@ -1,7 +1,7 @@
 import { controlsOf, type ControlledMock } from './controls.ts';
 import { adminOf, answererOf } from './answer-request.ts';
 import type { Answer, HttpRequest, HttpResponse, StreamedResponse } from './exchange.ts';
-import { sessionFor } from './session.ts';
+import { createSession } from './session.ts';
 import type { MockData } from './options.ts';
 
 export interface InProcessOptions extends MockData {
@@ -20,7 +20,7 @@ export interface InProcessMock extends ControlledMock {
 
 /** Makes a mock in this process; an interceptor of fetch can mount its `handle`. It waits for nothing that is not asked for. */
 export function createMock({ admin = true, ...data }: InProcessOptions = {}): InProcessMock {
-  const session = sessionFor(data);
+  const session = createSession(data, () => performance.now());
   const answer = answererOf(session, { admin: admin ? adminOf(session, undefined) : undefined });
   return {
     ...controlsOf(session),
@@ -57,21 +57,15 @@ async function responseOf(answer: Answer, { method, signal }: Request): Promise<
 }
 
 /** Waits so many ms, or for ever. */
-function until(signal: AbortSignal, ms?: number): Promise<void> {
-  return new Promise((resolve, reject) => {
+async function until(signal: AbortSignal, ms?: number): Promise<void> {
+  signal.throwIfAborted();
+  await new Promise<void>((resolve, reject) => {
+    const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
     const abort = () => {
       clearTimeout(timer);
-      reject(signal.reason);
+      reject(signal.reason as Error);
     };
-    const timer =
-      ms === undefined
-        ? undefined
-        : setTimeout(() => {
-            signal.removeEventListener('abort', abort);
-            resolve();
-          }, ms);
-    if (signal.aborted) abort();
-    else signal.addEventListener('abort', abort, { once: true });
+    signal.addEventListener('abort', abort, { once: true });
   });
 }
 
@@ -88,13 +82,9 @@ function sent({ status, headers, body, transportFault }: HttpResponse, method: s
 /** Half of a body, and then what fetch says of a connection that was cut. */
 function half(body: string | Uint8Array): ReadableStream<Uint8Array> {
   const whole = Buffer.from(body);
-  let isGiven = false;
   return new ReadableStream<Uint8Array>({
-    pull: (controller) => {
-      if (isGiven) return controller.error(new TypeError('terminated'));
-      isGiven = true;
-      controller.enqueue(new Uint8Array(whole.subarray(0, whole.length / 2)));
-    },
+    start: (controller) => controller.enqueue(new Uint8Array(whole.subarray(0, whole.length / 2))),
+    pull: (controller) => controller.error(new TypeError('terminated')),
   });
 }
 

@@ -40,12 +40,11 @@ export async function startMock({ fixture, env = process.env, ...options }: Mock
  * code `fixture` where it is wrong.
  */
 export function createMock({
-  fixture: given,
+  fixture,
   env = process.env,
   ...options
 }: InProcessOptions = {}): unchecked.InProcessMock {
-  if (given === undefined) return unchecked.createMock(options);
-  const fixture = withOwnLists(given);
+  if (fixture === undefined) return unchecked.createMock(options);
   const mock = unchecked.createMock({ ...options, fixture: expandKeys(fixture, env).fixture });
   let check: Promise<Fixture> | undefined;
   return {
@@ -56,19 +55,9 @@ export function createMock({
     },
   };
 }
+
 /** The validator is loaded only when there is something to check. */
 async function checked(fixture: Fixture, env: Environment): Promise<Fixture> {
   const { checkFixture } = await import('../schemas/fixture.ts');
-  return checkFixture(withOwnLists(fixture), 'fixture', env);
-}
-
-/** The fixture with lists that the caller no longer changes. */
-function withOwnLists(fixture: Fixture): Fixture {
-  // From JavaScript it may be anything: the check says what is wrong.
-  if (fixture === null || Array.isArray(fixture)) return fixture;
-  const parts = Object.entries(fixture).map(([name, part]: [string, unknown]) => [
-    name,
-    Array.isArray(part) ? [...(part as unknown[])] : part,
-  ]);
-  return Object.fromEntries(parts) as Fixture;
+  return checkFixture(fixture, 'fixture', env);
 }

@@ -1,11 +1,12 @@
 import { createHash } from 'node:crypto';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { redactorOf as redactorOfSecrets } from '../schemas/redact.ts';
-import { unescaped } from '../schemas/secret-forms.ts';
-import { chaosName, type ChaosAction } from './chaos.ts';
+import { whyOf } from './answer.ts';
+import { chaosName } from './chaos.ts';
+import type { Exchange, HttpResponse } from './exchange.ts';
 import type { ApiKey } from './world.ts';
 
-/** A request, and why it got its answer. Holds no credential. */
+/** A request, and why it got its answer. Holds no credential once it is shown. */
 export interface JournalEntry {
   /** Counts the requests of the mock, from 1. */
   readonly id: number;
@@ -36,85 +37,80 @@ export interface JournalEntry {
 }
 
 /**
- * What is kept of a request; `entryOf` makes an entry of it when somebody looks. It refers to as little
- * as possible, because keeping objects alive is what slows an answer most.
+ * An entry as it is kept: `shownEntry` takes credentials out of the target when somebody looks, because that
+ * takes longer than an answer. It always has all fields: objects of one form are made and kept in half the time.
  */
-export interface Note {
-  readonly id: number;
-  readonly at: number;
-  readonly world: string;
-  readonly method: string;
-  readonly target: string;
-  /** Name of the presented key, where it is known. */
-  readonly key: string | undefined;
+export type KeptEntry = { readonly [Name in keyof Required<JournalEntry>]: JournalEntry[Name] } & {
   /** The presented credential, where it is not known. */
   readonly unknown: string | undefined;
-  readonly endpoint: Endpoint | undefined;
-  readonly status: number;
-  /** The status that the interface asks for. */
-  readonly meant: number;
-  readonly why: string;
-  readonly retryAfter: string | undefined;
-  readonly preferred: number | undefined;
-  readonly chaos: ChaosAction | undefined;
-  readonly elapsedMs: number | undefined;
-  /** The entry, where target and credential were too long to be kept. */
-  readonly entry?: JournalEntry;
-}
+};
 
-/** The last `size` notes, in a ring. */
+/** The last `size` entries, in a ring. */
 export interface Journal {
   readonly size: number;
-  readonly notes: Note[];
-  /** Index of the next note. */
+  readonly entries: KeptEntry[];
+  /** Index of the next entry. */
   next: number;
 }
 
 /** An empty journal for so many requests; 0: keeps none. */
 export function createJournal(size: number): Journal {
-  return { size, notes: [], next: 0 };
+  return { size, entries: [], next: 0 };
 }
 
-/** Keeps a note. It takes the place of the oldest where the journal is full. */
-export function keep(journal: Journal, note: Note, redact: Redact): void {
+/** Keeps an entry. It takes the place of the oldest where the journal is full. */
+export function keep(journal: Journal, kept: KeptEntry, redact: Redact): void {
   if (journal.size === 0) return;
-  journal.notes[journal.next] = shortened(note, redact);
+  journal.entries[journal.next] = shortened(kept, redact);
   journal.next = (journal.next + 1) % journal.size;
 }
 
 /** Forgets everything. */
 export function clear(journal: Journal): void {
-  journal.notes.length = 0;
+  journal.entries.length = 0;
   journal.next = 0;
 }
 
 /** What a journal holds, oldest first. */
-export function entriesOf({ notes, next }: Journal, redact: Redact): readonly JournalEntry[] {
-  return [...notes.slice(next), ...notes.slice(0, next)].map((note) => entryOf(note, redact));
+export function entriesOf({ entries, next }: Journal, redact: Redact): readonly JournalEntry[] {
+  return [...entries.slice(next), ...entries.slice(0, next)].map((kept) => shownEntry(kept, redact));
 }
 
-/** A note in the form that may be shown. */
-export function entryOf(note: Note, redact: Redact): JournalEntry {
-  if (note.entry !== undefined) return { ...note.entry, target: redact(note.entry.target) };
-  const { id, at, world, method, endpoint, status, meant, why, key, unknown } = note;
-  const { retryAfter, chaos, preferred, elapsedMs } = note;
-  const target = redact(note.target, unknown);
+/** An entry without the credentials in its target, and without the fields that it lacks. */
+export function shownEntry({ unknown, ...kept }: KeptEntry, redact: Redact): JournalEntry {
+  const target = redact(kept.target, unknown);
+  const entry = { ...kept, target, keyInTarget: kept.keyInTarget || target !== kept.target };
+  const known = Object.entries(entry).filter(([, value]) => value !== undefined);
+  return Object.fromEntries(known) as unknown as JournalEntry;
+}
+
+/** The entry of a request that was answered. */
+export function entryOf(
+  exchange: Exchange,
+  { status, headers }: HttpResponse,
+  { id, world, elapsedMs }: Pick<KeptEntry, 'id' | 'world' | 'elapsedMs'>,
+): KeptEntry {
+  const { call, preferred, chaos, now: at, request, status: meant } = exchange;
+  const why = whyOf(exchange);
+  const unknown = call?.key === undefined ? call?.credential : undefined;
+  const retryAfter = headers['Retry-After'];
   return {
     id,
     at,
     world,
-    ...(key !== undefined && { key }),
-    ...(unknown !== undefined && { credentialDigest: digestOf(unknown) }),
-    method,
-    target,
-    ...(endpoint && { endpoint }),
+    key: call?.key?.name,
+    credentialDigest: unknown === undefined ? undefined : digestOf(unknown),
+    method: request.method,
+    target: request.target,
+    endpoint: call?.endpoint,
     status,
     reason: status === meant ? `${status}: ${why}` : `${status}: a deviation (else ${meant}: ${why})`,
-    ...(retryAfter !== undefined && { retryAfterSeconds: secondsOf(retryAfter, at) }),
-    keyInTarget: target !== note.target,
-    ...(chaos !== undefined && { chaos: chaosName(chaos) }),
-    ...(preferred !== undefined && { preferred }),
-    ...(elapsedMs !== undefined && { elapsedMs: Math.round(elapsedMs) }),
+    retryAfterSeconds: retryAfter === undefined ? undefined : secondsOf(retryAfter, at),
+    keyInTarget: false,
+    chaos: chaos && chaosName(chaos),
+    preferred,
+    elapsedMs,
+    unknown,
   };
 }
 
@@ -130,24 +126,14 @@ function secondsOf(retryAfter: string, at: number): number {
 /** Most characters of target and unknown credential that are kept. */
 const MAX_KEPT = 2048;
 
-/** The note, or only the beginning of a long one: a thousand of the longest targets would fill the memory. */
-function shortened(note: Note, redact: Redact): Note {
-  const { target, unknown = '' } = note;
-  if (target.length + unknown.length <= MAX_KEPT) return note;
-  const entry = entryOf(note, redact);
-  return {
-    ...note,
-    target: '',
-    unknown: undefined,
-    entry: { ...entry, target: beginningOf(entry.target) },
-  };
-}
-
-function beginningOf(text: string): string {
-  if (text.length <= MAX_KEPT) return text;
+/** The entry, or only the beginning of a long one: a thousand of the longest targets would fill the memory. */
+function shortened(kept: KeptEntry, redact: Redact): KeptEntry {
+  if (kept.target.length + (kept.unknown?.length ?? 0) <= MAX_KEPT) return kept;
+  const { target, keyInTarget } = shownEntry(kept, redact);
   // A slice alone would keep all of the text alive.
-  const beginning = Buffer.from(text.slice(0, MAX_KEPT)).toString();
-  return `${beginning}… (${text.length} characters)`;
+  const beginning = Buffer.from(target.slice(0, MAX_KEPT)).toString();
+  const rest = target.length > MAX_KEPT ? `… (${target.length} characters)` : '';
+  return { ...kept, target: beginning + rest, keyInTarget, unknown: undefined };
 }
 
 /** Takes credentials out of a request target; `unknown` is a presented credential that is not known. */
@@ -170,8 +156,8 @@ export function redactorOf(keys: readonly ApiKey[]): Redact {
   const named = keys.map(({ name }) => ({ value: '', name }));
   return (target, unknown) => {
     const clean = withoutKnown(target);
-    const shown = unknown === undefined ? clean : withoutUnknown(clean, target, unknown, named);
-    return shown.replace(CREDENTIAL, (whole, name: string) =>
+    const shownTarget = unknown === undefined ? clean : withoutUnknown(clean, unknown, named);
+    return shownTarget.replace(CREDENTIAL, (whole, name: string) =>
       /=(?:<[^>]*>[^&]*)?$/.test(whole) ? whole : `${name}<credential>`,
     );
   };
@@ -180,16 +166,12 @@ export function redactorOf(keys: readonly ApiKey[]): Redact {
 /** @param clean the target without the known keys, of which the unknown one may hold some */
 function withoutUnknown(
   clean: string,
-  target: string,
   unknown: string,
   named: readonly { readonly value: string; readonly name: string }[],
 ): string {
-  if (unknown.length <= MAX_SEARCHED)
-    return redactorOfSecrets([{ value: unknown, name: UNKNOWN }, ...named])(clean);
-  // Nothing is shown from its beginning on.
-  const beginning = unknown.slice(0, 16).toLowerCase();
-  const at = clean.toLowerCase().indexOf(beginning);
-  if (at >= 0) return clean.slice(0, at) + UNKNOWN;
-  const texts = [target, ...unescaped(target).map(({ text }) => text)];
-  return texts.some((text) => text.toLowerCase().includes(beginning)) ? UNKNOWN : clean;
+  const value = unknown.slice(0, MAX_SEARCHED);
+  const redacted = redactorOfSecrets([{ value, name: UNKNOWN }, ...named])(clean);
+  // Behind the beginning of a longer one stands the rest of it.
+  const at = unknown === value ? -1 : redacted.indexOf(UNKNOWN);
+  return at < 0 ? redacted : redacted.slice(0, at) + UNKNOWN;
 }

@@ -1,25 +1,22 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Behaviour } from './behaviour.ts';
-import type { Call, Finding, RefusedFinding } from './exchange.ts';
-import { lookIn, type World } from './world.ts';
+import type { Call, Finding } from './exchange.ts';
+import { lookIn, type Limit, type World } from './world.ts';
+
+/** The counted requests of a window that still matter at a time in Unix ms, and when the limiter answers again. */
+function windowAt(behaviour: Behaviour, hits: readonly number[], { most, windowMs }: Limit, now: number) {
+  const live = behaviour.live(hits, windowMs, now);
+  const first = live[Math.max(0, live.length - most)] ?? now;
+  return { live, isLimited: live.length >= most, waitMs: Math.max(0, first + windowMs - now) };
+}
 
 /** The refusal of a call whose limit is used up (Limits); undefined: it may pass. */
-export function checkLimit(
-  behaviour: Behaviour,
-  world: World,
-  call: Call,
-  now: number,
-): RefusedFinding | undefined {
+export function checkLimit(behaviour: Behaviour, world: World, call: Call, now: number): Finding | undefined {
   const limit = behaviour.limit(world, call.endpoint, call.caller);
   if (limit === undefined) return undefined;
-  const hits = behaviour.live(
-    world.hits[call.endpoint].get(behaviour.countedFor(call)) ?? [],
-    limit.windowMs,
-    now,
-  );
-  if (hits.length < limit.most) return undefined;
-  const first = hits[hits.length - limit.most] ?? now;
-  return { kind: 'limited', waitMs: Math.max(0, first + limit.windowMs - now), limit };
+  const hits = world.hits[call.endpoint].get(behaviour.countedFor(call)) ?? [];
+  const { isLimited, waitMs } = windowAt(behaviour, hits, limit, now);
+  return isLimited ? { kind: 'limited', waitMs, limit } : undefined;
 }
 
 /** Counts a call if the limiter counts what it found (Limits). */
@@ -63,16 +60,15 @@ export function gaugesOf(behaviour: Behaviour, world: World, now: number): reado
     const key = lookIn(world.keys, countedFor);
     const limit = behaviour.limit(world, endpoint, key);
     if (limit === undefined) return [];
-    const live = behaviour.live(hits, limit.windowMs, now);
-    const first = live[Math.max(0, live.length - limit.most)];
+    const { live, isLimited, waitMs } = windowAt(behaviour, hits, limit, now);
     return {
       endpoint,
       key: key?.name ?? '<others>',
       counted: live.length,
       most: limit.most,
       windowSeconds: limit.windowMs / 1000,
-      isLimited: live.length >= limit.most,
-      freesInMs: first === undefined ? 0 : Math.max(0, first + limit.windowMs - now),
+      isLimited,
+      freesInMs: live.length === 0 ? 0 : waitMs,
     };
   });
 }

@@ -102,11 +102,6 @@ describe('close', () => {
     assert.match(await text(socket), /\r\nfine\r\n/);
     await closed;
   });
-  test('may be called again', async (t) => {
-    const listener = await listenFor(t);
-    await listener.close();
-    await listener.close();
-  });
 });
 
 test('what the transport answers by itself is dated by the clock as well', async (t) => {

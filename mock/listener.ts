@@ -1,12 +1,17 @@
 import { once } from 'node:events';
-import { createServer as createPlainServer, type IncomingMessage, type ServerResponse } from 'node:http';
+import {
+  createServer as createPlainServer,
+  type IncomingMessage,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 // A test runner's fake timers replace the global ones, and nobody would move them.
 import { setImmediate, setTimeout } from 'node:timers';
 import { TLSSocket } from 'node:tls';
 import polka, { type Request } from 'polka';
-import type { Answer, HttpRequest, HttpResponse } from './exchange.ts';
+import type { Answer, HttpRequest } from './exchange.ts';
 import type { Tls } from './options.ts';
 import {
   destroyAtEnd,
@@ -38,17 +43,11 @@ export interface ListenerOptions {
   readonly maxBody?: ((target: string) => number | undefined) | undefined;
   /** Date of the responses that the transport sends by itself. */
   readonly date: () => string;
-  readonly timeouts?: Timeouts | undefined;
-}
-
-/** How long (ms) a request may take to arrive; a longer one is answered 408. Defaults are node's. */
-export interface Timeouts {
-  /** For the request line and the header fields; 60,000. */
-  readonly headersTimeout?: number;
-  /** For all of it; 300,000. */
-  readonly requestTimeout?: number;
-  /** How often both are checked; 30,000. */
-  readonly connectionsCheckingInterval?: number;
+  /** How long (ms) a request may take to arrive; a longer one is answered 408. Defaults are node's. */
+  readonly timeouts?: Pick<
+    ServerOptions,
+    'headersTimeout' | 'requestTimeout' | 'connectionsCheckingInterval'
+  >;
 }
 
 export interface Listener {
@@ -85,96 +84,79 @@ export async function listen({
   server.on('checkExpectation', (message, response) => server.emit('request', message, response));
 
   const { sockets, reset } = trackSockets(server);
-  /** Sends the responses that wait for their delay at once. */
-  const delayed = new Set<() => void>();
+  /** Responses that are not written yet, in the order of their requests. */
+  const open = new Set<ServerResponse>();
   /** Streams, and responses that never come. */
   const endless = new WeakSet<ServerResponse>();
+  /** Ends the delays of responses at once. */
+  const delayed = new Set<() => void>();
+  const delay = (ms: number) =>
+    new Promise<void>((resolve) => {
+      const end = () => {
+        clearTimeout(timer);
+        delayed.delete(end);
+        resolve();
+      };
+      // The connection keeps the process alive; the timer must not.
+      const timer = setTimeout(end, ms).unref();
+      delayed.add(end);
+    });
 
-  // Requests that arrive in one turn of the event loop are answered one after another at its end, so that
-  // they know of each other. Only those that are not answered at once go into the set.
-  let arrived: ServerResponse[] = [];
-  let answering = 0;
-  const held = new Set<ServerResponse>();
-  const hold = (response: ServerResponse) => {
-    if (response.destroyed || held.has(response)) return;
-    held.add(response);
-    response.once('close', () => held.delete(response));
-  };
-  const others = () => arrived.length - answering + held.size;
-  /** Those of one connection stand in the order of their requests. */
-  const open = () => [...held, ...arrived];
-
-  const send = (response: ServerResponse, answered: Answer) => {
+  const send = (response: ServerResponse, answered: Answer): Promise<void> | void => {
     if (response.destroyed) return;
     if ('follow' in answered) {
       endless.add(response);
       stream(response, answered);
-    } else if (answered.delayMs === undefined || answered.delayMs === 0) sendNow(response, answered);
-    else sendLater(response, answered, answered.delayMs);
-    if (!response.writableEnded) hold(response);
-  };
-  const sendNow = (response: ServerResponse, answered: HttpResponse) => {
-    if (answered.transportFault === 'timeout') {
+    } else if (answered.delayMs !== undefined && answered.delayMs > 0) {
+      destroyAtEnd(response);
+      return delay(answered.delayMs).then(() => send(response, { ...answered, delayMs: 0 }));
+    } else if (answered.transportFault === 'timeout') {
       endless.add(response);
       destroyAtEnd(response);
     } else if (answered.transportFault === 'reset') {
       if (response.socket !== null) reset(response.socket);
     } else write(response, answered);
   };
-  const sendLater = (response: ServerResponse, answered: HttpResponse, delayMs: number) => {
-    const forget = () => {
-      clearTimeout(timer);
-      delayed.delete(now);
-      response.off('close', forget);
-    };
-    const now = () => {
-      forget();
-      sendNow(response, answered);
-    };
-    // The connection keeps the process alive; the timer must not.
-    const timer = setTimeout(now, delayMs).unref();
-    delayed.add(now);
-    response.once('close', forget);
-    destroyAtEnd(response);
-  };
-
   const serve = (message: IncomingMessage, response: ServerResponse): Promise<void> | void => {
     // Nearly every request has no body: it waits for nothing.
     if (hasBody(message)) return serveWithBody(message, response);
-    const answered = answer(requestOf(message, undefined, others()));
-    if (!(answered instanceof Promise)) return send(response, answered);
-    hold(response);
-    return answered.then((late) => send(response, late));
+    const answered = answer(requestOf(message, undefined, open.size - 1));
+    return answered instanceof Promise
+      ? answered.then((late) => send(response, late))
+      : send(response, answered);
   };
   const serveWithBody = async (message: IncomingMessage, response: ServerResponse) => {
-    hold(response);
     const body = await readBody(message, maxBody?.(message.url ?? '') ?? MAX_BODY);
     if (body.kind === 'cutOff') return;
     if (body.kind === 'tooLarge') {
       const { headers, ...tooLarge } = transportError(413);
       return send(response, { ...tooLarge, headers: { Date: date(), ...headers } });
     }
-    send(response, await answer(requestOf(message, body.text, others() - 1)));
+    return send(response, await answer(requestOf(message, body.text, open.size - 1)));
   };
   // Routes are the handler's business: here no request matches one.
   const app = polka({ onNoMatch: serve });
   app.parse = wholeTarget;
   const handle = app.handler as (message: IncomingMessage, response: ServerResponse) => void;
+  // Requests of one turn know of each other, and their answers leave together: that halves the time of writing.
+  let arrived: ServerResponse[] = [];
   const answerArrived = () => {
-    for (const response of arrived) {
-      answering += 1;
-      handle(response.req, response);
-    }
+    const responses = arrived;
     arrived = [];
-    answering = 0;
+    for (const response of responses) {
+      handle(response.req, response);
+      if (response.writableEnded || response.destroyed) open.delete(response);
+      else response.once('close', () => open.delete(response));
+    }
   };
-  server.on('request', (_, response) => {
+  server.on('request', (_, response: ServerResponse) => {
+    open.add(response);
     if (arrived.push(response) === 1) setImmediate(answerArrived);
   });
 
   /** Says something on a connection, behind the response to what was asked there before. */
   const behindResponses = (socket: Socket, say: () => void) => {
-    const before = open().findLast(({ req }) => req.socket === socket && req.complete);
+    const before = [...open].findLast(({ req }) => req.socket === socket && req.complete);
     if (before === undefined) say();
     else before.once('close', say);
   };
@@ -187,7 +169,7 @@ export async function listen({
   });
   server.on('connect', (message: IncomingMessage, duplex) => {
     const socket = duplex as Socket;
-    void Promise.resolve(answer(requestOf(message, undefined, others()))).then((answered) =>
+    void Promise.resolve(answer(requestOf(message, undefined, open.size))).then((answered) =>
       behindResponses(socket, () => sendOnSocket(socket, answered, date())),
     );
   });
@@ -200,9 +182,9 @@ export async function listen({
     close: ({ force = false } = {}) => {
       closing ??= once(server, 'close').then(() => undefined);
       server.close();
-      for (const now of delayed) now();
+      for (const end of delayed) end();
       const busy = new Set<Socket>();
-      for (const response of open()) {
+      for (const response of open) {
         const { socket } = response;
         if (force || socket === null || !response.req.complete || endless.has(response)) continue;
         busy.add(socket);

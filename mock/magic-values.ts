@@ -11,12 +11,6 @@ export interface MagicValue {
   readonly key: ApiKey;
 }
 
-/** What is looked for; where the fixture has none, it is no magic value. */
-type Wanted = { readonly [Name in keyof MagicValue]: MagicValue[Name] | undefined } & Pick<
-  MagicValue,
-  'shows' | 'endpoint'
->;
-
 /** An id that no fixture has. */
 const UNKNOWN_ID = '00000000-0000-4000-8000-000000000000';
 
@@ -29,93 +23,65 @@ const MOST = 10_000;
  *
  * @param facts those made of the fixture
  */
-export function magicValues(
-  fixture: Fixture,
-  facts: Pick<Facts, 'keys' | 'deposits'>,
-): readonly MagicValue[] {
+export function magicValues(fixture: Fixture, facts: Facts): readonly MagicValue[] {
   const keys = (fixture.apiKeys ?? []).slice(0, MOST).flatMap(({ key }) => facts.keys.get(key) ?? []);
+  const users = (fixture.users ?? []).slice(0, MOST);
+  const deposits = (fixture.deposits ?? []).slice(0, MOST);
   const caller = keys.find(isLasting);
   if (caller === undefined) return [];
-  const wanted: readonly Wanted[] = [
-    ...usersSeenBy(caller, fixture).map((one) => ({ ...one, endpoint: 'user-status' as const, key: caller })),
-    ...keysAskingFor(usersSeenBy(caller, fixture)[0]?.id, keys),
-    ...depositsSeenBy(caller, fixture, facts).map(({ shows, deposit }) => ({
-      shows,
-      endpoint: 'deposit-check' as const,
-      id: deposit?.reference_id,
-      key: caller,
-    })),
-    { shows: '404, an unknown deposit', endpoint: 'deposit-check', id: UNKNOWN_ID, key: caller },
+
+  const isOurs = ({ partner }: { readonly partner: string | null }) => partner === caller.partner;
+  const member = users.find(isOurs)?.user_id;
+  const foreign = users.find((user) => user.partner !== null && !isOurs(user))?.user_id;
+  const ofNoIb = users.find(({ partner }) => partner === null)?.user_id;
+
+  const inState = (state: ApiKey['state']) => keys.find((key) => key.state === state);
+  const nonPartner = keys.find(({ state, partner }) => state === 'active' && partner === null);
+  const ending = keys.find(({ state, expiresAfterSeconds }) => state === 'active' && expiresAfterSeconds);
+  const limited = keys.find(({ limits }) => limits?.['user-status']?.most === 0);
+
+  const isOfOurs = ({ user_id }: Deposit) => isOurs(facts.users.get(user_id.toLowerCase())!);
+  const ours = deposits.filter(isOfOurs);
+  const polled = ours.find((deposit) => planOf(deposit)?.afterPolls !== undefined);
+  const timed = ours.find((deposit) => planOf(deposit)?.afterSeconds !== undefined);
+  const pending = ours.find((deposit) => deposit.state === 'pending' && planOf(deposit) === undefined);
+  const ofOthers = deposits.find((deposit) => !isOfOurs(deposit) && planOf(deposit) === undefined);
+  const inStateOf = (state: Deposit['state']) => ours.find((deposit) => deposit.state === state);
+
+  const rows: readonly Row[] = [
+    ['200, a member', 'user-status', member, caller],
+    ["200, another IB's user", 'user-status', foreign, caller],
+    ['200, a user of no IB', 'user-status', ofNoIb, caller],
+    ['200, an unknown user', 'user-status', UNKNOWN_ID, caller],
+    ['400, not a UUID', 'user-status', 'not-a-uuid', caller],
+    ['401, revoked key', 'user-status', member, inState('revoked')],
+    ['401, expired key', 'user-status', member, inState('expired')],
+    ['401, non-Partner key', 'user-status', member, nonPartner],
+    [`200, then 401 after ${ending?.expiresAfterSeconds} s`, 'user-status', member, ending],
+    ['429, always limited', 'user-status', member, limited],
+    ['200, EXECUTED', 'deposit-check', inStateOf('EXECUTED')?.reference_id, caller],
+    ['404, pending', 'deposit-check', pending?.reference_id, caller],
+    ['404, failed', 'deposit-check', inStateOf('failed')?.reference_id, caller],
+    [
+      `404, then 200 after ${planOf(polled)?.afterPolls} polls`,
+      'deposit-check',
+      polled?.reference_id,
+      caller,
+    ],
+    [`404, then 200 after ${planOf(timed)?.afterSeconds} s`, 'deposit-check', timed?.reference_id, caller],
+    ["404, another IB's deposit", 'deposit-check', ofOthers?.reference_id, caller],
+    ['404, an unknown deposit', 'deposit-check', UNKNOWN_ID, caller],
   ];
-  return wanted.flatMap(({ shows, endpoint, id, key }) =>
+  return rows.flatMap(([shows, endpoint, id, key]) =>
     id === undefined || key === undefined ? [] : [{ shows, endpoint, id, key }],
   );
 }
 
+/** What the fixture may lack is undefined: then it is no magic value. */
+type Row = readonly [shows: string, endpoint: Endpoint, id: string | undefined, key: ApiKey | undefined];
+
 /** An active key of a partner that does not end by itself, and has no limits of its own. */
-function isLasting({ state, partner, expiresAfterSeconds, limits }: ApiKey): boolean {
-  return state === 'active' && partner !== null && expiresAfterSeconds === undefined && limits === undefined;
-}
-
-function usersSeenBy({ partner: caller }: ApiKey, { users = [] }: Fixture) {
-  const some = users.slice(0, MOST);
-  const idWhere = (is: (partner: string | null) => boolean) =>
-    some.find(({ partner }) => is(partner))?.user_id;
-  return [
-    { shows: '200, a member', id: idWhere((partner) => partner === caller) },
-    {
-      shows: "200, another IB's user",
-      id: idWhere((partner) => partner !== null && partner !== caller),
-    },
-    { shows: '200, a user of no IB', id: idWhere((partner) => partner === null) },
-    { shows: '200, an unknown user', id: UNKNOWN_ID },
-    { shows: '400, not a UUID', id: 'not-a-uuid' },
-  ];
-}
-
-function keysAskingFor(id: string | undefined, keys: readonly ApiKey[]): readonly Wanted[] {
-  const ending = keys.find(({ state, expiresAfterSeconds }) => state === 'active' && expiresAfterSeconds);
-  const rows = [
-    { shows: '401, revoked key', key: keys.find(({ state }) => state === 'revoked') },
-    { shows: '401, expired key', key: keys.find(({ state }) => state === 'expired') },
-    {
-      shows: '401, non-Partner key',
-      key: keys.find(({ state, partner }) => state === 'active' && partner === null),
-    },
-    { shows: `200, then 401 after ${ending?.expiresAfterSeconds} s`, key: ending },
-    {
-      shows: '429, always limited',
-      key: keys.find(({ limits }) => limits?.['user-status']?.most === 0),
-    },
-  ];
-  return rows.map((row) => ({ ...row, endpoint: 'user-status', id }));
-}
-
-function depositsSeenBy(
-  { partner: caller }: ApiKey,
-  { deposits = [] }: Fixture,
-  facts: Pick<Facts, 'deposits'>,
-) {
-  const some = deposits
-    .slice(0, MOST)
-    .flatMap(({ reference_id }) => facts.deposits.get(reference_id.toLowerCase()) ?? []);
-  const ours = some.filter(({ partner }) => partner === caller);
-  const afterPolls = ours.find((deposit) => planOf(deposit)?.afterPolls !== undefined);
-  const afterSeconds = ours.find((deposit) => planOf(deposit)?.afterSeconds !== undefined);
-  return [
-    { shows: '200, EXECUTED', deposit: ours.find(({ state }) => state === 'EXECUTED') },
-    {
-      shows: '404, pending',
-      deposit: ours.find((deposit) => deposit.state === 'pending' && planOf(deposit) === undefined),
-    },
-    { shows: '404, failed', deposit: ours.find(({ state }) => state === 'failed') },
-    { shows: `404, then 200 after ${planOf(afterPolls)?.afterPolls} polls`, deposit: afterPolls },
-    { shows: `404, then 200 after ${planOf(afterSeconds)?.afterSeconds} s`, deposit: afterSeconds },
-    {
-      shows: "404, another IB's deposit",
-      deposit: some.find((deposit) => deposit.partner !== caller && planOf(deposit) === undefined),
-    },
-  ];
-}
+const isLasting = ({ state, partner, expiresAfterSeconds, limits }: ApiKey) =>
+  state === 'active' && partner !== null && expiresAfterSeconds === undefined && limits === undefined;
 
 const planOf = (deposit: Deposit | undefined) => (deposit?.state === 'pending' ? deposit.becomes : undefined);

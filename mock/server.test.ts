@@ -1,10 +1,8 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
-import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import { reference } from './behaviour.ts';
 import { builtIn, START } from './testing/probes.ts';
 import { startMock, type AnsweredRequest, type Mock, type MockOptions } from './server.ts';
 
@@ -96,19 +94,6 @@ test('an IPv6 host stands in brackets', async (t) => {
   return mock.close();
 });
 
-test('close ends connections that are idle and in the middle of a request', async () => {
-  const mock = await start();
-  const idle = connect(mock.port, '127.0.0.1');
-  const halfway = connect(mock.port, '127.0.0.1');
-  halfway.write('POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 10\r\n\r\n123');
-  idle.write('GET / HTTP/1.1\r\nHost: x\r\n\r\n');
-  await once(idle, 'data');
-  for (const socket of [idle, halfway]) socket.on('error', () => undefined);
-  const gone = [idle, halfway].map((socket) => new Promise((resolve) => socket.once('close', resolve)));
-  await mock.close();
-  await Promise.all(gone);
-});
-
 test('exactly as many of the requests at the same time pass as the limiter lets', async (t) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   t.after(() => agent.destroy());
@@ -123,13 +108,6 @@ test('exactly as many of the requests at the same time pass as the limiter lets'
   const statuses = await Promise.all(asked);
   for (const nth of [0, 1, 2])
     assert.equal(statuses.filter((status, index) => index % 3 === nth && status === 429).length, 10);
-});
-
-test('a behaviour can cut the connection', async (t) => {
-  const mock = await startFor(t, {
-    behaviour: { ...reference, finish: (response) => ({ ...response, transportFault: 'reset' }) },
-  });
-  await assert.rejects(ask(mock, '/'), { code: 'ECONNRESET' });
 });
 
 test('requests that are answered at the same time know of each other', async (t) => {

@@ -6,11 +6,11 @@ import { controlsOf, type ControlledMock } from './controls.ts';
 import { adminOf, answererOf, isAdmin } from './answer-request.ts';
 import type { HttpRequest, HttpResponse } from './exchange.ts';
 import { httpDate } from './answer.ts';
-import { entryOf, type JournalEntry } from './journal.ts';
+import { shownEntry, type JournalEntry } from './journal.ts';
 import { listen } from './listener.ts';
 import type { Tls, MockData } from './options.ts';
 import { magicValues, type MagicValue } from './magic-values.ts';
-import { sessionFor, replaceFixture, timeIn } from './session.ts';
+import { createSession, replaceFixture, timeIn } from './session.ts';
 import { trimBasePath } from './handler.ts';
 
 /** A request and its answer; `at` is in Unix ms. Header fields hold keys: never print them. */
@@ -66,7 +66,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   const { tls, cors } = options;
   if (admin !== false && admin.token !== undefined && !isToken(admin.token))
     throw new Problem('usage', 'the admin token needs visible ASCII characters without spaces, at least one');
-  const session = sessionFor(options);
+  const session = createSession(options, () => performance.now());
   const date = () => httpDate(timeIn(session, session.main));
   const access = admin === false ? undefined : accessTo(host, admin.token);
   const answerAdmin = access && adminOf(session, access);
@@ -82,8 +82,13 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
       admin: adminPort === undefined ? answerAdmin : undefined,
       onAnswered:
         onExchange &&
-        ((request, { response, note }) =>
-          onExchange({ request, response, at: note.at, entry: () => entryOf(note, session.redact) })),
+        ((request, { response, kept }) =>
+          onExchange({
+            request,
+            response,
+            at: kept.at,
+            entry: () => shownEntry(kept, session.redact),
+          })),
     }),
   });
   const adminListener =

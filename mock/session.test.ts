@@ -4,7 +4,7 @@ import { faults } from './faults.ts';
 import { advanceClock, scaleClock } from './clock.ts';
 import { START } from './testing/probes.ts';
 import { ids, testSession } from './testing/session.ts';
-import { resetAll, resetWorld, sandboxNamed } from './session.ts';
+import { resetAll, sandboxNamed } from './session.ts';
 
 describe('a key with a name behind it', () => {
   test('opens a world of its own: deposits, clock, limiters, journal', () => {
@@ -75,20 +75,6 @@ test('past the most worlds the least recently used one begins anew', () => {
   assert.deepEqual([...session.sandboxes.keys()], ['a', 'c']);
   assert.equal(entries('a').length, 2);
   assert.equal(entries('b').length, 0);
-});
-
-test('one world is reset, or all of them', () => {
-  const { session, deposit } = testSession();
-  const statuses = () =>
-    ['~a', '~b', ''].map((world) => deposit(ids.afterSeconds, `northwind-key${world}`).status);
-  for (const world of ['a', 'b', '']) advanceClock(session, sandboxNamed(session, world), 5000);
-  assert.deepEqual(statuses(), [200, 200, 200]);
-  resetWorld(session, 'a');
-  assert.deepEqual(statuses(), [404, 200, 200]);
-  resetWorld(session, '');
-  assert.deepEqual(statuses(), [404, 200, 404]);
-  resetAll(session);
-  assert.deepEqual(statuses(), [404, 404, 404]);
 });
 
 test('a frozen mock has one time for all its worlds, and the same again after a reset', () => {

@@ -2,23 +2,11 @@ import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture } from '../schemas/generated/types.ts';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { reference } from './behaviour.ts';
-import { newChaos, parseChaos, type Chaos, type ChaosPlan } from './chaos.ts';
+import { newChaos, parseChaos, type Chaos } from './chaos.ts';
 import { serviceOf, type Service } from './handler.ts';
 import { createJournal, redactorOf, type Journal, type JournalEntry, type Redact } from './journal.ts';
 import { sessionDefaults, type ClockMode, type Deviation, type MockData } from './options.ts';
 import { factsOf, lookIn, worldOf, type ApiKey, type Facts, type World } from './world.ts';
-
-/** The options of a session, read. */
-export interface SessionOptions extends Omit<MockData, 'fixture' | 'clock' | 'chaos'> {
-  readonly fixture: Fixture;
-  /** The only source of time, in Unix ms. */
-  readonly now: () => number;
-  /** How the clocks of the worlds begin; `real` where it is missing. */
-  readonly clock?: ClockMode | undefined;
-  readonly chaos?: ChaosPlan | undefined;
-  /** Ms of a clock that nobody can set. */
-  readonly elapsed?: (() => number) | undefined;
-}
 
 /**
  * The time of a world, told from a base clock: at the base time `since` it was `at`, and from there on it
@@ -30,8 +18,6 @@ export interface Clock {
   readonly since: number;
   /** 0: it stands still. */
   readonly rate: number;
-  /** How far (ms) it was set back in all, and with it the beginning of its world. */
-  readonly setBack: number;
 }
 
 /** One world with all that belongs to it: data, clock, behaviour, chaos, journal. */
@@ -48,8 +34,11 @@ export interface Sandbox {
 
 /** A running mock, without its transport. */
 export interface Session {
-  readonly options: SessionOptions;
+  readonly options: MockData;
+  /** The base clock of all worlds, in Unix ms. */
   readonly now: () => number;
+  /** Ms of a clock that nobody can set. */
+  readonly elapsed: (() => number) | undefined;
   /** Unix ms. */
   readonly startedAt: number;
   readonly watchers: Set<Watcher>;
@@ -61,7 +50,7 @@ export interface Session {
   /** Port of the service, once it listens, where the admin API has one of its own. */
   servicePort?: number;
   /** Keys that were added to a world since all were reset. */
-  readonly added: ApiKey[];
+  readonly added: Map<string, ApiKey>;
   redact: Redact;
   main: Sandbox;
   /** Requests that were answered in all worlds, ever. */
@@ -87,11 +76,9 @@ export type MockEvent =
 
 export type Watcher = (event: MockEvent) => void;
 
-/** Tells all watchers; the event is made only where there is one. */
-export function tell(watchers: ReadonlySet<Watcher>, event: () => MockEvent): void {
-  if (watchers.size === 0) return;
-  const made = event();
-  for (const watch of watchers) watch(made);
+/** Tells all watchers. */
+export function tell({ watchers }: Session, event: MockEvent): void {
+  for (const watch of watchers) watch(event);
 }
 
 /** The mock cannot do what it was asked to. The message says why; `place` in the details says where. */
@@ -112,61 +99,47 @@ export const wrongAt = (place: string, message: string) =>
   new Refusal(400, place === '' ? message : `${place} ${message}`, place === '' ? {} : { place });
 
 /**
- * The session that options ask for.
+ * A mock that has answered nothing yet.
  *
+ * @param elapsed ms of a clock that nobody can set
  * @throws Problem of code `usage` where `chaos` is wrong
  */
-export function sessionFor({ fixture, clock = 'real', chaos = [], ...options }: MockData): Session {
+export function createSession(options: MockData, elapsed?: () => number): Session {
+  const { fixture = builtIn as Fixture, clock } = options;
   // `Date.now` is looked up with each call: a test that fakes Date moves the mock.
-  const source = typeof clock === 'string' ? { now: () => Date.now(), mode: clock } : clock;
-  return createSession({
-    arePublicKeys: fixture === undefined,
-    ...options,
-    fixture: fixture ?? (builtIn as Fixture),
-    now: () => source.now(),
-    clock: source.mode,
-    chaos: parseChaos(chaos),
-    elapsed: () => performance.now(),
-  });
-}
-
-/** A mock that has answered nothing yet. */
-export function createSession(options: SessionOptions): Session {
-  const facts = factsOf(options.fixture);
-  const startedAt = options.now();
+  const now = typeof clock === 'object' ? () => clock.now() : () => Date.now();
+  const facts = factsOf(fixture);
+  const base = { options, facts, now, startedAt: now() };
   return {
-    options,
-    startedAt,
-    now: options.now,
+    ...base,
+    elapsed,
     watchers: new Set(),
-    added: [],
+    added: new Map(),
     sandboxes: new Map(),
-    fixture: options.fixture,
-    facts,
-    arePublicKeys: options.arePublicKeys ?? false,
+    fixture,
+    arePublicKeys: options.arePublicKeys ?? options.fixture === undefined,
     redact: redactorOf([...facts.keys.values()]),
-    main: createSandbox(options, facts, '', startedAt),
+    main: createSandbox(base, ''),
     answered: 0,
   };
 }
 
-function createSandbox(options: SessionOptions, facts: Facts, name: string, startedAt: number): Sandbox {
-  const clock = newClock(options, startedAt);
+type Base = Pick<Session, 'options' | 'facts' | 'now' | 'startedAt'>;
+
+function createSandbox({ options, facts, now, startedAt }: Base, name: string): Sandbox {
+  const { journal, chaos = [], chaosSeed, deviation, clock: given = 'real' } = options;
+  const mode = typeof given === 'object' ? (given.mode ?? 'real') : given;
+  // A frozen clock shows the start of the mock, whenever its world is made.
+  const at = mode === 'frozen' ? startedAt : now();
   return {
     name,
-    journal: createJournal(options.journal ?? sessionDefaults.journal),
-    world: worldOf(facts, clock.at),
-    clock,
-    service: serviceWith(options, options.deviation),
-    deviation: options.deviation,
-    chaos: newChaos(options.chaos ?? [], options.chaosSeed ?? sessionDefaults.chaosSeed),
+    journal: createJournal(journal ?? sessionDefaults.journal),
+    world: worldOf(facts, at),
+    clock: { mode, at, since: at, rate: mode === 'frozen' ? 0 : 1 },
+    service: serviceWith(options, deviation),
+    deviation,
+    chaos: newChaos(parseChaos(chaos), chaosSeed ?? sessionDefaults.chaosSeed),
   };
-}
-
-/** A clock as it is at first. A frozen one shows the start of the mock, whenever its world is made. */
-export function newClock({ clock: mode = 'real', now }: SessionOptions, startedAt: number): Clock {
-  const base = mode === 'frozen' ? startedAt : now();
-  return { mode, at: base, since: base, rate: mode === 'frozen' ? 0 : 1, setBack: 0 };
 }
 
 /** The last Unix ms with a year of four digits: clocks stop there. */
@@ -183,41 +156,41 @@ export function timeIn(session: Session, sandbox: Sandbox): number {
 }
 
 /** The service with a deviation. Each world has its own, because some deviations remember what they saw. */
-export function serviceWith(options: SessionOptions, deviation: Deviation | undefined): Service {
-  const { behaviour = reference, basePath } = options;
+export function serviceWith(
+  { behaviour = reference, basePath }: MockData,
+  deviation: Deviation | undefined,
+): Service {
   return serviceOf(deviation === undefined ? behaviour : deviation.change(behaviour), basePath);
+}
+
+/** The world of a name to look at. Where there is none, it shows what a new one would, and makes none. */
+export function sandboxSeen(session: Session, name: string): Sandbox {
+  return name === '' ? session.main : (session.sandboxes.get(name) ?? createSandbox(session, name));
 }
 
 /** The world of a name, made on first use. Where there are too many, the least recently used one goes. */
 export function sandboxNamed(session: Session, name: string): Sandbox {
-  if (name === '') return session.main;
-  const { sandboxes, options, facts } = session;
-  const found = sandboxes.get(name) ?? createSandbox(options, facts, name, session.startedAt);
+  const found = sandboxSeen(session, name);
+  if (name === '') return found;
+  const { sandboxes, options } = session;
   sandboxes.delete(name);
   sandboxes.set(name, found);
-  const [oldest] = sandboxes.keys();
-  if (oldest !== undefined && sandboxes.size > (options.maxWorlds ?? sessionDefaults.maxWorlds))
-    sandboxes.delete(oldest);
+  const [oldest = ''] = sandboxes.keys();
+  if (sandboxes.size > (options.maxWorlds ?? sessionDefaults.maxWorlds)) sandboxes.delete(oldest);
   return found;
-}
-
-/** The world of a name to look at. Where there is none, it shows what a new one would, and makes none. */
-export function sandboxSeen({ main, sandboxes, options, facts, startedAt }: Session, name: string): Sandbox {
-  if (name === '') return main;
-  return sandboxes.get(name) ?? createSandbox(options, facts, name, startedAt);
 }
 
 /** Everything in one world is again as the fixture has it: data, clock, limiters, behaviour, journal. */
 export function resetWorld(session: Session, name: string): void {
-  if (name === '') session.main = createSandbox(session.options, session.facts, '', session.startedAt);
+  if (name === '') session.main = createSandbox(session, '');
   else session.sandboxes.delete(name);
-  tell(session.watchers, () => ({ kind: 'change', world: name, what: 'reset' }));
+  tell(session, { kind: 'change', world: name, what: 'reset' });
 }
 
 /** The main world is as at first, and there is no other. */
 export function resetAll(session: Session): void {
   session.sandboxes.clear();
-  session.added.length = 0;
+  session.added.clear();
   session.redact = redactorOf([...session.facts.keys.values()]);
   resetWorld(session, '');
 }
@@ -233,18 +206,13 @@ export function replaceFixture(session: Session, fixture: Fixture): void {
 /** Redacts a key that was added to a world, in all journals, even after its world is gone. */
 export function redactAdded(session: Session, key: ApiKey): void {
   // A test may add the same key to many worlds.
-  if (session.added.some((other) => other.key === key.key && other.name === key.name)) return;
-  session.added.push(key);
-  session.redact = redactorOf([...session.facts.keys.values(), ...session.added]);
+  if (session.added.has(key.key)) return;
+  session.added.set(key.key, key);
+  session.redact = redactorOf([...session.facts.keys.values(), ...session.added.values()]);
 }
-
-/** Longest name of a world. */
-const MAX_NAME = 100;
 
 /** Whether a text can be the name of a world: it has to fit behind the `~` of a key. */
-export function isWorldName(text: string): boolean {
-  return text.length <= MAX_NAME && /^[!-~]*$/.test(text);
-}
+export const isWorldName = (text: string): boolean => /^[!-~]{0,100}$/.test(text);
 
 /**
  * The world that an Authorization field asks for: `Bearer northwind-key~mine` is the key northwind-key
@@ -260,8 +228,8 @@ export function addressedWorld(
     const name = credential.slice(at + 1);
     const key = credential.slice(0, at);
     if (name === '' || !isWorldName(name)) continue;
-    const added = session.sandboxes.get(name)?.world.keys;
-    if (session.facts.keys.has(key) || (added && lookIn(added, key) !== undefined))
+    const added = session.sandboxes.get(name)?.world.keys.changed;
+    if (session.facts.keys.has(key) || added?.has(key) === true)
       return { name, authorization: authorization.slice(0, at - credential.length) };
   }
   return undefined;

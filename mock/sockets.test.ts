@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, before, after, describe, test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
 import type { Answer } from './exchange.ts';
@@ -6,277 +7,329 @@ import { listen, type ListenerOptions } from './listener.ts';
 import { startMock, type Mock } from './server.ts';
 import { builtIn, START } from './testing/probes.ts';
 import { ids, userPath } from './testing/session.ts';
-import { arrived, connected, noSocketsOpen, readAnswers, say } from './testing/sockets.ts';
+import { arrived, connected, say } from './testing/sockets.ts';
 
-let mock: Mock;
-before(async () => {
-  const { limits: _, ...unlimited } = builtIn;
-  mock = await startMock({ fixture: unlimited, clock: { now: () => START } });
-});
-after(() => mock.close({ force: true }));
+describe('over sockets', () => {
+  let mock: Mock;
+  before(async () => {
+    const { limits: _, ...unlimited } = builtIn;
+    mock = await startMock({ fixture: unlimited, clock: { now: () => START } });
+  });
+  after(() => mock.close({ force: true }));
 
-const key = 'Authorization: Bearer northwind-key\r\n';
-const message = (line: string, fields = '', body = '') =>
-  `${line} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n${body}`;
-const get = (target: string, fields = '') => message(`GET ${target}`, fields);
-const member = get(userPath(ids.member), key);
-const MEMBER = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
-const error = (text: string) => JSON.stringify({ error: text });
-const BAD_REQUEST = error('Bad Request');
-const TOO_LARGE_FIELDS = error('Request Header Fields Too Large');
+  const key = 'Authorization: Bearer northwind-key\r\n';
+  const message = (line: string, fields = '', body = '') =>
+    `${line} HTTP/1.1\r\nHost: localhost\r\n${fields}\r\n${body}`;
+  const get = (target: string, fields = '') => message(`GET ${target}`, fields);
+  const member = get(userPath(ids.member), key);
+  const MEMBER = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
+  const error = (text: string) => JSON.stringify({ error: text });
+  const BAD_REQUEST = error('Bad Request');
+  const TOO_LARGE_FIELDS = error('Request Header Fields Too Large');
 
-const bodiesOf = (bytes: string) => readAnswers(bytes).map(({ body }) => body);
+  /** Resolves when no connection of this process is open. */
+  async function noSocketsOpen(): Promise<void> {
+    for (let turns = 0; sockets() > 0; turns += 1) {
+      assert.ok(turns < 4000, `${sockets()} connections are open`);
+      for (let done = 0; done < 50; done += 1) await turn();
+    }
+  }
 
-/** The first answer to some bytes, behind which our side is ended. */
-async function first(...segments: readonly string[]) {
-  const [answer] = readAnswers((await say(mock.port, segments, { half: true })).bytes);
-  return [answer?.status, answer?.body];
-}
+  const sockets = () =>
+    process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length;
 
-/** Others are still answered, and no connection is left. */
-afterEach(async () => {
-  assert.deepEqual(await first(member), [200, MEMBER]);
-  await noSocketsOpen();
-});
+  /** An answer as it stood in the bytes of a connection. */
+  interface RawAnswer {
+    readonly status: number;
+    readonly body: string;
+  }
 
-const badUser = error('Invalid user_id format');
-const post = (fields: string, body: string) => message('POST /', key + fields, body);
-const chunked = 'Transfer-Encoding: chunked\r\n';
-const filled = (bytes: number) => get(userPath(ids.member), `${key}X: ${'a'.repeat(bytes)}\r\n`);
+  const HEAD = /^HTTP\/1\.1 ([1-5]\d\d) [ -~]*\r\n((?:[\w-]+: [ -~]*\r\n)+)\r\n/;
 
-const cases: Readonly<Record<string, readonly [bytes: string, status: number, body: string]>> = {
-  'a malformed request line': ['NONSENSE\r\n\r\n', 400, BAD_REQUEST],
-  'a TLS handshake': ['\x16\x03\x01\x02\x00\x01\x00', 400, BAD_REQUEST],
-  'a control character in a header': [get('/', 'X: a\x00b\r\n'), 400, BAD_REQUEST],
-  'header fields below 64 KiB': [filled(65_000), 200, MEMBER],
-  'header fields above 64 KiB': [filled(65_536), 431, TOO_LARGE_FIELDS],
-  'nine thousand fields': [get(userPath(ids.member), 'X: \r\n'.repeat(9000) + key), 200, MEMBER],
-  'a target above 64 KiB': [get(`/${'a'.repeat(70_000)}`), 431, TOO_LARGE_FIELDS],
-  'a path that climbs': [get('/../../etc/passwd'), 404, error('Not found')],
-  'a path that climbs into the admin API': [get('/x/../__admin/clock'), 404, error('Not found')],
-  'the admin API in an absolute-form target': [
-    get('http://localhost/__admin/clock'),
-    404,
-    error('Not found'),
-  ],
-  'a value of broken percent-encoding': [get(userPath('%E0%A4%A'), key), 400, badUser],
-  'a value of 48 KiB': [get(userPath('%00'.repeat(16_384)), key), 400, badUser],
-  'five thousand parameters': [get(`/api/ib/user-status?${'a&'.repeat(5000)}user_id=x`, key), 400, badUser],
-  'an array parameter': [get('/api/ib/user-status?user_id[]=x', key), 400, badUser],
-  'an absolute-form target': [get(`http://elsewhere${userPath(ids.member)}`, key), 200, MEMBER],
-  'no Host': ['GET /api/ib/user-status HTTP/1.1\r\n\r\n', 401, error('Unauthorized')],
-  CONNECT: ['CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n', 404, error('Not found')],
-  'an upgrade': [get('/', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'), 404, error('Not found')],
-  'an unknown expectation': [get(userPath(ids.member), `${key}Expect: nonsense\r\n`), 200, MEMBER],
-  'a key of other bytes': [
-    get('/api/ib/user-status', 'Authorization: Bearer \xff\xfe\r\n'),
-    401,
-    error('Unauthorized'),
-  ],
-  'a key of 60 KiB': [
-    get('/api/ib/user-status', `Authorization: Bearer ${'~a'.repeat(30_000)}\r\n`),
-    401,
-    error('Unauthorized'),
-  ],
-  'a body of 64 KiB': [post('Content-Length: 65536\r\n', 'x'.repeat(65_536)), 404, error('Not found')],
-  'a longer body': [post('Content-Length: 65537\r\n', 'x'.repeat(65_537)), 413, error('Payload Too Large')],
-  'longer chunks': [
-    post(chunked, `10001\r\n${'x'.repeat(65_537)}\r\n0\r\n\r\n`),
-    413,
-    error('Payload Too Large'),
-  ],
-  'endless chunk extensions': [
-    post(chunked, `1;${'a'.repeat(20_000)}\r\na\r\n0\r\n\r\n`),
-    413,
-    error('Payload Too Large'),
-  ],
-  'a body that breaks off': [post('Content-Length: 9\r\n', '12'), 400, BAD_REQUEST],
-  'two lengths': [post('Content-Length: 1\r\nContent-Length: 2\r\n', 'ab'), 400, BAD_REQUEST],
-  'a length and chunks': [post(`Content-Length: 5\r\n${chunked}`, '0\r\n\r\n'), 400, BAD_REQUEST],
-  'another coding': [post('Transfer-Encoding: gzip\r\n', 'a'), 400, BAD_REQUEST],
-  'a chunk without a size': [post(chunked, 'zz\r\n'), 400, BAD_REQUEST],
-};
-
-for (const [name, [bytes, status, body]] of Object.entries(cases))
-  test(`${name}: ${status}`, async () => assert.deepEqual(await first(bytes), [status, body]));
-
-test('requests in one go are answered in their order, however they are cut', async () => {
-  const known = [
-    [member, [200, MEMBER]],
-    [get('/elsewhere'), [404, error('Not found')]],
-    [get(userPath('x'), key), [400, badUser]],
-    [post('Content-Length: 3\r\n', 'abc'), [404, error('Not found')]],
-    [message(`GET ${userPath(ids.member)}`, key + chunked, '3;a=b\r\nabc\r\n0\r\n\r\n'), [200, MEMBER]],
-  ] as const;
-  const requests = fc.array(fc.constantFrom(...known), { minLength: 1, maxLength: 40 });
-  const cuts = fc.array(fc.nat({ max: 5000 }), { maxLength: 6 });
-  await fc.assert(
-    fc.asyncProperty(requests, cuts, async (asked, places) => {
-      const sent = asked.map(([request]) => request).join('');
-      const ends = [...places.toSorted((one, other) => one - other), sent.length];
-      const parts = ends.map((end, index) => sent.slice(ends[index - 1] ?? 0, end));
-      const { bytes } = await say(mock.port, parts, { half: true });
-      assert.deepEqual(
-        readAnswers(bytes).map(({ status, body }) => [status, body]),
-        asked.map(([, answer]) => answer),
+  /**
+   * Reads answers one behind the other, with none of a client's leniency: each has a date and one length,
+   * is JSON, has `error` alone from 400 on (Errors), and is no server error.
+   *
+   * @param bytes all that came, in latin1
+   * @throws AssertionError that says what is wrong
+   */
+  function readAnswers(bytes: string): readonly RawAnswer[] {
+    const answers: RawAnswer[] = [];
+    for (let rest = bytes; rest !== '';) {
+      // 100 (Continue) is no answer.
+      rest = rest.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');
+      const [head, code, fields = ''] = HEAD.exec(rest) ?? assert.fail(`no answer: ${rest.slice(0, 200)}`);
+      const status = Number(code);
+      const names = Array.from(fields.matchAll(/^([\w-]+):/gm), ([, name]) => name!.toLowerCase());
+      assert.equal(new Set(names).size, names.length, `a field stands twice: ${fields}`);
+      assert.ok(status < 500 && names.includes('date'), head);
+      const behind = rest.slice(head.length);
+      const [, declared] = /^content-length: (\d+)\r$/im.exec(fields) ?? [];
+      assert.ok(
+        declared !== undefined && behind.length >= Number(declared),
+        `${behind.length} bytes: ${fields}`,
       );
-    }),
-    { numRuns: 50 },
-  );
-});
-
-test('whatever bytes come, in whatever parts: each answer is one of the interface, none a server error', async () => {
-  const words = fc.constantFrom(
-    'GET ',
-    'POST ',
-    'CONNECT ',
-    '/',
-    userPath(ids.member),
-    '*',
-    ' HTTP/1.1',
-    ' HTTP/1.0',
-    '\r\n',
-    '\r\n\r\n',
-    '\n\n',
-    ' ',
-    ':',
-    'Host: x\r\n',
-    key,
-    'Content-Length: 3\r\n',
-    'Transfer-Encoding: chunked\r\n',
-    'Upgrade: x\r\nConnection: upgrade\r\n',
-    'Expect: 100-continue\r\n',
-    '0\r\n\r\n',
-    '%',
-    '~',
-    '\0',
-  );
-  const bytes = fc.uint8Array({ maxLength: 30 }).map((part) => Buffer.from(part).toString('latin1'));
-  const segment = fc.array(fc.oneof({ arbitrary: words, weight: 4 }, bytes), { minLength: 1, maxLength: 12 });
-  const segments = fc.array(fc.oneof(segment, fc.constant([member])), { minLength: 1, maxLength: 6 });
-  await fc.assert(
-    fc.asyncProperty(segments, async (parts) => {
-      const sent = parts.map((part) => part.join(''));
-      readAnswers((await say(mock.port, sent, { half: true })).bytes);
-    }),
-    { numRuns: 200 },
-  );
-});
-
-test('survives clients that vanish at any place of a request, or of its answer', async () => {
-  const request = `${member}POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n12345${member}`;
-  for (let length = 0; length <= request.length; length += 3) {
-    const [ended, reset] = await Promise.all([connected(mock.port), connected(mock.port)]);
-    for (const socket of [ended, reset]) if (length > 0) socket.write(request.slice(0, length));
-    if (length % 2 === 0) await arrived();
-    ended.destroy();
-    reset.resetAndDestroy();
+      const body = behind.slice(0, Number(declared));
+      if (body !== '') {
+        assert.match(fields, /^content-type: application\/json\b/im);
+        const value = JSON.parse(body) as object;
+        if (status >= 400) assert.deepEqual(Object.keys(value), ['error'], body);
+      }
+      answers.push({ status, body });
+      rest = behind.slice(body.length);
+    }
+    return answers;
   }
-});
 
-describe('a client that has ended its side', () => {
-  const answeredBy = async (...requests: readonly string[]) => {
-    const { bytes, code } = await say(mock.port, [requests.join('')], { half: true });
-    assert.equal(code, undefined);
+  const bodiesOf = (bytes: string) => readAnswers(bytes).map(({ body }) => body);
+
+  /** The first answer to some bytes, behind which our side is ended. */
+  async function first(...segments: readonly string[]) {
+    const [answer] = readAnswers((await say(mock.port, segments, { half: true })).bytes);
+    return [answer?.status, answer?.body];
+  }
+
+  /** Others are still answered, and no connection is left. */
+  afterEach(async () => {
+    assert.deepEqual(await first(member), [200, MEMBER]);
     await noSocketsOpen();
-    return bodiesOf(bytes);
+  });
+
+  const badUser = error('Invalid user_id format');
+  const post = (fields: string, body: string) => message('POST /', key + fields, body);
+  const chunked = 'Transfer-Encoding: chunked\r\n';
+  const filled = (bytes: number) => get(userPath(ids.member), `${key}X: ${'a'.repeat(bytes)}\r\n`);
+
+  const cases: Readonly<Record<string, readonly [bytes: string, status: number, body: string]>> = {
+    'a malformed request line': ['NONSENSE\r\n\r\n', 400, BAD_REQUEST],
+    'a TLS handshake': ['\x16\x03\x01\x02\x00\x01\x00', 400, BAD_REQUEST],
+    'a control character in a header': [get('/', 'X: a\x00b\r\n'), 400, BAD_REQUEST],
+    'header fields below 64 KiB': [filled(65_000), 200, MEMBER],
+    'header fields above 64 KiB': [filled(65_536), 431, TOO_LARGE_FIELDS],
+    'nine thousand fields': [get(userPath(ids.member), 'X: \r\n'.repeat(9000) + key), 200, MEMBER],
+    'a target above 64 KiB': [get(`/${'a'.repeat(70_000)}`), 431, TOO_LARGE_FIELDS],
+    'a value of broken percent-encoding': [get(userPath('%E0%A4%A'), key), 400, badUser],
+    'a value of 48 KiB': [get(userPath('%00'.repeat(16_384)), key), 400, badUser],
+    'five thousand parameters': [get(`/api/ib/user-status?${'a&'.repeat(5000)}user_id=x`, key), 400, badUser],
+    'an array parameter': [get('/api/ib/user-status?user_id[]=x', key), 400, badUser],
+    'an absolute-form target': [get(`http://elsewhere${userPath(ids.member)}`, key), 200, MEMBER],
+    'no Host': ['GET /api/ib/user-status HTTP/1.1\r\n\r\n', 401, error('Unauthorized')],
+    CONNECT: ['CONNECT example.com:443 HTTP/1.1\r\nHost: x\r\n\r\n', 404, error('Not found')],
+    'an upgrade': [get('/', 'Connection: Upgrade\r\nUpgrade: websocket\r\n'), 404, error('Not found')],
+    'an unknown expectation': [get(userPath(ids.member), `${key}Expect: nonsense\r\n`), 200, MEMBER],
+    'a key of other bytes': [
+      get('/api/ib/user-status', 'Authorization: Bearer \xff\xfe\r\n'),
+      401,
+      error('Unauthorized'),
+    ],
+    'a key of 60 KiB': [
+      get('/api/ib/user-status', `Authorization: Bearer ${'~a'.repeat(30_000)}\r\n`),
+      401,
+      error('Unauthorized'),
+    ],
+    'a body of 64 KiB': [post('Content-Length: 65536\r\n', 'x'.repeat(65_536)), 404, error('Not found')],
+    'a longer body': [post('Content-Length: 65537\r\n', 'x'.repeat(65_537)), 413, error('Payload Too Large')],
+    'longer chunks': [
+      post(chunked, `10001\r\n${'x'.repeat(65_537)}\r\n0\r\n\r\n`),
+      413,
+      error('Payload Too Large'),
+    ],
+    'endless chunk extensions': [
+      post(chunked, `1;${'a'.repeat(20_000)}\r\na\r\n0\r\n\r\n`),
+      413,
+      error('Payload Too Large'),
+    ],
+    'a body that breaks off': [post('Content-Length: 9\r\n', '12'), 400, BAD_REQUEST],
+    'two lengths': [post('Content-Length: 1\r\nContent-Length: 2\r\n', 'ab'), 400, BAD_REQUEST],
+    'a length and chunks': [post(`Content-Length: 5\r\n${chunked}`, '0\r\n\r\n'), 400, BAD_REQUEST],
+    'another coding': [post('Transfer-Encoding: gzip\r\n', 'a'), 400, BAD_REQUEST],
+    'a chunk without a size': [post(chunked, 'zz\r\n'), 400, BAD_REQUEST],
   };
 
-  test('behind its request gets the answer, and behind several all of them', async () => {
-    assert.deepEqual(await answeredBy(member), [MEMBER]);
-    assert.deepEqual(await answeredBy(member, member, member), [MEMBER, MEMBER, MEMBER]);
-    assert.deepEqual(await answeredBy(post('Content-Length: 3\r\n', 'abc'), member), [
-      '{"error":"Not found"}',
-      MEMBER,
-    ]);
-  });
-  test('in the middle of a request is told so', async () => {
-    for (const part of [member.slice(0, 1), member.slice(0, -2), member.slice(0, -1)])
-      assert.deepEqual(await answeredBy(part), [BAD_REQUEST]);
-    assert.deepEqual(await answeredBy(member, 'GET /'), [MEMBER, BAD_REQUEST]);
-    assert.deepEqual(await answeredBy(member.replace('\r\n\r\n', '\r\nContent-Length: 2\r\n\r\n1')), [
-      BAD_REQUEST,
-    ]);
-  });
-  test('without a request is just let go', async () => {
-    assert.deepEqual(await answeredBy(''), []);
-  });
-  for (const chaos of ['timeout', 'slow:10m'])
-    test(`no longer waits for a response that chaos holds back: ${chaos}`, async () => {
-      mock.chaos.next(chaos, 2);
-      assert.deepEqual(await answeredBy(member, member), []);
-      assert.equal(mock.requests().at(-1)?.chaos, chaos.replace('10m', '600000ms'));
-    });
-  test('watches events no longer', async () => {
-    const { bytes } = await say(mock.port, [get('/__admin/events')], { half: true });
-    assert.doesNotMatch(bytes, /HTTP\/1\.1 [^2]/);
-  });
-});
+  for (const [name, [bytes, status, body]] of Object.entries(cases))
+    test(`${name}: ${status}`, async () => assert.deepEqual(await first(bytes), [status, body]));
 
-async function listenFor(t: TestContext, options: Pick<ListenerOptions, 'answer' | 'timeouts'>) {
-  const listener = await listen({ port: 0, host: '127.0.0.1', date: () => 'x', ...options });
-  t.after(() => listener.close({ force: true }));
-  return listener;
-}
-
-describe('on one connection', () => {
-  /** A listener whose answers are given by the test, each for the place of its request. */
-  async function withAnswers(t: TestContext, count: number) {
-    const gives: ((body: string) => void)[] = [];
-    let all: () => void = () => undefined;
-    const asked = new Promise<void>((resolve) => (all = resolve));
-    const headers = { 'Content-Type': 'application/json' };
-    const answer = () =>
-      new Promise<Answer>((resolve) => {
-        gives.push((body) =>
-          resolve({ status: 200, headers: { ...headers, 'Content-Length': `${body.length}` }, body }),
+  test('requests in one go are answered in their order, however they are cut', async () => {
+    const known = [
+      [member, [200, MEMBER]],
+      [get('/elsewhere'), [404, error('Not found')]],
+      [get(userPath('x'), key), [400, badUser]],
+      [post('Content-Length: 3\r\n', 'abc'), [404, error('Not found')]],
+      [message(`GET ${userPath(ids.member)}`, key + chunked, '3;a=b\r\nabc\r\n0\r\n\r\n'), [200, MEMBER]],
+    ] as const;
+    const requests = fc.array(fc.constantFrom(...known), { minLength: 1, maxLength: 40 });
+    const cuts = fc.array(fc.nat({ max: 5000 }), { maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(requests, cuts, async (asked, places) => {
+        const sent = asked.map(([request]) => request).join('');
+        const ends = [...places.toSorted((one, other) => one - other), sent.length];
+        const parts = ends.map((end, index) => sent.slice(ends[index - 1] ?? 0, end));
+        const { bytes } = await say(mock.port, parts, { half: true });
+        assert.deepEqual(
+          readAnswers(bytes).map(({ status, body }) => [status, body]),
+          asked.map(([, answer]) => answer),
         );
-        if (gives.length === count) all();
+      }),
+      { numRuns: 50 },
+    );
+  });
+
+  test('whatever bytes come, in whatever parts: each answer is one of the interface, none a server error', async () => {
+    const words = fc.constantFrom(
+      'GET ',
+      'POST ',
+      'CONNECT ',
+      '/',
+      userPath(ids.member),
+      '*',
+      ' HTTP/1.1',
+      ' HTTP/1.0',
+      '\r\n',
+      '\r\n\r\n',
+      '\n\n',
+      ' ',
+      ':',
+      'Host: x\r\n',
+      key,
+      'Content-Length: 3\r\n',
+      'Transfer-Encoding: chunked\r\n',
+      'Upgrade: x\r\nConnection: upgrade\r\n',
+      'Expect: 100-continue\r\n',
+      '0\r\n\r\n',
+      '%',
+      '~',
+      '\0',
+    );
+    const bytes = fc.uint8Array({ maxLength: 30 }).map((part) => Buffer.from(part).toString('latin1'));
+    const segment = fc.array(fc.oneof({ arbitrary: words, weight: 4 }, bytes), {
+      minLength: 1,
+      maxLength: 12,
+    });
+    const segments = fc.array(fc.oneof(segment, fc.constant([member])), { minLength: 1, maxLength: 6 });
+    await fc.assert(
+      fc.asyncProperty(segments, async (parts) => {
+        const sent = parts.map((part) => part.join(''));
+        readAnswers((await say(mock.port, sent, { half: true })).bytes);
+      }),
+      { numRuns: 200 },
+    );
+  });
+
+  test('survives clients that vanish at any place of a request, or of its answer', async () => {
+    const request = `${member}POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n12345${member}`;
+    for (let length = 0; length <= request.length; length += 3) {
+      const [ended, reset] = await Promise.all([connected(mock.port), connected(mock.port)]);
+      for (const socket of [ended, reset]) if (length > 0) socket.write(request.slice(0, length));
+      if (length % 2 === 0) await arrived();
+      ended.destroy();
+      reset.resetAndDestroy();
+    }
+  });
+
+  describe('a client that has ended its side', () => {
+    const answeredBy = async (...requests: readonly string[]) => {
+      const { bytes, code } = await say(mock.port, [requests.join('')], { half: true });
+      assert.equal(code, undefined);
+      await noSocketsOpen();
+      return bodiesOf(bytes);
+    };
+
+    test('behind its request gets the answer, and behind several all of them', async () => {
+      assert.deepEqual(await answeredBy(member), [MEMBER]);
+      assert.deepEqual(await answeredBy(member, member, member), [MEMBER, MEMBER, MEMBER]);
+      assert.deepEqual(await answeredBy(post('Content-Length: 3\r\n', 'abc'), member), [
+        '{"error":"Not found"}',
+        MEMBER,
+      ]);
+    });
+    test('in the middle of a request is told so', async () => {
+      for (const part of [member.slice(0, 1), member.slice(0, -2), member.slice(0, -1)])
+        assert.deepEqual(await answeredBy(part), [BAD_REQUEST]);
+      assert.deepEqual(await answeredBy(member, 'GET /'), [MEMBER, BAD_REQUEST]);
+      assert.deepEqual(await answeredBy(member.replace('\r\n\r\n', '\r\nContent-Length: 2\r\n\r\n1')), [
+        BAD_REQUEST,
+      ]);
+    });
+    test('without a request is just let go', async () => {
+      assert.deepEqual(await answeredBy(''), []);
+    });
+    for (const chaos of ['timeout', 'slow:10m'])
+      test(`no longer waits for a response that chaos holds back: ${chaos}`, async () => {
+        mock.chaos.next(chaos, 2);
+        assert.deepEqual(await answeredBy(member, member), []);
+        assert.equal(mock.requests().at(-1)?.chaos, chaos.replace('10m', '600000ms'));
       });
-    const listener = await listenFor(t, { answer });
-    return { listener, gives, asked };
+    test('watches events no longer', async () => {
+      const { bytes } = await say(mock.port, [get('/__admin/events')], { half: true });
+      assert.doesNotMatch(bytes, /HTTP\/1\.1 [^2]/);
+    });
+  });
+
+  async function listenFor(t: TestContext, options: Pick<ListenerOptions, 'answer' | 'timeouts'>) {
+    const listener = await listen({ port: 0, host: '127.0.0.1', date: () => 'x', ...options });
+    t.after(() => listener.close({ force: true }));
+    return listener;
   }
 
-  test('answers come in the order of the requests, in whatever order they are ready', async (t) => {
-    const { listener, gives, asked } = await withAnswers(t, 3);
-    const heardAll = say(listener.port, [member.repeat(3)], { half: true });
-    await asked;
-    for (const at of [2, 0, 1]) gives[at]!(`${at}`);
-    assert.deepEqual(bodiesOf((await heardAll).bytes), ['0', '1', '2']);
-  });
-  test('what is no request is told behind the answers that were asked for before it', async (t) => {
-    const { listener, gives, asked } = await withAnswers(t, 2);
-    const heardAll = say(listener.port, [`${member.repeat(2)}\0`, '\0', 'GET'], { half: true });
-    await asked;
-    await arrived();
-    for (const at of [1, 0]) gives[at]!(`${at}`);
-    assert.deepEqual(bodiesOf((await heardAll).bytes), ['0', '1', BAD_REQUEST]);
-  });
-  test('CONNECT is answered behind what was asked before it', async (t) => {
-    const { listener, gives, asked } = await withAnswers(t, 3);
-    const tunnel = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
-    const heardAll = say(listener.port, [member, `${member}${tunnel}`]);
-    await asked;
-    for (const at of [2, 1, 0]) gives[at]!(`"${at}"`);
-    assert.equal(bodiesOf((await heardAll).bytes).length, 3);
-  });
-});
+  describe('on one connection', () => {
+    /** A listener whose answers are given by the test, each for the place of its request. */
+    async function withAnswers(t: TestContext, count: number) {
+      const gives: ((body: string) => void)[] = [];
+      let all: () => void = () => undefined;
+      const asked = new Promise<void>((resolve) => (all = resolve));
+      const headers = { 'Content-Type': 'application/json' };
+      const answer = () =>
+        new Promise<Answer>((resolve) => {
+          gives.push((body) =>
+            resolve({ status: 200, headers: { ...headers, 'Content-Length': `${body.length}` }, body }),
+          );
+          if (gives.length === count) all();
+        });
+      const listener = await listenFor(t, { answer });
+      return { listener, gives, asked };
+    }
 
-describe('a request that takes too long to arrive', () => {
-  const timeouts = { headersTimeout: 20, requestTimeout: 40, connectionsCheckingInterval: 5 };
-  const TOO_LATE = '{"error":"Request Timeout"}';
-  const slow = {
-    'nothing at all': '',
-    'a part of its header fields': 'GET / HTTP/1.1\r\nHost:',
-    'a part of its body': 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1',
-    'a part of a chunk': 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n1',
-  };
-  for (const [what, part] of Object.entries(slow))
-    test(`is answered 408, and its connection ends: ${what}`, async (t) => {
-      const listener = await listenFor(t, { answer: () => assert.fail('it has arrived'), timeouts });
-      const { bytes } = await say(listener.port, [part]);
-      const [late, ...more] = readAnswers(bytes);
-      assert.deepEqual([late?.status, late?.body, more], [408, TOO_LATE, []]);
-      await noSocketsOpen();
+    test('answers come in the order of the requests, in whatever order they are ready', async (t) => {
+      const { listener, gives, asked } = await withAnswers(t, 3);
+      const heardAll = say(listener.port, [member.repeat(3)], { half: true });
+      await asked;
+      for (const at of [2, 0, 1]) gives[at]!(`${at}`);
+      assert.deepEqual(bodiesOf((await heardAll).bytes), ['0', '1', '2']);
     });
+    test('what is no request is told behind the answers that were asked for before it', async (t) => {
+      const { listener, gives, asked } = await withAnswers(t, 2);
+      const heardAll = say(listener.port, [`${member.repeat(2)}\0`, '\0', 'GET'], { half: true });
+      await asked;
+      await arrived();
+      for (const at of [1, 0]) gives[at]!(`${at}`);
+      assert.deepEqual(bodiesOf((await heardAll).bytes), ['0', '1', BAD_REQUEST]);
+    });
+    test('CONNECT is answered behind what was asked before it', async (t) => {
+      const { listener, gives, asked } = await withAnswers(t, 3);
+      const tunnel = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
+      const heardAll = say(listener.port, [member, `${member}${tunnel}`]);
+      await asked;
+      for (const at of [2, 1, 0]) gives[at]!(`"${at}"`);
+      assert.equal(bodiesOf((await heardAll).bytes).length, 3);
+    });
+  });
+
+  describe('a request that takes too long to arrive', () => {
+    const timeouts = { headersTimeout: 20, requestTimeout: 40, connectionsCheckingInterval: 5 };
+    const TOO_LATE = '{"error":"Request Timeout"}';
+    const slow = {
+      'nothing at all': '',
+      'a part of its header fields': 'GET / HTTP/1.1\r\nHost:',
+      'a part of its body': 'POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 2\r\n\r\n1',
+      'a part of a chunk': 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n1',
+    };
+    for (const [what, part] of Object.entries(slow))
+      test(`is answered 408, and its connection ends: ${what}`, async (t) => {
+        const listener = await listenFor(t, { answer: () => assert.fail('it has arrived'), timeouts });
+        const { bytes } = await say(listener.port, [part]);
+        const [late, ...more] = readAnswers(bytes);
+        assert.deepEqual([late?.status, late?.body, more], [408, TOO_LATE, []]);
+        await noSocketsOpen();
+      });
+  });
 });

@@ -85,11 +85,12 @@ export function readBody(message: IncomingMessage, most: number): Promise<ReadBo
 
 /** An error of the transport itself, in the shape of all errors (Errors); the connection ends. */
 export function transportError(status: number): HttpResponse {
-  const error = STATUS_CODES[status] ?? 'Bad Request';
+  const body = JSON.stringify({ error: STATUS_CODES[status] });
+  const length = { 'Content-Length': `${body.length}` };
   return {
     status,
-    headers: { 'Content-Type': 'application/json', Connection: 'close' },
-    body: JSON.stringify({ error }),
+    headers: { 'Content-Type': 'application/json', ...length, Connection: 'close' },
+    body,
   };
 }
 

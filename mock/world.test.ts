@@ -8,6 +8,7 @@ import {
   createWorld,
   factsOf,
   lookIn,
+  partnerOf,
   valuesOf,
   worldOf,
   type Deposit,
@@ -30,35 +31,13 @@ const upperCase: Fixture = {
   ],
 };
 
-test('every user and deposit of a fixture is found by its id, as it is there, and nothing else is', () => {
-  const { users, deposits } = factsOf(builtIn);
-  for (const user of builtIn.users!) assert.deepEqual(users.get(user.user_id), user);
-  for (const given of builtIn.deposits!) {
-    const { partner, ...found } = deposits.get(given.reference_id)!;
-    assert.deepEqual(found, given);
-    assert.equal(partner, users.get(given.user_id)!.partner);
-  }
-  for (const id of ['', 'x', '00000000-0000-4000-8000-000000000000']) {
-    assert.equal(users.get(id), undefined);
-    assert.equal(deposits.has(id), false);
-  }
-  assert.equal([...deposits.values()].length, builtIn.deposits!.length);
-  assert.deepEqual([...users.values()], builtIn.users);
-});
-
 test('ids are found in lower case, however the fixture writes them', () => {
   const { users, deposits } = factsOf(upperCase);
   assert.equal(users.get('aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'), upperCase.users![0]);
   assert.equal(users.get('AAAAAAAA-AAAA-4AAA-8AAA-AAAAAAAAAAAA'), undefined);
-  assert.equal(deposits.get('bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb')?.partner, 'northwind');
-});
-
-test('of two with one id the last one counts, and an empty fixture knows nobody', () => {
-  const [user] = upperCase.users!;
-  const later = { ...user!, user_id: user!.user_id.toLowerCase(), partner: 'contoso' };
-  const { users } = factsOf({ users: [user!, later] });
-  assert.deepEqual([...users.values()], [later]);
-  assert.equal(factsOf({}).users.get(later.user_id), undefined);
+  const [given] = upperCase.deposits!;
+  assert.equal(deposits.get('bbbbbbbb-bbbb-4bbb-8bbb-bbbbbbbbbbbb'), given);
+  assert.equal(partnerOf(createWorld(upperCase, START), given!), 'northwind');
 });
 
 test('what one world changes or adds, no other sees, and it is listed in its place', () => {
@@ -69,13 +48,13 @@ test('what one world changes or adds, no other sees, and it is listed in its pla
   const id = first.reference_id.toLowerCase();
   const added = '00000000-0000-4000-8000-00000000000a';
   one.deposits.changed.set(added, { ...first, reference_id: added });
-  one.deposits.changed.set(id, { ...first, partner: 'contoso' });
-  assert.equal(lookIn(one.deposits, id)?.partner, 'contoso');
+  one.deposits.changed.set(id, { ...first, since: 7 });
+  assert.equal(lookIn(one.deposits, id)?.since, 7);
   assert.deepEqual(
     valuesOf(one.deposits).map(({ reference_id }) => reference_id),
     [...builtIn.deposits!.map(({ reference_id }) => reference_id), added],
   );
-  assert.equal(valuesOf(one.deposits)[0]?.partner, 'contoso');
+  assert.equal(valuesOf(one.deposits)[0]?.since, 7);
   assert.deepEqual(lookIn(other.deposits, id), first);
   assert.deepEqual(valuesOf(other.deposits), [...facts.deposits.values()]);
 });
@@ -104,11 +83,6 @@ describe('a deposit that becomes EXECUTED after 3 polls', () => {
     const all = bodies(...others, [AFTER_POLLS, 1], [AFTER_POLLS, 2], [AFTER_POLLS, 3], [AFTER_POLLS, 4]);
     assert.deepEqual(all.slice(3), [NOT_FOUND, NOT_FOUND, NOT_FOUND, executedAt(4)]);
   });
-  test('polls with any key of the partner count', () => {
-    const spare = 'northwind-spare-key';
-    const all = bodies([AFTER_POLLS, 1], [AFTER_POLLS, 2, spare], [AFTER_POLLS, 3], [AFTER_POLLS, 4, spare]);
-    assert.equal(all[3], executedAt(4));
-  });
   test('polls in any letter case count', () => {
     const id = 'abcdefab-cdef-4bcd-8fab-cdefabcdefab';
     const world = createWorld({}, START);
@@ -117,7 +91,6 @@ describe('a deposit that becomes EXECUTED after 3 polls', () => {
       user_id: '',
       state: 'pending',
       becomes: { state: 'EXECUTED', amountInUsd: 1, afterPolls: 1 },
-      partner: 'northwind',
     });
     assert.equal(becomeExecuted(world, pending(id), START), undefined);
     countPoll(world, pending(id), START);
@@ -133,7 +106,6 @@ test("the fixture's executedAt counts where there is one", () => {
       user_id: '',
       state: 'pending',
       becomes,
-      partner: 'northwind',
     };
     const world = createWorld({}, START);
     assert.equal(becomeExecuted(world, one, START), undefined);
@@ -144,6 +116,6 @@ test("the fixture's executedAt counts where there is one", () => {
 
 test('executedAt is a whole number of ms even where the clock is not', () => {
   const becomes: FixtureTransition = { state: 'EXECUTED', amountInUsd: 1, afterSeconds: 0.0005 };
-  const one: Deposit = { reference_id: AFTER_POLLS, user_id: '', state: 'pending', becomes, partner: null };
+  const one: Deposit = { reference_id: AFTER_POLLS, user_id: '', state: 'pending', becomes };
   assert.deepEqual(becomeExecuted(createWorld({}, 0.25), one, 9), { amountInUsd: 1, executedAt: 0 });
 });

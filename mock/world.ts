@@ -6,6 +6,7 @@ import type {
   FixtureKeyLimits,
   FixtureUser,
 } from '../schemas/generated/types.ts';
+import { indexOf, type FixtureIndex } from '../schemas/fixture-index.ts';
 import { keyNames } from '../schemas/fixture-keys.ts';
 
 /** At most this many counted requests are answered in a window of this length. */
@@ -29,14 +30,8 @@ export type ApiKey = Readonly<Omit<FixtureApiKey, 'limits'>> & {
 
 export type User = Readonly<FixtureUser>;
 
-/**
- * A deposit, with the partner of its user (null: no IB). A deposit that was added to a running world has
- * `since`, the Unix ms from which `afterSeconds` counts.
- */
-export type Deposit = Readonly<FixtureDeposit> & {
-  readonly partner: string | null;
-  readonly since?: number;
-};
+/** A deposit. One that was added to a running world has `since`, the Unix ms from which `afterSeconds` counts. */
+export type Deposit = Readonly<FixtureDeposit> & { readonly since?: number };
 
 /** Amount in USD and time in Unix ms of a deposit that is EXECUTED. */
 export interface Execution {
@@ -44,25 +39,15 @@ export interface Execution {
   readonly executedAt: number;
 }
 
-/** The part of a Map that is needed to read it. */
-export type Lookup<Value> = Pick<ReadonlyMap<string, Value>, 'get' | 'has'> & {
-  values(): IterableIterator<Value>;
-  entries(): IterableIterator<[string, Value]>;
-};
-
 /** The content of a fixture, by id. All worlds of the fixture share it, and nothing changes it. */
-export interface Facts {
+export interface Facts extends FixtureIndex {
   readonly keys: ReadonlyMap<string, ApiKey>;
-  /** By user_id in lower case. */
-  readonly users: Lookup<User>;
-  /** By reference_id in lower case. */
-  readonly deposits: Lookup<Deposit>;
   readonly limits: Limits;
 }
 
 /** Shared values, and what one world has changed or added. */
 export interface Overlay<Value> {
-  readonly base: Lookup<Value>;
+  readonly base: ReadonlyMap<string, Value>;
   readonly changed: Map<string, Value>;
 }
 
@@ -70,7 +55,6 @@ export interface Overlay<Value> {
 export interface World {
   /** Unix ms from which `afterSeconds` and `expiresAfterSeconds` of the fixture count. */
   readonly createdAt: number;
-  readonly asFixture: Facts;
   readonly keys: Overlay<ApiKey>;
   readonly users: Overlay<User>;
   readonly deposits: Overlay<Deposit>;
@@ -84,37 +68,13 @@ export interface World {
 }
 
 /** The content of a fixture, by id. Where two entries share an id, the last one counts. */
-export function factsOf({ apiKeys = [], users = [], deposits = [], limits = {} }: Fixture): Facts {
+export function factsOf(fixture: Fixture): Facts {
+  const { apiKeys = [], limits = {} } = fixture;
   const names = keyNames(apiKeys);
-  const byUserId = new Map<string, User>();
-  for (const user of users) byUserId.set(user.user_id.toLowerCase(), user);
-  const byReferenceId = new Map<string, FixtureDeposit>();
-  for (const deposit of deposits) byReferenceId.set(deposit.reference_id.toLowerCase(), deposit);
   return {
+    ...indexOf(fixture),
     keys: new Map(apiKeys.map((apiKey, index) => [apiKey.key, keyOf(apiKey, names[index]!)])),
-    users: byUserId,
-    // To copy a million deposits takes seconds: each gets its partner when it is asked for.
-    deposits: mapped(byReferenceId, (deposit) => ({
-      ...deposit,
-      partner: byUserId.get(deposit.user_id.toLowerCase())?.partner ?? null,
-    })),
     limits: limitsOf(limits),
-  };
-}
-
-function mapped<From, To>(from: ReadonlyMap<string, From>, make: (value: From) => To): Lookup<To> {
-  return {
-    has: (id) => from.has(id),
-    get: (id) => {
-      const value = from.get(id);
-      return value === undefined ? undefined : make(value);
-    },
-    *values() {
-      for (const value of from.values()) yield make(value);
-    },
-    *entries() {
-      for (const [id, value] of from) yield [id, make(value)];
-    },
   };
 }
 
@@ -122,7 +82,6 @@ function mapped<From, To>(from: ReadonlyMap<string, From>, make: (value: From) =
 export function worldOf(facts: Facts, now: number): World {
   return {
     createdAt: now,
-    asFixture: facts,
     keys: { base: facts.keys, changed: new Map() },
     users: { base: facts.users, changed: new Map() },
     deposits: { base: facts.deposits, changed: new Map() },
@@ -166,28 +125,38 @@ export function* eachOf<Value>({ base, changed }: Overlay<Value>): Generator<Val
 /** Every value in the order of the fixture; added ones last. */
 export const valuesOf = <Value>(overlay: Overlay<Value>): readonly Value[] => [...eachOf(overlay)];
 
+/** The partner of the user of a deposit; null: no IB. */
+export function partnerOf({ users }: World, { user_id }: Deposit): string | null {
+  return lookIn(users, user_id.toLowerCase())?.partner ?? null;
+}
+
 /** Unix ms at which a key expires; undefined: never. */
 export function expiryOf(
-  world: World,
-  { expiresAt, expiresAfterSeconds, since }: ApiKey,
+  { createdAt }: World,
+  { expiresAt, expiresAfterSeconds, since = createdAt }: ApiKey,
 ): number | undefined {
-  if (expiresAt !== undefined) return expiresAt;
-  return expiresAfterSeconds === undefined
-    ? undefined
-    : (since ?? world.createdAt) + expiresAfterSeconds * 1000;
+  return expiresAt ?? (expiresAfterSeconds === undefined ? undefined : since + expiresAfterSeconds * 1000);
 }
 
 /** The key at a time in Unix ms: an active key is expired from its expiry on (Authentication 2). */
 export function keyAt(world: World, key: ApiKey, now: number): ApiKey {
-  if (key.state !== 'active') return key;
-  const expiry = expiryOf(world, key);
-  return expiry === undefined || now < expiry ? key : { ...key, state: 'expired' };
+  const expiry = expiryOf(world, key) ?? Infinity;
+  return key.state !== 'active' || now < expiry ? key : { ...key, state: 'expired' };
 }
 
+const planOf = (deposit: Deposit) => (deposit.state === 'pending' ? deposit.becomes : undefined);
+
 /** Unix ms at which time alone executes a pending deposit; undefined: never. */
-export function dueAt(world: World, deposit: Deposit): number | undefined {
-  if (deposit.state !== 'pending' || deposit.becomes?.afterSeconds === undefined) return undefined;
-  return (deposit.since ?? world.createdAt) + deposit.becomes.afterSeconds * 1000;
+export function dueAt({ createdAt }: World, deposit: Deposit): number | undefined {
+  const { afterSeconds } = planOf(deposit) ?? {};
+  return afterSeconds === undefined ? undefined : (deposit.since ?? createdAt) + afterSeconds * 1000;
+}
+
+/** Polls that will find a pending deposit not executed before one finds it executed; undefined: polls do not count. */
+function pollsLeft({ polls }: World, deposit: Deposit): number | undefined {
+  const { afterPolls } = planOf(deposit) ?? {};
+  const counted = polls.get(deposit.reference_id.toLowerCase()) ?? 0;
+  return afterPolls === undefined ? undefined : Math.max(0, afterPolls - counted);
 }
 
 /**
@@ -195,35 +164,21 @@ export function dueAt(world: World, deposit: Deposit): number | undefined {
  * a time in the fixture, it was executed when it fell due, or when a poll first found it executed.
  */
 export function becomeExecuted(world: World, deposit: Deposit, now: number): Execution | undefined {
-  if (deposit.state !== 'pending' || deposit.becomes === undefined) return undefined;
-  const { amountInUsd, executedAt, afterPolls } = deposit.becomes;
-  const at =
-    afterPolls === undefined ? dueBy(world, deposit, now) : polledAt(world, deposit, afterPolls, now);
-  return at === undefined ? undefined : { amountInUsd, executedAt: executedAt ?? Math.trunc(at) };
-}
-
-function dueBy(world: World, deposit: Deposit, now: number): number | undefined {
-  const due = dueAt(world, deposit);
-  return due === undefined || now < due ? undefined : due;
-}
-
-function polledAt(
-  { polls, foundAt }: World,
-  deposit: Deposit,
-  afterPolls: number,
-  now: number,
-): number | undefined {
-  const id = deposit.reference_id.toLowerCase();
-  return (polls.get(id) ?? 0) < afterPolls ? undefined : (foundAt.get(id) ?? now);
+  const plan = planOf(deposit);
+  const due =
+    pollsLeft(world, deposit) === 0
+      ? (world.foundAt.get(deposit.reference_id.toLowerCase()) ?? now)
+      : dueAt(world, deposit);
+  if (plan === undefined || due === undefined || now < due) return undefined;
+  return { amountInUsd: plan.amountInUsd, executedAt: plan.executedAt ?? Math.trunc(due) };
 }
 
 /** Counts a poll of a deposit by its own partner, after it was answered. */
-export function countPoll({ polls, foundAt }: World, deposit: Deposit, now: number): void {
-  if (deposit.state !== 'pending' || deposit.becomes?.afterPolls === undefined) return;
+export function countPoll(world: World, deposit: Deposit, now: number): void {
+  const left = pollsLeft(world, deposit);
   const id = deposit.reference_id.toLowerCase();
-  const before = polls.get(id) ?? 0;
-  if (before < deposit.becomes.afterPolls) polls.set(id, before + 1);
-  else if (!foundAt.has(id)) foundAt.set(id, now);
+  if (left === 0 && !world.foundAt.has(id)) world.foundAt.set(id, now);
+  else if (left !== undefined && left > 0) world.polls.set(id, (world.polls.get(id) ?? 0) + 1);
 }
 
 /** A deposit at a time, and when it becomes EXECUTED. */
@@ -240,27 +195,19 @@ export interface DepositNow {
   readonly pollsLeft?: number;
 }
 
-/** A deposit at a time in Unix ms. This is not a poll. */
+/** A deposit at a time in Unix ms. This is not a poll: after enough polls, the next one executes it. */
 export function depositNow(world: World, deposit: Deposit, now: number): DepositNow {
-  const { reference_id, user_id, partner, state } = deposit;
-  const shown = { reference_id, user_id, partner, state };
+  const { reference_id, user_id, state } = deposit;
+  const shown = { reference_id, user_id, partner: partnerOf(world, deposit), state };
   if (deposit.state === 'EXECUTED') {
     const { amountInUsd, executedAt } = deposit;
     return { ...shown, amountInUsd, executedAt };
   }
-  if (deposit.state === 'failed' || deposit.becomes === undefined) return shown;
-  const { amountInUsd, executedAt, afterPolls } = deposit.becomes;
-  const id = reference_id.toLowerCase();
+  const left = pollsLeft(world, deposit);
+  if (left !== undefined && !world.foundAt.has(reference_id.toLowerCase()))
+    return { ...shown, pollsLeft: left };
+  const execution = becomeExecuted(world, deposit, now);
+  if (execution !== undefined) return { ...shown, state: 'EXECUTED', ...execution };
   const due = dueAt(world, deposit);
-  const at = dueBy(world, deposit, now) ?? world.foundAt.get(id);
-  if (at !== undefined)
-    return { ...shown, state: 'EXECUTED', amountInUsd, executedAt: executedAt ?? Math.trunc(at) };
-  return afterPolls === undefined
-    ? { ...shown, ...(due !== undefined && { dueInMs: due - now }) }
-    : { ...shown, pollsLeft: Math.max(0, afterPolls - (world.polls.get(id) ?? 0)) };
-}
-
-/** The deposit of a reference_id, in any letter case. */
-export function foundDeposit(world: World, id: string): Deposit | undefined {
-  return lookIn(world.deposits, id.toLowerCase());
+  return due === undefined ? shown : { ...shown, dueInMs: due - now };
 }

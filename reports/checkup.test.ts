@@ -1,12 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { stripVTControlCharacters } from 'node:util';
-import * as fc from 'fast-check';
 import validate from '../schemas/generated/checkup.cjs';
 import type { Checkup } from '../schemas/generated/types.ts';
 import { renderCheckup } from './checkup.ts';
-import { DANGEROUS, anyCheckup, hostileText } from './testing/records.ts';
-import { columns } from './text.ts';
 
 const sample: Checkup = {
   format: 'ib-conformance/doctor/1',
@@ -96,25 +92,5 @@ test('a look that finds nothing wrong says how much a run could not judge all th
       { ...gap, requirements: ['a/b/2'] },
     ]),
     /^nothing is in the way of a run, which cannot judge 2 requirements: /m,
-  );
-});
-
-const width = fc.integer({ min: 60, max: 200 });
-
-test('no text of a target acts on a terminal, widens a line or speaks for the verdict', () => {
-  fc.assert(
-    fc.property(anyCheckup(hostileText), width, (checkup, columnsAsked) => {
-      const text = renderCheckup({ ...checkup, verdict: 'ill' }, { color: false, width: columnsAsked });
-      assert.doesNotMatch(text, DANGEROUS);
-      const colored = renderCheckup({ ...checkup, verdict: 'ill' }, { color: true, width: columnsAsked });
-      assert.equal(stripVTControlCharacters(colored), text);
-      const lines = text.split('\n');
-      assert.deepEqual(
-        lines.filter((line) => columns(line) > columnsAsked),
-        [],
-      );
-      assert.equal(lines.filter((line) => line.startsWith('all is well')).length, 0);
-      assert.equal(lines.filter((line) => /^\d+ checks? failed/.test(line)).length, 1);
-    }),
   );
 });

@@ -1,18 +1,17 @@
 import type { Check, Checkup, Gap } from '../schemas/generated/types.ts';
 import type { ReportOptions } from './formats.ts';
-import { MAX_TEXT } from './results.ts';
+import { MAX_TEXT, runTitle } from './results.ts';
 import {
   columns,
   count,
   duration,
   hanging,
   padded,
-  palette,
   printable,
-  reportWidth,
+  screenOf,
   several,
   wrap,
-  type Paint,
+  type Screen,
   type Tone,
 } from './text.ts';
 import { shortened } from './verdict.ts';
@@ -22,65 +21,61 @@ const MAX_ALIGNED = 28;
 /** Ids of a gap that are named; the rest is counted. */
 const MAX_IDS = 6;
 
-const marks = {
-  good: { mark: '✓', tone: 'good' },
-  bad: { mark: '✗', tone: 'bad' },
-  unknown: { mark: '?', tone: 'unsure' },
-} as const satisfies Record<Check['outcome'], { readonly mark: string; readonly tone: Tone }>;
+const marks = { good: '✓', bad: '✗', unknown: '?' } as const satisfies Record<Check['outcome'], string>;
+const tones = { good: 'good', bad: 'bad', unknown: 'unsure' } as const satisfies Record<
+  Check['outcome'],
+  Tone
+>;
 
 const short = (text: string): string => printable(text, MAX_TEXT);
 
 /** What doctor found as a checklist, with what to do about it under each ✗. */
 export function renderCheckup(checkup: Checkup, options: ReportOptions): string {
-  const width = reportWidth(options.width);
-  const paint = palette(options.color);
-  const { target, partner, version, notes, checks } = checkup;
-  const title = [
-    `target ${short(target)}`,
-    ...(partner === undefined ? [] : [`partner ${short(partner)}`]),
-    `ib-conformance ${short(version)}`,
-  ].join(', ');
+  const screen = screenOf(options);
+  const { width, paint } = screen;
+  const { notes, checks } = checkup;
   const areas = [...new Set(checks.map(({ area }) => area))];
   const lines = [
-    ...hanging(title, width).map((line) => paint('quiet', line)),
+    ...hanging(runTitle(checkup), width).map((line) => paint('quiet', line)),
     ...areas.flatMap((area) => {
       const own = checks.filter((check) => check.area === area);
-      return ['', paint('loud', area), ...checkLines(own, paint, width)];
+      return ['', paint('loud', area), ...checkLines(own, screen)];
     }),
-    ...gapLines(checkup, paint, width),
+    ...gapLines(checkup, screen),
     ...notes.flatMap((note) => ['', ...hanging(`note: ${short(note)}`, width)]),
     '',
-    ...endLines(checkup, paint, width),
+    ...endLines(checkup, screen),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function checkLines(checks: readonly Check[], paint: Paint, width: number): readonly string[] {
+function checkLines(checks: readonly Check[], { paint, width }: Screen): readonly string[] {
   const subjects = checks.map(({ subject }) => printable(subject, MAX_ALIGNED));
   const column = Math.max(...subjects.map(columns));
   const indent = ' '.repeat(column + 6);
   return checks.flatMap(({ outcome, words, mend }, at) => {
-    const { mark, tone } = marks[outcome];
     const [first = '', ...more] = wrap(short(words), width - indent.length);
     // Said once, under the last of those that it helps.
     const isSaid = mend !== undefined && mend !== checks[at + 1]?.mend;
     const help = isSaid ? wrap(`→ ${short(mend)}`, width - indent.length) : [];
     return [
-      `  ${paint(tone, mark)} ${padded(subjects[at]!, column)}  ${first}`,
+      `  ${paint(tones[outcome], marks[outcome])} ${padded(subjects[at]!, column)}  ${first}`,
       ...[...more, ...help].map((line) => indent + line),
     ];
   });
 }
 
 /** What a run could not judge, by what it would take. */
-function gapLines({ gaps }: Checkup, paint: Paint, width: number): readonly string[] {
-  const { mark, tone } = marks.unknown;
+function gapLines({ gaps }: Checkup, { paint, width }: Screen): readonly string[] {
   const indented = (text: string) => wrap(text, width - 4).map((line) => `    ${line}`);
   const linesOf = ({ words, requirements, mend }: Gap) => {
     const [first = '', ...more] = indented(short(words));
-    const ids = shortened(requirements.map(short), MAX_IDS).join(', ');
+    const ids = shortened(
+      requirements.map((id) => ({ id: short(id) })),
+      MAX_IDS,
+    ).join(', ');
     return [
-      `  ${paint(tone, mark)} ${first.trimStart()}`,
+      `  ${paint(tones.unknown, marks.unknown)} ${first.trimStart()}`,
       ...more,
       ...indented(`${several(requirements.length, 'requirement')}: ${ids}`),
       ...indented(`→ ${short(mend)}`),
@@ -91,23 +86,8 @@ function gapLines({ gaps }: Checkup, paint: Paint, width: number): readonly stri
     : ['', paint('loud', 'what no run can judge with this fixture'), ...gaps.flatMap(linesOf)];
 }
 
-const verdicts = {
-  well: {
-    tone: 'good',
-    words: (_, unjudged) =>
-      unjudged === 0
-        ? 'all is well'
-        : `nothing is in the way of a run, which cannot judge ${several(unjudged, 'requirement')}`,
-  },
-  ill: { tone: 'bad', words: (bad: number) => `${several(bad, 'check')} failed` },
-  unreachable: { tone: 'bad', words: () => 'the target cannot be reached' },
-} as const satisfies Record<
-  Checkup['verdict'],
-  { readonly tone: Tone; readonly words: (bad: number, unjudged: number) => string }
->;
-
 /** What a run would take, and the verdict: the last lines. */
-function endLines(checkup: Checkup, paint: Paint, width: number): readonly string[] {
+function endLines(checkup: Checkup, { paint, width }: Screen): readonly string[] {
   const { plan, checks, gaps, verdict, requests, durationMs } = checkup;
   const waits =
     plan.waitMs === 0
@@ -122,7 +102,15 @@ function endLines(checkup: Checkup, paint: Paint, width: number): readonly strin
   ].join(', ');
   const of = (outcome: Check['outcome']) => checks.filter((check) => check.outcome === outcome).length;
   const unjudged = new Set(gaps.flatMap(({ requirements }) => requirements)).size;
-  const { tone, words } = verdicts[verdict];
-  const tally = `${words(of('bad'), unjudged)}: ${count(of('good'))} ✓, ${count(of('bad'))} ✗, ${count(of('unknown'))} ?, by ${several(requests, 'request')} in ${duration(durationMs)}`;
+  const words = {
+    well:
+      unjudged === 0
+        ? 'all is well'
+        : `nothing is in the way of a run, which cannot judge ${several(unjudged, 'requirement')}`,
+    ill: `${several(of('bad'), 'check')} failed`,
+    unreachable: 'the target cannot be reached',
+  }[verdict];
+  const tally = `${words}: ${count(of('good'))} ✓, ${count(of('bad'))} ✗, ${count(of('unknown'))} ?, by ${several(requests, 'request')} in ${duration(durationMs)}`;
+  const tone = verdict === 'well' ? 'good' : 'bad';
   return [...hanging(run, width), ...hanging(tally, width).map((line) => paint('loud', paint(tone, line)))];
 }

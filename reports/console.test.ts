@@ -5,9 +5,13 @@ import * as fc from 'fast-check';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/run-record.cjs';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
+import { renderCheckup } from './checkup.ts';
 import { renderConsole } from './console.ts';
+import { renderDiffConsole } from './diff-reports.ts';
+import { compare } from './diff.ts';
+import type { ReportOptions } from './formats.ts';
 import { outcomes } from './results.ts';
-import { DANGEROUS, anyRecord, hostileText, sampleRecord } from './testing/records.ts';
+import { DANGEROUS, anyCheckup, anyPair, anyRecord, hostileText, sampleRecord } from './testing/records.ts';
 import { columns } from './text.ts';
 
 const plain = { color: false, width: 100 };
@@ -25,26 +29,45 @@ test('the report of the sample is as it was written down', () => {
   matchesSnapshot(new URL('console.golden.txt', import.meta.url), renderConsole(sampleRecord, plain));
 });
 
-test('no text of a target acts on a terminal, widens a line, or reads like the verdict', () => {
-  assert.match('\u001b[2J', DANGEROUS);
-  fc.assert(
-    fc.property(anyRecord(hostileText), fc.integer({ min: 60, max: 200 }), (record, width) => {
-      const verdict = 'nonconformant';
-      const baseline = record.baseline === undefined ? {} : { baseline: { ...record.baseline, verdict } };
-      const text = renderConsole({ ...record, ...baseline, verdict } as RunRecord, { color: false, width });
-      assert.doesNotMatch(text, DANGEROUS);
-      const colored = renderConsole({ ...record, ...baseline, verdict } as RunRecord, { color: true, width });
-      assert.equal(stripVTControlCharacters(colored), text);
-      const lines = text.split('\n');
-      const tooWide = lines.filter(
-        (line) => columns(line) > width && !/^(?: {2}(?:request|replay) {2,}|next: )/.test(line),
-      );
-      assert.deepEqual(tooWide, []);
-      assert.equal(lines.filter((line) => line.startsWith('nonconformant')).length, 1);
-      assert.equal(lines.filter((line) => line.startsWith('conformant')).length, 0);
-    }),
-  );
-});
+const terminalReports: Readonly<Record<string, fc.Arbitrary<(options: ReportOptions) => string>>> = {
+  nonconformant: anyRecord(hostileText).map((record) => {
+    const verdict = 'nonconformant' as const;
+    const baseline = record.baseline === undefined ? {} : { baseline: { ...record.baseline, verdict } };
+    return (options) => renderConsole({ ...record, ...baseline, verdict }, options);
+  }),
+  '1 check failed:': anyCheckup(hostileText).map((drawn) => {
+    const bad = { area: 'reach', subject: 's', outcome: 'bad', words: 'w' } as const;
+    const checks = [bad, ...drawn.checks.filter(({ outcome }) => outcome !== 'bad')] as typeof drawn.checks;
+    return (options) => renderCheckup({ ...drawn, checks, verdict: 'ill' }, options);
+  }),
+  'requirements:': anyPair(hostileText).map(
+    ([before, after]) =>
+      (options) =>
+        renderDiffConsole(compare(before, after), options),
+  ),
+};
+
+for (const [verdict, arbitrary] of Object.entries(terminalReports))
+  test(`no text of a target acts on a terminal, widens a line, or reads like ${verdict}`, () => {
+    assert.match('\u001b[2J', DANGEROUS);
+    fc.assert(
+      fc.property(arbitrary, fc.integer({ min: 60, max: 200 }), (render, width) => {
+        const text = render({ color: false, width });
+        assert.doesNotMatch(text, DANGEROUS);
+        assert.equal(stripVTControlCharacters(render({ color: true, width })), text);
+        const lines = text.split('\n');
+        const tooWide = lines.filter(
+          (line) => columns(line) > width && !/^(?: {2}(?:request|replay) {2,}|next: )/.test(line),
+        );
+        assert.deepEqual(tooWide, []);
+        assert.equal(lines.filter((line) => line.startsWith(verdict)).length, 1);
+        const others =
+          /^(?:nonconformant|conformant|all is well|\d+ checks? failed|requirements:|regression:|less verified:|no regression:)/;
+        const ends = lines.filter((line) => others.test(line) && !line.startsWith(verdict));
+        assert.ok(ends.length <= (verdict === 'requirements:' ? 1 : 0), ends.join('\n'));
+      }),
+    );
+  });
 
 test('widths are taken from 60 to 200', () => {
   const at = (width: number): string => renderConsole(sampleRecord, { color: false, width });
@@ -95,7 +118,7 @@ test('a command that could not be shown as it is says so', () => {
       },
       plain,
     );
-  assert.match(show('curl \u202e'), /curl \\u\{202e\}\n +\(escaped or cut/);
+  assert.match(show('curl \u202e'), /curl \\u\{202e\}\n  note +request is escaped or cut/);
   assert.doesNotMatch(show('curl'), /escaped or cut/);
 });
 
@@ -140,7 +163,7 @@ function allFailed(count: number): RunRecord {
 test('a wall of failures that look alike is told in short, and each is named', () => {
   const one = renderConsole(allFailed(1), plain).split('\n').length;
   const text = renderConsole(allFailed(40), plain);
-  assert.match(text, /✗ and 37 more fail alike\n {2}ids {7}auth\/user-status\/3, /);
+  assert.match(text, /✗ and 37 more like this\n {2}ids {7}auth\/user-status\/3, /);
   // A row each, two more in full, and their ids.
   assert.ok(text.split('\n').length < one + 39 + 2 * 20 + 20);
   for (let at = 0; at < 40; at++) assert.match(text, new RegExp(`auth/user-status/${at}\\b`));

@@ -1,26 +1,34 @@
 import type { Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { brokenLines, commandLines, failureLines, inconclusiveLines } from './console-findings.ts';
+import { findingLines } from './console-findings.ts';
 import type { ReportOptions } from './formats.ts';
-import { bySuite, markOf, MAX_TEXT, outcomes, wordsOf } from './results.ts';
+import {
+  bySuite,
+  judgedVerdict,
+  markOf,
+  MAX_COMMAND,
+  MAX_TEXT,
+  outcomes,
+  runTitle,
+  verdictLooks,
+  wordsOf,
+} from './results.ts';
 import {
   columns,
   count,
   duration,
   hanging,
   padded,
-  palette,
   printable,
-  reportWidth,
+  screenOf,
   several,
   wrap,
-  type Paint,
+  type Screen,
   type Tone,
 } from './text.ts';
 import { conclusion, nextStep } from './verdict.ts';
 
-/** Columns of the target's URL, of the words of a row, and of a sentence at most. */
-const MAX_URL = 300;
+/** Columns of the words of a row, and of a sentence at most. */
 const MAX_WORDS = 400;
 const MAX_SENTENCE = 8_000;
 
@@ -30,28 +38,30 @@ const MAX_SENTENCE = 8_000;
  * control character but the line break, whatever a target sent.
  */
 export function renderConsole(record: RunRecord, options: ReportOptions): string {
-  const width = reportWidth(options.width);
-  const paint = palette(options.color);
+  const screen = screenOf(options);
+  const { width, paint } = screen;
   const lines = [
-    ...hanging(titleOf(record), width).map((line) => paint('quiet', line)),
-    ...rowLines(record.requirements, paint, width),
-    ...failureLines(record, paint, width),
-    ...inconclusiveLines(record, paint, width),
-    ...brokenLines(record, paint, width),
+    ...hanging(runTitle(record), width).map((line) => paint('quiet', line)),
+    ...rowLines(record.requirements, screen),
+    ...findingLines(record, findingsIn(record), screen),
     ...remarkLines(record, width),
     ...countLines(record, width),
-    ...verdictLines(record, paint, width),
+    ...verdictLines(record, screen),
   ];
   return `${lines.join('\n')}\n`;
 }
 
-function titleOf({ target, partner, seed, version }: RunRecord): string {
+/** What is told in full: failures of required rows first. Rows that only depend on another one are left out. */
+function findingsIn({ requirements }: RunRecord): readonly RequirementResult[] {
+  const failed = requirements.filter(({ outcome }) => outcome === 'failed');
   return [
-    `target ${printable(target, MAX_URL)}`,
-    ...(partner === undefined ? [] : [`partner ${printable(partner, MAX_URL)}`]),
-    `seed ${seed}`,
-    `ib-conformance ${printable(version, MAX_URL)}`,
-  ].join(', ');
+    ...failed.filter(({ level }) => level === 'required'),
+    ...failed.filter(({ level }) => level !== 'required'),
+    ...requirements.filter(
+      (row) => row.outcome === 'inconclusive' && row.counterexample !== undefined && row.reason !== 'depends',
+    ),
+    ...requirements.filter(({ outcome }) => outcome === 'broken'),
+  ];
 }
 
 /** Columns of the longest id that the others are aligned to. */
@@ -61,26 +71,25 @@ const BEFORE = 4;
 const GAP = '  ';
 const CASES = 'cases';
 
-interface Layout {
+interface Layout extends Screen {
   /** Columns that an id may take. */
   readonly room: number;
   /** Columns that ids are filled up to. */
   readonly ids: number;
   /** Columns of the numbers of cases. */
   readonly cases: number;
-  readonly width: number;
-  readonly paint: Paint;
 }
 
 /** The results per suite, a row per requirement: mark, id, distinct cases, and what there is to say. */
-function rowLines(results: readonly RequirementResult[], paint: Paint, width: number): readonly string[] {
+function rowLines(results: readonly RequirementResult[], screen: Screen): readonly string[] {
   const cases = Math.max(CASES.length, ...results.map((result) => count(result.cases).length));
-  const room = width - BEFORE - GAP.length - cases;
+  const room = screen.width - BEFORE - GAP.length - cases;
   const longest = Math.max(0, ...results.map(({ id }) => columns(printable(id, room))));
-  const layout: Layout = { room, ids: Math.min(longest, MAX_ALIGNED), cases, width, paint };
+  const layout: Layout = { ...screen, room, ids: Math.min(longest, MAX_ALIGNED), cases };
+  const heading = (suite: string) => padded(printable(suite, room), BEFORE + layout.ids);
   return [...bySuite(results)].flatMap(([suite, rows]) => [
     '',
-    `${paint('loud', padded(printable(suite, room), BEFORE + layout.ids))}${GAP}${paint('quiet', CASES.padStart(cases))}`,
+    `${screen.paint('loud', heading(suite))}${GAP}${screen.paint('quiet', CASES.padStart(cases))}`,
     ...(isLeftOut(rows)
       ? withWords(rows[0]!, `all ${rows.length}`, layout)
       : rows.flatMap((row) => resultLines(row, layout))),
@@ -114,14 +123,10 @@ function withWords(result: RequirementResult, head: string, { width, paint }: La
   ];
 }
 
-/** Known faults that fail like the target, the faults that the canary caught, and notes. */
-function remarkLines({ diagnosis = [], canary, notes }: RunRecord, width: number): readonly string[] {
+/** The faults that the canary caught, and notes. */
+function remarkLines({ canary, notes }: RunRecord, width: number): readonly string[] {
   const short = (text: string) => printable(text, MAX_TEXT);
   const paragraphs = [
-    diagnosis.map(
-      ({ fault, what, fit }) =>
-        `looks like ${short(fault)}: ${short(what)} (fits ${Math.round(fit * 100)} %)`,
-    ),
     canary === undefined
       ? []
       : [`canary: the mock passed, and the faults ${short(canary.join(' and '))} were caught`],
@@ -152,17 +157,11 @@ function tally({ requirements }: RunRecord, level: Level): readonly string[] {
   return rows.length === 0 ? [] : [`${count(rows.length)} ${level}: ${parts.join(', ')}`];
 }
 
-const tones = {
-  conformant: 'good',
-  nonconformant: 'bad',
-  incomplete: 'unsure',
-} as const satisfies Record<RunRecord['verdict'], Tone>;
-
 /** Colour of the verdict: known failures alone only warn. */
-function toneOf({ verdict, baseline }: RunRecord): Tone {
-  if (baseline === undefined || (baseline.wrong.length === 0 && baseline.verdict === verdict))
-    return tones[verdict];
-  return baseline.wrong.length > 0 || baseline.verdict === 'nonconformant' ? 'bad' : 'warning';
+function toneOf(record: RunRecord): Tone {
+  const verdict = judgedVerdict(record);
+  const isKnown = verdict !== record.verdict && verdict !== 'nonconformant';
+  return isKnown ? 'warning' : verdictLooks[verdict].tone;
 }
 
 /** Lines that a sentence of the conclusion may take. The more it would take, the fewer ids it names. */
@@ -170,7 +169,7 @@ const MAX_LINES = 2;
 const NAMED_IDS = [6, 3, 1] as const;
 
 /** The verdict, what it rests on, and what to do next: the last lines of the report. */
-function verdictLines(record: RunRecord, paint: Paint, width: number): readonly string[] {
+function verdictLines(record: RunRecord, { width, paint }: Screen): readonly string[] {
   const versions = NAMED_IDS.map((most) =>
     conclusion(record, most).map((sentence) => hanging(printable(sentence, MAX_SENTENCE), width)),
   );
@@ -182,10 +181,7 @@ function verdictLines(record: RunRecord, paint: Paint, width: number): readonly 
     '',
     ...headline.map((line) => paint('loud', paint(toneOf(record), line))),
     ...rest.flat(),
-    ...(step === undefined
-      ? []
-      : 'command' in step
-        ? commandLines('next: ', step.command)
-        : hanging(`next: ${step.words}`, width)),
+    ...(step?.command === undefined ? [] : [`next: ${printable(step.command, MAX_COMMAND)}`]),
+    ...(step?.words === undefined ? [] : hanging(`next: ${step.words}`, width)),
   ];
 }

@@ -1,5 +1,5 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { failureLines } from './console-findings.ts';
+import { findingLines } from './console-findings.ts';
 import {
   changeKinds,
   changesByKind,
@@ -12,8 +12,8 @@ import type { ReportOptions } from './formats.ts';
 import { safeJson } from './json.ts';
 import { code, fit, prose, type Block } from './markdown-text.ts';
 import { findingBlock, sentenceItem } from './markdown.ts';
-import { markOf } from './results.ts';
-import { hanging, palette, printable, reportWidth, wrap, type Paint, type Tone } from './text.ts';
+import { markOf, wordsOf } from './results.ts';
+import { hanging, printable, screenOf, wrap, type Screen, type Tone } from './text.ts';
 import { conclusion } from './verdict.ts';
 
 const tones = {
@@ -34,18 +34,9 @@ function changeWords({ level, before, after }: Change): string {
 }
 
 function outcomeWords(result: RequirementResult): string {
-  switch (result.outcome) {
-    case 'passed':
-    case 'observed':
-      return result.outcome;
-    case 'failed':
-      return `failed in ${result.aspect}`;
-    case 'inconclusive':
-    case 'excluded':
-      return `${result.outcome} (${result.reason}: ${result.words})`;
-    case 'broken':
-      return 'broken, by a bug of ib-conformance,';
-  }
+  if (result.outcome === 'failed') return `failed in ${result.aspect}`;
+  if (result.outcome === 'broken') return 'broken, by a bug of ib-conformance,';
+  return 'reason' in result ? `${result.outcome} (${wordsOf(result)})` : result.outcome;
 }
 
 /** Columns of the words of a row, and of a sentence, on a console at most. */
@@ -54,8 +45,8 @@ const MAX_SENTENCE = 2_000;
 
 /** A comparison for people: what changed, each newly failing requirement in full, and the conclusion as the last lines. */
 export function renderDiffConsole(comparison: Comparison, options: ReportOptions): string {
-  const width = reportWidth(options.width);
-  const paint = palette(options.color);
+  const screen = screenOf(options);
+  const { width, paint } = screen;
   const { before, after, caveats, tendency, changes } = comparison;
   const failing = new Set(changes.filter(({ kind }) => kind === 'newlyFailing').map(({ id }) => id));
   const newlyFailing = after.requirements.filter(({ id }) => failing.has(id));
@@ -70,9 +61,9 @@ export function renderDiffConsole(comparison: Comparison, options: ReportOptions
     ...changesByKind(comparison).flatMap(([kind, ofKind]) => [
       '',
       paint('loud', changeKinds[kind]),
-      ...ofKind.flatMap((change) => changeLines(change, paint, width)),
+      ...ofKind.flatMap((change) => changeLines(change, screen)),
     ]),
-    ...failureLines({ ...after, requirements: newlyFailing }, paint, width),
+    ...findingLines(after, newlyFailing, screen),
     '',
     ...sentence(headline).map((line) => paint('loud', paint(tones[tendency].tone, line))),
     ...rest.flatMap(sentence),
@@ -82,7 +73,7 @@ export function renderDiffConsole(comparison: Comparison, options: ReportOptions
 
 const gone = { mark: '–', tone: 'quiet' } as const;
 
-function changeLines(change: Change, paint: Paint, width: number): readonly string[] {
+function changeLines(change: Change, { paint, width }: Screen): readonly string[] {
   const { mark, tone } = change.after === undefined ? gone : markOf(change.after);
   const words = wrap(printable(changeWords(change), MAX_WORDS), width - 6);
   return [
@@ -127,27 +118,13 @@ function section(kind: ChangeKind, changes: readonly Change[], run: RunRecord): 
   ];
 }
 
+/** What a comparison for programs says of a run. */
+const summarized = 'version verdict target partner seed cases startedAt interrupted'.split(' ');
+
 /** A comparison for programs: each changed requirement with what both runs say of it. */
 export function renderDiffJson({ tendency, before, after, caveats, changes }: Comparison): string {
-  const summary = ({
-    version,
-    verdict,
-    target,
-    partner,
-    seed,
-    cases,
-    startedAt,
-    interrupted,
-  }: RunRecord) => ({
-    version,
-    verdict,
-    target,
-    partner,
-    seed,
-    cases,
-    startedAt,
-    interrupted,
-  });
+  const summary = (run: RunRecord) =>
+    Object.fromEntries(Object.entries(run).filter(([name]) => summarized.includes(name)));
   const data = {
     format: 'ib-conformance/diff/1',
     tendency,

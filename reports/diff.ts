@@ -47,16 +47,12 @@ export interface Comparison {
 /** Compares a run with an earlier one. Ids are unique in each. */
 export function compare(before: RunRecord, after: RunRecord): Comparison {
   const earlier = new Map(before.requirements.map((result) => [result.id, result]));
-  const kept = new Set(after.requirements.map(({ id }) => id));
-  const gone = before.requirements.filter(({ id }) => !kept.has(id));
+  const later = new Set(after.requirements.map(({ id }) => id));
   const changes = [
     ...after.requirements.map((result) => changeOf(earlier.get(result.id), result)),
-    ...gone.map((result): Change => ({
-      kind: 'removed',
-      id: result.id,
-      level: result.level,
-      before: result,
-    })),
+    ...before.requirements
+      .filter(({ id }) => !later.has(id))
+      .map((result): Change => ({ kind: 'removed', id: result.id, level: result.level, before: result })),
   ];
   const tendency = changes.some(isRegression)
     ? 'regression'
@@ -107,32 +103,28 @@ function standingOf({ outcome, level }: RequirementResult): Standing {
   return outcome === 'passed' || (outcome === 'observed' && level === 'observed') ? 'good' : 'open';
 }
 
+const caveatsIfDifferent = {
+  target: 'The two runs drove different targets.',
+  partner: 'The two runs called as different partners.',
+  version:
+    'The two runs were made by different versions of ib-conformance: one may check what the other does not.',
+  cases: 'The two runs looked at different numbers of inputs of a requirement.',
+  seed: 'The seeds differ: what newly fails may have failed before, on inputs that were not drawn.',
+} as const;
+
 function caveatsOf(before: RunRecord, after: RunRecord): readonly string[] {
-  const differ = (part: 'target' | 'partner' | 'version' | 'cases' | 'seed') => before[part] !== after[part];
+  const parts = Object.keys(caveatsIfDifferent) as (keyof typeof caveatsIfDifferent)[];
   const isPart = ({ selection }: RunRecord) =>
     selection !== undefined && (!selection.whole || selection.replay !== undefined);
-  const part = 'run was to check a part of the catalogue only (--suite, --only, --replay).';
-  const caveats: readonly (readonly [applies: boolean, caveat: string])[] = [
-    [differ('target'), 'The two runs drove different targets.'],
-    [differ('partner'), 'The two runs called as different partners.'],
-    [
-      differ('version'),
-      'The two runs were made by different versions of ib-conformance: one may check what the other does not.',
-    ],
-    [
-      differ('cases'),
-      `The first run looked at ${before.cases} inputs of a requirement, the second at ${after.cases}.`,
-    ],
-    [
-      differ('seed'),
-      'The seeds differ: what newly fails may have failed before, on inputs that were not drawn.',
-    ],
-    [isPart(before), `The first ${part}`],
-    [isPart(after), `The second ${part}`],
-    [before.interrupted, 'The first run was interrupted.'],
-    [after.interrupted, 'The second run was interrupted.'],
+  return [
+    ...parts.filter((part) => before[part] !== after[part]).map((part) => caveatsIfDifferent[part]),
+    ...Object.entries({ first: before, second: after }).flatMap(([name, run]) => [
+      ...(isPart(run)
+        ? [`The ${name} run was to check a part of the catalogue only (--suite, --only, --replay).`]
+        : []),
+      ...(run.interrupted ? [`The ${name} run was interrupted.`] : []),
+    ]),
   ];
-  return caveats.flatMap(([applies, caveat]) => (applies ? [caveat] : []));
 }
 
 /** How many ids a sentence names; the rest it counts. */
@@ -146,11 +138,7 @@ const MAX_IDS = 6;
  */
 export function diffConclusion(comparison: Comparison): readonly [string, ...string[]] {
   const { changes, tendency, before } = comparison;
-  const ids = (chosen: readonly Change[]) =>
-    shortened(
-      chosen.map(({ id }) => id),
-      MAX_IDS,
-    ).join(', ');
+  const ids = (chosen: readonly Change[]) => shortened(chosen, MAX_IDS).join(', ');
   const losses = changes.filter(isLoss);
   const passedBefore = before.requirements.some(
     ({ level, outcome }) => level === 'required' && outcome === 'passed',

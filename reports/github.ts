@@ -14,7 +14,7 @@ const MAX_SENTENCE = 2_000;
 
 /** What an annotation says; the rest is in the other reports. */
 const labels: ReadonlySet<string> = new Set(
-  'title known aspect expected actual reason error request replay bug'.split(' ').concat('mended by'),
+  'title known aspect expected actual reason fix error request replay bug'.split(' '),
 );
 
 type Kind = 'error' | 'warning' | 'notice';
@@ -25,7 +25,7 @@ type Kind = 'error' | 'warning' | 'notice';
  * notice. GitHub shows ten of a kind: the most important come first, and the tenth counts the rest.
  */
 export function renderGithub(record: RunRecord): string {
-  const { requirements, baseline, diagnosis = [] } = record;
+  const { requirements, baseline } = record;
   const at = (level: RequirementResult['level'], outcome: RequirementResult['outcome']) =>
     requirements.filter(
       (result) => result.level === level && result.outcome === outcome && !isKnownFailure(result),
@@ -40,8 +40,7 @@ export function renderGithub(record: RunRecord): string {
   ];
   const allWrong = baseline?.wrong ?? [];
   const wrong = allWrong.length > MAX_WRONG ? [allWrong.join('; ')] : allWrong;
-  const [headline, ...rest] = conclusion(record);
-  const remarks = [...rest, ...diagnosis.map(({ fault, what }) => `looks like ${fault}: ${what}`)];
+  const [headline, ...remarks] = conclusion(record);
   const lines = [
     ...wrong.map((words) => command('error', 'baseline', [printable(words, MAX_SENTENCE)])),
     ...annotations('error', record, errors, MAX_SHOWN - wrong.length),

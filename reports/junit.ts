@@ -9,7 +9,7 @@ const MAX_MESSAGE = 1_300;
 const MAX_LINE = MAX_COMMAND + 100;
 
 /** The element that an outcome makes of a test case; undefined where the case alone says it. */
-const elementNames = {
+const kinds = {
   passed: undefined,
   failed: 'failure',
   inconclusive: 'error',
@@ -18,15 +18,13 @@ const elementNames = {
   observed: 'skipped',
 } as const satisfies Record<RequirementResult['outcome'], string | undefined>;
 
-/** A test case; what an element says is read by people. */
+/** A test case; what its element says is read by people. */
 interface Case {
   readonly name: string;
-  readonly element?: {
-    readonly name: 'failure' | 'error' | 'skipped';
-    readonly type: string;
-    readonly message: string;
-    readonly lines: readonly string[];
-  };
+  readonly kind: 'failure' | 'error' | 'skipped' | undefined;
+  readonly type: string;
+  readonly message: string;
+  readonly lines: readonly string[];
 }
 
 /**
@@ -40,7 +38,10 @@ interface Case {
 export function renderJunit(record: RunRecord): string {
   const wrong = (record.baseline?.wrong ?? []).map((message, at): Case => ({
     name: `baseline ${at + 1}`,
-    element: { name: 'failure', type: 'baseline', message, lines: [message] },
+    kind: 'failure',
+    type: 'baseline',
+    message,
+    lines: [message],
   }));
   const suites = [...bySuite(record.requirements)].map(([name, rows]) =>
     testSuite(
@@ -64,7 +65,7 @@ function testSuite(record: RunRecord, suite: string, cases: readonly Case[]): Ma
       ([name, value]) => xml`
       <property name="${name}" value="${text(String(value), MAX_NAME)}"/>`,
     );
-  const having = (wanted: string) => cases.filter(({ element }) => element?.name === wanted).length;
+  const having = (wanted: string) => cases.filter(({ kind }) => kind === wanted).length;
   const name = text(suite, MAX_NAME);
   return xml`
   <testsuite name="${name}" tests="${cases.length}" failures="${having('failure')}" errors="${having('error')}" skipped="${having('skipped')}" time="0" timestamp="${text(startedAt, MAX_NAME)}">
@@ -74,12 +75,11 @@ function testSuite(record: RunRecord, suite: string, cases: readonly Case[]): Ma
 }
 
 /** Jenkins shows what stands before the last dot of a class name as its package. */
-function testCase(suite: Markup, { name, element }: Case): Markup {
+function testCase(suite: Markup, { name, kind, type, message, lines }: Case): Markup {
   const attributes = xml`classname="ib-conformance.${suite}" name="${text(name, MAX_NAME)}" time="0"`;
-  if (element === undefined)
+  if (kind === undefined)
     return xml`
     <testcase ${attributes}/>`;
-  const { name: kind, type, message, lines } = element;
   const content = lines.map((line, at) => xml`${at === 0 ? undefined : xml`\n`}${text(line, MAX_LINE)}`);
   return xml`
     <testcase ${attributes}>
@@ -90,16 +90,13 @@ function testCase(suite: Markup, { name, element }: Case): Markup {
 function caseOf(record: RunRecord, result: RequirementResult): Case {
   const { id, level, outcome } = result;
   const isKnown = isKnownFailure(result);
-  const name = isKnown ? 'skipped' : elementNames[outcome];
-  if (name === undefined) return { name: id };
+  const kind = isKnown ? 'skipped' : kinds[outcome];
   return {
     name: id,
-    element: {
-      name,
-      type: level === 'recommended' ? `${outcome}, recommended` : outcome,
-      message: messageOf(result),
-      lines: name === 'skipped' && !isKnown ? [] : factLines(factsOf(record, result)),
-    },
+    kind,
+    type: level === 'recommended' ? `${outcome}, recommended` : outcome,
+    message: messageOf(result),
+    lines: kind === 'skipped' && !isKnown ? [] : factLines(factsOf(record, result)),
   };
 }
 

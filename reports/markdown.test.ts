@@ -2,9 +2,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { matchesSnapshot } from '../schemas/testing/snapshot.ts';
+import { renderDiffMarkdown } from './diff-reports.ts';
+import { compare } from './diff.ts';
 import { renderMarkdown } from './markdown.ts';
 import { markdownNodes, textOf } from './testing/parsers.ts';
-import { anyRecord, hostileMarkdown, sampleRecord } from './testing/records.ts';
+import { anyPair, anyRecord, hostileMarkdown, sampleRecord } from './testing/records.ts';
 import { printable } from './text.ts';
 
 test('the report of the sample is as it was written down', () => {
@@ -16,43 +18,48 @@ const types = new Set(
   'root heading paragraph text inlineCode code strong list listItem table tableRow tableCell'.split(' '),
 );
 const headings =
-  /^(?:[✅❌❓] .*|(?:Failed|Known failures|Broken|Not judged|Left out|Observed where the interface is silent) \(\d+\)|Suites|[✗!] .*)$/s;
+  /^(?:[✅❌❓] .*|(?:Failed|Known failures|Broken|Not judged|Left out|Observed where the interface is silent) \(\d+\)|Suites|[✗!] .*|(?:newly failing|no longer verified|mended|newly verified|still failing|added|removed) \(\d+\))$/s;
 
-test('no text of the record becomes anything but text or code', () => {
+test('no text of a record becomes anything but text or code, and all that matters is named', () => {
   fc.assert(
     fc.property(anyRecord(hostileMarkdown), (record) => {
-      const nodes = markdownNodes(renderMarkdown(record));
-      assert.deepEqual(
-        nodes.filter(({ type }) => !types.has(type)),
-        [],
-      );
-      const titles = nodes.filter(({ type }) => type === 'heading').map(textOf);
-      const findings = record.requirements.filter(
-        ({ outcome }) => outcome === 'failed' || outcome === 'broken',
-      );
-      assert.deepEqual(
-        titles.filter((title) => !headings.test(title)),
-        [],
-      );
-      assert.equal(titles.filter((title) => /^[✗!]/.test(title)).length, findings.length);
-    }),
-  );
-});
-
-test('every requirement that did not pass is named, and each suite is counted', () => {
-  fc.assert(
-    fc.property(anyRecord(hostileMarkdown), (record) => {
-      const nodes = markdownNodes(renderMarkdown(record));
-      const named = new Set(
-        nodes.filter(({ type }) => type === 'inlineCode').map(({ value }) => value?.trim()),
-      );
-      for (const { id, outcome } of record.requirements)
-        if (outcome !== 'passed') assert.ok(id.trim() === '' || named.has(printable(id, 300).trim()), id);
-      const suites = new Set(record.requirements.map(({ id }) => id.split('/')[0]));
+      const rows = record.requirements;
+      const findings = rows.filter(({ outcome }) => outcome === 'failed' || outcome === 'broken');
+      const open = rows.filter(({ outcome }) => outcome !== 'passed');
+      const nodes = assertPlain(renderMarkdown(record), findings.length, open);
+      const suites = new Set(rows.map(({ id }) => id.split('/')[0]));
       assert.equal(nodes.filter(({ type }) => type === 'tableRow').length, suites.size + 1);
     }),
   );
 });
+
+test('the same of a comparison', () => {
+  fc.assert(
+    fc.property(anyPair(hostileMarkdown), ([before, after]) => {
+      const comparison = compare(before, after);
+      const changed = comparison.changes.filter(({ kind }) => kind !== 'unchanged');
+      const failing = changed.filter(({ kind }) => kind === 'newlyFailing');
+      assertPlain(renderDiffMarkdown(comparison), failing.length, changed);
+    }),
+  );
+});
+
+function assertPlain(text: string, findings: number, named: readonly { readonly id: string }[]) {
+  const nodes = markdownNodes(text);
+  assert.deepEqual(
+    nodes.filter(({ type }) => !types.has(type)),
+    [],
+  );
+  const titles = nodes.filter(({ type }) => type === 'heading').map(textOf);
+  assert.deepEqual(
+    titles.filter((title) => !headings.test(title)),
+    [],
+  );
+  assert.equal(titles.filter((title) => /^[✗!]/.test(title)).length, findings);
+  const codes = new Set(nodes.filter(({ type }) => type === 'inlineCode').map(({ value }) => value?.trim()));
+  for (const { id } of named) assert.ok(id.trim() === '' || codes.has(printable(id, 300).trim()), id);
+  return nodes;
+}
 
 test('failures that the baseline knows stand apart, and the mark is that of the exit code', () => {
   const known = sampleRecord.requirements.map((result) =>

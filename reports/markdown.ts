@@ -2,7 +2,16 @@ import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { aligned } from './difference.ts';
 import { cell, code, fenced, fit, prose, type Block } from './markdown-text.ts';
-import { bySuite, factsOf, markOf, MAX_TEXT, outcomes, type Fact } from './results.ts';
+import {
+  bySuite,
+  factsOf,
+  judgedVerdict,
+  markOf,
+  MAX_TEXT,
+  outcomes,
+  verdictLooks,
+  type Fact,
+} from './results.ts';
 import { count, duration, several } from './text.ts';
 import { conclusion, remedyOf } from './verdict.ts';
 
@@ -11,11 +20,6 @@ const MAX_BYTES = 1_000_000;
 /** Columns of a sentence, and of an id or a name, at most. */
 const MAX_SENTENCE = 4_000;
 const MAX_NAME = 300;
-
-const verdictMarks = { conformant: '✅', nonconformant: '❌', incomplete: '❓' } as const satisfies Record<
-  RunRecord['verdict'],
-  string
->;
 
 /** The record as GitHub's Markdown, for the summary of a step or a comment: what matters first. */
 export function renderMarkdown(record: RunRecord): string {
@@ -47,7 +51,7 @@ export function renderMarkdown(record: RunRecord): string {
 }
 
 function headBlocks(record: RunRecord): readonly Block[] {
-  const { target, partner, seed, version, requests, durationMs, notes, diagnosis = [] } = record;
+  const { target, partner, seed, version, requests, durationMs, notes } = record;
   const [headline, ...rest] = conclusion(record);
   const run = [
     `target ${code(target, MAX_NAME)}`,
@@ -56,25 +60,12 @@ function headBlocks(record: RunRecord): readonly Block[] {
     `${several(requests, 'request')} in ${duration(durationMs)}`,
     `ib-conformance ${code(version, MAX_NAME)}`,
   ];
-  const items = [
-    ...rest.map(sentenceItem),
-    ...diagnosis.map(
-      ({ fault, what, fit: likeness }) =>
-        `- **looks like** ${code(fault, MAX_NAME)}: ${prose(what, MAX_NAME)} (fits ${Math.round(likeness * 100)} %)`,
-    ),
-    ...notes.map((note) => `- **note** ${prose(note, MAX_NAME)}`),
-  ];
+  const items = [...rest.map(sentenceItem), ...notes.map((note) => `- **note** ${prose(note, MAX_NAME)}`)];
   return [
-    { text: `## ${markOfRun(record)} ${prose(headline, MAX_SENTENCE)}` },
+    { text: `## ${verdictLooks[judgedVerdict(record)].emoji} ${prose(headline, MAX_SENTENCE)}` },
     { text: `Run: ${run.join(', ')}` },
     ...items.map((text) => ({ text, isOptional: true })),
   ];
-}
-
-/** As the exit code: the baseline may make a run pass, or fail. */
-function markOfRun({ verdict, baseline }: RunRecord): string {
-  if (baseline === undefined) return verdictMarks[verdict];
-  return baseline.wrong.length > 0 ? verdictMarks.nonconformant : verdictMarks[baseline.verdict];
 }
 
 /** A heading and what stands under it; nothing where there is nothing. */
@@ -93,9 +84,9 @@ function itemOf(result: RequirementResult): string {
   const isOpen = result.outcome === 'inconclusive' || result.outcome === 'excluded';
   const words = 'words' in result ? result.words : '';
   const remedy = isOpen ? remedyOf(result.reason) : undefined;
-  const mended = remedy === undefined ? '' : ` **Mended by** ${prose(remedy, MAX_TEXT)}`;
+  const fix = remedy === undefined ? '' : ` **Fix:** ${prose(remedy, MAX_TEXT)}`;
   const said = prose(isOpen ? `${result.reason}: ${words}` : words, MAX_TEXT);
-  return `- ${markOf(result).mark} ${code(result.id, MAX_NAME)} (${result.level}) ${said}${mended}`;
+  return `- ${markOf(result).mark} ${code(result.id, MAX_NAME)} (${result.level}) ${said}${fix}`;
 }
 
 function tableOf(requirements: readonly RequirementResult[]): string {
@@ -118,29 +109,27 @@ export function sentenceItem(sentence: string): string {
 const LABEL_WIDTH = 10;
 const COMPARISON_WIDTH = 110;
 
-const commands: ReadonlySet<string> = new Set(['request', 'replay']);
-const compared: ReadonlySet<string> = new Set(['expected', 'actual']);
-
 /** A failure, or our own bug, in full: one block under a heading of its own. */
 export function findingBlock(record: RunRecord, result: RequirementResult): string {
   const facts = factsOf(record, result);
-  const warns = markOf(result).tone === 'warning' && !isKnownFailure(result);
-  const lineOf = ({ label, text }: Pick<Fact, 'label' | 'text'>) => label.padEnd(LABEL_WIDTH) + text;
   const comparison =
     result.outcome === 'failed' ? aligned(result.expected, result.actual, COMPARISON_WIDTH) : [];
-  const lines = [
-    ...comparison.map(({ of, text }) => ({ label: of === 'mark' ? '' : of, text })),
-    ...facts.filter(({ isExact, label }) => isExact && !compared.has(label) && !commands.has(label)),
-  ].map(lineOf);
+  const isCompared = ({ label }: Fact) => label === 'expected' || label === 'actual';
+  const lines = [...comparison, ...facts.filter((fact) => fact.kind === 'exact' && !isCompared(fact))];
   return [
     `#### ${markOf(result).mark} ${code(result.id, MAX_NAME)}`,
-    [
-      `- **level** ${result.level}${warns ? ', this only warns' : ''}`,
-      ...facts
-        .filter(({ isExact }) => !isExact)
-        .map(({ label, text }) => `- **${label}** ${prose(text, MAX_TEXT)}`),
-    ].join('\n'),
-    ...(lines.length === 0 ? [] : [fenced('text', lines)]),
-    ...facts.filter(({ label }) => commands.has(label)).map(({ text }) => fenced('sh', [text])),
+    facts
+      .filter(({ kind }) => kind === 'prose')
+      .map(({ label, text }) => `- **${label}** ${prose(text, MAX_TEXT)}`)
+      .join('\n'),
+    ...(lines.length === 0
+      ? []
+      : [
+          fenced(
+            'text',
+            lines.map(({ label, text }) => label.padEnd(LABEL_WIDTH) + text),
+          ),
+        ]),
+    ...facts.filter(({ kind }) => kind === 'command').map(({ text }) => fenced('sh', [text])),
   ].join('\n\n');
 }

@@ -13,8 +13,6 @@ export type Part = Markup | string | number | undefined | readonly Part[];
 
 /** Columns of a text that is put in without a limit of its own. */
 const MAX_TEXT = 600;
-/** Columns that the escape of a character has at most. */
-const MAX_ESCAPE = 12;
 
 /**
  * Markup from a template. A text is shown as it is: `<`, `&` and quotes are escaped, what nobody would
@@ -54,28 +52,17 @@ const entities: Readonly<Record<string, string>> = {
 
 const escaped = (value: string) => value.replace(/[&<>"']/g, (character) => entities[character]!);
 
-const lineBreak = html`<i class="quiet">${printable('\n', MAX_ESCAPE)}</i><br />`;
-
 /**
  * A text to be read letter by letter. What `printable` writes as an escape is set off, so that nobody
  * takes it for letters that were sent, and a line break is shown and obeyed.
  *
  * @param most columns at most; `…` stands for what is cut off
  */
-export function visible(value: string, most: number): Markup {
-  const shown = printable(value, most);
-  const parts: Markup[] = [];
-  let plain = 0;
-  let at = 0;
-  for (const character of value) {
-    const piece = printable(character, MAX_ESCAPE);
-    // From here on it was cut.
-    if (!shown.startsWith(piece, at)) break;
-    at += piece.length;
-    if (piece === character) continue;
-    const escape = character === '\n' ? lineBreak : html`<i>${piece}</i>`;
-    parts.push(text(shown.slice(plain, at - piece.length), most), escape);
-    plain = at;
-  }
-  return html`${parts}${text(shown.slice(plain), most)}`;
-}
+export const visible = (value: string, most: number): Markup => ({
+  [made]: printable(value, most, (piece, isEscape) => {
+    if (!isEscape) return escaped(piece);
+    return piece === LINE_BREAK ? `<i class="quiet">${piece}</i><br />` : `<i>${piece}</i>`;
+  }),
+});
+
+const LINE_BREAK = printable('\n', Infinity);

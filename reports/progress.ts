@@ -1,19 +1,15 @@
 import { columns, count, duration, printable, several } from './text.ts';
 
-/** How far a run has come. */
+/** How far a run has come. Infinity stands for a bound that there is not. */
 export interface Progress {
-  /** Requirements that are done. */
   readonly done: number;
-  /** Requirements of the run. */
   readonly total: number;
-  /** Id of the one that is being checked. */
+  /** Id of the requirement at work. */
   readonly requirement: string;
-  /** Requests sent so far. */
   readonly requests: number;
   readonly elapsedMs: number;
   /** Estimate of what is left. */
   readonly leftMs?: number;
-  /** Bounds of the run; Infinity: none. */
   readonly maxRequests: number;
   readonly maxDurationMs: number;
 }

@@ -1,13 +1,7 @@
-import type {
-  Failed,
-  Inconclusive,
-  RecordedResponse,
-  RequirementResult,
-  RunRecord,
-} from '../schemas/generated/types.ts';
+import type { RecordedResponse, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { count, printable, type Tone } from './text.ts';
-import { remedyOf, replayCommand } from './verdict.ts';
+import { grouped, remedyOf, replayCommand } from './verdict.ts';
 
 /** What a user is told about a bug of ours. */
 export const OUR_BUG =
@@ -30,6 +24,31 @@ const marks = {
 /** Every outcome, in the order of the reports. */
 export const outcomes: readonly string[] = Object.keys(marks);
 
+/** How a verdict looks. */
+export const verdictLooks = {
+  conformant: { mark: '✓', emoji: '✅', tone: 'good' },
+  nonconformant: { mark: '✗', emoji: '❌', tone: 'bad' },
+  incomplete: { mark: '?', emoji: '❓', tone: 'unsure' },
+} as const satisfies Record<RunRecord['verdict'], Mark & { readonly emoji: string }>;
+
+/** The verdict as the exit code has it: the baseline may make a run pass, or fail. */
+export const judgedVerdict = ({ verdict, baseline }: RunRecord): RunRecord['verdict'] =>
+  baseline !== undefined && baseline.wrong.length > 0 ? 'nonconformant' : (baseline?.verdict ?? verdict);
+
+/** `target http://127.0.0.1:4010/, partner northwind, ib-conformance 0.1.0`, each part bounded and printable. */
+export function runTitle(
+  run: Pick<RunRecord, 'target' | 'version'> & { partner?: string; seed?: number },
+): string {
+  const { target, partner, seed, version } = run;
+  return Object.entries({ target, partner, seed, 'ib-conformance': version })
+    .filter(([, value]) => value !== undefined)
+    .map(([name, value]) => `${name} ${printable(String(value), MAX_URL)}`)
+    .join(', ');
+}
+
+/** Columns of the target's URL at most. */
+const MAX_URL = 300;
+
 /** Mark and tone of a result. A failure that is known, or of what is not required, only warns. */
 export function markOf(result: RequirementResult): Mark {
   const isMild = result.outcome === 'failed' && (result.level !== 'required' || isKnownFailure(result));
@@ -37,22 +56,8 @@ export function markOf(result: RequirementResult): Mark {
 }
 
 /** Results by their suite, which is the first segment of an id, in the order of the record. */
-export function bySuite(
-  results: readonly RequirementResult[],
-): ReadonlyMap<string, readonly RequirementResult[]> {
-  return grouped(results, ({ id }) => id.split('/', 1)[0]!);
-}
-
-function grouped<T>(values: readonly T[], keyOf: (value: T) => string): ReadonlyMap<string, readonly T[]> {
-  const groups = new Map<string, T[]>();
-  for (const value of values) {
-    const key = keyOf(value);
-    const group = groups.get(key);
-    if (group === undefined) groups.set(key, [value]);
-    else group.push(value);
-  }
-  return groups;
-}
+export const bySuite = (results: readonly RequirementResult[]) =>
+  grouped(results, ({ id }) => id.split('/', 1)[0]!);
 
 /** So many findings of a kind are shown. One more is shown rather than counted. */
 const SHOWN_OF_A_KIND = 3;
@@ -61,7 +66,7 @@ const SHOWN_OF_A_KIND = 3;
  * Groups findings that look alike, in the order of the first of each kind: a server that answers
  * everything with 500 fails in one way, not in forty.
  */
-export function alike<Finding extends Failed | Inconclusive>(
+export function alike<Finding extends RequirementResult>(
   findings: readonly Finding[],
 ): readonly { readonly shown: readonly Finding[]; readonly rest: readonly Finding[] }[] {
   return [...grouped(findings, kindOf).values()].map((all) => {
@@ -71,23 +76,18 @@ export function alike<Finding extends Failed | Inconclusive>(
 }
 
 /** What differs, or why nothing could be judged, and what came back, without ids and numbers. */
-function kindOf(finding: Failed | Inconclusive): string {
-  const { level, counterexample } = finding;
-  const response = counterexample?.response;
-  const came =
-    response === undefined
-      ? counterexample?.trouble
-      : [response.status, contentTypeOf(response), withoutNumbers(response.body)];
-  return JSON.stringify(
-    finding.outcome === 'failed'
-      ? [
-          level === 'required',
-          isKnownFailure(finding),
-          finding.aspect,
-          came ?? withoutNumbers(finding.actual),
-        ]
-      : [level === 'required', finding.reason, withoutNumbers(finding.words), came],
-  );
+function kindOf(finding: RequirementResult): string {
+  const { response, trouble = 'actual' in finding ? finding.actual : '' } =
+    ('counterexample' in finding && finding.counterexample) || {};
+  return JSON.stringify([
+    finding.outcome,
+    finding.level === 'required',
+    isKnownFailure(finding),
+    withoutNumbers(wordsOf(finding)),
+    response?.status,
+    response && contentTypeOf(response),
+    withoutNumbers(response?.body ?? trouble),
+  ]);
 }
 
 /** Ids, dates and numbers differ from request to request, and do not say what is wrong. */
@@ -97,7 +97,7 @@ const contentTypeOf = ({ headers }: RecordedResponse): string | undefined =>
   Object.entries(headers).find(([name]) => name.toLowerCase() === 'content-type')?.[1];
 
 /** `401, content-type: application/json` */
-export function answerWords(response: RecordedResponse): string {
+function answerWords(response: RecordedResponse): string {
   const type = contentTypeOf(response);
   return `${response.status}, ${type === undefined ? 'no content-type' : `content-type: ${type}`}`;
 }
@@ -123,8 +123,8 @@ export function wordsOf(result: RequirementResult): string {
 export interface Fact {
   readonly label: string;
   readonly text: string;
-  /** A text of the target or a command, to be read letter by letter; else prose. */
-  readonly isExact: boolean;
+  /** `exact`: a text of the target, to be read letter by letter. `command`: to be copied whole. */
+  readonly kind: 'prose' | 'exact' | 'command';
 }
 
 /** Columns that are shown at most of prose and of the target's texts. */
@@ -134,7 +134,7 @@ export const MAX_COMMAND = 20_000;
 /** Columns of a label in a line of text. */
 const LABEL_WIDTH = 13;
 
-/** All that a result says beside its id, level and outcome. Each text is bounded and printable. */
+/** All that a result says beside its id and outcome. Each text is bounded and printable. */
 export function factsOf(record: RunRecord, result: RequirementResult): readonly Fact[] {
   const { title, clause, reading, outcome } = result;
   const failed = outcome === 'failed' ? result : undefined;
@@ -145,35 +145,41 @@ export function factsOf(record: RunRecord, result: RequirementResult): readonly 
   const { curl, key, response, trouble = 'no reason was recorded' } = exchange ?? {};
   const body = response?.body;
   return [
+    ...fact('level', levelWords(result)),
+    ...fact('known', failed?.baseline),
     ...fact('title', title),
     ...fact('clause', clause),
     ...fact('reading', reading),
-    ...fact('known', failed?.baseline),
     ...fact('aspect', failed?.aspect),
     ...fact('expected', failed?.expected, 'exact'),
     ...fact('actual', failed?.actual, 'exact'),
     ...fact('reason', open && wordsOf(open)),
-    ...fact('mended by', open && remedyOf(open.reason)),
+    ...fact('fix', open && remedyOf(open.reason)),
     ...fact('observed', outcome === 'observed' ? result.words : undefined),
     ...fact('error', broken?.words, 'exact'),
     ...fact('bug', broken && OUR_BUG),
-    ...fact('request', curl, 'exact', MAX_COMMAND),
+    ...fact('request', curl, 'command'),
     ...fact('key', key === undefined ? key : `$IB_API_KEY stands for ${key}`, 'exact'),
     ...fact('answer', response && answerWords(response), 'exact'),
     ...fact('answer', exchange && !response ? `none: ${trouble}` : undefined),
     ...fact('body', body === '' ? '(empty)' : body, 'exact'),
     ...fact('shown', body && body.length > MAX_TEXT ? shownWords(body) : undefined),
-    ...fact('replay', tried && replayCommand(record, tried), 'exact', MAX_COMMAND),
+    ...fact('replay', tried && replayCommand(record, tried), 'command'),
   ];
 }
 
-function fact(
-  label: string,
-  text: string | undefined,
-  kind: 'prose' | 'exact' = 'prose',
-  most = MAX_TEXT,
-): readonly Fact[] {
-  return text === undefined ? [] : [{ label, text: printable(text, most), isExact: kind === 'exact' }];
+/** The level, and whether a failure at it leaves the verdict as it is. */
+export const levelWords = (result: RequirementResult): string =>
+  result.level + (markOf(result).tone === 'warning' && !isKnownFailure(result) ? ': this only warns' : '');
+
+function fact(label: string, text: string | undefined, kind: Fact['kind'] = 'prose'): readonly Fact[] {
+  if (text === undefined) return [];
+  const shown = printable(text, kind === 'command' ? MAX_COMMAND : MAX_TEXT);
+  const isCommandChanged = kind === 'command' && shown !== text;
+  return [
+    { label, text: shown, kind },
+    ...(isCommandChanged ? fact('note', `${label} is escaped or cut: the json report has it whole`) : []),
+  ];
 }
 
 const shownWords = (body: string) => `the beginning of ${count(body.length)} characters`;

@@ -15,16 +15,22 @@ const WIDE =
  *
  * @param text whatever a target sent, or a record holds
  * @param most columns of the result at most; `…` stands for what is cut off
+ * @param write writes a piece of the result, such as in HTML; an escape is one piece
  */
-export function printable(text: string, most: number): string {
+export function printable(
+  text: string,
+  most: number,
+  write: (piece: string, isEscape: boolean) => string = (piece) => piece,
+): string {
   let shown = '';
   let used = 0;
   let fitting = 0;
   for (const character of text) {
-    const piece = UNPRINTABLE.test(character) ? `\\u{${character.codePointAt(0)!.toString(16)}}` : character;
+    const isEscape = UNPRINTABLE.test(character);
+    const piece = isEscape ? `\\u{${character.codePointAt(0)!.toString(16)}}` : character;
     used += columns(piece);
     if (used > most) return `${shown.slice(0, fitting)}…`;
-    shown += piece;
+    shown += write(piece, isEscape);
     // As far as an ellipsis would still fit behind it.
     if (used < most) fitting = shown.length;
   }
@@ -42,28 +48,18 @@ export function columns(text: string): number {
 export const padded = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - columns(text)));
 
-/** Width of a report on a terminal or in a log of so many columns: 60 to 200. */
-export const reportWidth = (asked: number): number => Math.min(200, Math.max(60, asked));
-
 /**
  * Breaks printable text between words into lines of at most `width` columns (2 or more). A word that
  * is too long for a line is cut. Runs of spaces count as one.
  */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
-  let line = '';
   for (const word of text.split(' ').filter((part) => part !== '')) {
-    const longer = line === '' ? word : `${line} ${word}`;
-    if (columns(longer) <= width) {
-      line = longer;
-      continue;
-    }
-    if (line !== '') lines.push(line);
-    const pieces = chunk(word, width);
-    lines.push(...pieces.slice(0, -1));
-    line = pieces.at(-1) ?? '';
+    const longer = `${lines.at(-1)} ${word}`;
+    if (lines.length > 0 && columns(longer) <= width) lines[lines.length - 1] = longer;
+    else lines.push(...chunk(word, width));
   }
-  return line === '' ? lines : [...lines, line];
+  return lines;
 }
 
 /** The same with every line but the first indented, so that no further line looks like a first one. */
@@ -73,19 +69,16 @@ export const hanging = (text: string, width: number): readonly string[] =>
 /** Cuts printable text into lines of at most `width` columns (2 or more), and keeps every character. */
 export function chunk(text: string, width: number): readonly string[] {
   const lines: string[] = [];
-  let line = '';
-  let used = 0;
+  let room = 0;
   for (const character of text) {
-    const wide = columns(character);
-    if (used + wide > width) {
-      lines.push(line);
-      line = '';
-      used = 0;
+    room -= columns(character);
+    if (room >= 0) lines[lines.length - 1] += character;
+    else {
+      lines.push(character);
+      room = width - columns(character);
     }
-    line += character;
-    used += wide;
   }
-  return line === '' ? lines : [...lines, line];
+  return lines;
 }
 
 /** A whole number with separators: `1,234`. Intl would take 20 ms to load. */
@@ -122,13 +115,19 @@ const colors = {
 /** What colour says in a report. The text must say it too. */
 export type Tone = keyof typeof colors;
 
-/** Paints text in a tone. */
-export type Paint = (tone: Tone, text: string) => string;
+/** Where a report for people is read. */
+export interface Screen {
+  /** Columns of a line: 60 to 200. */
+  readonly width: number;
+  /** Paints with ANSI colours, or leaves the text as it is. */
+  readonly paint: (tone: Tone, text: string) => string;
+}
 
-/** Paints with ANSI colours, or leaves the text as it is. */
-export const palette =
-  (color: boolean): Paint =>
-  (tone, text) => {
+/** A terminal or a log of so many columns. */
+export const screenOf = ({ color, width }: { readonly color: boolean; readonly width: number }): Screen => ({
+  width: Math.min(200, Math.max(60, width)),
+  paint: (tone, text) => {
     const code = colors[tone];
     return !color || code === undefined || text === '' ? text : `\u001b[${code[0]}m${text}\u001b[${code[1]}m`;
-  };
+  },
+});

@@ -5,26 +5,8 @@ import type { Inconclusive, Level, RequirementResult, RunRecord } from '../schem
 import { anyRecord, sampleRecord } from './testing/records.ts';
 import { conclusion, nextStep, replayCommand } from './verdict.ts';
 
-function row(
-  id: string,
-  level: Level,
-  outcome: RequirementResult['outcome'],
-  reason = '?',
-): RequirementResult {
-  const subject = { id, level, clause: 'c', title: 't', cases: 1 };
-  switch (outcome) {
-    case 'passed':
-      return { ...subject, outcome };
-    case 'failed':
-      return { ...subject, outcome, aspect: 'status', expected: '1', actual: '2' };
-    case 'inconclusive':
-    case 'excluded':
-      return { ...subject, outcome, reason, words: 'w' };
-    case 'observed':
-    case 'broken':
-      return { ...subject, outcome, words: 'w' };
-  }
-}
+const row = (id: string, level: Level, outcome: RequirementResult['outcome'], reason = '?') =>
+  ({ id, level, outcome, reason, words: 'w', aspect: 'status', cases: 1 }) as unknown as RequirementResult;
 
 const passed = [
   row('a/b/1', 'required', 'passed'),

@@ -24,11 +24,7 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
   const rows = record.requirements;
   const at = (level: Level) => rows.filter((row) => row.level === level);
   const [required, recommended, observed] = [at('required'), at('recommended'), at('observed')];
-  const ids = (chosen: Rows) =>
-    shortened(
-      chosen.map(({ id }) => id),
-      most,
-    );
+  const ids = (chosen: Rows) => shortened(chosen, most);
   const isNewFailure = (row: RequirementResult) => row.outcome === 'failed' && !isKnownFailure(row);
   const wrong = record.baseline?.wrong ?? [];
   const bugs = rows.filter(({ outcome }) => outcome === 'broken');
@@ -81,19 +77,28 @@ function verdictWords({ verdict, baseline, requirements }: RunRecord): string {
 /** Rows without a verdict, as `id (reason)`; the later ones of a reason as `3 more (reason)`. */
 function openIds(rows: Rows, remark: string, most: number): readonly string[] {
   return [...byReason(rows)].flatMap(([reason, open]) =>
-    shortened(
-      open.map(({ id }) => id),
-      most,
-    ).map((id) => `${id} (${reason}${remark})`),
+    shortened(open, most).map((id) => `${id} (${reason}${remark})`),
   );
 }
 
 /** Rows that were not verified, by the reason. Those that failed or broke are not among them. */
 export function byReason(rows: Rows): ReadonlyMap<string, Rows> {
-  const groups = new Map<string, RequirementResult[]>();
-  for (const row of rows) {
-    const reason = openReason(row);
-    if (reason !== undefined) groups.set(reason, [...(groups.get(reason) ?? []), row]);
+  return grouped(
+    rows.filter((row) => openReason(row) !== undefined),
+    (row) => openReason(row)!,
+  );
+}
+
+/** Values by a key, in the order of the first of each. Node 20 has no `Map.groupBy`. */
+export function grouped<T>(
+  values: readonly T[],
+  keyOf: (value: T) => string,
+): ReadonlyMap<string, readonly T[]> {
+  const groups = new Map<string, T[]>();
+  for (const value of values) {
+    const group = groups.get(keyOf(value));
+    if (group === undefined) groups.set(keyOf(value), [value]);
+    else group.push(value);
   }
   return groups;
 }
@@ -104,7 +109,8 @@ function openReason(row: RequirementResult): string | undefined {
 }
 
 /** The first ids, `most` in all with the number of the others. */
-export function shortened(ids: readonly string[], most: number): readonly string[] {
+export function shortened(rows: readonly { readonly id: string }[], most: number): readonly string[] {
+  const ids = rows.map(({ id }) => id);
   if (ids.length <= most) return ids;
   return most < 2 ? [`${ids.length}`] : [...ids.slice(0, most - 1), `${ids.length - most + 1} more`];
 }
@@ -117,7 +123,8 @@ export const remedies = {
   timeout: 'see why the target takes so long, or give it more with --timeout',
   budget:
     'give more of --max-duration or --max-requests, a second active key of the partner, or fewer --cases',
-  'rate-limited': 'state the limits in the fixture, or raise them on a test system',
+  'rate-limited':
+    'state the limits in the fixture, add active keys of the partner, give more --max-duration, or raise the limits on a test system',
   flaky: 'find out why the target answers the same request in two ways',
   'timing-window': 'run it nearer to the target, without --rate, or on a test system with a longer window',
   'limit-not-reached': "state the threshold in the fixture's limits, or lower it on a test system",
@@ -142,7 +149,7 @@ const minor: ReadonlySet<string> = new Set(['depends', 'not-seen', 'skipped']);
 /** What a reader of the report does next: a command to copy, or words; undefined where nothing is left to do. */
 export function nextStep(
   record: RunRecord,
-): { readonly command: string } | { readonly words: string } | undefined {
+): { readonly command?: string; readonly words?: string } | undefined {
   const { requirements, counts } = record;
   if (counts.broken > 0) return { words: 'report the bug of ib-conformance, with --report json=run.json' };
   const reasons = new Set(byReason(requirements).keys());

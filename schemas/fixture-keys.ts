@@ -23,7 +23,7 @@ export function expandKeys(fixture: Fixture, env: Environment) {
     });
     return { ...apiKey, key };
   });
-  return { problems, fixture: apiKeys === undefined ? fixture : { ...fixture, apiKeys } };
+  return { problems, fixture: { ...fixture, ...(apiKeys && { apiKeys }) } };
 }
 
 /**

@@ -1,5 +1,6 @@
 import type { ErrorObject } from 'ajv';
 import { expandKeys, type Environment } from './fixture-keys.ts';
+import { indexOf } from './fixture-index.ts';
 import validate from './generated/fixture.cjs';
 import type { Fixture } from './generated/types.ts';
 import { parseJson, schemaProblems } from './json.ts';
@@ -44,10 +45,8 @@ const BATCH = 100;
  */
 function checkSchema(fixture: unknown, problems: Problems): void {
   const check = (value: unknown, offset = 0) => {
-    if (validate(value)) return;
-    const errors = (validate.errors ?? []).filter(isFirstAtPlace);
-    if (problems.isFull()) problems.count(errors.length);
-    else problems.add(schemaProblems(errors, 'the fixture', offset));
+    if (!validate(value))
+      problems.add(schemaProblems(validate.errors?.filter(isFirstAtPlace), 'the fixture', offset));
   };
   if (typeof fixture !== 'object' || fixture === null || Array.isArray(fixture)) return check(fixture);
   const rest: Record<string, unknown> = { ...fixture };
@@ -66,11 +65,16 @@ const isFirstAtPlace = ({ keyword, instancePath }: ErrorObject, at: number, erro
   keyword !== 'format' || errors[at - 1]?.instancePath !== instancePath;
 
 /** What a schema cannot check: duplicates, references to nothing, and exactly one trigger for each transition. */
-function* crossCheck({ partners, apiKeys = [], users = [], deposits = [] }: Fixture): Generator<string> {
-  const partnerIds = yield* repeated('partners', 'id', partners ?? [], ({ id }) => id);
+function* crossCheck(fixture: Fixture): Generator<string> {
+  const { partners, apiKeys = [], users = [], deposits = [] } = fixture;
+  const { users: byUserId, deposits: byReferenceId } = indexOf(fixture);
+  const partnerIds = new Set(partners?.map(({ id }) => id));
+  yield* repeated('partners', 'id', partners ?? [], ({ id }) => id);
   yield* repeated('apiKeys', 'key', apiKeys, ({ key }) => key);
-  const userIds = yield* repeated('users', 'user_id', users, ({ user_id }) => user_id.toLowerCase());
-  yield* repeated('deposits', 'reference_id', deposits, ({ reference_id }) => reference_id.toLowerCase());
+  if (byUserId.size < users.length)
+    yield* repeated('users', 'user_id', users, ({ user_id }) => user_id.toLowerCase());
+  if (byReferenceId.size < deposits.length)
+    yield* repeated('deposits', 'reference_id', deposits, ({ reference_id }) => reference_id.toLowerCase());
   for (const [place, items] of Object.entries({ apiKeys, users }))
     for (const [index, { partner }] of items.entries())
       if (partners !== undefined && partner !== null && !partnerIds.has(partner))
@@ -79,7 +83,7 @@ function* crossCheck({ partners, apiKeys = [], users = [], deposits = [] }: Fixt
     if (expiresAt !== undefined && expiresAfterSeconds !== undefined)
       yield `apiKeys[${index}] has both "expiresAt" and "expiresAfterSeconds": one is enough`;
   for (const [index, deposit] of deposits.entries()) {
-    if (!userIds.has(deposit.user_id.toLowerCase()))
+    if (!byUserId.has(deposit.user_id.toLowerCase()))
       yield `deposits[${index}].user_id ${quoted(deposit.user_id)} is not among the users`;
     if (deposit.state !== 'pending' || deposit.becomes === undefined) continue;
     const { afterPolls, afterSeconds } = deposit.becomes;
@@ -88,23 +92,20 @@ function* crossCheck({ partners, apiKeys = [], users = [], deposits = [] }: Fixt
   }
 }
 
-/** Reports ids that occur more than once, and returns where each occurs first. */
+/** Reports ids that occur more than once. */
 function* repeated<Item>(
   place: string,
   field: string,
   items: readonly Item[],
   idOf: (item: Item) => string,
-): Generator<string, ReadonlyMap<string, number>> {
+): Generator<string> {
   const first = new Map<string, number>();
   for (const [index, item] of items.entries()) {
     const id = idOf(item);
     const earlier = first.get(id);
+    // The value of a key is never shown.
+    const value = field === 'key' ? '' : `: ${quoted(id)}`;
     if (earlier === undefined) first.set(id, index);
-    else {
-      // The value of a key is never shown.
-      const value = field === 'key' ? '' : `: ${quoted(id)}`;
-      yield `${place}[${index}].${field} is the same as ${place}[${earlier}].${field}${value}`;
-    }
+    else yield `${place}[${index}].${field} is the same as ${place}[${earlier}].${field}${value}`;
   }
-  return first;
 }

@@ -1,5 +1,5 @@
 import type { ErrorObject } from 'ajv';
-import { printParseErrorCode, visit, type ParseErrorCode } from 'jsonc-parser';
+import { parse, printParseErrorCode, type ParseError, type ParseErrorCode } from 'jsonc-parser';
 import { Problem, quoted, type ProblemCode } from './problem.ts';
 
 /**
@@ -18,36 +18,24 @@ export function parseJson(text: string, where: string, code: ProblemCode): unkno
   }
 }
 
-/** Where a text stops being JSON, line and column counted from 1, and what is wrong there. */
-export interface SyntaxErrorPlace {
-  readonly line: number;
-  readonly column: number;
-  readonly words: string;
-}
-
-/** The first syntax error of a text that `JSON.parse` refuses. The words quote nothing: the text may hold keys. */
-export function syntaxErrorIn(text: string): SyntaxErrorPlace {
-  let first: { readonly words: string; readonly offset: number } | undefined;
-  let deepest = 0;
-  const onBegin = (offset: number) => void (deepest = offset);
-  const onError = (code: ParseErrorCode, offset: number) => void (first ??= { words: wordsOf(code), offset });
+/**
+ * The first syntax error of a text that `JSON.parse` refuses: line and column, counted from 1, and what is
+ * wrong there. The words quote nothing: the text may hold keys.
+ */
+export function syntaxErrorIn(text: string) {
+  const errors: ParseError[] = [];
+  let words = 'not JSON';
   try {
-    visit(
-      text,
-      { onError, onArrayBegin: onBegin, onObjectBegin: onBegin },
-      { disallowComments: true, allowTrailingComma: false },
-    );
+    parse(text, errors, { disallowComments: true, allowTrailingComma: false });
   } catch (error) {
-    // `visit` is recursive, so deep nesting overflows the stack.
+    // The parser is recursive.
     if (!(error instanceof RangeError)) throw error;
-    first ??= { words: 'nested too deeply to say where', offset: deepest };
+    words = 'nested too deeply to say where';
   }
+  const [first] = errors;
+  if (first !== undefined) words = wordsOf(first.error);
   const before = text.slice(0, first?.offset ?? text.length).split('\n');
-  return {
-    line: before.length,
-    column: before.at(-1)!.length + 1,
-    words: first?.words ?? 'not JSON',
-  };
+  return { line: before.length, column: before.at(-1)!.length + 1, words };
 }
 
 /** `PropertyNameExpected` → `property name expected` */
@@ -57,14 +45,17 @@ const wordsOf = (code: ParseErrorCode) =>
     .toLowerCase();
 
 /**
- * Describes what a validator found wrong with a file, each problem with its place.
+ * Describes what a validator found wrong with a file, each problem with its place, when it is asked for.
  *
  * @param whole what to call the file if it is wrong as a whole
  * @param offset index of the first element, if a part of an array was validated
  */
-export function schemaProblems(errors: readonly ErrorObject[], whole: string, offset = 0): readonly string[] {
-  return errors.map((error) => describe(error, placeOf(error.instancePath, offset) || whole));
-}
+export const schemaProblems = (
+  errors: readonly ErrorObject[] | null | undefined,
+  whole: string,
+  offset = 0,
+): readonly (() => string)[] =>
+  (errors ?? []).map((error) => () => describe(error, placeOf(error.instancePath, offset) || whole));
 
 /** `/users/3/date_joined` → `users[3].date_joined` */
 function placeOf(instancePath: string, offset: number): string {

@@ -19,31 +19,24 @@ const MAX_LISTED = 100;
 
 /** Collects the problems of one file. */
 export interface Problems {
-  /** Adds problems; repetitions among them count once. */
-  add(problems: Iterable<string>): void;
-  /** Whether further problems are only counted: their text is not needed. */
-  isFull(): boolean;
-  /** Counts problems without their text. */
-  count(more: number): void;
+  /** Adds problems. A function makes the text of one that is listed; the others are only counted. */
+  add(problems: Iterable<string | (() => string)>): void;
   /** @throws Problem with a line for each listed problem, and a line with the number of the others */
   throwIfAny(): void;
 }
 
 /** @param where how messages name the file */
 export function collectProblems(where: string, code: ProblemCode = 'fixture'): Problems {
-  const listed: string[] = [];
+  const listed = new Set<string>();
   let others = 0;
-  const isFull = () => listed.length >= MAX_LISTED;
   return {
-    isFull,
-    count: (more) => void (others += more),
     add: (problems) => {
-      for (const problem of new Set(problems))
-        if (isFull()) others += 1;
-        else listed.push(`${where}: ${problem}`);
+      for (const problem of problems)
+        if (listed.size >= MAX_LISTED) others += 1;
+        else listed.add(`${where}: ${typeof problem === 'string' ? problem : problem()}`);
     },
     throwIfAny: () => {
-      if (listed.length === 0) return;
+      if (listed.size === 0) return;
       const rest = others > 0 ? [`${where}: … and ${others.toLocaleString('en')} more`] : [];
       throw new Problem(code, [...listed, ...rest].join('\n'));
     },

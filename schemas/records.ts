@@ -23,7 +23,7 @@ export function readRecord(text: string, where: string, version: string): RunRec
   const problems = collectProblems(where, 'usage');
   if (validateRecord(found)) problems.add(repeatedIds(found));
   else {
-    problems.add(schemaProblems(validateRecord.errors ?? [], 'the record'));
+    problems.add(schemaProblems(validateRecord.errors, 'the record'));
     problems.add(otherVersion(found, version));
   }
   problems.throwIfAny();
@@ -33,13 +33,12 @@ export function readRecord(text: string, where: string, version: string): RunRec
 function refuseOtherFormats(found: unknown, where: string, version: string): void {
   const format = (found as { readonly format?: unknown } | null)?.format;
   if (format === FORMAT) return;
-  const isRecord = typeof format === 'string' && /^ib-conformance\/run\/\d{1,9}$/.test(format);
-  throw new Problem(
-    'usage',
-    isRecord
-      ? `${where}: is a record of the format ${format}, and ib-conformance ${version} reads ${FORMAT}: take a newer version`
-      : `${where}: is no run record; \`verify --report json=file\` writes one`,
-  );
+  const other = /^ib-conformance\/run\/\d{1,9}$/.exec(String(format));
+  const why =
+    other === null
+      ? 'is no run record; `verify --report json=file` writes one'
+      : `is a record of the format ${other[0]}, and ib-conformance ${version} reads ${FORMAT}: take a newer version`;
+  throw new Problem('usage', `${where}: ${why}`);
 }
 
 /** Another version may write what this one does not know. */
@@ -84,7 +83,7 @@ export interface ReadBaseline {
 export function readBaseline(text: string, file: string): ReadBaseline {
   const value = parseJson(text, file, 'usage');
   const problems = collectProblems(file, 'usage');
-  if (!validateBaseline(value)) problems.add(schemaProblems(validateBaseline.errors ?? [], 'the baseline'));
+  if (!validateBaseline(value)) problems.add(schemaProblems(validateBaseline.errors, 'the baseline'));
   problems.throwIfAny();
   const { $schema: schema, known } = value as Baseline;
   const plain = text.replace(/^\uFEFF/, '');

@@ -115,9 +115,9 @@ export interface Unescaped {
   readonly from: readonly number[];
 }
 
-/** Percent-encoding (RFC 3986 2.1), escapes of JSON and of programming languages, and of HTML and XML. */
-const ESCAPE =
-  /%([0-9a-f]{2})|\\u\{?([0-9a-f]{2,6})\}?|\\x([0-9a-f]{2})|\\(["'\\/`$])|&#x([0-9a-f]{1,6});|&#(\d{1,7});|&(amp|lt|gt|quot|apos);/gi;
+/** An escape: percent-encoding (RFC 3986 2.1), of JSON and of programming languages, of HTML and XML. Else plain text. */
+const TOKEN =
+  /%([0-9a-f]{2})|\\u\{?([0-9a-f]{2,6})\}?|\\x([0-9a-f]{2})|\\(["'\\/`$])|&#x([0-9a-f]{1,6});|&#(\d{1,7});|&(amp|lt|gt|quot|apos);|[^%\\&]+|[^]/gi;
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
@@ -141,27 +141,23 @@ function decodeLayer(text: string, before: readonly number[] | undefined): Unesc
   const origin = (at: number) => before?.[at] ?? at;
   const from: number[] = [];
   let decoded = '';
-  let at = 0;
-  const copyUntil = (end: number) => {
-    for (let index = at; index < end; index++) from.push(origin(index));
-    decoded += text.slice(at, end);
-  };
-  for (const match of text.matchAll(ESCAPE)) {
-    copyUntil(match.index);
+  for (const match of text.matchAll(TOKEN)) {
     const character = characterOf(match);
-    for (let unit = 0; unit < character.length; unit++) from.push(origin(match.index));
-    decoded += character;
-    at = match.index + match[0].length;
+    const piece = character ?? match[0];
+    for (let unit = 0; unit < piece.length; unit++)
+      from.push(origin(match.index + (character === undefined ? unit : 0)));
+    decoded += piece;
   }
-  if (at === 0) return undefined;
-  copyUntil(text.length);
+  // Every escape is longer than its character.
+  if (decoded.length === text.length) return undefined;
   from.push(origin(text.length));
   return { text: decoded, from };
 }
 
-function characterOf([, percent, braced, byte, plain, hex, decimal, entity]: RegExpExecArray): string {
-  if (plain !== undefined) return plain;
+function characterOf([, percent, braced, byte, plain, hex, decimal, entity]: RegExpExecArray) {
   if (entity !== undefined) return entities[entity.toLowerCase()]!;
-  const code = decimal === undefined ? parseInt(percent ?? braced ?? byte ?? hex!, 16) : Number(decimal);
+  const digits = percent ?? braced ?? byte ?? hex;
+  if (digits === undefined && decimal === undefined) return plain;
+  const code = digits === undefined ? Number(decimal) : parseInt(digits, 16);
   return code <= 0x10_ffff ? String.fromCodePoint(code) : '\ufffd';
 }

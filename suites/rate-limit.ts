@@ -1,5 +1,5 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
-import { header } from './answer.ts';
+import { header, type Answer } from './answer.ts';
 import { errorAnswer } from './expectations.ts';
 import type { Known } from './known.ts';
 import type { Stream } from './limiter/burst.ts';
@@ -83,10 +83,16 @@ function verdictOf({ rule, bursts, judgement, streams, limited }: Judged): Verdi
   if (judgement.kind === 'broken') {
     if (finding.kind === 'instead')
       return failed('status', stated, `${finding.passed} passed, then ${finding.words}: ${happened}`);
-    if (finding.kind !== 'more')
-      return failed('threshold', stated, `${happened}. A 429 came before ${most} had passed`);
-    return streams.some(({ refusal }) => refusal !== undefined)
-      ? failed('threshold', stated, `${happened}. ${causeOf(finding.passed, rule)}`)
+    const words = limited === undefined ? '' : fieldsOf(limited.answer);
+    const said = words === '' ? '' : `. The 429 says ${words}`;
+    if (finding.kind === 'fewer')
+      return failed(
+        'threshold',
+        stated,
+        `${happened}. A 429 came before ${most} had passed; a limit of ${finding.before} in ${windowMs / 1000} s would fit${said}`,
+      );
+    return finding.kind === 'more' && limited !== undefined
+      ? failed('threshold', stated, `${happened}. ${causeOf(finding.passed, rule)}${said}`)
       : failed('status', stated, `no 429 after ${triedOf(streams)}`);
   }
   if (finding.kind === 'lost') return unjudged('network', `${happened}. Too many requests were lost`);
@@ -95,17 +101,27 @@ function verdictOf({ rule, bursts, judgement, streams, limited }: Judged): Verdi
     'timing-window',
     finding.kind === 'tooSlow'
       ? `no 429 after ${triedOf(streams)}, but the window of ${windowMs / 1000} s ended meanwhile: ${slowness(history, beyond(rule), windowMs)}`
-      : `${happened}. The bursts do not agree`,
+      : `${happened}. The bursts do not agree${finding.kind === 'more' && finding.isOvershoot ? ': does it check first and count later?' : ''}`,
   );
 }
 
 /** What a limiter that lets too many through may be doing. */
-function causeOf(passed: number, { most }: Rule): string {
+function causeOf(passed: number, { most, windowMs }: Rule): string {
   if (passed % most === 0 && passed > most)
     return `${passed / most} times as many as stated: is there one counter for each process, or a shorter window?`;
-  const cause = passed === most + 1 ? ': does it compare with > where >= is meant?' : '';
-  return `${passed} passed in all where ${most} may${cause}`;
+  const cause =
+    passed === most + 1
+      ? 'does it compare with > where >= is meant?'
+      : `a limit of ${passed} in ${windowMs / 1000} s would fit`;
+  return `${passed} passed in all where ${most} may: ${cause}`;
 }
+
+/** The header fields of a 429 that speak of its limit. */
+const fieldsOf = ({ headers }: Answer) =>
+  Object.keys(headers)
+    .filter((name) => /retry|limit/i.test(name))
+    .map((name) => `${name}: ${headers[name]!.join(', ')}`)
+    .join(', ');
 
 /** A key that is still refused after so long, although its window is stated, counts as never let in again. */
 const LONGEST_BAN_MS = 3_600_000;
@@ -243,7 +259,7 @@ function windowsOf(
 async function judgeSuccesses(doors: Doors, known: Known): Promise<Played> {
   const { limited } = await explore('user-status', doors, known);
   if (limited === undefined) return judgeSuccessesAlone(doors, known);
-  const { recovery, members } = limited;
+  const { recovery, members, passed } = limited;
   if (members === undefined)
     return {
       finding:
@@ -251,17 +267,19 @@ async function judgeSuccesses(doors: Doors, known: Known): Promise<Played> {
           ? unjudged(recovery.code, recovery.words)
           : depends('rate-limit/user-status/recovers'),
     };
-  return ofMembers(members);
+  return ofMembers(members, passed);
 }
 
 /** Where no failed lookup was ever limited, a fair number of members will do. */
 async function judgeSuccessesAlone(doors: Doors, known: Known): Promise<Played> {
   await doors.settle('user-status');
-  return ofMembers(await sendMembers(doors, known, statedRule('user-status', known)?.most ?? 100));
+  const most = statedRule('user-status', known)?.most ?? 100;
+  return ofMembers(await sendMembers(doors, known, most), most);
 }
 
-function ofMembers({ trouble, refusal, passed, sent }: Stream): Played {
-  if (refusal === undefined && trouble !== undefined)
+/** @param most failed lookups that pass: of members, more have to */
+function ofMembers({ trouble, refusal, passed, sent }: Stream, most: number): Played {
+  if (refusal === undefined && trouble !== undefined && passed <= most)
     return { finding: unjudged(trouble.code, trouble.words) };
   if (refusal === undefined) return { finding: held, cases: sent };
   return {

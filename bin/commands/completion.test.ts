@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { packagedProgram } from '../testing/packaged.ts';
 import { runCli } from '../testing/run-cli.ts';
 
 /** What a shell is offered for the last word of a line. */
@@ -16,15 +17,12 @@ async function offered(...words: readonly string[]): Promise<readonly string[]> 
 describe('a shell is offered', () => {
   const rows: readonly (readonly [line: string, found: string])[] = [
     ['', 'verify'],
-    ['fixture ', 'export'],
-    ['verify --st', '--state-url'],
     ['verify --no', '--no-canary'],
     ['verify --suite ', 'rate-limit'],
     ['verify --only auth/user', 'auth/user-status/revoked'],
     ['verify --report ', 'junit'],
     ['mock --limits ', 'off'],
     ['mock --fault ', 'list'],
-    ['mock --variant ', 'list'],
     ['fixture export f.json --format ', 'sql'],
     ['completion ', 'zsh'],
   ];
@@ -41,8 +39,7 @@ describe('a shell is offered', () => {
 
 test('the script works in bash', async () => {
   const folder = mkdtempSync(join(tmpdir(), 'ib-completion-'));
-  const program = join(import.meta.dirname, '../ib-conformance.mjs');
-  symlinkSync(program, join(folder, 'ib-conformance'));
+  symlinkSync(packagedProgram, join(folder, 'ib-conformance'));
   const script = `
     eval "$(ib-conformance completion bash)"
     COMP_WORDS=(ib-conformance mock --lim) COMP_CWORD=2

@@ -29,11 +29,9 @@ export const diff = command({
     ['$0 diff main.json branch.json --format markdown=diff.md', 'for a comment'],
   ],
   run: async ({ before, after, format, allowIncomplete }, context) => {
-    const [{ compare, comparisons }, { writeFormats }, { loadRecord }] = await Promise.all([
-      import('../../reports/index.ts'),
-      import('../report-files.ts'),
-      import('../record-files.ts'),
-    ]);
+    const { compare, comparisons } = await import('../../reports/index.ts');
+    const { writeFormats } = await import('../report-files.ts');
+    const { loadRecord } = await import('../record-files.ts');
     const load = async () => compare(await loadRecord(before), await loadRecord(after));
     const { tendency } = await writeFormats(format, comparisons, [before, after], load, context);
     return tendency === 'less verified' && allowIncomplete ? codes['no regression'] : codes[tendency];

@@ -129,31 +129,39 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
+/** Characters that are written at once. */
+const BATCH = 100_000;
+
 /**
- * Writes chunks as they are generated, to a file or to standard output. If it is interrupted, the file stays
+ * Writes texts as they are generated, to a file or to standard output. If it is interrupted, the file stays
  * as it was.
  *
  * @param what it is, for messages
  */
 async function write(
-  chunks: Iterable<string>,
+  texts: Iterable<string>,
   output: string | undefined,
   what: string,
   { print, signal }: CliContext,
   mode?: number,
 ): Promise<void> {
-  const untilInterrupted = function* () {
-    for (const chunk of chunks) {
+  const batches = function* () {
+    let batch = '';
+    for (const text of texts) {
       if (signal.aborted) throw new Problem('interrupted', 'interrupted before everything was written');
-      yield chunk;
+      batch += text;
+      if (batch.length < BATCH) continue;
+      yield batch;
+      batch = '';
     }
+    yield batch;
   };
   if (output !== undefined) {
     const { prepareFile } = await import('../output-files.ts');
-    return (await prepareFile(output, what, mode)).write(untilInterrupted());
+    return (await prepareFile(output, what, mode)).write(batches());
   }
-  for (const chunk of untilInterrupted()) {
-    await print(chunk);
+  for (const batch of batches()) {
+    await print(batch);
     // Lets signals in if writing never has to wait.
     await setImmediate();
   }

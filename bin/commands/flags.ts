@@ -1,4 +1,5 @@
 import { Problem } from '../../schemas/problem.ts';
+import { headerFields, targetUrl } from '../values.ts';
 
 /** Defaults of a run; times in ms. */
 export const defaults = { cases: 100, concurrency: 16, timeoutMs: 5000, maxDurationMs: 300_000 } as const;
@@ -61,12 +62,22 @@ export const config = {
   describe: 'config file (IB_* variables and flags override it)',
 } as const;
 
+export const url = { type: 'string', coerce: (given: string) => targetUrl(given) } as const;
+
+/** The target of `verify` and `doctor`. */
+export const targetArgument = { ...url, describe: '{base_url} of the target; may carry a path' } as const;
+
 /** Flags of a target and of the way to it. */
 export const target = {
   fixture: { ...file, describe: 'JSON file of what is true of the target' },
   partner: { ...text, describe: 'id of the partner whose key makes the calls' },
-  header: { ...list, isHeader: true, describe: "'name: value' to send along" },
+  header: {
+    ...list,
+    isHeader: true,
+    coerce: (given: readonly string[]) => headerFields(given),
+    describe: "'name: value' to send along",
+  },
   ca: { ...file, describe: 'PEM file of certificates to trust' },
   insecure: { ...onOff, describe: 'do not check certificates' },
-  'state-url': { ...text, describe: 'URL of the state hook' },
+  'state-url': { ...url, requiresArg: true, describe: 'URL of the state hook' },
 } as const;

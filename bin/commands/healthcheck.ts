@@ -1,19 +1,20 @@
-import type { get as Get } from 'node:http';
+import { once } from 'node:events';
+import type { IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { endpoints } from '../../schemas/endpoints.ts';
-import { targetUrl } from '../values.ts';
 import { command } from './command.ts';
+import { url as anyUrl } from './flags.ts';
 
 export const healthcheck = command({
   usage: 'healthcheck [url]',
   what: 'exit with 0 if a mock answers, with 1 if none does',
   positionals: {
-    url: { type: 'string', default: 'http://127.0.0.1:4010', describe: '{base_url} of the mock' },
+    url: { ...anyUrl, default: 'http://127.0.0.1:4010', describe: '{base_url} of the mock' },
   },
   run: async ({ url }, { writeError }) => {
-    const problem = await problemAt(targetUrl(url));
+    const problem = await problemAt(url);
     if (problem === undefined) return 0;
-    writeError(`ib-conformance: ${url} is not healthy: ${problem}\n`);
+    writeError(`ib-conformance: ${url.href} is not healthy: ${problem}\n`);
     return 1;
   },
 });
@@ -28,12 +29,11 @@ const probes = [
 
 /** @returns undefined if a mock, or any server of the interface, answers at the URL */
 async function problemAt(base: URL): Promise<string | undefined> {
-  const { get } = await (base.protocol === 'https:' ? import('node:https') : import('node:http'));
   let last = '';
   for (const { path, status, says } of probes) {
     const root = path.startsWith('/__admin') ? '' : base.pathname.replace(/\/+$/, '');
     try {
-      const answer = await ask(get, new URL(root + path, base));
+      const answer = await ask(new URL(root + path, base));
       if (answer.status === status && answer.body.includes(says)) return undefined;
       last = `${path} answers ${answer.status}`;
     } catch (error) {
@@ -44,15 +44,14 @@ async function problemAt(base: URL): Promise<string | undefined> {
 }
 
 /** Certificates are not checked: nothing secret is sent, and a container has none for localhost. */
-function ask(
-  get: typeof Get,
-  url: URL,
-): Promise<{ readonly status: number | undefined; readonly body: string }> {
-  return new Promise((resolve, reject) => {
-    const signal = AbortSignal.timeout(TIMEOUT_MS);
-    const options = { agent: false as const, rejectUnauthorized: false, signal };
-    get(url, options, (incoming) => {
-      text(incoming).then((body) => resolve({ status: incoming.statusCode, body }), reject);
-    }).once('error', (error) => reject(signal.aborted ? new Error(`no answer in ${TIMEOUT_MS} ms`) : error));
-  });
+async function ask(url: URL) {
+  const { get } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
+  const signal = AbortSignal.timeout(TIMEOUT_MS);
+  try {
+    const request = get(url, { agent: false, rejectUnauthorized: false, signal });
+    const [answer] = (await once(request, 'response')) as [IncomingMessage];
+    return { status: answer.statusCode, body: await text(answer) };
+  } catch (error) {
+    throw signal.aborted ? new Error(`no answer in ${TIMEOUT_MS} ms`) : error;
+  }
 }

@@ -3,7 +3,7 @@ import { existsSync, mkdirSync, mkdtempSync, readdirSync, readFileSync, writeFil
 import { createServer } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { beforeEach, test } from 'node:test';
+import { after, beforeEach, describe, test } from 'node:test';
 import { reference } from '../../mock/behaviour.ts';
 import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
@@ -17,121 +17,127 @@ const env = { IB_API_KEY: KEY };
 const member = '11111111-1111-4111-8111-111111111111';
 const executed = (await loadFixture(undefined, {})).deposits![0]!.reference_id;
 const files = ['fixture.json', CONFIG_FILE];
-// What init writes, it writes into the folder that it is started in.
-beforeEach(() => process.chdir(mkdtempSync(join(tmpdir(), 'ib-conformance-'))));
+describe('in an empty folder', () => {
+  const home = process.cwd();
+  // What init writes, it writes into the folder that it is started in.
+  beforeEach(() => process.chdir(mkdtempSync(join(tmpdir(), 'ib-conformance-'))));
+  after(() => process.chdir(home));
 
-const init = (argv: readonly string[], context: Partial<CliContext> = {}) =>
-  runCli(['init', ...argv], context);
-const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
+  const init = (argv: readonly string[], context: Partial<CliContext> = {}) =>
+    runCli(['init', ...argv], context);
+  const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
-/** A person with these answers. Wrong ones are asked for again. A boolean answers a confirmation. */
-function person(...answers: readonly (string | boolean | Problem)[]) {
-  const asked: string[] = [];
-  const left = [...answers];
-  const next = (message: string) => {
-    asked.push(message);
-    const answer = left.shift() ?? assert.fail(message);
-    if (answer instanceof Problem) throw answer;
-    return answer;
-  };
-  const prompter: Prompter = {
-    ask: async ({ message, isSecret, problem }) => {
-      for (;;) {
-        const answer = String(next(isSecret ? `secret: ${message}` : message));
-        const found = problem(answer);
-        if (found === undefined) return answer;
-        asked.push(found);
-      }
-    },
-    confirm: async (message) => next(message) === true,
-  };
-  return { asked, left, prompter: async () => prompter };
-}
+  /** A person with these answers. Wrong ones are asked for again. A boolean answers a confirmation. */
+  function person(...answers: readonly (string | boolean | Problem)[]) {
+    const asked: string[] = [];
+    const left = [...answers];
+    const next = (message: string) => {
+      asked.push(message);
+      const answer = left.shift() ?? assert.fail(message);
+      if (answer instanceof Problem) throw answer;
+      return answer;
+    };
+    const prompter: Prompter = {
+      ask: async ({ message, isSecret, problem }) => {
+        for (;;) {
+          const answer = String(next(isSecret ? `secret: ${message}` : message));
+          const found = problem(answer);
+          if (found === undefined) return answer;
+          asked.push(found);
+        }
+      },
+      confirm: async (message) => next(message) === true,
+    };
+    return { asked, left, prompter: async () => prompter };
+  }
 
-test('flags and the environment are enough, and what is written is what the server holds', async () => {
-  await using mock = await startMock({});
-  const { code, output, aside, error } = await init(
-    ['--url', mock.url, '--member', member, '--executed', executed, '--yes'],
-    { env },
-  );
-  assert.deepEqual([code, aside, error], [0, '', '']);
-  assert.match(output, /^nothing is in the way of a run/m);
-  assert.match(
-    output,
-    /These values are from the server[^]*^ {2}users\[0\]\.date_joined: 2024-02-29T23:59:59\.999Z$/m,
-  );
-  assert.match(output, /^ {2}deposits\[0\]\.amountInUsd: \d/m);
-  assert.match(output, /wrote fixture\.json\nwrote ib-conformance\.config\.json\n/);
-  assert.match(output, /export IB_API_KEY=…\n +ib-conformance verify\n$/);
-  assert.deepEqual(readdirSync('.').toSorted(), files);
-  assert.deepEqual(read('ib-conformance.config.json'), {
-    $schema: './node_modules/ib-conformance/schemas/config.schema.json',
-    verify: { url: mock.url, fixture: 'fixture.json' },
+  test('flags and the environment are enough, and what is written is what the server holds', async () => {
+    await using mock = await startMock({});
+    const { code, output, aside, error } = await init(
+      ['--url', mock.url, '--member', member, '--executed', executed, '--yes'],
+      { env },
+    );
+    assert.deepEqual([code, aside, error], [0, '', '']);
+    assert.match(output, /^nothing is in the way of a run/m);
+    assert.match(
+      output,
+      /These values are from the server[^]*^ {2}users\[0\]\.date_joined: 2024-02-29T23:59:59\.999Z$/m,
+    );
+    assert.match(output, /^ {2}deposits\[0\]\.amountInUsd: \d/m);
+    assert.match(output, /wrote fixture\.json\nwrote ib-conformance\.config\.json\n/);
+    assert.match(output, /export IB_API_KEY=…\n +ib-conformance verify\n$/);
+    assert.deepEqual(readdirSync('.').toSorted(), files);
+    assert.deepEqual(read('ib-conformance.config.json'), {
+      $schema: './node_modules/ib-conformance/schemas/config.schema.json',
+      verify: { url: mock.url, fixture: 'fixture.json' },
+    });
+    const fixture = await loadFixture('fixture.json', env);
+    assert.equal(fixture.$schema, './node_modules/ib-conformance/schemas/fixture.schema.json');
+    assert.equal(fixture.users![0]!.date_joined, '2024-02-29T23:59:59.999Z');
+    assert.equal(fixture.deposits![0]!.state, 'EXECUTED');
+    assert.ok(!(output + files.map((file) => readFileSync(file, 'utf8')).join('')).includes(KEY));
+    assert.equal((await runCli(['doctor', mock.url, '--fixture', 'fixture.json'], { env })).code, 0);
   });
-  const fixture = await loadFixture('fixture.json', env);
-  assert.equal(fixture.$schema, './node_modules/ib-conformance/schemas/fixture.schema.json');
-  assert.equal(fixture.users![0]!.date_joined, '2024-02-29T23:59:59.999Z');
-  assert.equal(fixture.deposits![0]!.state, 'EXECUTED');
-  assert.ok(!(output + files.map((file) => readFileSync(file, 'utf8')).join('')).includes(KEY));
-  assert.equal((await runCli(['doctor', mock.url, '--fixture', 'fixture.json'], { env })).code, 0);
-});
 
-test('what is written is all that the next command needs', async () => {
-  await using mock = await startMock({});
-  await init(['--url', mock.url, '--member', member, '--yes', '--insecure'], { env });
-  const { code, output, aside } = await runCli(['doctor'], { env, configFile: CONFIG_FILE });
-  assert.equal(code, 0, output + aside);
-  assert.ok(output.includes(`target ${mock.url}`), output);
-});
+  test('what is written is all that the next command needs', async () => {
+    await using mock = await startMock({});
+    await init(['--url', mock.url, '--member', member, '--yes', '--insecure'], { env });
+    const { code, output, aside } = await runCli(['doctor'], { env, configFile: CONFIG_FILE });
+    assert.equal(code, 0, output + aside);
+    assert.ok(output.includes(`target ${mock.url}`), output);
+  });
 
-test('what is missing is asked for, the key as a secret, and a wrong answer again', async () => {
-  await using mock = await startMock({});
-  const { asked, left, prompter } = person('nonsense', mock.url, 'a b', KEY, '1', member, '', '');
-  const { code, output } = await init([], { prompter });
-  assert.equal(code, 0, output);
-  assert.deepEqual(left, []);
-  assert.deepEqual(asked, [
-    'URL of the server ({base_url})',
-    'nonsense: is not a URL; write it like https://api.example.com/gateway',
-    'URL of the server ({base_url})',
-    'secret: API key of the partner (is not shown, and is written to no file)',
-    'the key does not fit into a header: use visible ASCII without spaces',
-    'secret: API key of the partner (is not shown, and is written to no file)',
-    'user_id of a user under the IB (Enter: none)',
-    '1: is not a UUID of version 4',
-    'user_id of a user under the IB (Enter: none)',
-    'reference_id of an EXECUTED deposit of that user (Enter: none)',
-    'users[0].date_joined: the server says 2024-02-29T23:59:59.999Z. Your own records? (Enter: the same)',
-  ]);
-  const fixture = await loadFixture('fixture.json', env);
-  assert.deepEqual([fixture.users!.length, fixture.deposits!.length], [1, 0]);
-});
+  test('what is missing is asked for, the key as a secret, and a wrong answer again', async () => {
+    await using mock = await startMock({});
+    const { asked, left, prompter } = person('nonsense', mock.url, 'a b', KEY, '1', member, '', '');
+    const { code, output } = await init([], { prompter });
+    assert.equal(code, 0, output);
+    assert.deepEqual(left, []);
+    assert.deepEqual(asked, [
+      'URL of the server ({base_url})',
+      'nonsense: is not a URL; write it like https://api.example.com/gateway',
+      'URL of the server ({base_url})',
+      'secret: API key of the partner (is not shown, and is written to no file)',
+      'the key does not fit into a header: use visible ASCII without spaces',
+      'secret: API key of the partner (is not shown, and is written to no file)',
+      'user_id of a user under the IB (Enter: none)',
+      '1: is not a UUID of version 4',
+      'user_id of a user under the IB (Enter: none)',
+      'reference_id of an EXECUTED deposit of that user (Enter: none)',
+      'users[0].date_joined: the server says 2024-02-29T23:59:59.999Z. Your own records? (Enter: the same)',
+    ]);
+    const fixture = await loadFixture('fixture.json', env);
+    assert.deepEqual([fixture.users!.length, fixture.deposits!.length], [1, 0]);
+  });
 
-test("one's own records come before what the server says: a mistake of the server is no truth", async () => {
-  const behaviour = faults['date-day-and-month-swapped']!.change(reference);
-  await using mock = await startMock({ behaviour });
-  const wanted = '2023-01-02T03:04:05.006Z';
-  const { asked, left, prompter } = person('yesterday', wanted, '', 'x', '', true);
-  const flags = ['--url', mock.url, '--member', 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'];
-  const { code, output } = await init([...flags, '--executed', executed], { env, prompter });
-  assert.deepEqual([code, left], [0, []]);
-  assert.match(asked[0]!, /users\[0\]\.date_joined: the server says 2023-02-01T03:04:05\.006Z/);
-  assert.match(
-    asked.join('\n'),
-    /yesterday: is not a valid value[^]*deposits\[0\]\.executedAt: the server says/,
-  );
-  assert.match(output, /✗ users\[0\]/);
-  assert.doesNotMatch(output, /These values are from the server/);
-  const { users, deposits } = await loadFixture('fixture.json', env);
-  assert.equal(users![0]!.date_joined, wanted);
-  assert.equal(deposits![0]!.state, 'EXECUTED');
-});
+  test("one's own records come before what the server says: a mistake of the server is no truth", async () => {
+    const behaviour = faults['date-day-and-month-swapped']!.change(reference);
+    await using mock = await startMock({ behaviour });
+    const wanted = '2023-01-02T03:04:05.006Z';
+    const { asked, left, prompter } = person('yesterday', wanted, '', 'x', '', true);
+    const flags = ['--url', mock.url, '--member', 'aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'];
+    const { code, output } = await init([...flags, '--executed', executed], { env, prompter });
+    assert.deepEqual([code, left], [0, []]);
+    assert.match(asked[0]!, /users\[0\]\.date_joined: the server says 2023-02-01T03:04:05\.006Z/);
+    assert.match(
+      asked.join('\n'),
+      /yesterday: is not a valid value[^]*deposits\[0\]\.executedAt: the server says/,
+    );
+    assert.match(output, /✗ users\[0\]/);
+    assert.doesNotMatch(output, /These values are from the server/);
+    const { users, deposits } = await loadFixture('fixture.json', env);
+    assert.equal(users![0]!.date_joined, wanted);
+    assert.equal(deposits![0]!.state, 'EXECUTED');
+  });
 
-const url = 'http://127.0.0.1:9';
+  const url = 'http://127.0.0.1:9';
 
-/** What is wrong or missing, and what is said of it, before anything is sent. */
-const refusals: readonly (readonly [argv: readonly string[], says: RegExp, env?: Record<string, string>])[] =
-  [
+  /** What is wrong or missing, and what is said of it, before anything is sent. */
+  const refusals: readonly (readonly [
+    argv: readonly string[],
+    says: RegExp,
+    env?: Record<string, string>,
+  ])[] = [
     [[], /--url is missing, and there is nobody to ask/],
     [['--url', 'nonsense'], /nonsense: is not a URL/],
     [['--url', url], /IB_API_KEY is missing/, { IB_API_KEY: '' }],
@@ -147,85 +153,86 @@ const refusals: readonly (readonly [argv: readonly string[], says: RegExp, env?:
     [['--url', url, '--yes', '--fixture', 'none/f.json'], /none\/f\.json: the fixture cannot be written/],
   ];
 
-for (const [argv, says, variables = env] of refusals)
-  test(`${['init', ...argv].join(' ')} is refused: ${says.source}`, async () => {
-    const { code, error } = await init(argv, { env: variables });
+  for (const [argv, says, variables = env] of refusals)
+    test(`${['init', ...argv].join(' ')} is refused: ${says.source}`, async () => {
+      const { code, error } = await init(argv, { env: variables });
+      assert.equal(code, 2);
+      assert.match(error, says);
+      assert.ok(!error.includes('secret'));
+      assert.deepEqual(readdirSync('.'), []);
+    });
+
+  test('files that are there already are named before anything is asked, and stay; --force writes over them', async () => {
+    await using mock = await startMock({});
+    for (const file of files) writeFileSync(file, 'mine');
+    const { asked, prompter } = person();
+    const refused = await init([], { prompter });
+    assert.equal(refused.code, 2);
+    for (const file of files) {
+      assert.ok(refused.error.includes(`${file}: exists; --force`), refused.error);
+      assert.equal(readFileSync(file, 'utf8'), 'mine');
+    }
+    assert.deepEqual(asked, []);
+    assert.equal((await init(['--url', mock.url, '--yes', '--force'], { env })).code, 0);
+    for (const file of files) assert.notEqual(readFileSync(file, 'utf8'), 'mine');
+  });
+
+  test('where one of the files cannot be written, none is', async () => {
+    await using mock = await startMock({});
+    mkdirSync(files[1]!);
+    const { code, error } = await init(['--url', mock.url, '--yes', '--force'], { env });
     assert.equal(code, 2);
-    assert.match(error, says);
-    assert.ok(!error.includes('secret'));
+    assert.match(error, /ib-conformance\.config\.json: the config file cannot be written: it is a folder/);
+    assert.deepEqual(readdirSync('.'), [files[1]]);
+  });
+
+  test('a server that is not there: the doctor says so, and nothing is written unless that is wished', async () => {
+    const argv = ['--url', url, '--member', member];
+    const alone = await init(argv, { env });
+    assert.equal(alone.code, 4);
+    assert.match(alone.output, /✗ connection +the connection was refused/);
+    assert.match(alone.aside, /nothing was written; --yes/);
+    const refusing = person('', false);
+    assert.equal((await init(argv, { env, prompter: refusing.prompter })).code, 4);
+    assert.match(refusing.asked.at(-1)!, /Write the files anyway/);
+    assert.deepEqual(readdirSync('.'), []);
+    assert.equal((await init(argv, { env, prompter: person('', true).prompter })).code, 0);
+    const forced = await init([...argv, '--yes', '--force'], { env });
+    assert.equal(forced.code, 0);
+    assert.match(forced.output, /The\s+fixture\s+will\s+be\s+without\s+users\[0\]/);
+    assert.deepEqual((await loadFixture('fixture.json', env)).users, []);
+  });
+
+  test('a key that is turned away and ids that are not there are told, and nothing is written', async () => {
+    await using mock = await startMock({});
+    const stranger = await init(['--url', mock.url], { env: { IB_API_KEY: 'never-issued' } });
+    assert.equal(stranger.code, 1);
+    assert.match(stranger.output, /✗ <key partner\/active> +turned away \(401\)/);
+    assert.ok(!stranger.output.includes('never-issued'));
+    const ids = ['--member', executed.replace(/-.{4}-/, '-1111-'), '--executed', member];
+    const unknown = await init(['--url', mock.url, ...ids], { env });
+    assert.equal(unknown.code, 1);
+    assert.match(unknown.output, /✗ users\[0\] +200 .*"is_under_ib":false/);
+    assert.match(unknown.output, /✗ deposits\[0\] +404/);
+    assert.match(unknown.output, /without\s+users\[0\]\s+and\s+deposits\[0\]/);
     assert.deepEqual(readdirSync('.'), []);
   });
 
-test('files that are there already are named before anything is asked, and stay; --force writes over them', async () => {
-  await using mock = await startMock({});
-  for (const file of files) writeFileSync(file, 'mine');
-  const { asked, prompter } = person();
-  const refused = await init([], { prompter });
-  assert.equal(refused.code, 2);
-  for (const file of files) {
-    assert.ok(refused.error.includes(`${file}: exists; --force`), refused.error);
-    assert.equal(readFileSync(file, 'utf8'), 'mine');
-  }
-  assert.deepEqual(asked, []);
-  assert.equal((await init(['--url', mock.url, '--yes', '--force'], { env })).code, 0);
-  for (const file of files) assert.notEqual(readFileSync(file, 'utf8'), 'mine');
-});
-
-test('where one of the files cannot be written, none is', async () => {
-  await using mock = await startMock({});
-  mkdirSync(files[1]!);
-  const { code, error } = await init(['--url', mock.url, '--yes', '--force'], { env });
-  assert.equal(code, 2);
-  assert.match(error, /ib-conformance\.config\.json: the config file cannot be written: it is a folder/);
-  assert.deepEqual(readdirSync('.'), [files[1]]);
-});
-
-test('a server that is not there: the doctor says so, and nothing is written unless that is wished', async () => {
-  const argv = ['--url', url, '--member', member];
-  const alone = await init(argv, { env });
-  assert.equal(alone.code, 4);
-  assert.match(alone.output, /✗ connection +the connection was refused/);
-  assert.match(alone.aside, /nothing was written; --yes/);
-  const refusing = person('', false);
-  assert.equal((await init(argv, { env, prompter: refusing.prompter })).code, 4);
-  assert.match(refusing.asked.at(-1)!, /Write the files anyway/);
-  assert.deepEqual(readdirSync('.'), []);
-  assert.equal((await init(argv, { env, prompter: person('', true).prompter })).code, 0);
-  const forced = await init([...argv, '--yes', '--force'], { env });
-  assert.equal(forced.code, 0);
-  assert.match(forced.output, /The\s+fixture\s+will\s+be\s+without\s+users\[0\]/);
-  assert.deepEqual((await loadFixture('fixture.json', env)).users, []);
-});
-
-test('a key that is turned away and ids that are not there are told, and nothing is written', async () => {
-  await using mock = await startMock({});
-  const stranger = await init(['--url', mock.url], { env: { IB_API_KEY: 'never-issued' } });
-  assert.equal(stranger.code, 1);
-  assert.match(stranger.output, /✗ <key partner\/active> +turned away \(401\)/);
-  assert.ok(!stranger.output.includes('never-issued'));
-  const ids = ['--member', executed.replace(/-.{4}-/, '-1111-'), '--executed', member];
-  const unknown = await init(['--url', mock.url, ...ids], { env });
-  assert.equal(unknown.code, 1);
-  assert.match(unknown.output, /✗ users\[0\] +200 .*"is_under_ib":false/);
-  assert.match(unknown.output, /✗ deposits\[0\] +404/);
-  assert.match(unknown.output, /without\s+users\[0\]\s+and\s+deposits\[0\]/);
-  assert.deepEqual(readdirSync('.'), []);
-});
-
-test('an end that is asked for leaves nothing, whether at a question or while the server is asked', async () => {
-  const interrupted = new Problem('interrupted', 'interrupted: nothing was written');
-  const asked = await init([], { prompter: person(url, interrupted).prompter });
-  assert.deepEqual([asked.code, asked.error], [130, 'ib-conformance: interrupted: nothing was written']);
-  const stop = new AbortController();
-  const silent = createServer(() => stop.abort());
-  await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
-  const { port } = silent.address() as { readonly port: number };
-  const waiting = await init(['--url', `http://127.0.0.1:${port}`, '--member', member, '--yes'], {
-    env,
-    signal: stop.signal,
+  test('an end that is asked for leaves nothing, whether at a question or while the server is asked', async () => {
+    const interrupted = new Problem('interrupted', 'interrupted: nothing was written');
+    const asked = await init([], { prompter: person(url, interrupted).prompter });
+    assert.deepEqual([asked.code, asked.error], [130, 'ib-conformance: interrupted: nothing was written']);
+    const stop = new AbortController();
+    const silent = createServer(() => stop.abort());
+    await new Promise<void>((resolve) => void silent.listen(0, '127.0.0.1', resolve));
+    const { port } = silent.address() as { readonly port: number };
+    const waiting = await init(['--url', `http://127.0.0.1:${port}`, '--member', member, '--yes'], {
+      env,
+      signal: stop.signal,
+    });
+    silent.closeAllConnections();
+    silent.close();
+    assert.deepEqual([waiting.code, waiting.output], [130, '']);
+    assert.ok(!files.some((file) => existsSync(file)));
   });
-  silent.closeAllConnections();
-  silent.close();
-  assert.deepEqual([waiting.code, waiting.output], [130, '']);
-  assert.ok(!files.some((file) => existsSync(file)));
 });

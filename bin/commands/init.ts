@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
 import { Problem } from '../../schemas/problem.ts';
-import { CONFIG_FILE, type CliContext } from '../cli-context.ts';
+import { CONFIG_FILE } from '../cli-context.ts';
 import { exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
 import { prepareFile } from '../output-files.ts';
 import { schemaReference } from '../schema-reference.ts';
@@ -34,19 +34,11 @@ export const init = command({
     ['IB_API_KEY=… $0 init --yes --url http://localhost:8080', 'if nobody can be asked'],
   ],
   run: async (values, context) => {
-    const [
-      { examine },
-      { renderCheckup },
-      { runOptions, trustOf },
-      { collectAnswers, KEY_VARIABLE },
-      server,
-    ] = await Promise.all([
-      import('../../suites/index.ts'),
-      import('../../reports/index.ts'),
-      import('../run-options.ts'),
-      import('../init/answers.ts'),
-      import('../init/facts.ts'),
-    ]);
+    const { examine } = await import('../../suites/index.ts');
+    const { renderCheckup } = await import('../../reports/index.ts');
+    const { runOptions, trustOf } = await import('../run-options.ts');
+    const { collectAnswers, KEY_VARIABLE } = await import('../init/answers.ts');
+    const server = await import('../init/facts.ts');
     const { signal, print, writeError, terminal } = context;
     const files = [values.fixture, CONFIG_FILE] as const;
     if (resolve(values.fixture) === resolve(CONFIG_FILE))
@@ -60,7 +52,6 @@ export const init = command({
     const answers = await collectAnswers(values, context.env, prompter);
     const options = { target: targetUrl(answers.url), timeoutMs: TIMEOUT_MS, tls, signal };
     const found = await server.askServer(answers, options);
-    refuseInterrupted(signal);
     const facts = prompter === undefined ? found : await server.askRecords(found, prompter);
     const fixture = server.assumedFixture(answers, facts);
     const checkup = await examine({
@@ -69,7 +60,7 @@ export const init = command({
       fixture,
       notes: server.notesOn(answers, facts),
     });
-    refuseInterrupted(signal);
+    if (signal.aborted) throw new Problem('interrupted', 'interrupted: nothing was written');
     await print(renderCheckup(checkup, terminal));
     const exitCode = exitCodeOfCheckup[checkup.verdict];
     const isWanted =
@@ -78,8 +69,6 @@ export const init = command({
       writeError('ib-conformance: nothing was written; --yes writes the files anyway\n');
       return exitCode;
     }
-    refuseInterrupted(signal);
-    if (!values.force) refuseExisting(files);
     await writeFiles([
       [values.fixture, 'the fixture', server.fixtureOf(facts, schemaReference('fixture', values.fixture))],
       [CONFIG_FILE, 'the config file', configOf(values, answers.url)],
@@ -88,10 +77,6 @@ export const init = command({
     return exitCodes.conformant[0];
   },
 });
-
-function refuseInterrupted({ aborted }: CliContext['signal']): void {
-  if (aborted) throw new Problem('interrupted', 'interrupted: nothing was written');
-}
 
 function refuseExisting(files: readonly string[]): void {
   const existing = files.filter((path) => existsSync(path));

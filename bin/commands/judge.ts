@@ -34,28 +34,21 @@ export const judge = command({
     ['$0 judge run.ndjson --report json=run.json', 'and its run record'],
   ],
   run: async (flags, context) => {
-    const [{ reports }, suites, files, { openBaseline }, { loadTranscript }, { diagnose }, { version }] =
-      await Promise.all([
-        import('../../reports/index.ts'),
-        import('../../suites/index.ts'),
-        import('../report-files.ts'),
-        import('../baseline.ts'),
-        import('../record-files.ts'),
-        import('../diagnose.ts'),
-        import('../version.ts'),
-      ]);
+    const { reports } = await import('../../reports/index.ts');
+    const suites = await import('../../suites/index.ts');
+    const files = await import('../report-files.ts');
+    const { openBaseline } = await import('../baseline.ts');
+    const { loadTranscript } = await import('../record-files.ts');
+    const { version } = await import('../version.ts');
     const requests = files.parseReports('report', reports, flags.report, [flags.file, flags.baseline]);
     const baseline = await openBaseline(flags);
     const transcript = suites.readTranscript(await loadTranscript(flags.file));
     const written = await files.prepareReports(requests, context);
     try {
       const found = await suites.judgeTranscript(transcript, suites.catalogue, version);
-      const diagnosis = await diagnose(found, transcript.fixture);
-      const diagnosed = diagnosis.length === 0 ? found : { ...found, diagnosis: [...diagnosis] };
-      const { record } = baseline.apply(diagnosed);
+      const { record } = baseline.apply(found);
       await written.write((format, shown) => reports[format].render(record, shown));
-      if (transcript.end !== undefined)
-        await tellChanges(suites.recordedResults(transcript), diagnosed, context);
+      if (transcript.end !== undefined) await tellChanges(suites.recordedResults(transcript), found, context);
       const code = exitCodeOf({ ...record, interrupted: false }, flags);
       return record.interrupted && code === exitCodes.conformant[0] ? exitCodes.incomplete[0] : code;
     } finally {

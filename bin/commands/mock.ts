@@ -1,20 +1,25 @@
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
+import { statSync } from 'node:fs';
 import { clockModes, sessionDefaults } from '../../mock/options.ts';
 import type { Mock, MockOptions } from '../../mock/server.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { didYouMean, Problem } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
-import { loadFixture } from '../fixture-file.ts';
+import { loadFixture, readText } from '../fixture-file.ts';
 import { curlLines, logQueue, logs, type LogQueue } from '../mock-log.ts';
-import { stampOf, watchFile } from '../watch-file.ts';
 import { unlessClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { config, file, list, onOff, outputs, text, wholeNumberFrom } from './flags.ts';
 
 const flags = {
   port: { ...wholeNumberFrom(0, 65_535), default: '4010', describe: 'port to listen on; 0 takes a free one' },
-  host: { ...text, default: '127.0.0.1', describe: 'address to listen on' },
+  host: {
+    ...text,
+    default: '127.0.0.1',
+    // An IPv6 address may be given as in a URL.
+    coerce: (given: string) => given.replace(/^\[(.*)\]$/, '$1'),
+    describe: 'address to listen on',
+  },
   'base-path': { ...text, isRare: true, default: '/', describe: 'path of {base_url}' },
   fixture: { ...file, describe: 'JSON file of data (default: built in)' },
   limits: { ...text, choices: ['on', 'off'], default: 'on', describe: 'whether rate limits apply' },
@@ -106,7 +111,7 @@ export const mock = command({
       return 0;
     }
     // Taken before the fixture is read, so that no change is missed.
-    const stamp = values.watch ? stampOf(values.fixture ?? '') : '';
+    const stamp = values.watch ? stampOf(values) : '';
     const log = logQueue(context.print, logs[values.log]);
     const { options, newToken } = await optionsOf(values, context, log);
     const scorecards = await prepareScorecards(values.scorecard, context);
@@ -152,21 +157,40 @@ async function serve(server: Mock, values: MockFlags, context: CliContext, stamp
   }
 }
 
-function reloadOnChange(server: Mock, values: MockFlags, context: CliContext, stamp: string): void {
+/** How often --watch looks at the file. Mounted and network file systems send no events. */
+const POLL_INTERVAL_MS = 100;
+
+/** Differs between two states of the fixture file, whose links are followed; empty if there is no file. */
+function stampOf({ fixture = '' }: MockFlags): string {
+  const found = statSync(fixture, { bigint: true, throwIfNoEntry: false });
+  return found === undefined ? '' : [found.dev, found.ino, found.size, found.mtimeNs].join(' ');
+}
+
+/** @param loaded stamp of the file that is served */
+function reloadOnChange(server: Mock, values: MockFlags, context: CliContext, loaded: string): void {
   const { print, writeError, signal } = context;
-  const reload = async (isOutOfDate: () => boolean) => {
+  let [served, last, isLoading] = [loaded, loaded, false];
+  const look = async () => {
+    const [now, before] = [stampOf(values), last];
+    last = now;
+    // Editors write in several steps: the file is read when it was left alone since the last look.
+    if (now === served || now !== before || isLoading) return;
+    [served, isLoading] = [now, true];
     try {
       const fixture = await fixtureOf(values, context);
-      if (isOutOfDate() || signal.aborted) return;
+      if (signal.aborted) return;
       server.replaceFixture(fixture);
       await print(logs[values.log].event(`loaded ${values.fixture} again`));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       writeError('ib-conformance: the fixture was not loaded again, the one before is still served:\n');
       writeError(`${error.message}\n`);
+    } finally {
+      isLoading = false;
     }
   };
-  watchFile(values.fixture ?? '', stamp, signal, reload);
+  const timer = setInterval(() => void look(), POLL_INTERVAL_MS).unref();
+  signal.addEventListener('abort', () => clearInterval(timer));
 }
 
 async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) {
@@ -178,7 +202,7 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
   const options: MockOptions = {
     fixture,
     arePublicKeys: values.fixture === undefined,
-    host: withoutBrackets(values.host),
+    host: values.host,
     port: values.port,
     basePath: basePathOf(values),
     behaviour: variant?.change(reference) ?? reference,
@@ -228,14 +252,9 @@ async function adminOf({ noAdmin, adminPort, adminToken, host, port }: MockFlags
     throw new Problem('usage', `--admin-port ${adminPort}: --port has it; leave it out, or give another one`);
   const { isLoopback } = await import('../../mock/server.ts');
   const newToken =
-    adminToken === undefined && !isLoopback(withoutBrackets(host))
-      ? randomBytes(18).toString('base64url')
-      : undefined;
+    adminToken === undefined && !isLoopback(host) ? randomBytes(18).toString('base64url') : undefined;
   return { admin: { port: adminPort, token: adminToken ?? newToken }, newToken };
 }
-
-/** An IPv6 address may be given as in a URL. */
-const withoutBrackets = (host: string) => host.replace(/^\[(.*)\]$/, '$1');
 
 function basePathOf({ basePath, noAdmin }: MockFlags): string {
   if (!/^[\w.~!$&'()*+,;=:@%/-]*$/.test(basePath))
@@ -252,22 +271,16 @@ async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined)
     throw new Problem('usage', '--tls-cert and --tls-key belong together: give both');
-  const pem = (flag: string, path: string) =>
-    readFile(path, 'utf8').catch(({ code }: NodeJS.ErrnoException) => {
-      throw new Problem('usage', `--${flag} ${path}: cannot be read (${code})`);
-    });
   // In turn: of two missing files, the message always names the same one.
-  const cert = await pem('tls-cert', tlsCert);
-  return { cert, key: await pem('tls-key', tlsKey) };
+  const cert = await readText(tlsCert, `--tls-cert ${tlsCert}`);
+  return { cert, key: await readText(tlsKey, `--tls-key ${tlsKey}`) };
 }
 
 /** Checks before the start that the scorecards can be written at the end. */
 async function prepareScorecards(texts: readonly string[], context: CliContext) {
   if (texts.length === 0) return undefined;
-  const [{ scorecardFormats }, { parseReports, prepareReports }] = await Promise.all([
-    import('../../mock/scorecard.ts'),
-    import('../report-files.ts'),
-  ]);
+  const { scorecardFormats } = await import('../../mock/scorecard.ts');
+  const { parseReports, prepareReports } = await import('../report-files.ts');
   const files = await prepareReports(parseReports('scorecard', scorecardFormats, texts), context);
   return {
     write: async (server: Mock) => {

@@ -25,11 +25,9 @@ export const report = command({
     ['$0 report run.json --format junit=junit.xml --format markdown', 'for a CI server and for people'],
   ],
   run: async ({ file, format }, context) => {
-    const [{ reports }, { writeFormats }, { loadRecord }] = await Promise.all([
-      import('../../reports/index.ts'),
-      import('../report-files.ts'),
-      import('../record-files.ts'),
-    ]);
+    const { reports } = await import('../../reports/index.ts');
+    const { writeFormats } = await import('../report-files.ts');
+    const { loadRecord } = await import('../record-files.ts');
     await writeFormats(format, reports, [file], () => loadRecord(file), context);
     return 0;
   },

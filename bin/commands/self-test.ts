@@ -10,10 +10,8 @@ export const selfTest = command({
     seed: { ...seed, default: '1', describe: 'whole number that decides every drawn input' },
   },
   run: async (values, { env, print }) => {
-    const [{ selfTest: run }, { loadFixture }] = await Promise.all([
-      import('../self-test.ts'),
-      import('../fixture-file.ts'),
-    ]);
+    const { selfTest: run } = await import('../self-test.ts');
+    const { loadFixture } = await import('../fixture-file.ts');
     const fixture = await loadFixture(undefined, env);
     const result = await run(fixture, values.seed, values.json);
     await print(result.text);

@@ -5,119 +5,104 @@ import type { CliContext } from '../cli-context.ts';
 import { exitCodeOf, exitCodes } from '../exit-codes.ts';
 import type { ReportRequest } from '../report-files.ts';
 import { command, type Values } from './command.ts';
-import {
-  config,
-  defaults,
-  duration,
-  file,
-  list,
-  onOff,
-  outputs,
-  positiveNumberTo,
-  seed,
-  target as targetFlags,
-  text,
-  wholeNumberFrom,
-} from './flags.ts';
+import * as kinds from './flags.ts';
 
-const positionals = {
-  url: { type: 'string', describe: '{base_url} of the target; may carry a path' },
-} as const;
+const positionals = { url: kinds.targetArgument } as const;
 
 const flags = {
-  fixture: targetFlags.fixture,
-  partner: { ...targetFlags.partner, isRare: true },
+  fixture: kinds.target.fixture,
+  partner: { ...kinds.target.partner, isRare: true },
   cases: {
-    ...wholeNumberFrom(1, 1_000_000),
-    default: String(defaults.cases),
+    ...kinds.wholeNumberFrom(1, 1_000_000),
+    default: String(kinds.defaults.cases),
     describe: 'inputs per requirement',
   },
   seed: {
     isRare: true,
-    ...seed,
+    ...kinds.seed,
     describe: 'whole number that decides every drawn input (default: a new one, printed)',
   },
   concurrency: {
     isRare: true,
-    ...wholeNumberFrom(1, 256),
-    describe: `requests at once to an endpoint (default: ${defaults.concurrency}, in rate-limit bursts as many as it takes)`,
+    ...kinds.wholeNumberFrom(1, 256),
+    describe: `requests at once to an endpoint (default: ${kinds.defaults.concurrency}, in rate-limit bursts as many as it takes)`,
   },
-  suite: { ...list, completions: 'suites', describe: 'check this suite only' },
+  suite: { ...kinds.list, completions: 'suites', describe: 'check this suite only' },
   only: {
-    ...list,
+    ...kinds.list,
     completions: 'requirements',
     // Whoever names one wants that: also where most runs are about others, as a replay that a report prints.
     setsAside: ['suite', 'skip'],
     describe: 'check this requirement only',
   },
-  skip: { ...list, completions: 'requirements', describe: 'leave this requirement out' },
+  skip: { ...kinds.list, completions: 'requirements', describe: 'leave this requirement out' },
   timeout: {
     isRare: true,
-    ...wholeNumberFrom(1, 600_000),
-    default: String(defaults.timeoutMs),
+    ...kinds.wholeNumberFrom(1, 600_000),
+    default: String(kinds.defaults.timeoutMs),
     describe: 'ms that an answer may take',
   },
   'max-duration': {
     isRare: true,
-    ...duration,
-    default: `${defaults.maxDurationMs / 60_000}m`,
+    ...kinds.duration,
+    default: `${kinds.defaults.maxDurationMs / 60_000}m`,
     describe: 'time that the run of a target may take: 90s, 5m, 1h; the mock waits in no time',
   },
   'max-requests': {
     isRare: true,
-    ...wholeNumberFrom(1, 1_000_000_000),
+    ...kinds.wholeNumberFrom(1, 1_000_000_000),
     describe: 'requests that the run may send (default: no bound)',
   },
   rate: {
     isRare: true,
-    ...positiveNumberTo(100_000),
+    ...kinds.positiveNumberTo(100_000),
     describe: 'requests a second, at most, such as 20 or 0.5 (default: as fast as they come)',
   },
   plan: {
-    ...onOff,
+    ...kinds.onOff,
     configurable: 'never',
     describe: 'say what a run takes, and send nothing',
   },
-  strict: { ...onOff, describe: 'fail on recommended requirements too' },
+  strict: { ...kinds.onOff, describe: 'fail on recommended requirements too' },
   baseline: {
-    ...file,
+    ...kinds.file,
     describe: 'JSON file of known failures to let pass',
   },
   'update-baseline': {
     isRare: true,
-    ...onOff,
+    ...kinds.onOff,
     configurable: 'never',
     describe: 'write what fails now to that file; a new failure waits there for its reason',
   },
   'allow-incomplete': {
     isRare: true,
-    ...onOff,
+    ...kinds.onOff,
     describe: 'exit 0 where only something went unjudged',
   },
-  header: { ...targetFlags.header, isRare: true },
-  ca: { ...targetFlags.ca, isRare: true },
-  insecure: { ...targetFlags.insecure, isRare: true },
+  header: { ...kinds.target.header, isRare: true },
+  ca: { ...kinds.target.ca, isRare: true },
+  insecure: { ...kinds.target.insecure, isRare: true },
   report: {
-    ...outputs,
+    ...kinds.outputs,
     completions: [...reportFormats, ...transcriptFormats],
     describe: `${[...reportFormats, ...transcriptFormats].join(', ')}, or format=file`,
   },
-  'state-url': { ...targetFlags['state-url'], isRare: true },
+  'state-url': { ...kinds.target['state-url'], isRare: true },
   'no-canary': {
     isRare: true,
-    ...onOff,
+    ...kinds.onOff,
     describe: 'do not show first, on the mock, that the suites can fail',
   },
   replay: {
     isRare: true,
-    ...text,
+    ...kinds.text,
     configurable: 'never',
     // What is tried again is looked at: it judges no baseline, and is no news for a CI server. Without
     // --cases it means the default, as the line means that a report prints.
     setsAside: ['baseline', 'report', 'cases'],
     describe: 'with --only and --seed: the one input that a report names',
   },
-  config,
+  config: kinds.config,
 } as const;
 
 type VerifyFlags = Values<typeof flags> & Values<typeof positionals>;
@@ -134,50 +119,39 @@ export const verify = command({
 
 async function runVerify(given: VerifyFlags, context: CliContext): Promise<number> {
   const { signal, print, writeError } = context;
-  const [reporting, engine, files, github, { openBaseline }, { openTranscripts }, { verifyRun }] =
-    await Promise.all([
-      import('../../reports/index.ts'),
-      import('../../suites/index.ts'),
-      import('../report-files.ts'),
-      import('../github-actions.ts'),
-      import('../baseline.ts'),
-      import('../record-files.ts'),
-      import('../verify-run.ts'),
-    ]);
+  const reporting = await import('../../reports/index.ts');
+  const engine = await import('../../suites/index.ts');
+  const files = await import('../report-files.ts');
+  const { openBaseline } = await import('../baseline.ts');
+  const { openTranscripts } = await import('../record-files.ts');
   const formats = { ...reporting.reports, ...reporting.transcripts };
   const requests = files.parseReports('report', formats, given.report, [given.fixture, given.baseline]);
   const baseline = await openBaseline(given);
-  const { target, fixture, options } = await optionsOf(given, context);
+  const { fixture, options } = await optionsOf(given, context);
   const isBadge = ({ format }: ReportRequest) => format === 'badge';
   const narrowed = requests.some(isBadge) ? reporting.narrowedBy(options.selection) : undefined;
   if (narrowed !== undefined)
     throw new Problem('usage', `--report badge: ${reporting.ONLY_WHOLE}${narrowed}`);
 
+  const hasTarget = given.url !== undefined;
   if (given.plan && signal.aborted) return exitCodes.interrupted[0];
   if (given.plan) {
     await print(reporting.renderPlan(engine.plan(options)));
-    return 0;
+    return exitCodes.conformant[0];
   }
-  if (target !== undefined && !signal.aborted) writeError(reporting.renderPlan(engine.plan(options)));
+  if (hasTarget && !signal.aborted) writeError(reporting.renderPlan(engine.plan(options)));
 
   const isReport = (request: ReportRequest): request is ReportRequest<ReportName> =>
     Object.hasOwn(reporting.reports, request.format);
   const reportFiles = await files.prepareReports(requests.filter(isReport), context);
   try {
     const streams = requests.filter((request) => !isReport(request));
-    const streamedTo = streams.map((stream) => stream.file);
-    const transcripts = openTranscripts(streamedTo, context);
-    const found = await verifyRun(
-      {
-        target,
-        fixture,
-        isOwnFixture: given.fixture !== undefined,
-        options,
-        hasCanary: !given.noCanary,
-        transcripts,
-      },
+    const transcripts = openTranscripts(
+      streams.map(({ file }) => file),
       context,
     );
+    const { verifyRun } = await import('../verify-run.ts');
+    const found = await verifyRun(given, fixture, options, transcripts, context);
     const { record, text: newBaseline } = baseline.apply(found);
 
     const unfit = requests.some(isBadge) ? reporting.unfitForBadge(record) : undefined;
@@ -190,7 +164,8 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
           isWritten,
         );
       } finally {
-        await github.annotateStep(requests, record, context);
+        const { annotateStep } = await import('../github-actions.ts');
+        await annotateStep(requests, record, context);
       }
     };
     try {
@@ -199,9 +174,9 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
       writeError(`ib-conformance: the verdict, all the same: ${reporting.renderVerdict(record)}`);
       throw error;
     }
-    const places = [...requests.filter(isReport).filter(isWritten), ...streams].flatMap((request) =>
-      request.file === undefined ? [] : [`${request.format} in ${request.file}`],
-    );
+    const places = requests
+      .filter(isWritten)
+      .flatMap(({ format, file }) => (file === undefined ? [] : [`${format} in ${file}`]));
     if (places.length > 0) writeError(`written: ${places.join(', ')}\n`);
     return exitCodeOf(record, given);
   } finally {
@@ -211,14 +186,11 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
 
 /** Reads the flags; names and paths are checked before the fixture is read. */
 async function optionsOf(given: VerifyFlags, context: CliContext) {
-  const [{ runOptions, select, trustOf }, { loadFixture }, { headerFields, targetUrl }] = await Promise.all([
-    import('../run-options.ts'),
-    import('../fixture-file.ts'),
-    import('../values.ts'),
-  ]);
-  const { replay } = given;
-  const { requirements } = select(given, given.stateUrl !== undefined);
-  if (given.stateUrl !== undefined && given.url === undefined)
+  const { runOptions, select, trustOf } = await import('../run-options.ts');
+  const { loadFixture } = await import('../fixture-file.ts');
+  const { url, stateUrl, replay } = given;
+  const { requirements } = select(given, stateUrl !== undefined);
+  if (stateUrl !== undefined && url === undefined)
     throw new Problem('usage', '--state-url goes with the URL of a target');
   if (replay !== undefined) refuseReplay(requirements);
   const fixture = await loadFixture(given.fixture, context.env);
@@ -226,28 +198,20 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
     ...given,
     fixture,
     timeoutMs: given.timeout,
-    maxDurationMs: given.maxDuration,
-    headers: headerFields(given.header),
+    // Waiting for the mock takes no time.
+    maxDurationMs: url === undefined ? Number.POSITIVE_INFINITY : given.maxDuration,
+    headers: given.header,
     tls: await trustOf(given),
-    stateUrl: ifGiven(given.stateUrl, targetUrl),
     signal: context.signal,
   });
-  const target = ifGiven(given.url, targetUrl);
   return {
-    target,
     fixture,
     options: {
       ...options,
-      // Waiting for the mock takes no time.
-      ...(target === undefined ? { maxDurationMs: Number.POSITIVE_INFINITY } : {}),
       ...(replay === undefined ? {} : { path: replay, selection: { ...options.selection, replay } }),
       rerun: rerunCommand(given),
     },
   };
-}
-
-function ifGiven<Value>(given: string | undefined, read: (text: string) => Value): Value | undefined {
-  return given === undefined ? undefined : read(given);
 }
 
 function refuseReplay(requirements: readonly Requirement[]): void {
@@ -259,20 +223,23 @@ function refuseReplay(requirements: readonly Requirement[]): void {
 }
 
 /** The command that repeats a run, without its filters and its seed. Shows no value of --header. */
-function rerunCommand(given: VerifyFlags): string {
+function rerunCommand({ url, fixture, partner, cases, stateUrl, ca, insecure, header }: VerifyFlags): string {
   const quoted = (word: string) =>
     /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
-  const withValue = (flag: string, value: string | undefined) =>
-    value === undefined ? [] : [`--${flag} ${quoted(value)}`];
+  const values = {
+    fixture,
+    partner,
+    cases: cases === kinds.defaults.cases ? undefined : String(cases),
+    'state-url': stateUrl?.href,
+    ca,
+  };
   return [
     'ib-conformance verify',
-    ...(given.url === undefined ? [] : [quoted(given.url)]),
-    ...withValue('fixture', given.fixture),
-    ...withValue('partner', given.partner),
-    ...(given.cases === defaults.cases ? [] : [`--cases ${given.cases}`]),
-    ...withValue('state-url', given.stateUrl),
-    ...withValue('ca', given.ca),
-    ...(given.insecure ? ['--insecure'] : []),
-    ...given.header.map((field) => `--header '${field.slice(0, field.indexOf(':'))}: …'`),
+    ...(url === undefined ? [] : [quoted(url.href)]),
+    ...Object.entries(values).flatMap(([flag, value]) =>
+      value === undefined ? [] : [`--${flag} ${quoted(value)}`],
+    ),
+    ...(insecure ? ['--insecure'] : []),
+    ...Object.keys(header).map((name) => `--header '${name}: …'`),
   ].join(' ');
 }

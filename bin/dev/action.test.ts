@@ -11,6 +11,7 @@ import { reference } from '../../mock/behaviour.ts';
 import { faults } from '../../mock/faults.ts';
 import { startMock } from '../../mock/server.ts';
 import { ended } from '../testing/child-process.ts';
+import { packagedFolder, packagedProgram } from '../testing/packaged.ts';
 import { builtInFixture } from '../fixture-file.ts';
 import { version } from '../version.ts';
 import { root } from './paths.ts';
@@ -41,7 +42,7 @@ function checkoutWith(program: string, t: TestContext): string {
 async function run(
   folder: string,
   inputs: Readonly<Record<string, string>>,
-  checkout = root,
+  checkout = packagedFolder,
   signal?: NodeJS.Signals,
 ) {
   const given = Object.entries(inputs).map(([name, value]) => [variable(name), value]);
@@ -140,7 +141,7 @@ test('the lines of docs/ci.md for other CI servers name flags that exist, and re
   cpSync(builtInFixture, join(folder, 'fixture.json'));
   const lines = page.match(/npx --yes ib.*/g) ?? [];
   assert.equal(lines.length, 2);
-  const npx = `npx() { shift 2; "${process.execPath}" "${root}/bin/ib-conformance.mjs" "$@" --plan; }`;
+  const npx = `npx() { shift 2; "${process.execPath}" "${packagedProgram}" "$@" --plan; }`;
   for (const line of lines)
     for (const IB_URL of [nobody, '']) {
       const child = spawn('bash', ['-ec', `${npx}\n${line}`], { cwd: folder, env: { IB_URL } });

@@ -14,11 +14,11 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   bin: ['bin', 'mock', 'suites', 'reports', 'schemas'],
 };
 
-/** Packages that only these files import. The second of undici is a foreign client that tries the mock. */
-const onlyIn: Readonly<Record<string, readonly string[]>> = {
-  polka: ['mock/listener.ts'],
-  undici: ['suites/engine/client.ts', 'bin/dev/clients/undici.mjs'],
-  yargs: ['bin/command-line.ts'],
+/** Packages that only one file imports. */
+const onlyIn: Readonly<Record<string, string>> = {
+  polka: 'mock/listener.ts',
+  undici: 'suites/engine/client.ts',
+  yargs: 'bin/command-line.ts',
 };
 
 /** Source files directly in one folder, and the two folders that have more: they may only shrink. */
@@ -57,19 +57,26 @@ test('each folder imports only what it may', () => {
 });
 
 test('polka, undici and yargs are imported by the files that wrap them', () => {
-  for (const [name, allowed] of Object.entries(onlyIn))
+  for (const [name, file] of Object.entries(onlyIn))
     assert.deepEqual(
       pairs
         .filter(([, imported]) => imported === name || imported.startsWith(`${name}/`))
-        .map(([file]) => file)
-        .toSorted(),
-      allowed.toSorted(),
+        .map(([importer]) => importer),
+      [file],
     );
 });
 
 test('nothing that ships imports tools of development or of tests', () => {
   assert.deepEqual(
     pairs.filter(([file, name]) => !isDevelopment(file) && isDevelopment(name)),
+    [],
+  );
+});
+
+test('no hook of a test file is called for other files, which share its process', () => {
+  const hook = /^(?:before|after)Each\(/m;
+  assert.deepEqual(
+    files.filter((file) => file.endsWith('.test.ts') && hook.test(readFileSync(join(root, file), 'utf8'))),
     [],
   );
 });

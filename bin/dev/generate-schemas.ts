@@ -35,6 +35,19 @@ async function write(file: string, text: string): Promise<void> {
   await writeFile(path, file.endsWith('.cjs') ? notice + text : await format(notice + text, options));
 }
 
+/** RFC 3339. One expression takes a third of the time of ajv-formats: 1 s for a million users. */
+const dateTime = new RegExp(
+  [
+    String.raw`^(?:\d{4}-(?:0[13578]|1[02])-(?:0[1-9]|[12]\d|3[01])`,
+    String.raw`|\d{4}-(?:0[469]|11)-(?:0[1-9]|[12]\d|30)`,
+    String.raw`|\d{4}-02-(?:0[1-9]|1\d|2[0-8])`,
+    String.raw`|(?:\d\d(?:0[48]|[2468][048]|[13579][26])|(?:[02468][048]|[13579][26])00)-02-29)`,
+    String.raw`[T\s](?:(?:[01]\d|2[0-3]):[0-5]\d:[0-5]\d|23:59:60)(?:\.\d+)?`,
+    String.raw`(?:Z|[+-](?:[01]\d|2[0-3]):?[0-5]\d)$`,
+  ].join(''),
+  'i',
+);
+
 /** `verbose` puts the broken schema into the errors, so that messages can quote its description. */
 function validatorCode(schema: NamedSchema): string {
   const ajv = new Ajv2020({
@@ -45,6 +58,7 @@ function validatorCode(schema: NamedSchema): string {
     code: { source: true },
   });
   addFormats.default(ajv);
+  ajv.addFormat('date-time', dateTime);
   return standalone.default(ajv, ajv.compile(schema));
 }
 

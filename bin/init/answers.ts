@@ -15,15 +15,12 @@ export interface Answers {
   readonly executed: string | undefined;
 }
 
-/** Answers that need no question. */
-type Given = { readonly [Name in keyof Answers]?: Answers[Name] | undefined };
-
 interface Question {
   /** The flag or variable that answers it. */
   readonly source: string;
   readonly message: string;
-  readonly isOptional?: true;
-  readonly isSecret?: true;
+  readonly isOptional?: boolean;
+  readonly isSecret?: boolean;
   /** @returns what is wrong with an answer */
   readonly problem: (text: string) => string | undefined;
 }
@@ -73,33 +70,33 @@ const usage = (message: string) => new Problem('usage', message);
  * @throws Problem with code `usage` for what is wrong or missing, `interrupted` on Ctrl-C
  */
 export async function collectAnswers(
-  { url, member, executed }: Omit<Given, 'key'>,
+  flags: { readonly [Name in Exclude<keyof Answers, 'key'>]: string | undefined },
   env: CliContext['env'],
   prompter: Prompter | undefined,
 ): Promise<Answers> {
-  const given: Given = { url, key: env[KEY_VARIABLE] || undefined, member, executed };
+  const given = { ...flags, key: env[KEY_VARIABLE] || undefined };
   for (const [name, { source, isSecret, problem }] of Object.entries(questions)) {
     const text = given[name as keyof Answers];
     const found = text === undefined ? undefined : problem(text);
-    if (found !== undefined) throw usage(isSecret || source === '--url' ? found : `${source} ${found}`);
+    if (found !== undefined) throw usage(isSecret ? found : `${source} ${found}`);
   }
   const answerTo = async (name: keyof Answers) => given[name] ?? (await ask(questions[name], prompter));
   const required = { url: (await answerTo('url'))!, key: (await answerTo('key'))! };
-  const user = await answerTo('member');
-  if (user === undefined && executed !== undefined)
+  const member = await answerTo('member');
+  if (member === undefined && given.executed !== undefined)
     throw usage('--executed needs --member: a deposit belongs to a user');
-  return { ...required, member: user, executed: user === undefined ? undefined : await answerTo('executed') };
+  return { ...required, member, executed: member === undefined ? undefined : await answerTo('executed') };
 }
 
 async function ask(
-  { source, message, isOptional, isSecret, problem }: Question,
+  { source, message, isOptional = false, isSecret = false, problem }: Question,
   prompter: Prompter | undefined,
 ): Promise<string | undefined> {
   if (prompter === undefined && isOptional) return undefined;
   if (prompter === undefined) throw usage(`${source} is missing, and there is nobody to ask`);
   const text = await prompter.ask({
     message: isOptional ? `${message} (Enter: none)` : message,
-    isSecret: isSecret === true,
+    isSecret,
     problem: (answer) => (isOptional && answer === '' ? undefined : problem(answer)),
   });
   return text === '' ? undefined : text;

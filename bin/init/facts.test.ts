@@ -15,7 +15,7 @@ const good = [answerOf(200, bodies[0]), answerOf(200, bodies[1])] as const;
 
 test('a date with an offset is the same instant in UTC', () => {
   const answer = answerOf(200, { is_under_ib: true, date_joined: '2024-03-01T01:00:00+01:00' });
-  assert.equal(factsOf(asked, answer, undefined).user?.date_joined, '2024-03-01T00:00:00.000Z');
+  assert.equal(factsOf(asked, answer, undefined).users[0]?.date_joined, '2024-03-01T00:00:00.000Z');
 });
 
 /** Answers that say nothing that a fixture could hold. */

@@ -11,10 +11,10 @@ import { KEY_VARIABLE, type Answers } from './answers.ts';
 /** Id of the partner in the fixture. The server never sees it. */
 const PARTNER = 'partner';
 
-/** What the server says about the ids; undefined if it does not say it, or a fixture cannot hold it. */
+/** What the server says about the ids; empty if it does not say it, or a fixture cannot hold it. */
 export interface Facts {
-  readonly user?: FixtureUser;
-  readonly deposit?: FixtureExecutedDeposit;
+  readonly users: readonly FixtureUser[];
+  readonly deposits: readonly FixtureExecutedDeposit[];
 }
 
 /** Looks up the member and the deposit. */
@@ -53,8 +53,8 @@ export function factsOf(
   const user = { user_id: member, partner: PARTNER, date_joined: inUtc(joined) };
   const found = { reference_id: executed, user_id: member, state, amountInUsd, executedAt };
   return {
-    ...(isMember === true && isValid({ users: [user] }) ? { user: user as FixtureUser } : {}),
-    ...(isValid({ deposits: [found] }) ? { deposit: found as FixtureExecutedDeposit } : {}),
+    users: isMember === true && isValid({ users: [user] }) ? [user as FixtureUser] : [],
+    deposits: isValid({ deposits: [found] }) ? [found as FixtureExecutedDeposit] : [],
   };
 }
 
@@ -71,33 +71,35 @@ function inUtc(date: unknown): unknown {
 }
 
 /** The fixture to write. It names the variable of the key. */
-export function fixtureOf({ user, deposit }: Facts, schema: string): Fixture {
+export function fixtureOf({ users, deposits }: Facts, schema: string): Fixture {
   return {
     $schema: schema,
     partners: [{ id: PARTNER }],
     apiKeys: [{ key: `\${${KEY_VARIABLE}}`, partner: PARTNER, state: 'active' }],
-    users: user === undefined ? [] : [user],
-    deposits: deposit === undefined || user === undefined ? [] : [deposit],
+    users: [...users],
+    deposits: users.length === 0 ? [] : [...deposits],
   };
 }
 
 /** The fixture for the check of the server. It contains the ids also if the server does not know them. */
-export function assumedFixture({ key, member = '', executed = '' }: Answers, facts: Facts): Fixture {
-  const user = { user_id: member, partner: PARTNER, date_joined: EPOCH };
-  const amount = { amountInUsd: 0, executedAt: 0 };
-  const deposit = { reference_id: executed, user_id: member, state: 'EXECUTED', ...amount } as const;
-  const assumed = { ...(member && { user }), ...(executed && { deposit }), ...facts };
-  const { apiKeys, ...rest } = fixtureOf(assumed, '');
-  return { ...rest, apiKeys: apiKeys!.map((one) => ({ ...one, key })) };
+export function assumedFixture({ key, member, executed }: Answers, facts: Facts): Fixture {
+  const user = { partner: PARTNER, date_joined: '1970-01-01T00:00:00Z' };
+  const deposit = { user_id: member ?? '', state: 'EXECUTED', amountInUsd: 0, executedAt: 0 } as const;
+  const users = member === undefined ? [] : [{ ...user, user_id: member }];
+  const deposits = executed === undefined ? [] : [{ ...deposit, reference_id: executed }];
+  const assumed = {
+    users: facts.users.length === 0 ? users : facts.users,
+    deposits: facts.deposits.length === 0 ? deposits : facts.deposits,
+  };
+  return { ...fixtureOf(assumed, ''), apiKeys: [{ key, partner: PARTNER, state: 'active' }] };
 }
 
-const EPOCH = '1970-01-01T00:00:00Z';
-
 /** Which ids the fixture will lack. */
-export function notesOn({ member, executed }: Answers, { user, deposit }: Facts): readonly string[] {
+export function notesOn({ member, executed }: Answers, facts: Facts): readonly string[] {
+  const { users, deposits } = fixtureOf(facts, '');
   const missing = [
-    ...(member !== undefined && user === undefined ? ['users[0]'] : []),
-    ...(executed !== undefined && (user === undefined || deposit === undefined) ? ['deposits[0]'] : []),
+    ...(member !== undefined && users!.length === 0 ? ['users[0]'] : []),
+    ...(executed !== undefined && deposits!.length === 0 ? ['deposits[0]'] : []),
   ];
   return missing.length === 0
     ? []
@@ -106,44 +108,39 @@ export function notesOn({ member, executed }: Answers, { user, deposit }: Facts)
 
 /** Values of the server. Only the owner of the data knows whether they are right. */
 const claims = [
-  { place: 'users[0].date_joined', of: 'user', field: 'date_joined', parse: String },
-  { place: 'deposits[0].amountInUsd', of: 'deposit', field: 'amountInUsd', parse: Number },
-  { place: 'deposits[0].executedAt', of: 'deposit', field: 'executedAt', parse: Number },
+  { list: 'users', field: 'date_joined', parse: String },
+  { list: 'deposits', field: 'amountInUsd', parse: Number },
+  { list: 'deposits', field: 'executedAt', parse: Number },
 ] as const;
 
-const claimOf = (facts: Facts, { of, field }: (typeof claims)[number]) =>
-  (facts[of] as Readonly<Record<string, string | number>> | undefined)?.[field];
+function claimsIn(facts: Facts) {
+  return claims.flatMap(({ list, field, parse }) =>
+    facts[list].map((record) => ({
+      place: `${list}[0].${field}`,
+      value: (record as unknown as Readonly<Record<string, unknown>>)[field],
+      corrected: (text: string) => ({ [list]: [{ ...record, [field]: parse(text) }] }),
+    })),
+  );
+}
 
 /** The values that come from the server, with their places in the fixture. */
 export const valuesOf = (facts: Facts): readonly string[] =>
-  claims.flatMap((claim) => {
-    const value = claimOf(facts, claim);
-    return value === undefined ? [] : [`${claim.place}: ${value}`];
-  });
+  claimsIn(facts).map(({ place, value }) => `${place}: ${String(value)}`);
 
 /** Asks for the values in one's own records: a fixture that repeats a mistake of the server would pass it. */
 export async function askRecords(facts: Facts, prompter: Prompter): Promise<Facts> {
   let checked = facts;
-  for (const claim of claims) {
-    const claimed = claimOf(checked, claim);
-    if (claimed === undefined) continue;
-    const { place, of, field, parse } = claim;
-    const before = checked;
-    const corrected = (text: string): Facts => ({ ...before, [of]: { ...before[of], [field]: parse(text) } });
+  for (const nth of claimsIn(facts).keys()) {
+    const { place, value, corrected } = claimsIn(checked)[nth]!;
     const text = await prompter.ask({
-      message: `${place}: the server says ${claimed}. Your own records? (Enter: the same)`,
+      message: `${place}: the server says ${String(value)}. Your own records? (Enter: the same)`,
       isSecret: false,
       problem: (answer) =>
-        answer === '' || isValid(partsOf(corrected(answer)))
+        answer === '' || isValid(corrected(answer))
           ? undefined
           : `${answer}: is not a valid value; that of the server has the right form`,
     });
-    if (text !== '') checked = corrected(text);
+    if (text !== '') checked = { ...checked, ...corrected(text) };
   }
   return checked;
 }
-
-const partsOf = ({ user, deposit }: Facts) => ({
-  ...(user === undefined ? {} : { users: [user] }),
-  ...(deposit === undefined ? {} : { deposits: [deposit] }),
-});

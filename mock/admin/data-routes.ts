@@ -5,7 +5,7 @@ import { Problem } from '../../schemas/problem.ts';
 import { isId } from '../behaviour.ts';
 import { addDeposit, executeDeposit, failDeposit, knownDeposit, tellChange } from '../controls.ts';
 import { Refusal, replaceFixture, timeIn } from '../session.ts';
-import { depositNow, lookIn, valuesOf, type Deposit } from '../world.ts';
+import { depositNow, lookIn, partnerOf, valuesOf, type Deposit } from '../world.ts';
 import { countIn, ok, route, type Route } from './route.ts';
 
 /**
@@ -68,7 +68,12 @@ const depositRoutes: readonly Route[] = [
         'deposits',
         query,
         state === null ? all : all.filter((deposit) => shown(deposit).state === state),
-        (deposit) => [deposit.reference_id, deposit.user_id, deposit.partner, shown(deposit).state],
+        (deposit) => [
+          deposit.reference_id,
+          deposit.user_id,
+          partnerOf(sandbox.world, deposit),
+          shown(deposit).state,
+        ],
         shown,
       );
     },

@@ -31,17 +31,8 @@ function statusOf(
 describe('on loopback', () => {
   for (const host of ['localhost', 'LOCALHOST:80', '127.0.0.1', '127.8.9.10:8080', '[::1]', '[::1]:8080'])
     test(`a call is let in under the name ${host}`, () => assert.equal(statusOf(loopback, { host }), 0));
-  for (const host of [
-    undefined,
-    '',
-    'mock.example',
-    'localhost.mock.example',
-    '127.0.0.1.mock.example',
-    'mock.example:127.0.0.1',
-    '10.0.0.1:8080',
-    '::1',
-    'user@localhost',
-  ])
+  const lookalikes = ['localhost.mock.example', '127.0.0.1.mock.example', 'mock.example:127.0.0.1'];
+  for (const host of [undefined, '', 'mock.example', ...lookalikes, '10.0.0.1:8080', '::1', 'user@localhost'])
     test(`a call is refused under the name ${host ?? '(none)'}`, () => {
       assert.equal(statusOf(loopback, { host }), 403);
       assert.equal(statusOf(loopback, { host }, { method: 'GET' }), 403);
@@ -84,15 +75,8 @@ describe('with a token', () => {
     assert.equal(bearer('Bearer the-token'), 0);
     assert.equal(bearer('bearer the-token'), 0);
   });
-  for (const wrong of [
-    undefined,
-    '',
-    'Bearer',
-    'Bearer the-toke',
-    'Bearer the-tokens',
-    'the-token',
-    'Basic the-token',
-  ])
+  const nearMisses = ['Bearer', 'Bearer the-toke', 'Bearer the-tokens', 'the-token', 'Basic the-token'];
+  for (const wrong of [undefined, '', ...nearMisses])
     test(`${wrong ?? 'nothing'} is refused`, () => assert.equal(bearer(wrong), 401));
   test('it is needed on loopback too', () => assert.equal(statusOf(token, {}), 401));
   test('pages of other origins are refused all the same', () =>

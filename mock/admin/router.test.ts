@@ -70,6 +70,10 @@ describe('a call that is wrong is told why', () => {
         /^user-status.failedLookups is not/,
         'user-status.failedLookups',
       ],
+      ['PUT /limits', { 'deposit-check': 5 }, /^deposit-check /, 'deposit-check'],
+      ['PUT /limits', { 'deposit-check': { requests: 2 } }, /^deposit-check lacks/, 'deposit-check'],
+      ['PUT /limits', 5, /^the body /],
+      ['PUT /fixture', { apiKeys: 5 }, /^apiKeys /, 'apiKeys'],
       ['PUT /faults', {}, /^the body needs "fault", "chaos" or "seed"/],
       ['PUT /faults', { fault: 'toString' }, /^fault has to be an id that/, 'fault'],
       ['PUT /faults', { chaos: '500' }, /^chaos has to be a list of texts/, 'chaos'],
@@ -108,6 +112,30 @@ describe('a call that is wrong is told why', () => {
         assert.equal(session.main, before);
         assert.equal(session.main.world.deposits.changed.size + session.main.world.keys.changed.size, 0);
       });
+});
+
+test('a call that is refused creates no world', async () => {
+  const { refused, session } = testAdmin();
+  await refused('PUT', '/limits?world=new', { 'deposit-check': 5 });
+  await refused('PUT', '/faults?world=new', { chaos: ['x'] });
+  await refused('POST', '/users?world=new', {});
+  assert.equal(session.sandboxes.size, 0);
+});
+
+test('the page is there with and without the slash, without a token, under a policy of its own', async () => {
+  for (const target of ['/__admin', '/__admin/', '/__admin/?world=mine']) {
+    const access = { kind: 'token', token: 'the-token' } as const;
+    const request = { method: 'GET', target, headers: {} };
+    const { status, headers, body } = (await answerAdmin(
+      testAdmin().session,
+      access,
+      request,
+    )) as HttpResponse;
+    assert.deepEqual([status, headers['Content-Type']], [200, 'text/html; charset=utf-8']);
+    assert.match(headers['Content-Security-Policy'] ?? '', /^default-src 'none'; script-src 'sha256-/);
+    assert.match(String(body), /^<!doctype html>/);
+    assert.doesNotMatch(String(body), /northwind|the-token/);
+  }
 });
 
 test('a call that only reads makes no world, and sees what a new one would show', async () => {

@@ -1,7 +1,7 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { editResponse, type Change } from './change.ts';
+import { answerWith, editResponse, type Change } from './change.ts';
 import type { Limit } from '../world.ts';
-import { failing, failingBy, onEachEndpoint, rowsOf, setFields, type Faults } from './table.ts';
+import { both, failing, failingBy, onEachEndpoint, rowsOf, setFields, type Faults } from './table.ts';
 
 const limited =
   (which: Endpoint) =>
@@ -60,6 +60,12 @@ export const rateLimitFaults: Faults = {
         ...behaviour,
         counts: { ...behaviour.counts, 'user-status': ['invalid', 'foreign', 'unknown', 'member'] },
       }),
+    ],
+  }),
+  ...failing(rowsOf('rate-limit', both, 'message'), {
+    'always-429-in-other-words': [
+      'Every request is answered with 429, in words of its own.',
+      answerWith({}, 429, { error: 'Rate limit exceeded' }),
     ],
   }),
   ...failing(['rate-limit/deposit-check/message'], {

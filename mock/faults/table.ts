@@ -78,10 +78,3 @@ export const setFields = (when: When, fields: Readonly<Record<string, unknown>>)
 
 /** Replaces the JSON of an answer. */
 export const setJson = (when: When, json: unknown) => editPayload(when, () => json);
-
-/** The last item of a partner that passes a test. */
-export const lastOf = <Item extends { readonly partner: string | null }>(
-  items: { values(): Iterable<Item> },
-  partner: string | null | undefined,
-  isMeant: (item: Item) => boolean = () => true,
-) => [...items.values()].findLast((item) => item.partner === partner && isMeant(item));

@@ -1,6 +1,7 @@
 import { answerWith, editPayload, fromThird, type Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
-import { executedRows, failing, failingBy, lastOf, noUserData, setFields, type Faults } from './table.ts';
+import { partnerOf } from '../world.ts';
+import { executedRows, failing, failingBy, noUserData, setFields, type Faults } from './table.ts';
 
 const executed = { kinds: ['executed'] } as const;
 const notFound = { error: 'Deposit not found' };
@@ -10,9 +11,10 @@ const becomesExecuted = 'pending/deposit-check/becomes-executed';
 
 const isLastExecuted = ({ world, call, finding }: Exchange) =>
   finding.kind === 'executed' &&
-  finding.deposit.reference_id ===
-    lastOf(world.asFixture.deposits, call?.caller?.partner, ({ state }) => state === 'EXECUTED')
-      ?.reference_id;
+  finding.deposit ===
+    [...world.deposits.base.values()].findLast(
+      (deposit) => deposit.state === 'EXECUTED' && partnerOf(world, deposit) === call?.caller?.partner,
+    );
 
 const rename = (from: string, to: string): Change =>
   editPayload(executed, ({ [from]: value, ...others }) => ({ ...others, [to]: value }));

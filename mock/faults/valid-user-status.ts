@@ -1,22 +1,15 @@
 import { answerWith, editPayload, editResponse, fromThird, type Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
-import {
-  failing,
-  failingBy,
-  lastOf,
-  memberRows,
-  noUserData,
-  setFields,
-  setJson,
-  type Faults,
-} from './table.ts';
+import { failing, failingBy, memberRows, noUserData, setFields, setJson, type Faults } from './table.ts';
 
 const members = { kinds: ['member'] } as const;
 const stranger = { is_under_ib: false, date_joined: null };
 const rows = (...names: readonly string[]) => names.map((name) => `valid/user-status/${name}`);
 
 const isLastMember = ({ world, call, finding }: Exchange) =>
-  finding.kind === 'member' && finding.user === lastOf(world.asFixture.users, call?.caller?.partner);
+  finding.kind === 'member' &&
+  finding.user ===
+    [...world.users.base.values()].findLast(({ partner }) => partner === call?.caller?.partner);
 
 const memberFaults: Faults = {
   ...failing(memberRows, {
@@ -121,7 +114,7 @@ const dateFaults: Faults = {
       'Every member has joined when the first user of the fixture did.',
       editPayload(members, (payload, { world }) => ({
         ...payload,
-        date_joined: world.asFixture.users.values().next().value?.date_joined,
+        date_joined: world.users.base.values().next().value?.date_joined,
       })),
     ],
   }),

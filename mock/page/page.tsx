@@ -1,4 +1,4 @@
-import { render, type ComponentChildren, type InputHTMLAttributes } from 'preact';
+import { render, type ComponentChildren, type InputHTMLAttributes, type Ref } from 'preact';
 import type { DepositNow, User } from '../world.ts';
 import type { Due } from '../session.ts';
 import { left, mockNow, openWorld, refresh, say, send, signIn, start, state } from './store.ts';
@@ -57,13 +57,10 @@ const withNote = (text: string, note: string | undefined) => (
 
 const mark = (name: string) => <span class={`state ${name.toLowerCase()}`}>{name}</span>;
 
-type FieldProps = InputHTMLAttributes & {
-  readonly submit: string;
-  readonly onValue: (value: string) => void;
-};
+type Input = InputHTMLAttributes & { readonly ref?: Ref<HTMLInputElement> };
 
 /** A form with one input, which is emptied when its value was taken. */
-function Field({ submit, onValue, ...input }: FieldProps) {
+function field(submit: string, onValue: (value: string) => void, input: Input) {
   const onSubmit = (event: Event) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
@@ -79,53 +76,44 @@ function Field({ submit, onValue, ...input }: FieldProps) {
   );
 }
 
-interface SectionProps {
-  readonly name: string;
-  readonly hint: string;
-  readonly head?: ComponentChildren;
-  readonly children: ComponentChildren;
-}
-const Section = ({ name, hint, head, children }: SectionProps) => (
+/** A section below a heading, with what else stands beside the heading. */
+const section = (name: string, hint: string, beside: ComponentChildren, content: ComponentChildren) => (
   <section id={name} aria-labelledby={`${name}-heading`} tabIndex={-1}>
     <div class="head">
       <h2 id={`${name}-heading`}>{titleOf(name)}</h2>
       <p class="quiet">{hint}</p>
-      {head}
+      {beside}
     </div>
-    {children}
+    {content}
   </section>
 );
 
-interface TableProps {
-  readonly name: string;
-  /** Class of the cells by heading. */
-  readonly columns: Readonly<Record<string, string>>;
-  /** Key and cells of each row. */
-  readonly rows: readonly (readonly [string, ...(readonly ComponentChildren[])])[];
-}
+/** Class of the cells by heading. */
+type Columns = Readonly<Record<string, string>>;
+type Row = readonly [key: string, ...cells: ComponentChildren[]];
+
 /** Roles are explicit, because rows are laid out as blocks on narrow screens. */
-function Table({ name, columns, rows }: TableProps) {
-  const columnList = Object.entries(columns);
-  const heads = columnList.map(([head, kind]) => (
-    <th key={head} role="columnheader" scope="col" class={kind}>
-      {head}
+function table(name: string, columns: Columns, rows: readonly Row[]) {
+  const kinds = Object.entries(columns);
+  const headOf = ([text, kind]: readonly [string, string]) => (
+    <th key={text} role="columnheader" scope="col" class={kind}>
+      {text}
     </th>
-  ));
-  const cellsOf = (cells: readonly ComponentChildren[]) =>
-    columnList.map(([head, kind], index) => (
-      <td key={head} role="cell" class={kind}>
-        {cells[index]}
-      </td>
-    ));
+  );
+  const cellOf = (cell: ComponentChildren, index: number) => (
+    <td key={kinds[index]![0]} role="cell" class={kinds[index]![1]}>
+      {cell}
+    </td>
+  );
   return (
     <table role="table" aria-labelledby={`${name}-heading`}>
       <thead role="rowgroup">
-        <tr role="row">{heads}</tr>
+        <tr role="row">{kinds.map(headOf)}</tr>
       </thead>
       <tbody role="rowgroup">
         {rows.map(([key, ...cells]) => (
           <tr key={key} role="row" data-key={key} tabIndex={-1}>
-            {cellsOf(cells)}
+            {cells.map(cellOf)}
           </tr>
         ))}
       </tbody>
@@ -135,36 +123,33 @@ function Table({ name, columns, rows }: TableProps) {
 
 let typing: ReturnType<typeof setTimeout> | undefined;
 
-interface ListProps extends TableProps {
-  readonly name: keyof typeof state.lists;
-  readonly total: number;
-  /** What the filter looks at. */
-  readonly filters: string;
-}
-function List({ total, filters, ...table }: ListProps) {
-  const list = state.lists[table.name];
-  const shown = table.rows.length;
-  const count = shown < total ? `first ${number(shown)} of ${number(total)}` : number(total);
+/** A table with a filter, which looks at what `filters` names. */
+function listSection(
+  name: keyof typeof state.lists,
+  filters: string,
+  total: number,
+  columns: Columns,
+  rows: Row[],
+) {
+  const asked = state.lists[name];
+  const count = rows.length < total ? `first ${number(rows.length)} of ${number(total)}` : number(total);
   const onInput = ({ currentTarget: { value } }: { readonly currentTarget: HTMLInputElement }) => {
-    list.contains = value.trim();
+    asked.contains = value.trim();
     clearTimeout(typing);
     typing = setTimeout(() => void refresh(), 200);
   };
   const onMore = () => {
-    list.limit += 25;
+    asked.limit += 25;
     void refresh();
   };
-  const texts = { 'aria-label': `Filter the ${table.name}`, placeholder: `Filter: ${filters}` };
+  const texts = { 'aria-label': `Filter the ${name}`, placeholder: `Filter: ${filters}` };
   const filter = <input type="search" onInput={onInput} {...texts} />;
-  return (
-    <Section name={table.name} hint={list.contains === '' ? count : `${count} that fit`} head={filter}>
-      <Table {...table} />
-      {shown < total && shown < 1000 && button('Show more', onMore)}
-    </Section>
-  );
+  const more = rows.length < total && rows.length < 1000 && button('Show more', onMore);
+  const content = [table(name, columns, rows), more];
+  return section(name, asked.contains === '' ? count : `${count} that fit`, filter, content);
 }
 
-function depositRow({ reference_id: id, state: now, amountInUsd, executedAt, ...deposit }: DepositNow) {
+function depositRow({ reference_id: id, state: now, amountInUsd, executedAt, ...deposit }: DepositNow): Row {
   const { user_id, partner, dueInMs, pollsLeft } = deposit;
   const polls = pollsLeft === 0 ? 'with the next poll' : pollsLeft && `after ${plural(pollsLeft, 'poll')}`;
   const plan = dueInMs === undefined ? polls : `in ${duration(left(dueInMs))}`;
@@ -177,10 +162,10 @@ function depositRow({ reference_id: id, state: now, amountInUsd, executedAt, ...
   const executed = executedAt === undefined ? plan || undefined : dateAndTime(executedAt);
   const paid = withNote(amountInUsd === undefined ? '' : amount(amountInUsd), executed);
   const owner = `${partner ?? 'no IB'}, ${user_id}`;
-  return [id, withNote(id, owner), mark(now), paid, now === 'pending' && buttons] as const;
+  return [id, withNote(id, owner), mark(now), paid, now === 'pending' && buttons];
 }
 
-function keyRow({ name, key, partner, state: now, expiresAt }: ShownKey) {
+function keyRow({ name, key, partner, state: now, expiresAt }: ShownKey): Row {
   const change = (path: string, done: string) => post(`keys/${path}`, { key: name }, `${name} ${done}.`);
   const expiry = (at: number) => (now === 'active' ? `in ${duration(at - mockNow())}` : dateAndTime(at));
   const expires = expiresAt !== undefined && now !== 'revoked' && expiry(expiresAt);
@@ -189,17 +174,21 @@ function keyRow({ name, key, partner, state: now, expiresAt }: ShownKey) {
     now === 'active' && button('Expire', change('expire', 'expired'), name),
   ];
   const shown = key === undefined ? name : withNote(key, name);
-  return [name, shown, mark(now), partner ?? 'none', expires, buttons] as const;
+  return [name, shown, mark(now), partner ?? 'none', expires, buttons];
 }
 
-const userRow = ({ user_id: id, partner, date_joined }: User) =>
-  [id, id, partner ?? 'no IB', date_joined] as const;
+const userRow = ({ user_id: id, partner, date_joined }: User): Row => [
+  id,
+  id,
+  partner ?? 'no IB',
+  date_joined,
+];
 
-function worldRow(world: string) {
+function worldRow(world: string): Row {
   const isShown = world === state.world;
   const open = button('Open', () => void openWorld(world), `world ${world}`);
   const actions = [!isShown && open, button('Reset', reset(world), `world ${world}`)];
-  return [world, withNote(world, isShown ? 'shown here' : undefined), actions] as const;
+  return [world, withNote(world, isShown ? 'shown here' : undefined), actions];
 }
 
 function Clock({ rate }: Answers['clock']) {
@@ -220,7 +209,10 @@ function Clock({ rate }: Answers['clock']) {
       </label>
     );
   });
-  const seconds = { type: 'number', min: 0, step: 'any', placeholder: 'seconds' } as const;
+  const count: Input = { type: 'number', min: 0, step: 'any' };
+  const seconds = { ...count, placeholder: 'seconds', 'aria-label': 'Seconds to advance by' };
+  const time = { placeholder: '2026-01-31T00:00:00Z', 'aria-label': 'Time to set the clock to' };
+  const set = (at: string) => void moveClock('set', { now: at }, `Clock set to ${at}`);
   return (
     <section class="clock" aria-labelledby="clock-heading">
       <div>
@@ -237,21 +229,11 @@ function Clock({ rate }: Answers['clock']) {
       <fieldset>
         <legend>Advance by</legend>
         {[1, 10, 60, 3600].map((one) => button(duration(one * 1000), () => void advance(one)))}
-        <Field
-          {...seconds}
-          aria-label="Seconds to advance by"
-          submit="Advance"
-          onValue={(given) => void advance(Number(given))}
-        />
+        {field('Advance', (given) => void advance(Number(given)), seconds)}
       </fieldset>
       <fieldset>
         <legend>Set to</legend>
-        <Field
-          placeholder="2026-01-31T00:00:00Z"
-          aria-label="Time to set the clock to"
-          submit="Set"
-          onValue={(at) => void moveClock('set', { now: at }, `Clock set to ${at}`)}
-        />
+        {field('Set', set, time)}
       </fieldset>
     </section>
   );
@@ -266,18 +248,19 @@ function copy(id: string, shows: string): void {
 
 function Examples({ port, values }: Answers['magic-values']) {
   const base = `${location.protocol}//${port === undefined ? location.host : `${location.hostname}:${port}`}`;
-  return (
-    <Section name="requests-to-try" hint="one for each state that the fixture shows">
-      <ul>
-        {values.map(({ shows, target, key, keyName }) => (
-          <li key={shows}>
-            <span>{withNote(shows, key === undefined ? `with ${keyName}` : undefined)}</span>
-            {button('Copy', () => copy(`curl ${shows}`, shows), `the line for ${shows}`)}
-            <code id={`curl ${shows}`}>{curl(base + target, key, state.world)}</code>
-          </li>
-        ))}
-      </ul>
-    </Section>
+  return section(
+    'requests-to-try',
+    'one for each state that the fixture shows',
+    undefined,
+    <ul>
+      {values.map(({ shows, target, key, keyName }) => (
+        <li key={shows}>
+          <span>{withNote(shows, key === undefined ? `with ${keyName}` : undefined)}</span>
+          {button('Copy', () => copy(`curl ${shows}`, shows), `the line for ${shows}`)}
+          <code id={`curl ${shows}`}>{curl(base + target, key, state.world)}</code>
+        </li>
+      ))}
+    </ul>,
   );
 }
 
@@ -291,8 +274,11 @@ function Limiters({ limits, gauges }: Answers['limits']) {
     .filter(({ counted, freesInMs }) => counted > 0 && left(freesInMs) > 0)
     .toSorted((one, other) => other.counted / other.most - one.counted / one.most);
   const some = filled.length > MAX_GAUGES ? `the fullest ${MAX_GAUGES} of ${number(filled.length)}` : '';
-  return (
-    <Section name="limiters" hint={filled.length === 0 ? 'all empty' : some}>
+  return section(
+    'limiters',
+    filled.length === 0 ? 'all empty' : some,
+    undefined,
+    <>
       <p class="quiet">{words.length === 0 ? 'No limits for all keys.' : `Each key: ${words.join(', ')}.`}</p>
       <ul class="gauges">
         {filled.slice(0, MAX_GAUGES).map(({ endpoint, key, counted, most, isLimited, freesInMs }) => {
@@ -306,27 +292,28 @@ function Limiters({ limits, gauges }: Answers['limits']) {
           );
         })}
       </ul>
-    </Section>
+    </>,
   );
 }
 
 function Journal({ requests }: Answers['requests']) {
   const clear = () => void send('DELETE', 'requests', undefined, () => 'Journal cleared.');
   const hint = requests.length === 0 ? 'nothing yet' : 'newest first';
-  return (
-    <Section name="journal" hint={hint} head={button('Clear', clear)}>
-      <ol class="journal">
-        {requests.toReversed().map(({ id, at, status, reason, method, target, key, keyInTarget }) => (
-          <li key={id} class={status < 400 ? '' : 'refused'}>
-            <span class="status">{status}</span>
-            <span class="reason">{foreign(reason.replace(/^\d+: /, ''))}</span>
-            <time>{timeOfDay(at)}</time>
-            <code>{`${foreign(method)} ${foreign(target)}`}</code>
-            <small>{(key ?? 'no known key') + (keyInTarget ? ', a key stood in the URL' : '')}</small>
-          </li>
-        ))}
-      </ol>
-    </Section>
+  return section(
+    'journal',
+    hint,
+    button('Clear', clear),
+    <ol class="journal">
+      {requests.toReversed().map(({ id, at, status, reason, method, target, key, keyInTarget }) => (
+        <li key={id} class={status < 400 ? '' : 'refused'}>
+          <span class="status">{status}</span>
+          <span class="reason">{foreign(reason.replace(/^\d+: /, ''))}</span>
+          <time>{timeOfDay(at)}</time>
+          <code>{`${foreign(method)} ${foreign(target)}`}</code>
+          <small>{(key ?? 'no known key') + (keyInTarget ? ', a key stood in the URL' : '')}</small>
+        </li>
+      ))}
+    </ol>,
   );
 }
 
@@ -336,50 +323,43 @@ function Worlds({ worlds }: Answers['worlds']) {
     ? `the last ${MAX_WORLDS} of ${number(worlds.length)}`
     : 'a key with ~name behind it opens one';
   const rows = worlds.toReversed().slice(0, MAX_WORLDS).map(worldRow);
-  const name = { required: true, maxLength: 100, pattern: '[!-~]+', placeholder: 'name' };
-  return (
-    <Section name="worlds" hint={hint}>
-      <Table name="worlds" columns={{ Name: 'id', Actions: 'actions' }} rows={rows} />
+  const texts = {
+    'aria-label': 'Name of the world to open',
+    title: 'Visible ASCII characters without spaces',
+  };
+  const name = { ...texts, required: true, maxLength: 100, pattern: '[!-~]+', placeholder: 'name' };
+  return section(
+    'worlds',
+    hint,
+    undefined,
+    <>
+      {table('worlds', { Name: 'id', Actions: 'actions' }, rows)}
       <div class="controls">
-        <Field
-          {...name}
-          aria-label="Name of the world to open"
-          title="Visible ASCII characters without spaces"
-          submit="Open"
-          onValue={(world) => void openWorld(world)}
-        />
+        {field('Open', (world) => void openWorld(world), name)}
         {button('Reset all worlds', resetAll)}
       </div>
-    </Section>
+    </>,
   );
 }
+
+const depositColumns = { reference_id: 'id', State: '', 'USD, executed at': 'number', Actions: 'actions' };
+const keyColumns = { Key: 'id', State: '', Partner: '', Expires: 'number', Actions: 'actions' };
+const userColumns = { user_id: 'id', Partner: '', Joined: 'number' };
 
 const Data = ({ deposits, keys, users, limits, worlds, clock, requests, ...rest }: Answers) => (
   <main>
     <Clock {...clock} />
     <div class="columns">
       <div>
-        <List
-          name="deposits"
-          filters="id, partner, state"
-          columns={{ reference_id: 'id', State: 'text', 'USD, executed at': 'number', Actions: 'actions' }}
-          rows={deposits.deposits.map(depositRow)}
-          {...deposits.meta}
-        />
-        <List
-          name="keys"
-          filters="name, partner, state"
-          columns={{ Key: 'id', State: 'text', Partner: 'text', Expires: 'number', Actions: 'actions' }}
-          rows={keys.keys.map(keyRow)}
-          {...keys.meta}
-        />
-        <List
-          name="users"
-          filters="id, partner"
-          columns={{ user_id: 'id', Partner: 'text', Joined: 'number' }}
-          rows={users.users.map(userRow)}
-          {...users.meta}
-        />
+        {listSection(
+          'deposits',
+          'id, partner, state',
+          deposits.meta.total,
+          depositColumns,
+          deposits.deposits.map(depositRow),
+        )}
+        {listSection('keys', 'name, partner, state', keys.meta.total, keyColumns, keys.keys.map(keyRow))}
+        {listSection('users', 'id, partner', users.meta.total, userColumns, users.users.map(userRow))}
         <Examples {...rest['magic-values']} />
         <Worlds {...worlds} />
       </div>
@@ -392,6 +372,7 @@ const Data = ({ deposits, keys, users, limits, worlds, clock, requests, ...rest 
 );
 
 const focusOn = (input: HTMLInputElement | null) => input?.focus();
+const tokenInput: Input = { type: 'password', required: true, ref: focusOn, 'aria-label': 'Admin token' };
 
 const SignIn = () => (
   <main class="sign-in">
@@ -400,14 +381,7 @@ const SignIn = () => (
       Others can reach this mock, so it wants the token of <code>--admin-token</code>, or the one that it
       printed when it started. This page forgets it when it is closed or loaded again.
     </p>
-    <Field
-      aria-label="Admin token"
-      type="password"
-      required
-      ref={focusOn}
-      submit="Open"
-      onValue={(token) => signIn(token.trim())}
-    />
+    {field('Open', (token) => signIn(token.trim()), tokenInput)}
     <p role="alert">{state.signInError}</p>
   </main>
 );

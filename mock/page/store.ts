@@ -43,6 +43,7 @@ export const state = {
     deposits: { limit: 25, contains: '' },
     keys: { limit: 25, contains: '' },
     users: { limit: 25, contains: '' },
+    requests: { limit: 100, contains: '' },
   },
   /** Clock rate that the user chose, until the mock's answers have it. */
   speed: undefined as number | undefined,
@@ -120,7 +121,6 @@ async function attempt(action: () => Promise<void>): Promise<void> {
 
 let isStale = false;
 let loading: Promise<void> | undefined;
-let timer: ReturnType<typeof setTimeout> | undefined;
 
 /** Loads everything again. Calls during a load share the next one. */
 export function refresh(): Promise<void> {
@@ -139,22 +139,15 @@ async function loadAll(): Promise<void> {
     // The user may have opened another world meanwhile.
     if (world === state.world) Object.assign(state, { answers: Object.fromEntries(answers), receivedAt });
     changed();
-    clearTimeout(timer);
-    const wait = nextChange();
-    if (wait < 2 ** 31) timer = setTimeout(() => void refresh(), wait + 20);
     await new Promise((resolve) => setTimeout(resolve, PACE_MS + receivedAt - startedAt));
   }
 }
 
 async function load(path: keyof Answers): Promise<unknown> {
-  const lists: Readonly<Record<string, { limit: number; contains?: string }>> = {
-    ...state.lists,
-    requests: { limit: 100 },
-  };
-  const { limit, contains = '' } = lists[path] ?? {};
-  const query = new URLSearchParams({ world: state.world });
-  if (limit !== undefined) query.set('limit', `${limit}`);
-  if (contains !== '') query.set('contains', contains);
+  const lists: Readonly<Record<string, { limit: number; contains: string }>> = state.lists;
+  const { limit = '', contains = '' } = lists[path] ?? {};
+  const asked = Object.entries({ limit: `${limit}`, contains }).filter(([, value]) => value !== '');
+  const query = new URLSearchParams([['world', state.world], ...asked]);
   return (await request(`${path}?${query.toString()}`)).json();
 }
 
@@ -165,16 +158,22 @@ export const left = (ms: number) => ms - passed();
 /** The mock's time in Unix ms. */
 export const mockNow = () => (state.answers?.clock.now ?? 0) + passed();
 
-/** Real ms until something that is shown changes by itself, because the mock sends no event then. */
-function nextChange(): number {
-  if (state.answers === undefined) return Infinity;
-  const { clock, deposits, keys, limits } = state.answers;
-  const times = [
-    ...deposits.deposits.flatMap(({ dueInMs }) => (dueInMs === undefined ? [] : left(dueInMs))),
-    ...keys.keys.flatMap((key) => (key.state === 'active' && key.expiresAt ? key.expiresAt - mockNow() : [])),
-    ...limits.gauges.flatMap(({ freesInMs }) => (freesInMs > 0 ? left(freesInMs) : [])),
+/** Whether something that is shown has changed by itself, for which the mock sends no event. */
+function isOver({ deposits, keys, limits, clock }: Answers): boolean {
+  const waits = [
+    ...deposits.deposits.map(({ dueInMs = 0 }) => dueInMs),
+    ...keys.keys.map(({ state: now, expiresAt = 0 }) => (now === 'active' ? expiresAt - clock.now : 0)),
+    ...limits.gauges.map(({ freesInMs }) => freesInMs),
   ];
-  return clock.rate === 0 ? Infinity : Math.max(0, Math.min(...times)) / clock.rate;
+  return waits.some((ms) => ms > 0 && left(ms) <= 0);
+}
+
+/** Draws and loads what changes with the time. */
+function tick(): void {
+  const { answers } = state;
+  if (answers === undefined || answers.clock.rate === 0) return;
+  if (isOver(answers)) void refresh();
+  changed();
 }
 
 /** Shows another world. */
@@ -201,7 +200,7 @@ export function signIn(given: string): void {
 /** Calls `render` whenever something changes, and follows the mock. */
 export function start(render: () => void): void {
   draw = render;
-  setInterval(() => state.answers?.clock.rate !== 0 && changed(), 250);
+  setInterval(tick, 250);
   void watch();
 }
 

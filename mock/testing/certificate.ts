@@ -1,40 +1,13 @@
+import { readFileSync } from 'node:fs';
+
+/** A certificate and its key, in one file. */
+function pemOf(name: string) {
+  const pem = readFileSync(new URL(name, import.meta.url), 'utf8');
+  return { cert: pem, key: pem };
+}
+
 /** For tests alone: of nobody, and trusted by nobody. */
-export const tls = {
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBfzCCASWgAwIBAgIUIhD+/gGlwfXr9SEsvFyl8ht53f8wCgYIKoZIzj0EAwIw
-FDESMBAGA1UEAwwJbG9jYWxob3N0MCAXDTI2MTEyMTA1MzkwOVoYDzIxMjYxMDI4
-MDUzOTA5WjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwWTATBgcqhkjOPQIBBggqhkjO
-PQMBBwNCAATEvx1z2LLA8YaHuhrh2dYVodrQBP4lYzgwqcvNce1S/05+4Z2BaRdD
-kCELkMuI+1tFn1N3CrDk2MRIFiynn875o1MwUTAdBgNVHQ4EFgQU+KeuevUm1EsF
-sdPmG4luitBtmVEwHwYDVR0jBBgwFoAU+KeuevUm1EsFsdPmG4luitBtmVEwDwYD
-VR0TAQH/BAUwAwEB/zAKBggqhkjOPQQDAgNIADBFAiEA5zM+faX8QJYJBGHa8mL7
-d8VKnYQ9LCKqsdXsir/2X64CIGsXQPogSopT9yCadmygxIbCnIcGAd+R+tiP8DdD
-eO2K
------END CERTIFICATE-----
-`,
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgY0yFnvvaeHeerbNg
-9VvTiy6ZacoD+D+oCCg86+vsuIuhRANCAATEvx1z2LLA8YaHuhrh2dYVodrQBP4l
-YzgwqcvNce1S/05+4Z2BaRdDkCELkMuI+1tFn1N3CrDk2MRIFiynn875
------END PRIVATE KEY-----
-`,
-};
+export const tls = pemOf('localhost.pem');
 
 /** One that ended in 2020. */
-export const expired = {
-  cert: `-----BEGIN CERTIFICATE-----
-MIIBEDCBtgIBATAKBggqhkjOPQQDAjAUMRIwEAYDVQQDDAlsb2NhbGhvc3QwHhcN
-MjAwMTAxMDAwMDAwWhcNMjAwMTAyMDAwMDAwWjAUMRIwEAYDVQQDDAlsb2NhbGhv
-c3QwWTATBgcqhkjOPQIBBggqhkjOPQMBBwNCAAQGdYGwnLgQahesJdr7eS1Xf05+
-XCMOR8AcQNbe2tKvV1XQH5OH48+wrezCdtsC2mYw1NVE7keqc2kbPfKFAjbYMAoG
-CCqGSM49BAMCA0kAMEYCIQCtYZqpXmQ8W7jCp5joO/rlKIs7rxh/urRSbQMdPjQS
-9wIhANXpwEwlERkF466/DJ7wSi6UekBJvt+1r8oA5qvKXemF
------END CERTIFICATE-----
-`,
-  key: `-----BEGIN PRIVATE KEY-----
-MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgDRN8tWiCbvbM1oP9
-M0dv2XRIQh/9kLSzwUZoUlW4PpmhRANCAAQGdYGwnLgQahesJdr7eS1Xf05+XCMO
-R8AcQNbe2tKvV1XQH5OH48+wrezCdtsC2mYw1NVE7keqc2kbPfKFAjbY
------END PRIVATE KEY-----
-`,
-};
+export const expired = pemOf('expired.pem');

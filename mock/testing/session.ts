@@ -2,7 +2,8 @@ import { endpoints } from '../../schemas/endpoints.ts';
 import { answerRequest } from '../answer-request.ts';
 import { entriesOf } from '../journal.ts';
 import { builtIn, START } from './probes.ts';
-import { createSession, sandboxNamed, type SessionOptions } from '../session.ts';
+import type { ClockMode, MockData } from '../options.ts';
+import { createSession, sandboxNamed } from '../session.ts';
 
 export const ids = {
   member: '11111111-1111-4111-8111-111111111111',
@@ -19,10 +20,16 @@ export const ids = {
 export const userPath = (id: string) => `${endpoints['user-status'].path}?user_id=${id}`;
 export const depositPath = (id: string) => `${endpoints['deposit-check'].path}?reference_id=${id}`;
 
+type TestOptions = Omit<MockData, 'clock'> & {
+  readonly clock?: ClockMode;
+  readonly elapsed?: () => number;
+};
+
 /** A session for tests over a base clock that only they move, in ms. */
-export function testSession(options: Partial<SessionOptions> = {}) {
+export function testSession({ clock: mode, elapsed, ...options }: TestOptions = {}) {
   let base = START;
-  const session = createSession({ fixture: builtIn, now: () => base, ...options });
+  const clock = { now: () => base, mode };
+  const session = createSession({ fixture: builtIn, ...options, clock }, elapsed);
   const get = (target: string, key: string | null = 'northwind-key') =>
     answerRequest(session, {
       method: 'GET',

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { anchorAt, logScale, roundTicks } from './charts.ts';
+import { logScale, roundTicks } from './charts.ts';
 
 const labels = (ticks: readonly { readonly label: string }[]) => ticks.map(({ label }) => label).join(' ');
 
@@ -38,8 +38,4 @@ test('whatever the values, ticks are few, in order, and on the axis', () => {
       assert.ok(scale.place(least) <= scale.place(most));
     }),
   );
-});
-
-test('a text at an end of the axis stays within it', () => {
-  assert.deepEqual([0, 50, 100].map(anchorAt), ['start', 'middle', 'end']);
 });

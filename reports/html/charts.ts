@@ -1,6 +1,7 @@
 import type { EndpointTraffic, RunRecord, Traffic, TrafficStep } from '../../schemas/generated/types.ts';
 import { count, latency, several } from '../text.ts';
 import { html, type Markup } from '../markup.ts';
+import { table } from './parts.ts';
 
 /** Pixels of a plot, and of the room above the bars of a histogram, where the lines are named. */
 const HEIGHT = 120;
@@ -11,31 +12,14 @@ const BELOW = 22;
 /** How fast answers came, and when. */
 export function traffic({ traffic: figures }: RunRecord): Markup | undefined {
   if (figures === undefined) return undefined;
-  return html`<table class="figures">
-      <thead>
-        <tr>
-          <th scope="col">endpoint</th>
-          <th scope="col">answers</th>
-          <th scope="col">median</th>
-          <th scope="col">95 %</th>
-          <th scope="col">99 %</th>
-          <th scope="col">slowest</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${figures.endpoints.map(row)}
-      </tbody>
-    </table>
+  const rows = figures.endpoints.map(({ endpoint, answers, medianMs, p95Ms, p99Ms, maxMs }) => [
+    endpoint,
+    count(answers),
+    ...[medianMs, p95Ms, p99Ms, maxMs].map(latency),
+  ]);
+  return html`${table('figures', ['endpoint', 'answers', 'median', '95 %', '99 %', 'slowest'], rows)}
     <div class="histograms">${figures.endpoints.map(histogram)}</div>
     ${timeline(figures.timeline)}`;
-}
-
-function row({ endpoint, answers, medianMs, p95Ms, p99Ms, maxMs }: EndpointTraffic): Markup {
-  return html`<tr>
-    <th scope="row">${endpoint}</th>
-    <td>${count(answers)}</td>
-    ${[medianMs, p95Ms, p99Ms, maxMs].map((ms) => html`<td>${latency(ms)}</td>`)}
-  </tr>`;
 }
 
 /** The latencies of an endpoint as bars, and where the median and the 95th percentile lie. */
@@ -156,33 +140,18 @@ interface Scale {
 /** Ticks beside the first, at most. */
 const MAX_TICKS = 6;
 
-/**
- * An axis on which every tick is the same multiple of the one before: twice, four times …
- *
- * @param least greater than 0
- * @param most not less
- * @param label writes a value
- */
+/** An axis from `least` (more than 0) to `most`: every tick is the same multiple of the one before. */
 export function logScale(least: number, most: number, label: (value: number) => string): Scale {
   const from = Math.floor(Math.log2(least));
   const doublings = Math.max(1, Math.ceil(Math.log2(most)) - from);
   const stride = Math.ceil(doublings / MAX_TICKS);
-  const steps = Math.ceil(doublings / stride);
-  return {
-    place: (value) => Math.min(100, Math.max(0, ((Math.log2(value) - from) / (stride * steps)) * 100)),
-    ticks: Array.from({ length: steps + 1 }, (_, step) => ({
-      at: (step / steps) * 100,
-      label: label(2 ** (from + step * stride)),
-    })),
-  };
+  const end = stride * Math.ceil(doublings / stride);
+  const place = (value: number) => Math.min(100, Math.max(0, ((Math.log2(value) - from) / end) * 100));
+  const values = Array.from({ length: end / stride + 1 }, (_, nth) => 2 ** (from + nth * stride));
+  return { place, ticks: values.map((value) => ({ at: place(value), label: label(value) })) };
 }
 
-/**
- * Ticks of an axis that begins at 0, at round values: 1, 2 or 5 times a power of ten.
- *
- * @param end value at the end of the axis, greater than 0
- * @param label writes a value
- */
+/** Ticks of an axis from 0 to `end` (more than 0), at round values: 1, 2 or 5 times a power of ten. */
 export function roundTicks(end: number, label: (value: number) => string): readonly Tick[] {
   const power = 10 ** Math.floor(Math.log10(end / MAX_TICKS));
   const step = power * ([1, 2, 5].find((times) => end / (power * times) <= MAX_TICKS) ?? 10);
@@ -193,7 +162,7 @@ export function roundTicks(end: number, label: (value: number) => string): reado
 }
 
 /** Which part of a label stands at a place, so that all of it is visible. */
-export function anchorAt(at: number): 'start' | 'middle' | 'end' {
+function anchorAt(at: number): 'start' | 'middle' | 'end' {
   if (at < 10) return 'start';
   return at > 90 ? 'end' : 'middle';
 }

@@ -1,13 +1,11 @@
 import type {
-  Failed,
-  Inconclusive,
   RecordedExchange,
   RecordedResponse,
   RequirementResult,
   RunRecord,
 } from '../../schemas/generated/types.ts';
-import { difference, differingCodePoints, type Stretch } from '../difference.ts';
-import { markOf, OUR_BUG } from '../results.ts';
+import { difference, differingCodePoints } from '../difference.ts';
+import { levelWords, markOf, OUR_BUG } from '../results.ts';
 import { count, several } from '../text.ts';
 import { replayCommand } from '../verdict.ts';
 import { html, visible, type Markup } from '../markup.ts';
@@ -34,7 +32,7 @@ export function findings(context: PageContext): Markup | undefined {
 }
 
 function finding(result: RequirementResult, isOpen: boolean, context: PageContext): Markup {
-  const { id, title, level, cases } = result;
+  const { id, title, cases } = result;
   const anchor = context.anchorOf(result);
   return html`<details
     class="finding of-${markOf(result).tone}"
@@ -46,7 +44,7 @@ function finding(result: RequirementResult, isOpen: boolean, context: PageContex
     </summary>
     <p class="id">
       <a href="#${anchor}">${id}</a>
-      <span>${level}${result.outcome === 'failed' && level !== 'required' ? ': this only warns' : ''}</span>
+      <span>${levelWords(result)}</span>
       ${cases === 0 ? undefined : html`<span>${several(cases, 'input')} tried</span>`}
     </p>
     ${details(result, context.record)}
@@ -54,49 +52,39 @@ function finding(result: RequirementResult, isOpen: boolean, context: PageContex
 }
 
 function details(result: RequirementResult, record: RunRecord): Markup | undefined {
-  switch (result.outcome) {
-    case 'failed':
-      return html`<p>Differs in <strong>${result.aspect}</strong>.</p>
-        ${comparison(result.expected, result.actual)} ${clause(result)} ${evidence(result, record)}`;
-    case 'inconclusive':
-      return html`<p>Could not be judged, <strong>${result.reason}</strong>: ${result.words}</p>
-        ${clause(result)} ${evidence(result, record)}`;
-    case 'broken':
-      return html`<p>${OUR_BUG}</p>
-        <code class="block">${visible(result.words, MAX_STACK)}</code> ${clause(result)}`;
-    case 'passed':
-    case 'observed':
-    case 'excluded':
-      return undefined;
-  }
+  if (result.outcome === 'broken')
+    return html`<p>${OUR_BUG}</p>
+      <code class="block">${visible(result.words, MAX_STACK)}</code> ${clause(result)}`;
+  if (result.outcome !== 'failed' && result.outcome !== 'inconclusive') return undefined;
+  const { counterexample } = result;
+  const replay = replayCommand(record, result);
+  const found =
+    result.outcome === 'failed'
+      ? html`<p>Differs in <strong>${result.aspect}</strong>.</p>
+          ${comparison(result.expected, result.actual)}`
+      : html`<p>Could not be judged, <strong>${result.reason}</strong>: ${result.words}</p>`;
+  return html`${found} ${clause(result)} ${counterexample && exchange(counterexample)}
+  ${replay === undefined ? undefined : command('Check this again', replay)}`;
 }
 
 /** Expected and actual side by side, with what differs marked. */
 function comparison(expected: string, actual: string): Markup {
-  const stretches = difference(expected, actual);
+  const { before, after, ...middle } = difference(expected, actual);
+  const isMarked = before + after !== '' && expected !== actual;
   const names = differingCodePoints(expected, actual);
+  const side = (title: string, tone: 'good' | 'bad', text: string) => {
+    const [start, differing, end] = [before, text, after].map((part) => visible(part, MAX_STRETCH));
+    const isEmpty = before + text + after === '';
+    const shown = [start, isMarked ? html`<mark>${differing}</mark>` : differing, end];
+    return html`<div class="side ${tone}">
+      <h4>${title}</h4>
+      <code class="block">${isEmpty ? html`<span class="quiet">(nothing)</span>` : shown}</code>
+    </div>`;
+  };
   return html`<div class="comparison">
-    ${side('Expected', 'good', stretches.expected)} ${side('Actual', 'bad', stretches.actual)}
+    ${side('Expected', 'good', middle.expected)} ${side('Actual', 'bad', middle.actual)}
     ${names === undefined ? undefined : html`<p class="letters">${names}</p>`}
   </div>`;
-}
-
-function side(title: string, tone: 'good' | 'bad', stretches: readonly Stretch[]): Markup {
-  const shown = stretches.map(({ is, text }) => {
-    if (is === 'cut') return html`<span class="quiet">…</span>`;
-    return is === 'same' ? visible(text, MAX_STRETCH) : html`<mark>${visible(text, MAX_STRETCH)}</mark>`;
-  });
-  const isEmpty = stretches.every(({ is, text }) => is !== 'cut' && text === '');
-  return html`<div class="side ${tone}">
-    <h4>${title}</h4>
-    <code class="block">${isEmpty ? html`<span class="quiet">(nothing)</span>` : shown}</code>
-  </div>`;
-}
-
-function evidence(result: Failed | Inconclusive, record: RunRecord): Markup {
-  const replay = replayCommand(record, result);
-  return html`${result.counterexample === undefined ? undefined : exchange(result.counterexample)}
-  ${replay === undefined ? undefined : command('Check this again', replay)}`;
 }
 
 /** What was sent, what came back, and the command that sends it again. */

@@ -2,9 +2,9 @@ import { endpoints } from '../../schemas/endpoints.ts';
 import type { RequirementResult } from '../../schemas/generated/types.ts';
 import { bySuite, markOf, wordsOf } from '../results.ts';
 import { count } from '../text.ts';
-import { byReason } from '../verdict.ts';
+import { byReason, grouped } from '../verdict.ts';
 import { html, type Markup } from '../markup.ts';
-import { outcomeMark, outcomeWord, type PageContext } from './parts.ts';
+import { outcomeMark, outcomeWord, table, type PageContext } from './parts.ts';
 
 /** Requirements of a group that are named; the rest it counts. */
 const MAX_NAMED = 8;
@@ -21,28 +21,26 @@ interface Group {
 /** What a reader has to know first: what failed, what was not verified, what is our own bug. */
 export function glance(context: PageContext): Markup {
   const { requirements, notes } = context.record;
+  const failed = requirements.filter(({ outcome }) => outcome === 'failed');
   const broken = requirements.filter(({ outcome }) => outcome === 'broken');
-  const ours = broken.length === 0 ? [] : [{ title: '', rows: broken, remark: () => '' }];
-  const notVerified = openGroups(requirements.filter(({ level }) => level !== 'observed'));
-  const notObserved = openGroups(requirements.filter(({ level }) => level === 'observed'));
+  const isObserved = ({ level }: RequirementResult) => level === 'observed';
+  const ofFailed = [
+    { title: '', rows: failed.filter(({ level }) => level === 'required'), remark: wordsOf },
+    {
+      title: 'Not required: these only warn',
+      rows: failed.filter(({ level }) => level !== 'required'),
+      remark: wordsOf,
+    },
+  ];
+  const ofBroken = [{ title: '', rows: broken, remark: () => '' }];
+  const notObserved = openGroups(requirements.filter(isObserved));
   return html`<div class="glance">
-    ${panel('Failed', failedGroups(requirements), 'findings', context)}
-    ${panel('Not verified', notVerified, 'requirements', context)}
-    ${ours.length === 0 ? undefined : panel('Broken, by a bug of ours', ours, 'findings', context)}
+    ${panel('Failed', ofFailed, 'findings', context)}
+    ${panel('Not verified', openGroups(requirements.filter((row) => !isObserved(row))), 'requirements', context)}
+    ${broken.length === 0 ? undefined : panel('Broken, by a bug of ours', ofBroken, 'findings', context)}
     ${notObserved.length === 0 ? undefined : panel('Not observed', notObserved, 'observed', context)}
     ${notes.map((note) => html`<p class="note">${note}</p>`)}
   </div>`;
-}
-
-/** What failed: those that decide the verdict come first. */
-function failedGroups(rows: readonly RequirementResult[]): readonly Group[] {
-  const failed = rows.filter(({ outcome }) => outcome === 'failed');
-  const required = failed.filter(({ level }) => level === 'required');
-  const others = failed.filter(({ level }) => level !== 'required');
-  return [
-    { title: '', rows: required, remark: wordsOf },
-    { title: 'Not required: these only warn', rows: others, remark: wordsOf },
-  ].filter((group) => group.rows.length > 0);
 }
 
 /** What was not verified, by the reason; with the words in the title where all rows say the same. */
@@ -61,7 +59,7 @@ function panel(title: string, groups: readonly Group[], all: string, context: Pa
   const number = groups.reduce((sum, { rows }) => sum + rows.length, 0);
   return html`<section>
     <h2>${title} <span class="count">${count(number)}</span></h2>
-    ${groups.map((group) => list(group, all, context))}
+    ${groups.map((group) => (group.rows.length === 0 ? undefined : list(group, all, context)))}
   </section>`;
 }
 
@@ -88,48 +86,30 @@ const columns = Object.keys(endpoints);
 export function matrix({ record, anchorOf }: PageContext): Markup | undefined {
   if (record.requirements.length === 0) return undefined;
   const cell = (rows: readonly RequirementResult[]) => {
-    const marks = rows.map((row) => {
+    return rows.map((row) => {
       const label = `${row.id}: ${outcomeWord(row)}`;
       const { mark, tone } = markOf(row);
       return html`<a class="${tone}" href="#${anchorOf(row)}" title="${label}" aria-label="${label}"
         >${mark}</a
       >`;
     });
-    return html`<td>${marks}</td>`;
   };
   // The second segment of an id, where that is an endpoint.
   const columnOf = ({ id }: RequirementResult) => columns.find((column) => column === id.split('/', 2)[1]);
-  const rows = [...bySuite(record.requirements)].map(
-    ([suite, results]) =>
-      html`<tr>
-        <th scope="row">${suite}</th>
-        ${columns.map((column) => cell(results.filter((result) => columnOf(result) === column)))}
-        ${cell(results.filter((result) => columnOf(result) === undefined))}
-      </tr>`,
-  );
-  return html`<table class="matrix">
-      <thead>
-        <tr>
-          <th scope="col">suite</th>
-          ${columns.map((column) => html`<th scope="col">${column}</th>`)}
-          <th scope="col">both of them</th>
-        </tr>
-      </thead>
-      <tbody>
-        ${rows}
-      </tbody>
-    </table>
+  const rows = [...bySuite(record.requirements)].map(([suite, results]) => [
+    suite,
+    ...[...columns, undefined].map((column) => cell(results.filter((result) => columnOf(result) === column))),
+  ]);
+  return html`${table('matrix', ['suite', ...columns, 'both of them'], rows)}
     <p class="legend">${legend(record.requirements)}</p>`;
 }
 
 /** What the marks mean that the matrix has. */
 function legend(results: readonly RequirementResult[]): readonly Markup[] {
-  const byWord = new Map(results.map((result) => [outcomeWord(result), result]));
-  return [...byWord].map(([word, result]) => {
-    const number = results.filter((other) => outcomeWord(other) === word).length;
+  return [...grouped(results, outcomeWord)].map(([word, rows]) => {
+    const { mark, tone } = markOf(rows[0]!);
     return html`<span
-      ><span class="mark ${markOf(result).tone}" aria-hidden="true">${markOf(result).mark}</span>${word}
-      ${count(number)}</span
+      ><span class="mark ${tone}" aria-hidden="true">${mark}</span>${word} ${count(rows.length)}</span
     >`;
   });
 }

@@ -1,14 +1,15 @@
 import { createHash } from 'node:crypto';
 import type { RunRecord } from '../../schemas/generated/types.ts';
 import { count, duration, several } from '../text.ts';
-import { conclusion } from '../verdict.ts';
+import { verdictLooks } from '../results.ts';
+import { conclusion, grouped } from '../verdict.ts';
 import { traffic } from './charts.ts';
 import { findings } from './findings.ts';
 import { style } from './generated/style.ts';
 import { html, source, styleElement, visible, type Markup } from '../markup.ts';
 import { glance, matrix } from './overview.ts';
-import { anchorsOf, command, type PageContext } from './parts.ts';
-import { choiceIds, judged, observed } from './rows.ts';
+import { anchorsOf, command, definitions, type PageContext } from './parts.ts';
+import { judged, observed } from './rows.ts';
 
 /** A part of the page that can be linked to; left out where it has nothing to show. */
 interface Section {
@@ -35,8 +36,7 @@ const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').upd
  * years later. No text of the record becomes markup, and what nobody would see is made visible.
  */
 export function renderHtml(record: RunRecord): string {
-  const taken = [...sections.map(({ anchor }) => anchor), ...choiceIds];
-  const context: PageContext = { record, anchorOf: anchorsOf(record.requirements, taken) };
+  const context: PageContext = { record, anchorOf: anchorsOf(record.requirements) };
   const shown = sections.flatMap(({ anchor, title, of }) => {
     const markup = of(context);
     return markup === undefined ? [] : [{ anchor, title, markup }];
@@ -71,11 +71,6 @@ export function renderHtml(record: RunRecord): string {
   return `${source(page)}\n`;
 }
 
-const marks = { conformant: '✓', nonconformant: '✗', incomplete: '?' } as const satisfies Record<
-  RunRecord['verdict'],
-  string
->;
-
 /** The verdict with its numbers, and what was run against what. */
 function header(record: RunRecord): Markup {
   const { target, partner, startedAt, durationMs, requests, rateLimited, seed } = record;
@@ -90,20 +85,11 @@ function header(record: RunRecord): Markup {
     requests: count(requests),
     seed: String(seed),
   };
-  const rows = Object.entries(facts)
-    .filter(([, value]) => value !== undefined)
-    .map(
-      ([name, value]) =>
-        html`<div>
-          <dt>${name}</dt>
-          <dd>${value}</dd>
-        </div>`,
-    );
   return html`<header class="verdict ${record.verdict}">
     <p class="by">ib-conformance ${record.version}: verification of a partner lookup server</p>
-    <h1><span aria-hidden="true">${marks[record.verdict]}</span> ${headline.slice(0, colon)}</h1>
+    <h1><span aria-hidden="true">${verdictLooks[record.verdict].mark}</span> ${headline.slice(0, colon)}</h1>
     <p class="numbers">${headline.slice(colon + 2)}</p>
-    <dl class="facts">${rows}</dl>
+    ${definitions('facts', facts)}
   </header>`;
 }
 
@@ -112,47 +98,26 @@ const MIN_ALIKE = 3;
 /** Columns of what they have in common at most. */
 const MAX_ACTUAL = 300;
 
-/** What may be behind the failures: known faults that fail like the target, and one answer to many requests. */
-function causes({ diagnosis = [], requirements }: RunRecord): Markup | undefined {
+/** One answer to many requests may be behind the failures. */
+function causes({ requirements }: RunRecord): Markup | undefined {
   const failed = requirements.filter((result) => result.outcome === 'failed');
-  const numbers = new Map<string, number>();
-  for (const { actual } of failed) numbers.set(actual, (numbers.get(actual) ?? 0) + 1);
-  const [[actual, number] = ['', 0]] = [...numbers].toSorted(([, one], [, other]) => other - one);
-  const areAlike = number >= MIN_ALIKE && number * 2 >= failed.length;
-  if (diagnosis.length === 0 && !areAlike) return undefined;
-  const alike = html`<p>${count(number)} of ${count(failed.length)} failures have this in common:</p>
-    <code class="block">${visible(actual, MAX_ACTUAL)}</code>`;
-  return html`${diagnosis.length === 0 ? undefined : suspicions(diagnosis)}${areAlike ? alike : undefined}`;
-}
-
-function suspicions(diagnosis: NonNullable<RunRecord['diagnosis']>): Markup {
-  const items = diagnosis.map(
-    ({ fault, what, fit }) =>
-      html`<li>
-        <strong>${what}</strong>
-        <small><code>${fault}</code> fits ${Math.round(fit * 100)} %</small>
-      </li>`,
+  const groups = [...grouped(failed, ({ actual }) => actual)];
+  const [[actual, { length }] = ['', []]] = groups.toSorted(
+    ([, one], [, other]) => other.length - one.length,
   );
-  return html`<p class="quiet">
-      Known faults that fail as this server does. The better one fits, the more of the same requirements fail
-      with the same answers.
-    </p>
-    <ol>
-      ${items}
-    </ol>`;
+  if (length < MIN_ALIKE || length * 2 < failed.length) return undefined;
+  return html`<p>${count(length)} of ${count(failed.length)} failures have this in common:</p>
+    <code class="block">${visible(actual, MAX_ACTUAL)}</code>`;
 }
 
 /** How to repeat the run, and how far to trust it. */
 function rerun({ rerun: line, seed, canary }: RunRecord): Markup | undefined {
   if (line === undefined && canary === undefined) return undefined;
   const caught = canary?.map((fault, at) => html`${at === 0 ? '' : ' and '}<code>${fault}</code>`);
+  const trust = html`<p class="quiet">
+    Before the run the suites passed the mock, and caught it with the faults ${caught}: they can pass, and
+    they can fail.
+  </p>`;
   return html`${line === undefined ? undefined : command('With the same inputs', `${line} --seed ${seed}`)}
-  ${
-    caught === undefined
-      ? undefined
-      : html`<p class="quiet">
-          Before the run the suites passed the mock, and caught it with the faults ${caught}: they can pass,
-          and they can fail.
-        </p>`
-  }`;
+  ${canary && trust}`;
 }

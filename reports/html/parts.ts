@@ -1,7 +1,7 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { markOf, MAX_COMMAND } from '../results.ts';
 import { printable } from '../text.ts';
-import { html, text, type Markup } from '../markup.ts';
+import { html, text, type Markup, type Part } from '../markup.ts';
 
 /** What the parts of the page are made of. */
 export interface PageContext {
@@ -10,29 +10,14 @@ export interface PageContext {
   readonly anchorOf: (result: RequirementResult) => string;
 }
 
-/** Characters of an anchor at most. */
-const MAX_ANCHOR = 120;
-
 /**
- * Anchors of requirements: their own ids, so that a link outlives the run. Characters that our ids do
- * not have become `_`, and what would stand twice, or is `taken` by the page, is numbered.
+ * The anchor of each requirement: its own id, so that a link outlives the run, unless that has
+ * characters that ours do not have, or could be an anchor of the page itself, which has no `/`.
  */
-export function anchorsOf(
-  results: readonly RequirementResult[],
-  taken: readonly string[],
-): PageContext['anchorOf'] {
-  const used = new Set(taken);
-  const anchors = new Map(
-    results.map((result) => {
-      const plain = result.id.slice(0, MAX_ANCHOR).replaceAll(/[^\w./-]/g, '_') || '_';
-      let anchor = plain;
-      for (let next = 2; used.has(anchor); next++) anchor = `${plain}-${next}`;
-      used.add(anchor);
-      return [result, anchor];
-    }),
-  );
-  return (result) => anchors.get(result)!;
-}
+export const anchorsOf =
+  (results: readonly RequirementResult[]): PageContext['anchorOf'] =>
+  (result) =>
+    /^[\w.-]+(?:\/[\w.-]+)+$/.test(result.id) ? result.id : `requirement-${results.indexOf(result)}`;
 
 /** How a requirement came out, in a word. */
 export const outcomeWord = ({ outcome, level }: RequirementResult): string =>
@@ -53,20 +38,22 @@ export function isFinding(result: RequirementResult): boolean {
   );
 }
 
-/** The clause of a requirement, and our reading where it leaves room. */
-export function clause({ clause: name, reading }: RequirementResult): Markup {
-  const ours = html`<div>
-    <dt>Our reading</dt>
-    <dd>${reading}</dd>
-  </div>`;
-  return html`<dl class="clause">
-    <div>
-      <dt>Clause</dt>
-      <dd>${name}</dd>
-    </div>
-    ${reading === undefined ? undefined : ours}
-  </dl>`;
+/** Names and what they stand for; those that stand for nothing are left out. */
+export function definitions(name: string, values: Readonly<Record<string, string | undefined>>): Markup {
+  const rows = Object.entries(values).map(([term, value]) =>
+    value === undefined
+      ? undefined
+      : html`<div>
+          <dt>${term}</dt>
+          <dd>${value}</dd>
+        </div>`,
+  );
+  return html`<dl class="${name}">${rows}</dl>`;
 }
+
+/** The clause of a requirement, and our reading where it leaves room. */
+export const clause = ({ clause: name, reading }: RequirementResult): Markup =>
+  definitions('clause', { Clause: name, 'Our reading': reading });
 
 /** A command to copy: a click selects all of it. */
 export function command(title: string, line: string, note?: Markup): Markup {
@@ -77,4 +64,25 @@ export function command(title: string, line: string, note?: Markup): Markup {
     ${isWhole ? undefined : html`<p class="quiet">Escaped or cut: the json report has it whole.</p>`}
     ${note === undefined ? undefined : html`<p class="quiet">${note}</p>`}
   </div>`;
+}
+
+/** A table; the first cell of a row is its heading. */
+export function table(name: string, headings: readonly string[], rows: readonly (readonly Part[])[]): Markup {
+  const body = rows.map(
+    ([heading, ...cells]) =>
+      html`<tr>
+        <th scope="row">${heading}</th>
+        ${cells.map((cell) => html`<td>${cell}</td>`)}
+      </tr>`,
+  );
+  return html`<table class="${name}">
+    <thead>
+      <tr>
+        ${headings.map((heading) => html`<th scope="col">${heading}</th>`)}
+      </tr>
+    </thead>
+    <tbody>
+      ${body}
+    </tbody>
+  </table>`;
 }

@@ -41,9 +41,6 @@ function filter(results: readonly RequirementResult[]): Markup {
   </fieldset>`;
 }
 
-/** Ids that the choices take. */
-export const choiceIds: readonly string[] = ['all', ...outcomes].map((choice) => `show-${choice}`);
-
 function suites(results: readonly RequirementResult[], context: PageContext): readonly Markup[] {
   return [...bySuite(results)].map(
     ([suite, own]) =>

@@ -7,6 +7,19 @@ import sample from './sample-record.json' with { type: 'json' };
 /** A record with every outcome and every level, for the snapshots of the formats. */
 export const sampleRecord = sample as unknown as RunRecord;
 
+/** What some requirements were in the run before. */
+const earlier: Readonly<Record<string, object>> = {
+  'auth/deposit-check/revoked': { outcome: 'passed' },
+  'auth/user-status/unknown-key': { outcome: 'passed' },
+  'valid/user-status/percent-encoding': {
+    outcome: 'failed',
+    aspect: 'status',
+    expected: '200',
+    actual: '400',
+  },
+  'valid/user-status/member': { outcome: 'inconclusive', reason: 'flaky', words: 'two answers' },
+};
+
 /** A run before that of `sampleRecord`: between the two there is every kind of change. */
 export const earlierRecord: RunRecord = {
   ...sampleRecord,
@@ -14,27 +27,13 @@ export const earlierRecord: RunRecord = {
   seed: 5,
   requirements: sampleRecord.requirements
     .filter(({ id }) => id !== 'auth/user-status/revocation')
-    .map((result): RequirementResult => {
+    .map((result) => {
       const { id, level, clause, title, cases } = result;
-      const subject = { id, level, clause, title, cases };
-      switch (id) {
-        case 'auth/deposit-check/revoked':
-        case 'auth/user-status/unknown-key':
-          return { ...subject, outcome: 'passed' };
-        case 'valid/user-status/percent-encoding':
-          return { ...subject, outcome: 'failed', aspect: 'status', expected: '200', actual: '400' };
-        case 'valid/user-status/member':
-          return {
-            ...subject,
-            outcome: 'inconclusive',
-            reason: 'flaky',
-            words: 'two answers to one request',
-          };
-        case 'rate-limit/user-status/window':
-          return { ...result, id: 'rate-limit/user-status/gone' };
-        default:
-          return result;
-      }
+      if (id === 'rate-limit/user-status/window') return { ...result, id: 'rate-limit/user-status/gone' };
+      const other = earlier[id];
+      return other === undefined
+        ? result
+        : ({ id, level, clause, title, cases, ...other } as RequirementResult);
     }),
 };
 

@@ -352,6 +352,17 @@ export interface RunRecord {
   rateLimited: {
     answers: number;
     waitedMs: number;
+    /**
+     * Limits that the fixture does not state, as the 429 answers showed them.
+     */
+    learned?: {
+      endpoint: 'user-status' | 'deposit-check';
+      /**
+       * Counted requests that pass in a window.
+       */
+      requests: number;
+      windowSeconds: number;
+    }[];
   };
   /**
    * Remarks on the run as a whole, for people.
@@ -362,7 +373,7 @@ export interface RunRecord {
    */
   canary?: string[];
   /**
-   * Known faults that fail like the target, the likeliest first.
+   * Known faults that fail like the target. Only version 0.1.0 writes them.
    */
   diagnosis?: Suspicion[];
   baseline?: BaselineOfRun;
@@ -873,6 +884,11 @@ export interface TranscriptEnd {
   rateLimited: {
     answers: number;
     waitedMs: number;
+    learned?: {
+      endpoint: 'user-status' | 'deposit-check';
+      requests: number;
+      windowSeconds: number;
+    }[];
   };
   /**
    * Whether the key under test was ever answered with anything but 401.

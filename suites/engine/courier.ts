@@ -49,6 +49,8 @@ export interface Courier {
   readonly deliver: (request: Request, terms?: Terms) => Promise<Delivery>;
   /** As `deliver`, but equal requests, which have equal fingerprints, share the first delivery. */
   readonly share: (request: Request, name: string, terms?: Terms) => Promise<Delivery>;
+  /** As `deliver`, and what comes of it is shared with those who ask the same later. */
+  readonly deliverFirst: (request: Request, name: string, terms?: Terms) => Promise<Delivery>;
   /** A 429 is an answer like any other, and nothing is sent again. */
   readonly deliverAnyway: (request: Request, terms?: Terms) => Promise<Delivery>;
   readonly rest: Doors['rest'];
@@ -148,21 +150,23 @@ export function createCourier(options: CourierOptions): Courier {
   };
 
   const deliver: Courier['deliver'] = (request, terms) => attempt(request, false, terms);
+  const deliverFirst: Courier['deliverFirst'] = (request, name, terms) => {
+    const delivery = deliver(request, terms);
+    if (shared.has(name)) return delivery;
+    const first = delivery.then((delivered) => {
+      const { reply } = delivered;
+      kept += weightOf(reply);
+      // What was not sent for want of time may be, by somebody who has more.
+      if (kept > MOST_KEPT || isUnsent(reply)) shared.delete(name);
+      return delivered;
+    });
+    shared.set(name, first);
+    return first;
+  };
   return {
     deliver,
-    share: (request, name, terms) => {
-      const before = shared.get(name);
-      if (before !== undefined) return before;
-      const first = deliver(request, terms).then((delivery) => {
-        const { reply } = delivery;
-        kept += weightOf(reply);
-        // What was not sent for want of time may be, by somebody who has more.
-        if (kept > MOST_KEPT || (reply.kind === 'trouble' && reply.code === 'budget')) shared.delete(name);
-        return delivery;
-      });
-      shared.set(name, first);
-      return first;
-    },
+    deliverFirst,
+    share: (request, name, terms) => shared.get(name) ?? deliverFirst(request, name, terms),
     deliverAnyway: (request, terms) => attempt(request, true, terms),
     rest: quota.rest,
     settle: async (endpoint) => {
@@ -190,6 +194,9 @@ function weightOf(reply: Reply): number {
 
 /** What a reply takes beside its text, and a name or value of a header field beside its characters. */
 const [OBJECTS, FIELD] = [600, 60];
+
+const isUnsent = (reply: Reply) =>
+  reply.kind === 'trouble' && (reply.code === 'budget' || reply.code === 'rate-limited');
 
 const isOfTheTarget = ({ code }: Trouble) => code === 'timeout' || code === 'network';
 

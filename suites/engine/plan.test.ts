@@ -130,19 +130,26 @@ describe('the limiters', () => {
       [both.slice(1), 8000, 30],
       [[lookups('user-status', 3)], 0, 0],
     ] as const) {
-      assert.deepEqual([limiterMs(list, known), limiterRequests(list, known)], [ms, requests]);
+      assert.deepEqual([limiterMs(list, known, Infinity), limiterRequests(list, known)], [ms, requests]);
       const { durationMs, requests: all } = planned(list.slice(0), { known });
       if (requests > 0) assert.deepEqual([durationMs, all], [ms, requests]);
     }
   });
   test('take what was learned where nothing is stated, and longer at a low rate', () => {
     const known = { ...sampleKnown, limits: {} };
-    assert.equal(limiterMs(both, known), 0);
-    assert.equal(limiterMs(both, known, { 'user-status': { windowMs: 3000 } }), 12_000);
-    assert.equal(limiterMs(both, { ...sampleKnown, limits: limitsOf(10, 2) }, {}, 5), 18_000);
+    assert.equal(limiterMs(both, known, Infinity), 0);
+    assert.equal(limiterMs(both, known, Infinity, { 'user-status': { windowMs: 3000 } }), 12_000);
+    assert.equal(limiterMs(both, { ...sampleKnown, limits: limitsOf(10, 2) }, Infinity, {}, 5), 18_000);
   });
   test('have half of a bound at most', () => {
     assert.deepEqual([keptBack(10, 100), keptBack(80, 100), keptBack(80, Infinity)], [10, 50, 80]);
+    assert.equal(limiterMs(both, { ...sampleKnown, limits: limitsOf(10, 2) }, 20_000, {}, 1), 10_000);
+  });
+  test('are driven from rest only where their windows fit into that half', () => {
+    const known = { ...sampleKnown, limits: limitsOf(10, 2) };
+    assert.equal(limiterMs(both, known, 32_000), 16_000);
+    assert.equal(limiterMs(both, known, 20_000), 8000 + 1000, 'one of them');
+    assert.equal(limiterMs(both, known, 10_000), 500, 'none');
   });
 });
 

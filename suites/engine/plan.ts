@@ -57,7 +57,7 @@ export function plan(options: PlanOptions): Plan {
   );
   const deepest = Math.max(0, ...lookups.map((list) => list.length));
   const limiters = keptBack(limiterRequests(asked, known), maxRequests);
-  const limitersMs = keptBack(limiterMs(asked, known, {}, rate), maxDurationMs);
+  const limitersMs = limiterMs(asked, known, maxDurationMs, {}, rate);
   const scenarios = asked.filter(
     (requirement) => requirement.kind === 'scenario' && suiteOf(requirement) !== 'rate-limit',
   );
@@ -92,27 +92,33 @@ export function plan(options: PlanOptions): Plan {
   };
 }
 
-/** What is kept back of a bound for the limiters, which come last: never more than half. */
+/** What is kept back of --max-requests for the limiters, which come last: never more than half. */
 export const keptBack = (needed: number, bound: number) => Math.min(needed, bound / 2);
 
+/** Part of a run that is kept for a limiter whose windows would take more than half of it: it is only made to set in. */
+const LEAST_PART = 1 / 20;
+
 /**
- * Time (ms) that the rate-limit suite needs at the end of a run, by the limits that are stated or
- * were learned, and at so many requests a second; 0 where it is not asked for.
+ * Time (ms) that is kept back for the rate-limit suite at the end of a run, by the limits that are stated or
+ * were learned, and at so many requests a second; 0 where it is not asked for. Never more than half of the run.
  */
 export function limiterMs(
   requirements: readonly Requirement[],
   known: Known,
+  maxDurationMs: number,
   learned: Readonly<Partial<Record<Endpoint, { readonly windowMs: number }>>> = {},
   rate?: number,
 ): number {
-  const windows = limitersOf(requirements).map(
-    (endpoint) => (statedRule(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0,
-  );
-  return Math.max(
-    // One endpoint after the other: a burst from rest needs silence on both.
-    WINDOWS_OF_EXPLORATION * windows.reduce((sum, windowMs) => sum + windowMs, 0),
-    msAt(rate, limiterRequests(requirements, known)),
-  );
+  const most = maxDurationMs / 2;
+  let sum = 0;
+  let least = 0;
+  // One endpoint after the other: a burst from rest needs silence on both.
+  for (const endpoint of limitersOf(requirements)) {
+    const windowMs = (statedRule(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0;
+    if (sum + WINDOWS_OF_EXPLORATION * windowMs <= most) sum += WINDOWS_OF_EXPLORATION * windowMs;
+    else least = LEAST_PART * maxDurationMs;
+  }
+  return Math.min(most, Math.max(sum + least, msAt(rate, limiterRequests(requirements, known))));
 }
 
 /** Requests that the rate-limit suite needs at the end of a run. */

@@ -58,6 +58,11 @@ export async function preflight(
       reason: 'timeout',
       words: `the target accepts connections but does not answer: ${reply.words}`,
     };
+  if (reply.code === 'rate-limited') {
+    // The other endpoint may have a limiter of its own.
+    const other = (await courier.deliverAnyway(deposit)).reply;
+    if (other.kind === 'answer' && other.status !== 429) return undefined;
+  }
   if (reply.code === 'network') throw new Problem('unreachable', `${href}: ${reply.words}`);
   return { reason: reply.code, words: reply.words };
 }

@@ -1,38 +1,39 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import type { Answer, Trouble } from '../answer.ts';
-import { header } from '../answer.ts';
 import type { Rule } from '../limiter/history.ts';
 import { statedRule } from '../limiter/rule.ts';
 import type { Budget } from './budget.ts';
 import type { Clock } from './clock.ts';
+import { explanation, type Explanation } from './explanation.ts';
+import { PRECISION, waitAskedFor } from './retry-after.ts';
 
-/** A wait that the target asks for is honoured up to here, in ms. */
-const LONGEST_RETRY_AFTER = 120_000;
+/** Consecutive waits end here, in ms, or with the run. */
+const LONGEST_WAIT = 3_600_000;
 
-/** Consecutive waits end here, in ms. */
-const LONGEST_WAIT = 150_000;
-
-/** The same for a request that asks how long a limit lasts: a day, or the end of the run. */
+/** The same for a request that asks how long a limit lasts. */
 const LONGEST_PATIENT_WAIT = 86_400_000;
 
-/** First wait where the target says nothing, in ms; doubled each time. */
-const FIRST_BACK_OFF = 500;
+/** First wait where the target says nothing, in ms; doubled each time, up to the longest one or a quarter of all before. */
+const [FIRST_BACK_OFF, LONGEST_BACK_OFF] = [500, 10_000];
 
 /** Added to a window's end, in ms, for clocks that round. */
 const MARGIN = 20;
 
+const USED_UP = 'the rate limit is used up, and lets the key in again only after the end of --max-duration';
+
 /** What one key has spent on one endpoint, and whether its limiter lets it in. */
 interface Account {
-  readonly isStated: boolean;
-  most: number;
-  windowMs: number | undefined;
+  readonly endpoint: Endpoint;
+  readonly key: string;
   inFlight: number;
-  /** When counted requests that passed went out, since the limiter last let go; where no limit is stated. */
+  /** When counted requests that passed went out, the latest of them; where no limit is stated. */
   passes: number[];
   /** When each counted request is forgotten, at the earliest from the answer on; ascending. */
   releases: number[];
   closedUntil: number;
+  /** When the last request that was refused went out. */
+  refusedAt: number;
   /** Waits in a row, in ms, without an answer other than 429. */
   waitedMs: number;
   strikes: number;
@@ -41,6 +42,36 @@ interface Account {
   /** Set when waiting is given up. */
   shut: string | undefined;
 }
+
+/** Whose requests a limiter counts together. */
+type Scope = 'key' | 'endpoint' | 'service';
+
+/** What 429s have taught of an endpoint's limiter. */
+interface Lesson {
+  /** Refusals that were waited out, the latest of them. */
+  refusals: readonly Refusal[];
+  /** The limit that explains them. */
+  rule?: Rule;
+  scope: Scope;
+  /** Refusals that it did not explain: other requests count as well, or somebody else's. */
+  surprises: number;
+}
+
+/** A key that was refused until some time between `least` and `most`, in ms. */
+interface Refusal {
+  readonly account: Account;
+  readonly least: number;
+  readonly most: number;
+}
+
+/** Refusals that a lesson rests on, and passes that an account remembers, at most. */
+const [MOST_REFUSALS, MOST_PASSES] = [8, 4000];
+
+/** After so many surprises requests are no longer counted: they go out until a 429, and then wait. */
+const MOST_SURPRISES = 5;
+
+/** A wider scope has to explain refusals better by so much. */
+const CLEARLY = 0.1;
 
 export interface Quota {
   /** Waits until a request may go out, but not beyond `until` (ms); trouble where it never may. */
@@ -85,34 +116,41 @@ export interface QuotaOptions {
 }
 
 /**
- * Keeps within the limits that the fixture states, so that no check meets a 429 that it did not ask
- * for; where one comes all the same, holds back the key until the limiter lets go.
+ * Keeps within the limits that the fixture states or 429s have taught, so that no check meets a 429 that
+ * it did not ask for; where one comes all the same, holds back the key until the limiter lets go.
  *
  * A request counts from the moment it goes out until a window after its answer came: whatever the
  * latency, and whether the target's window is fixed or slides, the threshold is not crossed.
  */
 export function createQuota({ clock, budget, limits, deadline, random, signal }: QuotaOptions): Quota {
-  const accounts = new Map<Endpoint, Map<string, Account>>();
-  const learned = new Map<Endpoint, Rule>();
+  const stated = new Map(
+    endpointsOf.map((endpoint) => [endpoint, statedRule(endpoint, { limits })] as const),
+  );
+  const accounts = new Map(endpointsOf.map((endpoint) => [endpoint, new Map<string, Account>()] as const));
+  const lessons = new Map(
+    endpointsOf.map((endpoint): [Endpoint, Lesson] => [
+      endpoint,
+      { refusals: [], scope: 'key', surprises: 0 },
+    ]),
+  );
   /** When an endpoint was last heard of, in ms. */
   const lastAnswer = new Map<Endpoint, number>();
   const waiters = new Set<() => void>();
   let waitedMs = 0;
+  let waitedUntil = 0;
 
   const accountOf = (endpoint: Endpoint, key: string): Account => {
-    const ofEndpoint = accounts.get(endpoint) ?? new Map<string, Account>();
-    accounts.set(endpoint, ofEndpoint);
+    const ofEndpoint = accounts.get(endpoint)!;
     let account = ofEndpoint.get(key);
     if (account === undefined) {
       account = {
-        ...(stated(limits, endpoint, key) ?? {
-          isStated: false,
-          ...((key === '' ? undefined : learned.get(endpoint)) ?? unlimited),
-        }),
+        endpoint,
+        key,
         inFlight: 0,
         passes: [],
         releases: [],
         closedUntil: 0,
+        refusedAt: 0,
         waitedMs: 0,
         strikes: 0,
         probing: false,
@@ -123,29 +161,53 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     return account;
   };
 
+  /** Only keys that were issued have a limit of their own; the empty name stands for everybody else. */
+  const ruleFor = ({ endpoint, key }: Account): Rule | undefined =>
+    key === '' ? undefined : (stated.get(endpoint) ?? lessons.get(endpoint)!.rule);
+
   /** Until a reply has been noted. */
   const nextNote = () => new Promise<void>((resolve) => waiters.add(resolve));
 
+  /** The accounts whose requests count together. */
+  const sharing = (account: Account, scope: Scope): readonly Account[] => {
+    if (scope === 'key') return [account];
+    const all = scope === 'endpoint' ? [accounts.get(account.endpoint)!] : [...accounts.values()];
+    return all.flatMap((ofEndpoint) => [...ofEndpoint.values()]).filter(({ key }) => key !== '');
+  };
+
+  /** Counted requests that are not forgotten, and when the first of them is. */
+  const spending = (account: Account) => {
+    const now = clock.now();
+    let spent = 0;
+    let release = Number.POSITIVE_INFINITY;
+    for (const { releases, inFlight } of sharing(account, lessons.get(account.endpoint)!.scope)) {
+      while (releases.length > 0 && releases[0]! <= now) releases.shift();
+      spent += inFlight + releases.length;
+      release = Math.min(release, releases[0] ?? release);
+    }
+    return { spent, release };
+  };
+
   /** One counted request is kept back: at its threshold a limiter turns away the free ones too. */
   const isFull = (account: Account, price: 0 | 1) => {
-    const now = clock.now();
-    while (account.releases.length > 0 && account.releases[0]! <= now) account.releases.shift();
-    const room = price === 0 ? account.most : Math.max(1, account.most - 1);
-    return account.inFlight + account.releases.length >= room;
+    const rule = ruleFor(account);
+    if (rule === undefined) return false;
+    return spending(account).spent >= (price === 0 ? rule.most : Math.max(1, rule.most - 1));
   };
 
   /** What stands in the way of a request: trouble, or something to wait for; undefined where nothing does. */
   const obstacle = (account: Account, price: 0 | 1, until?: number): Trouble | Promise<void> | undefined => {
-    const last = until ?? deadline;
     const end = budget.ended(until);
     if (end !== undefined) return end;
-    if (account.shut !== undefined) return { kind: 'trouble', code: 'rate-limited', words: account.shut };
-    const now = clock.now();
-    if (now < account.closedUntil) return clock.sleep(Math.min(account.closedUntil, last) - now, signal);
+    if (account.shut !== undefined) return refused(account.shut);
+    // What lasts too long is not waited for in vain.
+    const waitUntil = (at: number) =>
+      at < Math.min(until ?? deadline, deadline) ? clock.sleep(at - clock.now(), signal) : refused(USED_UP);
+    if (clock.now() < account.closedUntil) return waitUntil(account.closedUntil);
     if (account.probing) return nextNote();
     if (!isFull(account, price)) return undefined;
-    const [release] = account.releases;
-    return release === undefined ? nextNote() : clock.sleep(Math.min(release, last) - now, signal);
+    const { release } = spending(account);
+    return Number.isFinite(release) ? waitUntil(release) : nextNote();
   };
 
   const enter = (account: Account, price: 0 | 1): undefined => {
@@ -180,65 +242,101 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     if (!isLate) account.probing = false;
     if (reply?.status === 429) {
       if (wasAdmitted) close(account, reply, isPatient ? LONGEST_PATIENT_WAIT : LONGEST_WAIT);
-    } else if (reply !== undefined) {
-      if (wasAdmitted && !isLate) {
-        if (account.strikes > 0 && price > 0) learn(endpoint, key, account, reply);
-        account.strikes = 0;
-        account.waitedMs = 0;
-      }
-      if (price > 0 && !account.isStated) account.passes.push(reply.sentAt);
-      if (price > 0 && account.windowMs !== undefined)
-        account.releases.push(reply.receivedAt + account.windowMs + MARGIN);
-    } else if (price > 0 && account.windowMs !== undefined)
-      account.releases.push(clock.now() + account.windowMs + MARGIN);
+    } else {
+      if (reply !== undefined && wasAdmitted && !isLate) reopened(account, reply);
+      if (price > 0) count(account, reply);
+    }
     for (const wake of waiters) wake();
     waiters.clear();
   };
 
-  /** The wait until a limiter lets go tells its window; what passed before, its threshold. */
-  const learn = (endpoint: Endpoint, key: string, account: Account, release: Answer) => {
-    const { passes, most, windowMs, isStated } = account;
-    const first = passes[0];
-    account.passes = [];
-    if (isStated || key === '' || first === undefined) return;
-    const measured = release.receivedAt - first;
-    // A shorter measure must not make for a higher rate than was found too high before.
-    const limit: Rule =
-      windowMs === undefined
-        ? { most: passes.length, windowMs: measured }
-        : {
-            most: Math.min(most, passes.length),
-            windowMs: Math.max(measured, (windowMs * Math.min(most, passes.length)) / most),
-          };
-    learned.set(endpoint, limit);
-    for (const [name, other] of accounts.get(endpoint) ?? [])
-      if (name !== '' && !other.isStated) Object.assign(other, limit);
+  /** A lost request may have been counted. */
+  const count = (account: Account, reply: Answer | undefined) => {
+    const windowMs = ruleFor(account)?.windowMs;
+    if (windowMs !== undefined) account.releases.push((reply?.receivedAt ?? clock.now()) + windowMs + MARGIN);
+    if (reply === undefined || account.key === '' || stated.get(account.endpoint) !== undefined) return;
+    account.passes.push(reply.sentAt);
+    if (account.passes.length > 2 * MOST_PASSES) account.passes = account.passes.slice(-MOST_PASSES);
+  };
+
+  const reopened = (account: Account, { sentAt }: Answer) => {
+    if (account.strikes > 0) {
+      // Whole seconds are rounded up.
+      const least = account.strikes > 1 ? 0 : account.closedUntil - MARGIN - PRECISION;
+      learn(account, Math.max(account.refusedAt, least), sentAt);
+    }
+    account.strikes = 0;
+    account.waitedMs = 0;
+  };
+
+  /** When the limiter let go, between `least` and `most`, tells its window; what passed before, its threshold. */
+  const learn = (account: Account, least: number, most: number) => {
+    if (!account.passes.some((at) => at < most)) return;
+    const lesson = lessons.get(account.endpoint)!;
+    lesson.refusals = [...lesson.refusals, { account, least, most }].slice(-MOST_REFUSALS);
+    let best: Explanation | undefined;
+    for (const scope of ['key', 'endpoint', 'service'] as const) {
+      const found = explanation(
+        lesson.refusals.map((refusal) => ({
+          ...refusal,
+          passes: sharing(refusal.account, scope).flatMap(({ passes }) => passes),
+        })),
+      );
+      if (found === undefined || (best !== undefined && found.fit < best.fit + CLEARLY)) continue;
+      best = found;
+      lesson.scope = scope;
+    }
+    if (best === undefined) return;
+    const { windowMs } = best;
+    lesson.rule = {
+      windowMs,
+      most: lesson.surprises < MOST_SURPRISES ? best.most : Number.POSITIVE_INFINITY,
+    };
+    // What was spent counts from now on.
+    for (const one of sharing(account, lesson.scope === 'key' ? 'endpoint' : lesson.scope))
+      one.releases = one.passes.map((sentAt) => sentAt + windowMs + MARGIN).toSorted((a, b) => a - b);
   };
 
   const close = (account: Account, answer: Answer, patience: number) => {
     // Requests that were under way when the limiter set in say nothing new.
     if (answer.sentAt < account.closedUntil) return;
     const now = clock.now();
-    // A date is meant by the target's own clock.
-    const theirs = Date.parse(header(answer, 'date') ?? '');
-    const asked = retryAfterMs(header(answer, 'retry-after'), Number.isNaN(theirs) ? now : theirs);
-    const backOff = FIRST_BACK_OFF * 2 ** account.strikes * (1 + 0.2 * random());
-    const longest = account.windowMs === undefined ? LONGEST_RETRY_AFTER : 4 * account.windowMs + 5000;
-    const said = asked !== undefined && asked <= longest ? asked : account.windowMs;
+    account.refusedAt = answer.sentAt;
+    const lesson = lessons.get(account.endpoint)!;
+    if (account.strikes === 0 && lesson.rule !== undefined && !isFull(account, 1)) lesson.surprises++;
+    const asked = waitAskedFor(answer, now);
+    const fixed = stated.get(account.endpoint)?.windowMs;
+    // A ban may last longer than the window.
+    const said = asked !== undefined && (fixed === undefined || asked <= 4 * fixed + 5000) ? asked : fixed;
+    const backOff = Math.min(
+      FIRST_BACK_OFF * 2 ** account.strikes * (1 + 0.2 * random()),
+      Math.max(LONGEST_BACK_OFF, account.waitedMs / 4),
+    );
+    const guess = said ?? windowLeft(account, now);
     // What was said turned out too short when the first wait did not help.
-    const wanted = (said === undefined ? backOff : account.strikes === 0 ? said : said + backOff) + MARGIN;
+    const wanted = (guess === undefined ? backOff : account.strikes === 0 ? guess : guess + backOff) + MARGIN;
     const wait = Math.min(wanted, patience - account.waitedMs);
     account.strikes++;
-    account.waitedMs += Math.max(0, wait);
-    if (asked !== undefined && asked > LONGEST_RETRY_AFTER && account.windowMs === undefined)
-      account.shut = `429 with Retry-After of ${Math.round(asked / 1000)} s, longer than is waited for`;
-    else if (wait <= 0) account.shut = `still 429 after waiting ${Math.round(account.waitedMs / 1000)} s`;
-    else if (now + wait > deadline)
-      account.shut = `429, and the wait for its end would go beyond --max-duration`;
-    else {
+    if (wait <= 0 || (asked !== undefined && wanted > patience))
+      account.shut = `still 429 after waiting ${Math.round(account.waitedMs / 1000)} s`;
+    else if (now + wait > deadline) {
+      account.shut = USED_UP;
+      if (asked !== undefined) learn(account, now + asked - PRECISION, now + asked);
+    } else {
+      account.waitedMs += wait;
       account.closedUntil = now + wait;
-      waitedMs += wait;
+      // Endpoints may wait together.
+      waitedMs += Math.max(0, account.closedUntil - Math.max(now, waitedUntil));
+      waitedUntil = Math.max(waitedUntil, account.closedUntil);
     }
+  };
+
+  /** What is left of a window that was learned, or of one like the other endpoint's. */
+  const windowLeft = ({ endpoint, key, passes, strikes }: Account, now: number) => {
+    const [rule] = [lessons.get(endpoint)!, ...lessons.values()].flatMap((lesson) => lesson.rule ?? []);
+    const first = rule && (passes.at(-rule.most) ?? passes[0]);
+    if (key === '' || strikes > 0 || first === undefined) return undefined;
+    return Math.max(FIRST_BACK_OFF, first + rule!.windowMs - now);
   };
 
   return {
@@ -253,7 +351,8 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
       const opensAt = (key: string) => {
         const account = accountOf(endpoint, key);
         if (account.shut !== undefined) return Number.POSITIVE_INFINITY;
-        const free = isFull(account, 1) ? (account.releases[0] ?? clock.now() + 1) : 0;
+        const { release } = spending(account);
+        const free = isFull(account, 1) ? (Number.isFinite(release) ? release : clock.now() + 1) : 0;
         return Math.max(
           account.closedUntil > clock.now() ? account.closedUntil : 0,
           account.probing ? clock.now() + 1 : 0,
@@ -262,14 +361,14 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
       };
       return keys.reduce((best, key) => (opensAt(key) < opensAt(best) ? key : best));
     },
-    learned: () => Object.fromEntries(learned),
+    learned: () =>
+      Object.fromEntries(
+        [...lessons].flatMap(([endpoint, { rule }]) => (rule === undefined ? [] : [[endpoint, rule]])),
+      ),
     settle: async (endpoint) => {
-      const windowMs = statedRule(endpoint, { limits })?.windowMs ?? learned.get(endpoint)?.windowMs ?? 0;
-      const end = Math.min(
-        (lastAnswer.get(endpoint) ?? Number.NEGATIVE_INFINITY) + windowMs + MARGIN,
-        deadline,
-      );
-      if (end > clock.now()) await clock.sleep(end - clock.now(), signal);
+      const windowMs = (stated.get(endpoint) ?? lessons.get(endpoint)!.rule)?.windowMs ?? 0;
+      const end = (lastAnswer.get(endpoint) ?? Number.NEGATIVE_INFINITY) + windowMs + MARGIN;
+      if (end > clock.now() && end < deadline) await clock.sleep(end - clock.now(), signal);
     },
     rest: async (ms) => {
       const endsAt = () =>
@@ -281,27 +380,6 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
   };
 }
 
-const unlimited = { most: Number.POSITIVE_INFINITY, windowMs: undefined };
+const endpointsOf = ['user-status', 'deposit-check'] as const;
 
-/** Only keys that were issued have a threshold stated for them; the empty name stands for everybody else. */
-function stated(
-  limits: FixtureLimits,
-  endpoint: Endpoint,
-  key: string,
-): (Rule & { readonly isStated: true }) | undefined {
-  const rule = key === '' ? undefined : statedRule(endpoint, { limits });
-  return rule === undefined ? undefined : { isStated: true, ...rule };
-}
-
-/** A date as HTTP writes it today, as asctime() wrote it, and as RFC 850 did (RFC 9110 5.6.7); all of them UTC. */
-const httpDate = /^[A-Za-z]{3,9}, \d\d[ -][A-Za-z]{3}[ -]\d{2,4} \d\d:\d\d:\d\d GMT$/;
-const asctimeDate = /^[A-Za-z]{3} [A-Za-z]{3} [ \d]\d \d\d:\d\d:\d\d \d{4}$/;
-
-/** Retry-After as seconds or as a date (RFC 9110 10.2.3), in ms from now; undefined where it is neither. */
-export function retryAfterMs(value: string | undefined, now: number): number | undefined {
-  const text = value?.trim() ?? '';
-  if (/^\d+$/.test(text)) return Number(text) * 1000;
-  const utc = httpDate.test(text) ? text : asctimeDate.test(text) ? `${text} GMT` : undefined;
-  const date = utc === undefined ? Number.NaN : Date.parse(utc);
-  return Number.isNaN(date) ? undefined : Math.max(0, date - now);
-}
+const refused = (words: string): Trouble => ({ kind: 'trouble', code: 'rate-limited', words });

@@ -86,6 +86,7 @@ export function makeRecord(
       ...narrowedNote(options.selection, list.length),
       ...(options.notes ?? []),
       ...refused,
+      ...limitNote(figures.rateLimited),
       ...(interrupted ? [`Interrupted${interruptedBy === undefined ? '' : ` by ${interruptedBy}`}.`] : []),
     ],
     ...(options.rerun === undefined ? {} : { rerun: redact(options.rerun) }),
@@ -102,6 +103,18 @@ function narrowedNote(selection: RecordOptions['selection'], count: number): rea
     : [
         `Narrowed by --suite or --only: the verdict is on ${count} requirement${count === 1 ? '' : 's'}, not on all.`,
       ];
+}
+
+/** Says what limits a run met that the fixture does not state. */
+function limitNote({ learned = [] }: Figures['rateLimited']): readonly string[] {
+  if (learned.length === 0) return [];
+  const limits = learned.map(
+    ({ endpoint, requests, windowSeconds }) =>
+      `${endpoint} about ${requests} in ${Math.round(windowSeconds)} s`,
+  );
+  return [
+    `Rate limits as the 429 answers showed them: ${limits.join(', ')}. State the true ones under limits in the fixture, and a run keeps below them and judges the threshold. More active keys of the partner, or more --max-duration, make a deeper run.`,
+  ];
 }
 
 /** Writes down what requirements came to, one at a time. */

@@ -2,11 +2,13 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBody, type Answer } from '../answer.ts';
 import { depositCheck, userStatus } from '../request.ts';
+import { rateLimit } from '../rate-limit.ts';
 import { scenario } from '../scenario.ts';
 import { sampleKnown as known } from '../sample-known.ts';
 import { held } from '../verdict.ts';
 import type { Client } from './client.ts';
 import { virtualClock } from './clock.ts';
+import type { RunOptions } from './run-options.ts';
 import { run } from './run.ts';
 
 const id = '00000000-0000-4000-8000-000000000000';
@@ -23,11 +25,28 @@ const answer = (status: number): Answer => ({
 });
 const gone: Sent = { kind: 'trouble', code: 'timeout', words: 'no answer', unreachable: false };
 
+const options: Omit<RunOptions, 'requirements' | 'connect'> = {
+  target: new URL('http://target'),
+  known,
+  skip: new Set(),
+  seed: 1,
+  cases: 1,
+  concurrency: 1,
+  timeoutMs: 1000,
+  maxDurationMs: 600_000,
+  maxRequests: 10_000,
+  headers: {},
+  tls: { insecure: false },
+  clock,
+  random: () => 0.5,
+  signal: new AbortController().signal,
+  version: 'test',
+};
+
 test('every request of a run is in its traffic', async () => {
   const replies: Sent[] = [];
   const { traffic, requests } = await run({
-    target: new URL('http://target'),
-    known,
+    ...options,
     requirements: [
       scenario({
         id: 'valid/service/talk',
@@ -44,21 +63,8 @@ test('every request of a run is in its traffic', async () => {
         },
       }),
     ],
-    skip: new Set(),
-    seed: 1,
-    cases: 1,
-    concurrency: 1,
-    timeoutMs: 1000,
-    maxDurationMs: 60_000,
-    maxRequests: 100,
-    headers: {},
-    tls: { insecure: false },
-    clock,
     // The first request asks whether anybody is there.
     connect: () => ({ send: async () => replies.shift() ?? answer(200), close: async () => {} }),
-    random: () => 0.5,
-    signal: new AbortController().signal,
-    version: 'test',
   });
   assert.equal(requests, 5);
   assert.deepEqual(
@@ -73,4 +79,27 @@ test('every request of a run is in its traffic', async () => {
     { answers: 0, limited: 0, troubles: 0 },
     { answers: 1, limited: 0, troubles: 0 },
   ]);
+});
+
+/** Outcomes, or why there is none, of the rate-limit rows at a target that answers each endpoint with a status. */
+async function outcomesAt(statuses: Readonly<Record<string, number>>) {
+  const statusOf = (target: string) => statuses[target.includes('deposit') ? 'deposit-check' : 'user-status'];
+  const { requirements } = await run({
+    ...options,
+    requirements: rateLimit,
+    connect: () => ({ send: async ({ target }) => answer(statusOf(target)!), close: async () => {} }),
+  });
+  return Object.fromEntries(requirements.map((row) => [row.id, 'reason' in row ? row.reason : row.outcome]));
+}
+
+test('a wrong 429 fails although every answer is a 429', async () => {
+  const outcomes = await outcomesAt({ 'user-status': 429, 'deposit-check': 429 });
+  assert.equal(outcomes['rate-limit/user-status/message'], 'failed');
+  assert.equal(outcomes['rate-limit/deposit-check/message'], 'failed');
+  assert.equal(outcomes['rate-limit/deposit-check/requests'], 'rate-limited');
+});
+
+test('an endpoint that refuses everything does not keep the other one from being judged', async () => {
+  const outcomes = await outcomesAt({ 'user-status': 429, 'deposit-check': 404 });
+  assert.equal(outcomes['rate-limit/deposit-check/requests'], 'limit-not-reached');
 });

@@ -21,7 +21,7 @@ import { keptBack, limiterMs, limiterRequests } from './plan.ts';
 import { guarded, play } from './play.ts';
 import { createSlots, inPool } from './pool.ts';
 import { preflight } from './preflight.ts';
-import { createQuota } from './quota.ts';
+import { createQuota, type Quota } from './quota.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
@@ -94,7 +94,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   });
   /** Depth ends early enough for the limiters to be judged after it. */
   const depthEndsAt = () =>
-    deadline - keptBack(limiterMs(limiters, known, quota.learned(), options.rate), options.maxDurationMs);
+    deadline - limiterMs(limiters, known, options.maxDurationMs, quota.learned(), options.rate);
   const results = new Map<Requirement, RequirementResult>();
   const recordOptions = { ...options, target: options.target.href };
   const describe = createDescriber(recordOptions);
@@ -267,7 +267,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       startedAt,
       durationMs: Math.round(clock.stopwatch() - begun),
       requests: budget.spent(),
-      rateLimited: { answers: courier.rateLimited(), waitedMs: quota.waitedMs() },
+      rateLimited: { answers: courier.rateLimited(), waitedMs: quota.waitedMs(), ...learnedBy(quota) },
       keyWorks: courier.keyWorks(),
       interrupted: signal.aborted,
       ...coverage.figures(),
@@ -282,4 +282,14 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   } finally {
     await client.close();
   }
+}
+
+/** Limits that nobody stated, for the record. */
+function learnedBy(quota: Quota): Pick<RunRecord['rateLimited'], 'learned'> {
+  const learned = Object.entries(quota.learned()).flatMap(([endpoint, { most, windowMs }]) =>
+    Number.isFinite(most)
+      ? [{ endpoint: endpoint as Endpoint, requests: most, windowSeconds: windowMs / 1000 }]
+      : [],
+  );
+  return learned.length === 0 ? {} : { learned };
 }

@@ -19,10 +19,10 @@ const kindOf = (requirement: Requirement) => {
 
 /** In which stages a requirement is, by its kind. */
 const places: Readonly<Record<string, readonly number[]>> = {
-  plain: [0, 1],
-  'repeating, required': [2, 3, 5],
+  plain: [0, 2],
+  'repeating, required': [0, 3, 5],
   'repeating, recommended': [5],
-  service: [4],
+  service: [1],
   revocation: [4],
   observed: [6],
   limiter: [7],
@@ -50,6 +50,22 @@ test('every property gets all of its inputs', () => {
 
 describe('the order', () => {
   const isWhole = ({ rounds, givesWay }: Stage) => rounds.join() === '1' && !givesWay;
+  test('an input of everything that is required comes before all depth', () => {
+    const depthBegins = stages.findIndex(({ givesWay }) => givesWay);
+    const plain = catalogue.filter(
+      (requirement) => !['limiter', 'revocation', 'watch'].includes(kindOf(requirement)),
+    );
+    for (const requirement of plain.filter(({ level }) => level === 'required'))
+      assert.ok(stagesOf(requirement)[0]! < depthBegins, requirement.id);
+    for (const { lanes } of stages.slice(0, depthBegins))
+      for (const lane of lanes) {
+        const levels = lane.map(({ level }) => level);
+        assert.ok(
+          !levels.slice(levels.indexOf('recommended')).includes('required') ||
+            !levels.includes('recommended'),
+        );
+      }
+  });
   test('an input of everything that is required comes before depth, and only depth gives way', () => {
     for (const stage of stages) assert.equal(stage.givesWay, !isWhole(stage));
     for (const requirement of catalogue)

@@ -260,7 +260,9 @@ async function recover(
   rule: Rule | undefined,
   supply: Supply,
 ): Promise<Reply> {
-  if (rule !== undefined) await doors.wait(Math.max(0, startedAt + rule.windowMs + MARGIN - doors.now()));
+  const leftMs = rule === undefined ? 0 : startedAt + rule.windowMs + MARGIN - doors.now();
+  // The other endpoint needs what is left of a run that ends before the window does.
+  if (leftMs > 0 && leftMs < doors.leftMs()) await doors.wait(leftMs);
   const reply = await doors.patiently(supply.next(1)[0]!, (refused) => history.push(sightingOf(refused)));
   if (reply.kind === 'answer') history.push(sightingOf(reply));
   return reply;
@@ -283,4 +285,9 @@ export function sendMembers(doors: Doors, known: Known, passed: number): Promise
 
 /** What the bursts showed, for people. */
 export const storyOf = (bursts: readonly Burst[], { windowMs }: Rule) =>
-  bursts.map(({ history, startedAt }) => story(history, startedAt, windowMs)).join('. Again, after a rest: ');
+  bursts
+    .map(({ history, startedAt, inFlight }) => {
+      const together = inFlight === 1 ? 'one at a time' : `at most ${inFlight} in flight`;
+      return `${story(history, startedAt, windowMs)} (${together})`;
+    })
+    .join('. Again, after a rest: ');

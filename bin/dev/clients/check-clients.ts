@@ -20,7 +20,6 @@ const clients = [
   { name: 'curl', tool: ['curl', '--version'], command: ['bash', here('curl.sh')] },
   { name: 'urllib', tool: ['python3', '--version'], command: ['python3', here('urllib_client.py')] },
   { name: 'HttpClient', tool: ['java', '--version'], command: ['java', here('JavaClient.java')] },
-  { name: 'undici', tool: [process.execPath, '--version'], command: [process.execPath, here('undici.mjs')] },
 ] as const;
 
 const NOT_A_MEMBER = '{"is_under_ib":false,"date_joined":null}';

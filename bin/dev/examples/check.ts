@@ -14,6 +14,7 @@ import { text } from 'node:stream/consumers';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import type { RunRecord } from '../../../schemas/generated/types.ts';
 import { begun, ended } from '../../testing/child-process.ts';
+import { packagedProgram } from '../../testing/packaged.ts';
 import { blocksOf } from '../docs/markdown.ts';
 import { root } from '../paths.ts';
 import { skipWithout } from '../skip-without.ts';
@@ -57,7 +58,7 @@ function checkExamples() {
 
   before(async () => {
     mkdirSync(bin);
-    const programs = { 'ib-conformance': join(root, 'bin/ib-conformance.mjs'), python3: PYTHON, npx: '' };
+    const programs = { 'ib-conformance': packagedProgram, python3: PYTHON, npx: '' };
     for (const [name, path] of Object.entries(programs))
       writeFileSync(join(bin, name), `#!/bin/sh\nexec ${path} "$@"\n`, { mode: 0o755 });
     for (const name of ['examples', 'bin/dev/examples'])

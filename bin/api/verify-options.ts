@@ -1,0 +1,40 @@
+import type { Environment } from '../../schemas/fixture-keys.ts';
+import type { Fixture } from '../../schemas/generated/types.ts';
+
+/** A server to verify, and how. */
+export interface VerifyOptions {
+  /** `{base_url}`; may contain a path. */
+  readonly url: string;
+  /** What is true of the server; checked like a fixture file. */
+  readonly fixture: Fixture;
+  /** Where `${NAME}` in a key of the fixture is read from; the environment of the process by default. */
+  readonly env?: Environment;
+  /** Id of the partner whose key makes the calls; that of the first active key by default. */
+  readonly partner?: string;
+  /** Inputs per requirement; 100 by default. */
+  readonly cases?: number;
+  /** A 32-bit integer. Equal seeds draw equal inputs. */
+  readonly seed?: number;
+  /** Suites and requirements to check, and requirements to leave out; all are checked by default. */
+  readonly suite?: readonly string[];
+  readonly only?: readonly string[];
+  readonly skip?: readonly string[];
+  /** URL of the state hook, which changes the server's state on request. */
+  readonly stateUrl?: string;
+  /** Timeout of each request, in ms; 5000 by default. */
+  readonly timeoutMs?: number;
+  /** Maximum duration of the run, in ms; five minutes by default. */
+  readonly maxDurationMs?: number;
+  /** Maximum number of requests of the run; unlimited by default. */
+  readonly maxRequests?: number;
+  /** Maximum number of requests per second; unlimited by default. */
+  readonly rate?: number;
+  /** Maximum number of simultaneous requests to an endpoint; 16 by default. */
+  readonly concurrency?: number;
+  /** Sent with every request. No output contains values that look secret, such as tokens and cookies. */
+  readonly headers?: Readonly<Record<string, string>>;
+  /** PEM certificates to trust, and whether to accept any certificate. */
+  readonly tls?: { readonly ca?: string; readonly insecure?: boolean };
+  /** Ends the run; what was found so far is in the record. */
+  readonly signal?: AbortSignal;
+}

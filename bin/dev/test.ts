@@ -1,0 +1,30 @@
+/** Runs all tests (`npm test`). Many files share a process: starting one and loading the sources takes up to a second. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
+import { availableParallelism, tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { root } from './paths.ts';
+
+/** In how many processes the tests of a folder run. The slowest come first. */
+const processes: Readonly<Record<string, number>> = { bin: 5, reports: 1, suites: 1, mock: 1, schemas: 1 };
+
+const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-tests-'));
+const entries = Object.entries(processes).flatMap(([name, count]) => {
+  const files = readdirSync(join(root, name), { recursive: true, encoding: 'utf8' })
+    .filter((file) => file.endsWith('.test.ts'))
+    .toSorted();
+  assert.ok(files.length >= count, `${name} has too few tests`);
+  return Array.from({ length: count }, (_, index) => {
+    const entry = join(folder, `${name}-${index + 1}.mjs`);
+    const dealt = files.filter((__, at) => at % count === index);
+    writeFileSync(entry, dealt.map((file) => `import ${JSON.stringify(join(root, name, file))};\n`).join(''));
+    return entry;
+  });
+});
+
+const flags = ['--test-reporter=spec', `--test-concurrency=${availableParallelism()}`];
+const argv = ['--import', 'tsx', '--test', ...flags, ...process.argv.slice(2), ...entries];
+const { status } = spawnSync(process.execPath, argv, { cwd: root, stdio: 'inherit' });
+rmSync(folder, { recursive: true });
+process.exitCode = status ?? 1;

@@ -1,0 +1,148 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { reference, type Behaviour } from '../mock/behaviour.ts';
+import { variants } from '../mock/variants.ts';
+import type { FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
+import { verifyMock } from './canary.ts';
+import { loadFixture } from './fixture-file.ts';
+
+const { limits: _, ...unstated } = await loadFixture(undefined, {});
+/** One key, so that there is nothing to share the load with. */
+const oneKey = {
+  ...unstated,
+  apiKeys: unstated.apiKeys!.filter(({ key }) => key !== 'northwind-spare-key'),
+};
+
+const limitsOf = (failedLookups: number, requests: number, windowSeconds: number): FixtureLimits => ({
+  'user-status': { failedLookups, windowSeconds },
+  'deposit-check': { requests, windowSeconds },
+});
+
+interface Asked {
+  readonly limits: FixtureLimits;
+  readonly isStated?: boolean;
+  readonly behaviour?: Behaviour;
+  readonly fixture?: typeof unstated;
+  /** Latency in ms of the virtual clock. */
+  readonly latency?: number;
+  readonly minutes?: number;
+}
+
+/** What a run comes to, and how long it took by its own clock. */
+async function verified(asked: Asked): Promise<RunRecord & { readonly seconds: number }> {
+  const { limits, behaviour = reference, fixture = oneKey, latency = 2, minutes = 5 } = asked;
+  const served = { ...fixture, limits };
+  let [startedAt, endedAt] = [Number.POSITIVE_INFINITY, 0];
+  const record = await verifyMock(
+    behaviour,
+    {
+      fixture: asked.isStated === true ? served : fixture,
+      seed: 7,
+      cases: 50,
+      maxDurationMs: minutes * 60_000,
+      hasStateHook: false,
+      network: (client, clock) => ({
+        ...client,
+        send: async (request) => {
+          const sentAt = clock.now();
+          startedAt = Math.min(startedAt, sentAt);
+          await clock.sleep(latency / 2);
+          const reply = await client.send(request);
+          await clock.sleep(latency / 2);
+          endedAt = clock.now();
+          return reply.kind === 'answer' ? { ...reply, sentAt, receivedAt: endedAt } : reply;
+        },
+      }),
+    },
+    served,
+  );
+  return { ...record, seconds: (endedAt - startedAt) / 1000 };
+}
+
+const open = ({ requirements }: RunRecord, level: string) =>
+  requirements.flatMap((row) => (row.level === level && row.outcome === 'inconclusive' ? [row] : []));
+const failedIds = ({ requirements }: RunRecord) =>
+  requirements.flatMap(({ id, outcome }) => (outcome === 'failed' ? [id] : []));
+
+describe('with short windows a run takes at most half as long again as if the limits were stated', () => {
+  const limits = limitsOf(60, 60, 3);
+  const behaviours: Readonly<Record<string, Behaviour>> = {
+    'fixed windows': reference,
+    'sliding windows': variants['sliding-window']!.change(reference),
+    'one counter for all keys': variants['limit-for-all']!.change(reference),
+    'no Retry-After': variants['retry-after-left-out']!.change(reference),
+  };
+  for (const [name, behaviour] of Object.entries(behaviours))
+    test(`60 in 3 s, 20 ms an answer: ${name}`, async () => {
+      const asked = { limits, behaviour, fixture: unstated, latency: 20 };
+      const record = await verified(asked);
+      const stated = await verified({ ...asked, isStated: true });
+      assert.deepEqual(
+        [failedIds(record), open(record, 'required'), open(record, 'recommended')],
+        [[], [], []],
+      );
+      assert.ok(record.seconds <= 1.5 * stated.seconds, `${record.seconds} s, stated ${stated.seconds} s`);
+    });
+  test('12 failed lookups and 40 checks in 2 s', async () => {
+    const record = await verified({ limits: limitsOf(12, 40, 2) });
+    const stated = await verified({ limits: limitsOf(12, 40, 2), isStated: true });
+    assert.deepEqual(
+      [failedIds(record), open(record, 'required'), open(record, 'recommended')],
+      [[], [], []],
+    );
+    assert.ok(record.seconds <= 1.5 * stated.seconds, `${record.seconds} s, stated ${stated.seconds} s`);
+  });
+});
+
+describe('100 in 15 minutes, 5 minutes allowed', () => {
+  const limits = limitsOf(100, 100, 900);
+  for (const [name, asked] of Object.entries({
+    'not stated': { limits },
+    'not stated, and no Retry-After': {
+      limits,
+      behaviour: variants['retry-after-left-out']!.change(reference),
+    },
+    stated: { limits, isStated: true },
+  }))
+    test(`${name}: every required row is judged, and the rest is open for one reason`, async () => {
+      const record = await verified(asked);
+      assert.equal(record.verdict, 'conformant');
+      assert.deepEqual([failedIds(record), open(record, 'required')], [[], []]);
+      const left = [...open(record, 'recommended'), ...open(record, 'observed')];
+      const reasons = left.flatMap((row) =>
+        row.reason === 'depends' ? [] : [`${row.reason}: ${row.words}`],
+      );
+      assert.ok(reasons.length > 0);
+      assert.equal(new Set(reasons).size, 1, reasons.join('\n'));
+      assert.match(reasons[0]!, /^rate-limited: .*--max-duration/);
+    });
+  test('what was learned and what to do is said', async () => {
+    const { rateLimited, notes } = await verified({ limits });
+    assert.deepEqual(rateLimited.learned?.at(-1), {
+      endpoint: 'deposit-check',
+      requests: 100,
+      windowSeconds: 900,
+    });
+    assert.match(
+      notes.join('\n'),
+      /deposit-check about 100 in 900 s.*limits in the fixture.*keys.*--max-duration/,
+    );
+  });
+  test('nothing is waited for in vain; 20 minutes go on in the next window', async () => {
+    const [short, long] = [await verified({ limits }), await verified({ limits, minutes: 20 })];
+    assert.ok(short.seconds < 30, `${short.seconds} s`);
+    assert.ok(long.seconds > 900 && long.seconds < 1200, `${long.seconds} s`);
+    const tried = (record: RunRecord) => record.requirements.reduce((sum, { cases }) => sum + cases, 0);
+    assert.ok(tried(long) > tried(short));
+  });
+});
+
+test('10 checks and 5 failed lookups a minute: in 9 minutes every required row is judged', async () => {
+  const record = await verified({ limits: limitsOf(5, 10, 60), minutes: 9 });
+  assert.deepEqual([failedIds(record), open(record, 'required')], [[], []]);
+});
+
+test('endpoints that wait together wait once', async () => {
+  const { rateLimited, seconds } = await verified({ limits: limitsOf(12, 12, 10) });
+  assert.ok(rateLimited.waitedMs > 0 && rateLimited.waitedMs <= seconds * 1000);
+});

@@ -1,0 +1,44 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { explanation } from './explanation.ts';
+
+/** So many passes, evenly spaced. */
+const evenly = (count: number, from: number, to: number) =>
+  Array.from({ length: count }, (_, nth) => from + (nth * (to - from)) / count);
+
+describe('the limit behind refusals', () => {
+  test('is that of the window, not of the time before it', () => {
+    // 40 in 2 s, after a slow beginning; Retry-After rounds the end of the window up.
+    const passes = [...evenly(18, 0, 5000), ...evenly(40, 5000, 5500)];
+    const found = explanation([{ passes, least: 6500, most: 7500 }])!;
+    assert.equal(found.windowMs, 2000);
+    assert.ok(found.most === 40 || found.most === 41, `${found.most}`);
+  });
+  test('shows in the second refusal, where the first has two explanations', () => {
+    // The end of a full window, and the next one.
+    const passes = [...evenly(60, 2900, 3000), ...evenly(60, 3000, 3100)];
+    const first = { passes, least: 5100, most: 6100 };
+    const second = { passes: [...passes, ...evenly(60, 6020, 6100)], least: 8100, most: 9100 };
+    const found = explanation([first, second])!;
+    assert.deepEqual([found.most, found.windowMs], [60, 3000]);
+  });
+  test('is the rate of a bucket, though it is refilled all the time', () => {
+    // 20, and 5 a second.
+    const passes = evenly(20, 0, 100);
+    const refusals = [{ passes: [...passes], least: 100, most: 1100 }];
+    for (let at = 1100; at < 12_000; at += 1000) {
+      passes.push(...evenly(5, at, at + 50));
+      refusals.push({ passes: [...passes], least: at + 50, most: at + 1000 });
+    }
+    const { most, windowMs } = explanation(refusals.slice(-8))!;
+    assert.ok(most / windowMs > 0.004 && most / windowMs < 0.0065, `${most} in ${windowMs} ms`);
+  });
+  test('fits badly where others spend it too', () => {
+    const alone = { passes: evenly(60, 0, 100), least: 2000, most: 3000 };
+    const shared = { passes: evenly(20, 3100, 3200), least: 5100, most: 6100 };
+    assert.ok(explanation([alone, shared])!.fit < 0.5);
+  });
+  test('is unknown where nothing passed', () => {
+    assert.equal(explanation([{ passes: [], least: 0, most: 1000 }]), undefined);
+  });
+});
