@@ -719,6 +719,10 @@ export interface TranscriptExchange {
    * It only confirms or explains a failure.
    */
   isAgain?: true;
+  /**
+   * A front end answered in place of the target, and the request was sent again or not judged.
+   */
+  isLost?: true;
 }
 /**
  * A request; keys by their names.

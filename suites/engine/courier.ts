@@ -40,7 +40,7 @@ export interface CourierOptions {
   /** Requests without an answer, in a row, after which the target counts as gone. */
   readonly mostTroubles: number;
   /** Sees every request that went out and what came of it, as it comes. */
-  readonly onExchange: (request: Request, reply: Reply, terms: Terms) => void;
+  readonly onExchange: (request: Request, reply: Reply, terms: Terms, isLost: boolean) => void;
 }
 
 /** Carries requests to the target and replies back, whatever limiters and the network do meanwhile. */
@@ -104,7 +104,13 @@ export function createCourier(options: CourierOptions): Courier {
         if (credential.as === 'key' && callers.includes(credential.key.key) && reply.status !== 429)
           keyWorks = keyWorks === true || reply.status !== 401;
       }
-      onExchange(request, reply, terms);
+      const isLast = tries >= most || isGone();
+      const isLost = reply.kind === 'answer' && isOfFrontEnd(reply) && (!isLast || most === 1);
+      onExchange(request, reply, terms, isLost);
+      if (isLost && !isLast) {
+        onLost();
+        continue;
+      }
       if (reply.kind === 'answer') return reply;
       if (tries < most && reply.code === 'network' && !isGone()) {
         onLost();
@@ -197,6 +203,12 @@ const [OBJECTS, FIELD] = [600, 60];
 
 const isUnsent = (reply: Reply) =>
   reply.kind === 'trouble' && (reply.code === 'budget' || reply.code === 'rate-limited');
+
+/** Answers that a proxy or a gateway gives in place of the target: the request is sent again. */
+function isOfFrontEnd({ status, text }: Answer): boolean {
+  const isPage = status >= 400 && /^\s*<(?:!doctype|html)/i.test(text);
+  return isPage || status === 408 || (status >= 502 && status <= 504) || (status >= 520 && status <= 527);
+}
 
 const isOfTheTarget = ({ code }: Trouble) => code === 'timeout' || code === 'network';
 

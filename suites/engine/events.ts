@@ -37,6 +37,8 @@ export type RunEvent =
       readonly path?: string;
       /** Whether it only confirms or explains a failure. */
       readonly isAgain?: true;
+      /** Whether a front end answered in place of the target, and it was sent again. */
+      readonly isLost?: true;
     }
   /** A lookup of the covering array that got no answer, however often it was sent. */
   | { readonly kind: 'missed'; readonly path: string; readonly trouble: Trouble }

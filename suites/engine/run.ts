@@ -77,7 +77,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     budget,
     quota,
     mostTroubles: Math.max(10, 2 * concurrency),
-    onExchange: (request, reply, { of, origin, isAgain }) => {
+    onExchange: (request, reply, { of, origin, isAgain }, isLost) => {
       onEvent?.({
         kind: 'exchange',
         request,
@@ -85,11 +85,12 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         ...(of === undefined ? {} : { of }),
         ...(origin === undefined ? {} : { path: origin.path }),
         ...(isAgain === true ? { isAgain } : {}),
+        ...(isLost ? { isLost } : {}),
       });
       traffic.see(request, reply);
       if (reply.kind !== 'answer') return;
       watchers.see(request, reply);
-      judge.see(request, reply, origin, isAgain);
+      if (!isLost) judge.see(request, reply, origin, isAgain);
     },
   });
   /** Depth ends early enough for the limiters to be judged after it. */

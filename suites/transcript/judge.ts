@@ -34,10 +34,11 @@ export async function judgeTranscript(
     requirements.filter(isRule).filter(({ id }) => !skip.has(id)),
     known,
   );
-  for (const { request, reply, path, isAgain } of exchanges) {
+  for (const { request, reply, path, isAgain, isLost } of exchanges) {
     if (reply.kind !== 'answer') continue;
     watchers.see(request, reply);
-    judge.see(request, reply, path === undefined ? undefined : originOf(path, known), isAgain);
+    if (isLost !== true)
+      judge.see(request, reply, path === undefined ? undefined : originOf(path, known), isAgain);
   }
   for (const { path, trouble } of transcript.missed)
     judge.miss(drawAt(path, known, start.seed), {

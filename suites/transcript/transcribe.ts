@@ -29,7 +29,7 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
   };
   const lineOf: LineOf = {
     start: ({ at }) => startLine(header, at, redact),
-    exchange: ({ of, request, reply, path, isAgain }) => {
+    exchange: ({ of, request, reply, path, isAgain, isLost }) => {
       const n = exchanges++;
       numbers.set(reply, n);
       const came =
@@ -44,6 +44,7 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
         ...came,
         ...(path === undefined ? {} : { path }),
         ...(isAgain === undefined ? {} : { isAgain }),
+        ...(isLost === undefined ? {} : { isLost }),
       };
     },
     missed: ({ path, trouble: { code, words } }) => ({

@@ -24,6 +24,7 @@ export interface RecordedExchange {
   /** Leads to the lookup in the covering array. */
   readonly path?: string;
   readonly isAgain?: true;
+  readonly isLost?: true;
 }
 
 /** What a transcript says, put in order. */
@@ -117,7 +118,7 @@ function append<Line>(lists: Map<string, Line[]>, name: string, line: Line): voi
 }
 
 function exchangeOf(
-  { request, answer, trouble, path, isAgain }: TranscriptExchange,
+  { request, answer, trouble, path, isAgain, isLost }: TranscriptExchange,
   heading: Heading,
 ): RecordedExchange {
   const reply: Reply =
@@ -129,6 +130,7 @@ function exchangeOf(
     reply,
     ...(path === undefined ? {} : { path }),
     ...(isAgain === undefined ? {} : { isAgain }),
+    ...(isLost === undefined ? {} : { isLost }),
   };
 }
 
