@@ -2,6 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { sampleKnown } from '../sample-known.ts';
 import { explore } from './explore.ts';
+import { judgeBursts, type Burst } from './judge.ts';
 import {
   banning,
   countingLater,
@@ -115,6 +116,20 @@ describe('a limiter that keeps its promise is never said to break it, and mostly
       assert.deepEqual(broken, []);
       assert.ok(kept.length > 0.7 * RUNS, `${kept.length} of ${RUNS} kept`);
     });
+});
+
+test('a boundary between the requests of a quick burst is no break', () => {
+  const quick = (startedAt: number): Burst => {
+    const history = Array.from({ length: 9 }, (_, at) => ({
+      sentAt: startedAt + at,
+      receivedAt: startedAt + at + 1,
+      result: at < 8 ? ('passed' as const) : ('refused' as const),
+    }));
+    return { startedAt, history, inFlight: 2, isBucketRuledOut: true };
+  };
+  const rule = { most: 4, windowMs: 2000 };
+  assert.deepEqual(judgeBursts([quick(0), quick(20_000)], rule), { kind: 'kept', why: 'boundary' });
+  assert.equal(judgeBursts([quick(0), quick(20_500)], rule).kind, 'broken');
 });
 
 describe('a limiter that breaks its promise is never said to keep it, and mostly found out', () => {
