@@ -75,6 +75,16 @@ test('two validators find nothing against the description', async () => {
   assert.deepEqual(await againstRules(description), []);
 });
 
+test('the validators find a misspelt field, and an example that breaks its schema', async () => {
+  const misspelt = { ...description, paths: { '/': { get: { parametres: [] } } } };
+  assert.notEqual(await againstSchema(misspelt), undefined);
+  assert.notDeepEqual(await againstRules(misspelt), []);
+  const wrong = structuredClone(description);
+  const { examples } = wrong.paths['/api/ib/user-status'].get.responses['200'].content['application/json'];
+  Object.assign(examples['a-member'].value, { date_joined: null });
+  assert.match((await againstRules(wrong)).join('\n'), /no-invalid-media-type-examples/);
+});
+
 test('it has the endpoints, parameters and statuses of the interface, and no others', () => {
   assert.deepEqual(
     Object.keys(description.paths),

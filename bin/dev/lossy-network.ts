@@ -1,6 +1,6 @@
 /**
  * Verifies the mock through a network with latency and loss, in real time:
- * `npx tsx bin/dev/lossy-network.ts --runs 30`. Each run takes about 70 s and mostly waits.
+ * `npm run lossy-network -- --runs 30`. Each run takes about 70 s and mostly waits.
  *
  * Exits with 1 if a run is nonconformant, or if too few are conformant.
  */
