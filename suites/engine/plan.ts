@@ -6,6 +6,7 @@ import type { Request } from '../request.ts';
 import { suiteOf, type Property, type Requirement } from '../requirement.ts';
 import { drawn } from './drawn.ts';
 import { priceOf } from './price.ts';
+import { schedule } from './schedule.ts';
 
 /** What a run is expected to take, before its first request. Times are ms. */
 export interface Plan {
@@ -23,6 +24,14 @@ export interface Plan {
   readonly cutTo?: number;
   /** What makes for the cut. */
   readonly because?: '--max-duration' | '--max-requests';
+  /** Requirements that get fewer inputs than were asked for. */
+  readonly shallower?: number;
+  /** Requirements that not even one input fits for, by id. */
+  readonly leftOut: readonly string[];
+  /** Endpoints whose stated limit is not compared with the target's: its windows take too long. */
+  readonly notCompared: readonly Endpoint[];
+  /** What the run would wait for without bounds, where that is more. */
+  readonly wholeMs?: number;
 }
 
 export interface PlanOptions {
@@ -63,7 +72,7 @@ export function plan(options: PlanOptions): Plan {
     (requirement) => requirement.kind === 'scenario' && suiteOf(requirement) !== 'rate-limit',
   );
 
-  const estimate = (depth: number): Plan => {
+  const estimate = (depth: number): Omit<Plan, 'leftOut' | 'notCompared'> => {
     const seen = new Set<string>();
     const sent: Request[] = [];
     for (const { isFresh, list } of inputs)
@@ -81,22 +90,58 @@ export function plan(options: PlanOptions): Plan {
       load,
     };
   };
-  const isTooLong = ({ durationMs }: Plan) => durationMs > maxDurationMs;
-  const fits = (candidate: Plan) => !isTooLong(candidate) && candidate.requests <= maxRequests;
+  const isTooLong = ({ durationMs }: Pick<Plan, 'durationMs'>) => durationMs > maxDurationMs;
+  const fits = (candidate: Pick<Plan, 'durationMs' | 'requests'>) =>
+    !isTooLong(candidate) && candidate.requests <= maxRequests;
 
   const whole = estimate(deepest);
-  if (fits(whole)) return whole;
+  const wholeMs = whole.durationMs - limitersMs + limiterMs(asked, known, Number.POSITIVE_INFINITY, {}, rate);
+  const rest = {
+    leftOut: leftOutOf(options),
+    notCompared: notCompared(asked, known, maxDurationMs),
+    ...(wholeMs > maxDurationMs ? { wholeMs } : {}),
+  };
+  if (fits(whole)) return { ...whole, ...rest };
   let [least, most] = [1, deepest];
   while (least < most) {
     const middle = Math.ceil((least + most) / 2);
     if (fits(estimate(middle))) least = middle;
     else most = middle - 1;
   }
+  const cut = estimate(least);
   return {
-    ...estimate(least),
+    ...cut,
+    durationMs: Math.min(cut.durationMs, maxDurationMs),
+    ...rest,
     cutTo: least,
     because: isTooLong(whole) ? '--max-duration' : '--max-requests',
+    shallower: inputs.filter(({ list }) => list.length > least).length,
   };
+}
+
+/** In the order of the run, what comes when the stated limits let nothing more through before its end. */
+function leftOutOf(options: PlanOptions): readonly string[] {
+  const { known, requirements, skip, maxDurationMs } = options;
+  const tried = new Set<Requirement>(examined(options));
+  const lanes = schedule(requirements.filter(({ id }) => !skip.has(id)))[0]!.lanes;
+  return lanes.flatMap((lane, at) => {
+    const limit = statedRule(endpointsInTurn[at]!, known);
+    if (limit === undefined) return [];
+    const windows = Math.floor(maxDurationMs / limit.windowMs) + 1;
+    let room = windows * known.callerKeys.length * Math.max(1, limit.most - 1);
+    const seen = new Set<string>();
+    return lane.flatMap((requirement) => {
+      if (requirement.kind === 'scenario') room -= REQUESTS_OF_SCENARIO;
+      if (requirement.kind !== 'property' || !tried.has(requirement)) return [];
+      const first = drawn(requirement, known, options)[0];
+      for (const [nth, request] of first?.item.requests.entries() ?? []) {
+        const name = first!.names[nth]!;
+        if (requirement.fresh || !seen.has(name)) room -= priceOf(request, known);
+        seen.add(name);
+      }
+      return room < 0 ? [requirement.id] : [];
+    });
+  });
 }
 
 /** Properties that inputs are drawn for. */
@@ -126,17 +171,31 @@ export function limiterMs(
   learned: Readonly<Partial<Record<Endpoint, { readonly windowMs: number }>>> = {},
   rate?: number,
 ): number {
-  const most = maxDurationMs / 2;
-  let sum = 0;
-  let least = 0;
-  // One endpoint after the other: a burst from rest needs silence on both.
-  for (const endpoint of limitersOf(requirements)) {
-    const windowMs = (statedRule(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0;
-    if (sum + WINDOWS_OF_EXPLORATION * windowMs <= most) sum += WINDOWS_OF_EXPLORATION * windowMs;
-    else least = LEAST_PART * maxDurationMs;
-  }
-  return Math.min(most, Math.max(sum + least, msAt(rate, limiterRequests(requirements, known))));
+  const compared = windowsOf(requirements, known, maxDurationMs, learned);
+  const sum = compared.reduce((ms, { neededMs, fits }) => (fits ? ms + neededMs : ms), 0);
+  const least = compared.every(({ fits }) => fits) ? 0 : LEAST_PART * maxDurationMs;
+  return Math.min(maxDurationMs / 2, Math.max(sum + least, msAt(rate, limiterRequests(requirements, known))));
 }
+
+/** What it takes to drive each limiter from rest, one endpoint after the other, and whether half of a run suffices. */
+function windowsOf(
+  requirements: readonly Requirement[],
+  known: Known,
+  maxDurationMs: number,
+  learned: Readonly<Partial<Record<Endpoint, { readonly windowMs: number }>>>,
+) {
+  let sum = 0;
+  return limitersOf(requirements).map((endpoint) => {
+    const windowMs = (statedRule(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0;
+    const neededMs = WINDOWS_OF_EXPLORATION * windowMs;
+    const fits = sum + neededMs <= maxDurationMs / 2;
+    if (fits) sum += neededMs;
+    return { endpoint, neededMs, fits };
+  });
+}
+
+const notCompared = (requirements: readonly Requirement[], known: Known, maxDurationMs: number) =>
+  windowsOf(requirements, known, maxDurationMs, {}).flatMap(({ endpoint, fits }) => (fits ? [] : [endpoint]));
 
 /** Requests that the rate-limit suite needs at the end of a run. */
 export function limiterRequests(requirements: readonly Requirement[], known: Known): number {
