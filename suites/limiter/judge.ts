@@ -122,7 +122,8 @@ export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
   if (last.kind === 'fits') {
     if (findings.length === 1) return last.isCertain ? { kind: 'kept' } : again;
     const breaks = findings.filter(({ kind }) => kind !== 'fits');
-    const isUnclear = breaks.some(isOvershoot) ? !last.isExact : breaks.length > 1;
+    // A slow burst fits a bucket that refills, and excuses no quick one in which more passed.
+    const isUnclear = breaks.some(({ kind }) => kind === 'more') ? !last.isExact : breaks.length > 1;
     return isUnclear ? { kind: 'open', finding: breaks[0]! } : { kind: 'kept', why: excuseOf(first) };
   }
   if (last.kind === 'tooSlow' || last.kind === 'lost') return { kind: 'open', finding: last };
