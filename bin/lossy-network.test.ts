@@ -1,9 +1,12 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
-import type { Client } from '../suites/index.ts';
+import { faults } from '../mock/faults.ts';
+import type { Change } from '../mock/faults/change.ts';
+import { variants } from '../mock/variants.ts';
+import { catalogue, suiteOf, type Client } from '../suites/index.ts';
 import { noise } from '../suites/limiter/simulated.ts';
-import { verifyMock, type MockRunOptions } from './canary.ts';
+import { failedIds, verifyMock, type MockRunOptions } from './canary.ts';
 import { defaults } from './commands/flags.ts';
 import { loadFixture } from './fixture-file.ts';
 
@@ -11,6 +14,20 @@ import { loadFixture } from './fixture-file.ts';
 const RUNS = Number(process.env['LOSSY_RUNS'] ?? 4);
 
 const fixture = await loadFixture(undefined, {});
+
+const legal = [
+  'sliding-window',
+  'aligned-window',
+  'weighted-window',
+  'token-bucket',
+  'token-bucket-at-intervals',
+  'limit-with-ban',
+  'limit-counts-refusals',
+  'limit-counts-after-lookup',
+  'limit-per-partner',
+  'limit-per-address',
+  'limit-for-all',
+];
 
 type Reply = Awaited<ReturnType<Client['send']>>;
 const reset: Reply = {
@@ -20,15 +37,15 @@ const reset: Reply = {
   unreachable: false,
 };
 
-/** Takes about 100 ms, and loses a share of the requests, half of them before the mock sees them. */
-function lossy(loss: number, seed: number): NonNullable<MockRunOptions['network']> {
+/** Takes about so many ms, and loses a share of the requests, half of them before the mock sees them. */
+function lossy(latencyMs: number, loss: number, seed: number): NonNullable<MockRunOptions['network']> {
   const random = noise(seed);
   return (client, clock) => ({
     ...client,
     send: async (request) => {
       const sentAt = clock.now();
       const travel = async () => {
-        await clock.sleep(40 + 20 * random());
+        await clock.sleep(latencyMs * (0.4 + 0.2 * random()));
         return random() >= loss / 2;
       };
       if (!(await travel())) return reset;
@@ -39,6 +56,31 @@ function lossy(loss: number, seed: number): NonNullable<MockRunOptions['network'
   });
 }
 
+/** Runs of the limiters alone; `LIMITER_RUNS=10` makes it more. */
+const LIMITER_RUNS = Number(process.env['LIMITER_RUNS'] ?? 1);
+
+describe('limiters behind a network with latency', () => {
+  const requirements = catalogue.filter((requirement) => suiteOf(requirement) === 'rate-limit');
+  const verified = (change: Change, seed: number) => {
+    const network = lossy(2, 0, seed + 1);
+    const options = { fixture, seed, cases: 1, hasStateHook: false, network, requirements };
+    return verifyMock(change(reference), options);
+  };
+  for (const id of legal)
+    test(`${id} is conformant`, async () => {
+      for (let seed = 0; seed < LIMITER_RUNS; seed++) {
+        const record = await verified(variants[id]!.change, seed);
+        assert.deepEqual([record.verdict, failedIds(record)], ['conformant', []], `seed ${seed}`);
+      }
+    });
+  for (const [id, { change, fails }] of Object.entries(faults))
+    if (/^rate-limit\/.*\/(failed-lookups|requests)$/.test(fails.join()))
+      test(`${id} is nonconformant`, async () => {
+        for (let seed = 0; seed < LIMITER_RUNS; seed++)
+          assert.deepEqual(failedIds(await verified(change, seed)), fails, `seed ${seed}`);
+      });
+});
+
 describe('the mock behind a network with latency and loss', () => {
   for (const [loss, share] of [
     [0.005, 28 / 30],
@@ -48,7 +90,7 @@ describe('the mock behind a network with latency and loss', () => {
     test(`is mostly conformant and never nonconformant at a loss of ${loss}`, async () => {
       const found: Record<string, number> = { conformant: 0 };
       for (let seed = 0; seed < RUNS; seed++) {
-        const network = lossy(loss, seed + 1);
+        const network = lossy(100, loss, seed + 1);
         const options = { fixture, seed, cases: defaults.cases, hasStateHook: false, network };
         const { verdict, requirements } = await verifyMock(reference, options);
         const failed = requirements.filter(({ outcome }) => outcome === 'failed');

@@ -9,15 +9,20 @@ import { createMock } from '../mock/in-process.ts';
 import { magicValues } from '../mock/magic-values.ts';
 import { factsOf } from '../mock/world.ts';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import errorBody from '../schemas/error-body.schema.json' with { type: 'json' };
+import executedDepositResult from '../schemas/executed-deposit-result.schema.json' with { type: 'json' };
 import type { Fixture } from '../schemas/generated/types.ts';
+import membershipResult from '../schemas/membership-result.schema.json' with { type: 'json' };
 import description from '../schemas/openapi.json' with { type: 'json' };
 import { mock } from './commands/mock.ts';
 import { builtInFixture } from './fixture-file.ts';
+import { version } from './version.ts';
 
 const fixture = JSON.parse(readFileSync(builtInFixture, 'utf8')) as Fixture;
 const names = Object.keys(endpoints) as Endpoint[];
 
 interface Shown {
+  readonly schema?: object;
   readonly examples?: Readonly<Record<string, { readonly description: string; readonly value: unknown }>>;
 }
 
@@ -75,6 +80,16 @@ test('two validators find nothing against the description', async () => {
   assert.deepEqual(await againstRules(description), []);
 });
 
+test('the validators find a misspelt field, and an example that breaks its schema', async () => {
+  const misspelt = { ...description, paths: { '/': { get: { parametres: [] } } } };
+  assert.notEqual(await againstSchema(misspelt), undefined);
+  assert.notDeepEqual(await againstRules(misspelt), []);
+  const wrong = structuredClone(description);
+  const { examples } = wrong.paths['/api/ib/user-status'].get.responses['200'].content['application/json'];
+  Object.assign(examples['a-member'].value, { date_joined: null });
+  assert.match((await againstRules(wrong)).join('\n'), /no-invalid-media-type-examples/);
+});
+
 test('it has the endpoints, parameters and statuses of the interface, and no others', () => {
   assert.deepEqual(
     Object.keys(description.paths),
@@ -100,6 +115,23 @@ test('it has the endpoints, parameters and statuses of the interface, and no oth
     );
     assert.deepEqual(Object.keys(responses), ['200', ...Object.keys(endpoints[name].messages)]);
   }
+});
+
+test('it has our version, the schemas of our results, and the exact messages', () => {
+  assert.equal(description.info.version, version);
+  const { MembershipResult, ExecutedDepositResult } = description.components.schemas;
+  for (const [embedded, { $schema: _, $id: __, ...keywords }] of [
+    [MembershipResult, membershipResult],
+    [ExecutedDepositResult, executedDepositResult],
+  ] as const)
+    assert.deepEqual({ ...embedded, ...keywords }, embedded);
+  for (const name of names)
+    for (const [status, message] of Object.entries(endpoints[name].messages)) {
+      const { schema } = operationOf(name).responses[status]!.content['application/json'];
+      const { $schema: _, $id: __, title: ___, ...keywords } = errorBody;
+      const error = { ...keywords.properties.error, const: message };
+      assert.deepEqual(schema, { ...keywords, properties: { error } });
+    }
 });
 
 test('a client that takes it at its word finds the mock, and presents a bearer key', () => {
@@ -152,5 +184,6 @@ test('its examples are the magic values, and the answers of the mock to them', a
     assert.ok(examples[name]?.description.includes(`Bearer ${key.key}\``), shows);
     const values = Object.values(parameters[0]!.examples).map(({ value }) => value);
     assert.equal(values.includes(id), status !== 400, shows);
+    assert.ok(description.components.securitySchemes.apiKey.description.includes(`\`${key.key}\``), shows);
   }
 });

@@ -3,6 +3,8 @@ import { mkdirSync, mkdtempSync, readFileSync, realpathSync, symlinkSync } from 
 import { tmpdir } from 'node:os';
 import { join, relative, resolve } from 'node:path';
 import { test } from 'node:test';
+import { Ajv2020 } from 'ajv/dist/2020.js';
+import addFormats from 'ajv-formats';
 import { runCli } from './testing/run-cli.ts';
 import { schemaReference } from './schema-reference.ts';
 
@@ -17,11 +19,16 @@ mkdirSync(join(project, 'node_modules'));
 symlinkSync(root, join(project, 'node_modules', 'ib-conformance'));
 
 for (const place of [project, deep])
-  test(`what is generated into ${relative(folder, place)} names our schema`, async () => {
+  test(`what is generated into ${relative(folder, place)} names our schema, and is good by it`, async () => {
     const file = join(place, 'fixture.json');
     assert.equal((await runCli(['fixture', 'generate', '--users', '20', '--output', file])).code, 0);
-    const { $schema } = JSON.parse(readFileSync(file, 'utf8')) as { readonly $schema: string };
-    assert.equal(realpathSync(resolve(place, $schema)), join(root, 'schemas/fixture.schema.json'));
+    const fixture = JSON.parse(readFileSync(file, 'utf8')) as { readonly $schema: string };
+    const schema = resolve(place, fixture.$schema);
+    assert.equal(realpathSync(schema), join(root, 'schemas/fixture.schema.json'));
+    const ajv = addFormats.default(new Ajv2020({ discriminator: true, allowUnionTypes: true }));
+    const isValid = ajv.compile(JSON.parse(readFileSync(schema, 'utf8')) as object);
+    assert.ok(isValid(fixture), JSON.stringify(isValid.errors));
+    assert.ok(!isValid({ ...fixture, user: [] }));
   });
 
 test('the way begins with a dot, up or down, installed or not yet', () => {

@@ -1,6 +1,7 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { payloadOf, type Payload } from './answer.ts';
 import type { Call, Exchange, FindingKind, HttpResponse, Parameter } from './exchange.ts';
+import { limiters, type Count } from './limiter-kinds.ts';
 import {
   becomeExecuted,
   lookIn,
@@ -46,14 +47,19 @@ export interface Behaviour {
   readonly owns: (call: Call, partner: string | null) => boolean;
   /** Amount and time of a pending deposit that is executed by `now` (Unix ms). */
   readonly becomes: (world: World, deposit: Deposit, now: number) => Execution | undefined;
-  /** The limit of an endpoint for a key; undefined: none. */
-  readonly limit: (world: World, endpoint: Endpoint, key: ApiKey | undefined) => Limit | undefined;
+  /** The limit of an endpoint for a key, and for a call where there is one; undefined: none. */
+  readonly limit: (
+    world: World,
+    endpoint: Endpoint,
+    key: ApiKey | undefined,
+    call?: Call,
+  ) => Limit | undefined;
   /** The limiter window that a call falls into. */
   readonly countedFor: (call: Call) => string;
   /** What the limiters count. */
   readonly counts: Readonly<Record<Endpoint, readonly FindingKind[]>>;
-  /** Counted requests that still matter at `now`; all times in ms, oldest first. */
-  readonly live: (hits: readonly number[], windowMs: number, now: number) => readonly number[];
+  /** How long a counted request counts. */
+  readonly count: Count;
   /** Content of a response. */
   readonly payload: (status: number, exchange: Exchange) => Payload;
   /** JSON text of a content. */
@@ -82,7 +88,7 @@ export const reference: Behaviour = {
     'user-status': ['invalid', 'foreign', 'unknown'],
     'deposit-check': ['invalid', 'foreign', 'unknown', 'notYet', 'executed'],
   },
-  live: inFixedWindow,
+  count: limiters.fixedWindow,
   payload: payloadOf,
   write: (payload) => JSON.stringify(payload),
   finish: (response) => response,
@@ -113,10 +119,4 @@ export function decodeText(text: string): string {
   } catch {
     return text;
   }
-}
-
-/** The hits of a fixed window, which begins with the first hit and forgets all of them when it ends. */
-function inFixedWindow(hits: readonly number[], windowMs: number, now: number): readonly number[] {
-  const first = hits[0];
-  return first !== undefined && now < first + windowMs ? hits : [];
 }

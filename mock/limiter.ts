@@ -3,19 +3,20 @@ import type { Behaviour } from './behaviour.ts';
 import type { Call, Finding } from './exchange.ts';
 import { lookIn, type Limit, type World } from './world.ts';
 
-/** The counted requests of a window that still matter at a time in Unix ms, and when the limiter answers again. */
-function windowAt(behaviour: Behaviour, hits: readonly number[], { most, windowMs }: Limit, now: number) {
-  const live = behaviour.live(hits, windowMs, now);
+/** The counted requests that still count at a time in Unix ms, and when the limiter answers again. */
+function windowAt(hits: number[], { most }: Limit, now: number) {
+  // A window may hold many hits: copy it only when some of them are over.
+  const live = hits[0] === undefined || hits[0] > now ? hits : hits.filter((at) => at > now);
   const first = live[Math.max(0, live.length - most)] ?? now;
-  return { live, isLimited: live.length >= most, waitMs: Math.max(0, first + windowMs - now) };
+  return { live, isLimited: live.length >= most, waitMs: first - now };
 }
 
 /** The refusal of a call whose limit is used up (Limits); undefined: it may pass. */
 export function checkLimit(behaviour: Behaviour, world: World, call: Call, now: number): Finding | undefined {
-  const limit = behaviour.limit(world, call.endpoint, call.caller);
+  const limit = behaviour.limit(world, call.endpoint, call.caller, call);
   if (limit === undefined) return undefined;
   const hits = world.hits[call.endpoint].get(behaviour.countedFor(call)) ?? [];
-  const { isLimited, waitMs } = windowAt(behaviour, hits, limit, now);
+  const { isLimited, waitMs } = windowAt(hits, limit, now);
   return isLimited ? { kind: 'limited', waitMs, limit } : undefined;
 }
 
@@ -31,11 +32,9 @@ export function countCall(
   if (limit === undefined || !behaviour.counts[call.endpoint].includes(finding.kind)) return;
   const windows = world.hits[call.endpoint];
   const countedFor = behaviour.countedFor(call);
-  const counted = windows.get(countedFor);
-  const live = behaviour.live(counted ?? [], limit.windowMs, now);
-  // A window may hold many hits: copy it only when some of them are over.
-  if (counted !== undefined && live === counted) counted.push(now);
-  else windows.set(countedFor, [...live, now]);
+  const { live } = windowAt(windows.get(countedFor) ?? [], limit, now);
+  behaviour.count(live, limit, now);
+  windows.set(countedFor, live);
 }
 
 /** How full a limiter's window is. */
@@ -60,7 +59,7 @@ export function gaugesOf(behaviour: Behaviour, world: World, now: number): reado
     const key = lookIn(world.keys, countedFor);
     const limit = behaviour.limit(world, endpoint, key);
     if (limit === undefined) return [];
-    const { live, isLimited, waitMs } = windowAt(behaviour, hits, limit, now);
+    const { live, isLimited, waitMs } = windowAt(hits, limit, now);
     return {
       endpoint,
       key: key?.name ?? '<others>',
@@ -68,7 +67,7 @@ export function gaugesOf(behaviour: Behaviour, world: World, now: number): reado
       most: limit.most,
       windowSeconds: limit.windowMs / 1000,
       isLimited,
-      freesInMs: live.length === 0 ? 0 : waitMs,
+      freesInMs: waitMs,
     };
   });
 }

@@ -31,6 +31,7 @@ const openProbes: readonly Probe[] = [
   ...times(61, user('x')),
   user(nobody),
   user('x'),
+  user('x', { alongside: 9 }),
   user(nobody, { key: 'northwind-spare-key' }),
   user(nobody, { key: 'contoso-key' }),
   ...times(61, user(nobody, { key: 'contoso-key', atMs: 1000 })),
@@ -39,6 +40,8 @@ const openProbes: readonly Probe[] = [
   ...times(60, user(nobody, { atMs: 20_000 })),
   { revoke: 'northwind-key', atMs: 20_000 },
   user(nobody, { atMs: 20_000 }),
+  ...times(61, user(nobody, { key: 'contoso-key', atMs: 50_000 })),
+  user(nobody, { key: 'contoso-key', atMs: 51_100 }),
   user(member, { headers: { 'accept-encoding': 'br, gzip' } }),
 ];
 

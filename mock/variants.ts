@@ -11,6 +11,7 @@ import {
   type Change,
 } from './faults/change.ts';
 import type { Parameter } from './exchange.ts';
+import { limiters } from './limiter-kinds.ts';
 
 /** A legal reading of something that the interface leaves open. */
 interface Variant {
@@ -128,6 +129,10 @@ const limitBeforeKey: Change = (behaviour) => ({
   countedFor: (call) => call.credential ?? '',
 });
 
+const countedIn =
+  (kind: keyof typeof limiters): Change =>
+  (behaviour) => ({ ...behaviour, count: limiters[kind] });
+
 /** Other limiters: whom they limit, what they count, what they say (Limits: "not shown"). */
 const limits: Rows = {
   'limit-before-key': ['429 comes before 401 for whoever presents a limited key.', limitBeforeKey],
@@ -139,13 +144,46 @@ const limits: Rows = {
     'All keys are limited together.',
     (behaviour) => ({ ...behaviour, countedFor: () => 'all' }),
   ],
-  'sliding-window': [
-    'A counted request stops counting when it is older than the window.',
+  'limit-per-address': [
+    'Whoever calls from one address is limited together, whatever the key, and before the key is checked.',
+    (behaviour) => ({ ...limitBeforeKey(behaviour), countedFor: () => 'address' }),
+  ],
+  'limit-counts-refusals': [
+    'Requests that are answered 429 count as well, and a counted request counts for a window.',
+    (behaviour) => {
+      const { 'user-status': user, 'deposit-check': deposit } = behaviour.counts;
+      return {
+        ...behaviour,
+        count: limiters.slidingWindow,
+        counts: { 'user-status': [...user, 'limited'], 'deposit-check': [...deposit, 'limited'] },
+      };
+    },
+  ],
+  'limit-counts-after-lookup': [
+    'The limiter counts a request after its lookup: so many more pass as are in flight.',
     (behaviour) => ({
       ...behaviour,
-      live: (hits, windowMs, now) => hits.filter((hit) => now < hit + windowMs),
+      limit: (world, endpoint, key, call) => {
+        const limit = behaviour.limit(world, endpoint, key);
+        return limit && { ...limit, most: limit.most + (call?.request.alongside ?? 0) };
+      },
     }),
   ],
+  'sliding-window': [
+    'A counted request stops counting when it is older than the window.',
+    countedIn('slidingWindow'),
+  ],
+  'aligned-window': ['A window begins at multiples of its length.', countedIn('alignedWindow')],
+  'weighted-window': [
+    'What was counted in the window before counts less and less.',
+    countedIn('weightedWindow'),
+  ],
+  'token-bucket': ['A bucket that holds the limit refills evenly.', countedIn('bucket')],
+  'token-bucket-at-intervals': [
+    'A bucket that holds the limit gets a quarter of it back at a time.',
+    countedIn('bucketAtIntervals'),
+  ],
+  'limit-with-ban': ['A key that has used up its window is refused for three.', countedIn('windowThenBan')],
   'only-invalid-ids-counted': [
     'user-status counts only 400s as failed lookups.',
     countedOnUserStatus('invalid'),

@@ -59,7 +59,7 @@ export interface World {
   readonly users: Overlay<User>;
   readonly deposits: Overlay<Deposit>;
   readonly limits: Limits;
-  /** Unix ms of the counted requests, by endpoint and by what the limiter counts for. */
+  /** Unix ms at which each counted request is forgotten, ascending, by endpoint and by what the limiter counts for. */
   readonly hits: Readonly<Record<Endpoint, Map<string, number[]>>>;
   /** Polls that found a deposit pending, by reference_id in lower case. */
   readonly polls: Map<string, number>;

@@ -61,6 +61,8 @@ const plan: Plan = {
   requests: 1,
   durationMs: 0,
   load: [{ endpoint: 'user-status', counted: 1, keys: 1 }],
+  leftOut: [],
+  notCompared: [],
 };
 const lookups = { endpoint: 'user-status', counted: 1595, keys: 2, limit: { most: 60, windowMs: 3000 } };
 
@@ -83,16 +85,30 @@ const texts: readonly (readonly [what: string, plan: Plan, text: string])[] = [
   ],
   [
     'a cut',
-    { ...plan, load: [], cutTo: 12, because: '--max-duration' },
+    { ...plan, load: [], cutTo: 12, because: '--max-duration', shallower: 9 },
     `plan: about 1 request
   to fit --max-duration, a requirement gets at most 12 inputs: one of everything comes first, then depth; the limiters come last
+  cut: 9 requirements get fewer inputs
 `,
   ],
   [
     'the deepest cut',
-    { ...plan, load: [], cutTo: 1, because: '--max-requests' },
+    {
+      ...plan,
+      load: [],
+      cutTo: 1,
+      because: '--max-requests',
+      shallower: 1,
+      leftOut: ['valid/user-status/member', 'valid/user-status/shape'],
+      notCompared: ['user-status', 'deposit-check'],
+      wholeMs: 7_200_000,
+    },
     `plan: about 1 request
   to fit --max-requests, a requirement gets one input: one of everything comes first, then depth; the limiters come last
+  cut: 1 requirement gets fewer inputs
+  cut: the limits of user-status and deposit-check are not compared, only that 429 comes
+  cut: there is no time for valid/user-status/member, valid/user-status/shape
+  all of it takes about 120 min 0 s of waiting: give more --max-duration or keys
 `,
   ],
 ];

@@ -63,10 +63,19 @@ export interface Plan {
   /** Inputs that a requirement gets at most, where that is fewer than were asked for. */
   readonly cutTo?: number;
   readonly because?: string;
+  /** Requirements that get fewer inputs than were asked for. */
+  readonly shallower?: number;
+  /** Requirements that not even one input fits for, by id. */
+  readonly leftOut: readonly string[];
+  /** Endpoints whose stated limit is not compared with the target's. */
+  readonly notCompared: readonly string[];
+  /** What the run would wait for without bounds, where that is more. */
+  readonly wholeMs?: number;
 }
 
 /** The plan in a few lines, for people. */
-export function renderPlan({ requests, durationMs, load, cutTo, because }: Plan): string {
+export function renderPlan(plan: Plan): string {
+  const { requests, durationMs, load, cutTo, because, shallower = 0, leftOut, notCompared, wholeMs } = plan;
   const waits =
     durationMs === 0 ? '' : `, about ${duration(durationMs)} of waiting beside what the target takes`;
   const lines = [
@@ -82,7 +91,15 @@ export function renderPlan({ requests, durationMs, load, cutTo, because }: Plan)
       ? []
       : [
           `  to fit ${because}, a requirement gets ${cutTo === 1 ? 'one input' : `at most ${cutTo} inputs`}: one of everything comes first, then depth; the limiters come last`,
+          `  cut: ${several(shallower, 'requirement')} ${shallower === 1 ? 'gets' : 'get'} fewer inputs`,
         ]),
+    ...(notCompared.length === 0
+      ? []
+      : [`  cut: the limits of ${notCompared.join(' and ')} are not compared, only that 429 comes`]),
+    ...(leftOut.length === 0 ? [] : [`  cut: there is no time for ${leftOut.join(', ')}`]),
+    ...(wholeMs === undefined
+      ? []
+      : [`  all of it takes about ${duration(wholeMs)} of waiting: give more --max-duration or keys`]),
   ];
   return lines.map((line) => `${line}\n`).join('');
 }

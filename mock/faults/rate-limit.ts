@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { answerWith, editResponse, type Change } from './change.ts';
+import { limiters } from '../limiter-kinds.ts';
 import type { Limit } from '../world.ts';
 import { both, failing, failingBy, onEachEndpoint, rowsOf, setFields, type Faults } from './table.ts';
 
@@ -53,6 +54,45 @@ export const rateLimitFaults: Faults = {
       }),
     };
   }),
+  ...failingBy(
+    ['rate-limit/deposit-check/requests'],
+    ([kind, edit]: readonly [keyof typeof limiters, (limit: Limit) => Limit]): Change =>
+      (behaviour) => ({ ...limited('deposit-check')(edit)(behaviour), count: limiters[kind] }),
+    {
+      'deposit-check-counter-per-process': [
+        'Each of two processes counts the requests to deposit-check for itself.',
+        ['fixedWindow', ({ most, windowMs }) => ({ most: 2 * most, windowMs })],
+      ],
+      'deposit-check-limit-half': [
+        'deposit-check lets half as many requests pass as were promised.',
+        ['fixedWindow', ({ most, windowMs }) => ({ most: Math.ceil(most / 2), windowMs })],
+      ],
+      'deposit-check-sliding-window-one-late': [
+        'The sliding window of deposit-check lets one request more pass than was promised.',
+        ['slidingWindow', ({ most, windowMs }) => ({ most: most + 1, windowMs })],
+      ],
+      'deposit-check-window-of-a-third': [
+        'The window of deposit-check ends after a third of its time.',
+        ['fixedWindow', ({ most, windowMs }) => ({ most, windowMs: windowMs / 3 })],
+      ],
+      'deposit-check-sliding-window-of-a-half': [
+        'The sliding window of deposit-check is half as long as was promised.',
+        ['slidingWindow', ({ most, windowMs }) => ({ most, windowMs: windowMs / 2 })],
+      ],
+      'deposit-check-bucket-of-a-third': [
+        'The token bucket of deposit-check refills as was promised and holds a third.',
+        ['bucket', ({ most, windowMs }) => ({ most: Math.ceil(most / 3), windowMs: windowMs / 3 })],
+      ],
+      'deposit-check-bucket-of-twice': [
+        'The token bucket of deposit-check refills as was promised and holds twice as many.',
+        ['bucket', ({ most, windowMs }) => ({ most: 2 * most, windowMs: 2 * windowMs })],
+      ],
+      'deposit-check-bucket-too-fast': [
+        'The token bucket of deposit-check refills three times as fast as was promised.',
+        ['bucket', ({ most, windowMs }) => ({ most, windowMs: windowMs / 3 })],
+      ],
+    },
+  ),
   ...failing(['rate-limit/user-status/spares-successes'], {
     'user-status-counts-successes': [
       'Lookups of members count as failed.',

@@ -22,15 +22,17 @@ interface Details {
   readonly headers?: Readonly<Record<string, string>>;
   readonly method?: string;
   readonly body?: string;
+  readonly alongside?: number;
   readonly atMs?: number;
 }
 
 /** `key: null` sends no Authorization header. */
 export function probe(target: string, details: Details = {}): Probe {
-  const { key = 'northwind-key', authorization = `Bearer ${key}`, method = 'GET', atMs = 0 } = details;
+  const { key = 'northwind-key', authorization = `Bearer ${key}`, method = 'GET' } = details;
+  const { alongside = 0, atMs = 0 } = details;
   const headers = { ...(key === null ? {} : { authorization }), ...details.headers };
   const body = details.body === undefined ? {} : { body: details.body };
-  return { request: { method, target, headers, ...body }, atMs };
+  return { request: { method, target, headers, alongside, ...body }, atMs };
 }
 
 const USER = '/api/ib/user-status?user_id=';

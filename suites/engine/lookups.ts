@@ -60,16 +60,22 @@ export function createSource(
   };
 }
 
+/** The rules that the model holds the answer to a request against. */
+export function idsOf(request: Request, known: Known): readonly string[] {
+  const expected = expectedOf(known, request);
+  if (expected === undefined) return [];
+  const { correct, spelling, scope, advised, hostile } = expected;
+  return [...correct.map(({ id }) => id), spelling, scope, advised?.id, hostile?.id].filter(
+    (id) => id !== undefined,
+  );
+}
+
 /** Whether one of the rules covers a lookup. */
 function isAsked({ request, times, endpoint }: Lookup, rules: readonly Rule[], known: Known): boolean {
-  const expected = expectedOf(known, request);
-  if (expected === undefined) return false;
-  const { correct, spelling, advised, hostile } = expected;
-  const ids = new Set([...correct.map(({ id }) => id), spelling, advised?.id, hostile?.id]);
-  if (times > 1) ids.add(`valid/${endpoint}/repeatable`);
-  const isFinding = correct.some(({ outcome }) => ['member', 'executed', 'not-member'].includes(outcome));
+  const ids = [...idsOf(request, known), ...(times > 1 ? [`valid/${endpoint}/repeatable`] : [])];
+  const isFinding = ids.some((id) => id.startsWith('valid/') || id.startsWith('foreign-ib/'));
   return rules.some(
-    ({ id, holds }) => ids.has(id) || (holds !== undefined && isFinding && id.includes(`/${endpoint}/`)),
+    ({ id, holds }) => ids.includes(id) || (holds !== undefined && isFinding && id.includes(`/${endpoint}/`)),
   );
 }
 

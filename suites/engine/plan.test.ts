@@ -164,6 +164,19 @@ describe('a cut', () => {
     // Four windows of five.
     assert.deepEqual([cutTo, because, durationMs], [20, '--max-duration', 3000]);
   });
+  test('says what is left out, in the order of the run, and what all of it would take', () => {
+    const ten = Array.from({ length: 10 }, (_, nth) =>
+      lookups('user-status', 3, { fresh: true, name: `n${nth}` }),
+    );
+    const limiter = story('rate-limit/user-status/l');
+    const found = planned([...ten, limiter], { ...limited(3, 10), maxDurationMs: 30_000 });
+    // Four windows of two.
+    assert.deepEqual(found.leftOut, ['valid/user-status/n8', 'valid/user-status/n9']);
+    assert.deepEqual(found.notCompared, ['user-status']);
+    assert.deepEqual([found.shallower, found.wholeMs], [10, 140_000 + 40_000]);
+    const whole = planned([...ten, limiter], limited(3, 10));
+    assert.deepEqual([whole.leftOut, whole.notCompared, whole.wholeMs], [[], [], undefined]);
+  });
   test('to fit --max-duration at a --rate', () => {
     const { cutTo, because } = planned(list, { rate: 10, maxDurationMs: 2000 });
     assert.deepEqual([cutTo, because], [10, '--max-duration']);

@@ -4,7 +4,7 @@ import type { Rule as Limit } from '../limiter/history.ts';
 import { statedRule, WINDOWS_OF_EXPLORATION } from '../limiter/rule.ts';
 import type { Request } from '../request.ts';
 import { suiteOf, type Requirement, type Rule } from '../requirement.ts';
-import { createSource } from './lookups.ts';
+import { createSource, idsOf } from './lookups.ts';
 import { priceOf } from './price.ts';
 
 /** What a run is expected to take, before its first request. Times are ms. */
@@ -23,6 +23,12 @@ export interface Plan {
   readonly cutTo?: number;
   /** What makes for the cut. */
   readonly because?: '--max-duration' | '--max-requests';
+  /** Requirements that not even one lookup fits for, by id. */
+  readonly leftOut: readonly string[];
+  /** Endpoints whose stated limit is not compared with the target's: its windows take too long. */
+  readonly notCompared: readonly Endpoint[];
+  /** What the run would wait for without bounds, where that is more. */
+  readonly wholeMs?: number;
 }
 
 export interface PlanOptions {
@@ -62,7 +68,7 @@ export function plan(options: PlanOptions): Plan {
     (requirement) => requirement.kind === 'scenario' && suiteOf(requirement) !== 'rate-limit',
   );
 
-  const estimate = (depth: number): Plan => {
+  const estimate = (depth: number): Omit<Plan, 'leftOut' | 'notCompared'> => {
     const sent = lookups.flatMap((list) =>
       list.slice(0, depth).flatMap(({ request, times }) => Array.from({ length: times }, () => request)),
     );
@@ -74,19 +80,32 @@ export function plan(options: PlanOptions): Plan {
       load,
     };
   };
-  const isTooLong = ({ durationMs }: Plan) => durationMs > maxDurationMs;
-  const fits = (candidate: Plan) => !isTooLong(candidate) && candidate.requests <= maxRequests;
+  const isTooLong = ({ durationMs }: Pick<Plan, 'durationMs'>) => durationMs > maxDurationMs;
+  const fits = (candidate: Pick<Plan, 'durationMs' | 'requests'>) =>
+    !isTooLong(candidate) && candidate.requests <= maxRequests;
 
   const whole = estimate(deepest);
-  if (fits(whole)) return whole;
+  const wholeMs = whole.durationMs - limitersMs + limiterMs(asked, known, Number.POSITIVE_INFINITY, {}, rate);
+  const rest = {
+    notCompared: notCompared(asked, known, maxDurationMs),
+    ...(wholeMs > maxDurationMs ? { wholeMs } : {}),
+  };
+  if (fits(whole)) return { ...whole, ...rest, leftOut: [] };
   let [least, most] = [1, deepest];
   while (least < most) {
     const middle = Math.ceil((least + most) / 2);
     if (fits(estimate(middle))) least = middle;
     else most = middle - 1;
   }
+  const cut = estimate(least);
+  const covered = new Set(
+    lookups.flatMap((list) => list.slice(0, least)).flatMap(({ request }) => idsOf(request, known)),
+  );
   return {
-    ...estimate(least),
+    ...cut,
+    durationMs: Math.min(cut.durationMs, maxDurationMs),
+    ...rest,
+    leftOut: rules.filter(({ id, holds }) => holds === undefined && !covered.has(id)).map(({ id }) => id),
     cutTo: least,
     because: isTooLong(whole) ? '--max-duration' : '--max-requests',
   };
@@ -109,17 +128,31 @@ export function limiterMs(
   learned: Readonly<Partial<Record<Endpoint, { readonly windowMs: number }>>> = {},
   rate?: number,
 ): number {
-  const most = maxDurationMs / 2;
-  let sum = 0;
-  let least = 0;
-  // One endpoint after the other: a burst from rest needs silence on both.
-  for (const endpoint of limitersOf(requirements)) {
-    const windowMs = (statedRule(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0;
-    if (sum + WINDOWS_OF_EXPLORATION * windowMs <= most) sum += WINDOWS_OF_EXPLORATION * windowMs;
-    else least = LEAST_PART * maxDurationMs;
-  }
-  return Math.min(most, Math.max(sum + least, msAt(rate, limiterRequests(requirements, known))));
+  const compared = windowsOf(requirements, known, maxDurationMs, learned);
+  const sum = compared.reduce((ms, { neededMs, fits }) => (fits ? ms + neededMs : ms), 0);
+  const least = compared.every(({ fits }) => fits) ? 0 : LEAST_PART * maxDurationMs;
+  return Math.min(maxDurationMs / 2, Math.max(sum + least, msAt(rate, limiterRequests(requirements, known))));
 }
+
+/** What it takes to drive each limiter from rest, one endpoint after the other, and whether half of a run suffices. */
+function windowsOf(
+  requirements: readonly Requirement[],
+  known: Known,
+  maxDurationMs: number,
+  learned: Readonly<Partial<Record<Endpoint, { readonly windowMs: number }>>>,
+) {
+  let sum = 0;
+  return limitersOf(requirements).map((endpoint) => {
+    const windowMs = (statedRule(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0;
+    const neededMs = WINDOWS_OF_EXPLORATION * windowMs;
+    const fits = sum + neededMs <= maxDurationMs / 2;
+    if (fits) sum += neededMs;
+    return { endpoint, neededMs, fits };
+  });
+}
+
+const notCompared = (requirements: readonly Requirement[], known: Known, maxDurationMs: number) =>
+  windowsOf(requirements, known, maxDurationMs, {}).flatMap(({ endpoint, fits }) => (fits ? [] : [endpoint]));
 
 /** Requests that the rate-limit suite needs at the end of a run. */
 export function limiterRequests(requirements: readonly Requirement[], known: Known): number {

@@ -224,7 +224,12 @@ async function follow(following: Following): Promise<Limited> {
     isUsable = (await recover(doors, [], doors.now(), rule, supply)).kind === 'answer';
   const hasMembers = endpoint === 'user-status' && known.members.length > 0;
   // The key has spent one request of its window.
-  const members = hasMembers && isUsable ? await sendMembers(doors, known, first.passed) : undefined;
+  let members = hasMembers && isUsable ? await sendMembers(doors, known, first.passed) : undefined;
+  if (members?.refusal !== undefined) {
+    // A limiter that lets in few at first may have refused them for what was counted before.
+    await doors.rest(2 * (rule?.windowMs ?? recoveryMs));
+    members = await sendMembers(doors, known, first.passed);
+  }
   const counting =
     rule !== undefined && isUsable && members?.refusal === undefined && hasTimeToCount(doors, rule)
       ? await whatCounts(doors, supply, otherKinds(endpoint, known, supply.kind), rule.most)

@@ -122,7 +122,8 @@ export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
   if (last.kind === 'fits') {
     if (findings.length === 1) return last.isCertain ? { kind: 'kept' } : again;
     const breaks = findings.filter(({ kind }) => kind !== 'fits');
-    const isUnclear = breaks.some(isOvershoot) ? !last.isExact : breaks.length > 1;
+    // A slow burst fits a bucket that refills, and excuses no quick one in which more passed.
+    const isUnclear = breaks.some(({ kind }) => kind === 'more') ? !last.isExact : breaks.length > 1;
     return isUnclear ? { kind: 'open', finding: breaks[0]! } : { kind: 'kept', why: excuseOf(first) };
   }
   if (last.kind === 'tooSlow' || last.kind === 'lost') return { kind: 'open', finding: last };
@@ -162,39 +163,41 @@ function isExplainedByWindows(
   { most, windowMs }: Rule,
   isStrict: boolean,
 ): boolean {
-  const all = bursts.flatMap(({ history }) => history);
+  // The server met a request at an instant in between.
+  const all = bursts.flatMap(({ history }) =>
+    history.map(({ result, sentAt, receivedAt }) => ({
+      result,
+      from: sentAt - SLACK,
+      to: receivedAt + SLACK,
+    })),
+  );
   const passes = all.filter(({ result }) => result === 'passed');
   const refusals = isStrict ? all.filter(({ result }) => result === 'refused') : [];
-  const edges = [...passes, ...refusals].flatMap(({ sentAt, receivedAt }) => [
-    sentAt - SLACK,
-    receivedAt + SLACK,
-  ]);
+  // Whatever explains all of them still does so where the edge is moved on to the end of one.
+  const edges = [...passes, ...refusals].map(({ to }) => to);
   return edges.some((edge) => {
     const windowOf = (instant: number) => Math.floor((instant - edge) / windowMs);
     const counts = new Map<number, number>();
-    const isWithin = passes.every(({ sentAt, receivedAt }) => {
-      const window = windowOf(sentAt);
-      if (windowOf(receivedAt) !== window) return true;
+    const isWithin = passes.every(({ from, to }) => {
+      const window = windowOf(from);
+      if (windowOf(to) !== window) return true;
       const count = (counts.get(window) ?? 0) + 1;
       counts.set(window, count);
       return count <= most;
     });
-    const mayBeFull = ({ sentAt, receivedAt }: Sighting) =>
-      [windowOf(sentAt), windowOf(receivedAt)].some(
+    const mayBeFull = ({ from, to }: (typeof all)[number]) =>
+      [windowOf(from), windowOf(to)].some(
         (window) =>
           all.filter(
             (other) =>
               other.result !== 'refused' &&
-              other.sentAt <= receivedAt &&
-              windowOf(other.sentAt) <= window &&
-              windowOf(other.receivedAt) >= window,
+              other.from <= to &&
+              windowOf(other.from) <= window &&
+              windowOf(other.to) >= window,
           ).length >= most,
       );
-    const isLetInAgain = (refusal: Sighting) =>
-      passes.some(
-        ({ sentAt, receivedAt }) =>
-          sentAt > refusal.receivedAt && windowOf(receivedAt) === windowOf(refusal.sentAt),
-      );
+    const isLetInAgain = (refusal: (typeof all)[number]) =>
+      passes.some(({ from, to }) => from > refusal.to && windowOf(to) === windowOf(refusal.from));
     return isWithin && refusals.every((refusal) => mayBeFull(refusal) && !isLetInAgain(refusal));
   });
 }
