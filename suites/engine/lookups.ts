@@ -23,8 +23,8 @@ export interface Lookup {
   readonly endpoint: Endpoint;
   readonly request: Request;
   readonly origin: Origin;
-  /** 5: an example that no other row happened to draw. */
-  readonly strength: CoveringRow['strength'] | 5;
+  /** 0: one that covers a requirement for the first time. 5: an example that no other row happened to draw. */
+  readonly strength: CoveringRow['strength'] | 0 | 5;
   /** Whether it comes after all pairs, and all triples without a gate. */
   readonly isDeep: boolean;
   readonly times: number;
@@ -91,8 +91,12 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
     key: "another partner's",
     situation: endpoint === 'user-status' ? "another partner's" : "another partner's, EXECUTED",
   };
-  if (isFeasible(endpoint, theirs, known)) yield lookup(endpoint, theirs, known, seed, 1, { draw: nth++ });
+  const single: Lookup[] = [];
+  if (isFeasible(endpoint, theirs, known))
+    single.push(lookup(endpoint, theirs, known, seed, 1, { draw: nth++ }));
   for (const { levels, strength, isDeep: comesLate } of rows) {
+    // Where requests are scarce, each requirement has one lookup before any has two.
+    if (strength > 1) yield* eachRuleFirst(single.splice(0), known);
     if (strength >= 3 && !isDeep) {
       isDeep = true;
       yield* examples();
@@ -101,7 +105,9 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
     // First the examples of a gate in turn, then values that are drawn.
     const pick = gate === undefined || isDeep ? undefined : turn(levels[gate]);
     const at = pick === undefined || pick >= examplesOf(levels, known) ? { draw: nth++ } : { pick };
-    yield lookup(endpoint, levels, known, seed, strength, at, comesLate);
+    const next = lookup(endpoint, levels, known, seed, strength, at, comesLate);
+    if (strength > 1) yield next;
+    else single.push(next);
   }
 
   function turn(level: string): number {
@@ -123,6 +129,21 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
           yield lookup(endpoint, row, known, seed, 5, { pick });
       }
   }
+}
+
+/** Those that a requirement is covered by for the first time, as strength 0, and then the others. */
+function eachRuleFirst(lookups: readonly Lookup[], known: Known): readonly Lookup[] {
+  const covered = new Set<string>();
+  const isNew = ({ request }: Lookup) => {
+    const ids = idsOf(request, known).filter((id) => !covered.has(id));
+    for (const id of ids) covered.add(id);
+    return ids.length > 0;
+  };
+  const first = new Set(lookups.filter(isNew));
+  return [
+    ...[...first].map((one): Lookup => ({ ...one, strength: 0 })),
+    ...lookups.filter((one) => !first.has(one)),
+  ];
 }
 
 /** Rows that were made before: equal fixtures, as the self-check before a run and the run itself have, share them. */

@@ -169,7 +169,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         if (reply.kind === 'trouble') {
           // What had no time or no room left was not tried: that is said once, by the strength of the run.
           const isUntried = reply.code === 'budget' || reply.code === 'rate-limited';
-          if (!isUntried || strength === 1) miss(delivery.request, reply, origin.path);
+          if (!isUntried || strength === 0) miss(delivery.request, reply, origin.path);
           return !isUntried && reply.code !== 'interrupted';
         }
       }
@@ -216,18 +216,23 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     };
 
     if (silence === undefined && rules.length > 0) {
-      const { first, lanes, alone } = schedule(asked);
+      const { first, lanes } = schedule(asked);
       if (options.path !== undefined) await replay(options.path);
       else {
         const sources = bothEndpoints.map((endpoint) => createSource(endpoint, options, rules));
-        await playAll(first);
-        for (const strength of [1, 2, 5] as const) {
+        const phase = async (strength: Lookup['strength']) => {
           report(`strength ${strength}`);
           await sendAll(sources.map(({ take }) => take((one) => one.strength === strength)));
-        }
+        };
+        const isRequired = ({ level }: Requirement) => level === 'required';
+        await playAll(first);
+        await phase(0);
+        await Promise.all(lanes.map((lane) => playAll(lane.filter(isRequired))));
+        await phase(1);
+        await phase(2);
+        await phase(5);
         await explainAll();
         await Promise.all(lanes.map(playAll));
-        await playAll(alone);
         for (;;) {
           const lists = sources.map(({ take }) =>
             take(({ isDeep }) => !isDeep || lookupsSent < MAX_DEPTH * cases, 64),

@@ -21,8 +21,8 @@ export function schedule(requirements: readonly Requirement[]): Schedule {
     .toSorted((a, b) => rank(a) - rank(b));
   const isFirst = ({ id }: Requirement) => id === 'pending/deposit-check/becomes-executed';
   const isLimiter = (requirement: Requirement) => suiteOf(requirement) === 'rate-limit';
-  // A revoked key may be one that shares the load. Lookups sent at once are judged against lookups sent alone.
-  const isAlone = ({ id }: Requirement) => id.endsWith('/revocation') || id.endsWith('/concurrency');
+  // A revoked key may be one that shares the load.
+  const isAlone = ({ id }: Requirement) => id.endsWith('/revocation');
   const others = scenarios.filter((one) => ![isFirst, isLimiter, isAlone].some((is) => is(one)));
   return {
     first: scenarios.filter(isFirst),
