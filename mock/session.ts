@@ -25,6 +25,8 @@ export interface Sandbox {
   /** The empty text for the main one. */
   readonly name: string;
   readonly journal: Journal;
+  /** The clock as it began. */
+  readonly firstClock: Clock;
   world: World;
   clock: Clock;
   service: Service;
@@ -131,11 +133,13 @@ function createSandbox({ options, facts, now, startedAt }: Base, name: string): 
   const mode = typeof given === 'object' ? (given.mode ?? 'real') : given;
   // A frozen clock shows the start of the mock, whenever its world is made.
   const at = mode === 'frozen' ? startedAt : now();
+  const clock = { mode, at, since: at, rate: mode === 'frozen' ? 0 : 1 };
   return {
     name,
     journal: createJournal(journal ?? sessionDefaults.journal),
     world: worldOf(facts, at),
-    clock: { mode, at, since: at, rate: mode === 'frozen' ? 0 : 1 },
+    firstClock: clock,
+    clock,
     service: serviceWith(options, deviation),
     deviation,
     chaos: newChaos(parseChaos(chaos), chaosSeed ?? sessionDefaults.chaosSeed),
