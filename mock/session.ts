@@ -83,12 +83,19 @@ export function tell({ watchers }: Session, event: MockEvent): void {
   for (const watch of watchers) watch(event);
 }
 
-/** The mock cannot do what it was asked to. The message says why; `place` in the details says where. */
+type RefusalDetails = Readonly<Record<string, unknown>> & {
+  /** The field that is wrong. */
+  readonly place?: string;
+  /** Header fields of the response. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** The mock cannot do what it was asked to. The message says why. */
 export class Refusal extends Error {
   readonly status: number;
-  readonly details: Readonly<Record<string, unknown>>;
+  readonly details: RefusalDetails;
 
-  constructor(status: number, message: string, details: Readonly<Record<string, unknown>> = {}) {
+  constructor(status: number, message: string, details: RefusalDetails = {}) {
     super(message);
     this.name = 'Refusal';
     this.status = status;
