@@ -56,17 +56,19 @@ export function answerRequest(session: Session, request: HttpRequest): Answered 
   return answerIn(session, sandboxNamed(session, addressed.name), { ...request, headers });
 }
 
+/** The name by which chaos draws for a key in a world. */
+const nameIn = ({ name }: Sandbox, key: ApiKey) => (name === '' ? key.name : `${key.name}~${name}`);
+
 function answerIn(session: Session, sandbox: Sandbox, request: HttpRequest): Answered {
   const { service, chaos, journal, name, world } = sandbox;
-  const keyHere = (key: ApiKey) => (name === '' ? key.name : `${key.name}~${name}`);
   const now = timeIn(session, sandbox);
   const { exchange, response } = service.answer(world, request, now, (caller) =>
-    nextChaos(chaos, keyHere(caller)),
+    nextChaos(chaos, nameIn(sandbox, caller)),
   );
   const { call, preferred } = exchange;
-  if (call?.caller !== undefined && preferred === undefined) countChaos(chaos, keyHere(call.caller));
+  if (call?.caller !== undefined && preferred === undefined) countChaos(chaos, nameIn(sandbox, call.caller));
   session.answered += 1;
-  const elapsedMs = session.elapsed && Math.round(session.elapsed());
+  const elapsedMs = session.elapsed?.();
   const kept = entryOf(exchange, response, { id: session.answered, world: name, elapsedMs });
   keep(journal, kept, session.redact);
   if (session.watchers.size > 0) tell(session, { kind: 'request', entry: shownEntry(kept, session.redact) });

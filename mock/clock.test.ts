@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { advanceClock, scaleClock, setClock } from './clock.ts';
+import { advanceClock, resetClock, scaleClock, setClock } from './clock.ts';
 import { START } from './testing/probes.ts';
 import { ids, testSession } from './testing/session.ts';
 import { resetAll, timeIn } from './session.ts';
@@ -46,6 +46,29 @@ test('a limiter that is still closed is not told of, nor one that was open', () 
   mock.deposit(ids.executed);
   assert.deepEqual(advanceClock(mock.session, mock.session.main, 2999).due, none);
   assert.equal(advanceClock(mock.session, mock.session.main, 1).due.limiters.length, 1);
+});
+
+test('a clock that is reset forgets what was counted in a time to come', () => {
+  const mock = testSession();
+  advanceClock(mock.session, mock.session.main, 60_000);
+  limit(mock);
+  assert.equal(mock.user(ids.member).status, 429);
+  resetClock(mock.session, mock.session.main);
+  assert.equal(mock.user(ids.member).status, 200);
+});
+
+test('a clock that is reset undoes what its moves brought about', () => {
+  const mock = testSession();
+  const { session, user, deposit } = mock;
+  limit(mock);
+  advanceClock(session, session.main, 60_000);
+  assert.equal(deposit(ids.afterSeconds).status, 200);
+  setClock(session, session.main, START - 7000);
+  assert.deepEqual(resetClock(session, session.main), { now: START, due: none });
+  assert.deepEqual(
+    [user(ids.member).status, deposit(ids.afterSeconds).status, user(ids.member, EXPIRING).status],
+    [429, 404, 200],
+  );
 });
 
 test('what falls due falls due to the millisecond, and is told once', () => {

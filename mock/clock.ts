@@ -40,8 +40,16 @@ export function advanceClock(session: Session, sandbox: Sandbox, ms: number, pla
 export function setClock(session: Session, sandbox: Sandbox, to: number): Moved {
   const at = inRange('now', to);
   const back = timeIn(session, sandbox) - at;
-  if (back > 0) sandbox.world = earlier(sandbox.world, back);
+  if (back > 0) sandbox.world = earlier(sandbox.world, back, at);
   return move(session, sandbox, { at });
+}
+
+/** Lets a world's clock show what it would if nobody had moved it. What was counted after that is forgotten. */
+export function resetClock(session: Session, sandbox: Sandbox): Moved {
+  const { firstClock, world } = sandbox;
+  const now = timeOf(firstClock, session.now());
+  sandbox.world = earlier(world, world.createdAt - firstClock.at, now);
+  return move(session, sandbox, firstClock);
 }
 
 /**
@@ -90,10 +98,10 @@ function limitedAt(behaviour: Behaviour, world: World, now: number) {
   );
 }
 
-/** The world as if everything in it had happened so many ms earlier. */
-function earlier(world: World, ms: number): World {
+/** The world as if everything in it had happened so many ms earlier, up to `now`. */
+function earlier(world: World, ms: number, now: number): World {
   const all = (windows: ReadonlyMap<string, readonly number[]>) =>
-    mapped(windows, (hits) => hits.map((at) => at - ms));
+    mapped(windows, (hits) => hits.map((at) => at - ms).filter((at) => at <= now));
   return {
     ...world,
     createdAt: world.createdAt - ms,

@@ -1,7 +1,7 @@
 import type { FixtureDeposit } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { chaosName, newChaos, parseChaos, queuedChaos, specOf } from './chaos.ts';
-import { advanceClock, scaleClock, setClock, type Moved } from './clock.ts';
+import { advanceClock, resetClock, scaleClock, setClock, type Moved } from './clock.ts';
 import { entriesOf, type JournalEntry } from './journal.ts';
 import {
   Refusal,
@@ -28,6 +28,8 @@ export interface Controls {
     readonly freeze: () => Moved;
     /** 1: as fast as usual, 0: not at all. */
     readonly scale: (rate: number) => Moved;
+    /** As if nobody had moved it. */
+    readonly reset: () => Moved;
   };
   /** By reference_id. They throw a Refusal where there is no such deposit, or where its state is final. */
   readonly deposits: {
@@ -79,6 +81,7 @@ function controlsIn(session: Session, name: string): Controls {
       set: (at) => setClock(session, here(), Number(at)),
       freeze: () => scaleClock(session, here(), 0),
       scale: (rate) => scaleClock(session, here(), rate),
+      reset: () => resetClock(session, here()),
     },
     deposits: {
       list: () => {

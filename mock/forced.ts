@@ -52,7 +52,8 @@ export function preferredFinding(
  * @param headers fields by their names in lower case; several lines are one list
  */
 export function preferredStatus(headers: IncomingHttpHeaders, endpoint: Endpoint): number | undefined {
-  const field: string | readonly string[] = headers['prefer'] ?? '';
+  const field: string | readonly string[] | undefined = headers['prefer'];
+  if (field === undefined) return undefined;
   for (const preference of (typeof field === 'string' ? field : field.join(',')).split(',')) {
     const [name = '', value = ''] = preference.split(';')[0]!.split('=');
     if (name.trim().toLowerCase() !== 'code') continue;

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { redactorOf as redactorOfSecrets } from '../schemas/redact.ts';
 import { whyOf } from './answer.ts';
-import { chaosName } from './chaos.ts';
+import { chaosName, type ChaosAction } from './chaos.ts';
 import type { Exchange, HttpResponse } from './exchange.ts';
 import type { ApiKey } from './world.ts';
 
@@ -36,14 +36,25 @@ export interface JournalEntry {
   readonly elapsedMs?: number;
 }
 
-/**
- * An entry as it is kept: `shownEntry` takes credentials out of the target when somebody looks, because that
- * takes longer than an answer. It always has all fields: objects of one form are made and kept in half the time.
- */
-export type KeptEntry = { readonly [Name in keyof Required<JournalEntry>]: JournalEntry[Name] } & {
+/** What is kept of a request: `shownEntry` makes an entry of it when somebody looks, which few do. */
+export interface KeptEntry extends Pick<
+  JournalEntry,
+  'id' | 'at' | 'world' | 'method' | 'target' | 'status'
+> {
+  readonly key: string | undefined;
   /** The presented credential, where it is not known. */
   readonly unknown: string | undefined;
-};
+  readonly endpoint: Endpoint | undefined;
+  /** The status that the interface asks for, and why. */
+  readonly meant: number;
+  readonly why: string;
+  readonly retryAfter: string | undefined;
+  readonly chaos: ChaosAction | undefined;
+  readonly preferred: number | undefined;
+  readonly elapsedMs: number | undefined;
+  /** What a target that is kept in part no longer tells. */
+  readonly known?: Pick<JournalEntry, 'keyInTarget' | 'credentialDigest'>;
+}
 
 /** The last `size` entries, in a ring. */
 export interface Journal {
@@ -76,41 +87,54 @@ export function entriesOf({ entries, next }: Journal, redact: Redact): readonly 
   return [...entries.slice(next), ...entries.slice(0, next)].map((kept) => shownEntry(kept, redact));
 }
 
-/** An entry without the credentials in its target, and without the fields that it lacks. */
-export function shownEntry({ unknown, ...kept }: KeptEntry, redact: Redact): JournalEntry {
+/** An entry without credentials, and without the fields that it lacks. */
+export function shownEntry(kept: KeptEntry, redact: Redact): JournalEntry {
+  const { id, at, world, method, endpoint, status, meant, why, key, unknown, retryAfter } = kept;
+  const { chaos, preferred, elapsedMs } = kept;
   const target = redact(kept.target, unknown);
-  const entry = { ...kept, target, keyInTarget: kept.keyInTarget || target !== kept.target };
-  const known = Object.entries(entry).filter(([, value]) => value !== undefined);
-  return Object.fromEntries(known) as unknown as JournalEntry;
+  return {
+    id,
+    at,
+    world,
+    ...(key !== undefined && { key }),
+    ...(unknown !== undefined && { credentialDigest: digestOf(unknown) }),
+    method,
+    target,
+    ...(endpoint && { endpoint }),
+    status,
+    reason: status === meant ? `${status}: ${why}` : `${status}: a deviation (else ${meant}: ${why})`,
+    ...(retryAfter !== undefined && { retryAfterSeconds: secondsOf(retryAfter, at) }),
+    keyInTarget: target !== kept.target,
+    ...(chaos && { chaos: chaosName(chaos) }),
+    ...(preferred !== undefined && { preferred }),
+    ...(elapsedMs !== undefined && { elapsedMs: Math.round(elapsedMs) }),
+    ...kept.known,
+  };
 }
 
-/** The entry of a request that was answered. */
+/** What is kept of a request that was answered. */
 export function entryOf(
   exchange: Exchange,
   { status, headers }: HttpResponse,
   { id, world, elapsedMs }: Pick<KeptEntry, 'id' | 'world' | 'elapsedMs'>,
 ): KeptEntry {
-  const { call, preferred, chaos, now: at, request, status: meant } = exchange;
-  const why = whyOf(exchange);
-  const unknown = call?.key === undefined ? call?.credential : undefined;
-  const retryAfter = headers['Retry-After'];
+  const { call, preferred, chaos, now, request } = exchange;
   return {
     id,
-    at,
+    at: now,
     world,
     key: call?.key?.name,
-    credentialDigest: unknown === undefined ? undefined : digestOf(unknown),
+    unknown: call?.key === undefined ? call?.credential : undefined,
     method: request.method,
     target: request.target,
     endpoint: call?.endpoint,
     status,
-    reason: status === meant ? `${status}: ${why}` : `${status}: a deviation (else ${meant}: ${why})`,
-    retryAfterSeconds: retryAfter === undefined ? undefined : secondsOf(retryAfter, at),
-    keyInTarget: false,
-    chaos: chaos && chaosName(chaos),
+    meant: exchange.status,
+    why: whyOf(exchange),
+    retryAfter: headers['Retry-After'],
+    chaos,
     preferred,
     elapsedMs,
-    unknown,
   };
 }
 
@@ -129,11 +153,12 @@ const MAX_KEPT = 2048;
 /** The entry, or only the beginning of a long one: a thousand of the longest targets would fill the memory. */
 function shortened(kept: KeptEntry, redact: Redact): KeptEntry {
   if (kept.target.length + (kept.unknown?.length ?? 0) <= MAX_KEPT) return kept;
-  const { target, keyInTarget } = shownEntry(kept, redact);
+  const { target, keyInTarget, credentialDigest } = shownEntry(kept, redact);
   // A slice alone would keep all of the text alive.
   const beginning = Buffer.from(target.slice(0, MAX_KEPT)).toString();
   const rest = target.length > MAX_KEPT ? `… (${target.length} characters)` : '';
-  return { ...kept, target: beginning + rest, keyInTarget, unknown: undefined };
+  const known = { keyInTarget, ...(credentialDigest !== undefined && { credentialDigest }) };
+  return { ...kept, target: beginning + rest, unknown: undefined, known };
 }
 
 /** Takes credentials out of a request target; `unknown` is a presented credential that is not known. */

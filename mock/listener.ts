@@ -84,8 +84,16 @@ export async function listen({
   server.on('checkExpectation', (message, response) => server.emit('request', message, response));
 
   const { sockets, reset } = trackSockets(server);
-  /** Responses that are not written yet, in the order of their requests. */
-  const open = new Set<ServerResponse>();
+  /** Responses to requests that just arrived, and those that are not written at once: few, so they cost little. */
+  const arrived: ServerResponse[] = [];
+  const held = new Set<ServerResponse>();
+  const hold = (response: ServerResponse) => {
+    held.add(response);
+    response.once('close', () => held.delete(response));
+  };
+  /** Responses that are not written yet; those of a connection in the order of their requests. */
+  const open = () => [...held, ...arrived];
+  const others = () => arrived.length + held.size - 1;
   /** Streams, and responses that never come. */
   const endless = new WeakSet<ServerResponse>();
   /** Ends the delays of responses at once. */
@@ -120,7 +128,7 @@ export async function listen({
   const serve = (message: IncomingMessage, response: ServerResponse): Promise<void> | void => {
     // Nearly every request has no body: it waits for nothing.
     if (hasBody(message)) return serveWithBody(message, response);
-    const answered = answer(requestOf(message, undefined, open.size - 1));
+    const answered = answer(requestOf(message, undefined, others()));
     return answered instanceof Promise
       ? answered.then((late) => send(response, late))
       : send(response, answered);
@@ -132,31 +140,27 @@ export async function listen({
       const { headers, ...tooLarge } = transportError(413);
       return send(response, { ...tooLarge, headers: { Date: date(), ...headers } });
     }
-    return send(response, await answer(requestOf(message, body.text, open.size - 1)));
+    return send(response, await answer(requestOf(message, body.text, others())));
   };
   // Routes are the handler's business: here no request matches one.
   const app = polka({ onNoMatch: serve });
   app.parse = wholeTarget;
   const handle = app.handler as (message: IncomingMessage, response: ServerResponse) => void;
-  // Requests of one turn know of each other, and their answers leave together: that halves the time of writing.
-  let arrived: ServerResponse[] = [];
+  // Requests of one turn are answered together, so that they know of each other.
   const answerArrived = () => {
-    const responses = arrived;
-    arrived = [];
-    for (const response of responses) {
+    for (let response = arrived[0]; response !== undefined; response = arrived[0]) {
       handle(response.req, response);
-      if (response.writableEnded || response.destroyed) open.delete(response);
-      else response.once('close', () => open.delete(response));
+      arrived.shift();
+      if (!response.writableEnded && !response.destroyed) hold(response);
     }
   };
   server.on('request', (_, response: ServerResponse) => {
-    open.add(response);
     if (arrived.push(response) === 1) setImmediate(answerArrived);
   });
 
   /** Says something on a connection, behind the response to what was asked there before. */
   const behindResponses = (socket: Socket, say: () => void) => {
-    const before = [...open].findLast(({ req }) => req.socket === socket && req.complete);
+    const before = open().findLast(({ req }) => req.socket === socket && req.complete);
     if (before === undefined) say();
     else before.once('close', say);
   };
@@ -169,7 +173,7 @@ export async function listen({
   });
   server.on('connect', (message: IncomingMessage, duplex) => {
     const socket = duplex as Socket;
-    void Promise.resolve(answer(requestOf(message, undefined, open.size))).then((answered) =>
+    void Promise.resolve(answer(requestOf(message, undefined, arrived.length + held.size))).then((answered) =>
       behindResponses(socket, () => sendOnSocket(socket, answered, date())),
     );
   });
@@ -184,7 +188,7 @@ export async function listen({
       server.close();
       for (const end of delayed) end();
       const busy = new Set<Socket>();
-      for (const response of open) {
+      for (const response of open()) {
         const { socket } = response;
         if (force || socket === null || !response.req.complete || endless.has(response)) continue;
         busy.add(socket);

@@ -25,6 +25,8 @@ export interface Sandbox {
   /** The empty text for the main one. */
   readonly name: string;
   readonly journal: Journal;
+  /** The clock as it began. */
+  readonly firstClock: Clock;
   world: World;
   clock: Clock;
   service: Service;
@@ -81,12 +83,19 @@ export function tell({ watchers }: Session, event: MockEvent): void {
   for (const watch of watchers) watch(event);
 }
 
-/** The mock cannot do what it was asked to. The message says why; `place` in the details says where. */
+type RefusalDetails = Readonly<Record<string, unknown>> & {
+  /** The field that is wrong. */
+  readonly place?: string;
+  /** Header fields of the response. */
+  readonly headers?: Readonly<Record<string, string>>;
+};
+
+/** The mock cannot do what it was asked to. The message says why. */
 export class Refusal extends Error {
   readonly status: number;
-  readonly details: Readonly<Record<string, unknown>>;
+  readonly details: RefusalDetails;
 
-  constructor(status: number, message: string, details: Readonly<Record<string, unknown>> = {}) {
+  constructor(status: number, message: string, details: RefusalDetails = {}) {
     super(message);
     this.name = 'Refusal';
     this.status = status;
@@ -131,11 +140,13 @@ function createSandbox({ options, facts, now, startedAt }: Base, name: string): 
   const mode = typeof given === 'object' ? (given.mode ?? 'real') : given;
   // A frozen clock shows the start of the mock, whenever its world is made.
   const at = mode === 'frozen' ? startedAt : now();
+  const clock = { mode, at, since: at, rate: mode === 'frozen' ? 0 : 1 };
   return {
     name,
     journal: createJournal(journal ?? sessionDefaults.journal),
     world: worldOf(facts, at),
-    clock: { mode, at, since: at, rate: mode === 'frozen' ? 0 : 1 },
+    firstClock: clock,
+    clock,
     service: serviceWith(options, deviation),
     deviation,
     chaos: newChaos(parseChaos(chaos), chaosSeed ?? sessionDefaults.chaosSeed),

@@ -6,7 +6,7 @@ export interface FixtureIndex {
   readonly deposits: ReadonlyMap<string, FixtureDeposit>;
 }
 
-/** The check of a fixture and the mock both need the index, and to make it of a million users takes seconds. */
+/** The check of a fixture and the mock both need the index. */
 const indexes = new WeakMap<Fixture, FixtureIndex>();
 
 /** The index of a fixture, made once: nothing may change the fixture afterwards. */

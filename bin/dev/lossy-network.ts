@@ -26,7 +26,7 @@ const SECONDS_EACH = 70;
 const { values } = parseArgs({
   options: {
     runs: { type: 'string', default: '30' },
-    atOnce: { type: 'string', default: '10' },
+    atOnce: { type: 'string', default: '5' },
     latency: { type: 'string', default: '100' },
   },
 });

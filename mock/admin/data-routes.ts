@@ -4,8 +4,8 @@ import type { Fixture } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { isId } from '../behaviour.ts';
 import { addDeposit, executeDeposit, failDeposit, knownDeposit, tellChange } from '../controls.ts';
-import { Refusal, replaceFixture, timeIn } from '../session.ts';
-import { depositNow, lookIn, partnerOf, valuesOf, type Deposit } from '../world.ts';
+import { Refusal, replaceFixture, timeIn, type Session } from '../session.ts';
+import { depositNow, lookIn, valuesOf } from '../world.ts';
 import { countIn, ok, route, type Route } from './route.ts';
 
 /**
@@ -29,6 +29,22 @@ export function readPart(fixture: unknown, within = ''): Fixture {
   }
 }
 
+/**
+ * The body as an item of a list of the fixture.
+ *
+ * @param users whom the item may refer to
+ * @throws Refusal, 400 with the first place that is wrong
+ */
+export function readItem<List extends 'users' | 'deposits' | 'apiKeys'>(
+  { fixture: { partners } }: Session,
+  list: List,
+  body: unknown = null,
+  users: Fixture['users'] = [],
+) {
+  const read = readPart({ ...(partners && { partners }), users, [list]: [body] }, `${list}[0]`);
+  return read[list]![0] as NonNullable<Fixture[List]>[number];
+}
+
 /** Items of a list in an answer, unless the query says otherwise. */
 const PAGE = 1000;
 
@@ -38,43 +54,45 @@ export const listQuery = {
   limit: `maximum number of items (${PAGE})`,
 } as const;
 
-/** Answers the part of a list that a query asks for: `contains` is looked for in the texts of an item. */
+/** The part of a list that a query asks for. `state` and `contains` look at the items as they are shown. */
 export function listed<Item>(
   name: string,
   query: URLSearchParams,
   all: readonly Item[],
-  textsOf: (item: Item) => readonly (string | null)[],
-  shown: (item: Item) => unknown = (item) => item,
+  shown: (item: Item) => object = (item) => item as object,
 ) {
-  const wanted = (query.get('contains') ?? '').trim().toLowerCase();
-  const holds = (item: Item) => textsOf(item).some((text) => text?.toLowerCase().includes(wanted));
-  const found = wanted === '' ? all : all.filter(holds);
+  const { state, contains = '' } = Object.fromEntries(query);
+  const wanted = contains.trim().toLowerCase();
+  const fits = (item: Item) => {
+    const { date_joined: _, ...fields } = shown(item) as Record<string, unknown>;
+    const holds = (value: unknown) => typeof value === 'string' && value.toLowerCase().includes(wanted);
+    return (state === undefined || fields['state'] === state) && Object.values(fields).some(holds);
+  };
+  // Items are shown when that is needed: a fixture may have a million.
+  const found = state === undefined && wanted === '' ? all : all.filter(fits);
   const offset = countIn(query, 'offset', 0);
   const items = found.slice(offset, offset + countIn(query, 'limit', PAGE));
   return ok({ [name]: items.map(shown), meta: { total: found.length } });
 }
 
-const depositRoutes: readonly Route[] = [
+/** The fixture with names instead of keys. */
+function withoutKeys({ apiKeys, ...fixture }: Fixture): Fixture {
+  if (apiKeys === undefined) return fixture;
+  const names = keyNames(apiKeys);
+  return { ...fixture, apiKeys: apiKeys.map((apiKey, index) => ({ ...apiKey, key: names[index]! })) };
+}
+
+/** Deposits and users of a world, and the fixture of all worlds. */
+export const dataRoutes: readonly Route[] = [
   route(
     'GET /deposits',
     'The deposits in their current state, with what they become.',
     { query: { state: 'EXECUTED, pending or failed', ...listQuery } },
     (session, { sandbox, query }) => {
+      const { world } = sandbox;
       const now = timeIn(session, sandbox);
-      const shown = (deposit: Deposit) => depositNow(sandbox.world, deposit, now);
-      const all = valuesOf(sandbox.world.deposits);
-      const state = query.get('state');
-      return listed(
-        'deposits',
-        query,
-        state === null ? all : all.filter((deposit) => shown(deposit).state === state),
-        (deposit) => [
-          deposit.reference_id,
-          deposit.user_id,
-          partnerOf(sandbox.world, deposit),
-          shown(deposit).state,
-        ],
-        shown,
+      return listed('deposits', query, valuesOf(world.deposits), (deposit) =>
+        depositNow(world, deposit, now),
       );
     },
   ),
@@ -84,13 +102,11 @@ const depositRoutes: readonly Route[] = [
     { body: { $ref: '#/components/schemas/deposit' } },
     (session, request) => {
       // The fixture needs some user. Whether the world has one is checked when the deposit is added.
-      const { user_id } = (request.body ?? {}) as { readonly user_id?: unknown };
-      const users =
-        typeof user_id === 'string' && isId('user-status', user_id)
-          ? [{ user_id, partner: null, date_joined: '2000-01-01T00:00:00Z' }]
-          : [];
-      const { deposits } = readPart({ users, deposits: [request.body ?? null] }, 'deposits[0]');
-      return { status: 201, json: addDeposit(session, request.sandbox, deposits![0]!) };
+      const user_id = String((request.body as { readonly user_id?: unknown } | null)?.user_id);
+      const user = { user_id, partner: null, date_joined: '2000-01-01T00:00:00Z' };
+      const users = isId('user-status', user_id) ? [user] : [];
+      const deposit = readItem(session, 'deposits', request.body, users);
+      return ok(addDeposit(session, request.sandbox, deposit), 201);
     },
   ),
   route('GET /deposits/{id}', 'One deposit.', {}, (session, { sandbox, id }) =>
@@ -108,39 +124,24 @@ const depositRoutes: readonly Route[] = [
     { fields: {} },
     (session, { sandbox, id }) => ok(failDeposit(session, sandbox, id)),
   ),
-];
-
-const userRoutes: readonly Route[] = [
   route('GET /users', 'The users.', { query: listQuery }, (_, { sandbox, query }) =>
-    listed('users', query, valuesOf(sandbox.world.users), ({ user_id, partner }) => [user_id, partner]),
+    listed('users', query, valuesOf(sandbox.world.users)),
   ),
   route(
     'POST /users',
     'Adds a user, as a fixture would have it.',
     { body: { $ref: '#/components/schemas/user' } },
     (session, request) => {
-      const { partners } = session.fixture;
-      const read = readPart({ ...(partners && { partners }), users: [request.body ?? null] }, 'users[0]');
-      const user = read.users![0]!;
+      const user = readItem(session, 'users', request.body);
       const { sandbox } = request;
       const id = user.user_id.toLowerCase();
       if (lookIn(sandbox.world.users, id) !== undefined)
         throw new Refusal(409, `there is a user ${user.user_id} already`, { place: 'user_id' });
       sandbox.world.users.changed.set(id, user);
       tellChange(session, sandbox, `user ${user.user_id} added`);
-      return { status: 201, json: user };
+      return ok(user, 201);
     },
   ),
-];
-
-/** The fixture with names instead of keys. */
-function withoutKeys({ apiKeys, ...fixture }: Fixture): Fixture {
-  if (apiKeys === undefined) return fixture;
-  const names = keyNames(apiKeys);
-  return { ...fixture, apiKeys: apiKeys.map((apiKey, index) => ({ ...apiKey, key: names[index]! })) };
-}
-
-const fixtureRoutes: readonly Route[] = [
   route(
     'GET /fixture',
     'The fixture as it was loaded, with names instead of keys that are not public.',
@@ -154,12 +155,9 @@ const fixtureRoutes: readonly Route[] = [
     (session, { body }) => {
       const fixture = readPart(body ?? null);
       replaceFixture(session, fixture);
-      const { partners, apiKeys, users, deposits } = fixture;
+      const { partners = [], apiKeys = [], users = [], deposits = [] } = fixture;
       const counts = Object.entries({ partners, apiKeys, users, deposits });
-      return ok(Object.fromEntries(counts.map(([name, list]) => [name, list?.length ?? 0])));
+      return ok(Object.fromEntries(counts.map(([name, list]) => [name, list.length])));
     },
   ),
 ];
-
-/** Deposits and users of a world, and the fixture of all worlds. */
-export const dataRoutes: readonly Route[] = [...depositRoutes, ...userRoutes, ...fixtureRoutes];

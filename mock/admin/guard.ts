@@ -14,11 +14,12 @@ export function admit(access: Access, { method, headers, body }: HttpRequest): v
   if (access.kind === 'token') {
     const [, presented = ''] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
     if (!isSame(presented, access.token))
-      throw new Refusal(401, 'needs Authorization: Bearer and the admin token', { isChallenge: true });
+      throw new Refusal(401, 'needs Authorization: Bearer and the admin token', {
+        headers: { 'WWW-Authenticate': 'Bearer' },
+      });
   } else if (!isLoopbackName(host)) throw new Refusal(403, 'only reached by a loopback name');
-  if (isOfAnotherPage(headers)) throw new Refusal(403, 'not for pages of another origin');
-  if (origin !== undefined && origin.replace(/^https?:\/\//i, '') !== host)
-    throw new Refusal(403, 'not for pages of another origin');
+  const isOtherOrigin = origin !== undefined && origin.replace(/^https?:\/\//i, '') !== host;
+  if (isOtherOrigin || isOfAnotherPage(headers)) throw new Refusal(403, 'not for pages of another origin');
   if (method !== 'GET' && body !== undefined && !isJson(headers['content-type']))
     throw new Refusal(415, 'Content-Type has to be application/json');
 }

@@ -3,7 +3,7 @@ import { tellChange } from '../controls.ts';
 import { gaugesOf } from '../limiter.ts';
 import { redactAdded, Refusal, timeIn, type Sandbox, type Session } from '../session.ts';
 import { expiryOf, keyAt, keyOf, limitsOf, lookIn, valuesOf, type ApiKey, type Limits } from '../world.ts';
-import { listed, listQuery, readPart } from './data-routes.ts';
+import { listed, listQuery, readItem, readPart } from './data-routes.ts';
 import { ok, route, type Route } from './route.ts';
 
 /** Limits as a fixture has them. */
@@ -35,29 +35,22 @@ function changeKey(session: Session, sandbox: Sandbox, key: ApiKey, what: string
   return shownKey(session, sandbox, key);
 }
 
+const keyDescription = 'a key, or its name as GET /__admin/keys has it';
+const keyField = { type: 'string', required: true, description: keyDescription } as const;
+
 /** Revokes or expires a key, which the body names by itself or by its name, with or without `<key …>`. */
 const endKey = (state: 'revoked' | 'expired', verb: 'revoke' | 'expire') =>
   route(
     `POST /keys/${verb}`,
     `Makes a key ${state} from now on; 409 if it is already.`,
-    {
-      fields: {
-        key: {
-          type: 'string',
-          required: true,
-          description: 'a key, or its name as GET /__admin/keys has it',
-        },
-      },
-    },
+    { fields: { key: keyField } },
     (session, { sandbox, fields: { key: asked } }) => {
       const { keys } = sandbox.world;
       const isNamed = ({ name }: ApiKey) => name === asked || name === `<key ${asked}>`;
       const key = lookIn(keys, asked) ?? valuesOf(keys).find(isNamed);
       // The body may hold a key: the message leaves it out.
-      if (key === undefined)
-        throw new Refusal(404, 'there is no such key here; GET /__admin/keys lists their names', {
-          place: 'key',
-        });
+      const unknown = 'there is no such key here; GET /__admin/keys lists their names';
+      if (key === undefined) throw new Refusal(404, unknown, { place: 'key' });
       const now = keyAt(sandbox.world, key, timeIn(session, sandbox)).state;
       if (now === state || now === 'revoked')
         throw new Refusal(409, `${key.name} is ${now} already`, { state: now });
@@ -81,37 +74,24 @@ export const keyRoutes: readonly Route[] = [
     'GET /keys',
     'The names of the keys, and their current state. Keys of the built-in fixture are public, and shown.',
     { query: listQuery },
-    (session, { sandbox, query }) => {
-      const shown = (key: ApiKey) => shownKey(session, sandbox, key);
-      return listed('keys', query, valuesOf(sandbox.world.keys).map(shown), (key) => [
-        key.name,
-        key.partner,
-        key.state,
-        key.key ?? null,
-      ]);
-    },
+    (session, { sandbox, query }) =>
+      listed('keys', query, valuesOf(sandbox.world.keys), (key) => shownKey(session, sandbox, key)),
   ),
   route(
     'POST /keys',
     'Adds a key, as a fixture would have it; expiresAfterSeconds counts from now.',
     { body: { $ref: '#/components/schemas/apiKey' } },
     (session, request) => {
-      const { partners } = session.fixture;
-      const read = readPart({ ...(partners && { partners }), apiKeys: [request.body ?? null] }, 'apiKeys[0]');
-      const added = read.apiKeys![0]!;
+      const added = readItem(session, 'apiKeys', request.body);
       const { sandbox } = request;
       const { keys } = sandbox.world;
       if (lookIn(keys, added.key) !== undefined)
         throw new Refusal(409, 'there is such a key already', { place: 'key' });
-      const others = valuesOf(keys).map((key) => ({
-        ...added,
-        partner: key.partner,
-        state: namedState(key),
-      }));
+      const others = valuesOf(keys).map((key) => ({ ...key, limits: {}, state: namedState(key) }));
       const name = keyNames([...others, added]).at(-1)!;
       const key = { ...keyOf(added, name), since: timeIn(session, sandbox) };
       redactAdded(session, key);
-      return { status: 201, json: changeKey(session, sandbox, key, 'added') };
+      return ok(changeKey(session, sandbox, key, 'added'), 201);
     },
   ),
   endKey('revoked', 'revoke'),

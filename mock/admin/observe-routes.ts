@@ -4,8 +4,8 @@ import { splitTarget, trimBasePath } from '../handler.ts';
 import { clear, entriesOf, type JournalEntry } from '../journal.ts';
 import { magicValues } from '../magic-values.ts';
 import { scorecardFormats, type ScorecardFormat } from '../scorecard.ts';
-import { sandboxSeen, wrongAt, type Session, type Watcher } from '../session.ts';
-import { countIn, ok, route, type AdminRequest, type Route } from './route.ts';
+import { sandboxSeen, wrongAt, type Watcher } from '../session.ts';
+import { answerOf, countIn, ok, route, type AdminRequest, type Route } from './route.ts';
 
 /** What requests can be searched by; all given criteria have to match. */
 const criteria: Readonly<Record<string, (entry: JournalEntry, value: string) => boolean>> = {
@@ -21,18 +21,35 @@ const criteriaFields = Object.fromEntries(
   Object.keys(criteria).map((name) => [name, { type: ['string', 'integer'] }]),
 );
 
-function found(session: Session, { world, fields }: AdminRequest): readonly JournalEntry[] {
-  const wanted = Object.entries(fields).map(([name, value]) => {
-    if (typeof value !== 'string' && typeof value !== 'number')
-      throw wrongAt(name, 'has to be a text or a number');
-    return [criteria[name]!, `${value}`] as const;
+const searchRoute = (
+  name: 'count' | 'find',
+  summary: string,
+  shown: (found: readonly JournalEntry[]) => unknown,
+) =>
+  route(`POST /requests/${name}`, summary, { fields: criteriaFields }, (session, { world, fields }) => {
+    const wanted = Object.entries(fields);
+    for (const [field, value] of wanted)
+      if (typeof value !== 'string' && typeof value !== 'number')
+        throw wrongAt(field, 'has to be a text or a number');
+    const all = entriesOf(sandboxSeen(session, world).journal, session.redact);
+    const fits = (entry: JournalEntry) =>
+      wanted.every(([field, value]) => criteria[field]!(entry, String(value)));
+    return ok(shown(all.filter(fits)));
   });
-  return entriesOf(sandboxSeen(session, world).journal, session.redact).filter((entry) =>
-    wanted.every(([matches, value]) => matches(entry, value)),
-  );
+
+const formats = Object.keys(scorecardFormats) as readonly ScorecardFormat[];
+
+/** By `?format=`, or else the first supported media type of Accept. */
+function formatFor({ query, accept }: AdminRequest): ScorecardFormat {
+  const [accepted] = /application\/json|text\/plain/i.exec(accept) ?? [];
+  const asked = query.get('format') ?? (accepted?.toLowerCase() === 'text/plain' ? 'text' : 'json');
+  const known = formats.find((name) => name === asked);
+  if (known === undefined) throw wrongAt('format', `has to be one of ${formats.join(', ')}`);
+  return known;
 }
 
-const requestRoutes: readonly Route[] = [
+/** What a test reads: the journal, its grades, events, and magic values. */
+export const observeRoutes: readonly Route[] = [
   route(
     'GET /requests',
     'The last requests, oldest first, each with the reason of its answer.',
@@ -51,45 +68,15 @@ const requestRoutes: readonly Route[] = [
     tellChange(session, sandbox, 'journal cleared');
     return ok({});
   }),
-  route(
-    'POST /requests/count',
-    'Counts the matching requests.',
-    { fields: criteriaFields },
-    (session, request) => ok({ count: found(session, request).length }),
-  ),
-  route(
-    'POST /requests/find',
-    'Lists the matching requests.',
-    { fields: criteriaFields },
-    (session, request) => ok({ requests: found(session, request) }),
-  ),
-];
-
-const formats = Object.keys(scorecardFormats) as readonly ScorecardFormat[];
-
-/** By `?format=`, or else the first supported media type of Accept. */
-function formatFor({ query, accept }: AdminRequest): ScorecardFormat {
-  const asked = query.get('format');
-  if (asked === null) {
-    const types = accept.split(',').map((type) => type.replace(/;.*/s, '').trim().toLowerCase());
-    const supported = types.find((type) => type === 'application/json' || type === 'text/plain');
-    return supported === 'text/plain' ? 'text' : 'json';
-  }
-  const known = formats.find((name) => name === asked);
-  if (known === undefined) throw wrongAt('format', `has to be one of ${formats.join(', ')}`);
-  return known;
-}
-
-/** What a test reads: the journal, its grades, events, and magic values. */
-export const observeRoutes: readonly Route[] = [
-  ...requestRoutes,
+  searchRoute('count', 'Counts the matching requests.', ({ length }) => ({ count: length })),
+  searchRoute('find', 'Lists the matching requests.', (requests) => ({ requests })),
   route(
     'GET /scorecard',
     'Grades the client by the journal: Retry-After, back-off, polling, keys. JSON or text.',
     { query: { format: formats.join(', ') } },
     async (session, request) => {
       const { type, write } = scorecardFormats[formatFor(request)];
-      return { status: 200, type, text: write(await gradeOf(session, [request.sandbox])) };
+      return answerOf(200, type, write(await gradeOf(session, [request.sandbox])));
     },
   ),
   route(

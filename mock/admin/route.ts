@@ -1,4 +1,4 @@
-import type { StreamedResponse } from '../exchange.ts';
+import type { Answer, HttpResponse } from '../exchange.ts';
 import { wrongAt, type Sandbox, type Session } from '../session.ts';
 
 /** A field of a JSON body. A `description` says what a required field is for. */
@@ -34,17 +34,6 @@ export interface AdminRequest<Values = Readonly<Record<string, unknown>>> {
   readonly fields: Values;
 }
 
-/** JSON, another text, or a stream. */
-export type AdminAnswer =
-  | { readonly status: number; readonly json?: unknown }
-  | {
-      readonly status: number;
-      readonly type: string;
-      readonly text: string;
-      readonly headers?: Readonly<Record<string, string>>;
-    }
-  | StreamedResponse;
-
 interface Details<Declared extends Fields = Fields> {
   readonly query?: Readonly<Record<string, string>>;
   /** The only fields that a body may have. */
@@ -57,7 +46,7 @@ interface Details<Declared extends Fields = Fields> {
   readonly isOpen?: true;
 }
 
-type Handle<Values> = (session: Session, request: AdminRequest<Values>) => AdminAnswer | Promise<AdminAnswer>;
+type Handle<Values> = (session: Session, request: AdminRequest<Values>) => Answer | Promise<Answer>;
 
 /** A route of the admin API. Its OpenAPI description is derived from it. */
 export interface Route extends Details {
@@ -79,49 +68,48 @@ export function route<const Declared extends Fields>(
   return { method, path, summary, ...details, handle: handle as Route['handle'] };
 }
 
-export const ok = (json: unknown): AdminAnswer => ({ status: 200, json });
+/** An answer of the admin API with a body; without a type, it has none. */
+export function answerOf(status: number, type = '', body = '', headers: HttpResponse['headers'] = {}) {
+  const content = type !== '' && { 'Content-Type': type, 'Content-Length': `${Buffer.byteLength(body)}` };
+  const common = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
+  return { status, headers: { ...common, ...content, ...headers }, body } satisfies Answer;
+}
+
+export const ok = (json: unknown, status = 200) => answerOf(status, 'application/json', JSON.stringify(json));
 
 /**
  * The body as an object with the declared fields and no others.
  *
  * @throws Refusal, 400 with the first field that is wrong
  */
-export function checkFields(declared: Fields, body: unknown = {}): Readonly<Record<string, unknown>> {
-  const values = body as Readonly<Record<string, unknown>> | null;
+export function checkFields(declared: Fields, body: unknown): Readonly<Record<string, unknown>> {
+  const values = (body ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof values !== 'object' || Array.isArray(values))
     throw wrongAt('', 'the body has to be a JSON object');
-  const names = Object.keys(declared);
-  const unknown = Object.keys(values ?? {}).find((name) => !names.includes(name));
+  const unknown = Object.keys(values).find((name) => !Object.hasOwn(declared, name));
   if (unknown !== undefined)
-    throw wrongAt(unknown, `is unknown here; known are ${names.join(', ') || 'none'}`);
-  for (const [name, field] of Object.entries(declared)) checkField(name, field, values?.[name]);
-  return values ?? {};
+    throw wrongAt(unknown, `is unknown here; known are ${Object.keys(declared).join(', ') || 'none'}`);
+  for (const [name, field] of Object.entries(declared)) checkField(name, field, values[name]);
+  return values;
 }
 
 /** A list of types is left to the handler. */
 function checkField(name: string, { type, minimum, required, description }: Field, value: unknown): void {
-  if (value === undefined) {
-    if (required) throw wrongAt(name, `is missing: ${description ?? ''}`);
-  } else if (type === 'string') {
-    // The value may be a key: the message leaves it out.
-    if (typeof value !== 'string') throw wrongAt(name, 'has to be a text');
-  } else if (type === 'number' || type === 'integer') {
-    const least = minimum === undefined ? '' : ` from ${minimum} on`;
-    if (!Number.isFinite(value) || Number(value) < (minimum ?? -Infinity))
-      throw wrongAt(name, `has to be a number${least}, not ${shown(value)}`);
-    if (type === 'integer' && !Number.isSafeInteger(value))
-      throw wrongAt(name, `has to be a whole number, not ${shown(value)}`);
-  }
+  if (value === undefined && required) throw wrongAt(name, `is missing: ${description ?? ''}`);
+  if (value === undefined) return;
+  // The value may be a key: the message leaves it out.
+  if (type === 'string' && typeof value !== 'string') throw wrongAt(name, 'has to be a text');
+  if (type !== 'number' && type !== 'integer') return;
+  const isRight = type === 'number' ? Number.isFinite(value) : Number.isSafeInteger(value);
+  if (isRight && Number(value) >= (minimum ?? -Infinity)) return;
+  const kind = type === 'number' ? 'a number' : 'a whole number';
+  const least = minimum === undefined ? '' : ` from ${minimum} on`;
+  throw wrongAt(name, `has to be ${kind}${least}, not ${JSON.stringify(value).slice(0, 80)}`);
 }
 
 /** A whole number of the query from 0 on. */
 export function countIn(query: URLSearchParams, name: string, otherwise: number): number {
   const text = query.get(name) ?? `${otherwise}`;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw wrongAt(name, `has to be a whole number from 0 on, not ${shown(text)}`);
-}
-
-function shown(value: unknown): string {
-  const text = JSON.stringify(value);
-  return text.length > 80 ? `${text.slice(0, 80)}…` : text;
+  throw wrongAt(name, `has to be a whole number from 0 on, not ${JSON.stringify(text).slice(0, 80)}`);
 }

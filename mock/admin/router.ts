@@ -1,9 +1,10 @@
-import type { Answer, HttpRequest } from '../exchange.ts';
+import { unescape } from 'node:querystring';
+import type { Answer, HttpRequest, HttpResponse } from '../exchange.ts';
 import { syntaxErrorIn } from '../../schemas/json.ts';
 import { isWorldName, Refusal, sandboxNamed, sandboxSeen, wrongAt, type Session } from '../session.ts';
 import { splitTarget } from '../handler.ts';
 import { admit, type Access } from './guard.ts';
-import { checkFields, type AdminAnswer } from './route.ts';
+import { answerOf, checkFields } from './route.ts';
 import { routes } from './routes.ts';
 
 /** Path of the admin API, at the root whatever the base path is. */
@@ -18,62 +19,53 @@ export async function answerAdmin(
   access: Access | undefined,
   request: HttpRequest,
 ): Promise<Answer> {
+  const isHead = request.method === 'HEAD';
+  let answer: Answer;
   try {
-    return responseTo(await handled(session, access, request), request.method);
+    answer = await handle(session, access, isHead ? { ...request, method: 'GET' } : request);
   } catch (error) {
     if (!(error instanceof Refusal)) throw error;
-    return refused(session, error, request.method);
+    answer = refused(session, error);
   }
+  return isHead ? { status: answer.status, headers: answer.headers, body: '' } : answer;
 }
 
-function handled(session: Session, access: Access | undefined, request: HttpRequest) {
-  const method = request.method === 'HEAD' ? 'GET' : request.method;
-  const { path, query: search } = splitTarget(request.target);
+function handle(session: Session, access: Access | undefined, request: HttpRequest) {
+  const { method, target, headers } = request;
+  const { path, query: search } = splitTarget(target);
   const below = (path.startsWith(ROOT) ? path.slice(ROOT.length) : path) || '/';
-  const here = routes.flatMap((route) => {
-    const id = idIn(below, route.path);
-    return id === undefined ? [] : [{ route, id }];
-  });
-  const found = here.find(({ route }) => route.method === method);
-  if (access !== undefined && found?.route.isOpen !== true) admit(access, { ...request, method });
-  if (found === undefined && here.length > 0) {
-    const allow = here.map(({ route }) => route.method).join(', ');
-    throw new Refusal(405, `${request.method} is not allowed here; allowed: ${allow}`, { allow });
+  const here = routes.filter((one) => matchOf(one.path, below) !== null);
+  const route = here.find((one) => one.method === method);
+  if (access !== undefined && route?.isOpen !== true) admit(access, request);
+  if (route === undefined && here.length > 0) {
+    const allow = here.map((one) => one.method).join(', ');
+    throw new Refusal(405, `${method} is not allowed here; allowed: ${allow}`, { headers: { Allow: allow } });
   }
-  if (found === undefined)
+  if (route === undefined)
     throw new Refusal(404, `there is no ${path}`, {
-      routes: routes.map((route) => `${route.method} ${ROOT}${route.path}`),
+      routes: routes.map((one) => `${one.method} ${ROOT}${one.path}`),
     });
   const query = new URLSearchParams(search);
   const world = query.get('world') ?? '';
   if (!isWorldName(world)) throw wrongAt('world', 'has to be what stands behind the ~ of a key');
-  const body = request.body === undefined || request.body === '' ? undefined : parsed(request.body);
-  const { id, route } = found;
+  const body = request.body ? parsed(request.body) : undefined;
   return route.handle(session, {
     world,
     // Read when it is needed: a call that is refused before then creates no world.
     get sandbox() {
       return method === 'GET' ? sandboxSeen(session, world) : sandboxNamed(session, world);
     },
-    id,
+    id: unescape(matchOf(route.path, below)?.[1] ?? ''),
     query,
-    accept: request.headers.accept ?? '',
+    accept: headers.accept ?? '',
     body,
     fields: route.fields === undefined ? {} : checkFields(route.fields, body),
   });
 }
 
-/** `/deposits/7` of `/deposits/{id}` → `7`; undefined if the path is another. */
-function idIn(path: string, pattern: string): string | undefined {
-  const source = pattern.replaceAll('.', '\\.').replace('{id}', '([^/]*)');
-  const [whole, id = ''] = new RegExp(`^${source}$`).exec(path) ?? [];
-  if (whole === undefined) return undefined;
-  try {
-    return decodeURIComponent(id);
-  } catch {
-    return id;
-  }
-}
+/** `/deposits/7` for `/deposits/{id}` → a match with `7`; null if the path is another. */
+const matchOf = (pattern: string, path: string) =>
+  new RegExp(`^${pattern.replaceAll('.', '\\.').replace('{id}', '([^/]*)')}$`).exec(path);
 
 function parsed(text: string): unknown {
   let value: unknown;
@@ -93,36 +85,9 @@ function isDeeper(value: unknown, levels: number): boolean {
   return levels === 0 || Object.values(value).some((part) => isDeeper(part, levels - 1));
 }
 
-const common = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' } as const;
-
-function responseTo(answer: AdminAnswer, method: string): Answer {
-  const isHead = method === 'HEAD';
-  if ('follow' in answer) {
-    const { status, headers } = answer;
-    return isHead ? { status, headers, body: '' } : answer;
-  }
-  if (!('text' in answer)) {
-    const { status, json } = answer;
-    if (json === undefined) return { status, headers: common, body: '' };
-    return responseTo({ status, type: 'application/json', text: JSON.stringify(json) }, method);
-  }
-  const { status, type, text, headers } = answer;
-  const length = `${Buffer.byteLength(text)}`;
-  return {
-    status,
-    headers: { ...common, 'Content-Type': type, 'Content-Length': length, ...headers },
-    body: isHead ? '' : text,
-  };
-}
-
 /** A refusal may repeat a part of the request, but no key in it. */
-function refused({ redact }: Session, { status, message, details }: Refusal, method: string): Answer {
-  const { allow, isChallenge, place, ...more } = details;
-  const error = { error: redact(message), ...(typeof place === 'string' && { place: redact(place) }) };
-  const headers = {
-    ...(typeof allow === 'string' && { Allow: allow }),
-    ...(isChallenge === true && { 'WWW-Authenticate': 'Bearer' }),
-  };
-  const text = JSON.stringify({ ...error, ...more });
-  return responseTo({ status, type: 'application/json', text, headers }, method);
+function refused({ redact }: Session, { status, message, details }: Refusal): HttpResponse {
+  const { headers, place, ...more } = details;
+  const error = { error: redact(message), ...(place !== undefined && { place: redact(place) }), ...more };
+  return answerOf(status, 'application/json', JSON.stringify(error), headers);
 }

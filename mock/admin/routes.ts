@@ -8,15 +8,15 @@ import { controlRoutes } from './control-routes.ts';
 import { dataRoutes } from './data-routes.ts';
 import { keyRoutes } from './key-routes.ts';
 import { observeRoutes } from './observe-routes.ts';
-import { ok, route, type Route } from './route.ts';
+import { answerOf, ok, route, type Route } from './route.ts';
 
-/** The mock itself: the page, its health and version, resets. */
-const generalRoutes: readonly Route[] = [
+/** The whole admin API, in the order in which its description lists it. */
+export const routes: readonly Route[] = [
   // The page holds no data: it requests them, with the token if one is needed.
   route('GET /', 'The page for people, as HTML.', { isForAll: true, isOpen: true }, async () => {
     const text = await loadPage();
     const headers = { 'Content-Security-Policy': policyOf(text), 'Referrer-Policy': 'no-referrer' };
-    return { status: 200, type: 'text/html; charset=utf-8', text, headers };
+    return answerOf(200, 'text/html; charset=utf-8', text, headers);
   }),
   route('GET /health', 'Says that the mock is up. Open to all.', { isForAll: true, isOpen: true }, () =>
     ok({ status: 'healthy' }),
@@ -40,9 +40,10 @@ const generalRoutes: readonly Route[] = [
     { isForAll: true },
     ({ sandboxes }) => ok({ worlds: [...sandboxes.keys()] }),
   ),
-];
-
-const descriptionRoutes: readonly Route[] = [
+  ...observeRoutes,
+  ...controlRoutes,
+  ...dataRoutes,
+  ...keyRoutes,
   route(
     'GET /interface.json',
     'The two lookups as an OpenAPI document; its server is this one, unless the service has its own port.',
@@ -55,47 +56,20 @@ const descriptionRoutes: readonly Route[] = [
   route('GET /openapi.json', 'This description.', { isForAll: true }, () => ok(openapi())),
 ];
 
-/** The whole admin API, in the order in which its description lists it. */
-export const routes: readonly Route[] = [
-  ...generalRoutes,
-  ...observeRoutes,
-  ...controlRoutes,
-  ...dataRoutes,
-  ...keyRoutes,
-  ...descriptionRoutes,
-];
+const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
+const text = { type: 'string' };
+const problem = json({ type: 'object', required: ['error'], properties: { error: text, place: text } });
 
-const problem = {
-  description: 'What was wrong, in words; `place` names the field.',
-  content: {
-    'application/json': {
-      schema: {
-        type: 'object',
-        required: ['error'],
-        properties: { error: { type: 'string' }, place: { type: 'string' } },
-      },
-    },
-  },
-} as const;
-
-const parameter = (name: string, where: 'query' | 'path', words: string) => ({
-  name,
-  in: where,
-  required: where === 'path',
-  description: words,
-  schema: { type: 'string' },
-});
+function parameter(name: string, where: 'query' | 'path', words: string) {
+  return { name, in: where, required: where === 'path', description: words, schema: text };
+}
 
 /** Schema of a body with these fields and no others. */
 function schemaOf(fields: NonNullable<Route['fields']>) {
-  const required = Object.keys(fields).filter((name) => fields[name]!.required);
-  const properties = Object.entries(fields).map(([name, { required: _, ...schema }]) => [name, schema]);
-  return {
-    type: 'object',
-    additionalProperties: false,
-    ...(required.length > 0 && { required }),
-    properties: Object.fromEntries(properties),
-  };
+  const all = Object.entries(fields);
+  const required = all.filter(([, field]) => field.required).map(([name]) => name);
+  const properties = Object.fromEntries(all.map(([name, { required: _, ...schema }]) => [name, schema]));
+  return { type: 'object', additionalProperties: false, ...(required[0] && { required }), properties };
 }
 
 function operationOf({ summary, path, query = {}, fields, body, isForAll, isOpen }: Route) {
@@ -107,10 +81,13 @@ function operationOf({ summary, path, query = {}, fields, body, isForAll, isOpen
   ];
   return {
     summary,
-    ...(parameters.length > 0 && { parameters }),
-    ...(schema && { requestBody: { content: { 'application/json': { schema } } } }),
+    parameters,
+    ...(schema && { requestBody: json(schema) }),
     ...(isOpen && { security: [] }),
-    responses: { '2XX': { description: 'Done.' }, '4XX': problem },
+    responses: {
+      '2XX': { description: 'Done.' },
+      '4XX': { description: 'What was wrong, in words; `place` names the field.', ...problem },
+    },
   };
 }
 
