@@ -15,7 +15,7 @@ import {
 } from './inputs/credentials.ts';
 import { oneOf } from './inputs/one-of.ts';
 import { malformations } from './inputs/malformations.ts';
-import { hasLetters, percentEncoded, unknownUuid, withLetterCase } from './inputs/uuids.ts';
+import { percentEncoded, unknownUuid, withLetterCase } from './inputs/uuids.ts';
 import type { FixtureDeposit, Known } from './known.ts';
 import { lookup, type Request } from './request.ts';
 import { spread } from './rule.ts';
@@ -118,7 +118,7 @@ function table({
       name: 'header',
       levels: header,
       isGate: true,
-      coarseClasses: [header.slice(1, 4), header.slice(4, 8), header.slice(8)],
+      coarseClasses: [...header.slice(1, 4).map((name) => [name]), header.slice(4, 8), header.slice(8)],
     },
     {
       name: 'malformation',
@@ -219,7 +219,8 @@ function grouped(
     const kind = classifyUuid(id);
     if (kind !== 'v4' && kind !== 'other-version') continue;
     const version = id[14]!;
-    const isLettered = hasLetters(id);
+    // One letter alone cannot be of mixed case.
+    const isLettered = id.replace(/[^a-f]/gi, '').length > 1;
     const name = [situation, version, data, isLettered].join();
     const group = groups.get(name) ?? { situation, version, data, isLettered, ids: [] };
     group.ids.push(id.toLowerCase());

@@ -99,7 +99,9 @@ export async function explain(
   const share = Math.min(0.9, Math.max(failing / own.length, 0.1)) * (wrong / sent);
   draws = Math.min(40, Math.max(2, Math.ceil(Math.log(0.02) / Math.log(1 - share))));
 
-  let levels = origin.levels;
+  // What was right before fails because it is repeated.
+  const isRepeated = id.endsWith('/repeatable');
+  let levels: Levels = isRepeated ? { ...origin.levels, repetition: 'three times' } : origin.levels;
   const inTurn = factors[endpoint].toReversed();
   for (const {
     name,
@@ -109,8 +111,6 @@ export async function explain(
     const candidate = { ...levels, [name]: plain };
     if ((await probe(candidate)) === 'fails') levels = candidate;
   }
-  // What was right before fails because it is repeated.
-  const isRepeated = id.endsWith('/repeatable');
   const where = isRepeated ? ['repetition: three times'] : [];
   for (const factor of factors[endpoint]) {
     const isPlainGate = factor.isGate && levels[factor.name] === factor.levels[0];

@@ -121,8 +121,10 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     const { verdict } = finding;
     if (verdict.kind !== 'failed') return;
     const list = isRefusal ? state.refusals : state.failures;
-    if (list.length < MAX_FAILURES)
-      list.push({ verdict, delivery, ...(origin === undefined ? {} : { origin }) });
+    list.push({ verdict, delivery, ...(origin === undefined ? {} : { origin }) });
+    // A stable order: of equals, the first stays.
+    list.sort((one, other) => oddness(one.origin) - oddness(other.origin));
+    list.splice(MAX_FAILURES);
   };
 
   /** Without those that another rule explains. */
@@ -181,7 +183,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     },
     findingsOf,
     findings: (answer) => findings.get(answer) ?? [],
-    failures: (id) => ownFailures(id).toSorted((a, b) => oddness(a.origin) - oddness(b.origin)),
+    failures: ownFailures,
     judgement: ({ id }, keyWorks, isCut) => {
       const { cases, refusals, gap } = states.get(id)!;
       const failures = ownFailures(id);

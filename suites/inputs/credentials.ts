@@ -113,7 +113,7 @@ const inCookie = (value: string) => (/^[\w.~+/=-]+$/.test(value) ? value : encod
 export const forms = {
   Bearer: [bearer('Bearer')],
   bearer: [bearer('bearer')],
-  BEARER: [bearer('BEARER'), bearer('bEARER')],
+  BEARER: [bearer('BEARER')],
   'extra spaces': [between('Bearer  ')],
   'no scheme': [between('')],
   'another scheme': [
