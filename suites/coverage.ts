@@ -1,7 +1,7 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { createCounter, totalOf } from './covering.ts';
-import { factors, isFeasible, missingLevels, type Levels } from './factors.ts';
+import { factors, isFeasible, missingLevels, suppliesOf, type Levels } from './factors.ts';
 import type { Known } from './known.ts';
 
 /** How much of the covering array a run has tried. */
@@ -20,10 +20,7 @@ export function createCoverage(known: Known): Coverage {
       const taken = names.map((name) => counters.get(name)!.figures());
       const [singles, pairs, triples] = [0, 1, 2].map((at): [number, number] => [
         taken.reduce((sum, one) => sum + one[at]!, 0),
-        names.reduce(
-          (sum, name) => sum + totalOf(factors[name], (levels) => isFeasible(name, levels, known), at + 1),
-          0,
-        ),
+        names.reduce((sum, name) => sum + totalsOf(name, known)[at]!, 0),
       ]) as [[number, number], [number, number], [number, number]];
       const firstCut = [singles, pairs, triples].findIndex(([covered, total]) => covered < total);
       return {
@@ -36,4 +33,18 @@ export function createCoverage(known: Known): Coverage {
       };
     },
   };
+}
+
+const totals = new Map<string, readonly number[]>();
+
+/** The feasible combinations of one, two and three levels; counted once for equal fixtures. */
+function totalsOf(endpoint: Endpoint, known: Known): readonly number[] {
+  const name = `${endpoint} ${suppliesOf(endpoint, known)}`;
+  const made =
+    totals.get(name) ??
+    [1, 2, 3].map((strength) =>
+      totalOf(factors[endpoint], (levels) => isFeasible(endpoint, levels, known), strength),
+    );
+  totals.set(name, made);
+  return made;
 }

@@ -65,6 +65,17 @@ const keys: Readonly<Record<string, (known: Known) => readonly Token[]>> = {
   none: () => [],
 };
 
+const tokens = new WeakMap<Known, Map<string, readonly Token[]>>();
+
+/** The keys of a level; made once. */
+function keysOf(level: string, known: Known): readonly Token[] {
+  const made = tokens.get(known) ?? new Map<string, readonly Token[]>();
+  tokens.set(known, made);
+  const list = made.get(level) ?? keys[level]!(known);
+  made.set(level, list);
+  return list;
+}
+
 const versions = ['4', '1', '2', '3', '5', '6', '7', '8'] as const;
 
 const spellings = ['lower case', 'upper case', 'mixed case', 'percent-encoded'] as const;
@@ -234,10 +245,10 @@ const needsLetters = (spelling: string | undefined) => spelling === 'upper case'
 /** Whether some lookup has these levels, with this fixture. */
 export function isFeasible(endpoint: Endpoint, levels: Partial<Levels>, known: Known): boolean {
   const { key, header, situation, data } = levels;
-  if (key !== undefined && key !== 'none' && keys[key]!(known).length === 0) return false;
+  if (key !== undefined && key !== 'none' && keysOf(key, known).length === 0) return false;
   if (header !== undefined && header !== 'Bearer' && key !== undefined) {
     if (key === 'none') return false;
-    const token = keys[key]!(known)[0]!;
+    const token = keysOf(key, known)[0]!;
     if (needsIssued.has(header as FormName) && !isIssued(token)) return false;
   }
   const plainData = factors[endpoint].find(({ name }) => name === 'data')!.levels[0]!;
@@ -257,7 +268,7 @@ const fits = (endpoint: Endpoint, pool: Pool, levels: Partial<Levels>) =>
 /** What decides which levels are feasible: equal texts, equal levels. */
 export const suppliesOf = (endpoint: Endpoint, known: Known): string =>
   JSON.stringify([
-    Object.values(keys).map((keysOf) => keysOf(known).length > 0),
+    Object.keys(keys).map((level) => keysOf(level, known).length > 0),
     poolsOf(endpoint, known).map(({ ids: _, ...pool }) => pool),
   ]);
 
@@ -323,7 +334,7 @@ export function examplesOf(levels: Levels, known: Known): number {
   if (levels.malformation !== 'none')
     return malformations[levels.malformation]!.examples('x', '0badc0de-0000-4000-8000-000000000000').length;
   if (levels.header !== 'Bearer') return forms[levels.header as FormName].length;
-  return levels.key === 'none' ? 1 : keys[levels.key]!(known).length;
+  return levels.key === 'none' ? 1 : keysOf(levels.key, known).length;
 }
 
 function idsOf(endpoint: Endpoint, levels: Levels, known: Known, pick?: number): fc.Arbitrary<string> {
@@ -395,7 +406,7 @@ function presentationsOf(levels: Levels, known: Known, pick?: number): fc.Arbitr
 }
 
 function tokensOf(key: string, known: Known, pick?: number): fc.Arbitrary<Token> {
-  const list = keys[key]!(known);
+  const list = keysOf(key, known);
   if (pick !== undefined) return fc.constant(list[pick % list.length]!);
   const listed = fc.constantFrom(...list);
   if (key === 'unknown') return fc.oneof(listed, unknownToken(known));
