@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { factors, isFeasible, requestsOf, type Factor, type Levels } from '../factors.ts';
+import { factors, isFeasible, requestsOf, type Factor, type FactorName, type Levels } from '../factors.ts';
 import type { Answer, Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
 import { expectedOf } from '../model.ts';
@@ -101,21 +101,27 @@ export async function explain(
 
   // What was right before fails because it is repeated.
   const isRepeated = id.endsWith('/repeatable');
+  /** Factors whose plain level made it pass, with the others as they were then. */
+  const needed = new Set<FactorName>();
   let levels: Levels = isRepeated ? { ...origin.levels, repetition: 'three times' } : origin.levels;
-  const inTurn = factors[endpoint].toReversed();
   for (const {
     name,
     levels: [plain],
-  } of inTurn) {
+  } of factors[endpoint]) {
     if (levels[name] === plain) continue;
     const candidate = { ...levels, [name]: plain };
-    if ((await probe(candidate)) === 'fails') levels = candidate;
+    const result = await probe(candidate);
+    if (result === 'fails') levels = candidate;
+    if (result === 'passes') needed.add(name);
   }
   const where = isRepeated ? ['repetition: three times'] : [];
   for (const factor of factors[endpoint]) {
     const isPlainGate = factor.isGate && levels[factor.name] === factor.levels[0];
     if (isPlainGate || (isRepeated && factor.name === 'repetition')) continue;
-    const condition = await conditionOf(factor, levels, probe);
+    const condition =
+      (await conditionOf(factor, levels, probe)) ??
+      (needed.has(factor.name) ? `${factor.name}: ${levels[factor.name]}` : undefined) ??
+      (await conditionElsewhere(factor));
     if (condition !== undefined) where.push(condition);
   }
   const smallest = await shrunk();
@@ -124,6 +130,19 @@ export async function explain(
     where,
     ...(smallest === undefined ? {} : smallest),
   };
+
+  /** With another key the same entity may be expected to be shown: the factor is varied where it is not. */
+  async function conditionElsewhere(factor: Factor): Promise<string | undefined> {
+    if (!factor.isGate) return undefined;
+    const situation = factors[endpoint].find(({ name }) => name === 'situation')!;
+    for (const level of situation.levels) {
+      const row = { ...levels, situation: level };
+      if (level === levels.situation || (await probe(row)) !== 'fails') continue;
+      const condition = await conditionOf(factor, row, probe);
+      if (condition !== undefined) return condition;
+    }
+    return undefined;
+  }
 
   /** The smallest value that fails with the plainest levels. */
   async function shrunk(): Promise<Pick<Judgement, 'evidence' | 'path' | 'verdict'> | undefined> {

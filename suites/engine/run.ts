@@ -31,7 +31,7 @@ import { createWatchers } from './watchers.ts';
 const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
 
 /** Requests for lookups of the covering array, for each of `--cases`: beyond, only what comes before the deep ones. */
-const MAX_DEPTH = 4 / 3;
+const MAX_DEPTH = 2;
 
 /** Lookups that explanations may take together. */
 const MAX_EXPLAINING = 2000;
@@ -192,7 +192,10 @@ export async function run(options: RunOptions): Promise<RunRecord> {
 
     const explained = new Map<string, Partial<Judgement>>();
     let explaining = 0;
+    let explanationsEndAt = deadline;
     const explainAll = async () => {
+      // What is left to be asked is worth more.
+      explanationsEndAt = Math.min(depthEndsAt(), clock.now() + options.maxDurationMs / 4);
       for (const { id } of rules) {
         const [failure] = judge.failures(id);
         if (failure === undefined || explained.has(id)) continue;
@@ -209,7 +212,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
           explaining++;
           return courier.deliver(request, { of: id, isAgain: true });
         },
-        isOver: () => explaining > MAX_EXPLAINING || budget.ended() !== undefined,
+        isOver: () => explaining > MAX_EXPLAINING || budget.ended(explanationsEndAt) !== undefined,
       });
       onEvent?.({ kind: 'explained', of: id, ...found });
       return found;
