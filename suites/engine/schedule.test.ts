@@ -18,12 +18,8 @@ test('deposits that become EXECUTED come first; limiters come last, one endpoint
   assert.ok(limiters.length > 0 && limiters.every((one) => suiteOf(one) === 'rate-limit'));
 });
 
-test('a key is revoked, and lookups are sent at once, while nothing else is under way', () => {
-  assert.deepEqual(names(alone), [
-    'auth/user-status/revocation',
-    'auth/deposit-check/revocation',
-    'robustness/service/concurrency',
-  ]);
+test('a key is revoked while nothing else is under way', () => {
+  assert.deepEqual(names(alone), ['auth/user-status/revocation', 'auth/deposit-check/revocation']);
 });
 
 test('a lane is of one endpoint, and what is required comes first in it', () => {
