@@ -17,6 +17,8 @@ const record: RunRecord = {
   cases: 1,
   interrupted: false,
   rateLimited: { answers: 0, waitedMs: 0 },
+  strength: 2,
+  coverage: { pairs: [1, 1], triples: [0, 1], missing: [] },
   notes: [],
   counts: {
     required: { passed: 1, failed: 1, inconclusive: 0 },

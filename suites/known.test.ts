@@ -116,10 +116,10 @@ describe('users and deposits', () => {
     assert.deepEqual(ids(knowledge(fixture, 'contoso').becoming), ['5c']);
   });
   test('are found by their ids in lower case', () => {
-    assert.equal(known.partnerOfUser.get('1a000000-0000-4000-8000-00000000000a'), 'northwind');
-    assert.equal(known.partnerOfUser.get('3d000000-0000-4000-8000-00000000000d'), null);
-    assert.equal(known.partnerOfUser.size, 4);
-    assert.equal(known.depositIds.size, 7);
+    assert.equal(known.userById.get('1a000000-0000-4000-8000-00000000000a')?.partner, 'northwind');
+    assert.equal(known.userById.get('3d000000-0000-4000-8000-00000000000d')?.partner, null);
+    assert.equal(known.userById.size, 4);
+    assert.equal(known.depositById.size, 7);
     const upper = knowledge({
       ...fixture,
       deposits: fixture.deposits!.map((deposit) => ({
@@ -128,7 +128,7 @@ describe('users and deposits', () => {
         user_id: deposit.user_id.toUpperCase(),
       })),
     });
-    assert.deepEqual(upper.depositIds, known.depositIds);
+    assert.deepEqual([...upper.depositById.keys()], [...known.depositById.keys()]);
     assert.deepEqual(ids(upper.executed), ['4a']);
   });
 });
@@ -140,7 +140,7 @@ test('partners are those that any part names, once', () => {
 });
 
 describe('a part that is missing', () => {
-  const nothing: Omit<Known, 'partnerOfUser' | 'depositIds' | 'limits' | 'partner'> = {
+  const nothing: Omit<Known, 'userById' | 'depositById' | 'limits' | 'partner'> = {
     callerKeys: [],
     otherKeys: [],
     revokedKeys: [],
@@ -160,8 +160,8 @@ describe('a part that is missing', () => {
     assert.deepEqual(knowledge({}), {
       ...nothing,
       partner: undefined,
-      partnerOfUser: new Map(),
-      depositIds: new Set(),
+      userById: new Map(),
+      depositById: new Map(),
       limits: {},
     });
   });

@@ -1,45 +1,56 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer } from './answer.ts';
-import type { Property } from './requirement.ts';
+import { expectedOf } from './model.ts';
+import { depositCheck, userStatus } from './request.ts';
+import type { Rule } from './requirement.ts';
 import { answerOf } from './sample-answers.ts';
 import { sampleKnown as known } from './sample-known.ts';
 import { valid } from './valid.ts';
-import type { Verdict } from './verdict.ts';
 
-/** What a requirement says of its first input, all of whose requests got this answer. */
+/** What a requirement says of an answer about a member or an EXECUTED deposit. */
 function verdictOn(id: string, answer: Answer): string {
-  const requirement = valid.find((candidate) => candidate.id === id) as Property;
-  const [first] = requirement.draw(known, { seed: 1, cases: 10 });
-  return shortOf(first!.judge(first!.requests.map(() => answer)));
+  const { holds } = valid.find((candidate) => candidate.id === id) as Rule;
+  const request = id.includes('/user-status/')
+    ? userStatus(known.members[0]!.user_id)
+    : depositCheck(known.executed[0]!.reference_id);
+  const verdict = holds!(answer, expectedOf(known, request)!, known);
+  return verdict?.kind === 'failed' ? verdict.aspect : (verdict?.kind ?? 'none');
 }
 
-const shortOf = (verdict: Verdict) =>
-  verdict.kind === 'failed' ? verdict.aspect : verdict.kind === 'unjudged' ? verdict.reason : verdict.kind;
+const joined = known.members[0]!.date_joined;
+const { amountInUsd, executedAt } = known.executed[0]!;
+const member = (date: unknown) => JSON.stringify({ is_under_ib: true, date_joined: date });
 
-describe('any-uuid-version: what says nothing of the id is no pass', () => {
-  for (const [status, expected] of [
-    [200, 'held'],
-    [404, 'held'],
-    [400, 'status'],
-  ] as const)
-    test(`${status}: ${expected}`, () =>
-      assert.equal(verdictOn('valid/deposit-check/any-uuid-version', answerOf(status, {})), expected));
-  for (const status of [401, 403, 500, 502, 503])
-    test(`${status}: not held`, () =>
-      assert.notEqual(verdictOn('valid/deposit-check/any-uuid-version', answerOf(status, {})), 'held'));
-});
-
-/** Bodies of a 200, and what the requirement on the shape says. */
-const shapes: Readonly<Record<string, readonly (readonly [body: string, expected: string])[]>> = {
+/** Bodies of a 200, and what a requirement says of each; `none`: another requirement judges what is wrong. */
+const bodies: Readonly<Record<string, readonly (readonly [body: string, expected: string])[]>> = {
   'valid/user-status/shape': [
-    ['{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59Z"}', 'held'],
+    [member(joined), 'held'],
     ['{"date_joined":null,"is_under_ib":true}', 'held'],
     ['{"is_under_ib":true}', 'shape'],
     ['{"is_under_ib":true,"date_joined":null,"email":null}', 'shape'],
     ['{"is_under_ib":"true","date_joined":null}', 'shape'],
     ['[]', 'shape'],
-    ['{"is_under_ib":false,"is_under_ib":true,"date_joined":"2024-02-29T23:59:59Z"}', 'shape'],
+    ['{"is_under_ib":false,"is_under_ib":true,"date_joined":null}', 'shape'],
+  ],
+  'valid/user-status/date-joined': [
+    [member(joined), 'held'],
+    [member(joined.replace('Z', '+00:00')), 'held'],
+    [member('2024-02-29T23:59:59.998Z'), 'value'],
+    [member(null), 'value'],
+    [member('yesterday'), 'none'],
+    ['{"is_under_ib":false,"date_joined":null}', 'none'],
+  ],
+  'valid/user-status/date-joined-format': [
+    [member(joined), 'held'],
+    [member(joined.replace('Z', '')), 'value'],
+    [member(1_709_251_199_999), 'value'],
+    [member(null), 'none'],
+  ],
+  'valid/user-status/date-joined-rfc3339': [
+    [member(joined), 'held'],
+    [member('20240229T235959Z'), 'value'],
+    [member('yesterday'), 'none'],
   ],
   'valid/deposit-check/shape': [
     ['{"status":"EXECUTED","amountInUsd":1,"executedAt":1}', 'held'],
@@ -49,12 +60,26 @@ const shapes: Readonly<Record<string, readonly (readonly [body: string, expected
     ['null', 'JSON'],
     ['{"status":"pending","status":"EXECUTED","amountInUsd":1,"executedAt":1}', 'shape'],
   ],
+  'valid/deposit-check/closed': [
+    ['{"status":"EXECUTED","amountInUsd":1,"executedAt":1}', 'held'],
+    ['{"status":"EXECUTED","amountInUsd":1,"executedAt":1,"currency":"USD"}', 'shape'],
+    ['{"status":"EXECUTED","amount":1,"executedAt":1}', 'none'],
+  ],
+  'valid/deposit-check/amount': [
+    [`{"status":"EXECUTED","amountInUsd":${amountInUsd}}`, 'held'],
+    [`{"status":"EXECUTED","amountInUsd":"${amountInUsd}"}`, 'value'],
+    ['{"status":"EXECUTED"}', 'unjudged'],
+  ],
+  'valid/deposit-check/executed-at': [
+    [`{"status":"EXECUTED","executedAt":${executedAt}}`, 'held'],
+    [`{"status":"EXECUTED","executedAt":${executedAt / 1000}}`, 'value'],
+  ],
 };
 
-for (const [id, bodies] of Object.entries(shapes))
+for (const [id, list] of Object.entries(bodies))
   describe(id, () => {
-    for (const [body, expected] of bodies)
+    for (const [body, expected] of list)
       test(`${body}: ${expected}`, () => assert.equal(verdictOn(id, answerOf(200, body)), expected));
-    test('another status is spoken of elsewhere', () =>
-      assert.equal(verdictOn(id, answerOf(404, {})), 'depends'));
+    test('other requirements judge another status', () =>
+      assert.equal(verdictOn(id, answerOf(404, {})), 'none'));
   });

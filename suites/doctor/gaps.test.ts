@@ -11,10 +11,7 @@ const poor: Readonly<Record<string, readonly [known: Known, parts: readonly stri
   'no failed deposit': [{ ...sampleKnown, failed: [] }, ['deposits']],
   'no revoked key': [{ ...sampleKnown, revokedKeys: [] }, ['apiKeys']],
   'no key of another partner': [{ ...sampleKnown, otherKeys: [] }, ['apiKeys']],
-  'no user outside the IB': [
-    { ...sampleKnown, foreigners: [], partnerOfUser: new Map() },
-    ['deposits', 'users'],
-  ],
+  'no user outside the IB': [{ ...sampleKnown, foreigners: [], foreignDeposits: [] }, ['deposits', 'users']],
 };
 
 for (const [what, [known, parts]] of Object.entries(poor))

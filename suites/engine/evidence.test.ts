@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import type { Reply } from '../answer.ts';
-import { malformedCredentials, misplacedKeys, unknownCredentials } from '../inputs/credentials.ts';
-import { hostileQueries } from '../inputs/hostile.ts';
+import { forms, nearMisses, suspects, tokenOf } from '../inputs/credentials.ts';
+import { malformations } from '../inputs/malformations.ts';
 import { knowledge, type Known, type KnownKey } from '../known.ts';
-import { lookup, userStatus, type Changes, type Request } from '../request.ts';
+import { lookup, userStatus, type Request } from '../request.ts';
 import { answerOf } from '../sample-answers.ts';
 import { sampleKnown } from '../sample-known.ts';
 import { recordExchange, redactor } from './evidence.ts';
@@ -28,16 +28,13 @@ const fixtures: Readonly<Record<string, Known>> = {
 };
 
 /** What stands in the place of the key wherever it can stand. */
-function requestsWith(known: Known, key: KnownKey): readonly Request[] {
-  const changes: readonly Changes[] = [
-    { credential: { as: 'key', key } },
-    ...[...malformedCredentials(key), ...unknownCredentials(known)].map((credential) => ({ credential })),
-  ];
-  const misplaced = misplacedKeys(key).map((one) =>
-    lookup('user-status', `user_id=${id}${one.query === undefined ? '' : `&${one.query}`}`, one.changes),
+const requestsWith = (known: Known, key: KnownKey): readonly Request[] =>
+  [
+    ...Object.values(forms).flatMap((ways) => ways.map((form) => form(tokenOf(key)))),
+    ...[...suspects(known), ...nearMisses(known)].map((token) => forms.Bearer[0](token)),
+  ].map(({ changes, query }) =>
+    lookup('user-status', `user_id=${id}${query === undefined ? '' : `&${query}`}`, changes),
   );
-  return [...changes.map((change) => userStatus(id, change)), ...misplaced];
-}
 
 const record = (request: Request, known: Known, reply: Reply = plain) =>
   recordExchange({ request, reply }, base, redactor(known));
@@ -79,7 +76,7 @@ describe('the curl line sends the very request, given the key', () => {
         const words = sent[nth]!;
         const authorization =
           credential.as === 'key'
-            ? `Bearer ${key!.key}`
+            ? `${credential.scheme ?? 'Bearer'} ${key!.key}`
             : credential.as === 'header'
               ? credential.value
               : undefined;
@@ -94,7 +91,9 @@ describe('the curl line sends the very request, given the key', () => {
   test('whatever the query and the method', () => {
     const [key] = sampleKnown.callerKeys;
     const requests = [
-      ...hostileQueries('user_id', id).map(({ query }) => lookup('user-status', query)),
+      ...Object.values(malformations).flatMap(({ examples }) =>
+        examples('user_id', id).map((query) => lookup('user-status', query)),
+      ),
       ...['HEAD', 'POST', 'OPTIONS'].map((method) => userStatus(id, { method })),
       userStatus(`'"$(id)\`id\`\\!{a,b}*`),
     ];

@@ -1,44 +1,37 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
+import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
-import { catalogue } from '../catalogue.ts';
-import { property } from '../rule.ts';
-import { depositCheck, userStatus } from '../request.ts';
 import type { Requirement } from '../requirement.ts';
+import { rule } from '../rule.ts';
 import { sampleKnown } from '../sample-known.ts';
 import { scenario } from '../scenario.ts';
 import { held } from '../verdict.ts';
 import { keptBack, limiterMs, limiterRequests, plan, type PlanOptions } from './plan.ts';
 
 const subject = { level: 'required', clause: '', title: '' } as const;
-/** So many inputs, each a request that counts and that nobody else asks for. */
-const lookups = (
-  endpoint: 'user-status' | 'deposit-check',
-  count: number,
-  { fresh = false, name = 'x' } = {},
-) =>
-  property<number>({
-    ...subject,
-    id: `valid/${endpoint}/${name}`,
-    fresh,
-    every: () => Array.from({ length: count }, (_, nth) => nth),
-    ask: (nth) => [(endpoint === 'user-status' ? userStatus : depositCheck)(`id-${nth}`)],
-    holds: () => held,
-  });
+/** All of its lookups count at the limiter. */
+const unknown = (endpoint: Endpoint) => rule({ ...subject, id: `foreign-ib/${endpoint}/unknown` });
 const story = (id: string): Requirement =>
   scenario({ ...subject, id, play: () => Promise.resolve({ finding: held }) });
+/** Each of them counts 12 lookups. */
+const stories = (count: number, endpoint: Endpoint) =>
+  Array.from({ length: count }, (_, nth) => story(`pending/${endpoint}/${nth}`));
 
 const limitsOf = (most: number, windowSeconds: number): FixtureLimits => ({
   'user-status': { failedLookups: most, windowSeconds },
   'deposit-check': { requests: most, windowSeconds },
+});
+const limited = (most: number, seconds: number) => ({
+  known: { ...sampleKnown, limits: limitsOf(most, seconds) },
 });
 const planned = (requirements: readonly Requirement[], more: Partial<PlanOptions> = {}, keys = 1) =>
   plan({
     requirements,
     skip: new Set(),
     seed: 1,
-    cases: 1000,
+    cases: 60,
     maxDurationMs: Number.POSITIVE_INFINITY,
     maxRequests: Number.POSITIVE_INFINITY,
     ...more,
@@ -49,74 +42,48 @@ const planned = (requirements: readonly Requirement[], more: Partial<PlanOptions
       callerKeys: sampleKnown.callerKeys.slice(0, keys),
     },
   });
-const limited = (most: number, seconds: number) => ({
-  known: { ...sampleKnown, limits: limitsOf(most, seconds) },
-});
 
 describe('waits', () => {
   /** One of each window is kept back, and the first window is not waited for. */
-  for (const [inputs, most, keys, windows] of [
-    [9, 10, 1, 0],
-    [10, 10, 1, 1],
-    [18, 10, 1, 1],
-    [19, 10, 1, 2],
-    [18, 10, 2, 0],
-    [19, 10, 2, 1],
-    [5, 1, 1, 4],
-    [5, 2, 1, 4],
+  for (const [count, most, keys, windows] of [
+    [1, 13, 1, 0],
+    [1, 12, 1, 1],
+    [2, 13, 1, 1],
+    [2, 12, 1, 2],
+    [2, 13, 2, 0],
+    [2, 12, 2, 1],
+    [1, 1, 1, 11],
+    [1, 2, 1, 11],
   ] as const)
-    test(`${inputs} inputs, ${most} in 2 s, ${keys} keys: ${windows} windows`, () => {
+    test(`${count * 12} lookups, ${most} in 2 s, ${keys} keys: ${windows} windows`, () => {
       const { durationMs, load, requests, cutTo } = planned(
-        [lookups('user-status', inputs)],
+        stories(count, 'deposit-check'),
         limited(most, 2),
         keys,
       );
-      assert.deepEqual([durationMs, requests, cutTo], [windows * 2000, inputs, undefined]);
-      assert.deepEqual(load[0], {
-        endpoint: 'user-status',
-        counted: inputs,
-        keys,
-        limit: { most, windowMs: 2000 },
-      });
+      assert.deepEqual([durationMs, requests, cutTo], [windows * 2000, count * 12, undefined]);
+      const limit = { most, windowMs: 2000 };
+      assert.deepEqual(load[1], { endpoint: 'deposit-check', counted: count * 12, keys, limit });
     });
-  test('of the endpoints go by side by side', () => {
-    const both = [lookups('user-status', 30), lookups('deposit-check', 50)];
-    assert.equal(planned(both, limited(11, 1)).durationMs, 4000);
-  });
-  test('are none where no limit is stated', () => {
-    assert.equal(planned([lookups('user-status', 500)]).durationMs, 0);
-  });
-  test('are those of --rate where that takes longer', () => {
-    const list = [lookups('user-status', 30)];
-    assert.equal(planned(list, { rate: 2 }).durationMs, 15_000);
-    assert.equal(planned(list, { ...limited(11, 60), rate: 2 }).durationMs, 120_000);
+  test('of the endpoints go by side by side; none where no limit is stated; at --rate where that is longer', () => {
+    const both = [...stories(2, 'user-status'), ...stories(4, 'deposit-check')];
+    assert.equal(planned(both, limited(13, 1)).durationMs, 3000);
+    assert.equal(planned(both).durationMs, 0);
+    assert.equal(planned(both, { rate: 2 }).durationMs, 36_000);
+    assert.equal(planned(both, { ...limited(13, 60), rate: 2 }).durationMs, 180_000);
   });
 });
 
-describe('what is sent', () => {
-  test('equal requests once, fresh ones each time', () => {
-    const twice = (fresh: boolean) => [
-      lookups('user-status', 20),
-      lookups('user-status', 20, { fresh, name: 'y' }),
-    ];
-    assert.equal(planned(twice(false)).requests, 20);
-    assert.equal(planned(twice(true)).requests, 40);
+describe('lookups', () => {
+  test('are as many as --cases says, those that are sent three times counted so', () => {
+    const { requests, load } = planned([unknown('user-status')]);
+    assert.ok(requests > 60 && requests < 180, String(requests));
+    assert.ok(load[0]!.counted > 60 && load[0]!.counted <= requests);
   });
-  test('nothing for what is skipped or lacks its fixture', () => {
-    const lacking = property<number>({
-      ...subject,
-      id: 'valid/user-status/z',
-      lacks: () => 'anything',
-      every: () => [1],
-      ask: () => [userStatus('z')],
-      holds: () => held,
-    });
-    const skip = new Set(['valid/user-status/x']);
-    assert.equal(planned([lookups('user-status', 20), lacking], { skip }).requests, 0);
-  });
-  test('about a dozen for a story, which counts at its endpoint', () => {
-    const { requests, load } = planned([story('pending/deposit-check/y')]);
-    assert.deepEqual([requests, load.map(({ counted }) => counted)], [12, [0, 12]]);
+  test('are none for what is skipped, and for scenarios alone', () => {
+    const skip = new Set(['foreign-ib/user-status/unknown']);
+    assert.equal(planned([unknown('user-status')], { skip }).requests, 0);
+    assert.equal(planned(stories(1, 'user-status')).requests, 12);
   });
 });
 
@@ -128,7 +95,7 @@ describe('the limiters', () => {
       [both, 16_000, 90],
       [both.slice(0, 1), 8000, 60],
       [both.slice(1), 8000, 30],
-      [[lookups('user-status', 3)], 0, 0],
+      [stories(1, 'user-status'), 0, 0],
     ] as const) {
       assert.deepEqual([limiterMs(list, known, Infinity), limiterRequests(list, known)], [ms, requests]);
       const { durationMs, requests: all } = planned(list.slice(0), { known });
@@ -141,12 +108,10 @@ describe('the limiters', () => {
     assert.equal(limiterMs(both, known, Infinity, { 'user-status': { windowMs: 3000 } }), 12_000);
     assert.equal(limiterMs(both, { ...sampleKnown, limits: limitsOf(10, 2) }, Infinity, {}, 5), 18_000);
   });
-  test('have half of a bound at most', () => {
+  test('have half of a bound at most, and are driven from rest only where their windows fit into it', () => {
     assert.deepEqual([keptBack(10, 100), keptBack(80, 100), keptBack(80, Infinity)], [10, 50, 80]);
-    assert.equal(limiterMs(both, { ...sampleKnown, limits: limitsOf(10, 2) }, 20_000, {}, 1), 10_000);
-  });
-  test('are driven from rest only where their windows fit into that half', () => {
     const known = { ...sampleKnown, limits: limitsOf(10, 2) };
+    assert.equal(limiterMs(both, known, 20_000, {}, 1), 10_000);
     assert.equal(limiterMs(both, known, 32_000), 16_000);
     assert.equal(limiterMs(both, known, 20_000), 8000 + 1000, 'one of them');
     assert.equal(limiterMs(both, known, 10_000), 500, 'none');
@@ -154,54 +119,40 @@ describe('the limiters', () => {
 });
 
 describe('a cut', () => {
-  const list = [lookups('user-status', 40), lookups('deposit-check', 10)];
-  test('to fit --max-requests takes the same from everything', () => {
-    const { cutTo, because, requests } = planned(list, { maxRequests: 20 });
-    assert.deepEqual([cutTo, because, requests], [10, '--max-requests', 20]);
+  const list = [unknown('user-status'), unknown('deposit-check')];
+  test('is none where all just fits, names its reason, and never leaves less than one lookup', () => {
+    const { requests } = planned(list);
+    assert.equal(planned(list, { maxRequests: requests }).cutTo, undefined);
+    const cut = planned(list, { maxRequests: requests - 1 });
+    assert.deepEqual([cut.cutTo, cut.because], [59, '--max-requests']);
+    assert.equal(planned(list, { maxRequests: 1 }).cutTo, 1);
+    assert.equal(planned(list, { ...limited(6, 1), maxDurationMs: 3000 }).because, '--max-duration');
+    assert.equal(planned(list, { rate: 10, maxDurationMs: 2000 }).because, '--max-duration');
   });
-  test('to fit --max-duration', () => {
-    const { cutTo, because, durationMs } = planned(list, { ...limited(6, 1), maxDurationMs: 3000 });
-    // Four windows of five.
-    assert.deepEqual([cutTo, because, durationMs], [20, '--max-duration', 3000]);
-  });
-  test('says what is left out, in the order of the run, and what all of it would take', () => {
-    const ten = Array.from({ length: 10 }, (_, nth) =>
-      lookups('user-status', 3, { fresh: true, name: `n${nth}` }),
-    );
-    const limiter = story('rate-limit/user-status/l');
-    const found = planned([...ten, limiter], { ...limited(3, 10), maxDurationMs: 30_000 });
-    // Four windows of two.
-    assert.deepEqual(found.leftOut, ['valid/user-status/n8', 'valid/user-status/n9']);
+  test('says what is left out, and what all of it would take', () => {
+    const some = [
+      ...list,
+      rule({ ...subject, id: 'auth/user-status/missing' }),
+      story('rate-limit/user-status/l'),
+    ];
+    const found = planned(some, { ...limited(3, 10), maxDurationMs: 12_000 });
+    assert.deepEqual(planned(some, { maxRequests: 1 }).leftOut, ['foreign-ib/user-status/unknown']);
     assert.deepEqual(found.notCompared, ['user-status']);
-    assert.deepEqual([found.shallower, found.wholeMs], [10, 140_000 + 40_000]);
-    const whole = planned([...ten, limiter], limited(3, 10));
+    const whole = planned(some, limited(3, 10));
+    assert.equal(found.wholeMs, whole.durationMs);
     assert.deepEqual([whole.leftOut, whole.notCompared, whole.wholeMs], [[], [], undefined]);
   });
-  test('to fit --max-duration at a --rate', () => {
-    const { cutTo, because } = planned(list, { rate: 10, maxDurationMs: 2000 });
-    assert.deepEqual([cutTo, because], [10, '--max-duration']);
-  });
-  test('is none where all just fits, and never leaves less than one input', () => {
-    assert.equal(planned(list, { maxRequests: 50 }).cutTo, undefined);
-    assert.equal(planned(list, { maxRequests: 49 }).cutTo, 39);
-    assert.equal(planned(list, { maxRequests: 1 }).cutTo, 1);
-  });
-  test('keeps the bounds wherever one input does, and no deeper cut would be needed', () => {
+  test('keeps the bounds wherever one lookup does, and no deeper cut would be needed', () => {
     const bounds = fc.record({
       most: fc.integer({ min: 1, max: 60 }),
       seconds: fc.integer({ min: 1, max: 60 }),
       maxDurationMs: fc.integer({ min: 1000, max: 600_000 }),
-      maxRequests: fc.integer({ min: 50, max: 5000 }),
+      maxRequests: fc.integer({ min: 50, max: 500 }),
       rate: fc.option(fc.integer({ min: 1, max: 200 }), { nil: undefined }),
     });
+    const all = [...list, story('auth/user-status/s'), story('rate-limit/user-status/l')];
     fc.assert(
       fc.property(bounds, ({ most, seconds, maxDurationMs, maxRequests, rate }) => {
-        const depth = (inputs: number) => [
-          lookups('user-status', inputs),
-          lookups('deposit-check', Math.min(inputs, 30)),
-          story('auth/user-status/s'),
-          story('rate-limit/user-status/l'),
-        ];
         const options = {
           ...limited(most, seconds),
           maxDurationMs,
@@ -210,21 +161,13 @@ describe('a cut', () => {
         };
         const keeps = ({ requests, durationMs }: ReturnType<typeof plan>) =>
           requests <= maxRequests && durationMs <= maxDurationMs;
-        const found = planned(depth(80), options);
+        const found = planned(all, options);
         assert.equal(found.cutTo === undefined, found.because === undefined);
         if (found.cutTo === undefined) return keeps(found);
-        if (!keeps(planned(depth(1), options))) return found.cutTo === 1;
-        return keeps(found) && planned(depth(found.cutTo + 1), options).cutTo !== undefined;
+        if (!keeps(planned(all, { ...options, cases: 1 }))) return found.cutTo === 1;
+        return keeps(found) && planned(all, { ...options, cases: found.cutTo + 1 }).cutTo !== undefined;
       }),
-      { numRuns: 200 },
+      { numRuns: 10 },
     );
   });
-});
-
-test('the plan of the catalogue is deeper the more there is to spend', () => {
-  const depths = [0.5, 2, 10].map(
-    (minutes) => planned(catalogue, { cases: 60, ...limited(60, 3), maxDurationMs: minutes * 60_000 }).cutTo,
-  );
-  assert.ok(depths[0]! < (depths[1] ?? Infinity));
-  assert.equal(depths[2], undefined);
 });

@@ -5,7 +5,15 @@ import * as fc from 'fast-check';
 import { knowledge, type Known, type KnownKey } from '../known.ts';
 import type { Credential } from '../request.ts';
 import { sampleKnown } from '../sample-known.ts';
-import { malformedCredentials, misplacedKeys, unknownCredential, unknownCredentials } from './credentials.ts';
+import {
+  forms,
+  nearMiss,
+  nearMisses,
+  suspects,
+  tokenOf,
+  unknownToken,
+  type Presentation,
+} from './credentials.ts';
 
 const knownOf = (...keys: readonly string[]): Known =>
   knowledge({ apiKeys: keys.map((key) => ({ key, partner: 'northwind', state: 'active' })) });
@@ -30,42 +38,63 @@ const fixtures: Readonly<Record<string, Known>> = {
 };
 
 type Headed = Extract<Credential, { as: 'header' }>;
-const headed = (credentials: readonly Credential[]) =>
-  credentials.map((credential) => {
-    assert.equal(credential.as, 'header');
-    return credential;
+const headed = (presentations: readonly Presentation[]): readonly Headed[] =>
+  presentations.map(({ changes: { credential } }) => {
+    assert.equal(credential?.as, 'header');
+    return credential as Headed;
   });
 
-/** Everything that stands for a refused key: listed near misses, drawn ones, wrong forms. */
-function credentialsOf(known: Known): readonly Headed[] {
-  const drawn = fc.sample(unknownCredential(known), { seed: 1, numRuns: 200 });
-  return headed([
-    ...unknownCredentials(known),
-    ...drawn,
-    ...known.callerKeys.flatMap((key) => malformedCredentials(key)),
-  ]);
-}
+const sampled = <Value>(values: fc.Arbitrary<Value>) => fc.sample(values, { seed: 1, numRuns: 100 });
+
+/** Keys that nobody was given: listed and drawn near misses, random ones. */
+const unknownKeys = (known: Known) =>
+  headed(
+    [
+      ...suspects(known),
+      ...nearMisses(known),
+      ...sampled(nearMiss(known)),
+      ...sampled(unknownToken(known)),
+    ].map((token) => forms.Bearer[0](token)),
+  );
+
+const malformed = (key: KnownKey) =>
+  headed(
+    (['no scheme', 'another scheme', 'two parts', 'no token'] as const)
+      .flatMap((name) => [...forms[name]])
+      .map((form) => form(tokenOf(key))),
+  );
+
+const misplaced = (key: KnownKey): readonly Presentation[] =>
+  (['in the query', 'in a cookie', 'in another header', 'in the body'] as const)
+    .flatMap((name) => [...forms[name]])
+    .map((form) => form(tokenOf(key)));
+
+/** Everything that stands for a refused key. */
+const credentialsOf = (known: Known): readonly Headed[] => [
+  ...unknownKeys(known),
+  ...known.callerKeys.flatMap(malformed),
+];
 
 /** The key that a server takes from a header, if any (RFC 9110 11.4; scheme in any letter case). */
-const tokenOf = (value: string) => /^bearer +(\S+)$/i.exec(value.trim())?.[1];
+const readToken = (value: string) => /^bearer +(\S+)$/i.exec(value.trim())?.[1];
 
 describe('no near miss and no wrong form is a key of the fixture', () => {
   for (const [name, known] of Object.entries(fixtures))
     test(name, () => {
       const issued = new Set(known.everyKey.map(({ key }) => key));
-      for (const { value } of credentialsOf(known)) assert.ok(!issued.has(tokenOf(value) ?? ''), value);
+      for (const { value } of credentialsOf(known)) assert.ok(!issued.has(readToken(value) ?? ''), value);
     });
   for (const keys of [['k'], ['x'], ['k', 'x', 'kk'], ['kx', 'x']])
     test(`also where the keys are ${keys.join(' and ')}`, () => {
       const known = knownOf(...keys);
-      for (const { value } of credentialsOf(known)) assert.ok(!keys.includes(tokenOf(value) ?? ''), value);
+      for (const { value } of credentialsOf(known)) assert.ok(!keys.includes(readToken(value) ?? ''), value);
     });
 });
 
 test('near misses are of every kind that the catalogue names', () => {
   const [key] = sampleKnown.callerKeys;
   const text = key!.key;
-  const tokens = new Set(headed(unknownCredentials(sampleKnown)).map(({ value }) => tokenOf(value)));
+  const tokens = new Set(unknownKeys(sampleKnown).map(({ value }) => readToken(value)));
   const expected = {
     'a prefix': text.slice(0, -1),
     'a suffix': text.slice(1),
@@ -84,7 +113,7 @@ test('wrong forms are of every kind that the catalogue names', () => {
   const [key] = sampleKnown.callerKeys;
   const text = key!.key;
   const half = text.length / 2;
-  const values = new Set(headed(malformedCredentials(key!)).map(({ value }) => value));
+  const values = new Set(malformed(key!).map(({ value }) => value));
   const expected = {
     'no scheme': text,
     'an empty token': 'Bearer',
@@ -152,7 +181,7 @@ test('a form without the key needs no key, one with it says which', () => {
 
 test('a misplaced key stands anywhere but in the Authorization header', () => {
   const [key] = sampleKnown.callerKeys;
-  const all = misplacedKeys(key!);
+  const all = misplaced(key!);
   for (const { changes, query } of all) {
     assert.deepEqual(changes.credential, { as: 'none' });
     assert.equal(changes.misplaced, key);
@@ -176,7 +205,12 @@ test('a misplaced key fits into a query, a cookie and a header, whatever its cha
   });
   fc.assert(
     fc.property(keys, (key) => {
-      for (const { changes, query } of misplacedKeys({ key, partner: 'p', name: '<key p/active>' })) {
+      for (const { changes, query } of misplaced({
+        key,
+        partner: 'p',
+        state: 'active',
+        name: '<key p/active>',
+      })) {
         if (query !== undefined) assert.match(query, /^[!-~]+$/);
         const cookie = changes.headers?.['cookie'];
         if (cookie !== undefined) assert.match(cookie, /^\w+=[!-~]*$/);

@@ -17,8 +17,8 @@ import {
 /** A fixture that is said to hold every id for which the condition is true. */
 const crowded = (isKnown: (id: string) => boolean): Known => ({
   ...sampleKnown,
-  partnerOfUser: Object.assign(new Map<string, null>(), { has: (id: string) => isKnown(id) && id < '8' }),
-  depositIds: Object.assign(new Set<string>(), { has: (id: string) => isKnown(id) && id >= '8' }),
+  userById: Object.assign(new Map<string, never>(), { has: (id: string) => isKnown(id) && id < '8' }),
+  depositById: Object.assign(new Map<string, never>(), { has: (id: string) => isKnown(id) && id >= '8' }),
 });
 
 test('an unknown UUID is of version 4 and never in the fixture, also after shrinking', () => {
@@ -36,11 +36,14 @@ test('strangers are distinct, of version 4, the same each time and never in the 
   assert.equal(new Set(all).size, 20);
   assert.deepEqual(new Set(all.map(classifyUuid)), new Set(['v4']));
   assert.deepEqual(manyStrangers(sampleKnown, 20), all);
-  const taken = new Set(all.filter((_, nth) => nth % 2 === 0));
-  const others = manyStrangers({ ...sampleKnown, depositIds: taken }, 10);
+  const taken = new Map(all.filter((_, nth) => nth % 2 === 0).map((id) => [id, sampleKnown.pending[0]!]));
+  const others = manyStrangers({ ...sampleKnown, depositById: taken }, 10);
   assert.ok(others.every((id) => !taken.has(id)));
   const [first] = all;
-  assert.notEqual(stranger({ ...sampleKnown, partnerOfUser: new Map([[first!, null]]) }), first);
+  assert.notEqual(
+    stranger({ ...sampleKnown, userById: new Map([[first!, sampleKnown.members[0]!]]) }),
+    first,
+  );
 });
 
 test('a findable id is one that the endpoint finds, else a stranger', () => {

@@ -5,18 +5,13 @@ import { createSequence } from './sequence.ts';
 
 const start = { line: 'start' } as unknown as TranscriptLine;
 const exchange = (n: number) => ({ line: 'exchange', n }) as TranscriptLine;
-const trial = (nth: number): TranscriptLine => ({
-  line: 'trial',
-  of: 'a',
-  stage: 'draw',
-  nth,
-  replies: [nth],
-});
-const planned: TranscriptLine = { line: 'planned', of: 'a', inputs: 2 };
+const door = (nth: number) => ({ line: 'door', of: 'a', nth }) as TranscriptLine;
+const missed = { line: 'missed', path: 'a' } as TranscriptLine;
+const explained = { line: 'explained', of: 'a' } as TranscriptLine;
 const outcome: TranscriptLine = { line: 'outcome', result: { id: 'a' } };
 const end = (lines: number) => ({ line: 'end', lines }) as TranscriptLine;
 
-const run = [start, planned, exchange(0), exchange(1), trial(1), trial(0), outcome, end(7)];
+const run = [start, exchange(0), exchange(1), missed, door(1), door(0), explained, outcome, end(8)];
 
 function follow(lines: readonly TranscriptLine[]): void {
   const sequence = createSequence();
@@ -42,7 +37,7 @@ describe('are no run', () => {
     ['two runs in one file', [...run, ...run], /behind its end/],
     ['a run that was cut off, and another', [...run.slice(0, 5), ...run], /twice: start/],
     ['exchanges in another order', [start, exchange(1), exchange(0)], /lacks exchange 0/],
-    ['one line for another', [start, trial(0), trial(0), end(3)], /twice: trial draw 0 of a/],
+    ['one line for another', [start, door(0), door(0), end(3)], /twice: door 0 of a/],
   ] as const)
     test(name, () => assert.throws(() => follow(lines), says));
 });
