@@ -58,18 +58,15 @@ export function* coveringRows(
     }
   for (const strength of [2, 3] as const)
     for (let count = 0; count <= strength; count++) {
-      // In turn, so that a run that is cut short has seen something of each.
-      let sources = gatesOf(gates, count, isFeasible).map((gate) => partOf(gate).rows(strength - count));
-      while (sources.length > 0) {
-        const next: typeof sources = [];
-        for (const source of sources) {
-          const { value, done } = source.next();
-          if (done === true) continue;
-          next.push(source);
-          yield { levels: value, strength, isDeep: strength === 3 && count > 0 };
-        }
-        sources = next;
-      }
+      const isDeep = strength === 3 && count > 0;
+      const all = gatesOf(gates, count, isFeasible);
+      // What lets a caller in masks nothing: its combinations come first.
+      for (const some of [
+        all.filter((gate) => !masks(gate, gates)),
+        all.filter((gate) => masks(gate, gates)),
+      ])
+        for (const levels of inTurn(some.map((gate) => partOf(gate).rows(strength - count))))
+          yield { levels, strength, isDeep };
     }
   const random = randomOf(seed);
   const anyOf = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)]!;
@@ -83,6 +80,24 @@ export function* coveringRows(
     if (isFeasible(levels)) yield { levels, strength: 4, isDeep: true };
   }
 }
+
+/** One of each source after the other, so that a run that is cut short has seen something of each. */
+function* inTurn<Item>(sources: readonly Generator<Item>[]): Generator<Item> {
+  for (let left = sources; left.length > 0;) {
+    const next: Generator<Item>[] = [];
+    for (const source of left) {
+      const { value, done } = source.next();
+      if (done === true) continue;
+      next.push(source);
+      yield value as Item;
+    }
+    left = next;
+  }
+}
+
+/** Whether some level of a gate decides the answer on its own. */
+const masks = (gate: Gate, gates: readonly Factor[]): boolean =>
+  gates.some(({ name, open = [] }) => gate[name]?.some((level) => !open.includes(level)) === true);
 
 /** Gates that are not plain: for each of them, the levels that take turns. */
 type Gate = Partial<Readonly<Record<FactorName, readonly string[]>>>;

@@ -45,6 +45,8 @@ export interface Factor {
   readonly classes?: readonly (readonly string[])[];
   /** The same where the gate meets other gates. */
   readonly coarseClasses?: readonly (readonly string[])[];
+  /** Levels of a gate that may let a caller in. */
+  readonly open?: readonly string[];
   /** Whether the other levels than the plain one take more requests. */
   readonly isCostly?: boolean;
 }
@@ -124,11 +126,17 @@ function table({
     kinds.slice(open, hostile),
   ];
   return [
-    { name: 'key', levels: Object.keys(keys), isGate: true },
+    {
+      name: 'key',
+      levels: Object.keys(keys),
+      isGate: true,
+      open: ['second active', "another partner's"],
+    },
     {
       name: 'header',
       levels: header,
       isGate: true,
+      open: header.slice(1, 4),
       coarseClasses: [...header.slice(1, 4).map((name) => [name]), header.slice(4, 8), header.slice(8)],
     },
     {

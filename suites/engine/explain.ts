@@ -190,5 +190,7 @@ async function conditionOf(
     if (result === 'fails') failing.push(others[at]!);
     passes ||= result === 'passes';
   }
-  return passes ? `${name}: ${failing.join(' or ')}` : undefined;
+  if (!passes) return undefined;
+  const isAnyOther = failing.length === all.length - 1 && failing.length > 2 && !failing.includes(all[0]!);
+  return `${name}: ${isAnyOther ? `other than ${all[0]}` : failing.join(' or ')}`;
 }
