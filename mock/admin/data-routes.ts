@@ -15,15 +15,15 @@ import { countIn, ok, route, type Route } from './route.ts';
  * @throws Refusal, 400 with the first place that is wrong
  */
 export function readPart(fixture: unknown, within = ''): Fixture {
-  const withoutPlace = (problem: string) =>
-    within === '' || !problem.startsWith(within)
-      ? problem
-      : problem.slice(within.length).replace(/^ /, 'the body ').replace(/^\./, '');
   try {
     return checkFixture(fixture, '', {});
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const problems = error.message.split('\n').map((line) => withoutPlace(line.replace(/^: /, '')));
+    const problems = error.message
+      .split('\n')
+      .map((line) =>
+        line.replace(/^: /, '').replace(within, '').replace(/^ /, 'the body ').replace(/^\./, ''),
+      );
     const [, place] = /^([\w$.[\]-]+) (?:is|lacks|has|needs|must)\b/.exec(problems[0] ?? '') ?? [];
     throw new Refusal(400, problems.join('\n'), place === undefined ? {} : { place });
   }
