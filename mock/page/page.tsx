@@ -124,7 +124,7 @@ function table(name: string, columns: Columns, rows: readonly Row[]) {
 let typing: ReturnType<typeof setTimeout> | undefined;
 
 /** A table with a filter, which looks at what `filters` names. */
-function list<Name extends 'deposits' | 'keys' | 'users', Item>(
+function listSection<Name extends 'deposits' | 'keys' | 'users', Item>(
   name: Name,
   filters: string,
   columns: Columns,
@@ -343,9 +343,9 @@ const Data = ({ deposits, keys, users, limits, worlds, clock, requests, ...rest 
     <Clock {...clock} />
     <div class="columns">
       <div>
-        {list('deposits', 'id, partner, state', depositColumns, deposits, depositRow)}
-        {list('keys', 'name, partner, state', keyColumns, keys, keyRow)}
-        {list('users', 'id, partner', userColumns, users, userRow)}
+        {listSection('deposits', 'id, partner, state', depositColumns, deposits, depositRow)}
+        {listSection('keys', 'name, partner, state', keyColumns, keys, keyRow)}
+        {listSection('users', 'id, partner', userColumns, users, userRow)}
         <Examples {...rest['magic-values']} />
         <Worlds {...worlds} />
       </div>

@@ -137,9 +137,7 @@ async function loadAll(): Promise<void> {
 
 async function load(path: keyof Answers): Promise<unknown> {
   const lists: Readonly<Record<string, object>> = state.lists;
-  const values = Object.entries({ world: state.world, ...lists[path] });
-  const query = queryOf(Object.fromEntries(values.map(([name, value]) => [name, String(value)])));
-  return (await request(path + query)).json();
+  return (await request(path + queryOf({ world: state.world, ...lists[path] }))).json();
 }
 
 /** Mock time (ms) that has passed since the answers came. */
