@@ -4,8 +4,7 @@ import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { startMock, type MockOptions } from '../mock/server.ts';
-import { builtIn } from '../mock/testing/probes.ts';
-import { depositPath, ids, userPath } from '../mock/testing/session.ts';
+import { builtIn, depositPath, ids, userPath } from '../mock/testing/session.ts';
 import { assertAccessible, screenshot, useBrowser } from './testing/browser.ts';
 
 const openPage = useBrowser();

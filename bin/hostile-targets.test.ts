@@ -65,12 +65,13 @@ describe('a target that', () => {
         ),
       ),
     );
-  for (const [name, [serve, code, cause, ...flags]] of Object.entries(loud))
-    test(`${name}: ${code}`, { timeout: 60_000 }, () =>
-      against(serve(), (port) =>
-        ends(`http://127.0.0.1:${port}`, code, cause, '--timeout', '20000', ...flags),
-      ),
-    );
+  for (const [targets, code, ...flags] of loud)
+    for (const [name, [serve, cause]] of Object.entries(targets))
+      test(`${name}: ${code}`, { timeout: 60_000 }, () =>
+        against(serve(), (port) =>
+          ends(`http://127.0.0.1:${port}`, code, cause, '--timeout', '20000', ...flags),
+        ),
+      );
 });
 
 test('a port where nothing listens: 4', async () => {

@@ -2,14 +2,17 @@ import type { Access } from './admin/guard.ts';
 import { httpDate } from './answer.ts';
 import { countChaos, nextChaos } from './chaos.ts';
 import type { Answer, HttpRequest, HttpResponse } from './exchange.ts';
-import { entryOf, keep, shownEntry, type KeptEntry } from './journal.ts';
+import { entryOf, keep, shownEntry, type JournalEntry } from './journal.ts';
 import { addressedWorld, sandboxNamed, tell, timeIn, type Sandbox, type Session } from './session.ts';
 import type { ApiKey } from './world.ts';
 
-/** A response, with its entry in the journal. */
-export interface Answered {
+/** A request and its answer; `at` is in Unix ms. Header fields hold keys: never print them. */
+export interface AnsweredRequest {
+  readonly request: HttpRequest;
   readonly response: HttpResponse;
-  readonly kept: KeptEntry;
+  readonly at: number;
+  /** What the journal says of it, without credentials. */
+  readonly entry: () => JournalEntry;
 }
 
 export interface AnswerOptions {
@@ -17,18 +20,17 @@ export interface AnswerOptions {
   readonly admin?: ((request: HttpRequest) => Promise<Answer>) | undefined;
   /** Pages of other origins may call the service. */
   readonly cors?: boolean | undefined;
-  /** Told of each request of a partner. */
-  readonly onAnswered?: ((request: HttpRequest, answered: Answered) => void) | undefined;
+  /** Told of each request of a partner when its answer is on its way. */
+  readonly onExchange?: ((exchange: AnsweredRequest) => void) | undefined;
 }
 
 /** Answers each request that a transport receives: a partner's, a browser's preflight, or an admin call. */
-export function answererOf(session: Session, { admin, cors = false, onAnswered }: AnswerOptions) {
+export function answererOf(session: Session, { admin, cors = false, onExchange }: AnswerOptions) {
   return (request: HttpRequest): Answer | Promise<Answer> => {
     if (admin !== undefined && isAdmin(request.target)) return admin(request);
     if (cors && isPreflight(request)) return preflight(session, request);
-    const answered = answerRequest(session, request);
-    onAnswered?.(request, answered);
-    const { response } = answered;
+    const { response, kept } = answerRequest(session, request);
+    onExchange?.({ request, response, at: kept.at, entry: () => shownEntry(kept, session.redact) });
     return cors ? { ...response, headers: { ...response.headers, ...anyOrigin } } : response;
   };
 }
@@ -47,7 +49,7 @@ export const isAdmin = (target: string) => /^\/__admin(?:[/?]|$)/.test(target);
  * Answers a request of a partner: in the world that its key names, at the time of that world's clock, with
  * an entry in its journal. The same request gets the same bytes in every world.
  */
-export function answerRequest(session: Session, request: HttpRequest): Answered {
+export function answerRequest(session: Session, request: HttpRequest) {
   const { authorization } = request.headers;
   const addressed =
     authorization?.includes('~') === true ? addressedWorld(session, authorization) : undefined;
@@ -59,7 +61,7 @@ export function answerRequest(session: Session, request: HttpRequest): Answered 
 /** The name by which chaos draws for a key in a world. */
 const nameIn = ({ name }: Sandbox, key: ApiKey) => (name === '' ? key.name : `${key.name}~${name}`);
 
-function answerIn(session: Session, sandbox: Sandbox, request: HttpRequest): Answered {
+function answerIn(session: Session, sandbox: Sandbox, request: HttpRequest) {
   const { service, chaos, journal, name, world } = sandbox;
   const now = timeIn(session, sandbox);
   const { exchange, response } = service.answer(world, request, now, (caller) =>
@@ -73,8 +75,8 @@ function answerIn(session: Session, sandbox: Sandbox, request: HttpRequest): Ans
   keep(journal, kept, session.redact);
   if (session.watchers.size > 0) tell(session, { kind: 'request', entry: shownEntry(kept, session.redact) });
   const { delayMs = 0 } = session.options;
-  if (delayMs === 0) return { response, kept };
-  return { response: { ...response, delayMs: delayMs + (response.delayMs ?? 0) }, kept };
+  const late = delayMs === 0 ? response : { ...response, delayMs: delayMs + (response.delayMs ?? 0) };
+  return { response: late, kept };
 }
 
 /** For pages of any origin: they hold their key themselves, and need no cookies. */

@@ -6,8 +6,7 @@ import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import { createMock } from './index.ts';
-import { builtIn, START } from './testing/probes.ts';
-import { ids, userPath } from './testing/session.ts';
+import { builtIn, ids, START, userPath } from './testing/session.ts';
 import { startMock, type MockOptions } from './server.ts';
 import { tls } from './testing/certificate.ts';
 

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { endpoints } from '../schemas/endpoints.ts';
 import { answerRequest } from './answer-request.ts';
 import { chaosFor, chaosName, parseChaos, queuedChaos, type ChaosAction, type ChaosPlan } from './chaos.ts';
-import { queueChaos, setChaos, shownChaos } from './controls.ts';
+import { controlsIn, shownChaos } from './controls.ts';
 import { resetAll, resetWorld, sandboxNamed } from './session.ts';
 import { depositPath, ids, testSession, userPath } from './testing/session.ts';
 
@@ -131,7 +131,7 @@ describe('a status by chaos', () => {
       [depositPath(ids.executed), '429', messages('deposit-check'), '1'],
       [userPath(ids.member), '503', 'Service Unavailable', undefined],
     ] as const) {
-      queueChaos(session, session.main, kind);
+      controlsIn(session, '').chaos.next(kind);
       const { status, headers, body } = get(path);
       assert.deepEqual([status, headers['Retry-After']], [Number(kind), retryAfter]);
       assert.deepEqual(JSON.parse(String(body)), { error });
@@ -139,7 +139,7 @@ describe('a status by chaos', () => {
   });
   test('looks nothing up and counts nothing', () => {
     const { session, user, deposit, entries } = testSession();
-    queueChaos(session, session.main, '500', 300);
+    controlsIn(session, '').chaos.next('500', 300);
     for (let count = 0; count < 150; count++)
       assert.deepEqual([deposit(ids.afterPolls).status, user(ids.nobody).status], [500, 500]);
     const polls = [1, 2, 3, 4].map(() => deposit(ids.afterPolls).status);
@@ -149,14 +149,14 @@ describe('a status by chaos', () => {
   test('comes before the limiter', () => {
     const { session, user } = testSession();
     for (let count = 0; count < 61; count++) user(ids.nobody);
-    queueChaos(session, session.main, '502');
+    controlsIn(session, '').chaos.next('502');
     assert.deepEqual([user(ids.member).status, user(ids.member).status], [502, 429]);
   });
 });
 
 test('chaos hits only requests with an accepted key that do not ask for their answer', () => {
   const { session, get, user } = testSession({ chaos: ['503'] });
-  queueChaos(session, session.main, '500');
+  controlsIn(session, '').chaos.next('500');
   for (const key of [null, 'nope', 'northwind-revoked-key', 'jane-personal-key'])
     assert.equal(user(ids.member, key).status, 401);
   assert.equal(get('/').status, 404);
@@ -177,10 +177,10 @@ test('a transport fault leaves the answer as it is, counts the poll and is in th
     ['truncate', { transportFault: 'truncate' }],
     ['slow:2s', { delayMs: 2000 }],
   ] as const) {
-    queueChaos(session, session.main, kind);
+    controlsIn(session, '').chaos.next(kind);
     assert.deepEqual(user(ids.member), { ...plain, ...told });
   }
-  queueChaos(session, session.main, 'reset', 3);
+  controlsIn(session, '').chaos.next('reset', 3);
   const polls = [1, 2, 3, 4].map(() => deposit(ids.afterPolls).status);
   assert.deepEqual(polls, [404, 404, 404, 200]);
   const [, reset, , , slow, lost] = entries();
@@ -197,7 +197,7 @@ test('the delay of all answers adds to chaos', () => {
     all.map(({ delayMs }) => delayMs),
     [30, 30, 30],
   );
-  queueChaos(session, session.main, 'slow:1s');
+  controlsIn(session, '').chaos.next('slow:1s');
   assert.equal(user(ids.member).delayMs, 1030);
 });
 
@@ -236,8 +236,8 @@ describe('the draws of a session', () => {
       ['a', '~a'],
     ] as const) {
       ask(mock, `northwind-key${suffix}`, 3);
-      queueChaos(session, sandboxNamed(session, world), 'timeout', 5);
-      setChaos(session, sandboxNamed(session, world), ['502'], 8);
+      controlsIn(session, world).chaos.next('timeout', 5);
+      controlsIn(session, world).chaos.set(['502'], 8);
       if (world === '') resetAll(session);
       else resetWorld(session, world);
       const shown = shownChaos(sandboxNamed(session, world));
@@ -250,12 +250,12 @@ describe('the draws of a session', () => {
     const mock = testSession();
     const { session } = mock;
     ask(mock, 'northwind-key', 5);
-    queueChaos(session, session.main, 'truncate', 2);
+    controlsIn(session, '').chaos.next('truncate', 2);
     const next = [{ kind: 'truncate', count: 2 }];
-    assert.deepEqual(setChaos(session, session.main, specs, 9), { chaos: shownSpecs, seed: 9, next });
+    assert.deepEqual(controlsIn(session, '').chaos.set(specs, 9), { chaos: shownSpecs, seed: 9, next });
     ask(mock, 'northwind-key', 10);
     assert.deepEqual(seen(mock).slice(5), ['truncate', 'truncate', ...drawn(NAME, 9, 8)]);
-    setChaos(session, session.main, []);
+    controlsIn(session, '').chaos.set([]);
     ask(mock, 'northwind-key', 3);
     assert.deepEqual(seen(mock).slice(15), [undefined, undefined, undefined]);
   });

@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { advanceClock, resetClock, scaleClock, setClock } from './clock.ts';
-import { START } from './testing/probes.ts';
-import { ids, testSession } from './testing/session.ts';
+import { ids, START, testSession } from './testing/session.ts';
 import { resetAll, timeIn } from './session.ts';
 
 const EXPIRING = 'fabrikam-expiring-key';

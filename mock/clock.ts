@@ -1,3 +1,4 @@
+import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Behaviour } from './behaviour.ts';
 import { gaugesOf } from './limiter.ts';
 import {
@@ -11,7 +12,7 @@ import {
   type Sandbox,
   type Session,
 } from './session.ts';
-import { dueAt, eachOf, expiryOf, type Overlay, type World } from './world.ts';
+import { dueAt, eachOf, expiryOf, lookIn, type Overlay, type World } from './world.ts';
 
 /** The result of a change of a clock; `now` in Unix ms. */
 export interface Moved {
@@ -40,7 +41,7 @@ export function advanceClock(session: Session, sandbox: Sandbox, ms: number, pla
 export function setClock(session: Session, sandbox: Sandbox, to: number): Moved {
   const at = inRange('now', to);
   const back = timeIn(session, sandbox) - at;
-  if (back > 0) sandbox.world = earlier(sandbox.world, back, at);
+  if (back > 0) sandbox.world = earlier(sandbox.world, back);
   return move(session, sandbox, { at });
 }
 
@@ -48,7 +49,17 @@ export function setClock(session: Session, sandbox: Sandbox, to: number): Moved 
 export function resetClock(session: Session, sandbox: Sandbox): Moved {
   const { firstClock, world } = sandbox;
   const now = timeOf(firstClock, session.now());
-  sandbox.world = earlier(world, world.createdAt - firstClock.at, now);
+  const shifted = earlier(world, world.createdAt - firstClock.at);
+  for (const endpoint of Object.keys(shifted.hits) as Endpoint[])
+    for (const [countedFor, hits] of shifted.hits[endpoint]) {
+      const limit = sandbox.service.behaviour.limit(world, endpoint, lookIn(world.keys, countedFor));
+      const latest = now + (limit?.windowMs ?? 0);
+      shifted.hits[endpoint].set(
+        countedFor,
+        hits.filter((at) => at <= latest),
+      );
+    }
+  sandbox.world = shifted;
   return move(session, sandbox, firstClock);
 }
 
@@ -98,10 +109,10 @@ function limitedAt(behaviour: Behaviour, world: World, now: number) {
   );
 }
 
-/** The world as if everything in it had happened so many ms earlier, up to `now`. */
-function earlier(world: World, ms: number, now: number): World {
+/** The world as if everything in it had happened so many ms earlier. */
+function earlier(world: World, ms: number): World {
   const all = (windows: ReadonlyMap<string, readonly number[]>) =>
-    mapped(windows, (hits) => hits.map((at) => at - ms).filter((at) => at <= now));
+    mapped(windows, (hits) => hits.map((at) => at - ms));
   return {
     ...world,
     createdAt: world.createdAt - ms,

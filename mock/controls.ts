@@ -31,19 +31,24 @@ export interface Controls {
     /** As if nobody had moved it. */
     readonly reset: () => Moved;
   };
-  /** By reference_id. They throw a Refusal where there is no such deposit, or where its state is final. */
+  /** By reference_id. They throw a Refusal: 404 where there is no such deposit, 409 where its state is final. */
   readonly deposits: {
     readonly list: () => readonly DepositNow[];
     readonly get: (id: string) => DepositNow;
+    /** `afterSeconds` counts from now. */
     readonly add: (deposit: FixtureDeposit) => DepositNow;
-    readonly execute: (id: string, execution?: Partial<Execution>) => DepositNow;
+    /** Executes it with what is given, or what the fixture plans, or 100 USD now. */
+    readonly execute: (
+      id: string,
+      execution?: { readonly [Name in keyof Execution]?: number | undefined },
+    ) => DepositNow;
     readonly fail: (id: string) => DepositNow;
   };
   /** Chaos by specs such as `500:0.1`. They throw a Problem where one is wrong. */
   readonly chaos: {
-    /** Sets the chaos; its draws begin anew. */
+    /** Sets the chaos; its draws begin anew. What is queued stays. */
     readonly set: (specs: readonly string[], seed?: number) => ShownChaos;
-    /** Chaos for the next requests: `503`, `reset`, `timeout`, `truncate`, `slow:2s`. */
+    /** Queues chaos for the next requests: `503`, `reset`, `timeout`, `truncate`, `slow:2s`. */
     readonly next: (kind: string, count?: number) => ShownChaos;
   };
   /** The last requests, oldest first, each with the reason of its answer. */
@@ -70,8 +75,8 @@ export function controlsOf(session: Session): ControlledMock {
   };
 }
 
-function controlsIn(session: Session, name: string): Controls {
-  // A reset makes another sandbox: look it up each time.
+/** The controls of the world of a name. A reset makes another sandbox: they look it up each time. */
+export function controlsIn(session: Session, name: string): Controls {
   const here = () => sandboxNamed(session, name);
   const seen = () => sandboxSeen(session, name);
   return {
@@ -83,19 +88,23 @@ function controlsIn(session: Session, name: string): Controls {
       scale: (rate) => scaleClock(session, here(), rate),
       reset: () => resetClock(session, here()),
     },
-    deposits: {
-      list: () => {
-        const sandbox = seen();
-        return valuesOf(sandbox.world.deposits).map((deposit) => depositIn(session, sandbox, deposit));
-      },
-      get: (id) => depositIn(session, seen(), knownDeposit(seen(), id)),
-      add: (deposit) => addDeposit(session, here(), deposit),
-      execute: (id, execution) => executeDeposit(session, here(), id, execution),
-      fail: (id) => failDeposit(session, here(), id),
-    },
+    deposits: depositsIn(session, here, seen),
     chaos: {
-      set: (specs, seed) => setChaos(session, here(), specs, seed),
-      next: (kind, count) => queueChaos(session, here(), kind, count),
+      set: (specs, seed = seen().chaos.seed) => {
+        const { queue } = here().chaos;
+        here().chaos = { ...newChaos(parseChaos(specs), seed), queue };
+        const shown = shownChaos(here());
+        tellChange(session, here(), specs.length === 0 ? 'no chaos' : `chaos ${shown.chaos.join(', ')}`);
+        return shown;
+      },
+      next: (kind, count = 1) => {
+        const { chaos } = here();
+        const queued = queuedChaos(kind, count);
+        if (chaos.queue.length >= MAX_QUEUED) throw new Problem('usage', `chaos ${kind}: ${TOO_MANY}`);
+        chaos.queue = [...chaos.queue, queued];
+        tellChange(session, here(), `chaos ${kind} for the next ${count}`);
+        return shownChaos(here());
+      },
     },
     requests: () => entriesOf(seen().journal, session.redact),
     scorecard: () => gradeOf(session, [seen()]),
@@ -103,101 +112,67 @@ function controlsIn(session: Session, name: string): Controls {
   };
 }
 
-/** Grades the clients of some worlds. The rules are loaded when somebody asks. */
-export async function gradeOf(
-  { options, redact }: Session,
-  sandboxes: readonly Sandbox[],
-): Promise<Scorecard> {
-  const { GRACE, scorecardOf } = await import('./scorecard.ts');
-  return scorecardOf(
-    sandboxes.flatMap(({ journal }) => entriesOf(journal, redact)),
-    GRACE + (options.delayMs ?? 0),
-  );
-}
-
 /** Amount (USD) of an executed deposit where neither the call nor the fixture gives one. */
 const DEFAULT_AMOUNT = 100;
 
-/**
- * Adds a deposit, as a fixture would have it; `afterSeconds` counts from now.
- *
- * @throws Refusal, 400 where there is no such user, 409 where there is such a deposit
- */
-export function addDeposit(session: Session, sandbox: Sandbox, deposit: FixtureDeposit): DepositNow {
-  const { reference_id, user_id } = deposit;
-  if (lookIn(sandbox.world.users, user_id.toLowerCase()) === undefined)
-    throw new Refusal(400, `user_id ${user_id} is not among the users; POST /__admin/users adds one`, {
-      place: 'user_id',
-    });
-  if (lookIn(sandbox.world.deposits, reference_id.toLowerCase()) !== undefined)
-    throw new Refusal(409, `there is a deposit ${reference_id} already`, { place: 'reference_id' });
-  const since = timeIn(session, sandbox);
-  return putDeposit(session, sandbox, 'added', { ...deposit, since });
-}
-
-/**
- * Executes a pending deposit now, with what is given, or what the fixture plans, or 100 USD now.
- *
- * @throws Refusal, 404 where there is none, 409 where its state is final
- */
-export function executeDeposit(
-  session: Session,
-  sandbox: Sandbox,
-  id: string,
-  given: { readonly [Name in keyof Execution]?: number | undefined } = {},
-): DepositNow {
-  const { reference_id, user_id, ...deposit } = pendingDeposit(session, sandbox, id);
-  const planned = deposit.state === 'pending' ? deposit.becomes : undefined;
-  return putDeposit(session, sandbox, 'executed', {
-    reference_id,
-    user_id,
-    state: 'EXECUTED',
-    amountInUsd: given.amountInUsd ?? planned?.amountInUsd ?? DEFAULT_AMOUNT,
-    executedAt: Math.trunc(given.executedAt ?? planned?.executedAt ?? timeIn(session, sandbox)),
-  });
-}
-
-/**
- * Lets a pending deposit fail now.
- *
- * @throws Refusal, 404 where there is none, 409 where its state is final
- */
-export function failDeposit(session: Session, sandbox: Sandbox, id: string): DepositNow {
-  const { reference_id, user_id } = pendingDeposit(session, sandbox, id);
-  return putDeposit(session, sandbox, 'failed', { reference_id, user_id, state: 'failed' });
-}
-
-/**
- * The deposit of a reference_id.
- *
- * @throws Refusal, 404 where there is none
- */
-export function knownDeposit({ world }: Sandbox, id: string): Deposit {
-  const deposit = lookIn(world.deposits, id.toLowerCase());
-  if (deposit === undefined)
+function depositsIn(session: Session, here: () => Sandbox, seen: () => Sandbox): Controls['deposits'] {
+  const shown = (sandbox: Sandbox, deposit: Deposit) =>
+    depositNow(sandbox.world, deposit, timeIn(session, sandbox));
+  const known = ({ world }: Sandbox, id: string) => {
+    const deposit = lookIn(world.deposits, id.toLowerCase());
+    if (deposit !== undefined) return deposit;
     throw new Refusal(404, `there is no deposit ${id} here; GET /__admin/deposits lists them`);
-  return deposit;
+  };
+  const pending = (id: string) => {
+    const deposit = known(here(), id);
+    const { state } = shown(here(), deposit);
+    if (state === 'pending') return deposit;
+    throw new Refusal(409, `the deposit is ${state}, which is final; a reset begins anew`, { state });
+  };
+  const put = (what: string, deposit: Deposit) => {
+    const sandbox = here();
+    sandbox.world.deposits.changed.set(deposit.reference_id.toLowerCase(), deposit);
+    tellChange(session, sandbox, `deposit ${deposit.reference_id} ${what}`);
+    return shown(sandbox, deposit);
+  };
+  return {
+    list: () => {
+      const sandbox = seen();
+      return valuesOf(sandbox.world.deposits).map((deposit) => shown(sandbox, deposit));
+    },
+    get: (id) => {
+      const sandbox = seen();
+      return shown(sandbox, known(sandbox, id));
+    },
+    add: (deposit) => {
+      const { reference_id, user_id } = deposit;
+      const { users, deposits } = here().world;
+      if (lookIn(users, user_id.toLowerCase()) === undefined)
+        throw new Refusal(400, `user_id ${user_id} is not among the users; POST /__admin/users adds one`, {
+          place: 'user_id',
+        });
+      if (lookIn(deposits, reference_id.toLowerCase()) !== undefined)
+        throw new Refusal(409, `there is a deposit ${reference_id} already`, { place: 'reference_id' });
+      return put('added', { ...deposit, since: timeIn(session, here()) });
+    },
+    execute: (id, given = {}) => {
+      const { reference_id, user_id, ...deposit } = pending(id);
+      const planned = deposit.state === 'pending' ? deposit.becomes : undefined;
+      const amountInUsd = given.amountInUsd ?? planned?.amountInUsd ?? DEFAULT_AMOUNT;
+      const at = given.executedAt ?? planned?.executedAt ?? timeIn(session, here());
+      const executedAt = Math.trunc(at);
+      return put('executed', { reference_id, user_id, state: 'EXECUTED', amountInUsd, executedAt });
+    },
+    fail: (id) => {
+      const { reference_id, user_id } = pending(id);
+      return put('failed', { reference_id, user_id, state: 'failed' });
+    },
+  };
 }
-
-function pendingDeposit(session: Session, sandbox: Sandbox, id: string): Deposit {
-  const deposit = knownDeposit(sandbox, id);
-  const { state } = depositIn(session, sandbox, deposit);
-  if (state === 'pending') return deposit;
-  throw new Refusal(409, `the deposit is ${state}, which is final; a reset begins anew`, { state });
-}
-
-function putDeposit(session: Session, sandbox: Sandbox, what: string, deposit: Deposit): DepositNow {
-  sandbox.world.deposits.changed.set(deposit.reference_id.toLowerCase(), deposit);
-  tellChange(session, sandbox, `deposit ${deposit.reference_id} ${what}`);
-  return depositIn(session, sandbox, deposit);
-}
-
-/** A deposit as it is now. */
-const depositIn = (session: Session, sandbox: Sandbox, deposit: Deposit) =>
-  depositNow(sandbox.world, deposit, timeIn(session, sandbox));
 
 /** Most entries of the queue of chaos, each for as many requests as it says. */
 const MAX_QUEUED = 1000;
+const TOO_MANY = `${MAX_QUEUED} calls are queued already; use a count instead`;
 
 /** The chaos of a world, as it can be set. */
 export interface ShownChaos {
@@ -212,37 +187,16 @@ export function shownChaos({ chaos: { plan, seed, queue } }: Sandbox): ShownChao
   return { chaos: plan.map(specOf), seed, next };
 }
 
-/**
- * Sets the chaos of a world; its draws begin anew. The queue stays.
- *
- * @throws Problem of code `usage`
- */
-export function setChaos(
-  session: Session,
-  sandbox: Sandbox,
-  specs: readonly string[] | undefined,
-  seed = sandbox.chaos.seed,
-): ShownChaos {
-  const { plan, queue } = sandbox.chaos;
-  sandbox.chaos = { ...newChaos(specs === undefined ? plan : parseChaos(specs), seed), queue };
-  const chaos = sandbox.chaos.plan.map(specOf).join(', ');
-  tellChange(session, sandbox, chaos === '' ? 'no chaos' : `chaos ${chaos}`);
-  return shownChaos(sandbox);
-}
-
-/**
- * Queues chaos for the next `count` requests of a world, behind what is queued.
- *
- * @throws Problem of code `usage`
- */
-export function queueChaos(session: Session, sandbox: Sandbox, kind: string, count = 1): ShownChaos {
-  const { chaos } = sandbox;
-  const queued = queuedChaos(kind, count);
-  if (chaos.queue.length >= MAX_QUEUED)
-    throw new Problem('usage', `chaos ${kind}: ${MAX_QUEUED} calls are queued already; use a count instead`);
-  chaos.queue = [...chaos.queue, queued];
-  tellChange(session, sandbox, `chaos ${kind} for the next ${count}`);
-  return shownChaos(sandbox);
+/** Grades the clients of some worlds. The rules are loaded when somebody asks. */
+export async function gradeOf(
+  { options, redact }: Session,
+  sandboxes: readonly Sandbox[],
+): Promise<Scorecard> {
+  const { GRACE, scorecardOf } = await import('./scorecard.ts');
+  return scorecardOf(
+    sandboxes.flatMap(({ journal }) => entriesOf(journal, redact)),
+    GRACE + (options.delayMs ?? 0),
+  );
 }
 
 export function tellChange(session: Session, { name }: Sandbox, what: string): void {

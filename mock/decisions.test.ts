@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { answersTo, builtIn, deposit, probe, type Probe, START, user } from './testing/probes.ts';
+import { answersTo, builtIn, deposit, probe, type Probe, START, user } from './testing/session.ts';
 import { handlerOf } from './handler.ts';
 import { parserError } from './transport.ts';
 import { createWorld } from './world.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { reference } from './behaviour.ts';
 import { faultEntries, faults } from './faults.ts';
-import { answersTo, deposit, user } from './testing/probes.ts';
+import { answersTo, deposit, user } from './testing/session.ts';
 import { variants } from './variants.ts';
 
 test('each fault has an id of its own', () => {

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deposit, probe, user, type Probe, answersTo, builtIn, START } from './testing/probes.ts';
+import { deposit, probe, user, type Probe, answersTo, builtIn, START } from './testing/session.ts';
 import { preferredStatus } from './forced.ts';
 import { handlerOf } from './handler.ts';
 import { createWorld } from './world.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { decodeText, isId } from './behaviour.ts';
-import { deposit, probe, user, type Probe, answersTo } from './testing/probes.ts';
+import { deposit, probe, user, type Probe, answersTo } from './testing/session.ts';
 
 const MEMBER = '11111111-1111-4111-8111-111111111111';
 const FOREIGN_USER = '22222222-2222-4222-8222-222222222222';

@@ -4,8 +4,7 @@ import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { createMock, startMock, type InProcessMock } from './index.ts';
-import { builtIn, START } from './testing/probes.ts';
-import { depositPath, ids, userPath } from './testing/session.ts';
+import { builtIn, depositPath, ids, START, userPath } from './testing/session.ts';
 
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 const frozen = { now: () => START, mode: 'frozen' } as const;

@@ -3,8 +3,7 @@ import { describe, test } from 'node:test';
 import { readFixture } from '../schemas/fixture.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { createMock, startMock } from './index.ts';
-import { builtIn } from './testing/probes.ts';
-import { ids, userPath } from './testing/session.ts';
+import { builtIn, ids, userPath } from './testing/session.ts';
 
 const [user, ...others] = builtIn.users!;
 const env = { IB_SET: 'a-secret' };

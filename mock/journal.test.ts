@@ -5,9 +5,8 @@ import { runInNewContext } from 'node:vm';
 import { answerRequest } from './answer-request.ts';
 import { faults } from './faults.ts';
 import { createJournal, entriesOf, keep, redactorOf, shownEntry, type KeptEntry } from './journal.ts';
-import { START } from './testing/probes.ts';
+import { depositPath, ids, START, testSession, userPath } from './testing/session.ts';
 import type { ApiKey } from './world.ts';
-import { depositPath, ids, testSession, userPath } from './testing/session.ts';
 
 const reasons = (ask: (mock: ReturnType<typeof testSession>) => void) => {
   const mock = testSession();

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { answersTo, deposit, type Probe, user } from './testing/probes.ts';
+import { answersTo, deposit, type Probe, user } from './testing/session.ts';
 
 const MEMBER = '11111111-1111-4111-8111-111111111111';
 const NOBODY = '12345678-1234-4234-8234-123456789abc';

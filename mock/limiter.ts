@@ -4,10 +4,11 @@ import type { Call, Finding } from './exchange.ts';
 import { lookIn, type Limit, type World } from './world.ts';
 
 /** The counted requests that still count at a time in Unix ms, and when the limiter answers again. */
-function windowAt(hits: number[], { most }: Limit, now: number) {
+function windowAt(hits: number[], { most, windowMs }: Limit, now: number) {
   // A window may hold many hits: copy it only when some of them are over.
   const live = hits[0] === undefined || hits[0] > now ? hits : hits.filter((at) => at > now);
-  const first = live[Math.max(0, live.length - most)] ?? now;
+  // A limit of 0 counts nothing: whoever it refuses waits for a window.
+  const first = live[Math.max(0, live.length - most)] ?? now + windowMs;
   return { live, isLimited: live.length >= most, waitMs: first - now };
 }
 
@@ -67,7 +68,7 @@ export function gaugesOf(behaviour: Behaviour, world: World, now: number): reado
       most: limit.most,
       windowSeconds: limit.windowMs / 1000,
       isLimited,
-      freesInMs: waitMs,
+      freesInMs: live.length === 0 ? 0 : waitMs,
     };
   });
 }

@@ -7,8 +7,7 @@ import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
 import type { Answer } from './exchange.ts';
 import { listen, type ListenerOptions } from './listener.ts';
-import { builtIn, START } from './testing/probes.ts';
-import { ids, userPath } from './testing/session.ts';
+import { builtIn, ids, START, userPath } from './testing/session.ts';
 import { startMock } from './server.ts';
 import { tls } from './testing/certificate.ts';
 

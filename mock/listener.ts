@@ -9,7 +9,6 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 // A test runner's fake timers replace the global ones, and nobody would move them.
 import { setImmediate, setTimeout } from 'node:timers';
-import { TLSSocket } from 'node:tls';
 import polka, { type Request } from 'polka';
 import type { Answer, HttpRequest } from './exchange.ts';
 import type { Tls } from './options.ts';
@@ -83,7 +82,13 @@ export async function listen({
   // Whatever a request expects, it is answered like any other: node's own 417 carries no JSON.
   server.on('checkExpectation', (message, response) => server.emit('request', message, response));
 
-  const { sockets, reset } = trackSockets(server);
+  /** The connections; of TLS the plain ones, each with the secure one above it. */
+  const sockets = new Set<Socket>();
+  const track = (socket: Socket) => {
+    sockets.add(socket);
+    socket.once('close', () => sockets.delete(socket));
+  };
+  server.on('connection', track).on('secureConnection', track);
   /** Responses to requests that just arrived, and those that are not written at once: few, so they cost little. */
   const arrived: ServerResponse[] = [];
   const held = new Set<ServerResponse>();
@@ -122,7 +127,9 @@ export async function listen({
       endless.add(response);
       destroyAtEnd(response);
     } else if (answered.transportFault === 'reset') {
-      if (response.socket !== null) reset(response.socket);
+      // Only the plain connection can be reset. It was there before the secure one.
+      const plain = [...sockets].find((socket) => peerOf(socket) === peerOf(response.req.socket));
+      plain?.resetAndDestroy();
     } else write(response, answered);
   };
   const serve = (message: IncomingMessage, response: ServerResponse): Promise<void> | void => {
@@ -187,46 +194,29 @@ export async function listen({
       closing ??= once(server, 'close').then(() => undefined);
       server.close();
       for (const end of delayed) end();
-      const busy = new Set<Socket>();
+      const busy = new Set<string>();
       for (const response of open()) {
-        const { socket } = response;
-        if (force || socket === null || !response.req.complete || endless.has(response)) continue;
-        busy.add(socket);
+        const { socket } = response.req;
+        if (force || !response.req.complete || endless.has(response)) continue;
+        busy.add(peerOf(socket));
         response.shouldKeepAlive = false;
         response.once('close', () => socket.destroySoon());
       }
-      for (const socket of sockets.values()) {
-        if (busy.has(socket)) continue;
-        // A response may still be on its way out.
+      // A response may still be on its way out, of TLS through the secure connection.
+      for (const socket of [...sockets].toReversed()) {
+        if (busy.has(peerOf(socket))) continue;
         if (force || socket.writableLength === 0) socket.destroy();
-        else socket.destroySoon();
+        else {
+          busy.add(peerOf(socket));
+          socket.destroySoon();
+        }
       }
       return closing;
     },
   };
 }
 
-/** The connections of a server, by their peer. */
-function trackSockets(server: ReturnType<typeof createPlainServer>) {
-  const sockets = new Map<string, Socket>();
-  const plain = new WeakMap<Socket, Socket>();
-  // A TLS socket takes the place of the plain one below it.
-  const track = (socket: Socket) => {
-    const peer = `${socket.remoteAddress} ${socket.remotePort}`;
-    const below = socket instanceof TLSSocket ? sockets.get(peer) : undefined;
-    if (below !== undefined) plain.set(socket, below);
-    sockets.set(peer, socket);
-    socket.once('close', () => {
-      if (sockets.get(peer) === socket) sockets.delete(peer);
-    });
-  };
-  server.on('connection', track).on('secureConnection', track);
-  return {
-    sockets,
-    /** Only the plain connection can be reset. */
-    reset: (socket: Socket) => (plain.get(socket) ?? socket).resetAndDestroy(),
-  };
-}
+const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
 
 /** The whole target as path: the handler reads it, more strictly than polka. */
 function wholeTarget({ url = '' }: IncomingMessage): Request['_parsedUrl'] {

@@ -4,8 +4,7 @@ import { endpoints } from '../schemas/endpoints.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { testAdmin } from './testing/admin.ts';
 import { magicValues } from './magic-values.ts';
-import { builtIn } from './testing/probes.ts';
-import { testSession } from './testing/session.ts';
+import { builtIn, testSession } from './testing/session.ts';
 import { factsOf } from './world.ts';
 
 test('each value of the built-in fixture shows the status that it says', () => {

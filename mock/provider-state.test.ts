@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { handlerOf } from './handler.ts';
 import { changeState } from './provider-state.ts';
-import { builtIn, START } from './testing/probes.ts';
-import { depositPath, ids, userPath } from './testing/session.ts';
+import { builtIn, depositPath, ids, START, userPath } from './testing/session.ts';
 import { createWorld, lookIn } from './world.ts';
 
 const FOUND = '{"status":"EXECUTED","amountInUsd":123.45,"executedAt":1767225599123}';

@@ -3,8 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { scorecardOf } from './scorecard.ts';
-import { builtIn } from './testing/probes.ts';
-import { depositPath, ids, testSession, userPath } from './testing/session.ts';
+import { builtIn, depositPath, ids, testSession, userPath } from './testing/session.ts';
 
 /** An answer as a client gets it, at a time in ms from the start. */
 interface Got {

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { JournalEntry } from './journal.ts';
 import { scorecardFormats, scorecardOf } from './scorecard.ts';
-import { START } from './testing/probes.ts';
+import { START } from './testing/session.ts';
 
 /** What a test says of a request and its answer; the rest is made up. */
 type Sample = Partial<Omit<JournalEntry, 'id'>>;

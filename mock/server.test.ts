@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import { builtIn, START } from './testing/probes.ts';
+import { builtIn, START } from './testing/session.ts';
 import { startMock, type AnsweredRequest, type Mock, type MockOptions } from './server.ts';
 
 const MEMBER = '11111111-1111-4111-8111-111111111111';

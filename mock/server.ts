@@ -3,24 +3,15 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import type { Access } from './admin/guard.ts';
 import { controlsOf, type ControlledMock } from './controls.ts';
-import { adminOf, answererOf, isAdmin } from './answer-request.ts';
-import type { HttpRequest, HttpResponse } from './exchange.ts';
+import { adminOf, answererOf, isAdmin, type AnsweredRequest } from './answer-request.ts';
 import { httpDate } from './answer.ts';
-import { shownEntry, type JournalEntry } from './journal.ts';
 import { listen } from './listener.ts';
 import type { Tls, MockData } from './options.ts';
 import { magicValues, type MagicValue } from './magic-values.ts';
 import { createSession, replaceFixture, timeIn } from './session.ts';
 import { trimBasePath } from './handler.ts';
 
-/** A request and its answer; `at` is in Unix ms. Header fields hold keys: never print them. */
-export interface AnsweredRequest {
-  readonly request: HttpRequest;
-  readonly response: HttpResponse;
-  readonly at: number;
-  /** What the journal says of it, without credentials. */
-  readonly entry: () => JournalEntry;
-}
+export type { AnsweredRequest } from './answer-request.ts';
 
 export interface MockOptions extends MockData {
   /** 0, the default, takes a free one. */
@@ -80,15 +71,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
     answer: answererOf(session, {
       cors,
       admin: adminPort === undefined ? answerAdmin : undefined,
-      onAnswered:
-        onExchange &&
-        ((request, { response, kept }) =>
-          onExchange({
-            request,
-            response,
-            at: kept.at,
-            entry: () => shownEntry(kept, session.redact),
-          })),
+      onExchange,
     }),
   });
   const adminListener =

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { faults } from './faults.ts';
 import { advanceClock, scaleClock } from './clock.ts';
-import { START } from './testing/probes.ts';
-import { ids, testSession } from './testing/session.ts';
+import { ids, START, testSession } from './testing/session.ts';
 import { resetAll, sandboxNamed } from './session.ts';
 
 describe('a key with a name behind it', () => {

@@ -5,8 +5,7 @@ import * as fc from 'fast-check';
 import type { Answer } from './exchange.ts';
 import { listen, type ListenerOptions } from './listener.ts';
 import { startMock, type Mock } from './server.ts';
-import { builtIn, START } from './testing/probes.ts';
-import { ids, userPath } from './testing/session.ts';
+import { builtIn, ids, START, userPath } from './testing/session.ts';
 import { arrived, connected, say } from './testing/sockets.ts';
 
 describe('over sockets', () => {

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { reference } from './behaviour.ts';
-import { answersTo, deposit, probe, user, type Probe } from './testing/probes.ts';
+import { answersTo, deposit, probe, user, type Probe } from './testing/session.ts';
 import { variants } from './variants.ts';
 
 const USER = '/api/ib/user-status?user_id=';

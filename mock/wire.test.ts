@@ -1,8 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { startMock } from './server.ts';
-import { builtIn, START } from './testing/probes.ts';
-import { depositPath, ids, userPath } from './testing/session.ts';
+import { builtIn, depositPath, ids, START, userPath } from './testing/session.ts';
 import { say } from './testing/sockets.ts';
 
 const DATE = 'Wed, 15 Jan 2025 12:00:00 GMT';

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fixture, FixtureTransition } from '../schemas/generated/types.ts';
-import { deposit, answersTo, builtIn, START } from './testing/probes.ts';
+import { deposit, answersTo, builtIn, START } from './testing/session.ts';
 import {
   becomeExecuted,
   countPoll,

@@ -6,23 +6,23 @@ export interface FixtureIndex {
   readonly deposits: ReadonlyMap<string, FixtureDeposit>;
 }
 
-/** The check of a fixture and the mock both need the index. */
-const indexes = new WeakMap<Fixture, FixtureIndex>();
+/** By their lists, which a copy of a fixture shares. The check of a fixture and the mock both need them. */
+const indexes = new WeakMap<readonly object[], ReadonlyMap<string, unknown>>();
 
-/** The index of a fixture, made once: nothing may change the fixture afterwards. */
-export function indexOf(fixture: Fixture): FixtureIndex {
-  const { users = [], deposits = [] } = fixture;
-  const index = indexes.get(fixture) ?? {
+/** The index of a fixture, made once: nothing may change its lists afterwards. */
+export function indexOf({ users = [], deposits = [] }: Fixture): FixtureIndex {
+  return {
     users: indexed(users, ({ user_id }) => user_id),
     deposits: indexed(deposits, ({ reference_id }) => reference_id),
   };
-  indexes.set(fixture, index);
-  return index;
 }
 
-function indexed<Item>(items: readonly Item[], idOf: (item: Item) => string): ReadonlyMap<string, Item> {
+function indexed<Item extends object>(items: readonly Item[], idOf: (item: Item) => string) {
+  const known = indexes.get(items) as ReadonlyMap<string, Item> | undefined;
+  if (known !== undefined) return known;
   const index = new Map<string, Item>();
   // A list of pairs would double the memory.
   for (const item of items) index.set(idOf(item).toLowerCase(), item);
+  indexes.set(items, index);
   return index;
 }

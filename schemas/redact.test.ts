@@ -2,7 +2,8 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { Problem } from './problem.ts';
-import { redactError, redactorOf, type Secret } from './redact.ts';
+import { redactError, redactorOf } from './redact.ts';
+import type { Secret } from './secret-forms.ts';
 
 const key = 'sk_live_Zx81-Q0pLk/vB7+T';
 const name = '<key northwind/active>';

@@ -1,14 +1,5 @@
-import { Problem } from './problem.ts';
-import {
-  folded,
-  MIN_PART_VARIETY,
-  secretForms,
-  unescaped,
-  type Secret,
-  type SecretForm,
-} from './secret-forms.ts';
-
-export type { Secret } from './secret-forms.ts';
+import { fold, layersOf, MIN_PART_VARIETY, secretForms } from './secret-forms.ts';
+import type { Secret, SecretForm } from './secret-forms.ts';
 
 /** Replaces secrets by their names. A second call changes nothing more. */
 export type Redact = (text: string) => string;
@@ -26,7 +17,6 @@ const GRAM_BITS = 2 ** (7 * GRAM) - 1;
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const NAME = /<[^<>]*>/g;
-const LETTER_OR_DIGIT = /[a-z0-9]/i;
 
 /**
  * Makes a function that replaces each secret by its name, however it is written: as it is, in another letter
@@ -40,85 +30,68 @@ const LETTER_OR_DIGIT = /[a-z0-9]/i;
  */
 export function redactorOf(secrets: readonly Secret[]): Redact {
   // Built at first use: most servers of a test never log.
-  let index: ReadonlyMap<number, readonly Place[]> | undefined;
+  let index: Index | undefined;
   return (text) => {
     index ??= indexOf(secrets.flatMap(secretForms));
-    const matches = matchesIn(text, index);
-    for (const { text: decoded, from } of unescaped(text))
-      for (const { start, end, name } of matchesIn(decoded, index))
-        matches.push({ start: from[start]!, end: from[end]!, name });
+    const matches: Match[] = [];
+    for (const layer of layersOf(text))
+      for (const { start, end, name } of matchesIn(layer.text, index))
+        matches.push({ start: layer.from(start), end: layer.from(end), name });
     return matches.length === 0 ? text : replaced(text, unprotected(text, matches, secrets));
   };
 }
 
-/** A place in a form where a gram begins. */
-interface Place {
-  readonly form: SecretForm;
-  readonly at: number;
-}
+/** The places of each gram in the forms. */
+type Index = ReadonlyMap<number, readonly (readonly [form: SecretForm, at: number])[]>;
+
+/** The next gram, by its last character. */
+const next = (gram: number, text: string, at: number) =>
+  ((gram << 7) | (text.charCodeAt(at) & 127)) & GRAM_BITS;
 
 /** Grams of every form, so close together that each part of `minLength` contains one. */
-function indexOf(forms: readonly SecretForm[]): ReadonlyMap<number, readonly Place[]> {
-  const index = new Map<number, Place[]>();
-  for (const form of forms) {
-    const step = form.minLength - GRAM + 1;
-    for (let at = 0; at + GRAM <= form.codes.length; at += step) {
-      const gram = form.codes.subarray(at, at + GRAM).reduce((sum, code) => (sum << 7) | code, 0);
-      const places = index.get(gram);
-      if (places === undefined) index.set(gram, [{ form, at }]);
-      else places.push({ form, at });
+function indexOf(forms: readonly SecretForm[]): Index {
+  const index = new Map<number, [SecretForm, number][]>();
+  for (const form of forms)
+    for (let at = 0; at + GRAM <= form.folded.length; at += form.minLength - GRAM + 1) {
+      let gram = 0;
+      for (let nth = 0; nth < GRAM; nth++) gram = next(gram, form.folded, at + nth);
+      const places = index.get(gram) ?? [];
+      places.push([form, at]);
+      index.set(gram, places);
     }
-  }
   return index;
 }
 
 /** Reads a text once. Where a gram of a form stands, it extends the match to both sides. */
-function matchesIn(text: string, index: ReadonlyMap<number, readonly Place[]>): Match[] {
+function matchesIn(text: string, index: Index): readonly Match[] {
+  const folded = fold(text);
   const matches: Match[] = [];
   let gram = 0;
-  for (let at = 0; at < text.length; at++) {
-    gram = ((gram << 7) | codeAt(text, at)) & GRAM_BITS;
+  for (let at = 0; at < folded.length; at++) {
+    gram = next(gram, folded, at);
     const places = index.get(gram);
     if (places === undefined) continue;
-    for (const { form, at: inForm } of places) {
-      const match = matchAround(text, at - GRAM + 1, form, inForm);
-      if (match !== undefined) matches.push(match);
+    for (const [form, inForm] of places) {
+      let [start, end, first, last] = [at + 1, at + 1, inForm + GRAM, inForm + GRAM];
+      for (; first > 0 && folded[start - 1] === form.folded[first - 1]; first--) start--;
+      for (; last < form.folded.length && folded[end] === form.folded[last]; last++) end++;
+      if (form.isWord ? isWordAt(text, start, end, form) : revealsEnough(form, first, last))
+        matches.push({ start, end, name: form.name });
     }
   }
   return matches;
 }
 
-const codeAt = (text: string, at: number) => folded[text.charCodeAt(at)] ?? 0;
+const isWordAt = (text: string, start: number, end: number, form: SecretForm) =>
+  text.slice(start, end) === form.text && !/[a-z0-9]/i.test((text[start - 1] ?? '') + (text[end] ?? ''));
 
-/** The longest part of a form around a gram; undefined if it reveals too little. */
-function matchAround(text: string, at: number, form: SecretForm, inForm: number): Match | undefined {
-  const { codes, name } = form;
-  let [start, first] = [at, inForm];
-  while (first > 0 && start > 0 && codeAt(text, start - 1) === codes[first - 1]) {
-    start--;
-    first--;
-  }
-  let [end, last] = [at + GRAM, inForm + GRAM];
-  while (last < codes.length && end < text.length && codeAt(text, end) === codes[last]) {
-    end++;
-    last++;
-  }
-  const isRevealed = form.isWord ? isWordAt(text, start, end, form) : revealsEnough(form, first, last);
-  return isRevealed ? { start, end, name } : undefined;
-}
-
-function isWordAt(text: string, start: number, end: number, form: SecretForm): boolean {
-  const continues = (character = '') => LETTER_OR_DIGIT.test(character);
-  return text.slice(start, end) === form.text && !continues(text[start - 1]) && !continues(text[end]);
-}
-
-function revealsEnough({ codes, minLength, secretBefore }: SecretForm, first: number, last: number): boolean {
-  if (last - first === codes.length) return true;
-  const secret = secretBefore[last]! - secretBefore[first]!;
+function revealsEnough({ folded, minLength, isSecret }: SecretForm, first: number, last: number): boolean {
+  const count = (from: number, to: number) => isSecret.slice(from, to).filter(Boolean).length;
   return (
-    last - first >= minLength &&
-    2 * secret >= secretBefore[codes.length]! &&
-    new Set(codes.subarray(first, last)).size >= MIN_PART_VARIETY
+    last - first === folded.length ||
+    (last - first >= minLength &&
+      2 * count(first, last) >= count(0, folded.length) &&
+      new Set(folded.slice(first, last)).size >= MIN_PART_VARIETY)
   );
 }
 
@@ -127,19 +100,16 @@ function unprotected(text: string, matches: readonly Match[], secrets: readonly 
   const names = new Set(secrets.map(({ name }) => name));
   const spans = [...text.matchAll(UUID), ...[...text.matchAll(NAME)].filter(([name]) => names.has(name))];
   return matches.filter(({ start, end }) =>
-    spans.every(({ index, 0: { length } }) => {
-      const isInside = index <= start && end <= index + length;
-      return !isInside || (end - start === length && text[index] !== '<');
-    }),
+    spans.every(
+      ({ index, 0: { length } }) =>
+        start < index || end > index + length || (end - start === length && text[index] !== '<'),
+    ),
   );
 }
 
 /** Where two matches overlap, both are replaced by the name of the longer one. */
 function replaced(text: string, matches: readonly Match[]): string {
-  let clean = '';
-  let end = 0;
-  let longest = 0;
-  let name = '';
+  let [clean, name, end, longest] = ['', '', 0, 0];
   for (const match of matches.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
     const length = match.end - match.start;
     if (match.start >= end) {
@@ -154,11 +124,9 @@ function replaced(text: string, matches: readonly Match[]): string {
 
 /** The error without secrets in its message, its stack and its causes. */
 export function redactError(error: unknown, redact: Redact): unknown {
-  if (error instanceof Problem) return new Problem(error.code, redact(error.message));
   if (!(error instanceof Error)) return new Error(redact(String(error)));
-  const { message, stack, cause } = error;
-  error.message = redact(message);
-  if (stack !== undefined) error.stack = redact(stack);
-  if (cause !== undefined) error.cause = redactError(cause, redact);
+  error.message = redact(error.message);
+  if (error.stack !== undefined) error.stack = redact(error.stack);
+  if (error.cause !== undefined) error.cause = redactError(error.cause, redact);
   return error;
 }

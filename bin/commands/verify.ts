@@ -235,7 +235,7 @@ function rerunCommand({ url, fixture, partner, cases, stateUrl, ca, insecure, he
   };
   return [
     'ib-conformance verify',
-    ...(url === undefined ? [] : [quoted(url.href)]),
+    ...(url === undefined ? [] : [quoted(url.href.replace(/\/$/, ''))]),
     ...Object.entries(values).flatMap(([flag, value]) =>
       value === undefined ? [] : [`--${flag} ${quoted(value)}`],
     ),

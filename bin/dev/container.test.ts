@@ -24,8 +24,7 @@ interface Service {
   readonly volumes: readonly string[];
 }
 
-const help = async (...command: readonly string[]) =>
-  (await runCli([...command, '--help', '--all'])).output;
+const help = async (...command: readonly string[]) => (await runCli([...command, '--help', '--all'])).output;
 
 test('the linter finds nothing in the Dockerfile, and can find something', () => {
   assert.deepEqual(validate(dockerfile), []);

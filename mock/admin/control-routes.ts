@@ -1,7 +1,7 @@
 import { Problem } from '../../schemas/problem.ts';
 import { parseChaos } from '../chaos.ts';
 import { advanceClock, scaleClock, setClock, type Moved } from '../clock.ts';
-import { queueChaos, setChaos, shownChaos, tellChange } from '../controls.ts';
+import { controlsIn, shownChaos, tellChange } from '../controls.ts';
 import { faults } from '../faults.ts';
 import { changeState } from '../provider-state.ts';
 import { Refusal, serviceWith, timeIn, wrongAt, type Sandbox, type Session } from '../session.ts';
@@ -129,7 +129,8 @@ export const controlRoutes: readonly Route[] = [
         sandbox.service = serviceWith(session.options, sandbox.deviation);
         tellChange(session, sandbox, found ? `fault ${found[0]} on` : 'no fault');
       }
-      if (specs !== undefined || seed !== undefined) setChaos(session, sandbox, specs, seed);
+      if (specs !== undefined || seed !== undefined)
+        controlsIn(session, request.world).chaos.set(specs ?? shownChaos(sandbox).chaos, seed);
       return ok(shownFaults(sandbox));
     },
   ),
@@ -137,8 +138,8 @@ export const controlRoutes: readonly Route[] = [
     'POST /faults/next',
     'Sets chaos for the next requests: 429, 500 to 599, reset, timeout, truncate, or such as slow:2s.',
     { fields: nextFields },
-    (session, { sandbox, fields: { kind, count } }) =>
-      ok(readingChaos(() => queueChaos(session, sandbox, kind, count))),
+    (session, { world, fields: { kind, count } }) =>
+      ok(readingChaos(() => controlsIn(session, world).chaos.next(kind, count))),
   ),
   // Follows Pact's convention of provider states. `verify` calls it as its state hook.
   route(

@@ -3,7 +3,7 @@ import { keyNames } from '../../schemas/fixture-keys.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { isId } from '../behaviour.ts';
-import { addDeposit, executeDeposit, failDeposit, knownDeposit, tellChange } from '../controls.ts';
+import { controlsIn, tellChange } from '../controls.ts';
 import { Refusal, replaceFixture, timeIn, type Session } from '../session.ts';
 import { depositNow, lookIn, valuesOf } from '../world.ts';
 import { countIn, ok, route, type Route } from './route.ts';
@@ -15,15 +15,15 @@ import { countIn, ok, route, type Route } from './route.ts';
  * @throws Refusal, 400 with the first place that is wrong
  */
 export function readPart(fixture: unknown, within = ''): Fixture {
-  const withoutPlace = (problem: string) =>
-    within === '' || !problem.startsWith(within)
-      ? problem
-      : problem.slice(within.length).replace(/^ /, 'the body ').replace(/^\./, '');
   try {
     return checkFixture(fixture, '', {});
   } catch (error) {
     if (!(error instanceof Problem)) throw error;
-    const problems = error.message.split('\n').map((line) => withoutPlace(line.replace(/^: /, '')));
+    const problems = error.message
+      .split('\n')
+      .map((line) =>
+        line.replace(/^: /, '').replace(within, '').replace(/^ /, 'the body ').replace(/^\./, ''),
+      );
     const [, place] = /^([\w$.[\]-]+) (?:is|lacks|has|needs|must)\b/.exec(problems[0] ?? '') ?? [];
     throw new Refusal(400, problems.join('\n'), place === undefined ? {} : { place });
   }
@@ -106,23 +106,23 @@ export const dataRoutes: readonly Route[] = [
       const user = { user_id, partner: null, date_joined: '2000-01-01T00:00:00Z' };
       const users = isId('user-status', user_id) ? [user] : [];
       const deposit = readItem(session, 'deposits', request.body, users);
-      return ok(addDeposit(session, request.sandbox, deposit), 201);
+      return ok(controlsIn(session, request.world).deposits.add(deposit), 201);
     },
   ),
-  route('GET /deposits/{id}', 'One deposit.', {}, (session, { sandbox, id }) =>
-    ok(depositNow(sandbox.world, knownDeposit(sandbox, id), timeIn(session, sandbox))),
+  route('GET /deposits/{id}', 'One deposit.', {}, (session, { world, id }) =>
+    ok(controlsIn(session, world).deposits.get(id)),
   ),
   route(
     'POST /deposits/{id}/execute',
     'Executes a pending deposit, by default as the fixture plans it or with 100 USD; else 409.',
     { fields: { amountInUsd: { type: 'number', minimum: 0 }, executedAt: { type: 'integer', minimum: 0 } } },
-    (session, { sandbox, id, fields }) => ok(executeDeposit(session, sandbox, id, fields)),
+    (session, { world, id, fields }) => ok(controlsIn(session, world).deposits.execute(id, fields)),
   ),
   route(
     'POST /deposits/{id}/fail',
     'Makes a pending deposit fail; 409 if its state is final.',
     { fields: {} },
-    (session, { sandbox, id }) => ok(failDeposit(session, sandbox, id)),
+    (session, { world, id }) => ok(controlsIn(session, world).deposits.fail(id)),
   ),
   route('GET /users', 'The users.', { query: listQuery }, (_, { sandbox, query }) =>
     listed('users', query, valuesOf(sandbox.world.users)),

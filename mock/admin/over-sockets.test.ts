@@ -3,8 +3,7 @@ import { once } from 'node:events';
 import { request, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
-import { builtIn, START } from '../testing/probes.ts';
-import { ids, userPath } from '../testing/session.ts';
+import { builtIn, ids, START, userPath } from '../testing/session.ts';
 import { isLoopback, startMock, type AnsweredRequest, type MockOptions } from '../server.ts';
 
 async function startFor(t: TestContext, options: Partial<MockOptions> = {}) {

@@ -34,7 +34,14 @@ export interface AdminRequest<Values = Readonly<Record<string, unknown>>> {
   readonly fields: Values;
 }
 
-interface Details<Declared extends Fields = Fields> {
+type Handle<Values> = (session: Session, request: AdminRequest<Values>) => Answer | Promise<Answer>;
+
+/** A route of the admin API. Its OpenAPI description is derived from it. */
+export interface Route<Declared extends Fields = Fields> {
+  readonly method: string;
+  /** Below `/__admin`; `{id}` stands for one segment. */
+  readonly path: string;
+  readonly summary: string;
   readonly query?: Readonly<Record<string, string>>;
   /** The only fields that a body may have. */
   readonly fields?: Declared;
@@ -44,16 +51,6 @@ interface Details<Declared extends Fields = Fields> {
   readonly isForAll?: true;
   /** Needs neither a token nor a loopback name. */
   readonly isOpen?: true;
-}
-
-type Handle<Values> = (session: Session, request: AdminRequest<Values>) => Answer | Promise<Answer>;
-
-/** A route of the admin API. Its OpenAPI description is derived from it. */
-export interface Route extends Details {
-  readonly method: string;
-  /** Below `/__admin`; `{id}` stands for one segment. */
-  readonly path: string;
-  readonly summary: string;
   readonly handle: Handle<Readonly<Record<string, unknown>>>;
 }
 
@@ -61,7 +58,7 @@ export interface Route extends Details {
 export function route<const Declared extends Fields>(
   name: `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`,
   summary: string,
-  details: Details<Declared>,
+  details: Omit<Route<Declared>, 'method' | 'path' | 'summary' | 'handle'>,
   handle: Handle<ValuesOf<Declared>>,
 ): Route {
   const [method = '', path = ''] = name.split(' ');

@@ -2,7 +2,7 @@ import { render, type ComponentChildren, type InputHTMLAttributes, type Ref } fr
 import type { DepositNow, User } from '../world.ts';
 import type { Due } from '../session.ts';
 import { left, mockNow, openWorld, refresh, say, send, signIn, start, state } from './store.ts';
-import type { Answers, ShownKey } from './store.ts';
+import type { Answers, Listed, ShownKey } from './store.ts';
 import { amount, curl, dateAndTime, duration, foreign, number, plural, timeOfDay } from './text.ts';
 
 /** The newest worlds and the fullest limiters are shown. */
@@ -77,7 +77,7 @@ function field(submit: string, onValue: (value: string) => void, input: Input) {
 }
 
 /** A section below a heading, with what else stands beside the heading. */
-const section = (name: string, hint: string, beside: ComponentChildren, content: ComponentChildren) => (
+const section = (name: string, hint: string, content: ComponentChildren, beside?: ComponentChildren) => (
   <section id={name} aria-labelledby={`${name}-heading`} tabIndex={-1}>
     <div class="head">
       <h2 id={`${name}-heading`}>{titleOf(name)}</h2>
@@ -124,14 +124,15 @@ function table(name: string, columns: Columns, rows: readonly Row[]) {
 let typing: ReturnType<typeof setTimeout> | undefined;
 
 /** A table with a filter, which looks at what `filters` names. */
-function listSection(
-  name: keyof typeof state.lists,
+function listSection<Name extends 'deposits' | 'keys' | 'users', Item>(
+  name: Name,
   filters: string,
-  total: number,
   columns: Columns,
-  rows: Row[],
+  { meta: { total }, ...items }: Listed<Name, Item>,
+  rowOf: (item: Item) => Row,
 ) {
   const asked = state.lists[name];
+  const rows = (items as Record<Name, readonly Item[]>)[name].map(rowOf);
   const count = rows.length < total ? `first ${number(rows.length)} of ${number(total)}` : number(total);
   const onInput = ({ currentTarget: { value } }: { readonly currentTarget: HTMLInputElement }) => {
     asked.contains = value.trim();
@@ -143,10 +144,13 @@ function listSection(
     void refresh();
   };
   const texts = { 'aria-label': `Filter the ${name}`, placeholder: `Filter: ${filters}` };
-  const filter = <input type="search" onInput={onInput} {...texts} />;
   const more = rows.length < total && rows.length < 1000 && button('Show more', onMore);
-  const content = [table(name, columns, rows), more];
-  return section(name, asked.contains === '' ? count : `${count} that fit`, filter, content);
+  return section(
+    name,
+    asked.contains === '' ? count : `${count} that fit`,
+    [table(name, columns, rows), more],
+    <input type="search" onInput={onInput} {...texts} />,
+  );
 }
 
 function depositRow({ reference_id: id, state: now, amountInUsd, executedAt, ...deposit }: DepositNow): Row {
@@ -191,26 +195,30 @@ function worldRow(world: string): Row {
   return [world, withNote(world, isShown ? 'shown here' : undefined), actions];
 }
 
+const group = (legend: string, controls: ComponentChildren) => (
+  <fieldset>
+    <legend>{legend}</legend>
+    {controls}
+  </fieldset>
+);
+
 function Clock({ rate }: Answers['clock']) {
   const pace = rate === 0 ? 'frozen' : rate === 1 ? 'running' : `running ${rate} times as fast`;
-  const setSpeed = async (speed: number) => {
-    state.speed = speed;
-    if (speed === 0) await moveClock('freeze', undefined, 'Clock frozen');
-    else await moveClock('scale', { rate: speed }, `Clock runs at ${speed}×`);
+  const setSpeed = async (chosen: number) => {
+    state.speed = chosen;
+    await moveClock('scale', { rate: chosen }, chosen === 0 ? 'Clock frozen' : `Clock runs at ${chosen}×`);
     await refresh();
-    if (state.speed === speed) state.speed = undefined;
+    if (state.speed === chosen) state.speed = undefined;
   };
-  const speeds = [0, 1, 10, 60, 3600].map((speed) => {
-    const isChosen = speed === (state.speed ?? rate);
-    return (
-      <label key={speed}>
-        <input type="radio" name="speed" checked={isChosen} onChange={() => void setSpeed(speed)} />
-        {speed === 0 ? 'Frozen' : `${speed}×`}
-      </label>
-    );
-  });
-  const count: Input = { type: 'number', min: 0, step: 'any' };
-  const seconds = { ...count, placeholder: 'seconds', 'aria-label': 'Seconds to advance by' };
+  const shown = state.speed ?? rate;
+  const speed = (one: number) => (
+    <label key={one}>
+      <input type="radio" name="speed" checked={one === shown} onChange={() => void setSpeed(one)} />
+      {one === 0 ? 'Frozen' : `${one}×`}
+    </label>
+  );
+  const count: Input = { type: 'number', min: 0, step: 'any', placeholder: 'seconds' };
+  const seconds = { ...count, 'aria-label': 'Seconds to advance by' };
   const time = { placeholder: '2026-01-31T00:00:00Z', 'aria-label': 'Time to set the clock to' };
   const set = (at: string) => void moveClock('set', { now: at }, `Clock set to ${at}`);
   return (
@@ -222,19 +230,12 @@ function Clock({ rate }: Answers['clock']) {
         </p>
         <p class="quiet">{`${day.format(mockNow())}, ${pace}`}</p>
       </div>
-      <fieldset>
-        <legend>Speed</legend>
-        {speeds}
-      </fieldset>
-      <fieldset>
-        <legend>Advance by</legend>
-        {[1, 10, 60, 3600].map((one) => button(duration(one * 1000), () => void advance(one)))}
-        {field('Advance', (given) => void advance(Number(given)), seconds)}
-      </fieldset>
-      <fieldset>
-        <legend>Set to</legend>
-        {field('Set', set, time)}
-      </fieldset>
+      {group('Speed', [0, 1, 10, 60, 3600].map(speed))}
+      {group('Advance by', [
+        ...[1, 10, 60, 3600].map((one) => button(duration(one * 1000), () => void advance(one))),
+        field('Advance', (given) => void advance(Number(given)), seconds),
+      ])}
+      {group('Set to', field('Set', set, time))}
     </section>
   );
 }
@@ -251,7 +252,6 @@ function Examples({ port, values }: Answers['magic-values']) {
   return section(
     'requests-to-try',
     'one for each state that the fixture shows',
-    undefined,
     <ul>
       {values.map(({ shows, target, key, keyName }) => (
         <li key={shows}>
@@ -277,7 +277,6 @@ function Limiters({ limits, gauges }: Answers['limits']) {
   return section(
     'limiters',
     filled.length === 0 ? 'all empty' : some,
-    undefined,
     <>
       <p class="quiet">{words.length === 0 ? 'No limits for all keys.' : `Each key: ${words.join(', ')}.`}</p>
       <ul class="gauges">
@@ -298,11 +297,9 @@ function Limiters({ limits, gauges }: Answers['limits']) {
 
 function Journal({ requests }: Answers['requests']) {
   const clear = () => void send('DELETE', 'requests', undefined, () => 'Journal cleared.');
-  const hint = requests.length === 0 ? 'nothing yet' : 'newest first';
   return section(
     'journal',
-    hint,
-    button('Clear', clear),
+    requests.length === 0 ? 'nothing yet' : 'newest first',
     <ol class="journal">
       {requests.toReversed().map(({ id, at, status, reason, method, target, key, keyInTarget }) => (
         <li key={id} class={status < 400 ? '' : 'refused'}>
@@ -314,34 +311,29 @@ function Journal({ requests }: Answers['requests']) {
         </li>
       ))}
     </ol>,
+    button('Clear', clear),
   );
 }
 
 function Worlds({ worlds }: Answers['worlds']) {
-  const isCut = worlds.length > MAX_WORLDS;
-  const hint = isCut
-    ? `the last ${MAX_WORLDS} of ${number(worlds.length)}`
-    : 'a key with ~name behind it opens one';
-  const rows = worlds.toReversed().slice(0, MAX_WORLDS).map(worldRow);
-  const texts = {
-    'aria-label': 'Name of the world to open',
-    title: 'Visible ASCII characters without spaces',
-  };
-  const name = { ...texts, required: true, maxLength: 100, pattern: '[!-~]+', placeholder: 'name' };
+  const some = `the last ${MAX_WORLDS} of ${number(worlds.length)}`;
+  const label = 'Name of the world to open';
+  const title = 'Visible ASCII characters without spaces';
+  const name = { required: true, maxLength: 100, pattern: '[!-~]+', placeholder: 'name', title };
   return section(
     'worlds',
-    hint,
-    undefined,
+    worlds.length > MAX_WORLDS ? some : 'a key with ~name behind it opens one',
     <>
-      {table('worlds', { Name: 'id', Actions: 'actions' }, rows)}
+      {table('worlds', worldColumns, worlds.toReversed().slice(0, MAX_WORLDS).map(worldRow))}
       <div class="controls">
-        {field('Open', (world) => void openWorld(world), name)}
+        {field('Open', (world) => void openWorld(world), { ...name, 'aria-label': label })}
         {button('Reset all worlds', resetAll)}
       </div>
     </>,
   );
 }
 
+const worldColumns = { Name: 'id', Actions: 'actions' };
 const depositColumns = { reference_id: 'id', State: '', 'USD, executed at': 'number', Actions: 'actions' };
 const keyColumns = { Key: 'id', State: '', Partner: '', Expires: 'number', Actions: 'actions' };
 const userColumns = { user_id: 'id', Partner: '', Joined: 'number' };
@@ -351,15 +343,9 @@ const Data = ({ deposits, keys, users, limits, worlds, clock, requests, ...rest 
     <Clock {...clock} />
     <div class="columns">
       <div>
-        {listSection(
-          'deposits',
-          'id, partner, state',
-          deposits.meta.total,
-          depositColumns,
-          deposits.deposits.map(depositRow),
-        )}
-        {listSection('keys', 'name, partner, state', keys.meta.total, keyColumns, keys.keys.map(keyRow))}
-        {listSection('users', 'id, partner', users.meta.total, userColumns, users.users.map(userRow))}
+        {listSection('deposits', 'id, partner, state', depositColumns, deposits, depositRow)}
+        {listSection('keys', 'name, partner, state', keyColumns, keys, keyRow)}
+        {listSection('users', 'id, partner', userColumns, users, userRow)}
         <Examples {...rest['magic-values']} />
         <Worlds {...worlds} />
       </div>

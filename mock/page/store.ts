@@ -7,15 +7,16 @@ import type { DepositNow, User } from '../world.ts';
 /** A key; `key` is missing if it is secret, and `expiresAt` is in Unix ms. */
 export type ShownKey = ReturnType<typeof shownKey>;
 
-interface Listed {
+/** A part of a list, and how many items it has in all. */
+export type Listed<Name extends string, Item> = Readonly<Record<Name, readonly Item[]>> & {
   readonly meta: { readonly total: number };
-}
+};
 /** What the page reads from the admin API, by path. */
 export interface Answers {
   readonly clock: { readonly now: number; readonly rate: number };
-  readonly deposits: Listed & { readonly deposits: readonly DepositNow[] };
-  readonly keys: Listed & { readonly keys: readonly ShownKey[] };
-  readonly users: Listed & { readonly users: readonly User[] };
+  readonly deposits: Listed<'deposits', DepositNow>;
+  readonly keys: Listed<'keys', ShownKey>;
+  readonly users: Listed<'users', User>;
   readonly limits: { readonly limits: FixtureLimits; readonly gauges: readonly Gauge[] };
   readonly requests: { readonly requests: readonly JournalEntry[] };
   readonly worlds: { readonly worlds: readonly string[] };
@@ -43,7 +44,7 @@ export const state = {
     deposits: { limit: 25, contains: '' },
     keys: { limit: 25, contains: '' },
     users: { limit: 25, contains: '' },
-    requests: { limit: 100, contains: '' },
+    requests: { limit: 100 },
   },
   /** Clock rate that the user chose, until the mock's answers have it. */
   speed: undefined as number | undefined,
@@ -53,31 +54,22 @@ export const state = {
 
 let draw = () => {};
 let frame = 0;
-/** Draws again, at most once per frame. */
-function changed(): void {
+/** Changes what is shown. It is drawn at most once per frame. */
+function update(change: Partial<typeof state> = {}): void {
+  Object.assign(state, change);
   frame ||= requestAnimationFrame(() => {
     frame = 0;
     draw();
   });
 }
+export const say = (said: string) => update({ said });
 
-export function say(words: string): void {
-  state.said = words;
-  changed();
-}
-
-class Refused extends Error {
-  readonly status: number;
-  constructor(status: number, message: string) {
-    super(message);
-    this.status = status;
-  }
-}
+const queryOf = (values: Record<string, string>) => `?${new URLSearchParams(values).toString()}`;
 
 /** In memory only: a reload forgets it. */
 let token: string | undefined;
 
-/** @throws Refused if the mock refuses; TypeError if it cannot be reached */
+/** @throws Error, with the status as its cause if the mock refuses */
 async function request(path: string, init: RequestInit = {}): Promise<Response> {
   const headers = {
     ...(token !== undefined && { Authorization: `Bearer ${token}` }),
@@ -88,7 +80,7 @@ async function request(path: string, init: RequestInit = {}): Promise<Response> 
   const response = await fetch(url, { ...init, headers, cache: 'no-store', credentials: 'omit' });
   if (response.ok) return response;
   const { error = response.statusText } = (await response.json().catch(() => ({}))) as { error?: string };
-  throw new Refused(response.status, error);
+  throw new Error(error, { cause: response.status });
 }
 
 /**
@@ -102,10 +94,9 @@ export function send(
   said: (answer: unknown) => string,
   world: string | null = state.world,
 ): Promise<void> {
-  const query = world === null ? '' : `?${new URLSearchParams({ world }).toString()}`;
   return attempt(async () => {
     const init = { method, ...(body !== undefined && { body: JSON.stringify(body) }) };
-    const text = await (await request(path + query, init)).text();
+    const text = await (await request(world === null ? path : path + queryOf({ world }), init)).text();
     say(said(text === '' ? undefined : JSON.parse(text)));
   });
 }
@@ -114,8 +105,9 @@ async function attempt(action: () => Promise<void>): Promise<void> {
   try {
     await action();
   } catch (error) {
-    if (error instanceof Refused && error.status === 401) return askForToken(error);
-    say(error instanceof Refused ? error.message : 'The mock cannot be reached.');
+    const { cause, message } = error as Error;
+    if (cause === 401) askForToken(message);
+    else say(cause === undefined ? 'The mock cannot be reached.' : message);
   }
 }
 
@@ -137,18 +129,15 @@ async function loadAll(): Promise<void> {
     const answers = await Promise.all(paths.map(async (path) => [path, await load(path)] as const));
     const receivedAt = performance.now();
     // The user may have opened another world meanwhile.
-    if (world === state.world) Object.assign(state, { answers: Object.fromEntries(answers), receivedAt });
-    changed();
+    const isShown = world === state.world;
+    update(isShown ? { answers: Object.fromEntries(answers) as unknown as Answers, receivedAt } : {});
     await new Promise((resolve) => setTimeout(resolve, PACE_MS + receivedAt - startedAt));
   }
 }
 
 async function load(path: keyof Answers): Promise<unknown> {
-  const lists: Readonly<Record<string, { limit: number; contains: string }>> = state.lists;
-  const { limit = '', contains = '' } = lists[path] ?? {};
-  const asked = Object.entries({ limit: `${limit}`, contains }).filter(([, value]) => value !== '');
-  const query = new URLSearchParams([['world', state.world], ...asked]);
-  return (await request(`${path}?${query.toString()}`)).json();
+  const lists: Readonly<Record<string, object>> = state.lists;
+  return (await request(path + queryOf({ world: state.world, ...lists[path] }))).json();
 }
 
 /** Mock time (ms) that has passed since the answers came. */
@@ -173,23 +162,19 @@ function tick(): void {
   const { answers } = state;
   if (answers === undefined || answers.clock.rate === 0) return;
   if (isOver(answers)) void refresh();
-  changed();
+  update();
 }
 
 /** Shows another world. */
 export async function openWorld(world: string): Promise<void> {
-  state.world = world;
-  const query = world === '' ? '' : `?${new URLSearchParams({ world }).toString()}`;
-  history.replaceState(null, '', location.pathname + query);
-  say(`Showing the world ${world || 'main'}.`);
+  history.replaceState(null, '', location.pathname + (world && queryOf({ world })));
+  update({ world, said: `Showing the world ${world || 'main'}.` });
   await refresh();
 }
 
-function askForToken({ message }: Refused): void {
-  state.signInError = state.isSignedOut ? message : '';
-  state.isSignedOut = true;
-  state.connection = 'Waiting for the token';
-  changed();
+function askForToken(message: string): void {
+  const signInError = state.isSignedOut ? message : '';
+  update({ signInError, isSignedOut: true, connection: 'Waiting for the token' });
 }
 
 export function signIn(given: string): void {
@@ -214,16 +199,15 @@ async function watch(): Promise<void> {
     try {
       // `EventSource` cannot send a token.
       const { body } = await request('events', { signal: ending.signal });
-      state.isSignedOut = false;
-      state.connection = 'Live';
+      update({ isSignedOut: false, connection: 'Live' });
       const reader = body!.getReader();
       do void refresh();
       while (!(await reader.read()).done);
     } catch (error) {
-      if (error instanceof Refused) return askForToken(error);
+      const { cause, message } = error as Error;
+      if (cause !== undefined) return askForToken(message);
     }
-    state.connection = 'Not connected, trying again';
-    changed();
+    update({ connection: 'Not connected, trying again' });
     if (!document.hidden) await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
 }

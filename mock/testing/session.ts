@@ -1,9 +1,18 @@
+import fixture from '../../schemas/built-in.fixture.json' with { type: 'json' };
 import { endpoints } from '../../schemas/endpoints.ts';
+import type { Fixture } from '../../schemas/generated/types.ts';
 import { answerRequest } from '../answer-request.ts';
 import { entriesOf } from '../journal.ts';
-import { builtIn, START } from './probes.ts';
+import type { HttpRequest, HttpResponse } from '../exchange.ts';
+import type { Behaviour } from '../behaviour.ts';
 import type { ClockMode, MockData } from '../options.ts';
+import { changeState } from '../provider-state.ts';
 import { createSession, sandboxNamed } from '../session.ts';
+
+export const builtIn = fixture as Fixture;
+
+/** Unix ms at which the worlds of tests are created. */
+export const START = Date.UTC(2025, 0, 15, 12);
 
 export const ids = {
   member: '11111111-1111-4111-8111-111111111111',
@@ -44,4 +53,44 @@ export function testSession({ clock: mode, elapsed, ...options }: TestOptions = 
     deposit: (id: string, key?: string | null) => get(depositPath(id), key),
     entries: (world = '') => entriesOf(sandboxNamed(session, world).journal, session.redact),
   };
+}
+
+/** A request at so many ms after the creation of the world, or the revocation of a key. */
+export type Probe =
+  | { readonly request: HttpRequest; readonly atMs: number }
+  | { readonly revoke: string; readonly atMs: number };
+
+interface Details {
+  readonly key?: string | null;
+  readonly authorization?: string;
+  readonly headers?: Readonly<Record<string, string>>;
+  readonly method?: string;
+  readonly body?: string;
+  readonly alongside?: number;
+  readonly atMs?: number;
+}
+
+/** `key: null` sends no Authorization header. */
+export function probe(target: string, details: Details = {}): Probe {
+  const { key = 'northwind-key', authorization = `Bearer ${key}`, method = 'GET' } = details;
+  const { alongside = 0, atMs = 0 } = details;
+  const headers = { ...(key === null ? {} : { authorization }), ...details.headers };
+  const body = details.body === undefined ? {} : { body: details.body };
+  return { request: { method, target, headers, alongside, ...body }, atMs };
+}
+
+export const user = (id: string, details?: Details) => probe(userPath(encodeURIComponent(id)), details);
+export const deposit = (id: string, details?: Details) => probe(depositPath(encodeURIComponent(id)), details);
+
+/** The answers to probes sent one after another in a new session. */
+export function answersTo(probes: readonly Probe[], behaviour?: Behaviour): readonly HttpResponse[] {
+  const { session, pass } = testSession({ behaviour });
+  let passed = 0;
+  return probes.flatMap((one) => {
+    pass(one.atMs - passed);
+    passed = one.atMs;
+    if ('request' in one) return [answerRequest(session, one.request).response];
+    changeState(session.main.world, { state: 'key revoked', params: { key: one.revoke } });
+    return [];
+  });
 }

@@ -1,4 +1,4 @@
-import type { Secret } from '../../schemas/redact.ts';
+import type { Secret } from '../../schemas/secret-forms.ts';
 
 /** Header fields that carry secrets, by what their names hold. */
 const TELLING = /auth|bearer|cookie|credential|jwt|key|pass|secret|session|signature|token/i;

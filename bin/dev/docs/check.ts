@@ -8,9 +8,8 @@ import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { install } from '../package/install.ts';
 import { root } from '../paths.ts';
-import { skipWithout } from '../skip-without.ts';
-import { blocksOf } from './markdown.ts';
-import { pages } from './pages.ts';
+import { partsOf } from './markdown.ts';
+import { pages, withOwnFixture } from './pages.ts';
 import { startReader, type Reader } from './reader.ts';
 
 const { folder } = await install();
@@ -20,21 +19,16 @@ const fromRegistry = ['install', '--no-audit', '--no-fund', '--silent', 'vitest@
 await promisify(execFile)('npm', fromRegistry, { cwd: folder }).catch(() => undefined);
 
 describe('the docs', { concurrency: availableParallelism() }, () => {
-  for (const [file, page] of Object.entries(pages))
+  for (const [file, runners] of Object.entries(pages))
     describe(file, { concurrency: 1 }, () => {
-      const blocks = blocksOf(readFileSync(join(root, file), 'utf8'));
+      const { blocks } = partsOf(readFileSync(join(root, file), 'utf8'));
       let reader: Reader;
       before(async () => {
-        const fixture = page.hasFixture === true ? blocks[0]!.text : undefined;
+        const fixture = withOwnFixture.includes(file) ? blocks[0]!.text : undefined;
         reader = await startReader(join(folder, 'node_modules'), fixture);
-        if (page.before !== undefined) await reader.run(page.before);
       });
       after(() => reader.end());
-      for (const [index, block] of blocks.entries())
-        test(`${block.heading}: block ${index + 1}, ${block.language}`, async (t) => {
-          const { needs, run } = page.blocks[index]!;
-          if (needs !== undefined && !reader.has(needs)) skipWithout(t, `this works: ${needs}`);
-          else await run(block, reader);
-        });
+      for (const [index, { heading, language, text }] of blocks.entries())
+        test(`${heading}: block ${index + 1}, ${language}`, (t) => runners[index]!(text, reader, t));
     });
 });

@@ -9,7 +9,7 @@ import { exitCodes } from '../../exit-codes.ts';
 import { tablesOf } from '../../fixture/export.ts';
 import { builtInFixture } from '../../fixture-file.ts';
 import { root } from '../paths.ts';
-import { blocksOf, headingsOf, linksOf, slugOf } from './markdown.ts';
+import { partsOf, slugOf } from './markdown.ts';
 import { pages } from './pages.ts';
 
 const read = (file: string) => readFileSync(join(root, file), 'utf8');
@@ -88,18 +88,18 @@ test('the guide on data names the tables and columns that there are, where nothi
 
 test('every block of the README and of the docs is run', () => {
   for (const file of files.filter((name) => name === 'README.md' || name.startsWith('docs/')))
-    assert.equal(pages[file]?.blocks.length ?? 0, blocksOf(read(file)).length, file);
+    assert.equal(pages[file]?.length ?? 0, partsOf(read(file)).blocks.length, file);
 });
 
 test('the README leads to every guide', () => {
-  const led = linksOf(read('README.md'));
+  const led = partsOf(read('README.md')).links;
   for (const name of guides) assert.ok(led.includes(`docs/${name}`), name);
 });
 
 test('every link in the docs leads somewhere', () => {
-  const anchors = new Map(files.map((file) => [file, new Set(headingsOf(read(file)).map(slugOf))]));
+  const anchors = new Map(files.map((file) => [file, new Set(partsOf(read(file)).headings.map(slugOf))]));
   for (const file of files)
-    for (const link of linksOf(read(file)).filter((one) => !/^https?:/.test(one))) {
+    for (const link of partsOf(read(file)).links.filter((one) => !/^https?:/.test(one))) {
       const [path = '', anchor] = link.split('#');
       const target = path === '' ? file : normalize(join(dirname(file), path));
       assert.ok(existsSync(join(root, target)), `${file}: ${link}`);
@@ -131,13 +131,15 @@ test('CONTRIBUTING gives the reason of every dependency, and of nothing else', (
 test('blocks have the heading above them, and links are those outside of code', () => {
   const page =
     '```sh\nfirst\n```\n\n# A `b`\n\n```sh\n# a comment\n\nthird\n```\n\n- a [list](a.md#b)\n\n  ~~~\n  [plain](c.md)\n  ~~~\n';
-  assert.deepEqual(blocksOf(page), [
-    { heading: '', language: 'sh', text: 'first\n' },
-    { heading: 'A `b`', language: 'sh', text: '# a comment\n\nthird\n' },
-    { heading: 'A `b`', language: '', text: '[plain](c.md)\n' },
-  ]);
-  assert.deepEqual(headingsOf(page), ['A `b`']);
-  assert.deepEqual(linksOf(page), ['a.md#b']);
+  assert.deepEqual(partsOf(page), {
+    blocks: [
+      { heading: '', language: 'sh', text: 'first\n' },
+      { heading: 'A `b`', language: 'sh', text: '# a comment\n\nthird\n' },
+      { heading: 'A `b`', language: '', text: '[plain](c.md)\n' },
+    ],
+    headings: ['A `b`'],
+    links: ['a.md#b'],
+  });
 });
 
 test('anchors are those of GitHub', () => {

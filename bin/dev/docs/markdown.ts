@@ -10,36 +10,24 @@ export interface Block {
   readonly text: string;
 }
 
-/** The fenced code blocks of a page in their order, including those in lists and quotes. */
-export function blocksOf(markdown: string): readonly Block[] {
-  const blocks: Block[] = [];
-  let heading = '';
-  for (const node of nodesOf(markdown)) {
-    if (node.type === 'heading') heading = headingOf(markdown, node);
-    if (node.type === 'code') blocks.push({ heading, language: node.lang ?? '', text: `${node.value}\n` });
-  }
-  return blocks;
+/** What a page holds, each in its order. Blocks and links in lists and quotes count as well. */
+export function partsOf(markdown: string) {
+  const [blocks, headings, links]: [Block[], string[], string[]] = [[], [], []];
+  const visit = (node: Node): void => {
+    if (node.type === 'heading')
+      headings.push(
+        markdown.slice(node.position?.start.offset, node.position?.end.offset).replace(/^#+ /, ''),
+      );
+    if (node.type === 'code')
+      blocks.push({ heading: headings.at(-1) ?? '', language: node.lang ?? '', text: `${node.value}\n` });
+    if (node.type === 'link') links.push(node.url);
+    if ('children' in node) node.children.forEach(visit);
+  };
+  visit(fromMarkdown(markdown));
+  return { blocks, headings, links };
 }
 
-/** The headings of a page, without their hashes. */
-export const headingsOf = (markdown: string): readonly string[] =>
-  nodesOf(markdown).flatMap((node) => (node.type === 'heading' ? [headingOf(markdown, node)] : []));
-
-/** The targets of a page's links. */
-export const linksOf = (markdown: string): readonly string[] =>
-  nodesOf(markdown).flatMap((node) => (node.type === 'link' ? [node.url] : []));
-
 type Node = ReturnType<typeof fromMarkdown> | ReturnType<typeof fromMarkdown>['children'][number];
-
-/** A page's nodes from top to bottom, each before what it holds. */
-const nodesOf = (markdown: string): readonly Node[] => within(fromMarkdown(markdown));
-const within = (node: Node): readonly Node[] => [
-  node,
-  ...('children' in node ? node.children.flatMap(within) : []),
-];
-
-const headingOf = (markdown: string, { position }: Node) =>
-  markdown.slice(position?.start.offset, position?.end.offset).replace(/^#+ /, '');
 
 /** The anchor that GitHub makes of a heading. */
 export function slugOf(heading: string): string {

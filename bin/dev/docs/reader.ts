@@ -19,9 +19,9 @@ export type Reader = Awaited<ReturnType<typeof startReader>>;
 
 /**
  * @param nodeModules where the package is installed
- * @param fixtureText the fixture of the server under test; without one, the built-in fixture
+ * @param fixtureText the fixture of the server under test
  */
-export async function startReader(nodeModules: string, fixtureText?: string) {
+export async function startReader(nodeModules: string, fixtureText = readFileSync(builtInFixture, 'utf8')) {
   const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-docs-'));
   const write = (file: string, content: string, mode = 0o644) =>
     writeFileSync(join(folder, file), content, { mode });
@@ -35,14 +35,13 @@ export async function startReader(nodeModules: string, fixtureText?: string) {
     IB_API_KEY: 'northwind-key',
     IB_REVOKED_KEY: 'northwind-revoked-key',
   };
-  const text = fixtureText ?? readFileSync(builtInFixture, 'utf8');
   symlinkSync(nodeModules, join(folder, 'node_modules'));
   cpSync(join(root, 'schemas'), join(folder, 'schemas'), { recursive: true });
   write('package.json', '{ "private": true, "type": "module" }\n');
   write('npx', '#!/bin/sh\nexec "$@"\n', 0o755);
-  write('fixture.json', text);
+  write('fixture.json', fixtureText);
 
-  const { fixture } = expandKeys(JSON.parse(text) as Fixture, env);
+  const { fixture } = expandKeys(JSON.parse(fixtureText) as Fixture, env);
   const swapped = faults['date-day-and-month-swapped']!.change(reference);
   const mocks = await Promise.all([
     startMock({ fixture, basePath: '/gateway' }),
@@ -63,14 +62,9 @@ export async function startReader(nodeModules: string, fixtureText?: string) {
   ]);
   const placed = (line: string) => [...places].reduce((all, [from, to]) => all.replaceAll(from, to), line);
   const children: ChildProcess[] = [];
-  const start = (line: string) =>
-    spawn('bash', ['-euo', 'pipefail', '-c', line], {
-      cwd: folder,
-      env,
-      stdio: ['ignore', 'pipe', 'pipe'],
-      // A group of its own, so that what bash starts ends with it.
-      detached: true,
-    });
+  // A group of its own, so that what bash starts ends with it.
+  const options = { cwd: folder, env, detached: true };
+  const start = (line: string) => spawn('bash', ['-euo', 'pipefail', '-c', line], options);
   let last = '';
 
   return {
@@ -79,24 +73,24 @@ export async function startReader(nodeModules: string, fixtureText?: string) {
     write,
     /** What the last command printed. */
     last: () => last,
-    has: (needs: string) =>
-      spawnSync('bash', ['-c', needs], { cwd: folder, env, stdio: 'ignore' }).status === 0,
-    /** Runs a command line, and checks its exit code. */
-    async run(line: string, expectedCode = 0) {
-      const { code, printed, complaint } = await ended(start(placed(line)));
+    works: (line: string) => spawnSync('bash', ['-c', line], { ...options, stdio: 'ignore' }).status === 0,
+    /** Runs a command line, checks its exit code, and returns what it prints. */
+    async run(line: string, expectedCode = 0): Promise<string> {
+      const child = start(placed(line));
+      child.stdin.end();
+      const { code, printed, complaint } = await ended(child);
       assert.equal(code, expectedCode, `${line}\n${printed}${complaint}`);
       last = printed;
+      return printed;
     },
     /** Starts a mock on a free port instead of the page's, and keeps it until the end. */
     async serve(line: string) {
-      const free = /--port/.test(line) ? line.replace(/--port \d+/, '--port 0') : `${line.trim()} --port 0`;
-      const child = start(free);
+      const child = start(`${line.replace(/--port \d+/, '')} --port 0`);
       children.push(child);
       places.set('http://127.0.0.1:4010', (await begun(child)).line.replace('listening on ', ''));
     },
     async end() {
       for (const child of children) {
-        if (child.exitCode !== null || child.signalCode !== null) continue;
         const exited = once(child, 'exit');
         process.kill(-child.pid!, 'SIGTERM');
         await exited;

@@ -15,14 +15,14 @@ import { after, before, describe, test, type TestContext } from 'node:test';
 import type { RunRecord } from '../../../schemas/generated/types.ts';
 import { begun, ended } from '../../testing/child-process.ts';
 import { packagedProgram } from '../../testing/packaged.ts';
-import { blocksOf } from '../docs/markdown.ts';
+import { partsOf } from '../docs/markdown.ts';
 import { root } from '../paths.ts';
 import { skipWithout } from '../skip-without.ts';
 import { exampleServers } from './servers.ts';
 
 const guide = readFileSync(join(root, 'docs/provide-data.md'), 'utf8');
 // `test:docs` runs the block that needs no database.
-const blocks = blocksOf(guide).filter(({ heading }) => heading !== 'Large fixtures');
+const blocks = partsOf(guide).blocks.filter(({ heading }) => heading !== 'Large fixtures');
 const command = (heading: string) =>
   blocks.find((block) => block.heading === heading)?.text ?? assert.fail(`no commands under "${heading}"`);
 const [doctor = '', verify = ''] = command('Verify').trim().split('\n');
