@@ -88,8 +88,10 @@ export function parameterOf(endpoint: Endpoint, target: string): Parameter | Hos
     return equals < 0 ? ([pair, ''] as const) : ([pair.slice(0, equals), pair.slice(equals + 1)] as const);
   });
   const own = pairs.filter(([name]) => name === parameter);
-  if (isHostile(query, pairs, parameter))
-    return { isHostile: true, mayBeRead: own.length === 0 && classifyUuid(pairs[0]![1]) !== 'malformed' };
+  if (isHostile(query, pairs, parameter)) {
+    const holdsId = !['malformed', 'empty'].includes(classifyUuid(pairs[0]![1]));
+    return { isHostile: true, mayBeRead: own.length === 0 && holdsId };
+  }
   if (own.length > 1 || pairs.some(([name]) => name !== parameter && name.toLowerCase() === parameter))
     return undefined;
   const none = { isOpen: false, isEncoded: false };

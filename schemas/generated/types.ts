@@ -746,6 +746,10 @@ export interface TranscriptRequest {
    * Name of a key that stands elsewhere than in Authorization.
    */
   misplaced?: string;
+  /**
+   * Sent while a state hook has changed the target: the fixture does not say what is true.
+   */
+  isStateChanged?: true;
 }
 /**
  * What stands in Authorization.

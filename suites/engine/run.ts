@@ -263,14 +263,12 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       if (why !== undefined && judge.failures(rule.id).length === 0) stop(rule, why);
       else settle(rule, { ...judge.judgement(rule, courier.keyWorks(), isCut), ...explained.get(rule.id) });
     }
-    for (const requirement of requirements)
-      if (requirement.kind === 'watch' && !results.has(requirement))
-        settle(
-          requirement,
-          silence === undefined
-            ? watchers.judgement(requirement)
-            : { verdict: unjudged(silence.reason, silence.words), cases: 0 },
-        );
+    for (const requirement of requirements) {
+      if (requirement.kind !== 'watch' || results.has(requirement)) continue;
+      const seen = watchers.judgement(requirement);
+      if (silence === undefined || seen.verdict.kind === 'failed') settle(requirement, seen);
+      else stop(requirement, silence);
+    }
     const list = requirements.map((requirement) => results.get(requirement)!);
     const figures: Figures = {
       startedAt,

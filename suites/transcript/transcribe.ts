@@ -114,7 +114,7 @@ function startLine(header: RunHeader, at: number, redact: Redact): TranscriptSta
 }
 
 function requestLine(request: Request, redact: Redact): TranscriptRequest {
-  const { endpoint, method, target, headers, body, misplaced, credential } = request;
+  const { endpoint, method, target, headers, body, misplaced, credential, isStateChanged } = request;
   return {
     endpoint,
     method,
@@ -123,6 +123,7 @@ function requestLine(request: Request, redact: Redact): TranscriptRequest {
     ...(body === undefined ? {} : { body: redact(body) }),
     credential: credentialLine(credential),
     ...(misplaced === undefined ? {} : { misplaced: misplaced.name }),
+    ...(isStateChanged === undefined ? {} : { isStateChanged }),
   };
 }
 

@@ -176,8 +176,12 @@ function credentialOf(
 }
 
 /**
- * What a shell would make of it, as far as that needs no shell. A part of the key stands there whole, as it
- * does in the answer that repeats it: a transcript has the key's name for both.
+ * What a shell would make of it, as far as that needs no shell. A part of the key holds it whole, as does the answer
+ * that repeats the part: a transcript has the key's name for both. It must not be read as the key itself.
  */
 const headerValue = (shell: string, key: KnownKey | undefined) =>
-  key === undefined ? shell : shell.replace(/\$IB_API_KEY|\$\{IB_API_KEY[^}]*\}/g, () => key.key);
+  key === undefined
+    ? shell
+    : shell
+        .replace(/\$\{IB_API_KEY[^}]*\}/g, () => `part-of-${key.key}`)
+        .replaceAll('$IB_API_KEY', () => key.key);

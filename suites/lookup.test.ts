@@ -1,0 +1,126 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { endpoints } from '../schemas/endpoints.ts';
+import { accessOf, parameterOf } from './lookup.ts';
+import { userStatus, type Request } from './request.ts';
+import { sampleKnown as known } from './sample-known.ts';
+
+const id = '1a000000-0000-4000-8000-00000000000a';
+
+/** Authorization headers, and whom they let in; `?`: they may be refused. */
+const headers: Readonly<Record<string, string>> = {
+  'Bearer pk_live_aB3dE6gH9': 'northwind',
+  'Bearer pk_cont_Yt5Wn0Qs': 'contoso',
+  'bearer pk_live_aB3dE6gH9': 'northwind?',
+  'BEARER pk_live_aB3dE6gH9': 'northwind?',
+  'Bearer  pk_live_aB3dE6gH9': 'northwind?',
+  'Bearer\tpk_live_aB3dE6gH9': 'northwind?',
+  'Bearer pk_live_aB3dE6gH': 'unknown-key',
+  'Bearer PK_LIVE_AB3DE6GH9': 'unknown-key',
+  'Bearer pk_old_R7q2ZmK9': 'revoked',
+  'bearer pk_gone_Mn4Jk7Lo': 'expired',
+  'Bearer uk_jane_H3v8LpX1': 'non-partner',
+  Bearer: 'malformed',
+  pk_live_aB3dE6gH9: 'malformed',
+  Bearerpk_live_aB3dE6gH9: 'malformed',
+  'Bearer pk_live _aB3dE6gH9': 'malformed',
+  'Token pk_live_aB3dE6gH9': 'malformed',
+};
+
+describe('whom a credential lets in', () => {
+  const readingOf = (changes: Partial<Request>) => {
+    const access = accessOf(known, { ...userStatus(id), ...changes });
+    return access.key === undefined ? access.refusal : access.key.partner + (access.mayBeRefused ? '?' : '');
+  };
+  for (const [value, expected] of Object.entries(headers))
+    test(`${JSON.stringify(value)}: ${expected}`, () =>
+      assert.equal(readingOf({ credential: { as: 'header', value, shell: value } }), expected));
+  test('the caller, nobody, and a key that stands elsewhere', () => {
+    const none = { as: 'none' } as const;
+    assert.equal(readingOf({}), 'northwind');
+    assert.equal(readingOf({ credential: none }), 'missing');
+    assert.equal(readingOf({ credential: none, misplaced: known.callerKeys[0]! }), 'header-only');
+  });
+});
+
+const upper = id.toUpperCase();
+const encoded = `%31${id.slice(1)}`;
+const other = id.replace('-4', '-7');
+const bits = id.replace('-8', '-c');
+const bare = id.replaceAll('-', '');
+
+/** Values, as sent, and how each endpoint reads them: why 400 is due, or the spelling; `?`: it may be refused. */
+const values: readonly (readonly [value: string, user: string, deposit: string])[] = [
+  [id, 'plain', 'plain'],
+  [upper, 'uuid-case', 'uuid-case'],
+  [encoded, 'plain?', 'plain?'],
+  [other, 'not-v4', 'any-uuid-version'],
+  [other.toUpperCase(), 'not-v4', 'uuid-case'],
+  [bits, 'alternative-spelling', 'plain?'],
+  ['00000000-0000-0000-0000-000000000000', 'not-v4', 'plain?'],
+  ['ffffffff-ffff-ffff-ffff-ffffffffffff', 'not-v4', 'plain?'],
+  [id.replace('-4', '-9'), 'not-v4', 'plain?'],
+  [bare, 'alternative-spelling', 'alternative-spelling'],
+  [`%7B${id}%7D`, 'alternative-spelling', 'alternative-spelling'],
+  [`urn:uuid:${id}`, 'alternative-spelling', 'alternative-spelling'],
+  [`+${id}`, 'alternative-spelling', 'alternative-spelling'],
+  [`${id}%0A`, 'malformed', 'malformed'],
+  [`${id}x`, 'malformed', 'malformed'],
+  [`${id}%00`, 'malformed', 'malformed'],
+  ['a'.repeat(1024), 'malformed', 'malformed'],
+  ['a'.repeat(1025), 'hostile', 'hostile'],
+  ['%zz', 'hostile', 'hostile'],
+  ['%ff', 'hostile', 'hostile'],
+  [`=${id}`, 'hostile', 'hostile'],
+  ['', 'empty', 'empty'],
+];
+
+/** Whole queries, with P for the name of the parameter. */
+const queries: Readonly<Record<string, string>> = {
+  '': 'missing',
+  'other=1': 'missing',
+  [`Pid=${id}`]: 'missing',
+  P: 'empty',
+  'P=&other=1': 'empty',
+  [`P=${id}&x=1`]: 'plain?',
+  [`x=1&P=${id}`]: 'plain?',
+  [`P=${id}&P=${id}`]: 'nothing',
+  [`P=${id}&P=`]: 'nothing',
+  [`P[]=${id}`]: 'hostile, may be read',
+  'P[a]=x': 'hostile',
+  [`=${id}`]: 'hostile, may be read',
+  '&&&': 'hostile',
+  '%': 'hostile',
+  [`P=x${'&x=1'.repeat(600)}`]: 'hostile',
+};
+
+for (const endpoint of ['user-status', 'deposit-check'] as const) {
+  const { path, parameter: name } = endpoints[endpoint];
+  const read = (query: string | undefined) => {
+    const found = parameterOf(endpoint, query === undefined ? path : `${path}?${query}`);
+    if (found === undefined) return 'nothing';
+    if ('isHostile' in found) return found.mayBeRead ? 'hostile, may be read' : 'hostile';
+    return found.invalid ?? (found.spelling ?? 'plain') + (found.isOpen ? '?' : '');
+  };
+  describe(`what a query of ${endpoint} asks for`, () => {
+    for (const [value, user, deposit] of values) {
+      const expected = endpoint === 'user-status' ? user : deposit;
+      test(`${value.slice(0, 50)}: ${expected}`, () => assert.equal(read(`${name}=${value}`), expected));
+    }
+    for (const [query, expected] of Object.entries(queries))
+      test(`${query.slice(0, 60)}: ${expected}`, () =>
+        assert.equal(read(query.replaceAll('P', name)), expected));
+    test('no query, another letter case of the name, another path', () => {
+      assert.equal(read(undefined), 'missing');
+      assert.equal(read(`${name.toUpperCase()}=${id}`), 'nothing');
+      assert.equal(parameterOf(endpoint, `${path}/?${name}=${id}`), undefined);
+    });
+  });
+}
+
+test('the id is read in lower case, whatever its spelling', () => {
+  for (const value of [id, upper, encoded, bare, `{${upper}}`]) {
+    const found = parameterOf('user-status', `/api/ib/user-status?user_id=${value}`);
+    assert.ok(found !== undefined && !('isHostile' in found) && found.id === id, value);
+  }
+});

@@ -1,0 +1,365 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { expectedOf, judgeLookup } from './model.ts';
+import { depositCheck, lookup, userStatus, type Credential, type Request } from './request.ts';
+import { answerOf } from './sample-answers.ts';
+import { sampleKnown as known } from './sample-known.ts';
+
+const idOf = (start: string) =>
+  [...known.userById.keys(), ...known.depositById.keys()].find((id) => id.startsWith(start))!;
+const [member, foreigner, ofNobody] = [idOf('1a'), idOf('2c'), idOf('3d')];
+const unknown = '0badc0de-0000-4000-8000-000000000000';
+const version = (id: string, digit: string) => id.slice(0, 14) + digit + id.slice(15);
+const variant = (id: string) => `${id.slice(0, 19)}c${id.slice(20)}`;
+const nil = '00000000-0000-0000-0000-000000000000';
+const keyOf = (name: string, scheme?: string): { readonly credential: Credential } => ({
+  credential: {
+    as: 'key',
+    key: known.everyKey.find((one) => one.name === `<key ${name}>`)!,
+    ...(scheme === undefined ? {} : { scheme }),
+  },
+});
+const header = (value: string): { readonly credential: Credential } => ({
+  credential: { as: 'header', value, shell: value },
+});
+const none: { readonly credential: Credential } = { credential: { as: 'none' } };
+const theirs = keyOf('contoso/active');
+const user = (query: string | undefined, changes = {}) => lookup('user-status', query, changes);
+const deposit = (query: string | undefined, changes = {}) => lookup('deposit-check', query, changes);
+
+/** Every correct answer, the plain reading first, with the requirement that it belongs to. */
+const correct: Readonly<Record<string, readonly (readonly [string, Request, ...string[]])[]>> = {
+  'GET user-status, 200': [
+    ['a user of the IB', userStatus(member), 'member valid/user-status/member'],
+    ['a user of another IB', userStatus(foreigner), 'not-member foreign-ib/user-status/other-ib'],
+    ['a user of none', userStatus(ofNobody), 'not-member foreign-ib/user-status/other-ib'],
+    ['nobody', userStatus(unknown), 'not-member foreign-ib/user-status/unknown'],
+    ['a deposit', userStatus(idOf('4a')), 'not-member foreign-ib/user-status/unknown'],
+  ],
+  'GET user-status, 400': [
+    ['no parameter', user(undefined), 'invalid invalid-uuid/user-status/missing'],
+    ['another parameter', user(`reference_id=${member}`), 'invalid invalid-uuid/user-status/missing'],
+    ['no value', userStatus(''), 'invalid invalid-uuid/user-status/empty'],
+    ['no UUID', userStatus(`${member}x`), 'invalid invalid-uuid/user-status/malformed'],
+    ...[version(member, '1'), version(member, '7'), version(member, '0'), nil].map(
+      (id) => [id, userStatus(id), 'invalid invalid-uuid/user-status/not-v4'] as const,
+    ),
+    [
+      'braces',
+      userStatus(`{${member}}`),
+      'invalid invalid-uuid/user-status/alternative-spelling',
+      'member valid/user-status/member',
+      'not-member valid/user-status/member',
+    ],
+    [
+      'other variant bits',
+      userStatus(variant(member)),
+      'invalid invalid-uuid/user-status/alternative-spelling',
+      'not-member foreign-ib/user-status/unknown',
+      'not-member foreign-ib/user-status/unknown',
+    ],
+  ],
+  'GET deposit-check, 200 and 404; States': [
+    ['EXECUTED', depositCheck(idOf('4a')), 'executed valid/deposit-check/executed'],
+    ['pending', depositCheck(idOf('4b')), 'not-found pending/deposit-check/pending'],
+    ['failed', depositCheck(idOf('4c')), 'not-found pending/deposit-check/failed'],
+    [
+      'pending, and becomes EXECUTED',
+      depositCheck(idOf('4d')),
+      'not-found pending/deposit-check/pending',
+      'executed valid/deposit-check/executed',
+    ],
+    ['of another IB', depositCheck(idOf('5a')), 'not-found foreign-ib/deposit-check/other-ib'],
+    ['of no IB, pending', depositCheck(idOf('5b')), 'not-found foreign-ib/deposit-check/other-ib'],
+    ['of another IB, becoming', depositCheck(idOf('5c')), 'not-found foreign-ib/deposit-check/other-ib'],
+    ['none', depositCheck(unknown), 'not-found foreign-ib/deposit-check/unknown'],
+    ['none, version 1', depositCheck(version(unknown, '1')), 'not-found foreign-ib/deposit-check/unknown'],
+    ['a user', depositCheck(member), 'not-found foreign-ib/deposit-check/unknown'],
+  ],
+  'GET deposit-check, 400': [
+    ['no parameter', deposit(undefined), 'invalid invalid-uuid/deposit-check/missing'],
+    ['no value', depositCheck(''), 'invalid invalid-uuid/deposit-check/empty'],
+    ['no UUID', depositCheck('12345'), 'invalid invalid-uuid/deposit-check/malformed'],
+  ],
+  'spellings that a server may read or refuse': [
+    ...[nil, version(unknown, '0'), variant(unknown)].map(
+      (id) =>
+        [
+          id,
+          depositCheck(id),
+          'not-found foreign-ib/deposit-check/unknown',
+          'invalid invalid-uuid/deposit-check/malformed',
+        ] as const,
+    ),
+    [
+      'a percent-encoded digit',
+      user(`user_id=%31${member.slice(1)}`),
+      'member valid/user-status/member',
+      'invalid invalid-uuid/user-status/malformed',
+      'not-member valid/user-status/member',
+    ],
+    [
+      'another parameter beside it',
+      deposit(`x=1&reference_id=${idOf('4a')}`),
+      'executed valid/deposit-check/executed',
+      'invalid invalid-uuid/deposit-check/malformed',
+    ],
+  ],
+  'upper case spells the same id': [
+    ['a user', userStatus(member.toUpperCase()), 'member valid/user-status/member'],
+    ['a foreigner', userStatus(foreigner.toUpperCase()), 'not-member foreign-ib/user-status/other-ib'],
+    ['a deposit', depositCheck(idOf('4a').toUpperCase()), 'executed valid/deposit-check/executed'],
+  ],
+  Authentication: [
+    ['no key', userStatus(member, none), 'unauthorized auth/user-status/missing'],
+    ['no scheme', userStatus(member, header('pk_live_aB3dE6gH9')), 'unauthorized auth/user-status/malformed'],
+    ['Basic', depositCheck(unknown, header('Basic eA==')), 'unauthorized auth/deposit-check/malformed'],
+    ['another key', userStatus(member, header('Bearer x')), 'unauthorized auth/user-status/unknown-key'],
+    ['revoked', userStatus(member, keyOf('northwind/revoked')), 'unauthorized auth/user-status/revoked'],
+    ['expired', depositCheck(unknown, keyOf('northwind/expired')), 'unauthorized auth/deposit-check/expired'],
+    [
+      'of no partner',
+      userStatus(member, keyOf('non-partner/active')),
+      'unauthorized auth/user-status/non-partner',
+    ],
+    [
+      'in the query alone',
+      user(`user_id=${member}`, { ...none, misplaced: known.callerKeys[0]! }),
+      'unauthorized auth/user-status/header-only',
+    ],
+    [
+      'another key of the partner',
+      userStatus(member, keyOf('northwind/active/2')),
+      'member valid/user-status/member',
+    ],
+    [
+      'and no UUID: either comes first',
+      userStatus('x', keyOf('northwind/revoked')),
+      'unauthorized auth/user-status/revoked',
+      'invalid invalid-uuid/user-status/malformed',
+    ],
+    [
+      'bearer in lower case may be let in',
+      userStatus(member, keyOf('northwind/active', 'bearer')),
+      'member valid/user-status/member',
+      'unauthorized auth/user-status/malformed',
+    ],
+    [
+      'bearer lets no revoked key in',
+      userStatus(member, keyOf('northwind/revoked', 'bearer')),
+      'unauthorized auth/user-status/revoked',
+    ],
+  ],
+  "another partner's key": [
+    ['its user', userStatus(foreigner, theirs), 'member foreign-ib/user-status/follows-key'],
+    ['our user', userStatus(member, theirs), 'not-member foreign-ib/user-status/other-ib'],
+    ['its deposit', depositCheck(idOf('5a'), theirs), 'executed foreign-ib/deposit-check/follows-key'],
+    ['our deposit', depositCheck(idOf('4a'), theirs), 'not-found foreign-ib/deposit-check/other-ib'],
+  ],
+  'what the interface does not speak of': [
+    ['HEAD', userStatus(member, { method: 'HEAD' })],
+    ['the parameter twice', user(`user_id=${member}&user_id=${member}`)],
+    ['another letter case of its name', user(`USER_ID=${member}`)],
+  ],
+};
+
+for (const [clause, rows] of Object.entries(correct))
+  describe(clause, () => {
+    for (const [name, request, ...answers] of rows)
+      test(`${name}: ${answers[0] ?? 'nothing'}`, () => {
+        const all = expectedOf(known, request)?.correct ?? [];
+        assert.deepEqual(
+          all.map(({ outcome, id }) => `${outcome} ${id}`),
+          answers,
+        );
+      });
+  });
+
+/** The answers of the interface, word for word. */
+const is = {
+  member: answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}'),
+  notMember: answerOf(200, '{"is_under_ib":false,"date_joined":null}'),
+  executed: answerOf(200, '{"status":"EXECUTED","amountInUsd":250.5,"executedAt":1705314600000}'),
+  notFound: answerOf(404, '{"error":"Deposit not found"}'),
+  invalidUser: answerOf(400, '{"error":"Invalid user_id format"}'),
+  invalidDeposit: answerOf(400, '{"error":"Invalid reference_id format"}'),
+  noUser: answerOf(401, '{"error":"Unauthorized"}'),
+  noDeposit: answerOf(401, '{"error":"UNAUTHORIZED"}'),
+} as const;
+
+const misplaced = { ...none, misplaced: known.callerKeys[0]! };
+const encoded = user(`user_id=%31${member.slice(1)}`);
+const revoked = keyOf('northwind/revoked');
+
+/** Answers, and what fails by them: the requirement that a wrong one breaks, and its aspect. */
+const judged: readonly (readonly [string, Request, ReturnType<typeof answerOf>, ...string[]])[] = [
+  ['a member', userStatus(member), is.member],
+  ['no member', userStatus(foreigner), is.notMember],
+  ['EXECUTED', depositCheck(idOf('4a')), is.executed],
+  ['not found', depositCheck(idOf('4b')), is.notFound],
+  ['an invalid user_id', userStatus('x'), is.invalidUser],
+  ['an invalid reference_id', depositCheck('x'), is.invalidDeposit],
+  ['no key', userStatus(member, none), is.noUser],
+  ['a revoked key', depositCheck(idOf('4a'), revoked), is.noDeposit],
+  ['a member denied', userStatus(member), is.notMember, 'valid/user-status/member value'],
+  ['a foreigner shown', userStatus(foreigner), is.member, 'foreign-ib/user-status/other-ib value'],
+  [
+    'a foreigner with a date',
+    userStatus(foreigner),
+    answerOf(200, { is_under_ib: false, date_joined: '2024-02-29T23:59:59.999Z' }),
+    'foreign-ib/user-status/other-ib value',
+  ],
+  ['a pending deposit shown', depositCheck(idOf('4b')), is.executed, 'pending/deposit-check/pending status'],
+  ['a failed deposit shown', depositCheck(idOf('4c')), is.executed, 'pending/deposit-check/failed status'],
+  [
+    'a foreign deposit shown',
+    depositCheck(idOf('5a')),
+    is.executed,
+    'foreign-ib/deposit-check/other-ib status',
+  ],
+  [
+    'other words of a 404',
+    depositCheck(unknown),
+    answerOf(404, { error: 'deposit not found' }),
+    'foreign-ib/deposit-check/unknown message',
+  ],
+  [
+    "the other endpoint's words of a 401",
+    userStatus(member, revoked),
+    is.noDeposit,
+    'auth/user-status/revoked message',
+  ],
+  ['a revoked key let in', userStatus(member, revoked), is.member, 'auth/user-status/revoked status'],
+  [
+    'bearer with a revoked key let in',
+    userStatus(member, keyOf('northwind/revoked', 'bearer')),
+    is.member,
+    'auth/user-status/revoked status',
+  ],
+  ['bearer refused', userStatus(member, keyOf('northwind/active', 'bearer')), is.noUser],
+  ['400 before 401', userStatus('x', revoked), is.invalidUser],
+  [
+    '400 before 401 in other words',
+    userStatus('x', revoked),
+    answerOf(400, { error: 'no' }),
+    'invalid-uuid/user-status/malformed message',
+  ],
+  [
+    'upper case refused',
+    userStatus(member.toUpperCase()),
+    is.invalidUser,
+    'valid/user-status/uuid-case status',
+  ],
+  [
+    'upper case not found',
+    depositCheck(idOf('4a').toUpperCase()),
+    is.notFound,
+    'valid/deposit-check/uuid-case status',
+  ],
+  [
+    'a foreigner in upper case shown',
+    userStatus(foreigner.toUpperCase()),
+    is.member,
+    'foreign-ib/user-status/other-ib value',
+  ],
+  [
+    'version 1 refused',
+    depositCheck(version(unknown, '1')),
+    is.invalidDeposit,
+    'valid/deposit-check/any-uuid-version status',
+  ],
+  [
+    'version 1 read as user_id',
+    userStatus(version(member, '1')),
+    is.member,
+    'invalid-uuid/user-status/not-v4 status',
+  ],
+  [
+    "our user with another's key",
+    userStatus(member, theirs),
+    is.member,
+    'foreign-ib/user-status/follows-key value',
+  ],
+  [
+    "another's user with its key denied",
+    userStatus(foreigner, theirs),
+    is.notMember,
+    'foreign-ib/user-status/follows-key value',
+  ],
+  ['percent-encoding read', encoded, is.member],
+  ['percent-encoding refused', encoded, is.invalidUser, 'valid/user-status/percent-encoding status'],
+  [
+    'percent-encoding refused in other words',
+    encoded,
+    answerOf(400, {}),
+    'invalid-uuid/user-status/malformed shape',
+  ],
+  ['braces refused', userStatus(`{${member}}`), is.invalidUser],
+  [
+    'braces read',
+    userStatus(`{${member}}`),
+    is.member,
+    'invalid-uuid/user-status/alternative-spelling status',
+  ],
+  ['nil read', depositCheck(nil), is.notFound],
+  ['nil refused', depositCheck(nil), is.invalidDeposit],
+  ['a misplaced key refused in any words', user(`user_id=${member}`, misplaced), answerOf(403, 'no')],
+  [
+    'a misplaced key let in',
+    user(`user_id=${member}`, misplaced),
+    is.member,
+    'auth/user-status/header-only status',
+  ],
+  [
+    'a misplaced key let in to nothing',
+    deposit('reference_id=x', misplaced),
+    is.notFound,
+    'auth/deposit-check/header-only status',
+  ],
+  ['a broken query refused', user('user_id=%zz'), answerOf(414, '')],
+  [
+    'a broken query that breaks the server',
+    user('user_id=%zz'),
+    answerOf(500, ''),
+    'invalid-uuid/user-status/hostile status',
+  ],
+  ['a broken query let in', user('user_id=%zz'), is.notMember, 'invalid-uuid/user-status/hostile status'],
+  ['an array read', user(`user_id[]=${member}`), is.member],
+];
+
+describe('whose requirement a wrong answer breaks', () => {
+  for (const [name, request, answer, ...fails] of judged)
+    test(`${name}: ${fails.join() || 'none'}`, () => {
+      const failures = judgeLookup(expectedOf(known, request)!, answer).flatMap(({ id, verdict }) =>
+        verdict.kind === 'failed' ? [`${id} ${verdict.aspect}`] : [],
+      );
+      assert.deepEqual(failures, fails);
+    });
+});
+
+test('what holds is credited to every requirement that the lookup speaks of', () => {
+  for (const [request, answer, ids] of [
+    [
+      userStatus(member.toUpperCase()),
+      is.member,
+      ['valid/user-status/member', 'valid/user-status/uuid-case'],
+    ],
+    [encoded, is.member, ['valid/user-status/member', 'valid/user-status/percent-encoding']],
+    [
+      userStatus(member, theirs),
+      is.notMember,
+      ['foreign-ib/user-status/other-ib', 'foreign-ib/user-status/follows-key'],
+    ],
+    [
+      depositCheck(version(unknown, '7')),
+      is.notFound,
+      ['foreign-ib/deposit-check/unknown', 'valid/deposit-check/any-uuid-version'],
+    ],
+  ] as const) {
+    const findings = judgeLookup(expectedOf(known, request)!, answer);
+    assert.deepEqual(
+      findings.map(({ id, verdict }) => [id, verdict.kind]),
+      ids.map((id) => [id, 'held']),
+    );
+  }
+});
