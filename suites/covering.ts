@@ -5,8 +5,8 @@ export interface CoveringRow {
   readonly levels: Levels;
   /** How many conditions that part of the array combines. 4: a random row. */
   readonly strength: 1 | 2 | 3 | 4;
-  /** Whether it comes after all pairs, and all triples without a gate. */
-  readonly isDeep: boolean;
+  /** 0: a level, a pair, or a triple without a gate. 1: a triple with a gate that lets a caller in. 2: the rest. */
+  readonly depth: 0 | 1 | 2;
 }
 
 /** A source of numbers from 0 to 1, the same for the same seed. */
@@ -54,19 +54,18 @@ export function* coveringRows(
       if (row === undefined) continue;
       const gate = gateOf(row, factors);
       if (gate !== undefined) partOf(gate).take(row);
-      yield { levels: row, strength: 1, isDeep: false };
+      yield { levels: row, strength: 1, depth: 0 };
     }
   for (const strength of [2, 3] as const)
     for (let count = 0; count <= strength; count++) {
-      const isDeep = strength === 3 && count > 0;
       const all = gatesOf(gates, count, isFeasible);
       // What lets a caller in masks nothing: its combinations come first.
-      for (const some of [
-        all.filter((gate) => !masks(gate, gates)),
-        all.filter((gate) => masks(gate, gates)),
-      ])
-        for (const levels of inTurn(some.map((gate) => partOf(gate).rows(strength - count))))
-          yield { levels, strength, isDeep };
+      for (const isMasking of [false, true]) {
+        const some = all.filter((gate) => masks(gate, gates) === isMasking);
+        const depth = strength < 3 || count === 0 ? 0 : isMasking ? 2 : 1;
+        for (const levels of inTurn(some.map((gate) => partOf(gate).rows(strength - count, isMasking))))
+          yield { levels, strength, depth };
+      }
     }
   const random = randomOf(seed);
   const anyOf = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)]!;
@@ -77,7 +76,7 @@ export function* coveringRows(
         factor.isGate && random() < 0.75 ? factor.levels[0]! : anyOf(factor.levels),
       ]),
     ) as Levels;
-    if (isFeasible(levels)) yield { levels, strength: 4, isDeep: true };
+    if (isFeasible(levels)) yield { levels, strength: 4, depth: 2 };
   }
 }
 
@@ -235,8 +234,12 @@ const levelsOf = (row: readonly number[], factors: readonly Factor[]): Partial<L
 interface Part {
   /** Counts a row that was made elsewhere. */
   readonly take: (row: Levels) => void;
-  /** Rows until every feasible combination of so many factors is covered. */
-  readonly rows: (strength: number) => Generator<Levels>;
+  /**
+   * Rows until every feasible combination of so many factors is covered.
+   *
+   * @param isMasked whether the gates decide the answer, so that a few levels of the other factors suffice
+   */
+  readonly rows: (strength: number, isMasked: boolean) => Generator<Levels>;
 }
 
 /** @param base the gates of a row, and plain levels */
@@ -245,8 +248,17 @@ function createPart(base: (turn: number) => Levels, space: Space): Part {
   const rows: (readonly number[])[] = [];
   return {
     take: (row) => rows.push(factors.map(({ name, levels }) => levels.indexOf(row[name]))),
-    *rows(strength) {
-      const left = new Map(space.combinations(strength).map((one) => [one.code, one]));
+    *rows(strength, isMasked) {
+      // Behind a gate, a few levels stand for the others.
+      const isWanted = ({ row }: Combination) =>
+        !isMasked ||
+        strength < 2 ||
+        factors.every(
+          ({ levels, coarse }, at) =>
+            row[at]! < 0 || coarse === undefined || coarse.includes(levels[row[at]!]!),
+        );
+      const wanted = space.combinations(strength).filter(isWanted);
+      const left = new Map(wanted.map((one) => [one.code, one]));
       const cover = (row: readonly number[]) => {
         for (const code of codesIn(row, strength)) left.delete(code);
       };

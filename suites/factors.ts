@@ -47,6 +47,8 @@ export interface Factor {
   readonly coarseClasses?: readonly (readonly string[])[];
   /** Levels of a gate that may let a caller in. */
   readonly open?: readonly string[];
+  /** Levels that stand for the others where a gate masks the factor. */
+  readonly coarse?: readonly string[];
   /** Whether the other levels than the plain one take more requests. */
   readonly isCostly?: boolean;
 }
@@ -90,6 +92,7 @@ const owners = ['own', "another partner's", "third partner's"] as const;
 export const factors: Readonly<Record<Endpoint, readonly Factor[]>> = {
   'user-status': table({
     situation: [...owners, 'no partner', 'unknown'],
+    coarseSituation: ['own', "another partner's", 'unknown'],
     data: ['milliseconds', 'whole seconds'],
     isVersionGate: true,
   }),
@@ -98,6 +101,7 @@ export const factors: Readonly<Record<Endpoint, readonly Factor[]>> = {
       ...owners.flatMap((owner) => ['EXECUTED', 'pending', 'failed'].map((state) => `${owner}, ${state}`)),
       'unknown',
     ],
+    coarseSituation: ['own, EXECUTED', "another partner's, EXECUTED", 'unknown'],
     data: ['amount with cents', 'whole amount', 'amount below 1', 'amount of 10,000 or more'],
     isVersionGate: false,
   }),
@@ -105,10 +109,12 @@ export const factors: Readonly<Record<Endpoint, readonly Factor[]>> = {
 
 function table({
   situation,
+  coarseSituation,
   data,
   isVersionGate,
 }: {
   readonly situation: readonly string[];
+  readonly coarseSituation: readonly string[];
   readonly data: readonly string[];
   readonly isVersionGate: boolean;
 }): readonly Factor[] {
@@ -147,7 +153,7 @@ function table({
       coarseClasses: classes,
     },
     { name: 'id version', levels: versions, isGate: isVersionGate, coarseClasses: [versions.slice(1)] },
-    { name: 'situation', levels: situation, isGate: false },
+    { name: 'situation', levels: situation, isGate: false, coarse: coarseSituation },
     { name: 'id spelling', levels: spellings, isGate: false },
     { name: 'data', levels: data, isGate: false },
     { name: 'query', levels: ['alone', 'extra parameter before', 'extra parameter after'], isGate: false },

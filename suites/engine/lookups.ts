@@ -25,8 +25,7 @@ export interface Lookup {
   readonly origin: Origin;
   /** 0: one that covers a requirement for the first time. 5: an example that no other row happened to draw. */
   readonly strength: CoveringRow['strength'] | 0 | 5;
-  /** Whether it comes after all pairs, and all triples without a gate. */
-  readonly isDeep: boolean;
+  readonly depth: CoveringRow['depth'];
   readonly times: number;
   readonly isAlone: boolean;
 }
@@ -97,7 +96,7 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
   const single: Lookup[] = [];
   if (isFeasible(endpoint, theirs, known))
     single.push(lookup(endpoint, theirs, known, seed, 1, { draw: nth++ }));
-  for (const { levels, strength, isDeep: comesLate } of rows) {
+  for (const { levels, strength, depth } of rows) {
     // Where requests are scarce, each requirement has one lookup before any has two.
     if (strength > 1) yield* eachRuleFirst(single.splice(0), known);
     if (strength >= 3 && !isDeep) {
@@ -108,7 +107,7 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
     // First the examples of a gate in turn, then values that are drawn.
     const pick = gate === undefined || isDeep ? undefined : turn(levels[gate]);
     const at = pick === undefined || pick >= examplesOf(levels, known) ? { draw: nth++ } : { pick };
-    const next = lookup(endpoint, levels, known, seed, strength, at, comesLate);
+    const next = lookup(endpoint, levels, known, seed, strength, at, depth);
     if (strength > 1) yield next;
     else single.push(next);
   }
@@ -185,7 +184,7 @@ function lookup(
   seed: number,
   strength: Lookup['strength'],
   at: { readonly draw: number; readonly pick?: never } | { readonly pick: number; readonly draw?: never },
-  isDeep = false,
+  depth: CoveringRow['depth'] = 0,
 ): Lookup {
   const path = pathOf(endpoint, levels, at);
   return {
@@ -193,7 +192,7 @@ function lookup(
     request: sampled(endpoint, levels, known, seedOf(seed, at.draw ?? 0), at.pick),
     origin: { levels, path },
     strength,
-    isDeep,
+    depth,
     times: levels.repetition === 'once' ? 1 : 3,
     isAlone: levels.load === 'alone',
   };

@@ -236,14 +236,15 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         await phase(5);
         await explainAll();
         await Promise.all(lanes.map(playAll));
-        for (;;) {
-          const lists = sources.map(({ take }) =>
-            take(({ isDeep }) => !isDeep || lookupsSent < MAX_DEPTH * cases, 64),
-          );
-          if (lists.every((list) => list.length === 0) || budget.ended(depthEndsAt()) !== undefined) break;
-          report('combinations');
-          await sendAll(lists, depthEndsAt());
-        }
+        for (const deepest of [0, 1, 2])
+          for (;;) {
+            const isWanted = ({ depth }: Lookup) =>
+              depth <= deepest && (depth === 0 || lookupsSent < MAX_DEPTH * cases);
+            const lists = sources.map(({ take }) => take(isWanted, 64));
+            if (lists.every((list) => list.length === 0) || budget.ended(depthEndsAt()) !== undefined) break;
+            report('combinations');
+            await sendAll(lists, depthEndsAt());
+          }
         await explainAll();
       }
     }
