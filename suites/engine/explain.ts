@@ -1,5 +1,13 @@
 import * as fc from 'fast-check';
-import { factors, isFeasible, requestsOf, type Factor, type FactorName, type Levels } from '../factors.ts';
+import {
+  factors,
+  isFeasible,
+  plainLevels,
+  requestsOf,
+  type Factor,
+  type FactorName,
+  type Levels,
+} from '../factors.ts';
 import type { Answer, Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
 import { expectedOf } from '../model.ts';
@@ -109,8 +117,13 @@ export async function explain(
     levels: [plain],
   } of factors[endpoint]) {
     if (levels[name] === plain) continue;
-    const candidate = { ...levels, [name]: plain };
-    const result = await probe(candidate);
+    let candidate: Levels = { ...levels, [name]: plain };
+    let result = await probe(candidate);
+    if (result === 'other' && name === 'key') {
+      // What another partner's key finds is that partner's: the two move together.
+      candidate = { ...candidate, situation: plainLevels(endpoint).situation };
+      result = await probe(candidate);
+    }
     if (result === 'fails') levels = candidate;
     if (result === 'passes') needed.add(name);
   }

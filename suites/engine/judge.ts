@@ -121,11 +121,23 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     const { verdict } = finding;
     if (verdict.kind !== 'failed') return;
     const list = isRefusal ? state.refusals : state.failures;
-    list.push({ verdict, delivery, ...(origin === undefined ? {} : { origin }) });
+    list.push({
+      verdict,
+      delivery,
+      ...(origin === undefined ? {} : { origin: sentAs(origin, delivery.request) }),
+    });
     // A stable order: of equals, the first stays.
     list.sort((one, other) => oddness(one.origin) - oddness(other.origin));
     list.splice(MAX_FAILURES);
   };
+
+  /** Another key of the caller may have shared the load. */
+  const sentAs = (origin: Origin, { credential }: Request): Origin =>
+    origin.levels.key === 'active' &&
+    credential.as === 'key' &&
+    credential.key.key !== known.callerKeys[0]?.key
+      ? { ...origin, levels: { ...origin.levels, key: 'second active' } }
+      : origin;
 
   /** Without those that another rule explains. */
   const ownFailures = (id: string): readonly Failure[] => {

@@ -210,7 +210,11 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         judge,
         send: (request) => {
           explaining++;
-          return courier.deliver(request, { of: id, isAgain: true });
+          // Always with the same key: it may be the condition.
+          const [key] = known.callerKeys;
+          const isCaller = request.credential.as === 'caller' && key !== undefined;
+          const asked: Request = isCaller ? { ...request, credential: { as: 'key', key } } : request;
+          return courier.deliver(asked, { of: id, isAgain: true });
         },
         isOver: () => explaining > MAX_EXPLAINING || budget.ended(explanationsEndAt) !== undefined,
       });
