@@ -109,7 +109,7 @@ function recordOf(transcript: Transcript, version: string, list: readonly Requir
 }
 
 function optionsOf({ start, known }: Transcript, version: string): RecordOptions {
-  const { target, seed, cases, rerun, notes, selection } = start;
+  const { target, seed, cases, minStrength, rerun, notes, selection } = start;
   return {
     known,
     target,
@@ -118,6 +118,7 @@ function optionsOf({ start, known }: Transcript, version: string): RecordOptions
     version,
     notes,
     selection,
+    ...(minStrength === undefined ? {} : { minStrength }),
     ...(rerun === undefined ? {} : { rerun }),
   };
 }
