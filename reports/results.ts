@@ -1,4 +1,5 @@
 import type {
+  Failed,
   Intermittent,
   RecordedResponse,
   RequirementResult,
@@ -106,13 +107,7 @@ export function wordsOf(result: RequirementResult): string {
     case 'passed':
       return '';
     case 'failed':
-      return [
-        `differs in ${result.aspect}`,
-        conditionOf(result),
-        result.intermittent && oftenWords(result.intermittent),
-      ]
-        .filter((words) => words !== undefined)
-        .join('; ');
+      return differenceOf(result);
     case 'inconclusive':
     case 'excluded':
       return `${result.reason}: ${result.words}`;
@@ -132,6 +127,12 @@ export const conditionOf = (result: RequirementResult): string | undefined =>
 /** `3 of 11 equal lookups failed` */
 export const oftenWords = ({ failed, of }: Intermittent): string =>
   `${count(failed)} of ${count(of)} equal lookups failed`;
+
+function differenceOf(result: Failed): string {
+  const condition = conditionOf(result);
+  const when = condition === undefined ? '' : `, fails when ${condition}`;
+  return `differs in ${result.aspect}${when}${result.intermittent ? `, ${oftenWords(result.intermittent)}` : ''}`;
+}
 
 /** Something that a result says, in printable text on one line. */
 export interface Fact {

@@ -1,4 +1,4 @@
-import type { RunRecord } from '../schemas/generated/types.ts';
+import type { Coverage, RunRecord } from '../schemas/generated/types.ts';
 import { count } from './text.ts';
 
 /** The strength that a verdict without a remark needs. */
@@ -24,11 +24,11 @@ export function strengthSentences(record: RunRecord, most: number): readonly str
   const { strength, minStrength = 0, coverage } = record;
   if (!isStated(record) || strength === undefined || coverage === undefined) return [];
   const needed = strength < minStrength ? `, below --min-strength ${minStrength}` : '';
-  const { pairs, triples, missing } = coverage;
+  const { missing } = coverage;
   const named = missing.length <= most ? missing : [...missing.slice(0, most - 1)];
   const more = missing.length - named.length;
   return [
-    `strength ${strength}${needed}: ${combinations(pairs, 'pairs')}, ${combinations(triples, 'triples')}`,
+    reachedWords({ strength, coverage }, needed),
     ...(missing.length === 0
       ? []
       : [
@@ -36,6 +36,16 @@ export function strengthSentences(record: RunRecord, most: number): readonly str
         ]),
   ];
 }
+
+/** A strength, and the combinations behind it. */
+export interface Reached {
+  readonly strength: number;
+  readonly coverage: Pick<Coverage, 'pairs' | 'triples'>;
+}
+
+/** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples` */
+export const reachedWords = ({ strength, coverage: { pairs, triples } }: Reached, remark = ''): string =>
+  `strength ${strength}${remark}: ${combinations(pairs, 'pairs')}, ${combinations(triples, 'triples')}`;
 
 /** `all 2,134 pairs`, `1,804 of 2,134 pairs` */
 function combinations([covered, total]: readonly [number, number] = [0, 0], what: string): string {

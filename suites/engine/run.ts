@@ -17,7 +17,7 @@ import { givenUp } from './given-up.ts';
 import { MOST_IN_FLIGHT } from './in-flight.ts';
 import { createJudge, type Failure, type Judgement } from './judge.ts';
 import { createSource, drawAt, originOf, type Lookup } from './lookups.ts';
-import { keptBack, limiterMs, limiterRequests } from './plan.ts';
+import { keptBack, limiterMs, limiterRequests, MAX_DEPTH, ROWS_IN_TURN } from './plan.ts';
 import { guarded, play } from './play.ts';
 import { createSlots, inPool } from './pool.ts';
 import { preflight } from './preflight.ts';
@@ -29,9 +29,6 @@ import { createTraffic } from './traffic.ts';
 import { createWatchers } from './watchers.ts';
 
 const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
-
-/** Requests for lookups of the covering array, for each of `--cases`: beyond, only what comes before the deep ones. */
-const MAX_DEPTH = 2;
 
 /** Lookups that explanations may take together. */
 const MAX_EXPLAINING = 2000;
@@ -240,7 +237,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
           for (;;) {
             const isWanted = ({ depth }: Lookup) =>
               depth <= deepest && (depth === 0 || lookupsSent < MAX_DEPTH * cases);
-            const lists = sources.map(({ take }) => take(isWanted, 64));
+            const lists = sources.map(({ take }) => take(isWanted, ROWS_IN_TURN));
             if (lists.every((list) => list.length === 0) || budget.ended(depthEndsAt()) !== undefined) break;
             report('combinations');
             await sendAll(lists, depthEndsAt());
