@@ -392,8 +392,10 @@ function spelled(id: string, spelling: string, flags: readonly boolean[]): strin
   switch (spelling) {
     case 'upper case':
       return id.toUpperCase();
-    case 'mixed case':
-      return withLetterCase(id, flags.includes(true) && flags.includes(false) ? flags : [true, false]);
+    case 'mixed case': {
+      const text = withLetterCase(id, flags);
+      return [id.toLowerCase(), id.toUpperCase()].includes(text) ? withLetterCase(id, [true, false]) : text;
+    }
     case 'percent-encoded':
       return percentEncoded(id, flags.includes(true) ? flags : [true]);
     default:
