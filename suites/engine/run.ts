@@ -4,7 +4,9 @@ import type { RequirementResult, RunRecord } from '../../schemas/generated/types
 import { redactError } from '../../schemas/redact.ts';
 import { createCoverage } from '../coverage.ts';
 import type { Trouble } from '../answer.ts';
-import type { Request } from '../request.ts';
+import { findableId } from '../inputs/uuids.ts';
+import { expectedOf } from '../model.ts';
+import { lookupOf, type Request } from '../request.ts';
 import { suiteOf, type Requirement, type Rule, type Scenario, type Watch } from '../requirement.ts';
 import { unjudged } from '../verdict.ts';
 import { createBudget } from './budget.ts';
@@ -149,9 +151,13 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       }
     };
 
-    const miss = (request: Request, trouble: Trouble, path: string) => {
+    const miss = async (request: Request, trouble: Trouble, path: string) => {
       onEvent?.({ kind: 'missed', path, trouble });
       judge.miss(request, trouble);
+      const isSilent = trouble.code === 'network' || trouble.code === 'timeout';
+      // Whether the target answers anything at all decides whether the lookup silenced it.
+      if (isSilent && expectedOf(known, request)?.hostile !== undefined)
+        await courier.deliver(lookupOf(request.endpoint, findableId(request.endpoint, known)));
     };
     let lookupsSent = 0;
     /** Sends a lookup as often as its row asks for. */
@@ -166,7 +172,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         if (reply.kind === 'trouble') {
           // What had no time or no room left was not tried: that is said once, by the strength of the run.
           const isUntried = reply.code === 'budget' || reply.code === 'rate-limited';
-          if (!isUntried || strength === 0) miss(delivery.request, reply, origin.path);
+          if (!isUntried || strength === 0) await miss(delivery.request, reply, origin.path);
           return !isUntried && reply.code !== 'interrupted';
         }
       }
@@ -249,7 +255,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       const request = drawAt(path, known, seed);
       for (let times = path.includes('repetition=') ? 3 : 1; times > 0; times--) {
         const { reply } = await courier.deliver(request, { of: 'lookups', origin: originOf(path, known) });
-        if (reply.kind === 'trouble') miss(request, reply, path);
+        if (reply.kind === 'trouble') await miss(request, reply, path);
       }
     }
     const { first, lanes, alone, limiters: last } = schedule(asked);
