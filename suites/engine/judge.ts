@@ -222,4 +222,5 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
 const oddness = (origin: Origin | undefined) =>
   origin === undefined
     ? 100
-    : origin.path.split(/,(?=[a-z ]+=)/).length + (/key=|header=|malformation=/.test(origin.path) ? 0.5 : 0);
+    : (origin.path.match(/[;,][a-z ]+=/g) ?? []).length +
+      (/key=|header=|malformation=/.test(origin.path) ? 0.5 : 0);
