@@ -43,7 +43,7 @@ function recordOf(names: string): RunRecord {
     ...sampleRecord,
     notes: [],
     requirements,
-    verdict: verdictOf(requirements, false),
+    verdict: verdictOf(requirements, { interrupted: false }),
     counts: countOutcomes(requirements),
   };
 }

@@ -94,7 +94,7 @@ export function withBaseline(
   return {
     ...record,
     notes: open.length === 0 ? record.notes : [...record.notes, note],
-    baseline: { file, verdict: verdictOf(judged, record.interrupted), wrong },
+    baseline: { file, verdict: verdictOf(judged, record), wrong },
     requirements,
   };
 }

@@ -147,7 +147,7 @@ async function call(argv: readonly string[], signal = new AbortController().sign
   return { code, output, error: aside + error };
 }
 
-const run = ['verify', '--suite', 'valid', '--seed', '1', '--cases', '5', '--no-canary', '--report'];
+const run = ['verify', '--suite', 'valid', '--seed', '1', '--cases', '100', '--no-canary', '--report'];
 
 test('verify writes a transcript to a file and to standard output; judge makes the record of the run of it', async () => {
   const [transcript, record] = [place('t.ndjson'), place('t.json')];
@@ -226,7 +226,7 @@ test('of a target that falls silent no requirement fails, in the run and when it
   );
   const [result] = (JSON.parse(readFileSync(record, 'utf8')) as RunRecord).requirements;
   assert.deepEqual([code, result?.outcome], [3, 'inconclusive']);
-  assert.match(readFileSync(transcript, 'utf8'), /"stage":"control"/);
+  assert.match(readFileSync(transcript, 'utf8'), /"line":"missed"/);
   const again = await call(['judge', transcript, '--report', 'json']);
   assert.equal(again.output, readFileSync(record, 'utf8'));
 });

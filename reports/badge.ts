@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { renderJson } from './json.ts';
+import { isWeak } from './strength.ts';
 
 /** Colour and sign: a tick, a cross, a question mark, 16 by 16. */
 const looks = {
@@ -26,12 +27,14 @@ export function renderBadge(record: RunRecord): string {
   const passed = required.filter(({ outcome }) => outcome === 'passed').length;
   const failed = required.filter(({ outcome }) => outcome === 'failed').length;
   const { color, sign } = looks[record.verdict];
+  const weak = record.verdict === 'conformant' && isWeak(record);
+  const judged = passed < required.length && record.verdict === 'conformant' ? 'green' : color;
   const digest = createHash('sha256').update(renderJson(record)).digest('hex');
   const badge = {
     schemaVersion: 1,
     label: 'ib-conformance',
-    message: `${failed === 0 ? '' : `${failed} failed, `}${passed}/${required.length} verified`,
-    color: record.verdict === 'conformant' && passed < required.length ? 'green' : color,
+    message: `${failed === 0 ? '' : `${failed} failed, `}${passed}/${required.length} verified${weak ? `, strength ${record.strength}` : ''}`,
+    color: weak ? 'yellow' : judged,
     // Whoever embeds the badge cannot paint this one green.
     isError: record.verdict === 'nonconformant',
     logoSvg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><metadata>sha256:${digest}</metadata><path fill="none" stroke="#fff" stroke-width="2" d="${sign}"/></svg>`,

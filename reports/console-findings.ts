@@ -6,19 +6,17 @@ import { chunk, count, printable, wrap, type Screen } from './text.ts';
 /** Columns of an id in a list at most. */
 const MAX_ID = 200;
 /** Columns of the indent and the label before a line. */
-const LABEL_WIDTH = 12;
+const LABEL_WIDTH = 15;
 
-/** Findings in full. Of many that look alike, some are shown, and the others are named. */
+/** Findings in full. Of several that share answer and condition, the first is shown, and the others are named. */
 export function findingLines(
   record: RunRecord,
   results: readonly RequirementResult[],
   screen: Screen,
 ): readonly string[] {
-  return alike(results).flatMap(({ shown, rest }) => [
-    ...shown.flatMap((result) => [
-      ...headingLines(result, result.id, screen),
-      ...factsOf(record, result).flatMap((fact) => factLines(fact, result, screen)),
-    ]),
+  return alike(results).flatMap(({ first, rest }) => [
+    ...headingLines(first, first.id, screen),
+    ...factsOf(record, first).flatMap((fact) => factLines(fact, first, screen)),
     ...restLines(rest, screen),
   ]);
 }
@@ -59,7 +57,7 @@ function restLines(rest: readonly RequirementResult[], screen: Screen): readonly
   return [
     ...headingLines(first, `and ${count(rest.length)} more like this`, screen),
     ...labelled('ids', wrap(ids, screen.width - LABEL_WIDTH)),
-    '  The json report has them in full. Each can be replayed as above, with its own --only.',
+    '  The json report has them in full, each with its replay.',
   ];
 }
 

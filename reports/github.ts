@@ -1,6 +1,6 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { factLines, factsOf } from './results.ts';
+import { alike, factLines, factsOf } from './results.ts';
 import { printable } from './text.ts';
 import { conclusion } from './verdict.ts';
 
@@ -14,7 +14,7 @@ const MAX_SENTENCE = 2_000;
 
 /** What an annotation says; the rest is in the other reports. */
 const labels: ReadonlySet<string> = new Set(
-  'title known aspect expected actual reason fix error request replay bug'.split(' '),
+  'fails when,intermittent,title,known,aspect,expected,actual,reason,fix,error,request,replay,bug'.split(','),
 );
 
 type Kind = 'error' | 'warning' | 'notice';
@@ -60,18 +60,25 @@ function annotations(
   results: readonly RequirementResult[],
   most: number,
 ): readonly string[] {
-  const shown = results.length > most ? results.slice(0, most - 1) : results;
-  const more = results.slice(shown.length).map(({ id }) => printable(id, MAX_ID));
+  const groups = alike(results);
+  const shown = groups.length > most ? groups.slice(0, most - 1) : groups;
+  const more = groups.slice(shown.length).flatMap(({ first, rest }) => idsOf([first, ...rest]));
   return [
-    ...shown.map((result) => {
-      const facts = factsOf(record, result).filter(({ label }) => labels.has(label));
-      return command(kind, titleOf(result), factLines(facts));
+    ...shown.map(({ first, rest }) => {
+      const facts = factsOf(record, first).filter(({ label }) => labels.has(label));
+      const others =
+        rest.length === 0
+          ? []
+          : [`and ${rest.length} more like this: ${printable(idsOf(rest).join(', '), MAX_SENTENCE)}`];
+      return command(kind, titleOf(first), [...factLines(facts), ...others]);
     }),
     ...(more.length === 0
       ? []
       : [command(kind, `${more.length} more`, [printable(more.join(', '), MAX_SENTENCE)])]),
   ];
 }
+
+const idsOf = (results: readonly RequirementResult[]) => results.map(({ id }) => printable(id, MAX_ID));
 
 /** `failed: auth/user-status/missing`, with the level where it is not required. */
 function titleOf(result: RequirementResult): string {

@@ -1,11 +1,14 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { html as xml, source, text, type Markup } from './markup.ts';
-import { bySuite, factsOf, factLines, MAX_COMMAND, wordsOf } from './results.ts';
+import { bySuite, conditionOf, factsOf, factLines, MAX_COMMAND, oftenWords, wordsOf } from './results.ts';
+import { isTooWeak, isWeak, strengthSentences } from './strength.ts';
 
 /** Columns of a name, of a message, and of a line, at most. */
 const MAX_NAME = 300;
 const MAX_MESSAGE = 1_300;
+/** Levels that the fixture lacks, at most. */
+const MAX_LEVELS = 20;
 const MAX_LINE = MAX_COMMAND + 100;
 
 /** The element that an outcome makes of a test case; undefined where the case alone says it. */
@@ -50,16 +53,31 @@ export function renderJunit(record: RunRecord): string {
       rows.map((row) => caseOf(record, row)),
     ),
   );
-  const all = wrong.length === 0 ? suites : [...suites, testSuite(record, 'baseline', wrong)];
+  const all = [
+    ...suites,
+    ...(wrong.length === 0 ? [] : [testSuite(record, 'baseline', wrong)]),
+    ...(isWeak(record) ? [testSuite(record, 'run', [strengthCase(record)])] : []),
+  ];
   return source(xml`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="ib-conformance">${all}
 </testsuites>
 `);
 }
 
+/** Combinations that were not tried are a skipped case, or an error where `--min-strength` asks for them. */
+function strengthCase(record: RunRecord): Case {
+  const lines = strengthSentences(record, MAX_LEVELS);
+  const [type, kind] = isTooWeak(record)
+    ? (['incomplete', 'error'] as const)
+    : (['strength', 'skipped'] as const);
+  return { name: 'run/strength', kind, type, message: lines[0]!, lines };
+}
+
 function testSuite(record: RunRecord, suite: string, cases: readonly Case[]): Markup {
   const { target, partner, seed, version, verdict, startedAt } = record;
-  const properties = Object.entries({ verdict, target, partner, seed, 'ib-conformance': version })
+  const [strength, missing] = strengthSentences(record, MAX_LEVELS);
+  const facts = { verdict, target, partner, seed, 'ib-conformance': version, coverage: strength, missing };
+  const properties = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
     .map(
       ([name, value]) => xml`
@@ -106,5 +124,12 @@ function messageOf(result: RequirementResult): string {
   const { baseline, level, aspect, expected, actual } = result;
   const warning = level === 'required' ? '' : `${level}, this only warns: `;
   const remark = baseline === undefined ? warning : `known failure: ${baseline}: `;
-  return `${remark}${aspect}: expected ${expected}, actual ${actual}`;
+  const often = result.intermittent && oftenWords(result.intermittent);
+  const condition = conditionOf(result);
+  const when = [
+    ...(condition === undefined ? [] : [`fails when ${condition}`]),
+    ...(often === undefined ? [] : [often]),
+  ];
+  const start = when.length === 0 ? '' : `${when.join(', ')}: `;
+  return `${start}${remark}${aspect}: expected ${expected}, actual ${actual}`;
 }

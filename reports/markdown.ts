@@ -3,6 +3,7 @@ import { isKnownFailure } from '../schemas/known-failure.ts';
 import { aligned } from './difference.ts';
 import { cell, code, fenced, fit, prose, type Block } from './markdown-text.ts';
 import {
+  alike,
   bySuite,
   factsOf,
   judgedVerdict,
@@ -29,22 +30,24 @@ export function renderMarkdown(record: RunRecord): string {
       requirements.filter((result) => result.level === level && result.outcome === wanted),
     );
   const failed = having('failed');
-  const finding = (result: RequirementResult) => findingBlock(record, result);
+  const findings = (title: string, results: readonly RequirementResult[]) =>
+    section(title, results, alikeBlocks(record, results));
+  const items = (title: string, results: readonly RequirementResult[]) =>
+    section(title, results, results.map(itemOf));
   return fit(
     [
       ...headBlocks(record),
-      ...section(
+      ...findings(
         'Failed',
         failed.filter((result) => !isKnownFailure(result)),
-        finding,
       ),
-      ...section('Known failures', failed.filter(isKnownFailure), finding),
-      ...section('Broken', having('broken'), finding),
-      ...section('Not judged', having('inconclusive'), itemOf),
+      ...findings('Known failures', failed.filter(isKnownFailure)),
+      ...findings('Broken', having('broken')),
+      ...items('Not judged', having('inconclusive')),
       { text: '### Suites' },
       { text: tableOf(requirements) },
-      ...section('Left out', having('excluded'), itemOf),
-      ...section('Observed where the interface is silent', having('observed'), itemOf),
+      ...items('Left out', having('excluded')),
+      ...items('Observed where the interface is silent', having('observed')),
     ],
     MAX_BYTES,
   );
@@ -72,12 +75,20 @@ function headBlocks(record: RunRecord): readonly Block[] {
 function section(
   title: string,
   results: readonly RequirementResult[],
-  textOf: (result: RequirementResult) => string,
+  texts: readonly string[],
 ): readonly Block[] {
   if (results.length === 0) return [];
-  const items = results.map((result) => ({ text: textOf(result), isOptional: true }));
+  const items = texts.map((text) => ({ text, isOptional: true }));
   return [{ text: `### ${title} (${count(results.length)})` }, ...items];
 }
+
+/** Findings in full. Of several that share answer and condition, the first is shown, and the others are named. */
+const alikeBlocks = (record: RunRecord, results: readonly RequirementResult[]): readonly string[] =>
+  alike(results).map(({ first, rest }) => {
+    const ids = rest.map(({ id }) => code(id, MAX_NAME)).join(', ');
+    const others = rest.length === 0 ? '' : `\n\nAnd ${count(rest.length)} more like this: ${ids}`;
+    return findingBlock(record, first) + others;
+  });
 
 /** What was left out, or observed, or could not be judged, as an item of a list. */
 function itemOf(result: RequirementResult): string {

@@ -84,11 +84,17 @@ const texts: readonly (readonly [what: string, plan: Plan, text: string])[] = [
 `,
   ],
   [
-    'a cut',
-    { ...plan, load: [], cutTo: 12, because: '--max-duration', shallower: 9 },
+    'the strength',
+    { ...plan, load: [], reached: { strength: 1, coverage: { pairs: [1804, 2134], triples: [0, 23_304] } } },
     `plan: about 1 request
-  to fit --max-duration, a requirement gets at most 12 inputs: one of everything comes first, then depth; the limiters come last
-  cut: 9 requirements get fewer inputs
+  strength 1: 1,804 of 2,134 pairs, 0 of 23,304 triples
+`,
+  ],
+  [
+    'a cut',
+    { ...plan, load: [], cutTo: 12, because: '--max-duration' },
+    `plan: about 1 request
+  to fit --max-duration, an endpoint gets at most 12 rows: every level comes first, then pairs, then triples; the limiters come last
 `,
   ],
   [
@@ -98,14 +104,12 @@ const texts: readonly (readonly [what: string, plan: Plan, text: string])[] = [
       load: [],
       cutTo: 1,
       because: '--max-requests',
-      shallower: 1,
       leftOut: ['valid/user-status/member', 'valid/user-status/shape'],
       notCompared: ['user-status', 'deposit-check'],
       wholeMs: 7_200_000,
     },
     `plan: about 1 request
-  to fit --max-requests, a requirement gets one input: one of everything comes first, then depth; the limiters come last
-  cut: 1 requirement gets fewer inputs
+  to fit --max-requests, an endpoint gets at most 1 row: every level comes first, then pairs, then triples; the limiters come last
   cut: the limits of user-status and deposit-check are not compared, only that 429 comes
   cut: there is no time for valid/user-status/member, valid/user-status/shape
   all of it takes about 120 min 0 s of waiting: give more --max-duration or keys

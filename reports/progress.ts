@@ -1,3 +1,4 @@
+import { reachedWords, type Reached } from './strength.ts';
 import { columns, count, duration, printable, several } from './text.ts';
 
 /** How far a run has come. Infinity stands for a bound that there is not. */
@@ -60,22 +61,22 @@ export interface Plan {
     readonly keys: number;
     readonly limit?: { readonly most: number; readonly windowMs: number };
   }[];
-  /** Inputs that a requirement gets at most, where that is fewer than were asked for. */
+  /** Rows that an endpoint gets at most, where that is fewer than were asked for. */
   readonly cutTo?: number;
   readonly because?: string;
-  /** Requirements that get fewer inputs than were asked for. */
-  readonly shallower?: number;
   /** Requirements that not even one input fits for, by id. */
   readonly leftOut: readonly string[];
   /** Endpoints whose stated limit is not compared with the target's. */
   readonly notCompared: readonly string[];
   /** What the run would wait for without bounds, where that is more. */
   readonly wholeMs?: number;
+  /** What a whole run is going to cover. */
+  readonly reached?: Reached;
 }
 
 /** The plan in a few lines, for people. */
 export function renderPlan(plan: Plan): string {
-  const { requests, durationMs, load, cutTo, because, shallower = 0, leftOut, notCompared, wholeMs } = plan;
+  const { requests, durationMs, load, cutTo, because, leftOut, notCompared, wholeMs, reached } = plan;
   const waits =
     durationMs === 0 ? '' : `, about ${duration(durationMs)} of waiting beside what the target takes`;
   const lines = [
@@ -87,11 +88,11 @@ export function renderPlan(plan: Plan): string {
           : `${count(limit.most)} pass in ${duration(limit.windowMs)}, one is kept back, ${several(keys, 'key')}`;
       return `  ${endpoint}: ${count(counted)} that count; ${at}`;
     }),
+    ...(reached === undefined ? [] : [`  ${reachedWords(reached)}`]),
     ...(cutTo === undefined || because === undefined
       ? []
       : [
-          `  to fit ${because}, a requirement gets ${cutTo === 1 ? 'one input' : `at most ${cutTo} inputs`}: one of everything comes first, then depth; the limiters come last`,
-          `  cut: ${several(shallower, 'requirement')} ${shallower === 1 ? 'gets' : 'get'} fewer inputs`,
+          `  to fit ${because}, an endpoint gets at most ${several(cutTo, 'row')}: every level comes first, then pairs, then triples; the limiters come last`,
         ]),
     ...(notCompared.length === 0
       ? []

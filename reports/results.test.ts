@@ -20,16 +20,20 @@ const failure = (id: string, status: number, body: string, more: Partial<Failed>
 });
 const ids = (findings: readonly Failed[]) => findings.map(({ id }) => id).join(' ');
 const told = (findings: readonly Failed[]) =>
-  alike(findings).map(({ shown, rest }) => `${ids(shown)} | ${ids(rest)}`);
+  alike(findings).map(({ first, rest }) => `${first.id} | ${ids(rest)}`);
 
-test('of many that look alike three are shown; four are all shown, as one is not worth a remark', () => {
-  const few = (count: number) => Array.from({ length: count }, (_, at) => failure(`a${at}`, 500, 'oops'));
-  assert.deepEqual(told(few(4)), ['a0 a1 a2 a3 | ']);
-  assert.deepEqual(told(few(5)), ['a0 a1 a2 | a3 a4']);
-  assert.deepEqual(told([]), []);
+test('findings that share answer and condition are one group, whatever differs', () => {
+  const where = ['id spelling: upper case'];
+  const some = [
+    failure('a', 404, 'no 1', { where }),
+    failure('b', 404, 'no 2', { where, aspect: 'message' }),
+    failure('c', 404, 'no 3', { where: ['key: revoked'] }),
+    failure('d', 400, 'no 4', { where }),
+  ];
+  assert.deepEqual(told(some), ['a | b', 'c | ', 'd | ']);
 });
 
-test('ids and numbers make no difference; status, body, aspect, level and the lack of an answer do', () => {
+test('without a condition, ids and numbers make no difference; status, body, aspect, level and the lack of an answer do', () => {
   const some = [
     failure('a', 404, 'no 11111111-1111-4111-8111-111111111111 at 1705314600000'),
     failure('b', 404, 'no AAAAAAAA-1111-4111-8111-111111111111 at 2'),
@@ -40,5 +44,5 @@ test('ids and numbers make no difference; status, body, aspect, level and the la
     failure('g', 404, '', { counterexample: { ...sample.counterexample!, trouble: 'broken off' } }),
   ];
   delete (some[6]!.counterexample as { response?: unknown }).response;
-  assert.deepEqual(told(some), ['a b | ', 'c | ', 'd | ', 'e | ', 'f | ', 'g | ']);
+  assert.deepEqual(told(some), ['a | b', 'c | ', 'd | ', 'e | ', 'f | ', 'g | ']);
 });

@@ -1,4 +1,10 @@
-import type { RecordedResponse, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import type {
+  Failed,
+  Intermittent,
+  RecordedResponse,
+  RequirementResult,
+  RunRecord,
+} from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { count, printable, type Tone } from './text.ts';
 import { grouped, remedyOf, replayCommand } from './verdict.ts';
@@ -59,23 +65,16 @@ export function markOf(result: RequirementResult): Mark {
 export const bySuite = (results: readonly RequirementResult[]) =>
   grouped(results, ({ id }) => id.split('/', 1)[0]!);
 
-/** So many findings of a kind are shown. One more is shown rather than counted. */
-const SHOWN_OF_A_KIND = 3;
-
 /**
- * Groups findings that look alike, in the order of the first of each kind: a server that answers
+ * Groups findings that share answer and condition, in the order of the first of each: a server that answers
  * everything with 500 fails in one way, not in forty.
  */
-export function alike<Finding extends RequirementResult>(
+export const alike = <Finding extends RequirementResult>(
   findings: readonly Finding[],
-): readonly { readonly shown: readonly Finding[]; readonly rest: readonly Finding[] }[] {
-  return [...grouped(findings, kindOf).values()].map((all) => {
-    const cut = all.length > SHOWN_OF_A_KIND + 1 ? SHOWN_OF_A_KIND : all.length;
-    return { shown: all.slice(0, cut), rest: all.slice(cut) };
-  });
-}
+): readonly { readonly first: Finding; readonly rest: readonly Finding[] }[] =>
+  [...grouped(findings, kindOf).values()].map(([first, ...rest]) => ({ first: first!, rest }));
 
-/** What differs, or why nothing could be judged, and what came back, without ids and numbers. */
+/** The condition, or without one what differs or why nothing could be judged, and what came back, without ids and numbers. */
 function kindOf(finding: RequirementResult): string {
   const { response, trouble = 'actual' in finding ? finding.actual : '' } =
     ('counterexample' in finding && finding.counterexample) || {};
@@ -83,7 +82,7 @@ function kindOf(finding: RequirementResult): string {
     finding.outcome,
     finding.level === 'required',
     isKnownFailure(finding),
-    withoutNumbers(wordsOf(finding)),
+    conditionOf(finding) ?? withoutNumbers(wordsOf(finding)),
     response?.status,
     response && contentTypeOf(response),
     withoutNumbers(response?.body ?? trouble),
@@ -108,7 +107,7 @@ export function wordsOf(result: RequirementResult): string {
     case 'passed':
       return '';
     case 'failed':
-      return `differs in ${result.aspect}`;
+      return differenceOf(result);
     case 'inconclusive':
     case 'excluded':
       return `${result.reason}: ${result.words}`;
@@ -117,6 +116,22 @@ export function wordsOf(result: RequirementResult): string {
     case 'broken':
       return `broken: ${result.words}`;
   }
+}
+
+/** `id spelling: upper case; situation: another partner's`: with other levels it passes. */
+export const conditionOf = (result: RequirementResult): string | undefined =>
+  result.outcome === 'failed' && result.where !== undefined && result.where.length > 0
+    ? result.where.join('; ')
+    : undefined;
+
+/** `3 of 11 equal lookups failed` */
+export const oftenWords = ({ failed, of }: Intermittent): string =>
+  `${count(failed)} of ${count(of)} equal lookups failed`;
+
+function differenceOf(result: Failed): string {
+  const condition = conditionOf(result);
+  const when = condition === undefined ? '' : `, fails when ${condition}`;
+  return `differs in ${result.aspect}${when}${result.intermittent ? `, ${oftenWords(result.intermittent)}` : ''}`;
 }
 
 /** Something that a result says, in printable text on one line. */
@@ -145,6 +160,8 @@ export function factsOf(record: RunRecord, result: RequirementResult): readonly 
   const { curl, key, response, trouble = 'no reason was recorded' } = exchange ?? {};
   const body = response?.body;
   return [
+    ...fact('fails when', conditionOf(result)),
+    ...fact('intermittent', failed?.intermittent && oftenWords(failed.intermittent)),
     ...fact('level', levelWords(result)),
     ...fact('known', failed?.baseline),
     ...fact('title', title),

@@ -6,6 +6,7 @@ import type {
   RunRecord,
 } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
+import { isWeak, strengthSentences, weaknessOf } from './strength.ts';
 import { printable, several } from './text.ts';
 
 /** How many ids of a kind a sentence names where nothing else is said; the rest it counts. */
@@ -40,6 +41,7 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
       ...openIds(recommended, ', recommended', most),
     ]),
     ...sentence('not observed', openIds(observed, '', most)),
+    ...strengthSentences(record, most),
   ];
 }
 
@@ -51,7 +53,7 @@ type Rows = readonly RequirementResult[];
 const sentence = (subject: string, names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`${subject}: ${names.join(', ')}`];
 
-/** `conformant: 41 of 43 required verified, 12 of 12 recommended` */
+/** `conformant: 41 of 43 required verified, 12 of 12 recommended`, with the strength where that is low */
 function headline(record: RunRecord, required: Rows, recommended: Rows): string {
   const having = (wanted: RequirementResult['outcome'], rows: Rows) =>
     rows.filter(({ outcome }) => outcome === wanted).length;
@@ -68,10 +70,13 @@ function headline(record: RunRecord, required: Rows, recommended: Rows): string 
 }
 
 /** The verdict, or what it would be without the failures that the baseline knows. */
-function verdictWords({ verdict, baseline, requirements }: RunRecord): string {
-  if (baseline === undefined || baseline.verdict === verdict) return verdict;
+function verdictWords(record: RunRecord): string {
+  const { verdict, baseline, requirements } = record;
+  const weakness =
+    (baseline?.verdict ?? verdict) !== 'nonconformant' && isWeak(record) ? ` (${weaknessOf(record)})` : '';
+  if (baseline === undefined || baseline.verdict === verdict) return `${verdict}${weakness}`;
   const known = requirements.filter((row) => row.level === 'required' && isKnownFailure(row)).length;
-  return `${baseline.verdict} but for ${several(known, 'known failure')}`;
+  return `${baseline.verdict} but for ${several(known, 'known failure')}${weakness}`;
 }
 
 /** Rows without a verdict, as `id (reason)`; the later ones of a reason as `3 more (reason)`. */
@@ -162,7 +167,10 @@ export function nextStep(
         if (command !== undefined) return { command };
       }
   const first = Object.keys(remedies).find((reason) => reasons.has(reason) && !minor.has(reason));
-  return first === undefined ? undefined : { words: remedyOf(first)! };
+  if (first !== undefined) return { words: remedyOf(first)! };
+  return isWeak(record)
+    ? { words: 'give more of --max-duration, --max-requests, --rate or --cases, to reach strength 2' }
+    : undefined;
 }
 
 /**

@@ -1,5 +1,5 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import type { RunRecord } from '../schemas/generated/types.ts';
+import type { Coverage as Covered } from '../schemas/generated/types.ts';
 import { createCounter, totalOf } from './covering.ts';
 import { factors, isFeasible, missingLevels, suppliesOf, type Levels } from './factors.ts';
 import type { Known } from './known.ts';
@@ -8,7 +8,7 @@ import type { Known } from './known.ts';
 export interface Coverage {
   /** A lookup with these levels was answered. */
   readonly take: (endpoint: Endpoint, levels: Levels) => void;
-  readonly figures: () => Pick<RunRecord, 'strength' | 'coverage'>;
+  readonly figures: () => { readonly strength: number; readonly coverage: Covered };
 }
 
 export function createCoverage(known: Known): Coverage {

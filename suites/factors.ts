@@ -294,6 +294,24 @@ export const missingLevels = (endpoint: Endpoint, known: Known): readonly string
       .map((level) => `${name}: ${level}`),
   );
 
+/** Levels that no lookup has together, as `key: none` with `header: bearer or Basic`. */
+export const forbiddenPairs = (endpoint: Endpoint, known: Known): readonly (readonly [string, string])[] =>
+  factors[endpoint].flatMap((one, at) =>
+    factors[endpoint].slice(at + 1).flatMap((other) =>
+      one.levels.flatMap((level): readonly (readonly [string, string])[] => {
+        const levels = other.levels.filter(
+          (second) =>
+            isFeasible(endpoint, { [one.name]: level }, known) &&
+            isFeasible(endpoint, { [other.name]: second }, known) &&
+            !isFeasible(endpoint, { [one.name]: level, [other.name]: second }, known),
+        );
+        return levels.length === 0
+          ? []
+          : [[`${one.name}: ${level}`, `${other.name}: ${levels.join(' or ')}`]];
+      }),
+    ),
+  );
+
 /**
  * Requests that have these levels.
  *
@@ -374,8 +392,10 @@ function spelled(id: string, spelling: string, flags: readonly boolean[]): strin
   switch (spelling) {
     case 'upper case':
       return id.toUpperCase();
-    case 'mixed case':
-      return withLetterCase(id, flags.includes(true) && flags.includes(false) ? flags : [true, false]);
+    case 'mixed case': {
+      const text = withLetterCase(id, flags);
+      return [id.toLowerCase(), id.toUpperCase()].includes(text) ? withLetterCase(id, [true, false]) : text;
+    }
     case 'percent-encoded':
       return percentEncoded(id, flags.includes(true) ? flags : [true]);
     default:

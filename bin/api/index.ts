@@ -20,6 +20,7 @@ export async function verify({
   headers = {},
   tls,
   stateUrl,
+  minStrength = 1,
   ...options
 }: VerifyOptions): Promise<RunRecord> {
   const { runOptions } = await import('../run-options.ts');
@@ -28,6 +29,7 @@ export async function verify({
   const { checkFixture } = await import('../../schemas/fixture.ts');
   const request = runOptions({
     ...options,
+    minStrength,
     fixture: checkFixture(fixture, 'fixture', env),
     headers: headerFields(Object.entries(headers).map(([name, value]) => `${name}: ${value}`)),
     tls: { insecure: false, ...tls },

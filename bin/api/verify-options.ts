@@ -11,8 +11,10 @@ export interface VerifyOptions {
   readonly env?: Environment;
   /** Id of the partner whose key makes the calls; that of the first active key by default. */
   readonly partner?: string;
-  /** Inputs per requirement; 100 by default. */
+  /** Rows of the covering array per endpoint, at most; 1500 by default. */
   readonly cases?: number;
+  /** Strength below which the verdict is `incomplete`; 1 by default. */
+  readonly minStrength?: number;
   /** A 32-bit integer. Equal seeds draw equal inputs. */
   readonly seed?: number;
   /** Suites and requirements to check, and requirements to leave out; all are checked by default. */

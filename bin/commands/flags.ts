@@ -2,7 +2,13 @@ import { Problem } from '../../schemas/problem.ts';
 import { headerFields, targetUrl } from '../values.ts';
 
 /** Defaults of a run; times in ms. */
-export const defaults = { cases: 100, concurrency: 16, timeoutMs: 5000, maxDurationMs: 300_000 } as const;
+export const defaults = {
+  cases: 1500,
+  minStrength: 1,
+  concurrency: 16,
+  timeoutMs: 5000,
+  maxDurationMs: 300_000,
+} as const;
 
 /** Kinds of flags, and flags of several commands. */
 export const text = { type: 'string', requiresArg: true } as const;

@@ -1,3 +1,4 @@
+import type { CliContext } from '../cli-context.ts';
 import { command } from './command.ts';
 import { onOff } from './flags.ts';
 
@@ -7,8 +8,13 @@ export const requirements = command({
   flags: {
     json: { ...onOff, describe: 'as JSON, for programs' },
     'by-clause': { ...onOff, describe: 'by the clauses of the interface' },
+    factors: { ...onOff, describe: 'the conditions that lookups combine, and their levels' },
   },
-  run: async ({ json, byClause }, { print }) => {
+  run: async ({ json, byClause, factors }, { print, env }) => {
+    if (factors) {
+      await print(await factorTable(env));
+      return 0;
+    }
     const { catalogue, clauses, isMeant } = await import('../../suites/index.ts');
     const rows = catalogue.map(({ id, level, title, clause, reading }) => ({
       id,
@@ -39,6 +45,26 @@ export const requirements = command({
     return 0;
   },
 });
+
+/** The factors of each endpoint. With the built-in fixture, which supplies every level. */
+async function factorTable(env: CliContext['env']): Promise<string> {
+  const { factors, forbiddenPairs, knowledge } = await import('../../suites/index.ts');
+  const { loadFixture } = await import('../fixture-file.ts');
+  const known = knowledge(await loadFixture(undefined, env));
+  const tables = (['user-status', 'deposit-check'] as const).map((endpoint) => {
+    const forbidden = forbiddenPairs(endpoint, known);
+    return lines(
+      `${endpoint}  (the first level of each factor is the plain one)`,
+      ...factors[endpoint].flatMap(({ name, levels, isGate }) => [
+        `    ${name}${isGate ? '  (gate: another level than the plain one decides the answer)' : ''}`,
+        `        ${levels.join('; ')}`,
+      ]),
+      '    never together',
+      ...forbidden.map(([one, other]) => `        ${one}, with ${other}`),
+    );
+  });
+  return tables.join('\n');
+}
 
 const lines = (...texts: readonly (string | undefined)[]) =>
   texts.map((text) => (text ? `${text}\n` : '')).join('');

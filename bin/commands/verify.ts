@@ -15,7 +15,13 @@ const flags = {
   cases: {
     ...kinds.wholeNumberFrom(1, 1_000_000),
     default: String(kinds.defaults.cases),
-    describe: 'inputs per requirement',
+    describe: 'rows of the covering array per endpoint, at most',
+  },
+  'min-strength': {
+    isRare: true,
+    ...kinds.wholeNumberFrom(0, 3),
+    default: String(kinds.defaults.minStrength),
+    describe: 'incomplete below this strength: 1 every level, 2 every pair, 3 every triple',
   },
   seed: {
     isRare: true,
@@ -100,7 +106,7 @@ const flags = {
     // What is tried again is looked at: it judges no baseline, and is no news for a CI server. Without
     // --cases it means the default, as the line means that a report prints.
     setsAside: ['baseline', 'report', 'cases'],
-    describe: 'with --only and --seed: the one input that a report names',
+    describe: 'with --only and --seed: the one lookup that a report names',
   },
   config: kinds.config,
 } as const;
@@ -219,7 +225,7 @@ function refuseReplay(requirements: readonly Requirement[]): void {
   if (requirements.length !== 1)
     throw new Problem('usage', '--replay speaks of one requirement: name it with --only');
   if (requirement?.kind !== 'rule')
-    throw new Problem('usage', `--replay: ${requirement?.id} has no inputs to replay; leave --replay out`);
+    throw new Problem('usage', `--replay: ${requirement?.id} has no lookups to replay; leave --replay out`);
 }
 
 /** The command that repeats a run, without its filters and its seed. Shows no value of --header. */

@@ -5,7 +5,7 @@ import type {
   RunRecord,
 } from '../../schemas/generated/types.ts';
 import { difference, differingCodePoints } from '../difference.ts';
-import { levelWords, markOf, OUR_BUG } from '../results.ts';
+import { alike, conditionOf, levelWords, markOf, oftenWords, OUR_BUG } from '../results.ts';
 import { count, several } from '../text.ts';
 import { replayCommand } from '../verdict.ts';
 import { html, visible, type Markup } from '../markup.ts';
@@ -26,14 +26,37 @@ export function findings(context: PageContext): Markup | undefined {
     outcome === 'failed' ? (level === 'required' ? 0 : 1) : outcome === 'broken' ? 3 : 2;
   const found = context.record.requirements.filter(isFinding).toSorted((a, b) => rank(a) - rank(b));
   if (found.length === 0) return undefined;
-  const closed = found.length - MAX_OPEN;
+  const groups = alike(found);
+  const closed = groups.length - MAX_OPEN;
   return html`${closed > 0 ? html`<p class="quiet">The last ${count(closed)} are closed.</p>` : undefined}
-  ${found.map((result, at) => finding(result, at < MAX_OPEN, context))}`;
+  ${groups.flatMap(({ first, rest }, at) => [
+    finding(first, at < MAX_OPEN, context),
+    ...rest.map((result) => finding(result, false, context, first)),
+  ])}`;
 }
 
-function finding(result: RequirementResult, isOpen: boolean, context: PageContext): Markup {
+/** The condition under which it fails, and how often. */
+function condition(result: RequirementResult): Markup | undefined {
+  const when = conditionOf(result);
+  const often = result.outcome === 'failed' ? result.intermittent : undefined;
+  return html`${when === undefined ? undefined : html`<p>Fails when: <strong>${when}</strong></p>`}
+  ${often && html`<p>Intermittent: <strong>${oftenWords(often)}</strong></p>`}`;
+}
+
+/** @param leader a finding with the same answer and condition, which stands above */
+function finding(
+  result: RequirementResult,
+  isOpen: boolean,
+  context: PageContext,
+  leader?: RequirementResult,
+): Markup {
   const { id, title, cases } = result;
   const anchor = context.anchorOf(result);
+  const same =
+    leader &&
+    html`<p class="quiet">
+      Same answer and condition as <a href="#${context.anchorOf(leader)}">${leader.id}</a>.
+    </p>`;
   return html`<details
     class="finding of-${markOf(result).tone}"
     id="${anchor}"
@@ -47,7 +70,7 @@ function finding(result: RequirementResult, isOpen: boolean, context: PageContex
       <span>${levelWords(result)}</span>
       ${cases === 0 ? undefined : html`<span>${several(cases, 'input')} tried</span>`}
     </p>
-    ${details(result, context.record)}
+    ${condition(result)} ${same} ${details(result, context.record)}
   </details>`;
 }
 

@@ -2,6 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RunRecord } from '../../schemas/generated/types.ts';
 import { count, duration, several } from '../text.ts';
 import { verdictLooks } from '../results.ts';
+import { strengthSentences } from '../strength.ts';
 import { conclusion, grouped } from '../verdict.ts';
 import { traffic } from './charts.ts';
 import { findings } from './findings.ts';
@@ -71,11 +72,14 @@ export function renderHtml(record: RunRecord): string {
   return `${source(page)}\n`;
 }
 
+/** Levels that the fixture lacks, at most. */
+const MAX_LEVELS = 20;
+
 /** The verdict with its numbers, and what was run against what. */
 function header(record: RunRecord): Markup {
   const { target, partner, startedAt, durationMs, requests, rateLimited, seed } = record;
   const [headline] = conclusion(record);
-  const colon = headline.indexOf(': ');
+  const colon = headline.lastIndexOf(': ');
   const waited = `, ${duration(rateLimited.waitedMs)} of it waiting out ${several(rateLimited.answers, 'answer')} with status 429`;
   const facts = {
     target,
@@ -83,6 +87,12 @@ function header(record: RunRecord): Markup {
     started: startedAt,
     took: `${duration(durationMs)}${rateLimited.answers > 0 ? waited : ''}`,
     requests: count(requests),
+    ...Object.fromEntries(
+      strengthSentences(record, MAX_LEVELS).map((sentence) => [
+        sentence.slice(0, sentence.indexOf(': ')),
+        sentence.slice(sentence.indexOf(': ') + 2),
+      ]),
+    ),
     seed: String(seed),
   };
   return html`<header class="verdict ${record.verdict}">

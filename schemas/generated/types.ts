@@ -251,6 +251,16 @@ export interface FixtureLimits {
 }
 
 /**
+ * How many were tried, and how many there are.
+ *
+ * @minItems 2
+ * @maxItems 2
+ *
+ * This interface was referenced by `RunRecord`'s JSON-Schema
+ * via the `definition` "covered".
+ */
+export type Covered = [number, number];
+/**
  * This interface was referenced by `RunRecord`'s JSON-Schema
  * via the `definition` "requirementResult".
  */
@@ -334,14 +344,18 @@ export interface RunRecord {
    */
   requests: number;
   /**
-   * Lookups asked for per endpoint, at most.
+   * Rows asked for per endpoint, at most. In records of version 0.1.0: inputs per requirement.
    */
   cases: number;
   /**
-   * How many conditions the run has tried in every combination: 1 every level of every factor, 2 every pair, 3 every triple.
+   * How many conditions the run has tried in every combination: 1 every level of every factor, 2 every pair, 3 every triple. Version 0.1.0 does not write it.
    */
-  strength: number;
-  coverage: Coverage;
+  strength?: number;
+  /**
+   * The strength that the verdict needs (--min-strength).
+   */
+  minStrength?: number;
+  coverage?: Coverage;
   /**
    * Whether the run was stopped before its end.
    */
@@ -392,19 +406,11 @@ export interface RunRecord {
   traffic?: Traffic;
 }
 /**
- * Combinations of levels that were tried, of those that the fixture can supply.
+ * Combinations of levels that were tried, of those that the fixture can supply. Version 0.1.0 does not write it.
  */
 export interface Coverage {
-  /**
-   * @minItems 2
-   * @maxItems 2
-   */
-  pairs: [number, number];
-  /**
-   * @minItems 2
-   * @maxItems 2
-   */
-  triples: [number, number];
+  pairs: Covered;
+  triples: Covered;
   /**
    * Levels that the fixture cannot supply.
    */
@@ -461,6 +467,10 @@ export interface RequirementSubject {
    * Distinct inputs that were judged.
    */
   cases: number;
+  /**
+   * Distinct inputs that were to be judged. Only version 0.1.0 writes it.
+   */
+  planned?: number;
 }
 export interface Passed1 {
   outcome: 'passed';
@@ -477,19 +487,20 @@ export interface Failed1 {
    * Why this failure is known, as the baseline has it: then it does not fail the run.
    */
   baseline?: string;
-  counterexample?: RecordedExchange;
-  replay?: Replay;
   /**
    * The conditions under which it fails: with other levels of these factors it passes.
    */
   where?: string[];
-  /**
-   * How many of so many equal lookups failed, if not all did.
-   */
-  intermittent?: {
-    failed: number;
-    of: number;
-  };
+  intermittent?: Intermittent;
+  counterexample?: RecordedExchange;
+  replay?: Replay;
+}
+/**
+ * How many of so many equal lookups failed, if not all did.
+ */
+export interface Intermittent {
+  failed: number;
+  of: number;
 }
 /**
  * This interface was referenced by `RunRecord`'s JSON-Schema
@@ -656,6 +667,10 @@ export interface TranscriptStart {
   partner?: string;
   seed: number;
   cases: number;
+  /**
+   * Strength that the verdict needs.
+   */
+  minStrength?: number;
   startedAt: string;
   /**
    * Ids of what is checked, in the order of the record.

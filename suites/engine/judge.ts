@@ -105,6 +105,8 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
   );
   const findings = new WeakMap<Answer, readonly Finding[]>();
   const wereRight = new Set<string>();
+  /** Hostile lookups without an answer: they fail once the target answers another one. */
+  const silent: { readonly id: string; readonly request: Request; readonly trouble: Trouble }[] = [];
 
   const findingsOf = (expected: Expected, answer: Answer): readonly Finding[] => {
     const further = ofEndpoint.get(expected.endpoint)!.flatMap(({ id, holds }) => {
@@ -139,6 +141,12 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       ? { ...origin, levels: { ...origin.levels, key: 'second active' } }
       : origin;
 
+  const noteSilence = ({ id, request, trouble }: (typeof silent)[number]) => {
+    const expected = 'an answer with a status from 400 to 499';
+    const verdict = { kind: 'failed', aspect: 'connection', expected, actual: trouble.words } as const;
+    note({ id, verdict }, { request, reply: trouble }, false);
+  };
+
   /** Without those that another rule explains. */
   const ownFailures = (id: string): readonly Failure[] => {
     const [, endpoint = '', name = ''] = id.split('/');
@@ -154,6 +162,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
 
   return {
     see: (request, answer, origin, isAgain = false) => {
+      for (const one of silent.splice(0)) noteSilence(one);
       if (answer.status === 429) return [];
       const expected = request.isStateChanged === true ? undefined : expectedOf(known, request);
       if (expected === undefined) return [];
@@ -176,22 +185,11 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       const id = expected?.hostile?.id ?? expected?.correct[0]?.id;
       const state = id === undefined ? undefined : states.get(id);
       if (state === undefined) return;
-      if (expected?.hostile !== undefined && (trouble.code === 'network' || trouble.code === 'timeout'))
-        note(
-          {
-            id: expected.hostile.id,
-            verdict: {
-              kind: 'failed',
-              aspect: 'connection',
-              expected: 'an answer with a status from 400 to 499',
-              actual: trouble.words,
-            },
-          },
-          { request, reply: trouble },
-          false,
-        );
+      const isSilent = trouble.code === 'network' || trouble.code === 'timeout';
+      if (expected?.hostile !== undefined && isSilent)
+        silent.push({ id: expected.hostile.id, request, trouble });
       // A front end may cut off a GET with a body.
-      else if (request.body === undefined) state.gap ??= { trouble, request };
+      if (request.body === undefined) state.gap ??= { trouble, request };
     },
     findingsOf,
     findings: (answer) => findings.get(answer) ?? [],
@@ -236,4 +234,5 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
 const oddness = (origin: Origin | undefined) =>
   origin === undefined
     ? 100
-    : origin.path.split(/,(?=[a-z ]+=)/).length + (/key=|header=|malformation=/.test(origin.path) ? 0.5 : 0);
+    : (origin.path.match(/[;,][a-z ]+=/g) ?? []).length +
+      (/key=|header=|malformation=/.test(origin.path) ? 0.5 : 0);

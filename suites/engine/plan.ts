@@ -1,10 +1,12 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
+import type { Coverage as Covered, RunRecord } from '../../schemas/generated/types.ts';
+import { createCoverage } from '../coverage.ts';
 import type { Known } from '../known.ts';
 import type { Rule as Limit } from '../limiter/history.ts';
 import { statedRule, WINDOWS_OF_EXPLORATION } from '../limiter/rule.ts';
 import type { Request } from '../request.ts';
 import { suiteOf, type Requirement, type Rule } from '../requirement.ts';
-import { createSource, idsOf } from './lookups.ts';
+import { createSource, idsOf, type Lookup } from './lookups.ts';
 import { priceOf } from './price.ts';
 
 /** What a run is expected to take, before its first request. Times are ms. */
@@ -29,6 +31,8 @@ export interface Plan {
   readonly notCompared: readonly Endpoint[];
   /** What the run would wait for without bounds, where that is more. */
   readonly wholeMs?: number;
+  /** What a whole run is going to cover. */
+  readonly reached?: { readonly strength: number; readonly coverage: Covered };
 }
 
 export interface PlanOptions {
@@ -40,6 +44,7 @@ export interface PlanOptions {
   readonly maxDurationMs: number;
   readonly maxRequests: number;
   readonly rate?: number;
+  readonly selection?: RunRecord['selection'];
 }
 
 /** What a scenario takes, about. */
@@ -55,12 +60,10 @@ const MOST_WHERE_UNSTATED = 50;
 
 /** Estimates a run, and how deep it can go within its bounds. */
 export function plan(options: PlanOptions): Plan {
-  const { known, requirements, skip, maxDurationMs, maxRequests, rate } = options;
+  const { known, requirements, skip, maxDurationMs, maxRequests, rate, selection } = options;
   const asked = requirements.filter(({ id }) => !skip.has(id));
   const rules = asked.filter((requirement): requirement is Rule => requirement.kind === 'rule');
-  const lookups = endpointsInTurn.map((endpoint) =>
-    rules.length === 0 ? [] : createSource(endpoint, options, rules).take(() => true),
-  );
+  const lookups = lookupsOf(options, rules);
   const deepest = Math.max(0, ...lookups.map((list) => list.length));
   const limiters = keptBack(limiterRequests(asked, known), maxRequests);
   const limitersMs = limiterMs(asked, known, maxDurationMs, {}, rate);
@@ -86,11 +89,12 @@ export function plan(options: PlanOptions): Plan {
 
   const whole = estimate(deepest);
   const wholeMs = whole.durationMs - limitersMs + limiterMs(asked, known, Number.POSITIVE_INFINITY, {}, rate);
+  const reached = (depth: number) => (selection?.whole === true ? coverageOf(lookups, depth, known) : {});
   const rest = {
     notCompared: notCompared(asked, known, maxDurationMs),
     ...(wholeMs > maxDurationMs ? { wholeMs } : {}),
   };
-  if (fits(whole)) return { ...whole, ...rest, leftOut: [] };
+  if (fits(whole)) return { ...whole, ...rest, ...reached(deepest), leftOut: [] };
   let [least, most] = [1, deepest];
   while (least < most) {
     const middle = Math.ceil((least + most) / 2);
@@ -105,11 +109,47 @@ export function plan(options: PlanOptions): Plan {
     ...cut,
     durationMs: Math.min(cut.durationMs, maxDurationMs),
     ...rest,
+    ...reached(least),
     leftOut: rules.filter(({ id, holds }) => holds === undefined && !covered.has(id)).map(({ id }) => id),
     cutTo: least,
     because: isTooLong(whole) ? '--max-duration' : '--max-requests',
   };
 }
+
+/** The lookups of each endpoint, in turn, as a run takes them. */
+function lookupsOf(options: PlanOptions, rules: readonly Rule[]): readonly (readonly Lookup[])[] {
+  if (rules.length === 0) return endpointsInTurn.map(() => []);
+  const sources = endpointsInTurn.map((endpoint) => createSource(endpoint, options, rules));
+  const lists = endpointsInTurn.map((): Lookup[] => []);
+  let sent = 0;
+  for (const deepest of [0, 1, 2])
+    for (let isNew = true; isNew;) {
+      const isWanted = ({ depth }: Lookup) =>
+        depth <= deepest && (depth === 0 || sent < MAX_DEPTH * options.cases);
+      const found = sources.map(({ take }) => take(isWanted, ROWS_IN_TURN));
+      isNew = found.some((list) => list.length > 0);
+      for (const [at, list] of found.entries()) lists[at]!.push(...list);
+      sent += found.flat().reduce((sum, { times }) => sum + times, 0);
+    }
+  return lists;
+}
+
+function coverageOf(
+  lookups: readonly (readonly Lookup[])[],
+  depth: number,
+  known: Known,
+): Pick<Plan, 'reached'> {
+  const coverage = createCoverage(known);
+  for (const { endpoint, origin } of lookups.flatMap((list) => list.slice(0, depth)))
+    coverage.take(endpoint, origin.levels);
+  return { reached: coverage.figures() };
+}
+
+/** Requests for lookups of the covering array, for each of `--cases`: beyond, only what comes before the deep ones. */
+export const MAX_DEPTH = 2;
+
+/** Rows of each endpoint that are taken at a time. */
+export const ROWS_IN_TURN = 64;
 
 /** What is kept back of --max-requests for the limiters, which come last: never more than half. */
 export const keptBack = (needed: number, bound: number) => Math.min(needed, bound / 2);

@@ -49,7 +49,7 @@ test('a failure says under which conditions and how often it fails, and how to s
 
 test('a record says what was covered, and what was in the way', () => {
   const whole = recordOf({ verdict: held, cases: 1 });
-  assert.deepEqual([whole.strength, whole.coverage.triples, whole.notes], [2, [1, 3], []]);
+  assert.deepEqual([whole.strength, whole.coverage?.triples, whole.notes], [2, [1, 3], []]);
   const learned = { endpoint: 'user-status', requests: 12, windowSeconds: 2 } as const;
   const notes: readonly (readonly [Partial<Figures>, RegExp])[] = [
     [{ keyWorks: false }, /^The target answers every request of <key northwind\/active> with 401/],

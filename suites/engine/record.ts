@@ -1,4 +1,4 @@
-import type { RequirementResult, RunRecord, Traffic } from '../../schemas/generated/types.ts';
+import type { Coverage, RequirementResult, RunRecord, Traffic } from '../../schemas/generated/types.ts';
 import type { Redact } from '../../schemas/redact.ts';
 import type { Known } from '../known.ts';
 import type { Requirement } from '../requirement.ts';
@@ -24,8 +24,10 @@ export interface RecordOptions {
   /** The `{base_url}` that was driven. */
   readonly target: string;
   readonly seed: number;
-  /** Inputs per requirement, beside the listed ones. */
+  /** Rows per endpoint, at most. */
   readonly cases: number;
+  /** Strength that the verdict needs; none without it. */
+  readonly minStrength?: number;
   readonly version: string;
   /** Sent with every request; their secrets are hidden like keys. */
   readonly headers?: Readonly<Record<string, string>>;
@@ -45,7 +47,7 @@ export interface Figures {
   readonly strength: number;
   /** Whether some lookups were not tried for want of time or requests. */
   readonly isCut: boolean;
-  readonly coverage: RunRecord['coverage'];
+  readonly coverage: Coverage;
   /** Whether the key under test was ever answered with anything but 401; undefined before it was used. */
   readonly keyWorks: boolean | undefined;
   /** Whether the run was stopped before its end. */
@@ -70,14 +72,18 @@ export function makeRecord(
           `The target answers every request of ${known.callerKeys[0]?.name ?? 'the key'} with 401: is it the key of an active partner there?`,
         ]
       : [];
+  const run = {
+    ...(options.selection === undefined ? {} : { selection: options.selection }),
+    ...(options.minStrength === undefined ? {} : { minStrength: options.minStrength }),
+  };
   return {
     format: 'ib-conformance/run/1',
     version: options.version,
-    verdict: verdictOf(list, interrupted),
+    verdict: verdictOf(list, { ...run, interrupted, strength: figures.strength }),
     target: redact(target),
     ...(known.partner === undefined ? {} : { partner: known.partner }),
     seed: options.seed,
-    ...(options.selection === undefined ? {} : { selection: options.selection }),
+    ...run,
     startedAt: new Date(startedAt).toISOString(),
     ...rest,
     cases: options.cases,

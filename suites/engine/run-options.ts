@@ -15,8 +15,10 @@ export interface RunOptions {
   readonly skip: ReadonlySet<string>;
   /** A 32-bit integer. */
   readonly seed: number;
-  /** Inputs per requirement, beside the listed ones. */
+  /** Rows per endpoint, at most. */
   readonly cases: number;
+  /** Strength that the verdict needs; none without it. */
+  readonly minStrength?: number;
   readonly concurrency: number;
   /** Bound on the requests of a rate-limit burst in flight; as many as the stated limit needs without it. */
   readonly burstConcurrency?: number | undefined;

@@ -4,7 +4,9 @@ import type { RequirementResult, RunRecord } from '../../schemas/generated/types
 import { redactError } from '../../schemas/redact.ts';
 import { createCoverage } from '../coverage.ts';
 import type { Trouble } from '../answer.ts';
-import type { Request } from '../request.ts';
+import { findableId } from '../inputs/uuids.ts';
+import { expectedOf } from '../model.ts';
+import { lookupOf, type Request } from '../request.ts';
 import { suiteOf, type Requirement, type Rule, type Scenario, type Watch } from '../requirement.ts';
 import { unjudged } from '../verdict.ts';
 import { createBudget } from './budget.ts';
@@ -17,7 +19,7 @@ import { givenUp } from './given-up.ts';
 import { MOST_IN_FLIGHT } from './in-flight.ts';
 import { createJudge, type Failure, type Judgement } from './judge.ts';
 import { createSource, drawAt, originOf, type Lookup } from './lookups.ts';
-import { keptBack, limiterMs, limiterRequests } from './plan.ts';
+import { keptBack, limiterMs, limiterRequests, MAX_DEPTH, ROWS_IN_TURN } from './plan.ts';
 import { guarded, play } from './play.ts';
 import { createSlots, inPool } from './pool.ts';
 import { preflight } from './preflight.ts';
@@ -29,9 +31,6 @@ import { createTraffic } from './traffic.ts';
 import { createWatchers } from './watchers.ts';
 
 const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
-
-/** Requests for lookups of the covering array, for each of `--cases`: beyond, only what comes before the deep ones. */
-const MAX_DEPTH = 2;
 
 /** Lookups that explanations may take together. */
 const MAX_EXPLAINING = 2000;
@@ -152,9 +151,13 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       }
     };
 
-    const miss = (request: Request, trouble: Trouble, path: string) => {
+    const miss = async (request: Request, trouble: Trouble, path: string) => {
       onEvent?.({ kind: 'missed', path, trouble });
       judge.miss(request, trouble);
+      const isSilent = trouble.code === 'network' || trouble.code === 'timeout';
+      // Whether the target answers anything at all decides whether the lookup silenced it.
+      if (isSilent && expectedOf(known, request)?.hostile !== undefined)
+        await courier.deliver(lookupOf(request.endpoint, findableId(request.endpoint, known)));
     };
     let lookupsSent = 0;
     /** Sends a lookup as often as its row asks for. */
@@ -169,7 +172,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         if (reply.kind === 'trouble') {
           // What had no time or no room left was not tried: that is said once, by the strength of the run.
           const isUntried = reply.code === 'budget' || reply.code === 'rate-limited';
-          if (!isUntried || strength === 0) miss(delivery.request, reply, origin.path);
+          if (!isUntried || strength === 0) await miss(delivery.request, reply, origin.path);
           return !isUntried && reply.code !== 'interrupted';
         }
       }
@@ -244,7 +247,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
           for (;;) {
             const isWanted = ({ depth }: Lookup) =>
               depth <= deepest && (depth === 0 || lookupsSent < MAX_DEPTH * cases);
-            const lists = sources.map(({ take }) => take(isWanted, 64));
+            const lists = sources.map(({ take }) => take(isWanted, ROWS_IN_TURN));
             if (lists.every((list) => list.length === 0) || budget.ended(depthEndsAt()) !== undefined) break;
             report('combinations');
             await sendAll(lists, depthEndsAt());
@@ -256,7 +259,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       const request = drawAt(path, known, seed);
       for (let times = path.includes('repetition=') ? 3 : 1; times > 0; times--) {
         const { reply } = await courier.deliver(request, { of: 'lookups', origin: originOf(path, known) });
-        if (reply.kind === 'trouble') miss(request, reply, path);
+        if (reply.kind === 'trouble') await miss(request, reply, path);
       }
     }
     const { first, lanes, alone, limiters: last } = schedule(asked);

@@ -19,6 +19,9 @@ const row = (level: Level, outcome: Outcome) =>
     cases: 0,
     outcome,
   }) as RequirementResult;
+/** A run that came to its end. */
+const whole = { interrupted: false };
+
 const rows = (...pairs: readonly (readonly [Level, Outcome])[]) =>
   pairs.map(([level, outcome]) => row(level, outcome));
 
@@ -55,8 +58,8 @@ describe('beside a required requirement that passed', () => {
     for (const outcome of outcomes)
       test(`a ${level} one, ${outcome}: ${beside[level][outcome]}`, () => {
         const list = rows(['required', 'passed'], [level, outcome]);
-        assert.equal(verdictOf(list, false), beside[level][outcome]);
-        assert.equal(verdictOf(list.toReversed(), false), beside[level][outcome]);
+        assert.equal(verdictOf(list, whole), beside[level][outcome]);
+        assert.equal(verdictOf(list.toReversed(), whole), beside[level][outcome]);
       });
 });
 
@@ -79,13 +82,34 @@ const others: Readonly<Record<string, readonly [ReturnType<typeof rows>, RunReco
 };
 
 test('a run that did not come to its end is not conformant, whatever passed', () => {
-  assert.equal(verdictOf(rows(['required', 'passed']), true), 'incomplete');
-  assert.equal(verdictOf(rows(['required', 'passed'], ['required', 'failed']), true), 'nonconformant');
+  assert.equal(verdictOf(rows(['required', 'passed']), { interrupted: true }), 'incomplete');
+  assert.equal(
+    verdictOf(rows(['required', 'passed'], ['required', 'failed']), { interrupted: true }),
+    'nonconformant',
+  );
+});
+
+test('a whole run that stays below the strength that it needs is not conformant', () => {
+  const list = rows(['required', 'passed']);
+  const all = { whole: true, skip: [] };
+  for (const [run, expected] of [
+    [{ strength: 1, minStrength: 2, selection: all }, 'incomplete'],
+    [{ strength: 2, minStrength: 2, selection: all }, 'conformant'],
+    [{ strength: 0, minStrength: 1, selection: { whole: false, skip: [] } }, 'conformant'],
+    [
+      { strength: 0, minStrength: 1, selection: { whole: true, skip: ['valid/user-status/member'] } },
+      'conformant',
+    ],
+  ] as const)
+    assert.equal(
+      verdictOf(list, { ...whole, ...run, selection: { ...run.selection, skip: [...run.selection.skip] } }),
+      expected,
+    );
 });
 
 describe('other runs', () => {
   for (const [name, [list, expected]] of Object.entries(others))
-    test(`${name}: ${expected}`, () => assert.equal(verdictOf(list, false), expected));
+    test(`${name}: ${expected}`, () => assert.equal(verdictOf(list, whole), expected));
 });
 
 const anyRow = fc
@@ -97,14 +121,14 @@ test('conformant never hides a required failure, a gap, a bug or an empty run', 
     fc.property(fc.array(anyRow, { maxLength: 6 }), (list) => {
       const has = (outcome: Outcome, level: Level) =>
         list.some((one) => one.outcome === outcome && one.level === level);
-      if (has('failed', 'required')) assert.equal(verdictOf(list, false), 'nonconformant');
-      else assert.notEqual(verdictOf(list, false), 'nonconformant');
+      if (has('failed', 'required')) assert.equal(verdictOf(list, whole), 'nonconformant');
+      else assert.notEqual(verdictOf(list, whole), 'nonconformant');
       if (
         has('inconclusive', 'required') ||
         list.some(({ outcome }) => outcome === 'broken') ||
         list.length === 0
       )
-        assert.notEqual(verdictOf(list, false), 'conformant');
+        assert.notEqual(verdictOf(list, whole), 'conformant');
     }),
     { numRuns: 500 },
   );

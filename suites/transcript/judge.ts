@@ -34,18 +34,23 @@ export async function judgeTranscript(
     requirements.filter(isRule).filter(({ id }) => !skip.has(id)),
     known,
   );
-  for (const { request, reply, path, isAgain, isLost } of exchanges) {
+  const missed = [...transcript.missed];
+  const missUpTo = (count: number) => {
+    while (missed.length > 0 && missed[0]!.after <= count) {
+      const { path, trouble } = missed.shift()!;
+      // With the key that it was sent with; what was not sent is drawn again.
+      const sent = exchanges.findLast((one) => one.path === path);
+      judge.miss(sent?.request ?? drawAt(path, known, start.seed), { kind: 'trouble', ...trouble });
+    }
+  };
+  for (const [n, { request, reply, path, isAgain, isLost }] of exchanges.entries()) {
+    missUpTo(n);
     if (reply.kind !== 'answer') continue;
     watchers.see(request, reply);
     if (isLost !== true)
       judge.see(request, reply, path === undefined ? undefined : originOf(path, known), isAgain);
   }
-  for (const { path, trouble } of transcript.missed)
-    judge.miss(drawAt(path, known, start.seed), {
-      kind: 'trouble',
-      code: trouble.code,
-      words: trouble.words,
-    });
+  missUpTo(exchanges.length);
   const doorsOf = createRecordedDoors(transcript);
   const describe = createDescriber(optionsOf(transcript, version));
   const terms = { known, skip, hasStateHook: start.stateHook };
@@ -109,7 +114,7 @@ function recordOf(transcript: Transcript, version: string, list: readonly Requir
 }
 
 function optionsOf({ start, known }: Transcript, version: string): RecordOptions {
-  const { target, seed, cases, rerun, notes, selection } = start;
+  const { target, seed, cases, minStrength, rerun, notes, selection } = start;
   return {
     known,
     target,
@@ -118,6 +123,7 @@ function optionsOf({ start, known }: Transcript, version: string): RecordOptions
     version,
     notes,
     selection,
+    ...(minStrength === undefined ? {} : { minStrength }),
     ...(rerun === undefined ? {} : { rerun }),
   };
 }

@@ -93,7 +93,7 @@ type LineOf = {
 };
 
 function startLine(header: RunHeader, at: number, redact: Redact): TranscriptStart {
-  const { known, version, seed, cases, selection, hasStateHook, fixture, canary, rerun } = header;
+  const { known, version, seed, cases, minStrength, selection, hasStateHook, fixture, canary, rerun } = header;
   return {
     line: 'start',
     format: 'ib-conformance/transcript/1',
@@ -102,6 +102,7 @@ function startLine(header: RunHeader, at: number, redact: Redact): TranscriptSta
     ...(known.partner === undefined ? {} : { partner: known.partner }),
     seed,
     cases,
+    ...(minStrength === undefined ? {} : { minStrength }),
     startedAt: new Date(at).toISOString(),
     requirements: [...header.requirements],
     selection,

@@ -33,7 +33,8 @@ export interface Transcript {
   readonly fixture: Fixture;
   readonly known: Known;
   readonly exchanges: readonly RecordedExchange[];
-  readonly missed: readonly TranscriptMissed[];
+  /** Lookups without an answer, each with the number of exchanges before it. */
+  readonly missed: readonly (TranscriptMissed & { readonly after: number })[];
   /** By the id of the requirement. */
   readonly explained: ReadonlyMap<string, TranscriptExplained>;
   /** By the requirement or the story, in the order of the calls. */
@@ -55,7 +56,7 @@ export function readTranscript(lines: Iterable<TranscriptLine>): Transcript {
   let heading: Heading | undefined;
   let end: TranscriptEnd | undefined;
   const exchanges: RecordedExchange[] = [];
-  const missed: TranscriptMissed[] = [];
+  const missed: Transcript['missed'][number][] = [];
   const explained = new Map<string, TranscriptExplained>();
   const doors = new Map<string, TranscriptDoor[]>();
   const stopped = new Map<string, TranscriptStopped>();
@@ -74,7 +75,7 @@ export function readTranscript(lines: Iterable<TranscriptLine>): Transcript {
         exchanges[line.n] = exchangeOf(line, heading);
         break;
       case 'missed':
-        missed.push(line);
+        missed.push({ ...line, after: exchanges.length });
         break;
       case 'explained':
         explained.set(line.of, line);

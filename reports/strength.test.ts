@@ -1,0 +1,78 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import { renderBadge } from './badge.ts';
+import { renderJunit } from './junit.ts';
+import { sampleRecord } from './testing/records.ts';
+import { conclusion, nextStep } from './verdict.ts';
+
+const passed = sampleRecord.requirements.filter(({ outcome }) => outcome === 'passed');
+const whole: RunRecord = {
+  ...sampleRecord,
+  verdict: 'conformant',
+  selection: { whole: true, skip: [] },
+  strength: 2,
+  coverage: { pairs: [2134, 2134], triples: [11_232, 23_304], missing: [] },
+  requirements: passed,
+  counts: { ...sampleRecord.counts, broken: 0 },
+};
+const weak: RunRecord = {
+  ...whole,
+  strength: 1,
+  coverage: { ...whole.coverage!, pairs: [1804, 2134] },
+};
+const badgeOf = (record: RunRecord) => JSON.parse(renderBadge(record)) as Record<string, unknown>;
+
+test('strength 2 qualifies nothing, and the summary states it', () => {
+  const [headline, ...rest] = conclusion(whole);
+  assert.match(headline, /^conformant: /);
+  assert.ok(rest.includes('strength 2: all 2,134 pairs, 11,232 of 23,304 triples'));
+  assert.notEqual(badgeOf(whole)['color'], 'yellow');
+  assert.doesNotMatch(renderJunit(whole), /run\/strength/);
+  assert.equal(nextStep(whole), undefined);
+});
+
+test('below strength 2 the headline, the badge and JUnit say so', () => {
+  assert.match(conclusion(weak)[0], /^conformant \(strength 1: 1,804 of 2,134 pairs\): 1 of 1 required/);
+  assert.deepEqual(
+    [badgeOf(weak)['color'], badgeOf(weak)['message']],
+    ['yellow', '1/1 verified, strength 1'],
+  );
+  assert.match(
+    renderJunit(weak),
+    /name="run\/strength" time="0">\s*<skipped type="strength" message="strength 1: /,
+  );
+  assert.match(nextStep(weak)!.words!, /strength 2/);
+});
+
+test('a strength below --min-strength is an error in JUnit', () => {
+  const incomplete: RunRecord = { ...weak, verdict: 'incomplete', minStrength: 2 };
+  assert.match(conclusion(incomplete)[0], /^incomplete \(strength 1: /);
+  assert.ok(
+    conclusion(incomplete).includes(
+      'strength 1, below --min-strength 2: 1,804 of 2,134 pairs, 11,232 of 23,304 triples',
+    ),
+  );
+  assert.match(renderJunit(incomplete), /name="run\/strength" time="0">\s*<error type="incomplete"/);
+});
+
+test('levels that the fixture lacks are listed, or counted beyond the first', () => {
+  const missing = ['a', 'b', 'c', 'd'].map((level) => `user-status, key: ${level}`);
+  const record = { ...whole, coverage: { ...whole.coverage!, missing } };
+  const told = (most: number) => conclusion(record, most).at(-1);
+  assert.equal(
+    told(4),
+    'levels that the fixture lacks: user-status, key: a; user-status, key: b; user-status, key: c; user-status, key: d',
+  );
+  assert.equal(told(2), 'levels that the fixture lacks: user-status, key: a; 3 more');
+});
+
+test('a narrowed run, and a record of version 0.1.0, are not asked for a strength', () => {
+  const { strength: _, coverage: __, ...old } = weak;
+  const narrowed: RunRecord = { ...weak, selection: { whole: false, skip: [] } };
+  for (const record of [old as RunRecord, narrowed]) {
+    assert.match(conclusion(record)[0], /^conformant: /);
+    assert.ok(!conclusion(record).some((sentence) => sentence.startsWith('strength')));
+    assert.doesNotMatch(renderJunit(record), /run\/strength/);
+  }
+});

@@ -1,0 +1,53 @@
+import type { Coverage, RunRecord } from '../schemas/generated/types.ts';
+import { count } from './text.ts';
+
+/** The strength that a verdict without a remark needs. */
+const FULL_STRENGTH = 2;
+
+/** Whether the record says which strength a whole run reached. A run that was narrowed leaves lookups out on purpose. */
+const isStated = ({ strength, selection }: RunRecord): boolean =>
+  strength !== undefined && selection?.whole === true && selection.replay === undefined;
+
+/** Whether a run tried fewer combinations than a verdict without a remark needs. */
+export const isWeak = (record: RunRecord): boolean => isStated(record) && record.strength! < FULL_STRENGTH;
+
+/** Whether `--min-strength` makes a run incomplete. */
+export const isTooWeak = (record: RunRecord): boolean =>
+  isWeak(record) && record.verdict === 'incomplete' && record.strength! < (record.minStrength ?? 0);
+
+/** `strength 1: 1,804 of 2,134 pairs`: the remark on a verdict that rests on too few combinations. */
+export const weaknessOf = (record: RunRecord): string =>
+  `strength ${record.strength}: ${combinations(record.coverage?.pairs, 'pairs')}`;
+
+/** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples`, and what the fixture lacks; nothing where it means nothing. */
+export function strengthSentences(record: RunRecord, most: number): readonly string[] {
+  const { strength, minStrength = 0, coverage } = record;
+  if (!isStated(record) || strength === undefined || coverage === undefined) return [];
+  const needed = strength < minStrength ? `, below --min-strength ${minStrength}` : '';
+  const { missing } = coverage;
+  const named = missing.length <= most ? missing : [...missing.slice(0, most - 1)];
+  const more = missing.length - named.length;
+  return [
+    reachedWords({ strength, coverage }, needed),
+    ...(missing.length === 0
+      ? []
+      : [
+          `levels that the fixture lacks: ${[...named, ...(more === 0 ? [] : [`${count(more)} more`])].join('; ')}`,
+        ]),
+  ];
+}
+
+/** A strength, and the combinations behind it. */
+export interface Reached {
+  readonly strength: number;
+  readonly coverage: Pick<Coverage, 'pairs' | 'triples'>;
+}
+
+/** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples` */
+export const reachedWords = ({ strength, coverage: { pairs, triples } }: Reached, remark = ''): string =>
+  `strength ${strength}${remark}: ${combinations(pairs, 'pairs')}, ${combinations(triples, 'triples')}`;
+
+/** `all 2,134 pairs`, `1,804 of 2,134 pairs` */
+function combinations([covered, total]: readonly [number, number] = [0, 0], what: string): string {
+  return covered === total ? `all ${count(total)} ${what}` : `${count(covered)} of ${count(total)} ${what}`;
+}

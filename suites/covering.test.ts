@@ -1,0 +1,114 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { coveringRows, createCounter, totalOf, type CoveringRow } from './covering.ts';
+import type { Factor, Levels } from './factors.ts';
+
+const factor = (name: string, levels: readonly string[], isGate = false, open: readonly string[] = []) =>
+  ({ name, levels, isGate, open }) as unknown as Factor;
+
+/** Two gates, of which each masks all else, and three factors that a plain gate lets through. */
+const table: readonly Factor[] = [
+  factor('key', ['active', 'revoked', 'none'], true),
+  factor('header', ['Bearer', 'bearer'], true, ['bearer']),
+  factor('situation', ['own', 'other', 'unknown']),
+  factor('id spelling', ['lower', 'upper']),
+  factor('query', ['alone', 'before', 'after']),
+];
+
+/** One that cannot be sent, and one that the data lacks. */
+const isFeasible = (levels: Partial<Levels>) =>
+  !(levels.key === 'none' && levels.header === 'bearer') &&
+  !(levels.situation === 'own' && levels['id spelling'] === 'upper');
+
+const plain = (name: string) => table.find((one) => one.name === name)!.levels[0]!;
+
+type Combination = readonly (readonly [string, string])[];
+
+/** Every combination of so many levels: of a gate only those that are not plain, as a plain one masks nothing. */
+function combinations(strength: number): readonly Combination[] {
+  const extend = (from: number, left: number): readonly Combination[] =>
+    left === 0
+      ? [[]]
+      : table
+          .slice(from)
+          .flatMap(({ name, levels, isGate }, at) =>
+            (isGate ? levels.slice(1) : levels).flatMap((level) =>
+              extend(from + at + 1, left - 1).map((rest) => [[name, level] as const, ...rest]),
+            ),
+          );
+  return extend(0, strength).filter((one) => isFeasible(Object.fromEntries(one)));
+}
+
+/** Whether a row shows a combination: it holds it, and no gate outside of it masks it. */
+const shows = (levels: Levels, combination: Combination) =>
+  combination.every(([name, level]) => levels[name as keyof Levels] === level) &&
+  table.every(
+    ({ name, isGate }) =>
+      !isGate || levels[name] === plain(name) || combination.some(([other]) => other === name),
+  );
+
+const rows: CoveringRow[] = [];
+for (const row of coveringRows(table, isFeasible, 1)) {
+  rows.push(row);
+  if (rows.filter(({ strength }) => strength === 4).length === 200) break;
+}
+const upTo = (strength: number) => rows.filter((row) => row.strength <= strength).map(({ levels }) => levels);
+
+describe('rows', () => {
+  for (const [strength, name] of [
+    [1, 'level'],
+    [2, 'pair'],
+    [3, 'triple'],
+  ] as const)
+    test(`up to strength ${strength} show every feasible ${name}, and no gate masks it`, () => {
+      const unseen = combinations(strength).filter((one) => !upTo(strength).some((row) => shows(row, one)));
+      assert.deepEqual(unseen, []);
+    });
+  test('come in the order levels, pairs, triples that no gate masks, other triples, random ones', () => {
+    const order = rows.map(({ strength, depth }) => 10 * strength + depth);
+    assert.deepEqual(
+      order,
+      order.toSorted((a, b) => a - b),
+    );
+    assert.deepEqual([...new Set(order)], [10, 20, 30, 31, 32, 42]);
+  });
+  test('are all feasible, the same each time, and far fewer than all combinations', () => {
+    assert.ok(rows.every(({ levels }) => isFeasible(levels)));
+    const again = coveringRows(table, isFeasible, 1);
+    for (const row of rows) assert.deepEqual(again.next().value, row);
+    const other = coveringRows(table, isFeasible, 2);
+    assert.ok(rows.some((row) => JSON.stringify(other.next().value) !== JSON.stringify(row)));
+    assert.ok(upTo(2).length < 45, String(upTo(2).length));
+  });
+});
+
+describe('a count', () => {
+  test('of what rows cover is that of brute force', () => {
+    for (const taken of [0, 1, 5, 17, upTo(2).length, upTo(3).length]) {
+      const counter = createCounter(table);
+      const list = rows.slice(0, taken).map(({ levels }) => levels);
+      for (const levels of list) counter.take(levels);
+      const expected = [1, 2, 3].map(
+        (strength) => combinations(strength).filter((one) => list.some((row) => shows(row, one))).length,
+      );
+      assert.deepEqual(counter.figures(), expected, `${taken} rows`);
+    }
+  });
+  test('of what is feasible is that of brute force', () => {
+    for (const strength of [1, 2, 3])
+      assert.equal(totalOf(table, isFeasible, strength), combinations(strength).length);
+  });
+  test('leaves out what a gate masks', () => {
+    const counter = createCounter(table);
+    const levels = Object.fromEntries(table.map(({ name }) => [name, plain(name)]));
+    counter.take({
+      ...levels,
+      key: 'revoked',
+      situation: 'other',
+      'id spelling': 'upper',
+    } as unknown as Levels);
+    const [singles, pairs] = counter.figures();
+    // The key alone; the key with each of the three others.
+    assert.deepEqual([singles, pairs], [1, 3]);
+  });
+});

@@ -1,0 +1,142 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import { catalogue } from '../catalogue.ts';
+import { plainLevels, type Levels } from '../factors.ts';
+import { depositCheck, lookup, userStatus } from '../request.ts';
+import type { Rule } from '../requirement.ts';
+import { answerOf } from '../sample-answers.ts';
+import { sampleKnown as known } from '../sample-known.ts';
+import { createJudge, type Judge } from './judge.ts';
+import { pathOf } from './lookups.ts';
+
+const rules = catalogue.filter((one): one is Rule => one.kind === 'rule');
+const judge = () => createJudge(rules, known);
+
+const id = [...known.userById.keys()][0]!;
+const plain = userStatus(id);
+const upper = userStatus(id.toUpperCase());
+const isMember = answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}');
+const isNoMember = answerOf(200, '{"is_under_ib":false,"date_joined":null}');
+const refused = answerOf(401, { error: 'Unauthorized' });
+const originOf = (levels: Partial<Levels>) => {
+  const all = { ...plainLevels('user-status'), ...levels };
+  return { levels: all, path: pathOf('user-status', all, { draw: 0 }) };
+};
+
+/** What a requirement came to: failed, held, or the reason why it is not judged. */
+function outcome(one: Judge, name: string, keyWorks: boolean | undefined = true, isCut = false): string {
+  const { verdict } = one.judgement(
+    rules.find((rule) => rule.id === name)!,
+    keyWorks,
+    isCut,
+  );
+  return verdict.kind === 'unjudged' ? verdict.reason : verdict.kind;
+}
+
+test('every answer is judged by every rule that speaks of it', () => {
+  const one = judge();
+  one.see(plain, answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-28T23:59:59.999Z","x":1}'));
+  for (const [name, expected] of Object.entries({
+    'valid/user-status/member': 'held',
+    'valid/user-status/date-joined': 'failed',
+    'valid/user-status/date-joined-format': 'held',
+    'valid/user-status/shape': 'failed',
+    'valid/user-status/uuid-case': 'depends',
+    'valid/deposit-check/executed': 'depends',
+  }))
+    assert.equal(outcome(one, name), expected, name);
+  assert.equal(outcome(one, 'valid/deposit-check/executed', true, true), 'budget');
+});
+
+test('429, a changed state and what the interface does not speak of are not judged', () => {
+  const one = judge();
+  for (const [request, answer] of [
+    [plain, answerOf(429, {})],
+    [userStatus(id, { isStateChanged: true }), isNoMember],
+    [lookup('user-status', `user_id=${id}&user_id=${id}`), isNoMember],
+  ] as const)
+    assert.deepEqual(one.see(request, answer), []);
+  assert.equal(outcome(one, 'valid/user-status/member'), 'depends');
+});
+
+describe('a repeated lookup', () => {
+  const repeatable = 'valid/user-status/repeatable';
+  for (const [name, answers, ofMember, ofRepeated] of [
+    ['right each time', [isMember, isMember], 'held', 'held'],
+    ['wrong from the second time on', [isMember, isNoMember], 'held', 'failed'],
+    ['wrong each time', [isNoMember, isNoMember], 'failed', 'depends'],
+    ['right the second time', [isNoMember, isMember], 'failed', 'depends'],
+  ] as const)
+    test(name, () => {
+      const one = judge();
+      for (const answer of answers) one.see(plain, answer);
+      assert.deepEqual(
+        [outcome(one, 'valid/user-status/member'), outcome(one, repeatable)],
+        [ofMember, ofRepeated],
+      );
+    });
+  test('that only confirms a failure changes no outcome', () => {
+    const one = judge();
+    one.see(plain, isMember);
+    one.see(plain, isNoMember, undefined, true);
+    assert.deepEqual(
+      [outcome(one, 'valid/user-status/member'), outcome(one, repeatable)],
+      ['held', 'depends'],
+    );
+  });
+});
+
+test('a rule on a spelling fails only if the plain spelling does not fail in the same way', () => {
+  const one = judge();
+  one.see(upper, isNoMember, originOf({ 'id spelling': 'upper case' }));
+  assert.equal(outcome(one, 'valid/user-status/uuid-case'), 'failed');
+  one.see(plain, isNoMember, originOf({}));
+  assert.equal(outcome(one, 'valid/user-status/member'), 'failed');
+  assert.notEqual(outcome(one, 'valid/user-status/uuid-case'), 'failed');
+});
+
+test('the plainest failing lookup is shown, whatever came first', () => {
+  const one = judge();
+  for (const levels of [
+    { query: 'extra parameter before', data: 'whole seconds' },
+    { query: 'extra parameter before' },
+    {},
+  ] as const)
+    one.see(plain, isNoMember, originOf(levels));
+  assert.deepEqual(
+    one.failures('valid/user-status/member').map(({ origin }) => origin?.path),
+    [
+      'user-status;@0',
+      'user-status;query=extra parameter before@0',
+      'user-status;data=whole seconds,query=extra parameter before@0',
+    ],
+  );
+});
+
+test('401 for the key under test fails what proves the key; where it never works, nothing else fails', () => {
+  const one = judge();
+  one.see(plain, refused);
+  one.see(userStatus('0badc0de-0000-4000-8000-000000000000'), refused);
+  assert.equal(outcome(one, 'valid/user-status/member', false), 'failed');
+  assert.equal(outcome(one, 'foreign-ib/user-status/unknown', false), 'key-refused');
+  assert.equal(outcome(one, 'foreign-ib/user-status/unknown', true), 'failed');
+});
+
+describe('a lookup without an answer', () => {
+  const trouble = { kind: 'trouble', code: 'timeout', words: 'no answer' } as const;
+  const hostile = lookup('deposit-check', 'reference_id=%zz');
+  const name = 'invalid-uuid/deposit-check/hostile';
+  test('leaves a requirement open, and an answer to another lookup does not close it', () => {
+    const one = judge();
+    one.miss(plain, trouble);
+    one.see(userStatus('x'), answerOf(400, { error: 'Invalid user_id format' }));
+    assert.equal(outcome(one, 'valid/user-status/member'), 'timeout');
+  });
+  test('that is hostile fails if the target still answers others', () => {
+    const one = judge();
+    one.miss(hostile, trouble);
+    assert.equal(outcome(one, name), 'timeout');
+    one.see(depositCheck(id), answerOf(404, { error: 'Deposit not found' }));
+    assert.equal(outcome(one, name), 'failed');
+  });
+});

@@ -1,0 +1,81 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { catalogue } from '../catalogue.ts';
+import { Problem } from '../../schemas/problem.ts';
+import type { Rule } from '../requirement.ts';
+import { sampleKnown as known } from '../sample-known.ts';
+import { createSource, drawAt, originOf } from './lookups.ts';
+
+const rules = catalogue.filter((one): one is Rule => one.kind === 'rule');
+const sourceOf = (endpoint: 'user-status' | 'deposit-check', cases = 400, of = rules, seed = 7) =>
+  createSource(endpoint, { known, seed, cases }, of);
+
+test('the path of a lookup leads to the same request, and to no other with another seed', () => {
+  for (const endpoint of ['user-status', 'deposit-check'] as const) {
+    const lookups = sourceOf(endpoint).take(() => true);
+    assert.equal(lookups.length, 400);
+    for (const { request, origin } of lookups) {
+      assert.deepEqual(drawAt(origin.path, known, 7), request, origin.path);
+      assert.deepEqual(originOf(origin.path, known), origin);
+    }
+    assert.ok(lookups.some(({ request, origin }) => drawAt(origin.path, known, 8).target !== request.target));
+  }
+});
+
+for (const path of [
+  '',
+  'user-status',
+  'user-status;',
+  'user-status;@x',
+  'deposits;@1',
+  'user-status;colour=red@1',
+  'user-status;situation=nobody@1',
+  "user-status;situation=third partner's@1",
+  'user-status;situation@1',
+  'user-status;@1#2',
+])
+  test(`no path: ${path}`, () =>
+    assert.throws(
+      () => drawAt(path, known, 1),
+      (error) => error instanceof Problem && error.code === 'usage' && error.message.includes(path),
+    ));
+
+test('the same seed gives the same lookups, in portions as at once, and never more than --cases', () => {
+  const whole = sourceOf('user-status').take(() => true);
+  const source = sourceOf('user-status');
+  const portions = Array.from({ length: 10 }, () => source.take(() => true, 64)).flat();
+  assert.deepEqual(portions, whole);
+  assert.deepEqual(
+    source.take(() => true),
+    [],
+  );
+});
+
+test('each requirement has a lookup before any has two; strengths go up', () => {
+  const lookups = sourceOf('deposit-check', 2000).take(({ depth }) => depth === 0);
+  const order = [0, 1, 2, 5, 3];
+  const strengths = lookups.map(({ strength }) => order.indexOf(strength));
+  assert.deepEqual(
+    strengths.filter((one, at) => at === 0 || one !== strengths[at - 1]),
+    [0, 1, 2, 3, 4],
+  );
+});
+
+test('only what a requirement asks for is sent, and nothing at all to an endpoint that none speaks of', () => {
+  const one = rules.filter(({ id }) => id === 'auth/user-status/expired');
+  const lookups = sourceOf('user-status', 50, one).take(() => true);
+  assert.ok(lookups.length === 50 && lookups.every(({ origin }) => origin.levels.key === 'expired'));
+  assert.deepEqual(
+    sourceOf('deposit-check', 50, one).take(() => true),
+    [],
+  );
+  const lacking = createSource(
+    'user-status',
+    { known: { ...known, expiredKeys: [] }, seed: 1, cases: 50 },
+    one,
+  );
+  assert.deepEqual(
+    lacking.take(() => true),
+    [],
+  );
+});

@@ -1,0 +1,181 @@
+import assert from 'node:assert/strict';
+import { describe, test } from 'node:test';
+import * as fc from 'fast-check';
+import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { factors, isFeasible, missingLevels, plainLevels, requestsOf, type Levels } from './factors.ts';
+import { malformations } from './inputs/malformations.ts';
+import { knowledge } from './known.ts';
+import { parameterOf } from './lookup.ts';
+import { expectedOf } from './model.ts';
+import type { Request } from './request.ts';
+import { sampleFixture, sampleKnown } from './sample-known.ts';
+
+/** The sample, and a deposit of each owner, state and kind of amount. */
+const [ours, theirs, nobodys] = ['1a', '2c', '3d'].map(
+  (start) => sampleFixture.users!.find(({ user_id }) => user_id.toLowerCase().startsWith(start))!.user_id,
+) as [string, string, string];
+const known = knowledge({
+  ...sampleFixture,
+  deposits: [ours, theirs, nobodys].flatMap((user_id, owner) =>
+    [0.5, 250.5, 300, 12_000, 'pending', 'failed'].flatMap((kind, nth) =>
+      [...'12345678'].map((version) => ({
+        reference_id: `${owner}${nth}ab0000-0000-${version}000-8000-0000000000cd`,
+        user_id,
+        ...(typeof kind === 'number'
+          ? { state: 'EXECUTED' as const, amountInUsd: kind, executedAt: 1_705_314_600_000 }
+          : { state: kind as 'pending' | 'failed' }),
+      })),
+    ),
+  ),
+});
+
+const both = Object.keys(endpoints) as readonly Endpoint[];
+const isUser = (endpoint: Endpoint) => endpoint === 'user-status';
+
+/** What the model says of a request: outcome and requirement of the plain reading. */
+function readingOf(request: Request): string {
+  const expected = expectedOf(known, request);
+  if (expected === undefined) return 'nothing';
+  if (expected.hostile !== undefined) return 'hostile';
+  const { outcome, id } = expected.correct[0]!;
+  return `${outcome} ${id.split('/').at(-1)}`;
+}
+
+const found = { 'user-status': 'member member', 'deposit-check': 'executed executed' } as const;
+const hidden = (endpoint: Endpoint, why: string) => `${isUser(endpoint) ? 'not-member' : 'not-found'} ${why}`;
+
+/** What a lookup that is plain but for one level must be. */
+function expectedReading(endpoint: Endpoint, name: string, level: string): string {
+  const levelOf: Readonly<Record<string, string>> = {
+    "another partner's": hidden(endpoint, 'other-ib'),
+    'near miss': 'unauthorized unknown-key',
+    unknown: 'unauthorized unknown-key',
+    none: 'unauthorized missing',
+    revoked: 'unauthorized revoked',
+    expired: 'unauthorized expired',
+    'non-Partner': 'unauthorized non-partner',
+    'no scheme': 'unauthorized malformed',
+    'another scheme': 'unauthorized malformed',
+    'two parts': 'unauthorized malformed',
+    'no token': 'unauthorized malformed',
+    'no parameter': 'invalid missing',
+    'an empty value': 'invalid empty',
+    'braces or parentheses': 'invalid alternative-spelling',
+    'urn:uuid:': 'invalid alternative-spelling',
+    'no hyphens': 'invalid alternative-spelling',
+    'white space around': 'invalid alternative-spelling',
+    'other variant bits': isUser(endpoint) ? 'invalid alternative-spelling' : 'not-found unknown',
+    'the nil or the max UUID': isUser(endpoint) ? 'invalid not-v4' : 'not-found unknown',
+    'no known version': isUser(endpoint) ? 'invalid not-v4' : 'not-found unknown',
+    'broken percent-encoding': 'hostile',
+    'brackets or a strange name': 'hostile',
+    '8 KiB': 'hostile',
+    'own, pending': 'not-found pending',
+    'own, failed': 'not-found failed',
+    'no partner': hidden(endpoint, 'other-ib'),
+  };
+  if (name === 'situation' && level === 'unknown') return hidden(endpoint, 'unknown');
+  if (name === 'situation' && /^(?:another|third) partner's/.test(level)) return hidden(endpoint, 'other-ib');
+  if (name === 'id version' && isUser(endpoint) && level !== '4') return 'invalid not-v4';
+  if (name === 'header' && level.startsWith('in ')) return 'unauthorized header-only';
+  const isNamed =
+    (name === 'malformation' && level !== 'none') ||
+    name === 'key' ||
+    name === 'header' ||
+    name === 'situation';
+  if (isNamed && Object.hasOwn(levelOf, level)) return levelOf[level]!;
+  const isMalformed = name === 'malformation' && Object.hasOwn(malformations, level);
+  return isMalformed ? 'invalid malformed' : found[endpoint];
+}
+
+for (const endpoint of both)
+  describe(`the model reads each level of ${endpoint} as what it says`, () => {
+    const plain = plainLevels(endpoint);
+    for (const { name, levels } of factors[endpoint])
+      for (const level of levels) {
+        const row: Levels = { ...plain, [name]: level };
+        if (!isFeasible(endpoint, row, known)) continue;
+        const reading = expectedReading(endpoint, name, level);
+        test(`${name}: ${level}: ${reading}`, () => {
+          fc.assert(
+            fc.property(requestsOf(endpoint, row, known), (request) =>
+              assert.equal(readingOf(request), reading, request.target),
+            ),
+            { numRuns: 30, seed: 1 },
+          );
+        });
+      }
+  });
+
+test('values are spelled as their level says', () => {
+  const shapes: Readonly<Record<string, RegExp>> = {
+    'id spelling=lower case': /^[^A-Z]*$/,
+    'id spelling=upper case': /=[^a-z]*$/,
+    'id spelling=mixed case': /=(?=.*[a-f])(?=.*[A-F])/,
+    'id spelling=percent-encoded': /=.*%[0-9A-F]{2}/,
+    'id version=7': /=.{14}7/,
+    'query=extra parameter before': /\?.+&reference_id=/,
+    'query=extra parameter after': /\?reference_id=[^&]+&./,
+  };
+  for (const [level, shape] of Object.entries(shapes)) {
+    const [name, value] = level.split('=') as [string, string];
+    const row: Levels = { ...plainLevels('deposit-check'), [name]: value };
+    for (const { target } of fc.sample(requestsOf('deposit-check', row, known), { numRuns: 30, seed: 1 }))
+      assert.match(target, shape, level);
+  }
+});
+
+test('amounts are those of their level', () => {
+  const amounts: Readonly<Record<string, number>> = {
+    'amount with cents': 250.5,
+    'whole amount': 300,
+    'amount below 1': 0.5,
+    'amount of 10,000 or more': 12_000,
+  };
+  for (const [data, amount] of Object.entries(amounts)) {
+    const row: Levels = { ...plainLevels('deposit-check'), data };
+    const [{ target }] = fc.sample(requestsOf('deposit-check', row, known), { numRuns: 1, seed: 1 }) as [
+      Request,
+    ];
+    const parameter = parameterOf('deposit-check', target);
+    assert.ok(parameter !== undefined && !('isHostile' in parameter));
+    const deposit = known.depositById.get(parameter.id!);
+    assert.ok(deposit?.state === 'EXECUTED' && deposit.amountInUsd === amount, data);
+  }
+});
+
+test('levels that the fixture cannot supply are named', () => {
+  assert.deepEqual(missingLevels('user-status', sampleKnown), ["situation: third partner's"]);
+  assert.deepEqual(missingLevels('user-status', knowledge({ ...sampleFixture, users: [] })), [
+    'situation: own',
+    "situation: another partner's",
+    "situation: third partner's",
+    'situation: no partner',
+    'data: whole seconds',
+  ]);
+  const apiKeys = sampleFixture.apiKeys!.slice(2, 3);
+  assert.deepEqual(
+    missingLevels('deposit-check', {
+      ...known,
+      ...knowledge({ ...sampleFixture, apiKeys }),
+      depositById: known.depositById,
+      userById: known.userById,
+    }).filter((name) => name.startsWith('key')),
+    ['key: second active', "key: another partner's", 'key: revoked', 'key: expired', 'key: non-Partner'],
+  );
+});
+
+test('a lookup without a key cannot present one, and no fixture spells another case without letters', () => {
+  const plain = plainLevels('user-status');
+  assert.equal(isFeasible('user-status', { ...plain, key: 'none', header: 'bearer' }, known), false);
+  assert.equal(isFeasible('user-status', { ...plain, key: 'revoked', header: 'bearer' }, known), true);
+  const digits = knowledge({
+    ...sampleFixture,
+    users: [{ ...sampleFixture.users![0]!, user_id: '11111111-1111-4111-8111-111111111111' }],
+  });
+  assert.equal(isFeasible('user-status', { ...plain, 'id spelling': 'upper case' }, digits), false);
+  assert.equal(
+    isFeasible('user-status', { ...plain, situation: 'unknown', 'id spelling': 'upper case' }, digits),
+    true,
+  );
+});
