@@ -45,8 +45,8 @@ const interfaceWords: readonly string[] = [
   ...Object.keys(endpoints),
   ...Object.values(endpoints).flatMap(({ path, parameter }) => [path, parameter]),
   ...Object.values(endpoints).flatMap(({ messages }) => Object.values<string>(messages)),
-  ...['is_under_ib', 'date_joined', 'amountInUsd', 'executedAt', 'authorization', 'application/json'],
-  ...['true', 'false', 'null'],
+  ...'is_under_ib date_joined amountInUsd executedAt authorization'.split(' '),
+  ...'application/json true false null'.split(' '),
 ].map((word) => word.toLowerCase());
 
 /**
