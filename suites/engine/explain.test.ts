@@ -1,0 +1,152 @@
+import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { describe, test } from 'node:test';
+import type { Answer } from '../answer.ts';
+import { catalogue } from '../catalogue.ts';
+import { plainLevels, type Levels } from '../factors.ts';
+import { knowledge } from '../known.ts';
+import { parameterOf } from '../lookup.ts';
+import { expectedOf, type Outcome } from '../model.ts';
+import type { Request } from '../request.ts';
+import type { Rule } from '../requirement.ts';
+import { answerOf } from '../sample-answers.ts';
+import type { Fixture } from '../../schemas/generated/types.ts';
+import { explain } from './explain.ts';
+import { createJudge } from './judge.ts';
+import { drawAt, pathOf } from './lookups.ts';
+
+const fixture = new URL('../../schemas/built-in.fixture.json', import.meta.url);
+const known = knowledge(JSON.parse(readFileSync(fixture, 'utf8')) as Fixture);
+const rules = catalogue.filter((one): one is Rule => one.kind === 'rule');
+const seed = 7;
+
+/** What the interface says, word for word. */
+function right(request: Request): Answer {
+  const { correct, user, deposit } = expectedOf(known, request)!;
+  const isUser = request.endpoint === 'user-status';
+  const answers: Readonly<Record<Outcome, () => Answer>> = {
+    member: () => answerOf(200, { is_under_ib: true, date_joined: user!.date_joined }),
+    'not-member': () => answerOf(200, { is_under_ib: false, date_joined: null }),
+    executed: () => {
+      assert.ok(deposit?.state === 'EXECUTED');
+      const { state, amountInUsd, executedAt } = deposit;
+      return answerOf(200, { status: state, amountInUsd, executedAt });
+    },
+    'not-found': () => answerOf(404, { error: 'Deposit not found' }),
+    invalid: () => answerOf(400, { error: `Invalid ${isUser ? 'user_id' : 'reference_id'} format` }),
+    unauthorized: () => answerOf(401, { error: isUser ? 'Unauthorized' : 'UNAUTHORIZED' }),
+  };
+  return answers[correct[0]!.outcome]();
+}
+
+/** Explains the first failure of a target that answers some lookups wrongly, and counts what that takes. */
+async function explained(
+  id: string,
+  levels: Partial<Levels>,
+  wrong: (request: Request, nth: number) => Answer | undefined,
+) {
+  const endpoint = id.split('/')[1] as 'user-status' | 'deposit-check';
+  const judge = createJudge(rules, known);
+  const all: Levels = { ...plainLevels(endpoint), ...levels };
+  const origin = { levels: all, path: pathOf(endpoint, all, { draw: 0 }) };
+  let sent = 0;
+  const send = (request: Request, isAgain = true) => {
+    const reply = wrong(request, sent++) ?? right(request);
+    judge.see(request, reply, origin, isAgain);
+    return Promise.resolve({ request, reply });
+  };
+  await send(drawAt(origin.path, known, seed), false);
+  const [failure] = judge.failures(id);
+  assert.ok(failure !== undefined);
+  const found = await explain(id, failure, { known, seed, judge, send, isOver: () => false });
+  return { ...found, sent };
+}
+
+const idIn = (request: Request) => {
+  const parameter = parameterOf(request.endpoint, request.target);
+  return parameter !== undefined && 'id' in parameter ? parameter.id : undefined;
+};
+const depositIn = (request: Request) => known.depositById.get(idIn(request) ?? '');
+const isForeign = (request: Request) =>
+  expectedOf(known, request)?.correct[0]?.id === 'foreign-ib/deposit-check/other-ib';
+const executed = answerOf(200, { status: 'EXECUTED', amountInUsd: 1, executedAt: 1 });
+const otherText = answerOf(404, { error: 'not found' });
+const isUpper = ({ target }: Request) => /=[0-9A-F-]*[A-F][0-9A-F-]*(?:&|$)/.test(target);
+
+describe('where: exactly the conditions under which a lookup fails', () => {
+  for (const [name, id, levels, wrong, where] of [
+    [
+      'an own pending deposit, in upper case, is shown',
+      'pending/deposit-check/pending',
+      { situation: 'own, pending', 'id spelling': 'upper case', query: 'extra parameter after' },
+      (request) =>
+        isUpper(request) && depositIn(request)?.state === 'pending' && !isForeign(request)
+          ? executed
+          : undefined,
+      ['situation: own, pending', 'id spelling: upper case'],
+    ],
+    [
+      'another text for an unknown id of version 6',
+      'foreign-ib/deposit-check/unknown',
+      { situation: 'unknown', 'id version': '6', load: 'alone' },
+      (request) => (depositIn(request) === undefined && idIn(request)?.[14] === '6' ? otherText : undefined),
+      ['id version: 6', 'situation: unknown'],
+    ],
+    [
+      'a revoked key is let in under bearer',
+      'auth/user-status/revoked',
+      { key: 'revoked', header: 'bearer', situation: 'unknown' },
+      ({ credential }) =>
+        credential.as === 'key' && credential.key.state === 'revoked' && credential.scheme === 'bearer'
+          ? answerOf(200, { is_under_ib: false, date_joined: null })
+          : undefined,
+      ['key: revoked', 'header: bearer'],
+    ],
+  ] as readonly (readonly [
+    string,
+    string,
+    Partial<Levels>,
+    (request: Request) => Answer | undefined,
+    readonly string[],
+  ])[])
+    test(name, async () => {
+      const found = await explained(id, levels, wrong);
+      assert.deepEqual(found.where, where);
+      assert.equal(found.intermittent, undefined);
+    });
+});
+
+test('a failure that comes and goes says how often it came', async () => {
+  const found = await explained('valid/user-status/member', {}, (_, nth) =>
+    nth % 3 === 0 ? answerOf(200, { is_under_ib: false, date_joined: null }) : undefined,
+  );
+  assert.deepEqual(found.intermittent, { failed: 4, of: 11 });
+  const once = await explained('valid/user-status/member', {}, (_, nth) =>
+    nth === 0 ? answerOf(500, '') : undefined,
+  );
+  assert.deepEqual([once.intermittent, once.where], [{ failed: 1, of: 11 }, undefined]);
+  assert.equal(once.sent, 11);
+});
+
+test('the counterexample has the fewest odd levels and the smallest value, and its path leads to it', async () => {
+  const found = await explained(
+    'invalid-uuid/deposit-check/malformed',
+    { malformation: 'a long value', query: 'extra parameter after' },
+    ({ target }) =>
+      /=0{100,}(?:&|$)/.test(target) || /=.{200,}/.test(target) ? answerOf(500, '') : undefined,
+  );
+  assert.match(found.path!, /^deposit-check;malformation=a long value@/);
+  assert.deepEqual(drawAt(found.path!, known, seed).target, found.evidence!.request.target);
+  assert.doesNotMatch(found.evidence!.request.target, /&/);
+  assert.deepEqual(found.where, ['malformation: a long value']);
+});
+
+test('nothing more is sent once the run is over', async () => {
+  const judge = createJudge(rules, known);
+  const path = pathOf('user-status', plainLevels('user-status'), { draw: 0 });
+  const request = drawAt(path, known, seed);
+  judge.see(request, answerOf(500, ''), { levels: plainLevels('user-status'), path });
+  const [failure] = judge.failures('valid/user-status/member');
+  const context = { known, seed, judge, send: () => assert.fail('over'), isOver: () => true };
+  assert.deepEqual(await explain('valid/user-status/member', failure!, context), {});
+});
