@@ -163,7 +163,7 @@ function allFailed(count: number): RunRecord {
 test('a wall of failures that look alike is told in short, and each is named', () => {
   const one = renderConsole(allFailed(1), plain).split('\n').length;
   const text = renderConsole(allFailed(40), plain);
-  assert.match(text, /✗ and 37 more like this\n {2}ids {7}auth\/user-status\/3, /);
+  assert.match(text, /✗ and 39 more like this\n {2}ids {10}auth\/user-status\/1, /);
   // A row each, two more in full, and their ids.
   assert.ok(text.split('\n').length < one + 39 + 2 * 20 + 20);
   for (let at = 0; at < 40; at++) assert.match(text, new RegExp(`auth/user-status/${at}\\b`));
