@@ -165,7 +165,7 @@ async function verify(...flags: readonly string[]) {
   await using mock = await startMock({
     behaviour: faults['date-day-and-month-swapped']!.change(reference),
   });
-  const own = ['--fixture', builtInFixture.pathname, '--suite', 'valid', '--cases', '2', '--no-canary'];
+  const own = ['--fixture', builtInFixture.pathname, '--suite', 'valid', '--cases', '300', '--no-canary'];
   return await call('verify', mock.url, ...own, ...flags);
 }
 
