@@ -42,6 +42,7 @@ const refusals: readonly (readonly [argv: string, says: RegExp, code?: number])[
   ['verify http://127.0.0.1:9', /127\.0\.0\.1:9\/: the connection was refused: nothing listens there/, 4],
   ['verify http://no-such-host.invalid', /the name does not resolve/, 4],
   ['verify --cases 0', /--cases 0: needs a whole number from 1/],
+  ['verify --min-strength 4', /--min-strength 4: needs a whole number from 0 to 3/],
   ['verify --seed', /Not enough arguments following: seed/],
   ['verify --seed 1 --seed 2', /--seed was given more than once/],
   ['verify -- http://127.0.0.1:1', /nothing goes behind --/],
@@ -114,15 +115,15 @@ test('replay sends the one input that a report names', async () => {
   const behaviour = faults['g-in-last-group-of-reference-id']!.change(reference);
   await using mock = await startMock({ behaviour });
   const only = `verify ${mock.url} --only invalid-uuid/deposit-check/malformed --report json --fixture ${builtIn}`;
-  const failed = async (line: string) => {
-    const { code, output } = await runCli(words(line));
+  const failed = async (...more: readonly string[]) => {
+    const { code, output } = await runCli([...words(only), ...more]);
     assert.equal(code, 1);
     const [row] = (JSON.parse(output) as RunRecord).requirements;
     assert.ok(row?.outcome === 'failed');
     return row;
   };
-  const { replay, counterexample } = await failed(only);
-  const again = await failed(`${only} --seed ${replay!.seed} --replay ${replay!.path}`);
+  const { replay, counterexample } = await failed();
+  const again = await failed('--seed', String(replay!.seed), '--replay', replay!.path);
   assert.equal(again.counterexample!.curl, counterexample!.curl);
 });
 
@@ -139,12 +140,12 @@ test('the plan is printed, and nothing is sent', async (t) => {
   assert.equal(whole.code, 0, whole.error);
   assert.match(
     whole.output,
-    /^plan: about [\d,]+ requests, about [\d.]+ s of waiting.*\n {2}user-status: \d+ that count; 60 pass in 3\.0 s.*2 keys\n {2}deposit-check: .*\n$/,
+    /^plan: about [\d,]+ requests, about [\d.]+ s of waiting.*\n {2}user-status: \d+ that count; 60 pass in 3\.0 s.*2 keys\n {2}deposit-check: .*\n {2}strength 2: all [\d,]+ pairs, .*\n$/,
   );
   for (const flag of ['--max-requests 2000', '--max-duration 8s'])
     assert.match(
       (await planned(flag)).output,
-      new RegExp(`to fit ${words(flag)[0]}, a requirement gets at most`),
+      new RegExp(`to fit ${words(flag)[0]}, an endpoint gets at most`),
     );
   assert.match((await planned('--rate 10')).output, /about \d min \d+ s of waiting/);
   assert.equal(requests, 0);

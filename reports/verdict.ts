@@ -126,8 +126,7 @@ export const remedies = {
   'key-refused': 'see whether the first active key of the fixture is one of this target',
   network: 'see in the log of the target why it breaks connections',
   timeout: 'see why the target takes so long, or give it more with --timeout',
-  budget:
-    'give more of --max-duration or --max-requests, a second active key of the partner, or fewer --cases',
+  budget: 'give more of --max-duration, --max-requests or --cases, or a second active key of the partner',
   'rate-limited':
     'state the limits in the fixture, add active keys of the partner, give more --max-duration, or raise the limits on a test system',
   flaky: 'find out why the target answers the same request in two ways',

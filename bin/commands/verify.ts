@@ -198,7 +198,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
   const { requirements } = select(given, stateUrl !== undefined);
   if (stateUrl !== undefined && url === undefined)
     throw new Problem('usage', '--state-url goes with the URL of a target');
-  if (replay !== undefined) refuseReplay(requirements);
+  if (replay !== undefined) refuseReplay(replay, requirements);
   const fixture = await loadFixture(given.fixture, context.env);
   const options = runOptions({
     ...given,
@@ -220,12 +220,17 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
   };
 }
 
-function refuseReplay(requirements: readonly Requirement[]): void {
+function refuseReplay(path: string, requirements: readonly Requirement[]): void {
   const [requirement] = requirements;
   if (requirements.length !== 1)
     throw new Problem('usage', '--replay speaks of one requirement: name it with --only');
   if (requirement?.kind !== 'rule')
     throw new Problem('usage', `--replay: ${requirement?.id} has no lookups to replay; leave --replay out`);
+  if (!/^(?:user-status|deposit-check);[^@#]*(?:@\d+(?::\d+)*|#\d+)$/.test(path))
+    throw new Problem(
+      'usage',
+      `--replay ${path}: is not a path such as 'user-status;id spelling=upper case@14:0', as reports print it`,
+    );
 }
 
 /** The command that repeats a run, without its filters and its seed. Shows no value of --header. */

@@ -1,6 +1,7 @@
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
+import { authorizationOf } from '../lookup.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Doors } from '../requirement.ts';
 import type { Budget } from './budget.ts';
@@ -49,8 +50,6 @@ export interface Courier {
   readonly deliver: (request: Request, terms?: Terms) => Promise<Delivery>;
   /** As `deliver`, but equal requests, which have equal fingerprints, share the first delivery. */
   readonly share: (request: Request, name: string, terms?: Terms) => Promise<Delivery>;
-  /** As `deliver`, and what comes of it is shared with those who ask the same later. */
-  readonly deliverFirst: (request: Request, name: string, terms?: Terms) => Promise<Delivery>;
   /** A 429 is an answer like any other, and nothing is sent again. */
   readonly deliverAnyway: (request: Request, terms?: Terms) => Promise<Delivery>;
   readonly rest: Doors['rest'];
@@ -156,10 +155,10 @@ export function createCourier(options: CourierOptions): Courier {
   };
 
   const deliver: Courier['deliver'] = (request, terms) => attempt(request, false, terms);
-  const deliverFirst: Courier['deliverFirst'] = (request, name, terms) => {
-    const delivery = deliver(request, terms);
-    if (shared.has(name)) return delivery;
-    const first = delivery.then((delivered) => {
+  const share: Courier['share'] = (request, name, terms) => {
+    const before = shared.get(name);
+    if (before !== undefined) return before;
+    const first = deliver(request, terms).then((delivered) => {
       const { reply } = delivered;
       kept += weightOf(reply);
       // What was not sent for want of time may be, by somebody who has more.
@@ -171,8 +170,7 @@ export function createCourier(options: CourierOptions): Courier {
   };
   return {
     deliver,
-    deliverFirst,
-    share: (request, name, terms) => shared.get(name) ?? deliverFirst(request, name, terms),
+    share,
     deliverAnyway: (request, terms) => attempt(request, true, terms),
     rest: quota.rest,
     settle: async (endpoint) => {
@@ -217,26 +215,14 @@ function trouble(code: Trouble['code'], words: string): Trouble {
 }
 
 function wireRequest(request: Request): WireRequest {
-  const { method, target, headers, body } = request;
-  const authorization = authorizationOf(request);
+  const { method, target, headers, body, credential } = request;
+  const authorization = authorizationOf(credential, undefined);
   return {
     method,
     target,
     headers: authorization === undefined ? headers : { ...headers, authorization },
     ...(body === undefined ? {} : { body }),
   };
-}
-
-function authorizationOf({ credential }: Request): string | undefined {
-  switch (credential.as) {
-    case 'key':
-      return `${credential.scheme ?? 'Bearer'} ${credential.key.key}`;
-    case 'header':
-      return credential.value;
-    case 'caller':
-    case 'none':
-      return undefined;
-  }
 }
 
 /** Whose account a request is put on; the empty name is that of everybody without an issued key. */

@@ -21,7 +21,7 @@ import { createJudge, type Failure, type Judgement } from './judge.ts';
 import { createSource, drawAt, originOf, type Lookup } from './lookups.ts';
 import { keptBack, limiterMs, limiterRequests, MAX_DEPTH, ROWS_IN_TURN } from './plan.ts';
 import { guarded, play } from './play.ts';
-import { createSlots, inPool } from './pool.ts';
+import { inPool } from './pool.ts';
 import { preflight } from './preflight.ts';
 import { createQuota, type Quota } from './quota.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from './record.ts';
@@ -185,7 +185,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         lists.map((list) =>
           inPool(
             list.filter(({ isAlone }) => !isAlone),
-            createSlots(concurrency),
+            concurrency,
             (one) => send(one, until),
           ),
         ),

@@ -34,11 +34,6 @@ export function findableId(endpoint: Endpoint, known: Known): string {
   return id ?? stranger(known);
 }
 
-/** Ids that an endpoint would find, and strangers: what near misses are made of. */
-export function baseUuid(endpoint: Endpoint, known: Known): fc.Arbitrary<string> {
-  return fc.oneof(fc.constant(findableId(endpoint, known)), unknownUuid(known));
-}
-
 /** The letters of an id in the given cases, one flag a letter, used again from the start. */
 export function withLetterCase(id: string, flags: readonly boolean[]): string {
   let letter = 0;

@@ -6,7 +6,7 @@ import type { Doors } from '../requirement.ts';
 import type { RecordedExchange, Transcript } from './transcript.ts';
 
 /** What came of a request by its place in the transcript; of another request than that it tells nothing. */
-export function replyAt(
+function replyAt(
   { exchanges }: Pick<Transcript, 'exchanges'>,
   reference: number | TranscriptTrouble | undefined,
   asked: Request,

@@ -47,6 +47,10 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     typescript('verify.ts'),
     elsewhere('bin/self-test.test.ts', 'selfTest'),
   ],
+  'docs/strength.md': [
+    elsewhere('reports/strength.test.ts', 'levels that the fixture lacks'),
+    elsewhere('reports/console.golden.txt', 'fails when'),
+  ],
   'docs/read-a-report.md': [
     example,
     async (text, reader, t) => {
