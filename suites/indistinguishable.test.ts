@@ -149,7 +149,7 @@ for (const [id, kinds] of Object.entries(requirements))
       ];
       for (const target of targets) assert.equal(await outcomeOn(id, target), 'held');
     });
-    for (const [kind, entity] of Object.entries(kinds) as [string, string][])
+    for (const [kind, entity] of Object.entries(kinds))
       test(`fails if ${kind} alone can be told, and leaves other answers to other requirements`, async () => {
         const isHidden = ({ target }: Request) => target.endsWith(entity);
         const told = await outcomeOn(id, (request) =>

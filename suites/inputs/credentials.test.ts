@@ -41,7 +41,7 @@ type Headed = Extract<Credential, { as: 'header' }>;
 const headed = (presentations: readonly Presentation[]): readonly Headed[] =>
   presentations.map(({ changes: { credential } }) => {
     assert.equal(credential?.as, 'header');
-    return credential as Headed;
+    return credential;
   });
 
 const sampled = <Value>(values: fc.Arbitrary<Value>) => fc.sample(values, { seed: 1, numRuns: 100 });
