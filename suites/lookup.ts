@@ -25,6 +25,8 @@ export interface Parameter {
   readonly isOpen: boolean;
   /** Whether unreserved characters are percent-encoded. */
   readonly isEncoded: boolean;
+  /** Whether there are no other parameters: a server may refuse those that it does not know. */
+  readonly isAlone: boolean;
   /** The spelling that must be read. */
   readonly spelling?: 'uuid-case' | 'any-uuid-version';
   readonly uuid: UuidClass;
@@ -94,7 +96,8 @@ export function parameterOf(endpoint: Endpoint, target: string): Parameter | Hos
   }
   if (own.length > 1 || pairs.some(([name]) => name !== parameter && name.toLowerCase() === parameter))
     return undefined;
-  const none = { isOpen: false, isEncoded: false };
+  const isAlone = pairs.length === 1;
+  const none = { isOpen: false, isEncoded: false, isAlone };
   if (own[0] === undefined) return { ...none, invalid: 'missing', uuid: 'malformed' };
   const raw = own[0][1];
   const value = decoded(raw);
@@ -112,8 +115,9 @@ export function parameterOf(endpoint: Endpoint, target: string): Parameter | Hos
   const spelling = value === id ? (uuid === 'other-version' ? 'any-uuid-version' : undefined) : 'uuid-case';
   return {
     id,
-    isOpen: pairs.length > 1 || isEncoded || !isPlain,
+    isOpen: !isAlone || isEncoded || !isPlain,
     isEncoded,
+    isAlone,
     ...(spelling === undefined || !isPlain ? {} : { spelling }),
     uuid,
   };

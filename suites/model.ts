@@ -1,4 +1,4 @@
-import type { Endpoint } from '../schemas/endpoints.ts';
+import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { FixtureUser } from '../schemas/generated/types.ts';
 import { summary, type Answer } from './answer.ts';
 import { errorAnswer, fieldsOf, saysExecuted, saysMember, saysNotMember } from './expectations.ts';
@@ -67,7 +67,8 @@ export function expectedOf(known: Known, request: Request): Expected | undefined
     ...(access.mayBeRefused ? [unauthorized(endpoint, 'malformed')] : []),
   ];
   const isFound = found.correct[0]!.outcome === 'member' || found.correct[0]!.outcome === 'executed';
-  const spelled = isFound && parameter.isEncoded && parameter.invalid === undefined && isKeyValid;
+  const { isEncoded, isAlone, invalid: why } = parameter;
+  const spelled = isFound && isEncoded && isAlone && why === undefined && isKeyValid;
   return {
     ...common,
     isFound,
@@ -182,7 +183,7 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
   }
   const match = correct.find(({ outcome }) => expectations[outcome](endpoint)(answer).kind === 'held');
   if (match === undefined) {
-    const due = correct.find(({ outcome }) => statusOf[outcome] === answer.status) ?? main;
+    const due = correct.find(({ outcome }) => statusOf[outcome] === dueFor(answer)) ?? main;
     return [{ id: blamed(expected, answer), verdict: expectations[due.outcome](endpoint)(answer) }];
   }
   const isRead = spelling !== undefined && match.outcome !== 'unauthorized';
@@ -197,17 +198,25 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
 }
 
 /** The requirement that a wrong answer breaks. */
-function blamed({ correct, spelling, isFound, scope }: Expected, answer: Answer): string {
-  const { status } = answer;
+function blamed({ endpoint, correct, spelling, isFound, scope }: Expected, answer: Answer): string {
+  const status = dueFor(answer);
   const main = correct[0]!;
   if (spelling !== undefined && (status === 400 || (isFound && status !== 401))) return spelling;
   if (scope !== undefined && (saysMember(answer).kind === 'held' || saysExecuted(answer).kind === 'held'))
     return scope;
+  // An error with another status is still known by its words.
+  const words = fieldsOf(answer)?.['error'];
+  const messages: Readonly<Record<number, string>> = endpoints[endpoint].messages;
+  const sameWords =
+    words === undefined ? undefined : correct.find(({ outcome }) => messages[statusOf[outcome]] === words);
   const sameStatus = correct.find(({ outcome }) => statusOf[outcome] === status);
   // Of an id that may be read or refused, whoever shows something has read it.
   const read = correct.find(({ outcome }) => outcome !== 'invalid' && outcome !== 'unauthorized');
-  return (sameStatus ?? (status < 300 ? read : undefined) ?? main).id;
+  return (sameWords ?? sameStatus ?? (status < 300 ? read : undefined) ?? main).id;
 }
+
+/** 422 refuses a parameter as 400 does. */
+const dueFor = ({ status }: Answer) => (status === 422 ? 400 : status);
 
 const statusOf: Readonly<Record<Outcome, number>> = {
   member: 200,

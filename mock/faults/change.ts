@@ -98,12 +98,13 @@ export function refuse(which: readonly Endpoint[], test: (value: string) => bool
   });
 }
 
-/** A condition that holds from the third request for the same target on, however it is timed. */
+/** A condition that holds from the third request for the same target with the same key on, however it is timed. */
 export function fromThird(): (exchange: Exchange) => boolean {
   const seen = new Map<string, number>();
-  return ({ request: { target } }) => {
-    const times = (seen.get(target) ?? 0) + 1;
-    seen.set(target, times);
+  return ({ request: { target, headers } }) => {
+    const name = `${headers.authorization} ${target}`;
+    const times = (seen.get(name) ?? 0) + 1;
+    seen.set(name, times);
     return times > 2;
   };
 }

@@ -174,7 +174,7 @@ const wrongScope: Faults = {
       'deposit-check',
     ],
   }),
-  ...failing(userRows('follows-key'), {
+  ...failing(userRows('other-ib', 'follows-key'), {
     'user-cache-ignores-key': [
       'user-status repeats the first answer about a user to every other key.',
       sharedCache,

@@ -15,6 +15,7 @@ import {
 
 const malformed = rowsOf('invalid-uuid', both, 'malformed');
 const alternative = rowsOf('invalid-uuid', both, 'alternative-spelling');
+const alternativeUser = rowsOf('invalid-uuid', user, 'alternative-spelling');
 const hostile = rowsOf('invalid-uuid', both, 'hostile');
 const notV4 = ['invalid-uuid/user-status/not-v4'];
 
@@ -123,7 +124,7 @@ const patternFaults: Faults = {
       matching(both, (endpoint) => `^${uuid(endpoint)}`),
     ],
   }),
-  ...failing([...malformed, ...alternative, ...notV4], {
+  ...failing([...malformed, ...alternativeUser, ...notV4], {
     'length-only': ['Anything of 36 characters is accepted.', accept(both, (value) => value.length === 36)],
     'hyphens-only': [
       'Anything with hyphens in the places of a UUID is accepted.',
@@ -152,7 +153,7 @@ const patternFaults: Faults = {
       matching(user, (endpoint) => `^${uuid(endpoint)}[0-9a-f]*$`),
     ],
   }),
-  ...failing(alternative, {
+  ...failing(alternativeUser, {
     'any-variant-accepted': [
       'Wrong variant bits are accepted.',
       matching(both, (endpoint) => `^${uuid(endpoint)}$`.replace('[89ab]', '[0-9a-f]')),
@@ -186,7 +187,7 @@ const hyphenated = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}
 
 /** Libraries that read more than the standard spelling. */
 const readerFaults: Faults = {
-  ...failing([...malformed, ...alternative, ...notV4], {
+  ...failing([...malformed, ...alternativeUser, ...notV4], {
     'java-uuid-from-string': [
       'Groups may be short, as for Java: 1-1-1-1-1.',
       accept(
@@ -234,7 +235,7 @@ const readerFaults: Faults = {
     'braces-accepted': ['An id in braces is accepted.', (value) => value.replace(/^\{(.*)\}$/s, '$1')],
     'urn-accepted': ['An id after urn:uuid: is accepted.', (value) => value.replace(/^urn:uuid:/i, '')],
   }),
-  ...failing(rowsOf('invalid-uuid', user, 'alternative-spelling'), {
+  ...failing(alternativeUser, {
     'bare-hex-user-id': ['A user_id without hyphens is accepted.', cleanedOn(user)(hyphenated)],
   }),
   ...failing(rowsOf('invalid-uuid', deposit, 'alternative-spelling'), {

@@ -1,24 +1,27 @@
 import { answerWith, crash, editResponse, type Change } from './change.ts';
 import type { HttpResponse } from '../exchange.ts';
-import { both, failing, noServerErrors, rowsOf, type Faults } from './table.ts';
+import { allErrorRows, both, failing, noServerErrors, rowsOf, user, type Faults } from './table.ts';
 
 /** With this many other requests in progress the server mixes up answers. */
 const RUSH = 5;
 
+/** How many requests the server remembers. */
+const QUEUE = 12;
+
 /**
- * In a rush, a lookup of a target that is being looked up waits for that answer. There is room for two
- * that wait; a third one gets the answer of the second.
+ * In a rush, a lookup of a target that is being looked up waits for that answer. There is room for three
+ * that wait; a fourth one gets the answer of the third.
  */
 const mixesUp: Change = (behaviour) => {
   let recent: readonly { readonly target: string; readonly waits: boolean }[] = [];
   let last: HttpResponse | undefined;
   return editResponse({ kinds: ['member', 'executed'] }, (response, { request }) => {
     const { target, alongside = 0 } = request;
-    recent = alongside < RUSH ? [] : recent.slice(-alongside);
+    recent = alongside < RUSH ? [] : recent.slice(-Math.min(alongside, QUEUE));
     const waits = recent.some((one) => one.target === target);
-    const isThird = waits && recent.filter((one) => one.waits).length >= 2;
+    const isFourth = waits && recent.filter((one) => one.waits).length >= 3;
     recent = [...recent, { target, waits }];
-    const answer = isThird ? (last ?? response) : response;
+    const answer = isFourth ? (last ?? response) : response;
     if (waits) last = response;
     return answer;
   })(behaviour);
@@ -34,6 +37,14 @@ const coldStart: Change = (behaviour) => {
   };
   return answerWith({ where }, 503, { error: 'Service unavailable' })(behaviour);
 };
+
+/** Whatever is asked for, a further parameter may stand beside it. */
+const plainRows = [
+  'valid/user-status/member',
+  'valid/deposit-check/executed',
+  ...rowsOf('foreign-ib', user, 'other-ib', 'unknown'),
+  ...both.flatMap(allErrorRows).filter((id) => !id.startsWith('rate-limit/')),
+];
 
 /** Crashes, and answers that get mixed up (robustness). */
 export const robustnessFaults: Faults = {
@@ -52,7 +63,7 @@ export const robustnessFaults: Faults = {
       crash({ where: ({ request }) => /\/(\?|$)/.test(request.target) }),
     ],
   }),
-  ...failing([...rowsOf('invalid-uuid', both, 'empty', 'hostile'), noServerErrors], {
+  ...failing([...plainRows, ...rowsOf('invalid-uuid', both, 'hostile'), noServerErrors], {
     'unknown-parameter-crashes': [
       'A parameter that it does not know crashes.',
       crash({ where: ({ call }) => (call?.parameters.length ?? 0) > 1 }),

@@ -1,4 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
+import { valuesOf, type World } from '../world.ts';
 import { editPayload, type Change, type When } from './change.ts';
 
 /** A single deviation from the interface. */
@@ -71,6 +72,9 @@ export const executedRows = ['valid/deposit-check/executed', 'foreign-ib/deposit
 
 export const noUserData = 'valid/service/no-user-data';
 export const noServerErrors = 'robustness/service/no-5xx';
+
+/** The partner of the first key: the one under test. */
+export const firstPartner = (world: World) => valuesOf(world.keys)[0]?.partner;
 
 /** Adds fields to the JSON object of an answer, or replaces them. */
 export const setFields = (when: When, fields: Readonly<Record<string, unknown>>) =>

@@ -1,7 +1,15 @@
 import { answerWith, editPayload, fromThird, type Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
 import { partnerOf } from '../world.ts';
-import { executedRows, failing, failingBy, noUserData, setFields, type Faults } from './table.ts';
+import {
+  executedRows,
+  failing,
+  failingBy,
+  firstPartner,
+  noUserData,
+  setFields,
+  type Faults,
+} from './table.ts';
 
 const executed = { kinds: ['executed'] } as const;
 const notFound = { error: 'Deposit not found' };
@@ -9,11 +17,11 @@ const rows = (...names: readonly string[]) => names.map((name) => `valid/deposit
 /** A deposit that becomes EXECUTED is shown like those that always were. */
 const becomesExecuted = 'pending/deposit-check/becomes-executed';
 
-const isLastExecuted = ({ world, call, finding }: Exchange) =>
+const isLastExecuted = ({ world, finding }: Exchange) =>
   finding.kind === 'executed' &&
   finding.deposit ===
     [...world.deposits.base.values()].findLast(
-      (deposit) => deposit.state === 'EXECUTED' && partnerOf(world, deposit) === call?.caller?.partner,
+      (deposit) => deposit.state === 'EXECUTED' && partnerOf(world, deposit) === firstPartner(world),
     );
 
 const rename = (from: string, to: string): Change =>
@@ -31,15 +39,15 @@ export const validDepositFaults: Faults = {
     'executed-with-202': ['An EXECUTED deposit is answered with 202.', answerWith(executed, 202)],
     'executed-not-found': ['An EXECUTED deposit is not found.', answerWith(executed, 404, notFound)],
   }),
-  ...failing(executedRows, {
+  ...failing(rows('executed'), {
     'last-executed-not-found': [
-      "The last EXECUTED deposit of the caller's IB, and no other, is not found.",
+      "The last EXECUTED deposit of the first partner's IB, and no other, is not found.",
       answerWith({ where: isLastExecuted }, 404, notFound),
     ],
   }),
   ...failing(rows('repeatable'), {
     'third-check-not-found': [
-      'An EXECUTED deposit is not found from the third lookup of the same spelling on.',
+      'An EXECUTED deposit is not found from the third lookup of the same spelling with the same key on.',
       (behaviour) => answerWith({ ...executed, where: fromThird() }, 404, notFound)(behaviour),
     ],
   }),
@@ -95,7 +103,7 @@ export const validDepositFaults: Faults = {
   }),
   ...failing(rows('amount'), {
     'last-amount-wrong': [
-      "The amount of the last EXECUTED deposit of the caller's IB, and of no other, is wrong.",
+      "The amount of the last EXECUTED deposit of the first partner's IB, and of no other, is wrong.",
       setFields({ where: isLastExecuted }, { amountInUsd: 999_999.99 }),
     ],
   }),
@@ -114,7 +122,7 @@ export const validDepositFaults: Faults = {
   }),
   ...failing(rows('executed-at'), {
     'last-time-wrong': [
-      "The time of the last EXECUTED deposit of the caller's IB, and of no other, is wrong.",
+      "The time of the last EXECUTED deposit of the first partner's IB, and of no other, is wrong.",
       setFields({ where: isLastExecuted }, { executedAt: 1_600_000_000_000 }),
     ],
   }),

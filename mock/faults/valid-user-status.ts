@@ -1,15 +1,23 @@
 import { answerWith, editPayload, editResponse, fromThird, type Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
-import { failing, failingBy, memberRows, noUserData, setFields, setJson, type Faults } from './table.ts';
+import {
+  failing,
+  failingBy,
+  firstPartner,
+  memberRows,
+  noUserData,
+  setFields,
+  setJson,
+  type Faults,
+} from './table.ts';
 
 const members = { kinds: ['member'] } as const;
 const stranger = { is_under_ib: false, date_joined: null };
 const rows = (...names: readonly string[]) => names.map((name) => `valid/user-status/${name}`);
 
-const isLastMember = ({ world, call, finding }: Exchange) =>
+const isLastMember = ({ world, finding }: Exchange) =>
   finding.kind === 'member' &&
-  finding.user ===
-    [...world.users.base.values()].findLast(({ partner }) => partner === call?.caller?.partner);
+  finding.user === [...world.users.base.values()].findLast(({ partner }) => partner === firstPartner(world));
 
 const memberFaults: Faults = {
   ...failing(memberRows, {
@@ -25,8 +33,10 @@ const memberFaults: Faults = {
         headers: { ...headers, Location: '/api/ib/user-status/' },
       })),
     ],
+  }),
+  ...failing(rows('member'), {
     'last-member-denied': [
-      "The last member of the caller's IB, and nobody else, is not found.",
+      "The last member of the first partner's IB, and nobody else, is not found.",
       setJson({ where: isLastMember }, stranger),
     ],
   }),
@@ -65,7 +75,7 @@ const memberFaults: Faults = {
   }),
   ...failing(rows('repeatable'), {
     'third-lookup-denied': [
-      'A member is not found from the third lookup of the same spelling on.',
+      'A member is not found from the third lookup of the same spelling with the same key on.',
       (behaviour) => setJson({ ...members, where: fromThird() }, stranger)(behaviour),
     ],
   }),

@@ -73,19 +73,21 @@ interface State {
 const derived: Readonly<Record<string, (endpoint: string, levels: Levels | undefined) => readonly string[]>> =
   {
     'uuid-case': (endpoint, levels) => [
-      plainRule(endpoint),
+      plainRule(endpoint, levels),
       ...(levels !== undefined && levels['id version'] !== '4' ? [`valid/${endpoint}/any-uuid-version`] : []),
     ],
-    'any-uuid-version': (endpoint) => [plainRule(endpoint)],
+    'any-uuid-version': (endpoint, levels) => [plainRule(endpoint, levels)],
     'percent-encoding': (endpoint, levels) => [
-      plainRule(endpoint),
+      plainRule(endpoint, levels),
       ...(levels !== undefined && levels['id version'] !== '4' ? [`valid/${endpoint}/any-uuid-version`] : []),
     ],
     'header-only': (endpoint) => [`auth/${endpoint}/missing`],
   };
 
-const plainRule = (endpoint: string) =>
-  endpoint === 'user-status' ? 'valid/user-status/member' : 'valid/deposit-check/executed';
+const plainRule = (endpoint: string, levels: Levels | undefined) => {
+  if (levels?.key === "another partner's") return `foreign-ib/${endpoint}/follows-key`;
+  return endpoint === 'user-status' ? 'valid/user-status/member' : 'valid/deposit-check/executed';
+};
 
 /** Wrong answers that are kept for each rule. */
 const MAX_FAILURES = 5;
