@@ -50,6 +50,16 @@ const alsoAdmits =
     admits: (key, call) => behaviour.admits(key, call) || (call.endpoint === which && test(key)),
   });
 
+const hasLowerScheme = ({ request }: UnreadCall) =>
+  request.headers.authorization?.startsWith('bearer ') === true;
+
+const admitsAfterBearer =
+  (state: ApiKey['state']): Change =>
+  (behaviour) => ({
+    ...behaviour,
+    admits: (key, call) => behaviour.admits(key, call) || (key.state === state && hasLowerScheme(call)),
+  });
+
 /** Accepts a key for ever that was accepted once. */
 const remembersKeys =
   (which: Endpoint): Change =>
@@ -170,6 +180,24 @@ export const authFaults: Faults = {
     'key-compared-by-eight-characters': [
       'Only the first eight characters of a key are compared.',
       (key, credential) => key.slice(0, 8) === credential.slice(0, 8),
+    ],
+  }),
+  ...failing(rowsOf('auth', both, 'unknown-key'), {
+    'any-key-after-bearer': [
+      'Any key is accepted after the scheme `bearer` in lower case.',
+      orKey(both)((_key, call, credential) => credential !== undefined && hasLowerScheme(call)),
+    ],
+  }),
+  ...failing(rowsOf('auth', both, 'revoked'), {
+    'revoked-key-after-bearer': [
+      'Revoked keys are accepted after the scheme `bearer` in lower case.',
+      admitsAfterBearer('revoked'),
+    ],
+  }),
+  ...failing(rowsOf('auth', both, 'expired'), {
+    'expired-key-after-bearer': [
+      'Expired keys are accepted after the scheme `bearer` in lower case.',
+      admitsAfterBearer('expired'),
     ],
   }),
   ...failingBy(rowsOf('auth', both, 'header-only'), orKey(both), {

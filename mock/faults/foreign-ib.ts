@@ -1,14 +1,23 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { answerWith, editHeaders, editPayload, editResponse, type Change } from './change.ts';
+import { answerWith, editHeaders, editPayload, editResponse, type Change, type When } from './change.ts';
 import type { HttpResponse } from '../exchange.ts';
 import { valuesOf } from '../world.ts';
-import { both, failing, failingBy, rowsOf, setFields, setJson, type Faults } from './table.ts';
+import { both, failing, failingBy, firstPartner, rowsOf, setFields, setJson, type Faults } from './table.ts';
 
 const foreignUsers = { endpoint: 'user-status', kinds: ['foreign'] } as const;
 const unknownUsers = { endpoint: 'user-status', kinds: ['unknown'] } as const;
 const strangers = { endpoint: 'user-status', kinds: ['foreign', 'unknown'] } as const;
 const foreignDeposits = { endpoint: 'deposit-check', kinds: ['foreign'] } as const;
 const unknownDeposits = { endpoint: 'deposit-check', kinds: ['unknown'] } as const;
+const toFirstInUpperCase = (when: When): When => ({
+  ...when,
+  where: ({ world, call }) =>
+    call?.caller?.partner === firstPartner(world) && call?.value !== call?.value?.toLowerCase(),
+});
+const unknownOfVersion = (version: string): When => ({
+  ...unknownDeposits,
+  where: ({ call }) => call?.value?.[14] === version,
+});
 
 const userRows = (...names: readonly string[]) => rowsOf('foreign-ib', ['user-status'], ...names);
 const depositRows = (...names: readonly string[]) => rowsOf('foreign-ib', ['deposit-check'], ...names);
@@ -19,6 +28,10 @@ const wrongAnswers: Faults = {
     'foreign-user-with-403': [
       'Users of other IBs are answered with 403 and an error.',
       answerWith(foreignUsers, 403, { error: 'Forbidden' }),
+    ],
+    'foreign-user-in-upper-case-is-member': [
+      'Users of other IBs are shown to the first partner, if their id has a letter in upper case.',
+      setFields(toFirstInUpperCase(foreignUsers), { is_under_ib: true, date_joined: '2024-01-01T00:00:00Z' }),
     ],
     'foreign-user-with-date': [
       'The join date of users of other IBs is shown.',
@@ -62,10 +75,24 @@ const wrongAnswers: Faults = {
       setFields(strangers, { reason: 'not under this IB' }),
     ],
   }),
+  ...failing(userRows('shape'), {
+    'foreign-user-with-third-field': [
+      'Users of other IBs have a third field.',
+      setFields(foreignUsers, { reason: 'not under this IB' }),
+    ],
+  }),
   ...failing(depositRows('other-ib'), {
     'foreign-deposit-with-403': [
       "Deposits of other IBs' users are answered with 403.",
       answerWith(foreignDeposits, 403),
+    ],
+    'foreign-deposit-in-upper-case-visible': [
+      "Deposits of other IBs' users are shown to the first partner, if their id has a letter in upper case.",
+      answerWith(toFirstInUpperCase(foreignDeposits), 200, {
+        status: 'EXECUTED',
+        amountInUsd: 1,
+        executedAt: 1_700_000_000_000,
+      }),
     ],
     'foreign-deposit-has-own-message': [
       "Deposits of other IBs' users have a message of their own.",
@@ -77,6 +104,18 @@ const wrongAnswers: Faults = {
     'unknown-deposit-with-204': [
       'Unknown deposits are answered with 204 and no body.',
       editResponse(unknownDeposits, () => ({ status: 204, body: '' })),
+    ],
+    'unknown-deposit-of-version-1-with-200': [
+      'Unknown deposits are answered with 200 and the status NONE, if their id is of version 1.',
+      answerWith(unknownOfVersion('1'), 200, { status: 'NONE' }),
+    ],
+    'unknown-deposit-of-version-6-with-html': [
+      'Unknown deposits are answered with HTML, if their id is of version 6.',
+      editResponse(unknownOfVersion('6'), () => ({ body: '<html><body><h1>Not found</h1></body></html>' })),
+    ],
+    'unknown-deposit-of-version-7-has-own-message': [
+      'Unknown deposits have a message of their own, if their id is of version 7.',
+      setJson(unknownOfVersion('7'), { error: 'No such deposit' }),
     ],
   }),
 };

@@ -262,6 +262,10 @@ const hostileFaults: Faults = {
     'quote-crashes': ['A quotation mark in the value breaks the statement and crashes.', crashesOn("'")],
   }),
   ...failing([...malformed, ...hostile, noServerErrors], {
+    'value-of-600-characters-crashes': [
+      'A value of 600 characters or more crashes.',
+      crash({ where: ({ call }) => (call?.value?.length ?? 0) >= 600 }),
+    ],
     'nul-crashes': ['A NUL in the value crashes.', crashesOn('\0')],
   }),
   ...failing([...hostile, noServerErrors], {

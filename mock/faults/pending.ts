@@ -1,13 +1,17 @@
 import { answerWith, editHeaders, editResponse, type Change, type When } from './change.ts';
+import type { Exchange } from '../exchange.ts';
 import type { Execution } from '../world.ts';
 import { failing, failingBy, setJson, type Faults } from './table.ts';
 
-const inState = (state: 'pending' | 'failed'): When => ({
-  kinds: ['notYet'],
-  where: ({ finding }) => finding.kind === 'notYet' && finding.deposit.state === state,
-});
-const pending = inState('pending');
-const failed = inState('failed');
+const isIn =
+  (state: 'pending' | 'failed') =>
+  ({ finding }: Exchange) =>
+    finding.kind === 'notYet' && finding.deposit.state === state;
+const pending: When = { where: isIn('pending') };
+const failed: When = { where: isIn('failed') };
+const encodedPending: When = {
+  where: (exchange) => isIn('pending')(exchange) && exchange.request.target.includes('%'),
+};
 
 /** Changes how a pending deposit becomes EXECUTED. */
 const becoming =
@@ -30,6 +34,14 @@ export const pendingFaults: Faults = {
     'pending-as-executed': [
       'A pending deposit is answered as if it were EXECUTED.',
       answerWith(pending, 200, { status: 'EXECUTED', amountInUsd: 1, executedAt: 1_700_000_000_000 }),
+    ],
+    'percent-encoded-pending-visible': [
+      'A pending deposit is answered as if it were EXECUTED, if its id is percent-encoded.',
+      answerWith(encodedPending, 200, {
+        status: 'EXECUTED',
+        amountInUsd: 1,
+        executedAt: 1_700_000_000_000,
+      }),
     ],
     'pending-with-202': ['A pending deposit is answered with 202.', answerWith(pending, 202)],
     'pending-has-own-message': [

@@ -12,6 +12,7 @@ import {
 } from './table.ts';
 
 const executed = { kinds: ['executed'] } as const;
+const unknown = { endpoint: 'deposit-check', kinds: ['unknown'] } as const;
 const notFound = { error: 'Deposit not found' };
 const rows = (...names: readonly string[]) => names.map((name) => `valid/deposit-check/${name}`);
 /** A deposit that becomes EXECUTED is shown like those that always were. */
@@ -49,6 +50,12 @@ export const validDepositFaults: Faults = {
     'third-check-not-found': [
       'An EXECUTED deposit is not found from the third lookup of the same spelling with the same key on.',
       (behaviour) => answerWith({ ...executed, where: fromThird() }, 404, notFound)(behaviour),
+    ],
+  }),
+  ...failing(rows('repeatable'), {
+    'third-404-has-own-message': [
+      'An unknown deposit has another message from the third lookup of the same spelling with the same key on.',
+      (behaviour) => answerWith({ ...unknown, where: fromThird() }, 404, { error: 'Not found' })(behaviour),
     ],
   }),
   ...failing(rows('shape'), {

@@ -2,6 +2,7 @@ import type { Levels } from '../factors.ts';
 import type { Answer, Trouble } from '../answer.ts';
 import type { Known } from '../known.ts';
 import { expectedOf, judgeLookup, type Expected, type Finding } from '../model.ts';
+import { authorizationOf } from '../lookup.ts';
 import { fingerprint, type Request } from '../request.ts';
 import type { Rule } from '../requirement.ts';
 import { unjudged, type Verdict } from '../verdict.ts';
@@ -95,6 +96,20 @@ const MAX_FAILURES = 5;
 /** Lookups whose answers are compared when they are repeated. */
 const MAX_REMEMBERED = 200_000;
 
+/** Text that tells lookups apart. Headers that say nothing of the caller make no other lookup of it. */
+function nameOf(request: Request, { callerKeys }: Known): string {
+  const { credential, misplaced, body, target } = request;
+  if (misplaced !== undefined || body !== undefined) return fingerprint(request);
+  return `${authorizationOf(credential, callerKeys[0])} ${target}`;
+}
+
+/**
+ * Whether a scenario alone judges its answers: what the fixture says is not true while a state hook has changed it,
+ * and a crowd is held against the same lookups alone.
+ */
+export const judgesItself = (of: string | undefined): boolean =>
+  of !== undefined && /\/(?:revocation|becomes-executed|concurrency)$/.test(of);
+
 export function createJudge(rules: readonly Rule[], known: Known): Judge {
   const states = new Map<string, State>(
     rules.map(({ id }) => [id, { cases: 0, failures: [], refusals: [] }]),
@@ -166,10 +181,10 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     see: (request, answer, origin, isAgain = false) => {
       for (const one of silent.splice(0)) noteSilence(one);
       if (answer.status === 429) return [];
-      const expected = request.isStateChanged === true ? undefined : expectedOf(known, request);
+      const expected = expectedOf(known, request);
       if (expected === undefined) return [];
       let all = findingsOf(expected, answer);
-      const name = fingerprint(request);
+      const name = nameOf(request, known);
       const repeatable = `valid/${expected.endpoint}/repeatable`;
       const isRight = all.every(({ verdict }) => verdict.kind === 'held');
       if (wereRight.has(name) && !isAgain)

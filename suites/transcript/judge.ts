@@ -6,7 +6,7 @@ import { createTraffic } from '../engine/traffic.ts';
 import { createWatchers } from '../engine/watchers.ts';
 import type { Requirement, Rule, Watch } from '../requirement.ts';
 import { unjudged, type Reason } from '../verdict.ts';
-import { createJudge, type Judgement } from '../engine/judge.ts';
+import { createJudge, judgesItself, type Judgement } from '../engine/judge.ts';
 import { drawAt, originOf } from '../engine/lookups.ts';
 import { createRecordedDoors } from './recorded-doors.ts';
 import type { Transcript } from './transcript.ts';
@@ -43,11 +43,11 @@ export async function judgeTranscript(
       judge.miss(sent?.request ?? drawAt(path, known, start.seed), { kind: 'trouble', ...trouble });
     }
   };
-  for (const [n, { request, reply, path, isAgain, isLost }] of exchanges.entries()) {
+  for (const [n, { of, request, reply, path, isAgain, isLost }] of exchanges.entries()) {
     missUpTo(n);
     if (reply.kind !== 'answer') continue;
     watchers.see(request, reply);
-    if (isLost !== true)
+    if (isLost !== true && !judgesItself(of))
       judge.see(request, reply, path === undefined ? undefined : originOf(path, known), isAgain);
   }
   missUpTo(exchanges.length);

@@ -21,6 +21,8 @@ import { unnamer, withStandIns } from './stand-ins.ts';
 export interface RecordedExchange {
   readonly request: Request;
   readonly reply: Reply;
+  /** The requirement that it was sent for. */
+  readonly of?: string;
   /** Leads to the lookup in the covering array. */
   readonly path?: string;
   readonly isAgain?: true;
@@ -119,7 +121,7 @@ function append<Line>(lists: Map<string, Line[]>, name: string, line: Line): voi
 }
 
 function exchangeOf(
-  { request, answer, trouble, path, isAgain, isLost }: TranscriptExchange,
+  { of, request, answer, trouble, path, isAgain, isLost }: TranscriptExchange,
   heading: Heading,
 ): RecordedExchange {
   const reply: Reply =
@@ -129,6 +131,7 @@ function exchangeOf(
   return {
     request: requestOf(request, heading),
     reply,
+    ...(of === undefined ? {} : { of }),
     ...(path === undefined ? {} : { path }),
     ...(isAgain === undefined ? {} : { isAgain }),
     ...(isLost === undefined ? {} : { isLost }),
