@@ -95,6 +95,7 @@ async function judgeRevocation(endpoint: Endpoint, doors: Doors, known: Known): 
   const key = known.callerKeys[1] ?? known.otherKeys[0] ?? known.callerKeys[0]!;
   const request = lookupOf(endpoint, stranger(known), {
     credential: { as: 'key', key },
+    isStateChanged: true,
   });
   const [before] = (await doors.send(request)) as [Reply];
   if (before.kind === 'trouble')

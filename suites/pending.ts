@@ -115,7 +115,7 @@ async function executeMeanwhile(
   doors: Doors,
   withState: NonNullable<Doors['withState']>,
 ): Promise<Played> {
-  const request = depositCheck(reference_id);
+  const request = depositCheck(reference_id, { isStateChanged: true });
   const before = await doors.first(request);
   const seen = (finding: Verdict, reply: Reply): Played => ({ finding, request, reply, cases: 1 });
   if (before.kind === 'trouble') return seen(unjudged(before.code, before.words), before);

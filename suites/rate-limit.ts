@@ -1,6 +1,6 @@
-import type { Endpoint } from '../schemas/endpoints.ts';
+import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { header, type Answer } from './answer.ts';
-import { errorAnswer } from './expectations.ts';
+import { errorAnswer, fieldsOf } from './expectations.ts';
 import type { Known } from './known.ts';
 import type { Stream } from './limiter/burst.ts';
 import { explore, sendMembers, storyOf, type Exploration, type Limited } from './limiter/explore.ts';
@@ -153,6 +153,10 @@ async function judgeRecovery(endpoint: Endpoint, doors: Doors, known: Known): Pr
   };
 }
 
+/** By its status, or by its words: the judge of the lookups leaves both alone. */
+const isOfLimiter = (endpoint: Endpoint, answer: Answer) =>
+  answer.status === 429 || fieldsOf(answer)?.['error'] === endpoints[endpoint].messages[429];
+
 function message(endpoint: Endpoint): Watch {
   const limited = errorAnswer(endpoint, 429);
   return {
@@ -164,7 +168,7 @@ function message(endpoint: Endpoint): Watch {
     unseen: unjudged('limit-not-reached', 'no 429 was seen'),
     sees: ({ request, answer }) =>
       // The answer to HEAD has no body (RFC 9110 9.3.2).
-      request.endpoint === endpoint && request.method !== 'HEAD' && answer.status === 429
+      request.endpoint === endpoint && request.method !== 'HEAD' && isOfLimiter(endpoint, answer)
         ? limited(answer)
         : undefined,
   };

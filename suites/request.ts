@@ -23,10 +23,14 @@ export interface Request {
   readonly body?: string;
   /** A key that stands elsewhere than in the Authorization header. */
   readonly misplaced?: KnownKey;
+  /** Sent while a state hook has changed the target: the fixture does not say what is true. */
+  readonly isStateChanged?: true;
 }
 
 /** What differs from a plain lookup with the caller's key. */
-export type Changes = Partial<Pick<Request, 'method' | 'credential' | 'headers' | 'body' | 'misplaced'>>;
+export type Changes = Partial<
+  Pick<Request, 'method' | 'credential' | 'headers' | 'body' | 'misplaced' | 'isStateChanged'>
+>;
 
 // Requests are drawn by the ten thousand, and nearly all of them have these in common.
 const caller: Credential = { as: 'caller' };

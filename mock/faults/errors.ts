@@ -131,8 +131,8 @@ const wrongStatuses: readonly (readonly [Endpoint, number, number])[] = [
 ];
 
 const never429 = {
-  'user-status': ['rate-limit/user-status/failed-lookups'],
-  'deposit-check': ['rate-limit/deposit-check/requests'],
+  'user-status': rowsOf('rate-limit', ['user-status'], 'failed-lookups', 'message'),
+  'deposit-check': rowsOf('rate-limit', ['deposit-check'], 'requests', 'message'),
 } as const;
 
 const restated = wrongStatuses.map(([endpoint, status, wrong]) =>

@@ -1,5 +1,7 @@
 import type { Levels } from '../factors.ts';
+import { endpoints } from '../../schemas/endpoints.ts';
 import type { Answer, Trouble } from '../answer.ts';
+import { fieldsOf } from '../expectations.ts';
 import type { Known } from '../known.ts';
 import { expectedOf, judgeLookup, type Expected, type Finding } from '../model.ts';
 import { authorizationOf } from '../lookup.ts';
@@ -103,12 +105,12 @@ function nameOf(request: Request, { callerKeys }: Known): string {
   return `${authorizationOf(credential, callerKeys[0])} ${target}`;
 }
 
-/**
- * Whether a scenario alone judges its answers: what the fixture says is not true while a state hook has changed it,
- * and a crowd is held against the same lookups alone.
- */
-export const judgesItself = (of: string | undefined): boolean =>
-  of !== undefined && /\/(?:revocation|becomes-executed|concurrency)$/.test(of);
+/** A crowd is held against the same lookups alone: that requirement says what is wrong with it. */
+export const isCrowd = (of: string | undefined): boolean => of === 'robustness/service/concurrency';
+
+/** What a limiter answers, with its own status or with another. */
+const isLimited = ({ endpoint }: Request, answer: Answer) =>
+  answer.status === 429 || fieldsOf(answer)?.['error'] === endpoints[endpoint].messages[429];
 
 export function createJudge(rules: readonly Rule[], known: Known): Judge {
   const states = new Map<string, State>(
@@ -180,8 +182,8 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
   return {
     see: (request, answer, origin, isAgain = false) => {
       for (const one of silent.splice(0)) noteSilence(one);
-      if (answer.status === 429) return [];
-      const expected = expectedOf(known, request);
+      if (isLimited(request, answer)) return [];
+      const expected = request.isStateChanged === true ? undefined : expectedOf(known, request);
       if (expected === undefined) return [];
       let all = findingsOf(expected, answer);
       const name = nameOf(request, known);

@@ -17,7 +17,7 @@ import { redactor } from './evidence.ts';
 import { explain } from './explain.ts';
 import { givenUp } from './given-up.ts';
 import { MOST_IN_FLIGHT } from './in-flight.ts';
-import { createJudge, judgesItself, type Failure, type Judgement } from './judge.ts';
+import { createJudge, isCrowd, type Failure, type Judgement } from './judge.ts';
 import { createSource, drawAt, originOf, type Lookup } from './lookups.ts';
 import { keptBack, limiterMs, limiterRequests, MAX_DEPTH, ROWS_IN_TURN } from './plan.ts';
 import { guarded, play } from './play.ts';
@@ -89,7 +89,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       traffic.see(request, reply);
       if (reply.kind !== 'answer') return;
       watchers.see(request, reply);
-      if (!isLost && !judgesItself(of)) judge.see(request, reply, origin, isAgain);
+      if (!isLost) judge.see(request, reply, origin, isAgain === true || isCrowd(of));
     },
   });
   /** Depth ends early enough for the limiters to be judged after it. */

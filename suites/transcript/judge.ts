@@ -6,7 +6,7 @@ import { createTraffic } from '../engine/traffic.ts';
 import { createWatchers } from '../engine/watchers.ts';
 import type { Requirement, Rule, Watch } from '../requirement.ts';
 import { unjudged, type Reason } from '../verdict.ts';
-import { createJudge, judgesItself, type Judgement } from '../engine/judge.ts';
+import { createJudge, isCrowd, type Judgement } from '../engine/judge.ts';
 import { drawAt, originOf } from '../engine/lookups.ts';
 import { createRecordedDoors } from './recorded-doors.ts';
 import type { Transcript } from './transcript.ts';
@@ -47,8 +47,13 @@ export async function judgeTranscript(
     missUpTo(n);
     if (reply.kind !== 'answer') continue;
     watchers.see(request, reply);
-    if (isLost !== true && !judgesItself(of))
-      judge.see(request, reply, path === undefined ? undefined : originOf(path, known), isAgain);
+    if (isLost !== true)
+      judge.see(
+        request,
+        reply,
+        path === undefined ? undefined : originOf(path, known),
+        isAgain === true || isCrowd(of),
+      );
   }
   missUpTo(exchanges.length);
   const doorsOf = createRecordedDoors(transcript);
