@@ -28,7 +28,7 @@ export async function canary(fixture: Fixture, seed: number): Promise<readonly s
   const ids = Object.keys(faults);
   const first = Math.abs(seed) % ids.length;
   const chosen = [ids[first]!, ids[(first + Math.floor(ids.length / 2)) % ids.length]!];
-  const failed = failedIds(await verifyMock(reference, small(fixture, seed)));
+  const failed = failedIds(await verifyMock(reference, small(fixture, seed, 100)));
   if (failed.length > 0) throw new Error(`canary: the reference mock fails ${failed.join(', ')}`);
   for (const id of chosen) {
     const missed = await missedBy(faults[id]!, fixture, seed);
@@ -55,7 +55,14 @@ const limits: FixtureLimits = {
   'deposit-check': { requests: 12, windowSeconds: 3 },
 };
 
-const small = (fixture: Fixture, seed: number) => ({ fixture: { ...fixture, limits }, seed, cases: 1 });
+/** As many lookups as it takes for all pairs of conditions, and for every example of what is refused. */
+export const ENOUGH_CASES = 800;
+
+const small = (fixture: Fixture, seed: number, cases = ENOUGH_CASES) => ({
+  fixture: { ...fixture, limits },
+  seed,
+  cases,
+});
 
 /**
  * The whole suites of these requirements: some faults start at the third lookup, whoever makes it. A

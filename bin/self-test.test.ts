@@ -5,14 +5,14 @@ import { faults } from '../mock/faults.ts';
 import { variants } from '../mock/variants.ts';
 import { canary, missedBy, verifyMock } from './canary.ts';
 import { loadFixture } from './fixture-file.ts';
-import { gaps, selfTest, type Kill } from './self-test.ts';
+import { gaps, missedMeetings, selfTest, type Kill, type Meeting } from './self-test.ts';
 
 const fixture = await loadFixture(undefined, {});
 
 test('the gate: every fault fails exactly what it breaks, every requirement has a fault of its own, every variant passes', async () => {
   assert.ok(Object.keys(faults).length >= 100);
   assert.ok(Object.keys(variants).length >= 25);
-  const result = await selfTest(fixture, 1, false);
+  const result = await selfTest(fixture, 1, false, 20);
   assert.deepEqual(result.gaps, []);
 });
 
@@ -36,6 +36,19 @@ test('a matrix with a gap is told so', () => {
   assert.match(gaps([kill('fault', ['a', 'b'], ['a', 'b'])], ['a'])[0]!, /no fault fails a and nothing else/);
   assert.match(gaps([kill('variant', ['a'], [])], [])[0]!, /a failed for the variant x/);
   assert.match(gaps([kill('variant', [], [], ['a'])], [])[0]!, /a could not judge the variant x/);
+});
+
+test('a missed pair is a gap, and a missed triple if there are many', () => {
+  const meeting = (conditions: 1 | 2, isCaught: boolean): Meeting => ({
+    id: 'x',
+    conditions,
+    isCaught,
+    isExact: false,
+  });
+  const triples = Array.from({ length: 9 }, () => meeting(2, true));
+  assert.deepEqual(missedMeetings([meeting(1, true), ...triples, meeting(2, false)]), []);
+  assert.equal(missedMeetings([meeting(1, false)]).length, 1);
+  assert.equal(missedMeetings([...triples.slice(1), meeting(2, false), meeting(2, false)]).length, 2);
 });
 
 test('twenty seeds, one verdict: of the reference, and of a server with a fault', async () => {

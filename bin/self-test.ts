@@ -2,10 +2,11 @@ import { once } from 'node:events';
 import { isMainThread, parentPort, Worker, workerData } from 'node:worker_threads';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
+import { combinedFaults, type CombinedFault } from '../mock/faults/combined.ts';
 import { variants } from '../mock/variants.ts';
-import type { Fixture } from '../schemas/generated/types.ts';
+import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { catalogue } from '../suites/index.ts';
-import { failedIds, verifyMock } from './canary.ts';
+import { ENOUGH_CASES, failedIds, verifyMock } from './canary.ts';
 
 /** What a run against a mock with one fault or variant came to. */
 export interface Kill {
@@ -19,16 +20,31 @@ export interface Kill {
   readonly expected: readonly string[];
 }
 
+/** What a run against a mock with a fault that takes several conditions came to. */
+export interface Meeting {
+  readonly id: string;
+  /** Conditions beside the place. */
+  readonly conditions: 1 | 2;
+  readonly isCaught: boolean;
+  /** Whether a requirement that failed names exactly its conditions. */
+  readonly isExact: boolean;
+}
+
 /** Every `step`th entry of the matrix, beginning with `from`. */
 export interface Share {
   readonly fixture: Fixture;
   readonly seed: number;
   readonly from: number;
   readonly step: number;
+  /** How many faults of one condition beside their place, and of two. */
+  readonly combined: number;
 }
 
-/** The listed inputs catch every fault; drawn ones are checked for false alarms. */
-const CASES = 10;
+/** Lookups of a run by default, for an endpoint: they decide how many triples are found. */
+const DEFAULT_CASES = 1500;
+
+/** Of the faults with two conditions, so many percent have to be caught. */
+const LEAST_CAUGHT = 88;
 
 const judgedIds = catalogue.flatMap(({ id, level }) => (level === 'observed' ? [] : [id]));
 
@@ -38,34 +54,82 @@ const entries = [
 ];
 
 /**
- * Runs the suites against every fault and every variant of the mock.
+ * Runs the suites against every fault and every variant of the mock, and against some that were generated.
  *
+ * @param combined how many generated faults with one condition beside their place, and how many with two
  * @returns the matrix as text or JSON, and its gaps
  */
-export async function selfTest(fixture: Fixture, seed: number, json: boolean) {
-  const share: Share = { fixture, seed, from: 1, step: 2 };
+export async function selfTest(fixture: Fixture, seed: number, json: boolean, combined: number) {
+  const share: Share = { fixture, seed, from: 1, step: 2, combined };
   const worker = new Worker(new URL('./self-test-worker.mjs', import.meta.url), { workerData: share });
-  const theirs = once(worker, 'message') as Promise<[readonly Kill[]]>;
-  const mine = await killsOf({ fixture, seed, from: 0, step: 2 });
-  const kills = [...mine, ...(await theirs)[0]];
-  const found = gaps(kills, judgedIds);
+  const theirs = once(worker, 'message') as Promise<[Awaited<ReturnType<typeof resultsOf>>]>;
+  const mine = await resultsOf({ ...share, from: 0 });
+  const [others] = await theirs;
+  const kills = [...mine.kills, ...others.kills];
+  const meetings = [...mine.meetings, ...others.meetings];
+  const found = [...gaps(kills, judgedIds), ...missedMeetings(meetings)];
   const text = json
-    ? `${JSON.stringify({ seed, gaps: found, kills }, undefined, 1)}\n`
-    : renderMatrix(kills, judgedIds);
+    ? `${JSON.stringify({ seed, gaps: found, kills, combined: meetings }, undefined, 1)}\n`
+    : renderMatrix(kills, meetings, judgedIds, found);
   return { text, gaps: found };
 }
+
+const resultsOf = async (share: Share) => ({
+  kills: await killsOf(share),
+  meetings: await meetingsOf(share),
+});
 
 async function killsOf({ fixture, seed, from, step }: Share): Promise<readonly Kill[]> {
   const kills: Kill[] = [];
   const share = entries.filter((_, nth) => nth % step === from);
   for (const { kind, id, change, fails: expected } of share) {
-    const record = await verifyMock(change(reference), { fixture, seed, cases: CASES });
+    const record = await verifyMock(change(reference), { fixture, seed, cases: ENOUGH_CASES });
     const unsettled = record.requirements
       .filter(({ level, outcome }) => level !== 'observed' && outcome !== 'passed' && outcome !== 'failed')
       .map((result) => result.id);
     kills.push({ kind, id, failed: failedIds(record), unsettled, expected });
   }
   return kills;
+}
+
+async function meetingsOf({ fixture, seed, from, step, combined }: Share): Promise<readonly Meeting[]> {
+  const meetings: Meeting[] = [];
+  for (const conditions of [1, 2] as const) {
+    const some = combinedFaults(conditions, seed).slice(0, combined);
+    for (const fault of some.filter((_, nth) => nth % step === from)) {
+      const record = await verifyMock(fault.change(reference), { fixture, seed, cases: DEFAULT_CASES });
+      const failed = record.requirements.filter(
+        ({ level, outcome }) => level === 'required' && outcome === 'failed',
+      );
+      const isExact = failed.some((result) => namesExactly(fault, result));
+      meetings.push({ id: fault.id, conditions, isCaught: failed.length > 0, isExact });
+    }
+  }
+  return meetings;
+}
+
+/** Whether a failed requirement names the conditions of a fault, and nothing else but its place. */
+function namesExactly(fault: CombinedFault, result: RunRecord['requirements'][number]): boolean {
+  const where = 'where' in result ? (result.where ?? []) : [];
+  const isPlace = (name: string) => /^(?:situation|malformation): |^key: (?:revoked|expired|none)/.test(name);
+  return (
+    fault.where.every((name) => where.includes(name)) &&
+    where.every((name) => isPlace(name) || fault.where.includes(name))
+  );
+}
+
+/** Each pair of a place and a condition has to be caught, and most faults with two conditions. */
+export function missedMeetings(meetings: readonly Meeting[]): readonly string[] {
+  const missed = (conditions: 1 | 2) =>
+    meetings.filter((one) => one.conditions === conditions && !one.isCaught).map(({ id }) => id);
+  const triples = meetings.filter(({ conditions }) => conditions === 2).length;
+  const most = Math.floor((triples * (100 - LEAST_CAUGHT)) / 100);
+  return [
+    ...missed(1).map((id) => `nothing caught the generated fault ${id}`),
+    ...(missed(2).length > most
+      ? missed(2).map((id) => `nothing caught the generated fault ${id}, and at most ${most} may be missed`)
+      : []),
+  ];
 }
 
 /**
@@ -92,7 +156,20 @@ export function gaps(kills: readonly Kill[], ids: readonly string[]): readonly s
   ];
 }
 
-function renderMatrix(kills: readonly Kill[], ids: readonly string[]): string {
+function meetingLine(meetings: readonly Meeting[], conditions: 1 | 2): string {
+  const some = meetings.filter((one) => one.conditions === conditions);
+  const caught = some.filter(({ isCaught }) => isCaught).length;
+  const exact = some.filter(({ isExact }) => isExact).length;
+  const what = conditions === 1 ? 'a place and one condition' : 'a place and two conditions';
+  return `${caught} of ${some.length} generated faults with ${what} caught; for ${exact}, where names exactly the conditions`;
+}
+
+function renderMatrix(
+  kills: readonly Kill[],
+  meetings: readonly Meeting[],
+  ids: readonly string[],
+  found: readonly string[],
+): string {
   const killedFaults = kills.filter(({ kind }) => kind === 'fault');
   const rows = ids.map((id) => {
     const catchers = killedFaults.filter(({ failed }) => failed.includes(id));
@@ -100,7 +177,6 @@ function renderMatrix(kills: readonly Kill[], ids: readonly string[]): string {
     const names = (alone.length > 0 ? alone : catchers).slice(0, 3).map((fault) => fault.id);
     return `  ${id.padEnd(46)} ${String(catchers.length).padStart(4)} ${String(alone.length).padStart(6)}  ${names.join(', ')}`;
   });
-  const found = gaps(kills, ids);
   const caught = killedFaults.filter(({ failed }) => failed.length > 0).length;
   const variantCount = kills.length - killedFaults.length;
   return [
@@ -108,6 +184,8 @@ function renderMatrix(kills: readonly Kill[], ids: readonly string[]): string {
     ...rows,
     '',
     `${caught} of ${killedFaults.length} faults caught; ${variantCount} variants; ${ids.length} requirements`,
+    meetingLine(meetings, 1),
+    meetingLine(meetings, 2),
     ...(found.length === 0
       ? ['no gaps: every fault fails what it breaks, and every variant passes']
       : found.map((gap) => `gap: ${gap}`)),
@@ -117,7 +195,7 @@ function renderMatrix(kills: readonly Kill[], ids: readonly string[]): string {
 
 // The second thread of `selfTest` loads this file as well.
 if (!isMainThread) {
-  const kills = await killsOf(workerData as Share);
+  const results = await resultsOf(workerData as Share);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin
-  parentPort?.postMessage(kills);
+  parentPort?.postMessage(results);
 }

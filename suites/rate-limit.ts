@@ -1,6 +1,6 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { header, type Answer } from './answer.ts';
-import { errorAnswer, fieldsOf } from './expectations.ts';
+import { errorAnswer, fieldsOf as bodyOf } from './expectations.ts';
 import type { Known } from './known.ts';
 import type { Stream } from './limiter/burst.ts';
 import { explore, sendMembers, storyOf, type Exploration, type Limited } from './limiter/explore.ts';
@@ -155,7 +155,7 @@ async function judgeRecovery(endpoint: Endpoint, doors: Doors, known: Known): Pr
 
 /** By its status, or by its words: the judge of the lookups leaves both alone. */
 const isOfLimiter = (endpoint: Endpoint, answer: Answer) =>
-  answer.status === 429 || fieldsOf(answer)?.['error'] === endpoints[endpoint].messages[429];
+  answer.status === 429 || bodyOf(answer)?.['error'] === endpoints[endpoint].messages[429];
 
 function message(endpoint: Endpoint): Watch {
   const limited = errorAnswer(endpoint, 429);
