@@ -15,7 +15,7 @@ const flags = {
   cases: {
     ...kinds.wholeNumberFrom(1, 1_000_000),
     default: String(kinds.defaults.cases),
-    describe: 'rows of the covering array per endpoint, at most',
+    describe: 'rows per endpoint, at most',
   },
   'min-strength': {
     isRare: true,
