@@ -82,6 +82,8 @@ test('GitHub takes it however much a target sends, and it says what was left out
   const requirements = Array.from({ length: 5_000 }, (_, at) => ({
     ...failure,
     id: `auth/user-status/${at}`,
+    // No two are alike.
+    where: [`id version: ${at}`],
     expected: '漢'.repeat(100_000),
     actual: '`'.repeat(100_000),
   })) as typeof sampleRecord.requirements;
