@@ -25,7 +25,7 @@ export function strengthSentences(record: RunRecord, most: number): readonly str
   if (!isStated(record) || strength === undefined || coverage === undefined) return [];
   const needed = strength < minStrength ? `, below --min-strength ${minStrength}` : '';
   const { missing } = coverage;
-  const named = missing.length <= most ? missing : [...missing.slice(0, most - 1)];
+  const named = missing.length <= most ? missing : missing.slice(0, most - 1);
   const more = missing.length - named.length;
   return [
     reachedWords({ strength, coverage }, needed),

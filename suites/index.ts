@@ -3,7 +3,7 @@ export { decodeBody } from './engine/body.ts';
 export { examine } from './doctor/examine.ts';
 export { clauses, isMeant } from './clauses.ts';
 export { catalogue, suites } from './catalogue.ts';
-export { factors, forbiddenPairs } from './factors.ts';
+export { factors, forbiddenPairs } from './model/factors.ts';
 export { realClock, virtualClock } from './engine/clock.ts';
 export { plan } from './engine/plan.ts';
 export { run } from './engine/run.ts';

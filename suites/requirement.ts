@@ -2,7 +2,7 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Level } from '../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from './answer.ts';
 import type { Known } from './known.ts';
-import type { Expected } from './model.ts';
+import type { Expected } from './model/model.ts';
 import type { Request } from './request.ts';
 import type { Observation, Verdict } from './verdict.ts';
 

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer } from './answer.ts';
-import { expectedOf } from './model.ts';
+import { expectedOf } from './model/model.ts';
 import { depositCheck, userStatus } from './request.ts';
 import type { Rule } from './requirement.ts';
 import { answerOf } from './sample-answers.ts';

@@ -4,7 +4,7 @@ import { header, repeatedNames, summary, type Answer } from './answer.ts';
 import { fieldsOf, memberFields, noObject, saysExecuted, saysNumber } from './expectations.ts';
 import { hasLetters } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
-import type { Expected } from './model.ts';
+import type { Expected } from './model/model.ts';
 import { foreignData, userData } from './privacy.ts';
 import type { Requirement, Watch } from './requirement.ts';
 import { rule } from './rule.ts';

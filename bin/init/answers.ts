@@ -1,5 +1,5 @@
 import { Problem } from '../../schemas/problem.ts';
-import { classifyUuid } from '../../suites/uuid.ts';
+import { classifyUuid } from '../../suites/model/uuid.ts';
 import type { CliContext, Prompter } from '../cli-context.ts';
 import { targetUrl } from '../values.ts';
 

@@ -1,13 +1,13 @@
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
+import type { Origin } from '../model/factors.ts';
 import type { Known } from '../known.ts';
-import { authorizationOf } from '../lookup.ts';
+import { authorizationOf } from '../model/lookup.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Doors } from '../requirement.ts';
 import type { Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
 import type { Clock } from './clock.ts';
-import type { Origin } from './judge.ts';
 import { priceOf } from './price.ts';
 import type { Quota } from './quota.ts';
 

@@ -7,10 +7,10 @@ import {
   type Factor,
   type FactorName,
   type Levels,
-} from '../factors.ts';
+} from '../model/factors.ts';
 import type { Answer, Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
-import { expectedOf } from '../model.ts';
+import { expectedOf } from '../model/model.ts';
 import type { Request } from '../request.ts';
 import type { Delivery } from './courier.ts';
 import type { Failure, Judge, Judgement } from './judge.ts';
@@ -137,12 +137,7 @@ export async function explain(
       (await conditionElsewhere(factor));
     if (condition !== undefined) where.push(condition);
   }
-  const smallest = await shrunk();
-  return {
-    ...intermittent,
-    where,
-    ...(smallest === undefined ? {} : smallest),
-  };
+  return { ...intermittent, where, ...(await shrunk()) };
 
   /** With another key the same entity may be expected to be shown: the factor is varied where it is not. */
   async function conditionElsewhere(factor: Factor): Promise<string | undefined> {

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { catalogue } from '../catalogue.ts';
-import { plainLevels, type Levels } from '../factors.ts';
+import { plainLevels, type Levels } from '../model/factors.ts';
 import { depositCheck, lookup, userStatus } from '../request.ts';
 import type { Rule } from '../requirement.ts';
 import { answerOf } from '../sample-answers.ts';

@@ -1,10 +1,10 @@
-import type { Levels } from '../factors.ts';
+import type { Levels, Origin } from '../model/factors.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { Answer, Trouble } from '../answer.ts';
 import { fieldsOf } from '../expectations.ts';
 import type { Known } from '../known.ts';
-import { expectedOf, judgeLookup, type Expected, type Finding } from '../model.ts';
-import { authorizationOf } from '../lookup.ts';
+import { expectedOf, judgeLookup, type Expected, type Finding } from '../model/model.ts';
+import { authorizationOf } from '../model/lookup.ts';
 import { fingerprint, type Request } from '../request.ts';
 import type { Rule } from '../requirement.ts';
 import { unjudged, type Verdict } from '../verdict.ts';
@@ -22,13 +22,6 @@ export interface Judgement {
   readonly where?: readonly string[];
   /** How many of so many equal lookups failed, if not all did. */
   readonly intermittent?: { readonly failed: number; readonly of: number };
-}
-
-/** What a lookup was made of, if the covering array asked for it. */
-export interface Origin {
-  readonly levels: Levels;
-  /** Leads to the input again. */
-  readonly path: string;
 }
 
 /** A wrong answer. */

@@ -1,7 +1,7 @@
 import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { coveringRows, type CoveringRow } from '../covering.ts';
+import { coveringRows, type CoveringRow } from '../model/covering.ts';
 import {
   examplesOf,
   factors,
@@ -11,12 +11,12 @@ import {
   requestsOf,
   suppliesOf,
   type Levels,
-} from '../factors.ts';
+  type Origin,
+} from '../model/factors.ts';
 import type { Known } from '../known.ts';
-import { expectedOf } from '../model.ts';
+import { expectedOf } from '../model/model.ts';
 import type { Request } from '../request.ts';
 import type { Rule } from '../requirement.ts';
-import type { Origin } from './judge.ts';
 
 /** A lookup that a run sends. */
 export interface Lookup {

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Coverage as Covered, RunRecord } from '../../schemas/generated/types.ts';
-import { createCoverage } from '../coverage.ts';
+import { createCoverage } from '../model/coverage.ts';
 import type { Known } from '../known.ts';
 import type { Rule as Limit } from '../limiter/history.ts';
 import { statedRule, WINDOWS_OF_EXPLORATION } from '../limiter/rule.ts';

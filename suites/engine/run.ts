@@ -2,10 +2,10 @@ import { setMaxListeners } from 'node:events';
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { redactError } from '../../schemas/redact.ts';
-import { createCoverage } from '../coverage.ts';
+import { createCoverage } from '../model/coverage.ts';
 import type { Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
-import { expectedOf } from '../model.ts';
+import { expectedOf } from '../model/model.ts';
 import { lookupOf, type Request } from '../request.ts';
 import { suiteOf, type Requirement, type Rule, type Scenario, type Watch } from '../requirement.ts';
 import { unjudged } from '../verdict.ts';
@@ -216,8 +216,8 @@ export async function run(options: RunOptions): Promise<RunRecord> {
           // Always with the same key: it may be the condition.
           const [key] = known.callerKeys;
           const isCaller = request.credential.as === 'caller' && key !== undefined;
-          const asked: Request = isCaller ? { ...request, credential: { as: 'key', key } } : request;
-          return courier.deliver(asked, { of: id, isAgain: true });
+          const sent: Request = isCaller ? { ...request, credential: { as: 'key', key } } : request;
+          return courier.deliver(sent, { of: id, isAgain: true });
         },
         isOver: () => explaining > MAX_EXPLAINING || budget.ended(explanationsEndAt) !== undefined,
       });

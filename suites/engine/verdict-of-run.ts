@@ -11,7 +11,8 @@ type Run = Pick<RunRecord, 'interrupted' | 'strength' | 'minStrength' | 'selecti
 export function verdictOf(results: readonly RequirementResult[], run: Run): RunRecord['verdict'] {
   const required = results.filter(({ level }) => level === 'required');
   if (required.some(({ outcome }) => outcome === 'failed')) return 'nonconformant';
-  if (run.interrupted || isTooWeak(run) || results.some(({ outcome }) => outcome === 'broken')) return 'incomplete';
+  if (run.interrupted || isTooWeak(run) || results.some(({ outcome }) => outcome === 'broken'))
+    return 'incomplete';
   if (required.some(({ outcome }) => outcome === 'inconclusive')) return 'incomplete';
   return results.some(({ outcome }) => outcome === 'passed' || outcome === 'failed')
     ? 'conformant'

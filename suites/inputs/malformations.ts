@@ -1,6 +1,6 @@
 import * as fc from 'fast-check';
 import { encodeValue } from '../request.ts';
-import { classifyUuid, type UuidClass } from '../uuid.ts';
+import { classifyUuid, type UuidClass } from '../model/uuid.ts';
 
 /** A way in which a query fails to name a UUID, made of a good one. */
 export interface Malformation {

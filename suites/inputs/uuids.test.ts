@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { knowledge, type Known } from '../known.ts';
 import { sampleKnown } from '../sample-known.ts';
-import { classifyUuid } from '../uuid.ts';
+import { classifyUuid } from '../model/uuid.ts';
 import {
   findableId,
   hasLetters,

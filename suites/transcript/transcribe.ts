@@ -93,7 +93,8 @@ type LineOf = {
 };
 
 function startLine(header: RunHeader, at: number, redact: Redact): TranscriptStart {
-  const { known, version, seed, cases, minStrength, selection, hasStateHook, fixture, canary, rerun } = header;
+  const { known, version, seed, cases, minStrength, selection, hasStateHook, fixture, canary, rerun } =
+    header;
   return {
     line: 'start',
     format: 'ib-conformance/transcript/1',

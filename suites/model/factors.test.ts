@@ -1,14 +1,14 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { factors, isFeasible, missingLevels, plainLevels, requestsOf, type Levels } from './factors.ts';
-import { malformations } from './inputs/malformations.ts';
-import { knowledge } from './known.ts';
+import { malformations } from '../inputs/malformations.ts';
+import { knowledge } from '../known.ts';
 import { parameterOf } from './lookup.ts';
 import { expectedOf } from './model.ts';
-import type { Request } from './request.ts';
-import { sampleFixture, sampleKnown } from './sample-known.ts';
+import type { Request } from '../request.ts';
+import { sampleFixture, sampleKnown } from '../sample-known.ts';
 
 /** The sample, and a deposit of each owner, state and kind of amount. */
 const [ours, theirs, nobodys] = ['1a', '2c', '3d'].map(

@@ -1,5 +1,5 @@
 import * as fc from 'fast-check';
-import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import {
   forms,
   isIssued,
@@ -12,14 +12,14 @@ import {
   type FormName,
   type Presentation,
   type Token,
-} from './inputs/credentials.ts';
-import { oneOf } from './inputs/one-of.ts';
-import { malformations } from './inputs/malformations.ts';
-import { percentEncoded, unknownUuid, withLetterCase } from './inputs/uuids.ts';
-import type { FixtureDeposit, Known } from './known.ts';
-import { lookup, type Request } from './request.ts';
-import { spread } from './rule.ts';
-import { readTimestamp } from './timestamp.ts';
+} from '../inputs/credentials.ts';
+import { oneOf } from '../inputs/one-of.ts';
+import { malformations } from '../inputs/malformations.ts';
+import { percentEncoded, unknownUuid, withLetterCase } from '../inputs/uuids.ts';
+import type { FixtureDeposit, Known } from '../known.ts';
+import { lookup, type Request } from '../request.ts';
+import { spread } from '../rule.ts';
+import { readTimestamp } from '../timestamp.ts';
 import { classifyUuid } from './uuid.ts';
 
 /** What a lookup is made of. */
@@ -55,6 +55,13 @@ export interface Factor {
 
 /** A level of each factor. */
 export type Levels = Readonly<Record<FactorName, string>>;
+
+/** What a lookup was made of, if the covering array asked for it. */
+export interface Origin {
+  readonly levels: Levels;
+  /** Leads to the input again. */
+  readonly path: string;
+}
 
 /** Keys, by the level that they are of. */
 const keys: Readonly<Record<string, (known: Known) => readonly Token[]>> = {

@@ -1,8 +1,8 @@
-import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import type { Coverage as Covered } from '../schemas/generated/types.ts';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import type { Coverage as Covered } from '../../schemas/generated/types.ts';
 import { createCounter, totalOf } from './covering.ts';
 import { factors, isFeasible, missingLevels, suppliesOf, type Levels } from './factors.ts';
-import type { Known } from './known.ts';
+import type { Known } from '../known.ts';
 
 /** How much of the covering array a run has tried. */
 export interface Coverage {

@@ -1,11 +1,11 @@
-import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import type { FixtureUser } from '../schemas/generated/types.ts';
-import { summary, type Answer } from './answer.ts';
-import { errorAnswer, fieldsOf, saysExecuted, saysMember, saysNotMember } from './expectations.ts';
-import type { FixtureDeposit, Known } from './known.ts';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import type { FixtureUser } from '../../schemas/generated/types.ts';
+import { summary, type Answer } from '../answer.ts';
+import { errorAnswer, fieldsOf, saysExecuted, saysMember, saysNotMember } from '../expectations.ts';
+import type { FixtureDeposit, Known } from '../known.ts';
 import { accessOf, parameterOf, type Parameter } from './lookup.ts';
-import type { Request } from './request.ts';
-import { failed, held, type Expectation, type Verdict } from './verdict.ts';
+import type { Request } from '../request.ts';
+import { failed, held, type Expectation, type Verdict } from '../verdict.ts';
 
 /** What an answer may say (Endpoints). */
 export type Outcome = 'member' | 'not-member' | 'executed' | 'not-found' | 'invalid' | 'unauthorized';

@@ -1,6 +1,6 @@
-import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import type { Known, KnownKey } from './known.ts';
-import type { Credential, Request } from './request.ts';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import type { Known, KnownKey } from '../known.ts';
+import type { Credential, Request } from '../request.ts';
 import { canonicalOf, classifyUuid, type UuidClass } from './uuid.ts';
 
 /** Why a credential must be refused: the last part of the requirement's id. */

@@ -88,7 +88,7 @@ function* inTurn<Item>(sources: readonly Generator<Item>[]): Generator<Item> {
       const { value, done } = source.next();
       if (done === true) continue;
       next.push(source);
-      yield value as Item;
+      yield value;
     }
     left = next;
   }
