@@ -120,10 +120,10 @@ describe('a limiter that keeps its promise is never said to break it, and mostly
 
 test('a boundary between the requests of a quick burst is no break', () => {
   const quick = (startedAt: number): Burst => {
-    const history = Array.from({ length: 9 }, (_, at) => ({
-      sentAt: startedAt + at,
-      receivedAt: startedAt + at + 1,
-      result: at < 8 ? ('passed' as const) : ('refused' as const),
+    const history = Array.from({ length: 9 }, (_, nth) => ({
+      sentAt: startedAt + nth,
+      receivedAt: startedAt + nth + 1,
+      result: nth < 8 ? ('passed' as const) : ('refused' as const),
     }));
     return { startedAt, history, inFlight: 2, isBucketRuledOut: true };
   };
