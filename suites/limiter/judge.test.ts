@@ -132,6 +132,20 @@ test('a boundary between the requests of a quick burst is no break', () => {
   assert.equal(judgeBursts([quick(0), quick(20_500)], rule).kind, 'broken');
 });
 
+test('a slow burst, which a bucket would explain, excuses no quick one in which fewer passed', () => {
+  const burst = (stepMs: number, results: readonly ('passed' | 'refused')[]): Burst => ({
+    startedAt: 0,
+    history: results.map((result, nth) => ({ result, sentAt: nth * stepMs, receivedAt: nth * stepMs + 10 })),
+    inFlight: 1,
+    isBucketRuledOut: false,
+  });
+  const fifty = Array.from({ length: 50 }, () => 'passed' as const);
+  const quick = burst(1, [...fifty, 'refused']);
+  // A window of 50 in 3 s ends on the way.
+  const slow = burst(60, [...fifty, ...fifty.slice(20), 'refused']);
+  assert.notEqual(judgeBursts([quick, slow], { most: 60, windowMs: 3000 }).kind, 'kept');
+});
+
 describe('a limiter that breaks its promise is never said to keep it, and mostly found out', () => {
   for (const [name, make] of Object.entries(faulty))
     test(name, async () => {
