@@ -123,7 +123,7 @@ export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
     if (findings.length === 1) return last.isCertain ? { kind: 'kept' } : again;
     const breaks = findings.filter(({ kind }) => kind !== 'fits');
     // A slow burst fits a bucket that refills, and excuses no quick one in which fewer or more passed.
-    if (breaks.length > 0 && !last.isExact && breaks[0]!.kind === 'fewer') return again;
+    if (!last.isExact && breaks.some(({ kind }) => kind === 'fewer')) return again;
     const isUnclear = breaks.some(({ kind }) => kind === 'more') ? !last.isExact : breaks.length > 1;
     return isUnclear ? { kind: 'open', finding: breaks[0]! } : { kind: 'kept', why: excuseOf(first) };
   }
