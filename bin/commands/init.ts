@@ -69,6 +69,8 @@ export const init = command({
       writeError('ib-conformance: nothing was written; --yes writes the files anyway\n');
       return exitCode;
     }
+    // Somebody may have written one while the questions were asked.
+    if (!values.force) refuseExisting(files);
     await writeFiles([
       [values.fixture, 'the fixture', server.fixtureOf(facts, schemaReference('fixture', values.fixture))],
       [CONFIG_FILE, 'the config file', configOf(values, answers.url)],

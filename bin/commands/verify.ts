@@ -125,11 +125,14 @@ export const verify = command({
 
 async function runVerify(given: VerifyFlags, context: CliContext): Promise<number> {
   const { signal, print, writeError } = context;
+  // All of it before the first request: the package may be updated during a run.
   const reporting = await import('../../reports/index.ts');
   const engine = await import('../../suites/index.ts');
   const files = await import('../report-files.ts');
   const { openBaseline } = await import('../baseline.ts');
   const { openTranscripts } = await import('../record-files.ts');
+  const { verifyRun } = await import('../verify-run.ts');
+  const { annotateStep } = await import('../github-actions.ts');
   const formats = { ...reporting.reports, ...reporting.transcripts };
   const requests = files.parseReports('report', formats, given.report, [given.fixture, given.baseline]);
   const baseline = await openBaseline(given);
@@ -156,7 +159,6 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
       streams.map(({ file }) => file),
       context,
     );
-    const { verifyRun } = await import('../verify-run.ts');
     const found = await verifyRun(given, fixture, options, transcripts, context);
     const { record, text: newBaseline } = baseline.apply(found);
 
@@ -170,7 +172,6 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
           isWritten,
         );
       } finally {
-        const { annotateStep } = await import('../github-actions.ts');
         await annotateStep(requests, record, context);
       }
     };

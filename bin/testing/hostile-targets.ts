@@ -1,6 +1,5 @@
 import { createServer, type Server } from 'node:net';
 import { brotliCompressSync, constants, gzipSync } from 'node:zlib';
-import { suites } from '../../suites/index.ts';
 import { always, dripping, endlessly, head, json, says } from './hostile-servers.ts';
 
 type Serve = () => Server;
@@ -175,10 +174,6 @@ const strange: Targets = {
     ok('{}', 'X: \u009b31m\u0085', 'Content-Language: \u009b2J'),
     /nonconformant/,
   ],
-};
-
-/** Targets that get every suite. One without a limiter gets most of its requests from the suite on limiters. */
-const whole: Targets = {
   'says 200 {} to everything': [ok('{}'), /nonconformant/],
   'refuses every key': [
     answers('401 Unauthorized', '{"error":"Unauthorized"}', json),
@@ -195,16 +190,11 @@ const inPieces: Targets = {
   'never ends a body in pieces of a byte': [() => endlessly(chunked, '1\r\nx\r\n'.repeat(1000)), TOO_LONG],
 };
 
-const withoutLimiters = Object.keys(suites).flatMap((suite) =>
-  suite === 'rate-limit' ? [] : ['--suite', suite],
-);
-
 /** Targets that end a run by something else than a timeout: the exit code, and flags of the run. */
 export const loud: readonly (readonly [Targets, code: number, ...flags: readonly string[]])[] = [
   [broken, 4],
   [others, 4],
   [large, 1, '--suite', 'valid'],
   [inPieces, 1, '--only', 'valid/user-status/member'],
-  [strange, 1, ...withoutLimiters],
-  [whole, 1],
+  [strange, 1],
 ];

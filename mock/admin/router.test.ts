@@ -132,6 +132,7 @@ test('the page is there with and without the slash, without a token, under a pol
     )) as HttpResponse;
     assert.deepEqual([status, headers['Content-Type']], [200, 'text/html; charset=utf-8']);
     assert.match(headers['Content-Security-Policy'] ?? '', /^default-src 'none'; script-src 'sha256-/);
+    assert.equal(headers['X-Content-Type-Options'], 'nosniff');
     assert.match(String(body), /^<!doctype html>/);
     assert.doesNotMatch(String(body), /northwind|the-token/);
   }

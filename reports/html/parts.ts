@@ -12,12 +12,15 @@ export interface PageContext {
 
 /**
  * The anchor of each requirement: its own id, so that a link outlives the run, unless that has
- * characters that ours do not have, or could be an anchor of the page itself, which has no `/`.
+ * characters that ours do not have, is so long that it would be cut, or could be an anchor of the
+ * page itself, which has no `/`.
  */
 export const anchorsOf =
   (results: readonly RequirementResult[]): PageContext['anchorOf'] =>
   (result) =>
-    /^[\w.-]+(?:\/[\w.-]+)+$/.test(result.id) ? result.id : `requirement-${results.indexOf(result)}`;
+    result.id.length <= 200 && /^[\w.-]+(?:\/[\w.-]+)+$/.test(result.id)
+      ? result.id
+      : `requirement-${results.indexOf(result)}`;
 
 /** How a requirement came out, in a word. */
 export const outcomeWord = ({ outcome, level }: RequirementResult): string =>

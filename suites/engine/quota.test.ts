@@ -379,6 +379,23 @@ describe('the wait after a 429', () => {
         assert.equal(outcome, expected);
       }
     });
+
+  test('that is longer than is waited for: the reason says what was asked', async () => {
+    for (const [field, name] of [
+      ['retry-after', 'Retry-After'],
+      ['x-ratelimit-reset', 'RateLimit-Reset'],
+    ] as const) {
+      const quota = quotaOf(handClock(now));
+      await quota.admit('deposit-check', 'k', 1);
+      const answer = { ...answerOf(429, {}, { [field]: '86400' }), sentAt: now, receivedAt: now };
+      quota.note('deposit-check', 'k', 1, answer, true);
+      const trouble = await quota.admit('deposit-check', 'k', 1);
+      assert.match(
+        trouble?.words ?? '',
+        new RegExp(`429 with ${name} of 86400 s, longer than is waited for`),
+      );
+    }
+  });
 });
 
 test('a limiter that asks for more than its stated window is waited for once before it is given up', async () => {

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
-import type { Answer, Trouble } from '../answer.ts';
+import { header, type Answer, type Trouble } from '../answer.ts';
 import type { Rule } from '../limiter/history.ts';
 import { statedRule } from '../limiter/rule.ts';
 import type { Budget } from './budget.ts';
@@ -317,7 +317,10 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     const wanted = (guess === undefined ? backOff : account.strikes === 0 ? guess : guess + backOff) + MARGIN;
     const wait = Math.min(wanted, patience - account.waitedMs);
     account.strikes++;
-    if (wait <= 0 || (asked !== undefined && wanted > patience))
+    if (asked !== undefined && asked === said && asked + MARGIN > patience) {
+      const field = header(answer, 'retry-after') === undefined ? 'RateLimit-Reset' : 'Retry-After';
+      account.shut = `429 with ${field} of ${Math.round(asked / 1000)} s, longer than is waited for`;
+    } else if (wait <= 0 || (asked !== undefined && wanted > patience))
       account.shut = `still 429 after waiting ${Math.round(account.waitedMs / 1000)} s`;
     else if (now + wait > deadline) {
       account.shut = USED_UP;

@@ -122,7 +122,8 @@ export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
   if (last.kind === 'fits') {
     if (findings.length === 1) return last.isCertain ? { kind: 'kept' } : again;
     const breaks = findings.filter(({ kind }) => kind !== 'fits');
-    // A slow burst fits a bucket that refills, and excuses no quick one in which more passed.
+    // A slow burst fits a bucket that refills, and excuses no quick one in which fewer or more passed.
+    if (!last.isExact && breaks.some(({ kind }) => kind === 'fewer')) return again;
     const isUnclear = breaks.some(({ kind }) => kind === 'more') ? !last.isExact : breaks.length > 1;
     return isUnclear ? { kind: 'open', finding: breaks[0]! } : { kind: 'kept', why: excuseOf(first) };
   }

@@ -104,10 +104,10 @@ describe('the installed package', { concurrency: 4 }, () => {
     await once(verify.stderr, 'data');
     await rm(join(updated, 'node_modules/ib-conformance/dist'), { recursive: true });
     const { code, printed } = await ending;
-    assert.equal(code, 1);
-    assert.match(printed, new RegExp(`^failed: ${only}$`, 'm'));
     mock.kill('SIGTERM');
     await once(mock, 'exit');
+    assert.equal(code, 1, printed);
+    assert.match(printed, new RegExp(`^failed: ${only}$`, 'm'));
   });
 
   test('fixture check accepts the built-in fixture, and names the place of a syntax error', async () => {
