@@ -66,11 +66,11 @@ const small = (fixture: Fixture, seed: number, cases = ENOUGH_CASES) => ({
 
 /**
  * The whole suites of these requirements: some faults start at the third lookup, whoever makes it. A
- * requirement that watches every answer needs all suites.
+ * requirement on every answer needs all suites.
  */
 function involved(ids: readonly string[]): readonly Requirement[] {
   const named = catalogue.filter(({ id }) => ids.includes(id));
-  if (named.some(({ kind }) => kind === 'watch')) return catalogue;
+  if (named.some(({ kind }) => kind === 'monitor')) return catalogue;
   const suites = new Set(named.map(suiteOf));
   return catalogue.filter((requirement) => suites.has(suiteOf(requirement)));
 }

@@ -3,7 +3,7 @@ import { header, summary, type Answer, type Reply } from './answer.ts';
 import { findableId, stranger } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { lookup, lookupOf } from './request.ts';
-import type { Doors, Played, Requirement } from './requirement.ts';
+import type { Context, ScenarioResult, Requirement } from './requirement.ts';
 import { rule } from './rule.ts';
 import { observing, scenario } from './scenario.ts';
 import { depends, failed, held, observed, unjudged } from './verdict.ts';
@@ -49,13 +49,13 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
       clause: 'Authentication: a revoked key yields 401',
       title: 'A key that is revoked during the run stops working',
       needsStateHook: true,
-      play: (doors, known) => judgeRevocation(endpoint, doors, known),
+      run: (context, known) => judgeRevocation(endpoint, context, known),
     }),
     observing({
       id: `auth/${endpoint}/order`,
       clause: 'Errors: the order of 400 and 401 is not shown',
       title: 'Whether 400 or 401 comes first where both apply',
-      play: async ({ send }) => {
+      run: async ({ send }) => {
         const invalid = [lookup(endpoint, undefined), lookupOf(endpoint, 'not-a-uuid')];
         const statuses = (
           await send(...invalid.map((request) => ({ ...request, credential: { as: 'none' } as const })))
@@ -73,7 +73,7 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
       id: `auth/${endpoint}/scheme-case`,
       clause: 'RFC 9110 11.1',
       title: 'Whether the scheme may be written in another letter case',
-      play: async ({ send }, known) => {
+      run: async ({ send }, known) => {
         const key = known.callerKeys[0]!;
         const spelled = ['bearer', 'BEARER'].map((scheme) =>
           lookupOf(endpoint, findableId(endpoint, known), {
@@ -91,27 +91,27 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
 const patience = [0, 250, 500, 1000, 2000] as const;
 
 /** Revokes a key that others do not need, if there is one, and looks whether it is still let in. */
-async function judgeRevocation(endpoint: Endpoint, doors: Doors, known: Known): Promise<Played> {
+async function judgeRevocation(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
   const key = known.callerKeys[1] ?? known.otherKeys[0] ?? known.callerKeys[0]!;
   const request = lookupOf(endpoint, stranger(known), {
     credential: { as: 'key', key },
     isStateChanged: true,
   });
-  const [before] = (await doors.send(request)) as [Reply];
+  const [before] = (await context.send(request)) as [Reply];
   if (before.kind === 'trouble')
     return { finding: unjudged(before.code, before.words), request, reply: before };
   if (before.status === 401)
     return { finding: unjudged('key-refused', `${key.name} did not work before`), request, reply: before };
   const [revoked] = known.revokedKeys;
   const [control] =
-    revoked === undefined ? [] : await doors.send({ ...request, credential: { as: 'key', key: revoked } });
+    revoked === undefined ? [] : await context.send({ ...request, credential: { as: 'key', key: revoked } });
   if (control?.kind === 'answer' && control.status !== 401)
     return { finding: depends(`auth/${endpoint}/revoked`) };
-  const after = await doors.withState!('key revoked', { key: key.key }, async () => {
+  const after = await context.withState!('key revoked', { key: key.key }, async () => {
     let reply = before as Reply;
     for (const ms of patience) {
-      await doors.wait(ms);
-      [reply] = (await doors.send(request)) as [Reply];
+      await context.wait(ms);
+      [reply] = (await context.send(request)) as [Reply];
       if (reply.kind === 'trouble' || !isLetIn(reply)) break;
     }
     return reply;
@@ -134,7 +134,7 @@ export const auth: readonly Requirement[] = [
     id: 'auth/service/www-authenticate',
     clause: 'RFC 9110 15.5.2',
     title: 'Whether a 401 carries WWW-Authenticate',
-    play: async ({ send }, known) => {
+    run: async ({ send }, known) => {
       const requests = (['user-status', 'deposit-check'] as const).map((endpoint) =>
         lookupOf(endpoint, stranger(known), { credential: { as: 'none' } }),
       );

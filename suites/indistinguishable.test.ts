@@ -6,7 +6,7 @@ import { foreignIb } from './foreign-ib.ts';
 import { compare } from './indistinguishable.ts';
 import { pending } from './pending.ts';
 import type { Request } from './request.ts';
-import type { Doors, Scenario } from './requirement.ts';
+import type { Context, Scenario } from './requirement.ts';
 import { answerOf } from './sample-answers.ts';
 import { sampleKnown as known } from './sample-known.ts';
 import type { Verdict } from './verdict.ts';
@@ -116,7 +116,7 @@ async function outcomeOn(id: string, target: (request: Request, nth: number) => 
   let nth = 0;
   const send = (...requests: readonly Request[]) =>
     Promise.resolve(requests.map((request) => target(request, nth++)));
-  const { finding } = await requirement.play({ send } as unknown as Doors, known);
+  const { finding } = await requirement.run({ send } as unknown as Context, known);
   return finding.kind === 'observed' ? finding.kind : short(finding);
 }
 

@@ -6,7 +6,7 @@ import type { Known } from './known.ts';
 import { spread } from './rule.ts';
 import { scenario } from './scenario.ts';
 import { lookupOf, type Request } from './request.ts';
-import type { Played, Scenario, Subject } from './requirement.ts';
+import type { ScenarioResult, Scenario, Subject } from './requirement.ts';
 import { depends, failed, held, unjudged, type Verdict } from './verdict.ts';
 
 /** The order of the lookups in one comparison: neither side comes first throughout, nor every other time. */
@@ -30,7 +30,7 @@ export function indistinguishable({
     ...spec,
     level: 'recommended',
     reading: 'Where status or value differ, the requirements on the answers themselves speak of it.',
-    play: async ({ send }, known) => {
+    run: async ({ send }, known) => {
       const unknown = manyStrangers(known, order.length / 2);
       let cases = 0;
       for (const id of spread(hidden(known), MOST_IDS)) {
@@ -38,15 +38,15 @@ export function indistinguishable({
         const compared = order.map((side) => (side === 'hidden' ? id : unknown[nth++]!));
         // Whatever a cache says the first time, it has said before the comparison.
         const requests = [id, ...unknown, ...compared].map((asked) => lookupOf(endpoint, asked));
-        let played = await compareOnce(requests);
+        let result = await compareOnce(requests);
         // A difference has to recur.
-        if (played.finding.kind === 'failed') played = await compareOnce(requests);
+        if (result.finding.kind === 'failed') result = await compareOnce(requests);
         cases++;
-        if (played.finding.kind !== 'held') return { ...played, cases };
+        if (result.finding.kind !== 'held') return { ...result, cases };
       }
       return { finding: held, cases };
 
-      async function compareOnce(requests: readonly Request[]): Promise<Played> {
+      async function compareOnce(requests: readonly Request[]): Promise<ScenarioResult> {
         const replies = await send(...requests);
         const [request, reply] = [requests.at(-order.length)!, replies.at(-order.length)!];
         const trouble = replies.find((one) => one.kind === 'trouble');

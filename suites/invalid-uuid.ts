@@ -64,7 +64,7 @@ export const invalidUuid: readonly Requirement[] = [
     id: 'invalid-uuid/deposit-check/nil-and-max',
     clause: 'GET deposit-check: string (UUID), no version named',
     title: 'How the nil and the max UUID are answered',
-    play: async ({ send }) => {
+    run: async ({ send }) => {
       const ids = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
       const replies = await send(...ids.map((id) => depositCheck(id)));
       const [nil, max] = replies.map((reply) => (reply.kind === 'answer' ? reply.status : reply.words));
@@ -75,7 +75,7 @@ export const invalidUuid: readonly Requirement[] = [
     id: 'invalid-uuid/deposit-check/variant',
     clause: 'GET deposit-check: string (UUID), no version named',
     title: 'How an id with other variant bits or of no known version is answered',
-    play: async ({ send }, known) => {
+    run: async ({ send }, known) => {
       const id = stranger(known);
       const ids = [id.slice(0, 19) + '0' + id.slice(20), id.slice(0, 14) + '9' + id.slice(15)];
       const replies = await send(...ids.map((one) => depositCheck(one)));

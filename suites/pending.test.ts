@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pending } from './pending.ts';
-import type { Doors, Scenario } from './requirement.ts';
+import type { Context, Scenario } from './requirement.ts';
 import { answerOf } from './sample-answers.ts';
 import { sampleKnown } from './sample-known.ts';
 
@@ -15,7 +15,7 @@ test('a state hook is told an execution in whole milliseconds, not in whole seco
   for (const step of [0, 0.3, 0.7, 1.1, 333.3, 999.9]) {
     let now = startedAt + 0.25;
     const told: unknown[] = [];
-    const doors: Partial<Doors> = {
+    const context: Partial<Context> = {
       first: async () => answerOf(404, { error: 'Deposit not found' }),
       now: () => (now += step),
       withState: async (_state, { executedAt }) => {
@@ -23,7 +23,7 @@ test('a state hook is told an execution in whole milliseconds, not in whole seco
         return { kind: 'trouble', code: 'state-hook', words: 'enough' };
       },
     };
-    const { finding } = await becomesExecuted.play(doors as Doors, sampleKnown);
+    const { finding } = await becomesExecuted.run(context as Context, sampleKnown);
     assert.equal(finding.kind, 'unjudged');
     const [executedAt] = told as [number];
     assert.ok(Number.isSafeInteger(executedAt), `${executedAt}`);

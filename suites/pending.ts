@@ -5,7 +5,7 @@ import { indistinguishable } from './indistinguishable.ts';
 import type { BecomingDeposit, Known } from './known.ts';
 
 import { depositCheck } from './request.ts';
-import type { Doors, Played, Requirement } from './requirement.ts';
+import type { Context, ScenarioResult, Requirement } from './requirement.ts';
 import { rule, spread } from './rule.ts';
 import { observing, scenario } from './scenario.ts';
 import { depends, failed, held, noStateHook, observed, unjudged, type Verdict } from './verdict.ts';
@@ -40,11 +40,15 @@ function isPlausibleTime(value: unknown): value is number {
 }
 
 /** Polls until the deposit is EXECUTED, as long as the fixture lets one expect, and some. */
-async function pollUntilExecuted(deposit: BecomingDeposit, doors: Doors, known: Known): Promise<Played> {
+async function pollUntilExecuted(
+  deposit: BecomingDeposit,
+  context: Context,
+  known: Known,
+): Promise<ScenarioResult> {
   const { becomes, reference_id } = deposit;
   const request = depositCheck(reference_id);
-  const seen = (finding: Verdict, reply: Reply): Played => ({ finding, request, reply, cases: 1 });
-  let reply = await doors.first(request);
+  const seen = (finding: Verdict, reply: Reply): ScenarioResult => ({ finding, request, reply, cases: 1 });
+  let reply = await context.first(request);
   if (reply.kind === 'answer' && wasExecutedBefore(reply, deposit)) return seen(alreadyExecuted, reply);
   const stepMs = becomes.afterSeconds === undefined ? 0 : (becomes.afterSeconds * 1000) / 10;
   const most = becomes.afterPolls === undefined ? 10 + SPARE_POLLS : 2 * becomes.afterPolls + SPARE_POLLS;
@@ -53,7 +57,7 @@ async function pollUntilExecuted(deposit: BecomingDeposit, doors: Doors, known: 
     const verdict = notFound(reply);
     if (verdict.kind !== 'held')
       return seen(
-        poll === 1 ? await judgeFirstPoll(reply, verdict, doors, known) : turned(reply, becomes),
+        poll === 1 ? await judgeFirstPoll(reply, verdict, context, known) : turned(reply, becomes),
         reply,
       );
     if (poll > most)
@@ -61,8 +65,8 @@ async function pollUntilExecuted(deposit: BecomingDeposit, doors: Doors, known: 
         failed('status', `200 after ${describe(becomes)}`, `${summary(reply)} after ${poll} polls`),
         reply,
       );
-    if (stepMs > 0) await doors.wait(stepMs);
-    [reply] = (await doors.send(request)) as [Reply];
+    if (stepMs > 0) await context.wait(stepMs);
+    [reply] = (await context.send(request)) as [Reply];
   }
 }
 
@@ -70,7 +74,7 @@ async function pollUntilExecuted(deposit: BecomingDeposit, doors: Doors, known: 
 async function judgeFirstPoll(
   reply: Answer,
   verdict: Verdict,
-  { first }: Doors,
+  { first }: Context,
   { pending: staying }: Known,
 ): Promise<Verdict> {
   const [other] = staying;
@@ -98,35 +102,37 @@ const describe = ({ afterPolls, afterSeconds }: BecomingDeposit['becomes']) =>
 const MOST_POLLED = 20;
 
 /** Polls deposits that the fixture says will become EXECUTED: all, or as many evenly spaced over them. */
-async function pollBecoming(doors: Doors, known: Known): Promise<Played> {
-  let played: Played = { finding: noStateHook('and the fixture has no deposit with "becomes" under the IB') };
+async function pollBecoming(context: Context, known: Known): Promise<ScenarioResult> {
+  let result: ScenarioResult = {
+    finding: noStateHook('and the fixture has no deposit with "becomes" under the IB'),
+  };
   for (const [nth, deposit] of spread(known.becoming, MOST_POLLED).entries()) {
-    const next = await pollUntilExecuted(deposit, doors, known);
+    const next = await pollUntilExecuted(deposit, context, known);
     if (next.finding.kind === 'failed') return { ...next, cases: nth + 1 };
     // One transition that was seen is worth more than one that was missed.
-    if (nth === 0 || next.finding.kind === 'held') played = { ...next, cases: nth + 1 };
+    if (nth === 0 || next.finding.kind === 'held') result = { ...next, cases: nth + 1 };
   }
-  return played;
+  return result;
 }
 
 /** Has a pending deposit executed, and polls. */
 async function executeMeanwhile(
   { reference_id }: FixturePendingDeposit,
-  doors: Doors,
-  withState: NonNullable<Doors['withState']>,
-): Promise<Played> {
+  context: Context,
+  withState: NonNullable<Context['withState']>,
+): Promise<ScenarioResult> {
   const request = depositCheck(reference_id, { isStateChanged: true });
-  const before = await doors.first(request);
-  const seen = (finding: Verdict, reply: Reply): Played => ({ finding, request, reply, cases: 1 });
+  const before = await context.first(request);
+  const seen = (finding: Verdict, reply: Reply): ScenarioResult => ({ finding, request, reply, cases: 1 });
   if (before.kind === 'trouble') return seen(unjudged(before.code, before.words), before);
   if (notFound(before).kind !== 'held') return seen(depends('pending/deposit-check/pending'), before);
   // No whole second: a time that lost its milliseconds shows. Whole milliseconds: clocks tell fractions of them.
-  const executedAt = Math.floor(doors.now() / 1000) * 1000 - 877;
+  const executedAt = Math.floor(context.now() / 1000) * 1000 - 877;
   const execution = { amountInUsd: 123.45, executedAt };
   const after = await withState('deposit executed', { reference_id, ...execution }, async () => {
     for (const ms of [0, 250, 500, 1000, 2000]) {
-      await doors.wait(ms);
-      const [reply] = (await doors.send(request)) as [Reply];
+      await context.wait(ms);
+      const [reply] = (await context.send(request)) as [Reply];
       if (reply.kind === 'trouble' || reply.status !== 404) return reply;
     }
     return before;
@@ -170,15 +176,15 @@ export const pending: readonly Requirement[] = [
     clause: 'States: can become visible later',
     title:
       'A deposit that becomes EXECUTED while a caller polls turns from 404 to 200, with its amount and time',
-    play: async (doors, known) => {
+    run: async (context, known) => {
       const [staying] = known.pending;
-      const { withState } = doors;
+      const { withState } = context;
       const onRequest =
         withState === undefined || staying === undefined
           ? undefined
-          : await executeMeanwhile(staying, doors, withState);
+          : await executeMeanwhile(staying, context, withState);
       if (onRequest !== undefined && onRequest.finding.kind !== 'held') return onRequest;
-      const byItself = await pollBecoming(doors, known);
+      const byItself = await pollBecoming(context, known);
       return onRequest !== undefined && byItself.finding.kind !== 'failed' ? onRequest : byItself;
     },
   }),
@@ -187,7 +193,7 @@ export const pending: readonly Requirement[] = [
     clause: 'Transitions: not shown',
     title: 'Whether a deposit stays EXECUTED',
     lacks: ({ executed }) => (executed.length === 0 ? 'EXECUTED deposit of a user under the IB' : undefined),
-    play: async ({ send }, { executed }) => {
+    run: async ({ send }, { executed }) => {
       const [reply] = await send(depositCheck(executed[0]!.reference_id));
       if (reply?.kind !== 'answer') return unjudged(reply?.code ?? 'network', reply?.words ?? 'no answer');
       const stays = fieldsOf(reply)?.['status'] === 'EXECUTED';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { priceOf } from './engine/price.ts';
 import { limiters, type Limiter } from './limiter/simulated.ts';
-import { countedBy, keyOf, simulatedDoors, type Simulation } from './limiter/simulated-doors.ts';
+import { countedBy, keyOf, simulatedContext, type Simulation } from './limiter/simulated-context.ts';
 import { rateLimit } from './rate-limit.ts';
 import { depositCheck, userStatus, type Request } from './request.ts';
 import { answerOf } from './sample-answers.ts';
@@ -28,7 +28,7 @@ const never = (): Limiter => {
   return () => count++ < MOST;
 };
 
-/** What the story of one requirement comes to at a simulated target. */
+/** What one requirement comes to at a simulated target. */
 async function outcome(
   name: string,
   make: () => Limiter,
@@ -41,8 +41,8 @@ async function outcome(
   const requirement = rateLimit.find(({ id }) => id === `rate-limit/${name}`);
   assert.ok(requirement?.kind === 'scenario');
   const limiterOf = countedBy(account, make);
-  const { doors } = simulatedDoors({ limiterOf, forgetsAfter: WINDOW + 20, ...rest });
-  const { finding } = await requirement.play(doors, what);
+  const { context } = simulatedContext({ limiterOf, forgetsAfter: WINDOW + 20, ...rest });
+  const { finding } = await requirement.run(context, what);
   if (finding.kind === 'failed') return `${finding.aspect}: ${finding.actual}`;
   return finding.kind === 'unjudged' ? `${finding.reason}: ${finding.words}` : finding.kind;
 }
@@ -174,7 +174,9 @@ test('a 429 to HEAD has no body that could be wrong', () => {
     ] as const) {
       const exchange = { request: ask(id, { method }), answer: answerOf(429, '') };
       const verdicts = rateLimit.flatMap((requirement) =>
-        requirement.kind === 'watch' ? [requirement.sees(exchange, sampleKnown)?.kind] : [],
+        requirement.kind === 'monitor'
+          ? [requirement.sees(exchange.request, exchange.answer, sampleKnown)?.kind]
+          : [],
       );
       assert.ok(
         verdicts.includes(verdict) && (method === 'GET' || verdicts.every((kind) => kind === undefined)),

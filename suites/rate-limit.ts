@@ -8,20 +8,20 @@ import { seconds, type Rule } from './limiter/history.ts';
 import type { Burst, Judgement } from './limiter/judge.ts';
 import { beyond, statedRule } from './limiter/rule.ts';
 import { slowness } from './limiter/slowness.ts';
-import type { Doors, Played, Requirement, Watch } from './requirement.ts';
+import type { Context, ScenarioResult, Requirement, Monitor } from './requirement.ts';
 import { observing, scenario } from './scenario.ts';
 import { depends, failed, held, observed, unjudged, type Verdict } from './verdict.ts';
 
 const endpointsOfSuite = ['user-status', 'deposit-check'] as const;
 
 /** Whether the limiter sets in, and, where the fixture states when, whether it does so then. */
-async function judgeLimit(endpoint: Endpoint, doors: Doors, known: Known): Promise<Played> {
-  const exploration = await explore(endpoint, doors, known);
+async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
+  const exploration = await explore(endpoint, context, known);
   const { streams, bursts, judgement, limited } = exploration;
   const rule = statedRule(endpoint, known);
   const cases = streams.reduce((sum, { sent }) => sum + sent, 0);
   const evidence = limited === undefined ? {} : { request: limited.request, reply: limited.answer };
-  if (limited === undefined && doors.keyWorks() === false)
+  if (limited === undefined && context.keyWorks() === false)
     return {
       finding: unjudged('key-refused', 'the target answers every request of the key under test with 401'),
       cases,
@@ -127,8 +127,8 @@ const fieldsOf = ({ headers }: Answer) =>
 const LONGEST_BAN_MS = 3_600_000;
 
 /** The key works again, once one has waited. */
-async function judgeRecovery(endpoint: Endpoint, doors: Doors, known: Known): Promise<Played> {
-  const { streams, limited } = await explore(endpoint, doors, known);
+async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
+  const { streams, limited } = await explore(endpoint, context, known);
   if (limited === undefined) {
     const trouble = streams.at(-1)?.trouble;
     return {
@@ -157,16 +157,16 @@ async function judgeRecovery(endpoint: Endpoint, doors: Doors, known: Known): Pr
 const isOfLimiter = (endpoint: Endpoint, answer: Answer) =>
   answer.status === 429 || bodyOf(answer)?.['error'] === endpoints[endpoint].messages[429];
 
-function message(endpoint: Endpoint): Watch {
+function message(endpoint: Endpoint): Monitor {
   const limited = errorAnswer(endpoint, 429);
   return {
-    kind: 'watch',
+    kind: 'monitor',
     id: `rate-limit/${endpoint}/message`,
     level: 'required',
     clause: 'Errors, 429',
     title: 'Every 429 of the whole run has the exact body of its endpoint',
     unseen: unjudged('limit-not-reached', 'no 429 was seen'),
-    sees: ({ request, answer }) =>
+    sees: (request, answer) =>
       // The answer to HEAD has no body (RFC 9110 9.3.2).
       request.endpoint === endpoint && request.method !== 'HEAD' && isOfLimiter(endpoint, answer)
         ? limited(answer)
@@ -185,8 +185,8 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
       id: `rate-limit/${endpoint}/${name}`,
       clause: 'Limits: not shown',
       title,
-      play: async (doors, known) => {
-        const exploration = await explore(endpoint, doors, known);
+      run: async (context, known) => {
+        const exploration = await explore(endpoint, context, known);
         if (exploration.limited !== undefined) return words(exploration.limited, known, exploration);
         const trouble = exploration.streams.at(-1)?.trouble;
         return trouble === undefined
@@ -260,9 +260,9 @@ function windowsOf(
 }
 
 /** Looking up members is no failed lookup, however often it is done. */
-async function judgeSuccesses(doors: Doors, known: Known): Promise<Played> {
-  const { limited } = await explore('user-status', doors, known);
-  if (limited === undefined) return judgeSuccessesAlone(doors, known);
+async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioResult> {
+  const { limited } = await explore('user-status', context, known);
+  if (limited === undefined) return judgeSuccessesAlone(context, known);
   const { recovery, members, passed } = limited;
   if (members === undefined)
     return {
@@ -275,14 +275,14 @@ async function judgeSuccesses(doors: Doors, known: Known): Promise<Played> {
 }
 
 /** Where no failed lookup was ever limited, a fair number of members will do. */
-async function judgeSuccessesAlone(doors: Doors, known: Known): Promise<Played> {
-  await doors.settle('user-status');
+async function judgeSuccessesAlone(context: Context, known: Known): Promise<ScenarioResult> {
+  await context.settle('user-status');
   const most = statedRule('user-status', known)?.most ?? 100;
-  return ofMembers(await sendMembers(doors, known, most), most);
+  return ofMembers(await sendMembers(context, known, most), most);
 }
 
 /** @param most failed lookups that pass: of members, more have to */
-function ofMembers({ trouble, refusal, passed, sent }: Stream, most: number): Played {
+function ofMembers({ trouble, refusal, passed, sent }: Stream, most: number): ScenarioResult {
   if (refusal === undefined && trouble !== undefined && passed <= most)
     return { finding: unjudged(trouble.code, trouble.words) };
   if (refusal === undefined) return { finding: held, cases: sent };
@@ -307,7 +307,7 @@ export const rateLimit: readonly Requirement[] = [
     title: 'Repeated failed lookups in a short window end in 429',
     reading:
       'Unknown users, invalid ids and bad keys are tried in turn: what counts as failed is not shown. Where the fixture states a limit, it has to let that many pass from rest and not more than a common kind of limiter with that limit: fixed, clock-aligned, sliding or weighted window, or a bucket of that size.',
-    play: (doors, known) => judgeLimit('user-status', doors, known),
+    run: (context, known) => judgeLimit('user-status', context, known),
   }),
   scenario({
     id: 'rate-limit/user-status/spares-successes',
@@ -315,14 +315,14 @@ export const rateLimit: readonly Requirement[] = [
     clause: 'Limits: triggered by repeated failed lookups',
     title: 'Looking up members does not trigger the limiter',
     lacks: ({ members }) => (members.length === 0 ? 'user of the IB under test' : undefined),
-    play: judgeSuccesses,
+    run: judgeSuccesses,
   }),
   scenario({
     id: 'rate-limit/deposit-check/requests',
     level: 'required',
     clause: 'Limits; Errors, 429',
     title: 'Many requests end in 429',
-    play: (doors, known) => judgeLimit('deposit-check', doors, known),
+    run: (context, known) => judgeLimit('deposit-check', context, known),
   }),
   ...endpointsOfSuite.flatMap((endpoint): readonly Requirement[] => [
     scenario({
@@ -330,7 +330,7 @@ export const rateLimit: readonly Requirement[] = [
       level: 'recommended',
       clause: 'Errors, notes on 429: wait, with exponential back-off',
       title: 'After waiting the key works again',
-      play: (doors, known) => judgeRecovery(endpoint, doors, known),
+      run: (context, known) => judgeRecovery(endpoint, context, known),
     }),
     ...observations(endpoint),
   ]),

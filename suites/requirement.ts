@@ -30,17 +30,11 @@ export interface Rule extends Subject {
   readonly holds?: (answer: Answer, expected: Expected, known: Known) => Verdict | undefined;
 }
 
-/** One request and what came of it, as it happened. */
-export interface Exchange {
-  readonly request: Request;
-  readonly answer: Answer;
-}
-
 /** Must hold of every exchange of the run that it speaks of. */
-export interface Watch extends Subject {
-  readonly kind: 'watch';
+export interface Monitor extends Subject {
+  readonly kind: 'monitor';
   /** Undefined: nothing of its concern. */
-  readonly sees: (exchange: Exchange, known: Known) => Verdict | undefined;
+  readonly sees: (request: Request, answer: Answer, known: Known) => Verdict | undefined;
   /** What is said when the run held nothing of its concern. */
   readonly unseen: Verdict;
 }
@@ -68,13 +62,13 @@ export interface Pace {
 }
 
 /** A request and what came of it. */
-export interface Sent {
+export interface Exchange {
   readonly request: Request;
   readonly reply: Reply;
 }
 
-/** The engine's doors, as a scenario sees them. Times are ms of the engine's clock. */
-export interface Doors {
+/** What a scenario may do: send requests, wait, read the clock. Times are ms of the engine's clock. */
+export interface Context {
   /** One after another; 429 is waited out. */
   readonly send: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
   /** All at once; 429 is waited out. */
@@ -84,15 +78,15 @@ export interface Doors {
   /** All at once; 429 is an answer like any other, and nothing is sent again. */
   readonly burst: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
   /** Requests that `make` gives, until the first 429; nothing is sent again. In the order of sending. */
-  readonly stream: (make: () => Request, pace: Pace) => Promise<readonly Sent[]>;
+  readonly stream: (make: () => Request, pace: Pace) => Promise<readonly Exchange[]>;
   /** The first answer to a request in this run, shared with the requirements that asked the same. */
   readonly first: (request: Request) => Promise<Reply>;
   /** Waits until no request of the run was answered for so many ms. */
   readonly rest: (ms: number) => Promise<void>;
   /** Waits until an endpoint's limiter has forgotten what the key under test did, and lets it in. */
   readonly settle: (endpoint: Endpoint) => Promise<void>;
-  /** What `make` gives, made once a run: for requirements that speak of one and the same story. */
-  readonly once: <Result>(name: string, make: (doors: Doors) => Promise<Result>) => Promise<Result>;
+  /** What `make` gives, made once a run: for requirements that judge the same requests. */
+  readonly once: <Result>(name: string, make: (context: Context) => Promise<Result>) => Promise<Result>;
   /** Holds a state while `during` looks at it, and takes it back; undefined where no hook was given. */
   readonly withState?: <Result>(
     state: string,
@@ -108,18 +102,18 @@ export interface Doors {
   readonly keyWorks: () => boolean | undefined;
 }
 
-/** Follows a story whose next request depends on the last answer. */
+/** Sends requests of its own: the next one may depend on the last answer. */
 export interface Scenario extends Subject {
   readonly kind: 'scenario';
   /** Whether nobody can tell without a state hook. */
   readonly needsStateHook: boolean;
   /** Why the fixture does not suffice for it; undefined where it does. */
   readonly lacks: (known: Known) => Verdict | undefined;
-  readonly play: (doors: Doors, known: Known) => Promise<Played>;
+  readonly run: (context: Context, known: Known) => Promise<ScenarioResult>;
 }
 
 /** What a scenario found, and the request that shows it. */
-export interface Played {
+export interface ScenarioResult {
   readonly finding: Verdict | Observation;
   readonly request?: Request;
   readonly reply?: Reply;
@@ -127,7 +121,7 @@ export interface Played {
   readonly cases?: number;
 }
 
-export type Requirement = Rule | Watch | Scenario;
+export type Requirement = Rule | Monitor | Scenario;
 
 /** `valid/user-status/member` belongs to `valid`. */
 export function suiteOf({ id }: Pick<Subject, 'id'>): string {

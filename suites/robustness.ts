@@ -6,7 +6,7 @@ import type { Known } from './known.ts';
 import { statedRule } from './limiter/rule.ts';
 import { spread } from './rule.ts';
 import { depositCheck, lookup, lookupOf, userStatus, type Request } from './request.ts';
-import type { Doors, Played, Requirement } from './requirement.ts';
+import type { Context, ScenarioResult, Requirement } from './requirement.ts';
 import { observing, scenario, type ScenarioSpec } from './scenario.ts';
 import { failed, held, observed, unjudged } from './verdict.ts';
 
@@ -17,7 +17,7 @@ const outcome = (reply: Reply) => (reply.kind === 'answer' ? String(reply.status
 
 /** Records how odd requests are answered: a name for each. */
 function statuses(
-  spec: Omit<ScenarioSpec, 'level' | 'play' | 'clause'> & {
+  spec: Omit<ScenarioSpec, 'level' | 'run' | 'clause'> & {
     readonly ask: (known: Known) => readonly (readonly [string, Request])[];
     readonly show?: (reply: Reply) => string;
   },
@@ -26,7 +26,7 @@ function statuses(
   return observing({
     ...subject,
     clause: 'not shown',
-    play: async ({ send }, known) => {
+    run: async ({ send }, known) => {
       const asked = ask(known);
       const replies = await send(...asked.map(([, request]) => request));
       const seen = asked.map(([name], at) => [name, show(replies[at]!)] as const);
@@ -64,7 +64,7 @@ function crowds(known: Known): readonly (readonly Request[])[] {
  * Sends each lookup alone and then in a crowd. Nothing else is under way meanwhile, so that what
  * differs is asked alone once more, to tell mix-ups from moods.
  */
-async function judgeConcurrency({ first, send, sendAtOnce }: Doors, known: Known): Promise<Played> {
+async function judgeConcurrency({ first, send, sendAtOnce }: Context, known: Known): Promise<ScenarioResult> {
   const alone = new Map<string, Reply>();
   let cases = 0;
   for (const crowd of crowds(known)) {
@@ -168,17 +168,17 @@ export const robustness: readonly Requirement[] = [
     title: 'Lookups sent at once get their own answers, each the same as alone',
     lacks: ({ members, executed }) =>
       members.length + executed.length < 2 ? 'two members or EXECUTED deposits' : undefined,
-    play: judgeConcurrency,
+    run: judgeConcurrency,
   }),
   {
-    kind: 'watch',
+    kind: 'monitor',
     id: 'robustness/service/no-5xx',
     level: 'recommended',
     clause: 'Errors, notes: other statuses are not shown',
     title: 'Nothing in the whole run is answered with a 5xx',
     unseen: unjudged('not-seen', 'no answer arrived'),
     reading: 'A method other than GET and HEAD may be answered with 501.',
-    sees: ({ request, answer }) =>
+    sees: (request, answer) =>
       answer.status >= 500 && !(answer.status === 501 && !['GET', 'HEAD'].includes(request.method))
         ? failed('status', 'a status below 500', summary(answer))
         : held,

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Reply, Trouble } from './answer.ts';
 import { knowledge } from './known.ts';
 import { userStatus } from './request.ts';
-import type { Doors } from './requirement.ts';
+import type { Context } from './requirement.ts';
 import { answerOf } from './sample-answers.ts';
 import { observing } from './scenario.ts';
 import { observed } from './verdict.ts';
@@ -12,12 +12,12 @@ const watched = observing({
   id: 'a/service/b',
   clause: 'not shown',
   title: 'Something',
-  play: async ({ send }) => observed((await send(userStatus('x'))).map(({ kind }) => kind).join()),
+  run: async ({ send }) => observed((await send(userStatus('x'))).map(({ kind }) => kind).join()),
 });
 const known = knowledge({});
 const finding = async (reply: Reply) => {
-  const doors: Partial<Doors> = { send: async () => [reply] };
-  return (await watched.play(doors as Doors, known)).finding;
+  const context: Partial<Context> = { send: async () => [reply] };
+  return (await watched.run(context as Context, known)).finding;
 };
 
 describe('what is observed', () => {

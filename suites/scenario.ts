@@ -1,6 +1,6 @@
 import type { Reply, Trouble } from './answer.ts';
 import type { Known } from './known.ts';
-import type { Doors, Played, Scenario, Subject } from './requirement.ts';
+import type { Context, ScenarioResult, Scenario, Subject } from './requirement.ts';
 import { noFixture, noSecondKey, unjudged, type Observation, type Verdict } from './verdict.ts';
 
 /** How a scenario requirement is written down. */
@@ -11,10 +11,10 @@ export interface ScenarioSpec extends Subject {
   readonly needsSecondKey?: boolean;
   /** Whether nobody can tell without a state hook. */
   readonly needsStateHook?: boolean;
-  readonly play: (doors: Doors, known: Known) => Promise<Played>;
+  readonly run: (context: Context, known: Known) => Promise<ScenarioResult>;
 }
 
-/** Makes a requirement that follows a story. */
+/** Makes a requirement that sends requests of its own. */
 export function scenario({ lacks, needsSecondKey, needsStateHook, ...spec }: ScenarioSpec): Scenario {
   return {
     ...spec,
@@ -31,22 +31,22 @@ export function scenario({ lacks, needsSecondKey, needsStateHook, ...spec }: Sce
 
 /** Makes a requirement that records what a target does where the interface is silent, and never judges it. */
 export function observing({
-  play,
+  run,
   ...spec
-}: Omit<ScenarioSpec, 'level' | 'play'> & {
-  readonly play: (doors: Doors, known: Known) => Promise<Observation | Verdict>;
+}: Omit<ScenarioSpec, 'level' | 'run'> & {
+  readonly run: (context: Context, known: Known) => Promise<Observation | Verdict>;
 }): Scenario {
   return scenario({
     ...spec,
     level: 'observed',
-    play: async (doors, known) => {
+    run: async (context, known) => {
       let unsent: Trouble | undefined;
-      const send: Doors['send'] = async (...requests) => {
-        const replies = await doors.send(...requests);
+      const send: Context['send'] = async (...requests) => {
+        const replies = await context.send(...requests);
         unsent ??= replies.find(isUnsent);
         return replies;
       };
-      const finding = await play({ ...doors, send }, known);
+      const finding = await run({ ...context, send }, known);
       const isNothing = finding.kind === 'observed' && unsent !== undefined;
       return { finding: isNothing ? unjudged(unsent!.code, unsent!.words) : finding };
     },

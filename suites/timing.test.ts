@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Reply } from './answer.ts';
 import type { Request } from './request.ts';
-import type { Doors } from './requirement.ts';
+import type { Context } from './requirement.ts';
 import { answerOf } from './sample-answers.ts';
 import { sampleKnown } from './sample-known.ts';
 import { rankTest, timing } from './timing.ts';
@@ -76,17 +76,17 @@ describe('the rank test', () => {
   });
 });
 
-/** Plays the scenario against a target that answers after so many ms. */
-async function playedOn(reply: (request: Request, nth: number) => Reply) {
+/** Runs the scenario against a target that answers after so many ms. */
+async function runAgainst(reply: (request: Request, nth: number) => Reply) {
   let nth = 0;
-  const doors: Pick<Doors, 'send' | 'cases'> = {
+  const context: Pick<Context, 'send' | 'cases'> = {
     cases: 100,
     send: async (...requests) => requests.map((request) => reply(request, nth++)),
   };
   const hidden = sampleKnown.foreigners.map(({ user_id }) => user_id);
   const scenario = timing('user-status', { lacks: () => undefined, hidden: () => hidden });
   const isHidden = (request: Request) => hidden.some((id) => request.target.endsWith(id));
-  return { finding: (await scenario.play(doors as Doors, sampleKnown)).finding, isHidden };
+  return { finding: (await scenario.run(context as Context, sampleKnown)).finding, isHidden };
 }
 
 const took = (tookMs: number): Reply => ({ ...answerOf(200, {}), tookMs });
@@ -94,20 +94,20 @@ const took = (tookMs: number): Reply => ({ ...answerOf(200, {}), tookMs });
 describe('what answer times tell', () => {
   test('a slow look at foreign users is found', async () => {
     const slow = sampleKnown.foreigners.map(({ user_id }) => user_id);
-    const { finding } = await playedOn(({ target }, nth) =>
+    const { finding } = await runAgainst(({ target }, nth) =>
       took((nth % 7) + (slow.some((id) => target.endsWith(id)) ? 10 : 0)),
     );
     assert.equal(finding.kind, 'observed');
     assert.match(finding.words, /differ in time: effect 1\.00/);
   });
   test('equal times are not, and it is said what would have shown', async () => {
-    const { finding } = await playedOn((_, nth) => took((nth * 7) % 11));
+    const { finding } = await runAgainst((_, nth) => took((nth * 7) % 11));
     assert.equal(finding.kind, 'observed');
     assert.match(finding.words, /^no difference found: .* 25 against 25 lookups; one of 0\.73 or more/);
   });
   test('both kinds are asked for equally often', async () => {
     const asked: Request[] = [];
-    const { isHidden } = await playedOn((request) => {
+    const { isHidden } = await runAgainst((request) => {
       asked.push(request);
       return took(1);
     });
@@ -115,7 +115,7 @@ describe('what answer times tell', () => {
     assert.equal(asked.filter(isHidden).length, 25);
   });
   test('too few answers are no finding', async () => {
-    const { finding } = await playedOn((_, nth) =>
+    const { finding } = await runAgainst((_, nth) =>
       nth < 8 ? took(1) : { kind: 'trouble', code: 'timeout', words: 'no answer' },
     );
     assert.equal(finding.kind, 'unjudged');

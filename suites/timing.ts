@@ -25,7 +25,7 @@ export function timing(
     clause: 'What the service does: cannot look up users outside the IB',
     title: 'Whether answer times tell a foreign id from an unknown one',
     lacks,
-    play: async ({ send, cases }, known) => {
+    run: async ({ send, cases }, known) => {
       const pairs = Math.min(MOST_PAIRS, Math.max(5, Math.floor(cases / 4)));
       const ids = hidden(known);
       const unknown = manyStrangers(known, pairs);

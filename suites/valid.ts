@@ -6,7 +6,7 @@ import { hasLetters } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import type { Expected } from './model/model.ts';
 import { foreignData, userData } from './privacy.ts';
-import type { Requirement, Watch } from './requirement.ts';
+import type { Requirement, Monitor } from './requirement.ts';
 import { rule } from './rule.ts';
 import { readTimestamp, sameInstant } from './timestamp.ts';
 import { failed, held, unjudged, type Verdict } from './verdict.ts';
@@ -236,7 +236,7 @@ export const valid: readonly Requirement[] = [
     lacks: lacksExecuted,
   }),
   {
-    kind: 'watch',
+    kind: 'monitor',
     id: 'valid/service/json-content-type',
     level: 'recommended',
     clause: 'What the service does: both return JSON; RFC 8259 11',
@@ -244,7 +244,7 @@ export const valid: readonly Requirement[] = [
     reading:
       'Answers to odd requests that a front end may give are not counted: only GET requests that the interface speaks of.',
     unseen: unjudged('not-seen', 'no answer arrived'),
-    sees: ({ request, answer }) => {
+    sees: (request, answer) => {
       if (request.method !== 'GET' || !answer.json.ok) return undefined;
       const label = header(answer, 'content-type');
       const isJson = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i.test(label ?? '');
@@ -252,17 +252,17 @@ export const valid: readonly Requirement[] = [
         ? held
         : failed('media type', 'Content-Type: application/json', `Content-Type: ${label ?? '(none)'}`);
     },
-  } satisfies Watch,
+  } satisfies Monitor,
   {
-    kind: 'watch',
+    kind: 'monitor',
     id: 'valid/service/no-user-data',
     level: 'required',
     clause: 'What the service does: returns no user data beyond membership and join date',
     title: 'No answer holds a user id, key or partner id that its request did not name',
     unseen: unjudged('not-seen', 'no answer arrived'),
-    sees: ({ request, answer }, known) => {
+    sees: (request, answer, known) => {
       const leak = foreignData(request, answer, known);
       return leak === undefined ? held : failed('value', 'nothing of other users, keys and partners', leak);
     },
-  } satisfies Watch,
+  } satisfies Monitor,
 ];

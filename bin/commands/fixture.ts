@@ -18,7 +18,7 @@ const check = command({
     const { catalogue, knowledge } = await import('../../suites/index.ts');
     const known = knowledge(fixture);
     const unchecked = catalogue.flatMap((requirement) => {
-      if (requirement.kind === 'watch') return [];
+      if (requirement.kind === 'monitor') return [];
       const lack = requirement.lacks(known);
       return lack?.kind === 'unjudged' ? [`  ${requirement.id}: ${lack.words}\n`] : [];
     });

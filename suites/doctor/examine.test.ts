@@ -4,7 +4,7 @@ import type { Checkup, Fixture } from '../../schemas/generated/types.ts';
 import validate from '../../schemas/generated/checkup.cjs';
 import { catalogue } from '../catalogue.ts';
 import type { Client } from '../engine/client.ts';
-import { ended, handClock } from '../engine/hand-clock.ts';
+import { ended, manualClock } from '../engine/manual-clock.ts';
 import { knowledge } from '../known.ts';
 import type { StateHook } from '../requirement.ts';
 import { answerOf } from '../sample-answers.ts';
@@ -33,7 +33,7 @@ interface World {
 
 /** Examines a target that the test plays, in a time that only waits move; with what was sent to it. */
 async function examined({ send = refusal, network, target, fixture = sampleFixture, hook, signal }: World) {
-  const hand = handClock(Date.UTC(2026, 0, 1));
+  const hand = manualClock(Date.UTC(2026, 0, 1));
   let sent = 0;
   const options: ExamineOptions = {
     target: new URL(target ?? 'http://ib.example.com/gateway'),

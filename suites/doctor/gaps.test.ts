@@ -17,11 +17,11 @@ const poor: Readonly<Record<string, readonly [known: Known, parts: readonly stri
 for (const [what, [known, parts]] of Object.entries(poor))
   test(`what is to be added suffices, and all of it is needed: ${what}`, () => {
     const lacking = catalogue.filter(
-      (requirement) => requirement.kind !== 'watch' && requirement.lacks(known) !== undefined,
+      (requirement) => requirement.kind !== 'monitor' && requirement.lacks(known) !== undefined,
     );
     const named = new Set<string>();
     for (const requirement of lacking) {
-      if (requirement.kind === 'watch') continue;
+      if (requirement.kind === 'monitor') continue;
       const supplies = enough(requirement, known);
       const lacksWithout = (nth: number) =>
         requirement.lacks(

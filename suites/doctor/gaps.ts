@@ -139,7 +139,7 @@ export function gapsOf(
 }
 
 function gapOf(requirement: Requirement, known: Known, hasStateHook: boolean): Reason | undefined {
-  if (requirement.kind === 'watch') return undefined;
+  if (requirement.kind === 'monitor') return undefined;
   if (requirement.kind === 'scenario' && requirement.needsStateHook && !hasStateHook) return hookMissing;
   const lack = requirement.lacks(known);
   if (lack?.kind === 'unjudged') {
@@ -157,7 +157,7 @@ function gapOf(requirement: Requirement, known: Known, hasStateHook: boolean): R
 
 /** A smallest set of supplies that a requirement needs: drops one after the other until all are necessary. */
 export function enough(
-  requirement: Exclude<Requirement, { kind: 'watch' }>,
+  requirement: Exclude<Requirement, { kind: 'monitor' }>,
   known: Known,
   given: readonly Supply[] = supplies,
 ): readonly Supply[] {

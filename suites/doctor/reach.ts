@@ -4,7 +4,7 @@ import { connect as connectTls } from 'node:tls';
 import type { Check } from '../../schemas/generated/types.ts';
 import type { Clock } from '../engine/clock.ts';
 import type { RunOptions } from '../engine/run-options.ts';
-import { knownErrors } from '../engine/wire-trouble.ts';
+import { knownErrors } from '../engine/transport-error.ts';
 import type { Known } from '../known.ts';
 import type { StateHook } from '../requirement.ts';
 import { bad, check, good, unknown, type Finding } from './checks.ts';

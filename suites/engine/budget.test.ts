@@ -2,10 +2,10 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createBudget, type BudgetOptions } from './budget.ts';
 import { realClock, virtualClock } from './clock.ts';
-import { ended, handClock, watched } from './hand-clock.ts';
+import { ended, manualClock, tracked } from './manual-clock.ts';
 
 function budgetOf(bounds: Partial<BudgetOptions> = {}) {
-  const hand = handClock();
+  const hand = manualClock();
   const abort = new AbortController();
   const budget = createBudget({
     clock: hand.clock,
@@ -89,7 +89,7 @@ describe('a rate', () => {
   test('is left at once when interrupted', async () => {
     const hand = budgetOf({ rate: 1 });
     await hand.spend();
-    const next = watched(hand.spend());
+    const next = tracked(hand.spend());
     await hand.settled();
     assert.equal(next.isDone, false);
     hand.abort.abort();

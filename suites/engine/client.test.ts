@@ -7,7 +7,7 @@ import type { Answer } from '../answer.ts';
 import { against } from './against.ts';
 import { MOST_BODY_BYTES } from './body.ts';
 import { createClient, type Client, type ClientOptions, type WireRequest } from './client.ts';
-import type { WireTrouble } from './wire-trouble.ts';
+import type { TransportError } from './transport-error.ts';
 
 const request: WireRequest = { method: 'GET', target: '/api/ib/user-status?user_id=x', headers: {} };
 
@@ -37,7 +37,7 @@ async function withClient<Result>(
 function afterBytes(
   write: (socket: Socket) => void,
   options: Partial<ClientOptions> = {},
-): Promise<Answer | WireTrouble> {
+): Promise<Answer | TransportError> {
   const server = createServer((socket) => socket.once('data', () => write(socket)));
   return against(server, (port) => withClient(port, (client) => client.send(request), options));
 }
@@ -49,7 +49,7 @@ function afterHttp(listener: RequestListener, options: Partial<ClientOptions> = 
   );
 }
 
-function answered(reply: Answer | WireTrouble): Answer {
+function answered(reply: Answer | TransportError): Answer {
   assert.equal(reply.kind, 'answer', JSON.stringify(reply));
   return reply;
 }
@@ -133,7 +133,7 @@ describe('an answer that arrives whole', () => {
 });
 
 describe('a body that is not what it should be', () => {
-  const why = (reply: Answer | WireTrouble) => {
+  const why = (reply: Answer | TransportError) => {
     const { json } = answered(reply);
     return json.ok ? 'JSON' : json.why;
   };
@@ -223,7 +223,7 @@ describe('a body that is not what it should be', () => {
 describe('no whole answer', { concurrency: true }, () => {
   /** What a server does, and what that is called. */
   const troubles: Readonly<
-    Record<string, readonly [write: (socket: Socket) => void, code: WireTrouble['code'], words: RegExp]>
+    Record<string, readonly [write: (socket: Socket) => void, code: TransportError['code'], words: RegExp]>
   > = {
     'hangs before the head': [() => {}, 'timeout', /no whole answer within 200 ms/],
     'hangs within the head': [(socket) => socket.write('HTTP/1.1 200 OK\r\nX-'), 'timeout', /200 ms/],

@@ -2,7 +2,7 @@ import type { IncomingHttpHeaders } from 'node:http';
 import { Pool, type Dispatcher } from 'undici';
 import type { Answer } from '../answer.ts';
 import { decodeBody, MOST_BODY_BYTES } from './body.ts';
-import { late, timedOut, tooManyFields, troubleOf, type WireTrouble } from './wire-trouble.ts';
+import { late, timedOut, tooManyFields, transportErrorOf, type TransportError } from './transport-error.ts';
 
 /** Where requests go, and how patiently. */
 export interface ClientOptions {
@@ -35,7 +35,7 @@ export interface WireRequest {
 }
 
 export interface Client {
-  readonly send: (request: WireRequest) => Promise<Answer | WireTrouble>;
+  readonly send: (request: WireRequest) => Promise<Answer | TransportError>;
   readonly close: () => Promise<void>;
 }
 
@@ -80,7 +80,7 @@ export function createClient(options: ClientOptions): Client {
   const cutOffAll = () => void pool.destroy(new Error('cut off'));
   options.signal.addEventListener('abort', cutOffAll);
 
-  const send = (request: WireRequest): Promise<Answer | WireTrouble> => {
+  const send = (request: WireRequest): Promise<Answer | TransportError> => {
     const sentAt = now();
     const leftMs = Math.max(0, (options.deadline ?? Number.POSITIVE_INFINITY) + GRACE - sentAt);
     const patienceMs = Math.min(timeoutMs, leftMs);
@@ -92,7 +92,7 @@ export function createClient(options: ClientOptions): Client {
       let pieces: Uint8Array[] = [];
       let size = 0;
       let isOver = false;
-      const end = (result: Answer | WireTrouble) => {
+      const end = (result: Answer | TransportError) => {
         isOver = true;
         clearTimeout(timer);
         resolve(result);
@@ -143,7 +143,7 @@ export function createClient(options: ClientOptions): Client {
             if (!isOver) end(answer());
           },
           onResponseError: (_, error) => {
-            if (!isOver) end(troubleOf(error, timeoutMs, status !== 0));
+            if (!isOver) end(transportErrorOf(error, timeoutMs, status !== 0));
           },
         },
       );

@@ -5,18 +5,18 @@ import type { Reason } from '../verdict.ts';
 import type { Judgement } from './judge.ts';
 import type { Figures } from './record.ts';
 
-/** A call of a scenario, by the name of the door. */
-export type DoorName =
+/** A call that a scenario makes through its context. */
+export type CallName =
   'send' | 'sendAtOnce' | 'patiently' | 'burst' | 'first' | 'withState' | 'now' | 'leftMs' | 'keyWorks';
 
-/** What a scenario got from a door. */
-export interface DoorCall {
-  readonly kind: 'door';
-  /** Id of the requirement, or the name of a story that several share. */
+/** What a scenario got from a call. */
+export interface ContextCall {
+  readonly kind: 'call';
+  /** Id of the requirement, or the name of requests that several share. */
   readonly of: string;
-  /** How manieth call of it, from 0. */
+  /** Its number among the calls of the same requirement, from 0. */
   readonly nth: number;
-  readonly door: DoorName;
+  readonly call: CallName;
   readonly replies?: readonly Reply[];
   /** 429s that were waited out meanwhile. */
   readonly refused?: readonly Answer[];
@@ -44,7 +44,7 @@ export type RunEvent =
   | { readonly kind: 'missed'; readonly path: string; readonly trouble: Trouble }
   /** What was found out about a failure. */
   | ({ readonly kind: 'explained'; readonly of: string } & Partial<Judgement>)
-  | DoorCall
+  | ContextCall
   /** Nothing was sent for a requirement, for a reason that lies in the run. */
   | { readonly kind: 'stopped'; readonly of: string; readonly reason: Reason; readonly words: string }
   | { readonly kind: 'outcome'; readonly result: RequirementResult }

@@ -1,18 +1,18 @@
 import type { RecordedExchange } from '../../schemas/generated/types.ts';
 import { redactorOf, type Redact } from '../../schemas/redact.ts';
 import type { Known } from '../known.ts';
+import type { Exchange } from '../requirement.ts';
 import type { Request } from '../request.ts';
-import type { Delivery } from './courier.ts';
 import { secretsInHeaders } from './secret-headers.ts';
 
 /** Bodies are recorded up to this many characters. */
 const MOST_BODY = 2000;
 
 /**
- * Writes down a delivery as evidence. The key stands as $IB_API_KEY in the request, and by its name
+ * Writes down a exchange as evidence. The key stands as $IB_API_KEY in the request, and by its name
  * anywhere else.
  */
-export function recordExchange({ request, reply }: Delivery, base: string, redact: Redact): RecordedExchange {
+export function recordExchange({ request, reply }: Exchange, base: string, redact: Redact): RecordedExchange {
   const { credential } = request;
   const key = credential.as === 'key' || credential.as === 'header' ? credential.key : request.misplaced;
   const variable = (text: string) => redact(withVariable(text, request, '$IB_API_KEY'));

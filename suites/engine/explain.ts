@@ -12,7 +12,7 @@ import type { Answer, Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
 import { expectedOf } from '../model/model.ts';
 import type { Request } from '../request.ts';
-import type { Delivery } from './courier.ts';
+import type { Exchange } from '../requirement.ts';
 import type { Failure, Judge, Judgement } from './judge.ts';
 import { pathOf, seedOf } from './lookups.ts';
 
@@ -22,7 +22,7 @@ export interface ExplainContext {
   readonly seed: number;
   readonly judge: Judge;
   /** Sends a lookup again; what is found for it counts like any other. */
-  readonly send: (request: Request) => Promise<Delivery>;
+  readonly send: (request: Request) => Promise<Exchange>;
   /** Whether nothing more may be sent. */
   readonly isOver: () => boolean;
 }
@@ -48,31 +48,31 @@ export async function explain(
   context: ExplainContext,
 ): Promise<Partial<Judgement>> {
   const { judge, known, seed } = context;
-  const { delivery, origin, verdict } = failure;
+  const { exchange, origin, verdict } = failure;
   const fails = (reply: Reply) =>
     reply.kind === 'answer'
       ? judge
           .findings(reply)
           .some((one) => one.verdict.kind === 'failed' && one.verdict.aspect === verdict.aspect)
-      : delivery.reply.kind === 'trouble';
+      : exchange.reply.kind === 'trouble';
 
   let wrong = 1;
   let sent = 1;
   for (; sent <= REPEATS && !context.isOver(); sent++)
-    if (fails((await context.send(delivery.request)).reply)) wrong++;
+    if (fails((await context.send(exchange.request)).reply)) wrong++;
   const intermittent = wrong < sent ? { intermittent: { failed: wrong, of: sent } } : {};
   if (origin === undefined || wrong <= 1) return intermittent;
 
-  const { endpoint } = delivery.request;
+  const { endpoint } = exchange.request;
   const signatureOf = (request: Request) => expectedOf(known, request)?.correct[0]?.outcome ?? 'hostile';
-  const signature = signatureOf(delivery.request);
+  const signature = signatureOf(exchange.request);
   /** Whether the answer would be wrong for another lookup, too: only then does another answer mean anything. */
   const isWrongFor = (request: Request) => {
     const expected = expectedOf(known, request);
     return (
       expected !== undefined &&
-      (delivery.reply.kind === 'trouble' ||
-        judge.findingsOf(expected, delivery.reply).some((one) => one.verdict.kind === 'failed'))
+      (exchange.reply.kind === 'trouble' ||
+        judge.findingsOf(expected, exchange.reply).some((one) => one.verdict.kind === 'failed'))
     );
   };
   let draws = 8;
@@ -156,7 +156,7 @@ export async function explain(
   async function shrunk(): Promise<Pick<Judgement, 'evidence' | 'path' | 'verdict'> | undefined> {
     const arbitrary = requestsOf(endpoint, levels, known);
     let tries = 0;
-    let smallest: { readonly delivery: Delivery; readonly answer: Answer } | undefined;
+    let smallest: { readonly exchange: Exchange; readonly answer: Answer } | undefined;
     const draw = nth++;
     const details = await fc.check(
       fc.asyncProperty(arbitrary, async (request) => {
@@ -164,7 +164,7 @@ export async function explain(
         for (let times = levels.repetition === 'once' ? 1 : 3; times > 0; times--) {
           const sentNow = await context.send(request);
           if (sentNow.reply.kind !== 'answer' || !fails(sentNow.reply)) continue;
-          smallest = { delivery: sentNow, answer: sentNow.reply };
+          smallest = { exchange: sentNow, answer: sentNow.reply };
           throw new Error('fails');
         }
       }),
@@ -177,7 +177,7 @@ export async function explain(
       return undefined;
     return {
       verdict: found.verdict,
-      evidence: smallest.delivery,
+      evidence: smallest.exchange,
       path: pathOf(endpoint, levels, { shrunk: `@${draw}:${details.counterexamplePath}` }),
     };
   }

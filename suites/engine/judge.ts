@@ -6,16 +6,15 @@ import type { Known } from '../known.ts';
 import { expectedOf, judgeLookup, type Expected, type Finding } from '../model/model.ts';
 import { authorizationOf } from '../model/lookup.ts';
 import { fingerprint, type Request } from '../request.ts';
-import type { Rule } from '../requirement.ts';
+import type { Exchange, Rule } from '../requirement.ts';
 import { unjudged, type Verdict } from '../verdict.ts';
-import type { Delivery } from './courier.ts';
 
 /** What a requirement comes to, with the exchange that shows it. */
 export interface Judgement {
   readonly verdict: Verdict;
   /** Lookups that were judged. */
   readonly cases: number;
-  readonly evidence?: Delivery;
+  readonly evidence?: Exchange;
   /** Leads to the input again, with the same seed. */
   readonly path?: string;
   /** The conditions under which it fails. */
@@ -27,7 +26,7 @@ export interface Judgement {
 /** A wrong answer. */
 export interface Failure {
   readonly verdict: Verdict & { readonly kind: 'failed' };
-  readonly delivery: Delivery;
+  readonly exchange: Exchange;
   readonly origin?: Origin;
 }
 
@@ -128,7 +127,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     return [...judgeLookup(expected, answer), ...further];
   };
 
-  const note = (finding: Finding, delivery: Delivery, isRefusal: boolean, origin?: Origin) => {
+  const note = (finding: Finding, exchange: Exchange, isRefusal: boolean, origin?: Origin) => {
     const state = states.get(finding.id);
     if (state === undefined) return;
     state.cases++;
@@ -137,8 +136,8 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     const list = isRefusal ? state.refusals : state.failures;
     list.push({
       verdict,
-      delivery,
-      ...(origin === undefined ? {} : { origin: sentAs(origin, delivery.request) }),
+      exchange,
+      ...(origin === undefined ? {} : { origin: sentAs(origin, exchange.request) }),
     });
     // A stable order: of equals, the first stays.
     list.sort((one, other) => oddness(one.origin) - oddness(other.origin));
@@ -215,14 +214,14 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
         return {
           verdict: failure.verdict,
           cases,
-          evidence: failure.delivery,
+          evidence: failure.exchange,
           ...(failure.origin === undefined ? {} : { path: failure.origin.path }),
         };
       if (refusals.length > 0)
         return {
           verdict: unjudged('key-refused', 'the target answers every request of the key under test with 401'),
           cases,
-          evidence: refusals[0]!.delivery,
+          evidence: refusals[0]!.exchange,
         };
       if (gap !== undefined)
         return {

@@ -13,11 +13,11 @@ import { keptBack, limiterMs, limiterRequests, plan, type PlanOptions } from './
 const subject = { level: 'required', clause: '', title: '' } as const;
 /** All of its lookups count at the limiter. */
 const unknown = (endpoint: Endpoint) => rule({ ...subject, id: `foreign-ib/${endpoint}/unknown` });
-const story = (id: string): Requirement =>
-  scenario({ ...subject, id, play: () => Promise.resolve({ finding: held }) });
+const scenarioOf = (id: string): Requirement =>
+  scenario({ ...subject, id, run: () => Promise.resolve({ finding: held }) });
 /** Each of them counts 12 lookups. */
-const stories = (count: number, endpoint: Endpoint) =>
-  Array.from({ length: count }, (_, nth) => story(`pending/${endpoint}/${nth}`));
+const scenariosOf = (count: number, endpoint: Endpoint) =>
+  Array.from({ length: count }, (_, nth) => scenarioOf(`pending/${endpoint}/${nth}`));
 
 const limitsOf = (most: number, windowSeconds: number): FixtureLimits => ({
   'user-status': { failedLookups: most, windowSeconds },
@@ -57,7 +57,7 @@ describe('waits', () => {
   ] as const)
     test(`${count * 12} lookups, ${most} in 2 s, ${keys} keys: ${windows} windows`, () => {
       const { durationMs, load, requests, cutTo } = planned(
-        stories(count, 'deposit-check'),
+        scenariosOf(count, 'deposit-check'),
         limited(most, 2),
         keys,
       );
@@ -66,7 +66,7 @@ describe('waits', () => {
       assert.deepEqual(load[1], { endpoint: 'deposit-check', counted: count * 12, keys, limit });
     });
   test('of the endpoints go by side by side; none where no limit is stated; at --rate where that is longer', () => {
-    const both = [...stories(2, 'user-status'), ...stories(4, 'deposit-check')];
+    const both = [...scenariosOf(2, 'user-status'), ...scenariosOf(4, 'deposit-check')];
     assert.equal(planned(both, limited(13, 1)).durationMs, 3000);
     assert.equal(planned(both).durationMs, 0);
     assert.equal(planned(both, { rate: 2 }).durationMs, 36_000);
@@ -83,19 +83,19 @@ describe('lookups', () => {
   test('are none for what is skipped, and for scenarios alone', () => {
     const skip = new Set(['foreign-ib/user-status/unknown']);
     assert.equal(planned([unknown('user-status')], { skip }).requests, 0);
-    assert.equal(planned(stories(1, 'user-status')).requests, 12);
+    assert.equal(planned(scenariosOf(1, 'user-status')).requests, 12);
   });
 });
 
 describe('the limiters', () => {
-  const both = [story('rate-limit/user-status/a'), story('rate-limit/deposit-check/a')];
+  const both = [scenarioOf('rate-limit/user-status/a'), scenarioOf('rate-limit/deposit-check/a')];
   test('take windows and requests of those that are asked about', () => {
     const known = { ...sampleKnown, limits: limitsOf(10, 2) };
     for (const [list, ms, requests] of [
       [both, 16_000, 90],
       [both.slice(0, 1), 8000, 60],
       [both.slice(1), 8000, 30],
-      [stories(1, 'user-status'), 0, 0],
+      [scenariosOf(1, 'user-status'), 0, 0],
     ] as const) {
       assert.deepEqual([limiterMs(list, known, Infinity), limiterRequests(list, known)], [ms, requests]);
       const { durationMs, requests: all } = planned(list.slice(0), { known });
@@ -133,7 +133,7 @@ describe('a cut', () => {
     const some = [
       ...list,
       rule({ ...subject, id: 'auth/user-status/missing' }),
-      story('rate-limit/user-status/l'),
+      scenarioOf('rate-limit/user-status/l'),
     ];
     const found = planned(some, { ...limited(3, 10), maxDurationMs: 12_000 });
     assert.deepEqual(planned(some, { maxRequests: 1 }).leftOut, ['foreign-ib/user-status/unknown']);
@@ -150,7 +150,7 @@ describe('a cut', () => {
       maxRequests: fc.integer({ min: 50, max: 500 }),
       rate: fc.option(fc.integer({ min: 1, max: 200 }), { nil: undefined }),
     });
-    const all = [...list, story('auth/user-status/s'), story('rate-limit/user-status/l')];
+    const all = [...list, scenarioOf('auth/user-status/s'), scenarioOf('rate-limit/user-status/l')];
     fc.assert(
       fc.property(bounds, ({ most, seconds, maxDurationMs, maxRequests, rate }) => {
         const options = {

@@ -219,11 +219,11 @@ function loadOf(
   known: Known,
 ): Plan['load'][number] {
   const inputs = sent.filter((request) => request.endpoint === endpoint && priceOf(request, known) > 0);
-  const stories = scenarios.filter(({ id }) => id.includes(`/${endpoint}/`));
+  const ofEndpoint = scenarios.filter(({ id }) => id.includes(`/${endpoint}/`));
   const limit = statedRule(endpoint, known);
   return {
     endpoint,
-    counted: inputs.length + stories.length * REQUESTS_OF_SCENARIO,
+    counted: inputs.length + ofEndpoint.length * REQUESTS_OF_SCENARIO,
     keys: known.callerKeys.length,
     ...(limit === undefined ? {} : { limit }),
   };

@@ -6,7 +6,7 @@ import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Reason } from '../verdict.ts';
-import type { Courier } from './courier.ts';
+import type { Sender } from './sender.ts';
 
 /** Why nothing can be judged. */
 export interface Silence {
@@ -24,7 +24,7 @@ export interface Silence {
  * @throws Problem with code `unreachable`, and with code `usage` for a key that is refused
  */
 export async function preflight(
-  courier: Courier,
+  sender: Sender,
   known: Known,
   href: string,
   ifRefused?: string,
@@ -33,13 +33,13 @@ export async function preflight(
   const [user, deposit] = (['user-status', 'deposit-check'] as const).map((endpoint) =>
     lookupOf(endpoint, findableId(endpoint, known), { credential }),
   ) as [Request, Request];
-  let { reply } = await courier.deliver(user);
-  if (reply.kind === 'trouble' && reply.code === 'timeout') ({ reply } = await courier.deliver(user));
+  let { reply } = await sender.send(user);
+  if (reply.kind === 'trouble' && reply.code === 'timeout') ({ reply } = await sender.send(user));
   if (reply.kind === 'answer') {
     const strange = strangeness(reply, 'user-status');
     const isRefused = ifRefused !== undefined && reply.status === 401;
     // A server may still build one of the two: it takes both to be something else.
-    const other = strange === undefined && !isRefused ? undefined : (await courier.deliver(deposit)).reply;
+    const other = strange === undefined && !isRefused ? undefined : (await sender.send(deposit)).reply;
     if (isRefused && other?.kind === 'answer' && other.status === 401)
       throw new Problem('usage', `${href}: ${ifRefused}`);
     if (
@@ -60,7 +60,7 @@ export async function preflight(
     };
   if (reply.code === 'rate-limited') {
     // The other endpoint may have a limiter of its own.
-    const other = (await courier.deliverAnyway(deposit)).reply;
+    const other = (await sender.sendOnce(deposit)).reply;
     if (other.kind === 'answer' && other.status !== 429) return undefined;
   }
   if (reply.code === 'network') throw new Problem('unreachable', `${href}: ${reply.words}`);

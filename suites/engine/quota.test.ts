@@ -5,11 +5,11 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { answerOf } from '../sample-answers.ts';
 import { createBudget } from './budget.ts';
-import { ended, handClock, watched, type HandClock } from './hand-clock.ts';
+import { ended, manualClock, tracked, type ManualClock } from './manual-clock.ts';
 import { createQuota, type Quota } from './quota.ts';
 
 function quotaOf(
-  { clock }: HandClock,
+  { clock }: ManualClock,
   limits: FixtureLimits = {},
   more: { readonly deadline?: number; readonly signal?: AbortSignal } = {},
 ): Quota {
@@ -107,7 +107,7 @@ async function refusals(
   passes: Limiter,
   stated = threshold,
 ): Promise<{ refused: number; sent: number }> {
-  const hand = handClock();
+  const hand = manualClock();
   const { clock } = hand;
   const quota = quotaOf(hand, limitsOf(stated, windowMs / 1000));
   const queue = [...trips];
@@ -163,10 +163,10 @@ describe('a stated threshold is used up', () => {
     [60, 59],
   ] as const)
     test(`of ${threshold}, ${atOnce} go out at once, and the next when the first is forgotten`, async () => {
-      const hand = handClock();
+      const hand = manualClock();
       const quota = quotaOf(hand, limitsOf(threshold, 1));
       const admitted = Array.from({ length: threshold + 5 }, () =>
-        watched(quota.admit('deposit-check', 'k', 1)),
+        tracked(quota.admit('deposit-check', 'k', 1)),
       );
       const done = () => admitted.filter(({ isDone }) => isDone).length;
       await hand.settled();
@@ -179,35 +179,35 @@ describe('a stated threshold is used up', () => {
       assert.equal(done(), atOnce + 1);
     });
   test('what is not admitted counts as well; what is free waits only at the threshold', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand, limitsOf(2, 1));
     quota.note('deposit-check', 'k', 1, ok(0), false);
-    const paid = watched(quota.admit('deposit-check', 'k', 1));
-    const free = watched(quota.admit('deposit-check', 'k', 0));
+    const paid = tracked(quota.admit('deposit-check', 'k', 1));
+    const free = tracked(quota.admit('deposit-check', 'k', 0));
     await hand.settled();
     assert.deepEqual([paid.isDone, free.isDone], [false, true]);
     quota.note('deposit-check', 'k', 1, ok(0), false);
-    const late = watched(quota.admit('deposit-check', 'k', 0));
+    const late = tracked(quota.admit('deposit-check', 'k', 0));
     await hand.settled();
     assert.equal(late.isDone, false);
     await hand.pass(1100);
     assert.deepEqual([paid.isDone, late.isDone], [true, true]);
   });
   test('a request without an answer counts too', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand, limitsOf(1, 1));
     await quota.admit('deposit-check', 'k', 1);
     quota.note('deposit-check', 'k', 1, undefined, true);
-    const next = watched(quota.admit('deposit-check', 'k', 1));
+    const next = tracked(quota.admit('deposit-check', 'k', 1));
     await hand.pass(1000);
     assert.equal(next.isDone, false);
     await hand.pass(100);
     assert.equal(next.isDone, true);
   });
   test('each endpoint, each key has a limiter of its own; no key has none', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand, { ...limitsOf(1, 1), 'user-status': { failedLookups: 1, windowSeconds: 1 } });
-    const ask = (endpoint: Endpoint, key: string) => watched(quota.admit(endpoint, key, 1));
+    const ask = (endpoint: Endpoint, key: string) => tracked(quota.admit(endpoint, key, 1));
     const first = [
       ask('deposit-check', 'a'),
       ask('deposit-check', 'b'),
@@ -220,23 +220,23 @@ describe('a stated threshold is used up', () => {
     assert.ok(second.every(({ isDone }) => !isDone));
   });
   test('without a threshold nothing waits', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand);
-    const admitted = Array.from({ length: 500 }, () => watched(quota.admit('user-status', 'k', 1)));
+    const admitted = Array.from({ length: 500 }, () => tracked(quota.admit('user-status', 'k', 1)));
     await hand.settled();
     assert.ok(admitted.every(({ isDone }) => isDone));
   });
 });
 
 test('keys share the load: each is used up before anything waits', async () => {
-  const hand = handClock();
+  const hand = manualClock();
   const quota = quotaOf(hand, limitsOf(3, 1));
   const keys = ['a', 'b', 'c'];
   const used: string[] = [];
   for (let nth = 0; nth < 6; nth++) {
     const key = quota.soonest('deposit-check', keys);
     used.push(key);
-    const admission = watched(quota.admit('deposit-check', key, 1));
+    const admission = tracked(quota.admit('deposit-check', key, 1));
     await hand.settled();
     assert.ok(admission.isDone);
   }
@@ -254,13 +254,13 @@ test('keys share the load: each is used up before anything waits', async () => {
 
 describe('a 429', () => {
   test('closes the key until one request has tried whether it is over', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand);
     await quota.admit('deposit-check', 'k', 1);
     quota.note('deposit-check', 'k', 1, limited(0, '2'), true);
-    const waiting = Array.from({ length: 5 }, () => watched(quota.admit('deposit-check', 'k', 1)));
+    const waiting = Array.from({ length: 5 }, () => tracked(quota.admit('deposit-check', 'k', 1)));
     const done = () => waiting.filter(({ isDone }) => isDone).length;
-    const other = watched(quota.admit('deposit-check', 'other', 1));
+    const other = tracked(quota.admit('deposit-check', 'other', 1));
     await hand.pass(1999);
     assert.equal(done(), 0);
     assert.equal(other.isDone, true, 'other keys are not held back');
@@ -274,7 +274,7 @@ describe('a 429', () => {
     assert.equal(quota.waitedMs(), 2020);
   });
   test('to the probe closes again, for longer', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand);
     const waits: number[] = [];
     for (let nth = 0; nth < 5; nth++) {
@@ -286,11 +286,11 @@ describe('a 429', () => {
     assert.deepEqual(waits, [0, 520, 1020, 2020, 4020]);
   });
   test('a probe that got lost is followed by another, alone', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand);
     await quota.admit('deposit-check', 'k', 1);
     quota.note('deposit-check', 'k', 1, limited(0, '1'), true);
-    const waiting = Array.from({ length: 3 }, () => watched(quota.admit('deposit-check', 'k', 1)));
+    const waiting = Array.from({ length: 3 }, () => tracked(quota.admit('deposit-check', 'k', 1)));
     const done = () => waiting.filter(({ isDone }) => isDone).length;
     await hand.pass(2000);
     quota.note('deposit-check', 'k', 1, undefined, true);
@@ -298,23 +298,23 @@ describe('a 429', () => {
     assert.equal(done(), 2);
   });
   test('to requests that were under way when the limiter set in says nothing new', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand);
     for (let nth = 0; nth < 20; nth++) await quota.admit('deposit-check', 'k', 1);
     await hand.pass(100);
     for (let nth = 0; nth < 20; nth++) quota.note('deposit-check', 'k', 1, limited(0), true);
-    const next = watched(quota.admit('deposit-check', 'k', 1));
+    const next = tracked(quota.admit('deposit-check', 'k', 1));
     await hand.pass(521);
     assert.deepEqual({ ...next }, { isDone: true, value: undefined });
   });
   test('is not over because a request that went out before it passes', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand);
     for (let nth = 0; nth < 3; nth++) await quota.admit('deposit-check', 'k', 1);
     await hand.pass(100);
     quota.note('deposit-check', 'k', 1, ok(0, 100), true);
     quota.note('deposit-check', 'k', 1, limited(0, '2'), true);
-    const waiting = Array.from({ length: 3 }, () => watched(quota.admit('deposit-check', 'k', 1)));
+    const waiting = Array.from({ length: 3 }, () => tracked(quota.admit('deposit-check', 'k', 1)));
     const done = () => waiting.filter(({ isDone }) => isDone).length;
     await hand.pass(2020);
     assert.equal(done(), 1, 'a probe');
@@ -327,19 +327,19 @@ describe('a 429', () => {
     assert.deepEqual(quota.learned(), { 'deposit-check': { most: 2, windowMs: 2000 } });
   });
   test('that was asked for closes nothing', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand);
     quota.note('deposit-check', 'k', 1, limited(0, '60'), false);
-    const next = watched(quota.admit('deposit-check', 'k', 1));
+    const next = tracked(quota.admit('deposit-check', 'k', 1));
     await hand.settled();
     assert.equal(next.isDone, true);
   });
   test('is waited out for the stated window where it says nothing', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand, limitsOf(5, 7));
     await quota.admit('deposit-check', 'k', 1);
     quota.note('deposit-check', 'k', 1, limited(0), true);
-    const next = watched(quota.admit('deposit-check', 'k', 1));
+    const next = tracked(quota.admit('deposit-check', 'k', 1));
     await hand.pass(6999);
     assert.equal(next.isDone, false);
     await hand.pass(50);
@@ -370,7 +370,7 @@ describe('the wait after a 429', () => {
         [{}, unstated],
         [limitsOf(5, 3), stated],
       ] as const) {
-        const hand = handClock(now);
+        const hand = manualClock(now);
         const quota = quotaOf(hand, limits);
         await quota.admit('deposit-check', 'k', 1);
         quota.note('deposit-check', 'k', 1, limited(now, value), true);
@@ -385,7 +385,7 @@ describe('the wait after a 429', () => {
       ['retry-after', 'Retry-After'],
       ['x-ratelimit-reset', 'RateLimit-Reset'],
     ] as const) {
-      const quota = quotaOf(handClock(now));
+      const quota = quotaOf(manualClock(now));
       await quota.admit('deposit-check', 'k', 1);
       const answer = { ...answerOf(429, {}, { [field]: '86400' }), sentAt: now, receivedAt: now };
       quota.note('deposit-check', 'k', 1, answer, true);
@@ -400,7 +400,7 @@ describe('the wait after a 429', () => {
 
 test('a limiter that asks for more than its stated window is waited for once before it is given up', async () => {
   for (const value of ['17', '30', '60', '120']) {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand, limitsOf(5, 3));
     await quota.admit('deposit-check', 'k', 1);
     quota.note('deposit-check', 'k', 1, limited(0, value), true);
@@ -417,7 +417,7 @@ describe('patience ends', () => {
     ['with a stated window and a Retry-After of nothing', limitsOf(5, 3), '0'],
   ] as const)
     test(name, async () => {
-      const hand = handClock();
+      const hand = manualClock();
       const quota = quotaOf(hand, limits);
       for (let nth = 0; ; nth++) {
         assert.ok(nth < 60, 'asked for ever');
@@ -434,7 +434,7 @@ describe('patience ends', () => {
       assert.equal(quota.soonest('deposit-check', ['k', 'l']), 'l');
     });
   test('and starts anew after an answer', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand);
     for (let nth = 0; nth < 100; nth++) {
       assert.equal(await ended(hand, quota.admit('deposit-check', 'k', 1)), undefined);
@@ -446,12 +446,12 @@ describe('patience ends', () => {
 
 describe('the deadline', () => {
   test('lets nothing out any more', async () => {
-    const hand = handClock(1000);
+    const hand = manualClock(1000);
     const quota = quotaOf(hand, {}, { deadline: 1000 });
     assert.equal((await quota.admit('user-status', 'k', 0))?.code, 'budget');
   });
   test('ends the wait for room before it begins', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand, limitsOf(1, 60), { deadline: 500 });
     await quota.admit('deposit-check', 'k', 1);
     quota.note('deposit-check', 'k', 1, ok(0), true);
@@ -460,7 +460,7 @@ describe('the deadline', () => {
     assert.match(trouble.words, /max-duration/);
   });
   test('that comes earlier for some does so for them alone', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand, limitsOf(1, 60), { deadline: 100_000 });
     await quota.admit('deposit-check', 'k', 1);
     quota.note('deposit-check', 'k', 1, ok(0), true);
@@ -469,7 +469,7 @@ describe('the deadline', () => {
     assert.equal(hand.clock.now(), 60_020);
   });
   test('ends the wait of a 429 before it begins', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand, {}, { deadline: 5000 });
     await quota.admit('deposit-check', 'k', 1);
     quota.note('deposit-check', 'k', 1, limited(0, '60'), true);
@@ -482,17 +482,17 @@ describe('the deadline', () => {
 
 describe('an interruption', () => {
   test('lets nothing out any more', async () => {
-    const quota = quotaOf(handClock(), {}, { signal: AbortSignal.abort() });
+    const quota = quotaOf(manualClock(), {}, { signal: AbortSignal.abort() });
     assert.equal((await quota.admit('user-status', 'k', 0))?.code, 'interrupted');
   });
   for (const [name, reply] of Object.entries({ 'for room': ok(0), 'of a 429': limited(0, '60') }))
     test(`ends the wait ${name}`, async () => {
-      const hand = handClock();
+      const hand = manualClock();
       const abort = new AbortController();
       const quota = quotaOf(hand, limitsOf(1, 60), { signal: abort.signal });
       await quota.admit('deposit-check', 'k', 1);
       quota.note('deposit-check', 'k', 1, reply, true);
-      const next = watched(quota.admit('deposit-check', 'k', 1));
+      const next = tracked(quota.admit('deposit-check', 'k', 1));
       await hand.settled();
       assert.equal(next.isDone, false);
       abort.abort();
@@ -500,14 +500,14 @@ describe('an interruption', () => {
       assert.equal(next.value?.code, 'interrupted');
     });
   test('ends the wait for a probe when its reply is in', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const abort = new AbortController();
     const quota = quotaOf(hand, {}, { signal: abort.signal });
     await quota.admit('deposit-check', 'k', 1);
     quota.note('deposit-check', 'k', 1, limited(0, '1'), true);
     const [probe, next] = [
-      watched(quota.admit('deposit-check', 'k', 1)),
-      watched(quota.admit('deposit-check', 'k', 1)),
+      tracked(quota.admit('deposit-check', 'k', 1)),
+      tracked(quota.admit('deposit-check', 'k', 1)),
     ];
     await hand.pass(2000);
     assert.deepEqual([probe.isDone, next.isDone], [true, false]);
@@ -520,7 +520,7 @@ describe('an interruption', () => {
 
 describe('settling', () => {
   test('waits until a window after whatever was last heard of the endpoint, counted or not', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand, limitsOf(5, 1));
     for (const [at, key, price] of [
       [0, 'k', 1],
@@ -530,18 +530,18 @@ describe('settling', () => {
       await quota.admit('deposit-check', key, price);
       quota.note('deposit-check', key, price, ok(at), true);
     }
-    const settling = watched(quota.settle('deposit-check'));
+    const settling = tracked(quota.settle('deposit-check'));
     await hand.pass(1000);
     assert.equal(settling.isDone, false);
     await hand.pass(50);
     assert.equal(settling.isDone, true);
   });
   test('does not wait for nothing, for another endpoint, or beyond the deadline', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand, limitsOf(5, 1), { deadline: 100 });
     quota.note('deposit-check', 'k', 1, ok(0), true);
     await quota.settle('user-status');
-    const settling = watched(quota.settle('deposit-check'));
+    const settling = tracked(quota.settle('deposit-check'));
     await hand.pass(100);
     assert.equal(settling.isDone, true);
   });
@@ -550,7 +550,7 @@ describe('settling', () => {
 describe('a limit that nobody stated', () => {
   /** Sends counted requests at these times, then meets a 429, and is let in again after so many ms. */
   const meetLimit = async (
-    hand: HandClock,
+    hand: ManualClock,
     quota: Quota,
     { key = 'k', passes, wait }: { key?: string; passes: number; wait: number },
   ) => {
@@ -565,19 +565,19 @@ describe('a limit that nobody stated', () => {
   const learned = (quota: Quota) => quota.learned()['deposit-check'];
 
   test('is learned from the first 429: what passed, and how long until it let go', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand);
     assert.equal(learned(quota), undefined);
     await meetLimit(hand, quota, { passes: 6, wait: 3000 });
     assert.deepEqual(quota.learned(), { 'deposit-check': { most: 6, windowMs: 3000 } });
   });
   test('is kept to from then on, by every key of its endpoint and by no other', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand);
     for (const key of ['sibling', '']) await ended(hand, quota.admit('deposit-check', key, 1));
     await meetLimit(hand, quota, { passes: 4, wait: 3000 });
     const atOnce = (endpoint: Endpoint, key: string) =>
-      Array.from({ length: 10 }, () => watched(quota.admit(endpoint, key, 1)));
+      Array.from({ length: 10 }, () => tracked(quota.admit(endpoint, key, 1)));
     const asked = {
       k: atOnce('deposit-check', 'k'),
       sibling: atOnce('deposit-check', 'sibling'),
@@ -598,24 +598,24 @@ describe('a limit that nobody stated', () => {
     ['from a limiter that was shut to begin with', {}, { passes: 0, wait: 1000 }],
   ] as const)
     test(`nothing is learned ${name}`, async () => {
-      const hand = handClock();
+      const hand = manualClock();
       const quota = quotaOf(hand, limits);
       await meetLimit(hand, quota, meeting);
       assert.deepEqual(quota.learned(), {});
     });
   test('a stated limit stands, whatever its sibling meets', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand, limitsOf(5, 3));
     await meetLimit(hand, quota, { passes: 2, wait: 9000 });
-    const asked = Array.from({ length: 9 }, () => watched(quota.admit('deposit-check', 'other', 1)));
+    const asked = Array.from({ length: 9 }, () => tracked(quota.admit('deposit-check', 'other', 1)));
     await hand.settled();
     assert.equal(asked.filter(({ isDone }) => isDone).length, 4);
   });
   test('is settled for as well', async () => {
-    const hand = handClock();
+    const hand = manualClock();
     const quota = quotaOf(hand);
     await meetLimit(hand, quota, { passes: 4, wait: 3000 });
-    const settling = watched(quota.settle('deposit-check'));
+    const settling = tracked(quota.settle('deposit-check'));
     await hand.pass(3000);
     assert.equal(settling.isDone, false);
     await hand.pass(100);

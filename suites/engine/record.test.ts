@@ -10,7 +10,7 @@ import { createTraffic } from './traffic.ts';
 /** The record of a run with one requirement that came to this. */
 function recordOf(result: Result, figures: Partial<Figures> = {}) {
   const subject = { level: 'required', clause: '', title: '' } as const;
-  const requirement = scenario({ ...subject, id: 'valid/user-status/x', play: assert.fail });
+  const requirement = scenario({ ...subject, id: 'valid/user-status/x', run: assert.fail });
   const options = { target: 'http://here', known, seed: 1, cases: 100, version: 'test' };
   const list = [createDescriber(options)(requirement, result)];
   const all: Figures = {

@@ -1,9 +1,8 @@
 import type { Coverage, RequirementResult, RunRecord, Traffic } from '../../schemas/generated/types.ts';
 import type { Redact } from '../../schemas/redact.ts';
 import type { Known } from '../known.ts';
-import type { Requirement } from '../requirement.ts';
+import type { Exchange, Requirement } from '../requirement.ts';
 import type { Observation, Verdict } from '../verdict.ts';
-import type { Delivery } from './courier.ts';
 import { recordExchange, redactor } from './evidence.ts';
 import { countOutcomes, verdictOf } from './verdict-of-run.ts';
 
@@ -12,7 +11,7 @@ export interface Result {
   readonly verdict: Verdict | Observation | { readonly kind: 'broken'; readonly words: string };
   /** Distinct inputs that were judged. */
   readonly cases: number;
-  readonly evidence?: Delivery;
+  readonly evidence?: Exchange;
   readonly path?: string;
   readonly where?: readonly string[];
   readonly intermittent?: { readonly failed: number; readonly of: number };

@@ -53,12 +53,12 @@ test('every request of a run is in its traffic', async () => {
         level: 'required',
         clause: '',
         title: '',
-        play: async (doors) => {
+        run: async (context) => {
           replies.push(answer(200), answer(429), gone);
-          await doors.burst(userStatus(id), depositCheck(id), depositCheck(id));
-          await doors.wait(25);
+          await context.burst(userStatus(id), depositCheck(id), depositCheck(id));
+          await context.wait(25);
           replies.push(answer(404));
-          await doors.burst(depositCheck(id));
+          await context.burst(depositCheck(id));
           return { finding: held };
         },
       }),

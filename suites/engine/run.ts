@@ -7,20 +7,20 @@ import type { Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import { expectedOf } from '../model/model.ts';
 import { lookupOf, type Request } from '../request.ts';
-import { suiteOf, type Requirement, type Rule, type Scenario, type Watch } from '../requirement.ts';
+import { suiteOf, type Requirement, type Rule, type Scenario, type Monitor } from '../requirement.ts';
 import { unjudged } from '../verdict.ts';
 import { createBudget } from './budget.ts';
 import { createClient } from './client.ts';
-import { createCourier } from './courier.ts';
-import { createDoors } from './doors.ts';
+import { createSender } from './sender.ts';
+import { createContexts } from './context.ts';
 import { redactor } from './evidence.ts';
 import { explain } from './explain.ts';
-import { givenUp } from './given-up.ts';
+import { checkPreconditions } from './preconditions.ts';
 import { MOST_IN_FLIGHT } from './in-flight.ts';
 import { createJudge, isCrowd, type Failure, type Judgement } from './judge.ts';
 import { createSource, drawAt, originOf, type Lookup } from './lookups.ts';
 import { keptBack, limiterMs, limiterRequests, MAX_DEPTH, ROWS_IN_TURN } from './plan.ts';
-import { guarded, play } from './play.ts';
+import { guarded, runScenario } from './run-scenario.ts';
 import { inPool } from './pool.ts';
 import { preflight } from './preflight.ts';
 import { createQuota, type Quota } from './quota.ts';
@@ -28,7 +28,7 @@ import { createDescriber, makeRecord, type Figures, type Result } from './record
 import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
 import { createTraffic } from './traffic.ts';
-import { createWatchers } from './watchers.ts';
+import { createMonitors } from './monitors.ts';
 
 const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
 
@@ -57,8 +57,8 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   });
   const asked = requirements.filter(({ id }) => !options.skip.has(id));
   const rules = asked.filter((requirement): requirement is Rule => requirement.kind === 'rule');
-  const watchers = createWatchers(
-    requirements.filter((requirement): requirement is Watch => requirement.kind === 'watch'),
+  const monitors = createMonitors(
+    requirements.filter((requirement): requirement is Monitor => requirement.kind === 'monitor'),
     known,
   );
   const judge = createJudge(rules, known);
@@ -70,12 +70,12 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   });
   const quota = createQuota({ ...options, budget, limits: known.limits, deadline });
   const traffic = createTraffic(startedAt);
-  const courier = createCourier({
+  const sender = createSender({
     ...options,
     client,
     budget,
     quota,
-    mostTroubles: Math.max(10, 2 * concurrency),
+    maxLostInARow: Math.max(10, 2 * concurrency),
     onExchange: (request, reply, { of, origin, isAgain }, isLost) => {
       onEvent?.({
         kind: 'exchange',
@@ -88,7 +88,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       });
       traffic.see(request, reply);
       if (reply.kind !== 'answer') return;
-      watchers.see(request, reply);
+      monitors.see(request, reply);
       if (!isLost) judge.see(request, reply, origin, isAgain === true || isCrowd(of));
     },
   });
@@ -116,12 +116,12 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     });
   onEvent?.({ kind: 'start', at: startedAt });
   try {
-    const silence = await preflight(courier, known, options.target.href, options.ifRefused);
+    const silence = await preflight(sender, known, options.target.href, options.ifRefused);
     const whyStopped = () =>
       silence ??
       (signal.aborted ? { reason: 'interrupted' as const, words: 'the run was interrupted' } : undefined);
-    const doorsOf = createDoors({
-      courier,
+    const contextOf = createContexts({
+      sender,
       clock,
       signal,
       cases,
@@ -131,22 +131,22 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       ...(options.stateHook === undefined ? {} : { hook: options.stateHook }),
       ...(onEvent === undefined ? {} : { onEvent }),
     });
-    const terms = { ...options, hasStateHook: options.stateHook !== undefined };
+    const preconditions = { ...options, hasStateHook: options.stateHook !== undefined };
     for (const requirement of requirements) {
-      const early = givenUp(requirement, terms);
+      const early = checkPreconditions(requirement, preconditions);
       if (early !== undefined) settle(requirement, early);
     }
     const stop = (requirement: Requirement, why: NonNullable<ReturnType<typeof whyStopped>>) => {
       onEvent?.({ kind: 'stopped', of: requirement.id, ...why });
       settle(requirement, { verdict: unjudged(why.reason, why.words), cases: 0 });
     };
-    const playAll = async (scenarios: readonly Scenario[]) => {
+    const runAll = async (scenarios: readonly Scenario[]) => {
       for (const scenario of scenarios) {
         if (results.has(scenario)) continue;
         report(scenario.id);
         const why = whyStopped();
         if (why === undefined)
-          settle(scenario, (await guarded(() => play(scenario, doorsOf(scenario.id), known)))!);
+          settle(scenario, (await guarded(() => runScenario(scenario, contextOf(scenario.id), known)))!);
         else stop(scenario, why);
       }
     };
@@ -157,7 +157,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       const isSilent = trouble.code === 'network' || trouble.code === 'timeout';
       // Whether the target answers anything at all decides whether the lookup silenced it.
       if (isSilent && expectedOf(known, request)?.hostile !== undefined)
-        await courier.deliver(lookupOf(request.endpoint, findableId(request.endpoint, known)));
+        await sender.send(lookupOf(request.endpoint, findableId(request.endpoint, known)));
     };
     let lookupsSent = 0;
     /** Sends a lookup as often as its row asks for. */
@@ -167,12 +167,12 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     ): Promise<boolean> => {
       for (let nth = 0; nth < times; nth++) {
         lookupsSent++;
-        const delivery = await courier.deliver(request, { of: 'lookups', origin, until });
-        const { reply } = delivery;
+        const exchange = await sender.send(request, { of: 'lookups', origin, until });
+        const { reply } = exchange;
         if (reply.kind === 'trouble') {
           // What had no time or no room left was not tried: that is said once, by the strength of the run.
           const isUntried = reply.code === 'budget' || reply.code === 'rate-limited';
-          if (!isUntried || strength === 0) await miss(delivery.request, reply, origin.path);
+          if (!isUntried || strength === 0) await miss(exchange.request, reply, origin.path);
           return !isUntried && reply.code !== 'interrupted';
         }
       }
@@ -217,7 +217,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
           const [key] = known.callerKeys;
           const isCaller = request.credential.as === 'caller' && key !== undefined;
           const sent: Request = isCaller ? { ...request, credential: { as: 'key', key } } : request;
-          return courier.deliver(sent, { of: id, isAgain: true });
+          return sender.send(sent, { of: id, isAgain: true });
         },
         isOver: () => explaining > MAX_EXPLAINING || budget.ended(explanationsEndAt) !== undefined,
       });
@@ -235,14 +235,14 @@ export async function run(options: RunOptions): Promise<RunRecord> {
           await sendAll(sources.map(({ take }) => take((one) => one.strength === strength)));
         };
         const isRequired = ({ level }: Requirement) => level === 'required';
-        await playAll(first);
+        await runAll(first);
         await phase(0);
-        await Promise.all(lanes.map((lane) => playAll(lane.filter(isRequired))));
+        await Promise.all(lanes.map((lane) => runAll(lane.filter(isRequired))));
         await phase(1);
         await phase(2);
         await phase(5);
         await explainAll();
-        await Promise.all(lanes.map(playAll));
+        await Promise.all(lanes.map(runAll));
         for (const deepest of [0, 1, 2])
           for (;;) {
             const isWanted = ({ depth }: Lookup) =>
@@ -258,22 +258,22 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     async function replay(path: string) {
       const request = drawAt(path, known, seed);
       for (let times = path.includes('repetition=') ? 3 : 1; times > 0; times--) {
-        const { reply } = await courier.deliver(request, { of: 'lookups', origin: originOf(path, known) });
+        const { reply } = await sender.send(request, { of: 'lookups', origin: originOf(path, known) });
         if (reply.kind === 'trouble') await miss(request, reply, path);
       }
     }
     const { first, lanes, alone, limiters: last } = schedule(asked);
-    for (const list of [first, ...lanes, alone, last]) await playAll(list);
+    for (const list of [first, ...lanes, alone, last]) await runAll(list);
     const isCut = budget.ended() !== undefined || cases < 100;
     for (const rule of rules) {
       if (results.has(rule)) continue;
       const why = whyStopped();
       if (why !== undefined && judge.failures(rule.id).length === 0) stop(rule, why);
-      else settle(rule, { ...judge.judgement(rule, courier.keyWorks(), isCut), ...explained.get(rule.id) });
+      else settle(rule, { ...judge.judgement(rule, sender.keyWorks(), isCut), ...explained.get(rule.id) });
     }
     for (const requirement of requirements) {
-      if (requirement.kind !== 'watch' || results.has(requirement)) continue;
-      const seen = watchers.judgement(requirement);
+      if (requirement.kind !== 'monitor' || results.has(requirement)) continue;
+      const seen = monitors.judgement(requirement);
       if (silence === undefined || seen.verdict.kind === 'failed') settle(requirement, seen);
       else stop(requirement, silence);
     }
@@ -282,8 +282,8 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       startedAt,
       durationMs: Math.round(clock.stopwatch() - begun),
       requests: budget.spent(),
-      rateLimited: { answers: courier.rateLimited(), waitedMs: quota.waitedMs(), ...learnedBy(quota) },
-      keyWorks: courier.keyWorks(),
+      rateLimited: { answers: sender.rateLimited(), waitedMs: quota.waitedMs(), ...learnedBy(quota) },
+      keyWorks: sender.keyWorks(),
       interrupted: signal.aborted,
       ...coverage.figures(),
       isCut,

@@ -4,7 +4,7 @@ import { depositCheck, type Request } from '../request.ts';
 import { stream } from './burst.ts';
 import type { Supply } from './kinds.ts';
 import { limiters } from './simulated.ts';
-import { countedBy, simulatedDoors, type Simulation } from './simulated-doors.ts';
+import { countedBy, simulatedContext, type Simulation } from './simulated-context.ts';
 
 const supply = (): Supply & { readonly made: Request[] } => {
   const made: Request[] = [];
@@ -22,22 +22,22 @@ const limitedTo = (most: number, more: Partial<Simulation> = {}) => {
     () => 'all',
     () => limiters['fixed']!(most, 2000, 0),
   );
-  return simulatedDoors({ limiterOf, ...more });
+  return simulatedContext({ limiterOf, ...more });
 };
 
 describe('a stream', () => {
   test('ends with the first 429 and what is in flight then', async () => {
-    const { doors } = limitedTo(9);
+    const { context } = limitedTo(9);
     const requests = supply();
-    const { sent, passed, history, refusal, trouble } = await stream(doors, requests, { most: 50 });
+    const { sent, passed, history, refusal, trouble } = await stream(context, requests, { most: 50 });
     assert.ok(sent < 50);
     assert.deepEqual([passed, history.length, trouble], [9, sent, undefined]);
     assert.equal(refusal!.request, requests.made[9]);
     assert.equal(refusal!.answer.status, 429);
   });
   test('goes on after a lost request, and sends none again', async () => {
-    const { doors, log } = limitedTo(100, { isLost: (nth) => nth === 1 });
-    const { sent, passed, history, trouble } = await stream(doors, supply(), { most: 20 });
+    const { context, log } = limitedTo(100, { isLost: (nth) => nth === 1 });
+    const { sent, passed, history, trouble } = await stream(context, supply(), { most: 20 });
     assert.deepEqual([sent, passed, history.length, trouble?.code], [20, 19, 20, 'network']);
     assert.deepEqual(
       history.map(({ result }) => result).filter((result) => result !== 'passed'),
@@ -46,14 +46,14 @@ describe('a stream', () => {
     assert.equal(new Set(log.map(({ target }) => target)).size, 20);
   });
   test('a 503 is neither a pass nor a 429', async () => {
-    const { doors } = limitedTo(9, { statusOf: () => 503 });
-    const { passed, history } = await stream(doors, supply(), { most: 15 });
+    const { context } = limitedTo(9, { statusOf: () => 503 });
+    const { passed, history } = await stream(context, supply(), { most: 15 });
     assert.equal(passed, 9);
     assert.deepEqual(history.at(-1)?.words, '503');
   });
   test('has no more in flight than the user said', async () => {
-    const { doors, elapsedMs } = limitedTo(100, { slowness: 100, inFlight: 1 });
-    await stream(doors, supply(), { most: 20, withinMs: 10 });
+    const { context, elapsedMs } = limitedTo(100, { slowness: 100, inFlight: 1 });
+    await stream(context, supply(), { most: 20, withinMs: 10 });
     assert.ok(elapsedMs() > 20 * 50, `${elapsedMs()} ms`);
   });
 });

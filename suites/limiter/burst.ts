@@ -1,6 +1,6 @@
 import type { Answer, Trouble } from '../answer.ts';
 import type { Request } from '../request.ts';
-import type { Doors, Pace, Sent } from '../requirement.ts';
+import type { Context, Exchange, Pace } from '../requirement.ts';
 import { IN_FLIGHT_AT_FIRST } from '../engine/in-flight.ts';
 import { SLACK, type Rule, type Sighting } from './history.ts';
 import type { Burst } from './judge.ts';
@@ -25,9 +25,9 @@ export interface Stream {
 const isLost = (status: number) => status === 408 || status >= 500;
 
 /** Sends fresh requests until one is answered 429, or `most` went out. Nothing is sent again. */
-export async function stream(doors: Doors, { kind, next }: Supply, pace: Pace): Promise<Stream> {
-  const startedAt = doors.now();
-  const sent = await doors.stream(() => next(1)[0]!, pace);
+export async function stream(context: Context, { kind, next }: Supply, pace: Pace): Promise<Stream> {
+  const startedAt = context.now();
+  const sent = await context.stream(() => next(1)[0]!, pace);
   const history = sightingsOf(sent, startedAt);
   const refused = sent.find(({ reply }) => reply.kind === 'answer' && reply.status === 429);
   const trouble = sent.find(({ reply }) => reply.kind === 'trouble')?.reply;
@@ -35,7 +35,7 @@ export async function stream(doors: Doors, { kind, next }: Supply, pace: Pace): 
     kind,
     sent: sent.length,
     passed: history.filter(({ result }) => result === 'passed').length,
-    elapsedMs: doors.now() - startedAt,
+    elapsedMs: context.now() - startedAt,
     history,
     ...(refused?.reply.kind === 'answer'
       ? { refusal: { request: refused.request, answer: refused.reply } }
@@ -45,7 +45,7 @@ export async function stream(doors: Doors, { kind, next }: Supply, pace: Pace): 
 }
 
 /** What became of requests, in the order of sending; those that were never sent are left out. */
-function sightingsOf(sent: readonly Sent[], startedAt: number): readonly Sighting[] {
+function sightingsOf(sent: readonly Exchange[], startedAt: number): readonly Sighting[] {
   let last = startedAt;
   return sent.flatMap(({ reply }): readonly Sighting[] => {
     if (reply.kind === 'trouble')
@@ -83,30 +83,30 @@ export interface Drive {
  * @param whileLimited looks at other things at once after the first 429
  */
 export async function drive(
-  doors: Doors,
+  context: Context,
   rule: Rule,
   supply: Supply,
   oneAtATime: boolean,
   whileLimited: () => Promise<void> = async () => undefined,
 ): Promise<Drive> {
   const { most, windowMs } = rule;
-  const startedAt = doors.now();
+  const startedAt = context.now();
   const pace = oneAtATime ? { oneAtATime } : { withinMs: windowMs / 4 };
-  const first = await stream(doors, supply, { most: beyond(rule), ...pace });
+  const first = await stream(context, supply, { most: beyond(rule), ...pace });
   const history = [...first.history];
   let isBucketRuledOut = false;
   let isRefilled = false;
   if (first.refusal !== undefined) {
     await whileLimited();
     for (const part of PROBES) {
-      const since = doors.now();
+      const since = context.now();
       const at = startedAt + part * windowMs;
       if (since > at + 0.15 * windowMs) continue;
-      await doors.wait(Math.max(0, at - since));
+      await context.wait(Math.max(0, at - since));
       const probe: Sighting[] = [];
       // A lost one says nothing, and another one may be sent.
       while (probe.length < PROBE_TRIES && probe.every(({ result }) => result === 'lost')) {
-        const tried = await stream(doors, supply, { most: 1 });
+        const tried = await stream(context, supply, { most: 1 });
         probe.push(...tried.history);
         if (tried.history.length === 0) break;
       }
@@ -116,7 +116,7 @@ export async function drive(
         isBucketRuledOut = true;
       if (probe.at(-1)?.result !== 'passed') continue;
       isRefilled = true;
-      const more = await stream(doors, supply, { most: beyond(rule), ...pace });
+      const more = await stream(context, supply, { most: beyond(rule), ...pace });
       history.push(...more.history);
     }
   }

@@ -4,7 +4,7 @@ import { sampleKnown } from '../sample-known.ts';
 import type { Request } from '../request.ts';
 import { explore } from './explore.ts';
 import { limiters } from './simulated.ts';
-import { countedBy, simulatedDoors } from './simulated-doors.ts';
+import { countedBy, simulatedContext } from './simulated-context.ts';
 
 const MOST = 12;
 const known = { ...sampleKnown, limits: { 'user-status': { failedLookups: MOST, windowSeconds: 2 } } };
@@ -30,7 +30,7 @@ for (const [invalid, badKeys] of [
         (request) => (counts(request) ? 'all' : undefined),
         () => limiters[manner]!(MOST, 2000, 0),
       );
-      const { doors } = simulatedDoors({ limiterOf, forgetsAfter: 2020, slowness: 5 });
-      const { limited } = await explore('user-status', doors, known);
+      const { context } = simulatedContext({ limiterOf, forgetsAfter: 2020, slowness: 5 });
+      const { limited } = await explore('user-status', context, known);
       assert.deepEqual(limited?.counting, { 'invalid ids': invalid, 'bad keys': badKeys });
     });

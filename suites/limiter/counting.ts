@@ -1,4 +1,4 @@
-import type { Doors } from '../requirement.ts';
+import type { Context } from '../requirement.ts';
 import { stream } from './burst.ts';
 import type { Supply } from './kinds.ts';
 
@@ -16,14 +16,14 @@ export const LEAST_THRESHOLD = 8;
  * @returns whether each kind counts, by its name; undefined where what was left does not tell
  */
 export async function whatCounts(
-  doors: Doors,
+  context: Context,
   known: Supply,
   others: readonly Supply[],
   threshold: number,
 ): Promise<Readonly<Record<string, boolean>> | undefined> {
   const spent = others.map((_, at) => Math.floor(threshold * PARTS[at]!));
-  for (const [at, other] of others.entries()) await doors.burst(...other.next(spent[at]!));
-  const { passed } = await stream(doors, known, { most: threshold + 1 });
+  for (const [at, other] of others.entries()) await context.burst(...other.next(spent[at]!));
+  const { passed } = await stream(context, known, { most: threshold + 1 });
   const missing = threshold - passed;
   // What went before may be in a window of its own.
   const explanations = subsets(others.length).filter((counts) => {

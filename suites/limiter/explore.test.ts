@@ -5,7 +5,7 @@ import { fingerprint, userStatus, type Request } from '../request.ts';
 import { sampleKnown } from '../sample-known.ts';
 import { explore } from './explore.ts';
 import { banning, limiters, refilled, type Limiter } from './simulated.ts';
-import { countedBy, keyOf, simulatedDoors, type Simulation } from './simulated-doors.ts';
+import { countedBy, keyOf, simulatedContext, type Simulation } from './simulated-context.ts';
 
 const MOST = 12;
 const WINDOW = 2000;
@@ -43,8 +43,8 @@ const exploring = async (
   } = {},
 ) => {
   const limiterOf = countedBy(account, make);
-  const simulated = simulatedDoors({ limiterOf, forgetsAfter: WINDOW + 20, ...more });
-  return { ...simulated, ...(await explore(endpoint, simulated.doors, what)) };
+  const simulated = simulatedContext({ limiterOf, forgetsAfter: WINDOW + 20, ...more });
+  return { ...simulated, ...(await explore(endpoint, simulated.context, what)) };
 };
 
 /** What is said of a limiter, at any latency. */
@@ -96,9 +96,9 @@ describe('a limit that is stated', () => {
   });
   test('what was sent before is forgotten first', async () => {
     const limiterOf = countedBy(() => 'all', laid('sliding'));
-    const { doors } = simulatedDoors({ limiterOf, forgetsAfter: WINDOW + 20 });
-    await doors.burst(...Array.from({ length: 5 }, () => userStatus('x')));
-    const { limited, judgement } = await explore('user-status', doors, known);
+    const { context } = simulatedContext({ limiterOf, forgetsAfter: WINDOW + 20 });
+    await context.burst(...Array.from({ length: 5 }, () => userStatus('x')));
+    const { limited, judgement } = await explore('user-status', context, known);
     assert.deepEqual([limited!.passed, judgement?.kind], [MOST, 'kept']);
   });
   test('without time to let all be forgotten nothing is judged', async () => {
@@ -154,11 +154,11 @@ describe('members', () => {
     assert.deepEqual([sent, refusal], [2 * MOST + 2, undefined]);
   });
   test('that count are found out, and the key is left usable', async () => {
-    const { limited, log, doors } = await exploring(laid('fixed'), { account: keyOf });
+    const { limited, log, context } = await exploring(laid('fixed'), { account: keyOf });
     const { passed, refusal } = limited!.members!;
     assert.equal(refusal?.answer.status, 429);
     assert.ok(passed <= MOST);
-    const [reply] = await doors.burst(log.at(-1)!);
+    const [reply] = await context.burst(log.at(-1)!);
     assert.equal(reply!.kind === 'answer' && reply!.status, 404);
   });
   test('are no affair of deposit-check', async () => {
@@ -193,8 +193,8 @@ test('what a limited key and an unknown one are told meanwhile', async () => {
 });
 
 test('a limiter is driven to its limit once a run', async () => {
-  const { log, doors } = await exploring(laid('fixed'));
+  const { log, context } = await exploring(laid('fixed'));
   const { length } = log;
-  await explore('user-status', doors, known);
+  await explore('user-status', context, known);
   assert.equal(log.length, length);
 });

@@ -2,7 +2,7 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Answer, Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
-import type { Doors } from '../requirement.ts';
+import type { Context } from '../requirement.ts';
 import { drive, sightingOf, stream, type Stream } from './burst.ts';
 import { LEAST_THRESHOLD, whatCounts } from './counting.ts';
 import { story, type Rule, type Sighting } from './history.ts';
@@ -62,38 +62,40 @@ export interface Limited {
 }
 
 /** Drives the limiter to its limit, looks which other keys it limits, and waits until it lets go; once a run. */
-export function explore(endpoint: Endpoint, { once }: Doors, known: Known): Promise<Exploration> {
-  return once(`limiter of ${endpoint}`, (doors) => {
+export function explore(endpoint: Endpoint, { once }: Context, known: Known): Promise<Exploration> {
+  return once(`limiter of ${endpoint}`, (context) => {
     const rule = statedRule(endpoint, known);
     // Without time to wait until all is forgotten, a 429 may come early and still be due.
-    const isSettled = rule !== undefined && doors.leftMs() > 3 * rule.windowMs;
-    return isSettled ? compareLimit(endpoint, doors, known, rule) : seekLimit(endpoint, doors, known, rule);
+    const isSettled = rule !== undefined && context.leftMs() > 3 * rule.windowMs;
+    return isSettled
+      ? compareLimit(endpoint, context, known, rule)
+      : seekLimit(endpoint, context, known, rule);
   });
 }
 
 /** Sees only whether a 429 comes at all. */
 async function seekLimit(
   endpoint: Endpoint,
-  doors: Doors,
+  context: Context,
   known: Known,
   rule: Rule | undefined,
 ): Promise<Exploration> {
   const streams: Stream[] = [];
   for (const kind of kindsOf(endpoint)) {
     const supply = supplyOf(kind, known);
-    if (rule === undefined) await doors.settle(endpoint);
-    const startedAt = doors.now();
-    const first = await stream(doors, supply, {
+    if (rule === undefined) await context.settle(endpoint);
+    const startedAt = context.now();
+    const first = await stream(context, supply, {
       most: rule === undefined ? MOST_WITHOUT_THRESHOLD : beyond(rule),
       withinMs: 1000,
     });
     streams.push(first);
     if (first.refusal !== undefined) {
-      const meanwhile = await statusesMeanwhile(endpoint, doors, known);
-      const others = await limitedOthers(endpoint, doors, known);
+      const meanwhile = await statusesMeanwhile(endpoint, context, known);
+      const others = await limitedOthers(endpoint, context, known);
       const limited = await follow({
         endpoint,
-        doors,
+        context,
         known,
         rule,
         supply,
@@ -113,7 +115,7 @@ async function seekLimit(
 /** Compares the limiter with what the fixture states of it. */
 async function compareLimit(
   endpoint: Endpoint,
-  doors: Doors,
+  context: Context,
   known: Known,
   rule: Rule,
 ): Promise<Exploration> {
@@ -128,21 +130,22 @@ async function compareLimit(
       const meanwhile: Record<string, number> = {};
       const others: Record<string, boolean> = {};
       // A key that is still limited from before would show nothing.
-      await doors.settle(endpoint);
+      await context.settle(endpoint);
       const rested = async (isSlow: boolean, whileLimited?: () => Promise<void>) => {
         for (let tries = 1; ; tries++) {
-          await doors.rest(2 * rule.windowMs);
-          const driven = await drive(doors, rule, supply, isSlow, whileLimited);
+          await context.rest(2 * rule.windowMs);
+          const driven = await drive(context, rule, supply, isSlow, whileLimited);
           const finding = judgeBurst(driven.burst, rule);
           // A quicker burst says more: a slow one passes as a bucket that refills.
           const isSlowFit = finding.kind === 'fits' && !finding.isExact && !driven.isRefilled;
           const isWorthAnother = finding.kind === 'tooSlow' || isSlowFit;
-          if (!isWorthAnother || isSlow || tries === TRIES_WHEN_SLOW || !hasTime(doors, rule)) return driven;
+          if (!isWorthAnother || isSlow || tries === TRIES_WHEN_SLOW || !hasTime(context, rule))
+            return driven;
         }
       };
       const { first, burst } = await rested(oneAtATime, async () => {
-        Object.assign(meanwhile, await statusesMeanwhile(endpoint, doors, known));
-        Object.assign(others, await limitedOthers(endpoint, doors, known));
+        Object.assign(meanwhile, await statusesMeanwhile(endpoint, context, known));
+        Object.assign(others, await limitedOthers(endpoint, context, known));
       });
       streams.push(first);
       const bursts = [...(before[kind.name] ?? []), burst];
@@ -150,7 +153,7 @@ async function compareLimit(
       if (first.refusal !== undefined) {
         const limited = await follow({
           endpoint,
-          doors,
+          context,
           known,
           rule,
           supply,
@@ -161,10 +164,10 @@ async function compareLimit(
           first: { ...first, refusal: first.refusal },
           again: async () => {
             const judgement = judgeBursts(bursts, rule);
-            if (judgement.kind !== 'again' || !hasTime(doors, rule)) return false;
-            await doors.rest(2 * rule.windowMs);
-            await doors.wait(untilPhase(bursts, rule, doors.now()));
-            bursts.push((await drive(doors, rule, supply, oneAtATime || judgement.oneAtATime)).burst);
+            if (judgement.kind !== 'again' || !hasTime(context, rule)) return false;
+            await context.rest(2 * rule.windowMs);
+            await context.wait(untilPhase(bursts, rule, context.now()));
+            bursts.push((await drive(context, rule, supply, oneAtATime || judgement.oneAtATime)).burst);
             return true;
           },
         });
@@ -172,7 +175,7 @@ async function compareLimit(
       }
       const finding = judgeBurst(burst, rule);
       // Where 429 was due, something else came: it has to recur.
-      if (finding.kind === 'instead' && hasTime(doors, rule)) bursts.push((await rested(oneAtATime)).burst);
+      if (finding.kind === 'instead' && hasTime(context, rule)) bursts.push((await rested(oneAtATime)).burst);
       const judgement = judgeBursts(bursts, rule);
       unlimited = { streams, bursts, judgement };
       if (finding.kind === 'instead' || finding.kind === 'lost') return unlimited;
@@ -183,7 +186,7 @@ async function compareLimit(
 }
 
 /** Two windows of rest and one for a burst. */
-const hasTime = (doors: Doors, { windowMs }: Rule) => doors.leftMs() > 3.5 * windowMs;
+const hasTime = (context: Context, { windowMs }: Rule) => context.leftMs() > 3.5 * windowMs;
 
 /** Where in a window the next burst begins, after the last one: a boundary seen in that comes late in this one. */
 const PHASE = 0.65;
@@ -196,7 +199,7 @@ function untilPhase(bursts: readonly Burst[], { windowMs }: Rule, now: number): 
 
 interface Following {
   readonly endpoint: Endpoint;
-  readonly doors: Doors;
+  readonly context: Context;
   readonly known: Known;
   readonly rule: Rule | undefined;
   readonly supply: Supply;
@@ -211,30 +214,30 @@ interface Following {
 
 /** What comes after the first 429. */
 async function follow(following: Following): Promise<Limited> {
-  const { endpoint, doors, known, rule, supply, startedAt, history, first, meanwhile, others } = following;
+  const { endpoint, context, known, rule, supply, startedAt, history, first, meanwhile, others } = following;
   const isLetInEarly = isPassedAfterRefusal(history);
-  const recovery = await recover(doors, history, startedAt, rule, supply);
-  const recoveryMs = doors.now() - startedAt;
+  const recovery = await recover(context, history, startedAt, rule, supply);
+  const recoveryMs = context.now() - startedAt;
   const refusedMs = Math.max(
     0,
     ...history.filter(({ result }) => result === 'refused').map(({ sentAt }) => sentAt - startedAt),
   );
   let isUsable = recovery.kind === 'answer';
   while (isUsable && (await following.again?.()) === true)
-    isUsable = (await recover(doors, [], doors.now(), rule, supply)).kind === 'answer';
+    isUsable = (await recover(context, [], context.now(), rule, supply)).kind === 'answer';
   const hasMembers = endpoint === 'user-status' && known.members.length > 0;
   // The key has spent one request of its window.
-  let members = hasMembers && isUsable ? await sendMembers(doors, known, first.passed) : undefined;
+  let members = hasMembers && isUsable ? await sendMembers(context, known, first.passed) : undefined;
   if (members?.refusal !== undefined) {
     // A limiter that lets in few at first may have refused them for what was counted before.
-    await doors.rest(2 * (rule?.windowMs ?? recoveryMs));
-    members = await sendMembers(doors, known, first.passed);
+    await context.rest(2 * (rule?.windowMs ?? recoveryMs));
+    members = await sendMembers(context, known, first.passed);
   }
   const counting =
-    rule !== undefined && isUsable && members?.refusal === undefined && hasTimeToCount(doors, rule)
-      ? await whatCounts(doors, supply, otherKinds(endpoint, known, supply.kind), rule.most)
+    rule !== undefined && isUsable && members?.refusal === undefined && hasTimeToCount(context, rule)
+      ? await whatCounts(context, supply, otherKinds(endpoint, known, supply.kind), rule.most)
       : undefined;
-  if (members?.refusal !== undefined || counting !== undefined) await doors.send(found(endpoint, known));
+  if (members?.refusal !== undefined || counting !== undefined) await context.send(found(endpoint, known));
   return {
     kind: first.kind,
     ...first.refusal,
@@ -259,23 +262,23 @@ function isPassedAfterRefusal(history: readonly Sighting[]): boolean {
 
 /** Waits for the end of the window, where its length is known, and then until the key is let in. */
 async function recover(
-  doors: Doors,
+  context: Context,
   history: Sighting[],
   startedAt: number,
   rule: Rule | undefined,
   supply: Supply,
 ): Promise<Reply> {
-  const leftMs = rule === undefined ? 0 : startedAt + rule.windowMs + MARGIN - doors.now();
+  const leftMs = rule === undefined ? 0 : startedAt + rule.windowMs + MARGIN - context.now();
   // The other endpoint needs what is left of a run that ends before the window does.
-  if (leftMs > 0 && leftMs < doors.leftMs()) await doors.wait(leftMs);
-  const reply = await doors.patiently(supply.next(1)[0]!, (refused) => history.push(sightingOf(refused)));
+  if (leftMs > 0 && leftMs < context.leftMs()) await context.wait(leftMs);
+  const reply = await context.patiently(supply.next(1)[0]!, (refused) => history.push(sightingOf(refused)));
   if (reply.kind === 'answer') history.push(sightingOf(reply));
   return reply;
 }
 
 /** What else counts is worth a short window, and no long one. */
-const hasTimeToCount = (doors: Doors, { most, windowMs }: Rule) =>
-  most >= LEAST_THRESHOLD && windowMs <= LONGEST_TO_COUNT && doors.leftMs() > 2 * windowMs;
+const hasTimeToCount = (context: Context, { most, windowMs }: Rule) =>
+  most >= LEAST_THRESHOLD && windowMs <= LONGEST_TO_COUNT && context.leftMs() > 2 * windowMs;
 
 const otherKinds = (endpoint: Endpoint, known: Known, counted: string) =>
   kindsOf(endpoint)
@@ -283,9 +286,9 @@ const otherKinds = (endpoint: Endpoint, known: Known, counted: string) =>
     .map((kind) => supplyOf(kind, known));
 
 /** More lookups of members than there may be of anything that counts. */
-export function sendMembers(doors: Doors, known: Known, passed: number): Promise<Stream> {
+export function sendMembers(context: Context, known: Known, passed: number): Promise<Stream> {
   const most = Math.min(2 * passed + 2, MOST_WITHOUT_THRESHOLD);
-  return stream(doors, supplyOf(lookupsOfMembers, known), { most, withinMs: 1000 });
+  return stream(context, supplyOf(lookupsOfMembers, known), { most, withinMs: 1000 });
 }
 
 /** What the bursts showed, for people. */

@@ -13,7 +13,7 @@ import {
   weighted,
   type Limiter,
 } from './simulated.ts';
-import { countedBy, keyOf, simulatedDoors } from './simulated-doors.ts';
+import { countedBy, keyOf, simulatedContext } from './simulated-context.ts';
 
 /** Simulated runs of each limiter; `HISTORIES=10000` makes it more. */
 const RUNS = Number(process.env['HISTORIES'] ?? 50);
@@ -91,7 +91,7 @@ async function outcomeOf(make: Make, seed: number, isLate: boolean): Promise<str
     losses.set(nth, known);
     return known;
   };
-  const { doors } = simulatedDoors({
+  const { context } = simulatedContext({
     limiterOf: countedBy(keyOf, () => make(most, windowSeconds * 1000, random)),
     ...(isLate ? { meets: () => random() * latencyMs } : { slowness: latencyMs / 2 }),
     isLost,
@@ -99,7 +99,7 @@ async function outcomeOf(make: Make, seed: number, isLate: boolean): Promise<str
     seed,
   });
   const known = { ...sampleKnown, limits: { 'deposit-check': { requests: most, windowSeconds } } };
-  const { judgement } = await explore('deposit-check', doors, known);
+  const { judgement } = await explore('deposit-check', context, known);
   return judgement?.kind ?? 'none';
 }
 

@@ -2,13 +2,13 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { lookupOf } from '../request.ts';
-import type { Doors } from '../requirement.ts';
+import type { Context } from '../requirement.ts';
 import { asCaller, found } from './kinds.ts';
 
 /** What a limited key, and nobody's, is told about other requests. */
 export async function statusesMeanwhile(
   endpoint: Endpoint,
-  doors: Doors,
+  context: Context,
   known: Known,
 ): Promise<Record<string, number>> {
   const asked = {
@@ -18,7 +18,7 @@ export async function statusesMeanwhile(
       credential: { as: 'header', value: 'Bearer nobody', shell: 'Bearer nobody' },
     }),
   };
-  const replies = await doors.burst(...Object.values(asked));
+  const replies = await context.burst(...Object.values(asked));
   return Object.fromEntries(
     Object.keys(asked).flatMap((name, at) => {
       const reply = replies[at]!;
@@ -30,11 +30,11 @@ export async function statusesMeanwhile(
 /** Whether other keys are limited too, by name. */
 export async function limitedOthers(
   endpoint: Endpoint,
-  doors: Doors,
+  context: Context,
   known: Known,
 ): Promise<Record<string, boolean>> {
   const others = [...known.callerKeys.slice(1, 2), ...known.otherKeys.slice(0, 1)];
-  const replies = await doors.burst(
+  const replies = await context.burst(
     ...others.map((key) =>
       lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }),
     ),

@@ -1,14 +1,14 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import { givenUp } from '../engine/given-up.ts';
-import { guarded, play } from '../engine/play.ts';
+import { checkPreconditions } from '../engine/preconditions.ts';
+import { guarded, runScenario } from '../engine/run-scenario.ts';
 import { createDescriber, makeRecord, type RecordOptions, type Result } from '../engine/record.ts';
 import { createTraffic } from '../engine/traffic.ts';
-import { createWatchers } from '../engine/watchers.ts';
-import type { Requirement, Rule, Watch } from '../requirement.ts';
+import { createMonitors } from '../engine/monitors.ts';
+import type { Requirement, Rule, Monitor } from '../requirement.ts';
 import { unjudged, type Reason } from '../verdict.ts';
 import { createJudge, isCrowd, type Judgement } from '../engine/judge.ts';
 import { drawAt, originOf } from '../engine/lookups.ts';
-import { createRecordedDoors } from './recorded-doors.ts';
+import { createRecordedContexts } from './recorded-context.ts';
 import type { Transcript } from './transcript.ts';
 
 /**
@@ -26,8 +26,8 @@ export async function judgeTranscript(
   const { start, known, exchanges } = transcript;
   const ids = new Set(start.requirements);
   const requirements = catalogue.filter(({ id }) => start.selection.whole || ids.has(id));
-  const isWatch = (requirement: Requirement): requirement is Watch => requirement.kind === 'watch';
-  const watchers = createWatchers(requirements.filter(isWatch), known);
+  const isMonitor = (requirement: Requirement): requirement is Monitor => requirement.kind === 'monitor';
+  const monitors = createMonitors(requirements.filter(isMonitor), known);
   const isRule = (requirement: Requirement): requirement is Rule => requirement.kind === 'rule';
   const skip = new Set(start.selection.skip);
   const judge = createJudge(
@@ -46,7 +46,7 @@ export async function judgeTranscript(
   for (const [n, { of, request, reply, path, isAgain, isLost }] of exchanges.entries()) {
     missUpTo(n);
     if (reply.kind !== 'answer') continue;
-    watchers.see(request, reply);
+    monitors.see(request, reply);
     if (isLost !== true)
       judge.see(
         request,
@@ -56,14 +56,14 @@ export async function judgeTranscript(
       );
   }
   missUpTo(exchanges.length);
-  const doorsOf = createRecordedDoors(transcript);
+  const contextOf = createRecordedContexts(transcript);
   const describe = createDescriber(optionsOf(transcript, version));
-  const terms = { known, skip, hasStateHook: start.stateHook };
+  const preconditions = { known, skip, hasStateHook: start.stateHook };
   const judged = async (requirement: Requirement): Promise<Result> => {
-    const early = givenUp(requirement, terms) ?? lost(requirement, transcript);
+    const early = checkPreconditions(requirement, preconditions) ?? lost(requirement, transcript);
     if (early !== undefined) return early;
-    if (requirement.kind === 'watch') return watchers.judgement(requirement);
-    if (requirement.kind === 'scenario') return play(requirement, doorsOf(requirement.id), known);
+    if (requirement.kind === 'monitor') return monitors.judgement(requirement);
+    if (requirement.kind === 'scenario') return runScenario(requirement, contextOf(requirement.id), known);
     const judgement = judge.judgement(requirement, transcript.end?.keyWorks, transcript.end?.isCut ?? true);
     return judgement.verdict.kind === 'failed'
       ? { ...judgement, ...explanationOf(requirement.id) }
@@ -140,7 +140,7 @@ function lost({ id, kind }: Requirement, { stopped, outcomes, start }: Transcrip
   const outcome = outcomes.get(id);
   if (outcome?.outcome === 'broken') return { verdict: { kind: 'broken', words: outcome.words }, cases: 0 };
   if (outcome !== undefined) return undefined;
-  if (kind === 'watch' && !start.requirements.includes(id)) return undefined;
+  if (kind === 'monitor' && !start.requirements.includes(id)) return undefined;
   return start.requirements.includes(id)
     ? { verdict: unjudged('interrupted', 'the transcript ends before it was judged'), cases: 0 }
     : { verdict: unjudged('not-recorded', 'the run that was recorded did not ask for it'), cases: 0 };

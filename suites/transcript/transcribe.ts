@@ -12,7 +12,7 @@ import type { OnEvent, RunEvent } from '../engine/events.ts';
 import { redactor } from '../engine/evidence.ts';
 import type { Credential, Request } from '../request.ts';
 import type { RunHeader } from './run-header.ts';
-import { withoutKeys } from './stand-ins.ts';
+import { withoutKeys } from './placeholder-keys.ts';
 
 /** Turns what happens in a run into the lines of its transcript. No key is in them. */
 export function createTranscriber(header: RunHeader, write: (line: TranscriptLine) => void): OnEvent {
@@ -63,8 +63,9 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
         ...(intermittent === undefined ? {} : { intermittent: { ...intermittent } }),
       };
     },
-    door: ({ kind, replies, refused, value, ...rest }) => ({
-      line: kind,
+    call: ({ kind: _, call, replies, refused, value, ...rest }) => ({
+      line: 'door',
+      door: call,
       ...rest,
       // Where time has no bound nothing is written: JSON has no word for it.
       ...(value === undefined || value === Number.POSITIVE_INFINITY ? {} : { value }),

@@ -15,9 +15,9 @@ import { readJson, type Answer, type Reply } from '../answer.ts';
 import { knowledge, type Known, type KnownKey } from '../known.ts';
 import type { Credential, Request } from '../request.ts';
 import { createSequence } from './sequence.ts';
-import { unnamer, withStandIns } from './stand-ins.ts';
+import { unnamer, withPlaceholders } from './placeholder-keys.ts';
 
-/** An exchange of a transcript, as the engine saw it; keys are stand-ins. */
+/** An exchange of a transcript, as the engine saw it; keys are placeholders. */
 export interface RecordedExchange {
   readonly request: Request;
   readonly reply: Reply;
@@ -39,8 +39,8 @@ export interface Transcript {
   readonly missed: readonly (TranscriptMissed & { readonly after: number })[];
   /** By the id of the requirement. */
   readonly explained: ReadonlyMap<string, TranscriptExplained>;
-  /** By the requirement or the story, in the order of the calls. */
-  readonly doors: ReadonlyMap<string, readonly TranscriptDoor[]>;
+  /** By the requirement or the name that several share, in the order of the calls. */
+  readonly calls: ReadonlyMap<string, readonly TranscriptDoor[]>;
   readonly stopped: ReadonlyMap<string, TranscriptStopped>;
   /** What the run itself made of it. */
   readonly outcomes: ReadonlyMap<string, RequirementResult>;
@@ -60,7 +60,7 @@ export function readTranscript(lines: Iterable<TranscriptLine>): Transcript {
   const exchanges: RecordedExchange[] = [];
   const missed: Transcript['missed'][number][] = [];
   const explained = new Map<string, TranscriptExplained>();
-  const doors = new Map<string, TranscriptDoor[]>();
+  const calls = new Map<string, TranscriptDoor[]>();
   const stopped = new Map<string, TranscriptStopped>();
   const outcomes = new Map<string, RequirementResult>();
   const follow = createSequence();
@@ -83,7 +83,7 @@ export function readTranscript(lines: Iterable<TranscriptLine>): Transcript {
         explained.set(line.of, line);
         break;
       case 'door':
-        append(doors, line.of, line);
+        append(calls, line.of, line);
         break;
       case 'stopped':
         stopped.set(line.of, line);
@@ -98,9 +98,9 @@ export function readTranscript(lines: Iterable<TranscriptLine>): Transcript {
     }
   }
   if (heading === undefined) throw new Problem('usage', 'the transcript is empty');
-  for (const calls of doors.values()) calls.sort((a, b) => a.nth - b.nth);
-  const story = { exchanges, missed, explained, doors, stopped, outcomes };
-  return { ...heading, ...story, ...(end === undefined ? {} : { end }) };
+  for (const list of calls.values()) list.sort((a, b) => a.nth - b.nth);
+  const content = { exchanges, missed, explained, calls, stopped, outcomes };
+  return { ...heading, ...content, ...(end === undefined ? {} : { end }) };
 }
 
 interface Heading extends Pick<Transcript, 'start' | 'fixture' | 'known' | 'unname'> {
@@ -108,7 +108,7 @@ interface Heading extends Pick<Transcript, 'start' | 'fixture' | 'known' | 'unna
 }
 
 function headingOf(start: TranscriptStart): Heading {
-  const fixture = withStandIns(start.fixture);
+  const fixture = withPlaceholders(start.fixture);
   const known = knowledge(fixture, start.partner);
   const keys = new Map(known.everyKey.map((key) => [key.name, key]));
   return { start, fixture, known, keys, unname: unnamer(fixture) };

@@ -1,11 +1,11 @@
 import { Problem } from '../../schemas/problem.ts';
 import type { Known } from '../known.ts';
-import type { Doors, Scenario } from '../requirement.ts';
+import type { Context, Scenario } from '../requirement.ts';
 import type { Result } from './record.ts';
 
-/** Plays a scenario through its doors. */
-export async function play(scenario: Scenario, doors: Doors, known: Known): Promise<Result> {
-  const { finding, request, reply, cases } = await scenario.play(doors, known);
+/** Runs a scenario in its context. */
+export async function runScenario(scenario: Scenario, context: Context, known: Known): Promise<Result> {
+  const { finding, request, reply, cases } = await scenario.run(context, known);
   const evidence = request !== undefined && reply !== undefined ? { evidence: { request, reply } } : {};
   return { verdict: finding, cases: cases ?? 1, ...evidence };
 }

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Clock } from './clock.ts';
 
 /** A clock that only the test moves. */
-export function handClock(start = 0) {
+export function manualClock(start = 0) {
   let now = start;
   const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
   /** Lets everything that is ready run. */
@@ -47,19 +47,19 @@ export function handClock(start = 0) {
   };
 }
 
-export type HandClock = ReturnType<typeof handClock>;
+export type ManualClock = ReturnType<typeof manualClock>;
 
 /** What is waited for, with its state readable at any time. */
-export function watched<Value>(awaited: Value | Promise<Value>) {
+export function tracked<Value>(awaited: Value | Promise<Value>) {
   const state: { value?: Value; isDone: boolean } = { isDone: false };
   void Promise.resolve(awaited).then((value) => Object.assign(state, { value, isDone: true }));
   return state;
 }
 
 /** What a wait ends in, moving the clock as far as it takes. */
-export async function ended<Value>(hand: HandClock, awaited: Value | Promise<Value>): Promise<Value> {
-  const state = watched(awaited);
-  await hand.settled();
-  while (!state.isDone) assert.ok(await hand.next(), 'waits for ever');
+export async function ended<Value>(time: ManualClock, awaited: Value | Promise<Value>): Promise<Value> {
+  const state = tracked(awaited);
+  await time.settled();
+  while (!state.isDone) assert.ok(await time.next(), 'waits for ever');
   return state.value!;
 }

@@ -1,8 +1,8 @@
 import type { TranscriptDoor, TranscriptTrouble } from '../../schemas/generated/types.ts';
 import type { Answer, Reply } from '../answer.ts';
-import { notRecorded, type DoorName } from '../engine/events.ts';
+import { notRecorded, type CallName } from '../engine/events.ts';
 import type { Request } from '../request.ts';
-import type { Doors } from '../requirement.ts';
+import type { Context } from '../requirement.ts';
 import type { RecordedExchange, Transcript } from './transcript.ts';
 
 /** What came of a request by its place in the transcript; of another request than that it tells nothing. */
@@ -22,27 +22,27 @@ const isSame = ({ request }: RecordedExchange, asked: Request) =>
   request.method === asked.method &&
   (asked.misplaced !== undefined || (request.target === asked.target && request.body === asked.body));
 
-/** Doors that lead into a transcript: each call gets what the same call got in the run. */
-export function createRecordedDoors(transcript: Transcript): (of: string) => Doors {
-  const stories = new Map<string, Promise<unknown>>();
-  const doorsOf = (of: string): Doors => {
-    const calls = transcript.doors.get(of) ?? [];
+/** Contexts that answer from a transcript: each call gets what the same call got in the run. */
+export function createRecordedContexts(transcript: Transcript): (of: string) => Context {
+  const shared = new Map<string, Promise<unknown>>();
+  const contextOf = (of: string): Context => {
+    const calls = transcript.calls.get(of) ?? [];
     let nth = 0;
-    /** The next call, where it is one of that door. */
-    const next = (door: DoorName): TranscriptDoor | undefined => {
+    /** The next call, where it is one of that name. */
+    const next = (name: CallName): TranscriptDoor | undefined => {
       const call = calls[nth];
-      if (call?.door !== door) return undefined;
+      if (call?.door !== name) return undefined;
       nth++;
       return call;
     };
     const several =
-      (door: DoorName) =>
+      (name: CallName) =>
       (...requests: readonly Request[]) => {
-        const { replies = [] } = next(door) ?? {};
+        const { replies = [] } = next(name) ?? {};
         return Promise.resolve(requests.map((request, at) => replyAt(transcript, replies[at], request)));
       };
-    const one = (door: DoorName, request: Request) => {
-      const call = next(door);
+    const one = (name: CallName, request: Request) => {
+      const call = next(name);
       return { call, reply: replyAt(transcript, call?.replies?.[0], request) };
     };
     return {
@@ -79,12 +79,12 @@ export function createRecordedDoors(transcript: Transcript): (of: string) => Doo
       leftMs: () => Number(next('leftMs')?.value ?? Number.POSITIVE_INFINITY),
       keyWorks: () => next('keyWorks')?.value as boolean | undefined,
       cases: transcript.start.cases,
-      once: <Result>(name: string, make: (doors: Doors) => Promise<Result>) => {
-        const story = stories.get(name) ?? make(doorsOf(name));
-        stories.set(name, story);
-        return story as Promise<Result>;
+      once: <Result>(name: string, make: (context: Context) => Promise<Result>) => {
+        const result = shared.get(name) ?? make(contextOf(name));
+        shared.set(name, result);
+        return result as Promise<Result>;
       },
     };
   };
-  return doorsOf;
+  return contextOf;
 }

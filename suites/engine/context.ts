@@ -1,14 +1,14 @@
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import { fingerprint, type Request } from '../request.ts';
-import type { Doors, Sent, StateHook } from '../requirement.ts';
+import type { Context, Exchange, StateHook } from '../requirement.ts';
 import type { Clock } from './clock.ts';
-import type { Courier, Delivery } from './courier.ts';
+import type { Sender } from './sender.ts';
 import type { OnEvent } from './events.ts';
 import { inFlightOf } from './in-flight.ts';
-import { tapedDoors } from './taped-doors.ts';
+import { recordingContext } from './recording-context.ts';
 
-export interface DoorsOptions {
-  readonly courier: Courier;
+export interface ContextOptions {
+  readonly sender: Sender;
   readonly clock: Clock;
   readonly signal: AbortSignal;
   readonly cases: number;
@@ -22,55 +22,56 @@ export interface DoorsOptions {
   readonly onEvent?: OnEvent;
 }
 
-/** What a scenario may do to the world, by its id. */
-export function createDoors(options: DoorsOptions): (of: string) => Doors {
-  const stories = new Map<string, Promise<unknown>>();
-  const doorsOf = (of: string): Doors => {
-    const doors = open(options, of, (name, make) => {
-      const story = stories.get(name) ?? make(doorsOf(name));
-      stories.set(name, story);
-      return story as ReturnType<typeof make>;
+/** A function that gives each requirement its context, by its id. */
+export function createContexts(options: ContextOptions): (of: string) => Context {
+  const shared = new Map<string, Promise<unknown>>();
+  const contextOf = (of: string): Context => {
+    const context = open(options, of, (name, make) => {
+      const result = shared.get(name) ?? make(contextOf(name));
+      shared.set(name, result);
+      return result as ReturnType<typeof make>;
     });
-    return options.onEvent === undefined ? doors : tapedDoors(doors, of, options.onEvent);
+    return options.onEvent === undefined ? context : recordingContext(context, of, options.onEvent);
   };
-  return doorsOf;
+  return contextOf;
 }
 
-function open(options: DoorsOptions, of: string, once: Doors['once']): Doors {
-  const { courier, clock, signal, cases, deadline, hook } = options;
-  const terms = () => {
+function open(options: ContextOptions, of: string, once: Context['once']): Context {
+  const { sender, clock, signal, cases, deadline, hook } = options;
+  const bounds = () => {
     const until = options.until();
     return until === undefined ? { of } : { of, until };
   };
-  const replyOf = async (carry: (request: Request) => Promise<Delivery>, request: Request): Promise<Reply> =>
-    (await carry(request)).reply;
-  const deliver = (request: Request) => courier.deliver(request, terms());
+  const replyOf = async (
+    sendOne: (request: Request) => Promise<Exchange>,
+    request: Request,
+  ): Promise<Reply> => (await sendOne(request)).reply;
+  const send = (request: Request) => sender.send(request, bounds());
   return {
     send: async (...requests) => {
       const replies: Reply[] = [];
-      for (const request of requests) replies.push(await replyOf(deliver, request));
+      for (const request of requests) replies.push(await replyOf(send, request));
       return replies;
     },
-    sendAtOnce: (...requests) => Promise.all(requests.map((request) => replyOf(deliver, request))),
-    patiently: async (request, onRefused) =>
-      (await courier.deliver(request, { ...terms(), onRefused })).reply,
+    sendAtOnce: (...requests) => Promise.all(requests.map((request) => replyOf(send, request))),
+    patiently: async (request, onRefused) => (await sender.send(request, { ...bounds(), onRefused })).reply,
     burst: (...requests) =>
-      Promise.all(requests.map((request) => replyOf((one) => courier.deliverAnyway(one, { of }), request))),
+      Promise.all(requests.map((request) => replyOf((one) => sender.sendOnce(one, { of }), request))),
     stream: async (make, pace) => {
-      const sent: Sent[] = [];
+      const sent: Exchange[] = [];
       const answers: Answer[] = [];
       const underWay = new Set<Promise<void>>();
       let isOver = false;
-      const carry = async (nth: number, request: Request) => {
-        const delivery = await courier.deliverAnyway(request, { of });
-        sent[nth] = delivery;
-        const { reply } = delivery;
+      const sendNth = async (nth: number, request: Request) => {
+        const exchange = await sender.sendOnce(request, { of });
+        sent[nth] = exchange;
+        const { reply } = exchange;
         if (reply.kind === 'answer') answers.push(reply);
         isOver ||= reply.kind === 'answer' ? reply.status === 429 : isUnsent(reply);
       };
       for (let nth = 0; nth < pace.most; nth++) {
         if (isOver) break;
-        const one = carry(nth, make()).finally(() => underWay.delete(one));
+        const one = sendNth(nth, make()).finally(() => underWay.delete(one));
         underWay.add(one);
         while (underWay.size >= inFlightOf(pace, answers, options.burstConcurrency))
           await Promise.race(underWay);
@@ -78,10 +79,10 @@ function open(options: DoorsOptions, of: string, once: Doors['once']): Doors {
       await Promise.all(underWay);
       return sent;
     },
-    first: (request) => replyOf((one) => courier.share(one, fingerprint(one), { of }), request),
-    rest: courier.rest,
-    settle: courier.settle,
-    keyWorks: courier.keyWorks,
+    first: (request) => replyOf((one) => sender.sendShared(one, fingerprint(one), { of }), request),
+    rest: sender.rest,
+    settle: sender.settle,
+    keyWorks: sender.keyWorks,
     once,
     wait: (ms) => clock.sleep(Math.min(ms, Math.max(0, deadline - clock.now())), signal),
     now: clock.now,
@@ -92,7 +93,7 @@ function open(options: DoorsOptions, of: string, once: Doors['once']): Doors {
 }
 
 /** What the target did not take is trouble with the hook, not with what is judged. */
-function holder(hook: StateHook): NonNullable<Doors['withState']> {
+function holder(hook: StateHook): NonNullable<Context['withState']> {
   return async (state, params, during) => {
     try {
       await hook.change('setup', state, params);

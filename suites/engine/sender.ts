@@ -4,21 +4,15 @@ import type { Origin } from '../model/factors.ts';
 import type { Known } from '../known.ts';
 import { authorizationOf } from '../model/lookup.ts';
 import { lookupOf, type Request } from '../request.ts';
-import type { Doors } from '../requirement.ts';
+import type { Context, Exchange } from '../requirement.ts';
 import type { Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
 import type { Clock } from './clock.ts';
 import { priceOf } from './price.ts';
 import type { Quota } from './quota.ts';
 
-/** A request as it went out, and what came of it. */
-export interface Delivery {
-  readonly request: Request;
-  readonly reply: Reply;
-}
-
-/** On what terms a request is delivered. */
-export interface Terms {
+/** How a request is sent. */
+export interface SendOptions {
   /** No limiter is waited for beyond this time, in ms of the clock. */
   readonly until?: number | undefined;
   /** Sees the 429s that are waited out. */
@@ -31,7 +25,7 @@ export interface Terms {
   readonly isAgain?: boolean;
 }
 
-export interface CourierOptions {
+export interface SenderOptions {
   readonly client: Client;
   readonly known: Known;
   readonly clock: Clock;
@@ -39,21 +33,21 @@ export interface CourierOptions {
   readonly quota: Quota;
   readonly signal: AbortSignal;
   /** Requests without an answer, in a row, after which the target counts as gone. */
-  readonly mostTroubles: number;
+  readonly maxLostInARow: number;
   /** Sees every request that went out and what came of it, as it comes. */
-  readonly onExchange: (request: Request, reply: Reply, terms: Terms, isLost: boolean) => void;
+  readonly onExchange: (request: Request, reply: Reply, options: SendOptions, isLost: boolean) => void;
 }
 
-/** Carries requests to the target and replies back, whatever limiters and the network do meanwhile. */
-export interface Courier {
+/** Sends requests to the target: waits for limiters, and sends again what the network lost. */
+export interface Sender {
   /** Waits out 429s; sends again what broke on the way. */
-  readonly deliver: (request: Request, terms?: Terms) => Promise<Delivery>;
-  /** As `deliver`, but equal requests, which have equal fingerprints, share the first delivery. */
-  readonly share: (request: Request, name: string, terms?: Terms) => Promise<Delivery>;
+  readonly send: (request: Request, options?: SendOptions) => Promise<Exchange>;
+  /** As `send`, but equal requests, which have equal fingerprints, share the first exchange. */
+  readonly sendShared: (request: Request, name: string, options?: SendOptions) => Promise<Exchange>;
   /** A 429 is an answer like any other, and nothing is sent again. */
-  readonly deliverAnyway: (request: Request, terms?: Terms) => Promise<Delivery>;
-  readonly rest: Doors['rest'];
-  readonly settle: Doors['settle'];
+  readonly sendOnce: (request: Request, options?: SendOptions) => Promise<Exchange>;
+  readonly rest: Context['rest'];
+  readonly settle: Context['settle'];
   /** 429s that were waited out so far. */
   readonly rateLimited: () => number;
   /** Whether any answer to the key under test was other than 401; undefined before there was one. */
@@ -64,17 +58,17 @@ export interface Courier {
 const TRIES = 3;
 
 /** Answers are kept for whoever asks the same again while they take no more than this, about, in bytes. */
-const MOST_KEPT = 16 * 1024 * 1024;
+const MAX_KEPT_BYTES = 16 * 1024 * 1024;
 
-export function createCourier(options: CourierOptions): Courier {
-  const { client, known, clock, budget, quota, signal, mostTroubles, onExchange } = options;
-  const shared = new Map<string, Promise<Delivery>>();
+export function createSender(setup: SenderOptions): Sender {
+  const { client, known, clock, budget, quota, signal, maxLostInARow, onExchange } = setup;
+  const shared = new Map<string, Promise<Exchange>>();
   const issued = new Set(known.everyKey.map(({ key }) => key));
   const callers = known.callerKeys.map(({ key }) => key);
   const keyNamed = new Map(known.everyKey.map((key) => [key.key, key]));
   let kept = 0;
   let rateLimited = 0;
-  let troublesInARow = 0;
+  let lostInARow = 0;
   let keyWorks: boolean | undefined;
 
   /** Puts a key in the caller's place; undefined where there is none. */
@@ -87,7 +81,7 @@ export function createCourier(options: CourierOptions): Courier {
 
   const transmit = async (
     request: Request,
-    terms: Terms,
+    options: SendOptions,
     most: number,
     onLost: () => void,
   ): Promise<Reply> => {
@@ -98,14 +92,14 @@ export function createCourier(options: CourierOptions): Courier {
       if (end !== undefined) return end;
       const reply = await clock.during(client.send(wire));
       if (reply.kind === 'answer') {
-        troublesInARow = 0;
+        lostInARow = 0;
         const { credential } = request;
         if (credential.as === 'key' && callers.includes(credential.key.key) && reply.status !== 429)
           keyWorks = keyWorks === true || reply.status !== 401;
       }
       const isLast = tries >= most || isGone();
       const isLost = reply.kind === 'answer' && isOfFrontEnd(reply) && (!isLast || most === 1);
-      onExchange(request, reply, terms, isLost);
+      onExchange(request, reply, options, isLost);
       if (isLost && !isLast) {
         onLost();
         continue;
@@ -115,20 +109,20 @@ export function createCourier(options: CourierOptions): Courier {
         onLost();
         continue;
       }
-      if (isOfTheTarget(reply)) troublesInARow++;
+      if (isOfTheTarget(reply)) lostInARow++;
       return reply;
     }
   };
 
-  const isGone = () => troublesInARow >= mostTroubles;
+  const isGone = () => lostInARow >= maxLostInARow;
 
-  const attempt = async (asked: Request, anyway: boolean, terms: Terms = {}): Promise<Delivery> => {
-    if (terms.onRefused !== undefined) quota.reopen(asked.endpoint, accountName(asked, issued));
+  const attempt = async (asked: Request, anyway: boolean, options: SendOptions = {}): Promise<Exchange> => {
+    if (options.onRefused !== undefined) quota.reopen(asked.endpoint, accountName(asked, issued));
     for (;;) {
       const request = resolve(asked);
       if (request === undefined)
         return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };
-      const end = budget.ended(terms.until);
+      const end = budget.ended(options.until);
       if (end !== undefined) return { request, reply: end };
       if (isGone())
         return {
@@ -137,46 +131,46 @@ export function createCourier(options: CourierOptions): Courier {
         };
       const account = accountName(request, issued);
       const price = priceOf(request, known);
-      const admitted = anyway ? undefined : quota.admit(request.endpoint, account, price, terms.until);
+      const admitted = anyway ? undefined : quota.admit(request.endpoint, account, price, options.until);
       const refusal = admitted instanceof Promise ? await admitted : admitted;
       if (refusal !== undefined) return { request, reply: refusal };
       // The target may have counted a lost request.
-      const reply = await transmit(request, terms, anyway ? 1 : TRIES, () =>
+      const reply = await transmit(request, options, anyway ? 1 : TRIES, () =>
         quota.note(request.endpoint, account, price, undefined, false),
       );
       const answered = reply.kind === 'answer' ? reply : undefined;
-      quota.note(request.endpoint, account, price, answered, !anyway, terms.onRefused !== undefined);
+      quota.note(request.endpoint, account, price, answered, !anyway, options.onRefused !== undefined);
       if (signal.aborted && reply.kind === 'trouble')
         return { request, reply: trouble('interrupted', 'the run was interrupted') };
       if (anyway || reply.kind === 'trouble' || reply.status !== 429) return { request, reply };
       rateLimited++;
-      terms.onRefused?.(reply);
+      options.onRefused?.(reply);
     }
   };
 
-  const deliver: Courier['deliver'] = (request, terms) => attempt(request, false, terms);
-  const share: Courier['share'] = (request, name, terms) => {
+  const send: Sender['send'] = (request, options) => attempt(request, false, options);
+  const sendShared: Sender['sendShared'] = (request, name, options) => {
     const before = shared.get(name);
     if (before !== undefined) return before;
-    const first = deliver(request, terms).then((delivered) => {
-      const { reply } = delivered;
+    const first = send(request, options).then((exchange) => {
+      const { reply } = exchange;
       kept += weightOf(reply);
       // What was not sent for want of time may be, by somebody who has more.
-      if (kept > MOST_KEPT || isUnsent(reply)) shared.delete(name);
-      return delivered;
+      if (kept > MAX_KEPT_BYTES || isUnsent(reply)) shared.delete(name);
+      return exchange;
     });
     shared.set(name, first);
     return first;
   };
   return {
-    deliver,
-    share,
-    deliverAnyway: (request, terms) => attempt(request, true, terms),
+    send,
+    sendShared,
+    sendOnce: (request, options) => attempt(request, true, options),
     rest: quota.rest,
     settle: async (endpoint) => {
       const [key] = known.callerKeys;
       if (key === undefined) return;
-      await deliver(lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }));
+      await send(lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }));
       await quota.settle(endpoint);
     },
     rateLimited: () => rateLimited,

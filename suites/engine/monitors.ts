@@ -1,33 +1,33 @@
 import type { Answer } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
-import type { Watch } from '../requirement.ts';
+import type { Monitor } from '../requirement.ts';
 import type { Judgement } from './judge.ts';
 
-/** Holds every exchange of the run against the requirements that speak of all of them. */
-export interface Watchers {
+/** Shows every answer of a run to the requirements that judge all of them. */
+export interface Monitors {
   readonly see: (request: Request, answer: Answer) => void;
-  readonly judgement: (watch: Watch) => Judgement;
+  readonly judgement: (watch: Monitor) => Judgement;
 }
 
-export function createWatchers(watches: readonly Watch[], known: Known): Watchers {
-  const judgements = new Map<Watch, Judgement>();
+export function createMonitors(monitors: readonly Monitor[], known: Known): Monitors {
+  const judgements = new Map<Monitor, Judgement>();
   return {
     see: (request, answer) => {
-      for (const watch of watches) {
-        const before = judgements.get(watch);
+      for (const monitor of monitors) {
+        const before = judgements.get(monitor);
         if (before?.verdict.kind === 'failed') continue;
-        const verdict = watch.sees({ request, answer }, known);
+        const verdict = monitor.sees(request, answer, known);
         if (verdict === undefined) continue;
         const cases = (before?.cases ?? 0) + 1;
         judgements.set(
-          watch,
+          monitor,
           verdict.kind === 'failed'
             ? { verdict, cases, evidence: { request, reply: answer } }
             : { verdict, cases },
         );
       }
     },
-    judgement: (watch) => judgements.get(watch) ?? { verdict: watch.unseen, cases: 0 },
+    judgement: (monitor) => judgements.get(monitor) ?? { verdict: monitor.unseen, cases: 0 },
   };
 }

@@ -3,19 +3,22 @@ import type { Requirement } from '../requirement.ts';
 import { noStateHook } from '../verdict.ts';
 import type { Result } from './record.ts';
 
-/** What a run leaves out whatever the target does. */
-export interface Terms {
+/** What decides whether a requirement can be checked, whatever the target does. */
+export interface Preconditions {
   readonly known: Known;
   /** Ids that are left out on request. */
   readonly skip: ReadonlySet<string>;
   readonly hasStateHook: boolean;
 }
 
-/** What can be said of a requirement before anything is sent for it; undefined where it is to be tried. */
-export function givenUp(requirement: Requirement, { known, skip, hasStateHook }: Terms): Result | undefined {
+/** The result of a requirement that is not checked; undefined if it is. */
+export function checkPreconditions(
+  requirement: Requirement,
+  { known, skip, hasStateHook }: Preconditions,
+): Result | undefined {
   if (skip.has(requirement.id))
     return { verdict: { kind: 'excluded', reason: 'skipped', words: 'left out on request' }, cases: 0 };
-  if (requirement.kind === 'watch') return undefined;
+  if (requirement.kind === 'monitor') return undefined;
   if (requirement.kind === 'scenario' && requirement.needsStateHook && !hasStateHook)
     return { verdict: noStateHook('nobody but the target can tell'), cases: 0 };
   const lack = requirement.lacks(known);

@@ -8,13 +8,13 @@ export function withoutKeys(fixture: Fixture): Fixture {
 }
 
 /** The fixture with a key of our own in the place of each: it needs no escape in a URL, JSON or a shell. */
-export function withStandIns(fixture: Fixture): Fixture {
-  return replaceKeys(fixture, standIn);
+export function withPlaceholders(fixture: Fixture): Fixture {
+  return replaceKeys(fixture, placeholder);
 }
 
-/** A function that puts the stand-in of each key in the place of its name. */
+/** A function that puts the placeholder of each key in the place of its name. */
 export function unnamer({ apiKeys = [] }: Fixture): (text: string) => string {
-  const names = new Map(keyNames(apiKeys).map((name) => [name, standIn(name)]));
+  const names = new Map(keyNames(apiKeys).map((name) => [name, placeholder(name)]));
   if (names.size === 0) return (text) => text;
   const literal = (name: string) => name.replace(/[^\w ]/g, String.raw`\$&`);
   const pattern = new RegExp([...names.keys()].map(literal).join('|'), 'g');
@@ -31,4 +31,4 @@ function replaceKeys(fixture: Fixture, replacement: (name: string) => string): F
   };
 }
 
-const standIn = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 32);
+const placeholder = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 32);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import type { Answer, Reply } from '../answer.ts';
 import { inFlightOf } from '../engine/in-flight.ts';
 import type { Request } from '../request.ts';
-import type { Doors } from '../requirement.ts';
+import type { Context } from '../requirement.ts';
 import { answerOf } from '../sample-answers.ts';
 import { noise, type Limiter } from './simulated.ts';
 
@@ -50,8 +50,8 @@ const BACK = 10;
 /** First wait for a 429 to end, in ms; doubled each time, and given up after a day. */
 const [FIRST_BACK_OFF, LONGEST_WAIT] = [500, 86_400_000];
 
-/** Doors to a simulated target, and what went through them. */
-export function simulatedDoors(simulation: Simulation) {
+/** A scenario context with a simulated target, and the requests that were sent. */
+export function simulatedContext(simulation: Simulation) {
   const {
     limiterOf,
     slowness = 0,
@@ -67,7 +67,7 @@ export function simulatedDoors(simulation: Simulation) {
   const deadline = START + (simulation.deadline ?? 1_000_000_000);
   const next = noise(seed);
   const log: Request[] = [];
-  const stories = new Map<string, Promise<unknown>>();
+  const results = new Map<string, Promise<unknown>>();
   let now = START;
   let lots = 0;
 
@@ -100,7 +100,7 @@ export function simulatedDoors(simulation: Simulation) {
     return trips.map((trip) => replies.get(trip)!);
   };
   /** Requests go out as soon as the pace allows; whoever arrives first is asked first. */
-  const stream: Doors['stream'] = (make, pace) => {
+  const stream: Context['stream'] = (make, pace) => {
     const trips: Trip[] = [];
     const answers: Answer[] = [];
     const lot = lots++;
@@ -142,7 +142,7 @@ export function simulatedDoors(simulation: Simulation) {
     now = Math.max(now, Math.min(now + ms, deadline));
     return Promise.resolve();
   };
-  const patiently: Doors['patiently'] = async (request, onRefused) => {
+  const patiently: Context['patiently'] = async (request, onRefused) => {
     for (let backOff = FIRST_BACK_OFF; backOff < LONGEST_WAIT; backOff *= 2) {
       const [reply] = burst([request]);
       if (reply!.kind !== 'answer' || reply!.status !== 429) return reply!;
@@ -157,7 +157,7 @@ export function simulatedDoors(simulation: Simulation) {
     for (const request of requests) replies.push(await patiently(request, () => undefined));
     return replies;
   };
-  const doors: Doors = {
+  const context: Context = {
     send: (...requests) => oneByOne(requests),
     sendAtOnce: (...requests) => oneByOne(requests),
     patiently,
@@ -166,10 +166,10 @@ export function simulatedDoors(simulation: Simulation) {
     rest: wait,
     first: async (request) => (await oneByOne([request]))[0]!,
     settle: () => wait(forgetsAfter),
-    once: <Result>(name: string, make: (own: Doors) => Promise<Result>) => {
-      const story = stories.get(name) ?? make(doors);
-      stories.set(name, story);
-      return story as Promise<Result>;
+    once: <Result>(name: string, make: (own: Context) => Promise<Result>) => {
+      const result = results.get(name) ?? make(context);
+      results.set(name, result);
+      return result as Promise<Result>;
     },
     wait,
     now: () => now,
@@ -177,7 +177,7 @@ export function simulatedDoors(simulation: Simulation) {
     cases: 100,
     keyWorks: () => true,
   };
-  return { doors, log, elapsedMs: () => now - START };
+  return { context, log, elapsedMs: () => now - START };
 }
 
 /** Requests are counted apart by what `account` says; those of no account are not counted. */

@@ -1,5 +1,5 @@
 /** A request that got no whole answer. */
-export interface WireTrouble {
+export interface TransportError {
   readonly kind: 'trouble';
   readonly code: 'timeout' | 'network' | 'budget';
   readonly words: string;
@@ -49,7 +49,7 @@ const timeouts = new Set([
 ]);
 
 /** A request that outlived the run. Each has a trouble of its own, by which a transcript tells them apart. */
-export const late = (): WireTrouble => ({
+export const late = (): TransportError => ({
   kind: 'trouble',
   code: 'budget',
   words: 'the time of --max-duration was used up before the answer came',
@@ -57,7 +57,7 @@ export const late = (): WireTrouble => ({
 });
 
 /** A request that took longer than it may. */
-export const timedOut = (timeoutMs: number, unreachable = false): WireTrouble => ({
+export const timedOut = (timeoutMs: number, unreachable = false): TransportError => ({
   kind: 'trouble',
   code: 'timeout',
   words: `no whole answer within ${timeoutMs} ms`,
@@ -65,7 +65,7 @@ export const timedOut = (timeoutMs: number, unreachable = false): WireTrouble =>
 });
 
 /** An answer that nobody could keep a thousand of. */
-export const tooManyFields = (most: number): WireTrouble =>
+export const tooManyFields = (most: number): TransportError =>
   broken(`the answer has more than ${most} header fields`, false);
 
 /** Why the client closed a connection itself, by its words for it: the target had no part in that. */
@@ -85,7 +85,7 @@ function syntaxOf(message: string): string {
  *
  * @param hasHead whether the head of the answer had arrived
  */
-export function troubleOf(error: Error, timeoutMs: number, hasHead: boolean): WireTrouble {
+export function transportErrorOf(error: Error, timeoutMs: number, hasHead: boolean): TransportError {
   const { code = '', name, message, syscall } = error as NodeJS.ErrnoException;
   if (timeouts.has(code)) return timedOut(timeoutMs, code === 'UND_ERR_CONNECT_TIMEOUT');
   if (name === 'HTTPParserError') return broken(`the answer is not HTTP: ${syntaxOf(message)}`, false);
@@ -102,7 +102,7 @@ export function troubleOf(error: Error, timeoutMs: number, hasHead: boolean): Wi
 /** Nobody knows who wrote it. */
 const inOneLine = (message: string) => message.replace(/[^\u0020-\u007e]+/g, ' ').slice(0, 200);
 
-const broken = (words: string, unreachable: boolean): WireTrouble => ({
+const broken = (words: string, unreachable: boolean): TransportError => ({
   kind: 'trouble',
   code: 'network',
   words,
