@@ -70,44 +70,41 @@ const inTwoParts: Form = ({ value, shell, key }) => {
       );
 };
 
-const parameterNames = [
-  'api_key',
-  'apikey',
-  'apiKey',
-  'key',
-  'token',
-  'access_token',
-  'authorization',
-  'Authorization',
-  'auth',
-  'bearer',
-];
-const cookieNames = ['api_key', 'apiKey', 'token', 'access_token', 'session', 'Authorization', 'key'];
-const fieldNames = [
-  'x-api-key',
-  'api-key',
-  'apikey',
-  'x-auth-token',
-  'x-access-token',
-  'x-authorization',
-  'x-key',
-  'token',
-  'x-token',
-];
-const schemeFieldNames = [
-  'x-authorization',
-  'proxy-authorization',
-  'x-forwarded-authorization',
-  'x-original-authorization',
-];
+const otherSchemes =
+  'Basic Token ApiKey Key Digest JWT OAuth Negotiate xBearer Bearerx Bear Bearer: Bearer= Bearer,'.split(' ');
+const parameterNames =
+  'api_key apikey apiKey key token access_token authorization Authorization auth bearer'.split(' ');
+const cookieNames = 'api_key apiKey token access_token session Authorization key'.split(' ');
+const fieldNames =
+  'x-api-key api-key apikey x-auth-token x-access-token x-authorization x-key token x-token'.split(' ');
+const schemeFieldNames =
+  'x-authorization proxy-authorization x-forwarded-authorization x-original-authorization'.split(' ');
 
 /** A token that stands elsewhere than in the Authorization header. */
-const misplaced = ({ key }: Token, changes: Changes, query?: string): Presentation => ({
-  changes: { credential: { as: 'none' }, ...(key === undefined ? {} : { misplaced: key }), ...changes },
-  ...(query === undefined ? {} : { query }),
-});
+const misplaced =
+  (change: (value: string) => Changes, queryOf?: (value: string) => string): Form =>
+  ({ value, key }) => ({
+    changes: { credential: { as: 'none' }, ...(key && { misplaced: key }), ...change(value) },
+    ...(queryOf && { query: queryOf(value) }),
+  });
 
-const inCookie = (value: string) => (/^[\w.~+/=-]+$/.test(value) ? value : encodeURIComponent(value));
+const inQuery = (name: string, scheme = ''): Form =>
+  misplaced(
+    () => ({}),
+    (value) => `${name}=${encodeURIComponent(scheme + value)}`,
+  );
+
+const inCookie = (name: string): Form =>
+  misplaced((value) => {
+    const text = /^[\w.~+/=-]+$/.test(value) ? value : encodeURIComponent(value);
+    return { headers: { cookie: `${name}=${text}` } };
+  });
+
+const inField = (name: string, scheme = ''): Form =>
+  misplaced((value) => ({ headers: { [name]: scheme + value } }));
+
+const inBody = (type: string, bodyOf: (value: string) => string): Form =>
+  misplaced((value) => ({ headers: { 'content-type': type }, body: bodyOf(value) }));
 
 /** Ways to present a token, by what is odd about them. The first is the interface's own. */
 export const forms = {
@@ -119,22 +116,7 @@ export const forms = {
   'another scheme': [
     basic('%s:'),
     basic(':%s'),
-    ...[
-      'Basic',
-      'Token',
-      'ApiKey',
-      'Key',
-      'Digest',
-      'JWT',
-      'OAuth',
-      'Negotiate',
-      'xBearer',
-      'Bearerx',
-      'Bear',
-      'Bearer:',
-      'Bearer=',
-      'Bearer,',
-    ].map((scheme) => between(`${scheme} `)),
+    ...otherSchemes.map((scheme) => between(`${scheme} `)),
     between('Bearer'),
     between('Bearer-'),
   ],
@@ -146,47 +128,20 @@ export const forms = {
     between('', ' Bearer'),
   ],
   'no token': [() => inHeader('Bearer', 'Bearer')],
-  'in the query': [
-    ...parameterNames.map(
-      (name): Form =>
-        (token) =>
-          misplaced(token, {}, `${name}=${encodeURIComponent(token.value)}`),
-    ),
-    (token) => misplaced(token, {}, `authorization=${encodeURIComponent(`Bearer ${token.value}`)}`),
-  ],
-  'in a cookie': cookieNames.map(
-    (name): Form =>
-      (token) =>
-        misplaced(token, { headers: { cookie: `${name}=${inCookie(token.value)}` } }),
-  ),
+  'in the query': [...parameterNames.map((name) => inQuery(name)), inQuery('authorization', 'Bearer ')],
+  'in a cookie': cookieNames.map(inCookie),
   'in another header': [
-    ...fieldNames.map(
-      (name): Form =>
-        (token) =>
-          misplaced(token, { headers: { [name]: token.value } }),
-    ),
-    ...schemeFieldNames.map(
-      (name): Form =>
-        (token) =>
-          misplaced(token, { headers: { [name]: `Bearer ${token.value}` } }),
-    ),
+    ...fieldNames.map((name) => inField(name)),
+    ...schemeFieldNames.map((name) => inField(name, 'Bearer ')),
   ],
   'in the body': [
-    (token) =>
-      misplaced(token, {
-        headers: { 'content-type': 'application/json' },
-        body: JSON.stringify({
-          api_key: token.value,
-          key: token.value,
-          token: token.value,
-          authorization: `Bearer ${token.value}`,
-        }),
-      }),
-    (token) =>
-      misplaced(token, {
-        headers: { 'content-type': 'application/x-www-form-urlencoded' },
-        body: `api_key=${encodeURIComponent(token.value)}&access_token=${encodeURIComponent(token.value)}`,
-      }),
+    inBody('application/json', (value) =>
+      JSON.stringify({ api_key: value, key: value, token: value, authorization: `Bearer ${value}` }),
+    ),
+    inBody('application/x-www-form-urlencoded', (value) => {
+      const text = encodeURIComponent(value);
+      return `api_key=${text}&access_token=${text}`;
+    }),
   ],
 } as const satisfies Record<string, readonly Form[]>;
 
@@ -202,27 +157,10 @@ export const needsIssued: ReadonlySet<FormName> = new Set([
 ]);
 
 /** Keys that a careless look-up finds: names of properties, wild cards, values that mean nothing. */
-const suspectKeys = [
-  '*',
-  '%',
-  '_',
-  '.*',
-  'null',
-  'undefined',
-  'true',
-  '0',
-  '-1',
-  '{}',
-  '[]',
-  '__proto__',
-  'constructor',
-  'toString',
-  'hasOwnProperty',
-  "'OR'1'='1",
-  'test',
-  'admin',
-  'Bearer',
-];
+const suspectKeys =
+  "* % _ .* null undefined true 0 -1 {} [] __proto__ constructor toString hasOwnProperty 'OR'1'='1 test admin Bearer".split(
+    ' ',
+  );
 
 const isKey = (known: Known, text: string) => known.everyKey.some(({ key }) => key === text);
 

@@ -10,12 +10,23 @@ export interface Malformation {
   readonly drawn?: (parameter: string, uuid: fc.Arbitrary<string>) => fc.Arbitrary<string>;
 }
 
-/** A way in which a text fails to be a UUID. */
-interface Mistake {
-  readonly of: (uuid: string) => readonly string[];
-  /** Where further ones are drawn from. */
-  readonly drawn?: (uuid: fc.Arbitrary<string>) => fc.Arbitrary<string>;
+/** Texts that break this rule of a UUID and no other, as values of the parameter. */
+function values(
+  kind: UuidClass,
+  of: (uuid: string) => readonly string[],
+  drawn?: (uuid: fc.Arbitrary<string>) => fc.Arbitrary<string>,
+): Malformation {
+  const isOfKind = (text: string) => classifyUuid(text) === kind;
+  const queryOf = (parameter: string) => (text: string) => `${parameter}=${encodeValue(text)}`;
+  return {
+    examples: (parameter, uuid) => [...new Set(of(uuid).filter(isOfKind))].map(queryOf(parameter)),
+    ...(drawn && { drawn: (parameter, uuid) => drawn(uuid).filter(isOfKind).map(queryOf(parameter)) }),
+  };
 }
+
+const mistake = (...texts: [Parameters<typeof values>[1], Parameters<typeof values>[2]?]) =>
+  values('malformed', ...texts);
+const spelling = (of: (uuid: string) => readonly string[]) => values('alternative-spelling', of);
 
 const hexPlaces = [...'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'].flatMap((mark, at) =>
   mark === 'x' ? [at] : [],
@@ -26,62 +37,20 @@ const groupStarts = [0, 9, 14, 19, 24];
 const put = (text: string, at: number, piece: string, instead = piece.length) =>
   text.slice(0, at) + piece + text.slice(at + instead);
 
-/** Characters that a class of hexadecimal digits must not let in, near and far. */
-const strangeDigits = [
-  'g',
-  'G',
-  'z',
-  '_',
-  '.',
-  ':',
-  '/',
-  '@',
-  '`',
-  ' ',
-  '+',
-  '\u0661',
-  '\uff11',
-  '\uff41',
-  '\u0430',
-  '\u{1d7d9}',
-];
+const withoutHyphens = (uuid: string) => uuid.replaceAll('-', '');
 
-/** What stands before or after a UUID in servers that look for one instead of at one. */
-const surroundings: readonly (readonly [string, string])[] = [
-  ['', 'x'],
-  ['x', ''],
-  ['', '0'],
-  ['0', ''],
-  ['', '-'],
-  ['-', ''],
-  ['', '\nx'],
-  ['x\n', ''],
-  ['', '\r\nx'],
-  ['', '\0'],
-  ['\0', ''],
-  ['', '\0x'],
-  ['', ','],
-  ['', '/'],
-  ['../', ''],
-  ['', "' OR '1'='1"],
-  ["'", "'"],
-  ['"', '"'],
-  ['', ';'],
-  ['', '#'],
-  ['', '?x=1'],
-  ['', '%'],
-  ['', '*'],
-  ['', '\\'],
-  ['', '.json'],
-  ['{', ''],
-  ['', '}'],
-  ['[', ']'],
-  ['<', '>'],
-  ['uuid:', ''],
-  ['', ' x'],
-  ['x ', ''],
-  ['', '\u0301'],
-];
+/** Characters that a class of hexadecimal digits must not let in, near and far. */
+const strangeDigits = [...'gGz_.:/@` +\u0661\uff11\uff41\u0430\u{1d7d9}'];
+
+/** What stands before, after or around a UUID in servers that look for one instead of at one. */
+const before = 'x|0|-|x\n|\0|../|{|uuid:|x '.split('|');
+const after = "x|0|-|\nx|\r\nx|\0|\0x|,|/|' OR '1'='1|;|#|?x=1|%|*|\\|.json|}| x|\u0301".split('|');
+const around = ["''", '""', '[]', '<>'];
+
+/** Texts that have nothing of a UUID. */
+const others =
+  "0|1|-1|12345|1e5|1.5|NaN|null|undefined|true|[]|{}|*|%|' OR '1'='1|'; DROP TABLE users; --|../../etc/passwd|" +
+  '${7*7}|{{7*7}}|<script>alert(1)</script>|__proto__|constructor|user@example.com|\u0001\u0002|\u007f|\u{1f600}|\u202e';
 
 /** Any character that UTF-8 can carry. */
 const anyCharacter = fc
@@ -89,239 +58,9 @@ const anyCharacter = fc
   .filter((code) => code < 0xd800 || code > 0xdfff)
   .map((code) => String.fromCodePoint(code));
 
-/** Texts that are no UUID in any spelling. */
-const mistakes = {
-  'text before or after': {
-    of: (uuid) => [
-      ...surroundings.map(([before, after]) => before + uuid + after),
-      `${uuid},${uuid}`,
-      uuid + uuid,
-    ],
-    drawn: (uuid) =>
-      fc
-        .tuple(
-          fc.string({ unit: anyCharacter, maxLength: 3 }),
-          uuid,
-          fc.string({ unit: anyCharacter, maxLength: 3 }),
-        )
-        .map((parts) => parts.join('')),
-  },
-  'a line feed after': { of: (uuid) => [`${uuid}\n`] },
-  'a character that is no hexadecimal digit': {
-    of: (uuid) => [
-      ...hexPlaces.map((at) => put(uuid, at, 'g')),
-      ...strangeDigits.slice(1).map((digit, nth) => put(uuid, hexPlaces[(nth * 5) % 32]!, digit, 1)),
-      ...groupStarts.map((at) => put(uuid, at + 1, '_')),
-    ],
-    drawn: (uuid) =>
-      fc
-        .tuple(
-          uuid,
-          fc.constantFrom(...hexPlaces),
-          fc.oneof(
-            fc.constantFrom(...strangeDigits),
-            fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 }),
-          ),
-        )
-        .map(([text, at, digit]) => put(text, at, digit, 1)),
-  },
-  'a character less': {
-    of: (uuid) => [
-      ...groupStarts.map((at) => put(uuid, at + 1, '', 1)),
-      ...hyphenPlaces.map((at) => put(uuid, at, '', 1)),
-    ],
-    drawn: (uuid) => fc.tuple(uuid, fc.nat(35)).map(([text, at]) => put(text, at, '', 1)),
-  },
-  'a character more': {
-    of: (uuid) => [
-      ...groupStarts.map((at) => put(uuid, at + 1, '0', 0)),
-      ...hyphenPlaces.map((at) => put(uuid, at, '-', 0)),
-    ],
-    drawn: (uuid) =>
-      fc
-        .tuple(uuid, fc.nat(36), fc.constantFrom(...'0123456789abcdef-'))
-        .map(([text, at, digit]) => put(text, at, digit, 0)),
-  },
-  'a hyphen moved': {
-    of: (uuid) =>
-      hyphenPlaces.flatMap((at) => [
-        put(uuid, at - 1, `-${uuid[at - 1]}`),
-        put(uuid, at, `${uuid[at + 1]}-`),
-      ]),
-    drawn: (uuid) =>
-      fc
-        .tuple(uuid, fc.uniqueArray(fc.integer({ min: 1, max: 31 }), { minLength: 1, maxLength: 6 }))
-        .map(([text, places]) =>
-          [...text.replaceAll('-', '')]
-            .map((digit, at) => (places.includes(at) ? `-${digit}` : digit))
-            .join(''),
-        ),
-  },
-  'another sign for a hyphen': {
-    of: (uuid) =>
-      ['_', ' ', '.', ':', '\u2010', '\u2013', '\uff0d'].map((sign) => uuid.replaceAll('-', sign)),
-    drawn: (uuid) =>
-      fc
-        .tuple(
-          uuid,
-          fc.constantFrom(...hyphenPlaces),
-          fc.constantFrom('_', ' ', '.', ':', '0', '\u2010', '\u2013', '\u00ad'),
-        )
-        .map(([text, at, sign]) => put(text, at, sign)),
-  },
-  'what lenient parsers take': {
-    of: (uuid) => [
-      '1-1-1-1-1',
-      '0-0-4000-8000-1',
-      uuid.replace(/(^|-)0*(?=[0-9a-f])/g, '$1').replace(/[0-9a-f]$/, ''),
-      `0${uuid}`,
-      `0x${uuid.replaceAll('-', '').slice(2)}`,
-      `+${uuid.replaceAll('-', '').slice(1)}`,
-      `${uuid.replaceAll('-', '').slice(0, 15)}_${uuid.replaceAll('-', '').slice(16)}`,
-      uuid.replaceAll('-', '').replace(/(.{4})(?=.)/g, '$1-'),
-      `${uuid.replaceAll('-', '').slice(0, 16)}-${uuid.replaceAll('-', '').slice(16)}`,
-      `{${uuid.replaceAll('-', '').slice(0, 8)}`,
-      uuid.replace(/[0-9]/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
-      uuid.replaceAll('1', 'l').replaceAll('0', 'O'),
-      uuid.replaceAll('1', 'I').replaceAll('0', 'o'),
-      `${uuid.slice(0, 9)}O${uuid.slice(10)}`,
-      `${uuid.slice(0, 9)}l${uuid.slice(10)}`,
-      `%${uuid.charCodeAt(0).toString(16)}${uuid.slice(1)}`,
-      uuid.replaceAll('-', '%2D'),
-      `${uuid}%00`,
-      `${uuid}%20`,
-      uuid.replace(/[0-9]/g, (digit) => String.fromCodePoint(0x0660 + Number(digit))),
-    ],
-  },
-  'only the length or the form of one': {
-    of: () => [
-      'z'.repeat(36),
-      '-'.repeat(36),
-      '1'.repeat(36),
-      'zzzzzzzz-zzzz-4zzz-8zzz-zzzzzzzzzzzz',
-      'not-a-uuid',
-      'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx',
-    ],
-  },
-  'a part of one': {
-    of: (uuid) => [uuid.slice(0, 35), uuid.slice(1), uuid.slice(0, 8), uuid.slice(0, 23), uuid.slice(24)],
-    drawn: (uuid) =>
-      fc.tuple(uuid, fc.integer({ min: 1, max: 35 })).map(([text, length]) => text.slice(0, length)),
-  },
-  'a long value': {
-    of: (uuid) => [
-      'a'.repeat(600),
-      `${uuid}${'0'.repeat(600)}`,
-      uuid.repeat(28),
-      '\0'.repeat(300),
-      'x'.repeat(1024),
-    ],
-    drawn: () => fc.integer({ min: 100, max: 1024 }).map((length) => '0'.repeat(length)),
-  },
-  'something else': {
-    of: () => [
-      '0',
-      '1',
-      '-1',
-      '12345',
-      '1e5',
-      '1.5',
-      'NaN',
-      'null',
-      'undefined',
-      'true',
-      '[]',
-      '{}',
-      '*',
-      '%',
-      "' OR '1'='1",
-      "'; DROP TABLE users; --",
-      '../../etc/passwd',
-      '${7*7}',
-      '{{7*7}}',
-      '<script>alert(1)</script>',
-      '__proto__',
-      'constructor',
-      'user@example.com',
-      '\u0001\u0002',
-      '\u007f',
-      '\u{1f600}',
-      '\u202e',
-    ],
-    drawn: () =>
-      fc.oneof(
-        fc.string({ unit: anyCharacter, minLength: 1 }),
-        fc.string({ minLength: 1 }),
-        fc.integer().map(String),
-      ),
-  },
-} as const satisfies Record<string, Mistake>;
+const fewCharacters = fc.string({ unit: anyCharacter, maxLength: 3 });
 
-/** Other spellings of a UUID (RFC 9562 4 knows one): what lenient parsers accept. */
-const spellings = {
-  'braces or parentheses': (uuid) => [`{${uuid}}`, `(${uuid})`, `{${uuid.replaceAll('-', '')}}`],
-  'urn:uuid:': (uuid) => [`urn:uuid:${uuid}`, `URN:UUID:${uuid.toUpperCase()}`],
-  'no hyphens': (uuid) => [uuid.replaceAll('-', '')],
-  'white space around': (uuid) => [
-    ` ${uuid}`,
-    `${uuid} `,
-    `\t${uuid}`,
-    `${uuid}\r\n`,
-    `\n${uuid}`,
-    `${uuid}\u00a0`,
-  ],
-  'other variant bits': (uuid) =>
-    [...'01234567cdef'].map((variant) => uuid.slice(0, 19) + variant + uuid.slice(20)),
-} as const satisfies Record<string, (uuid: string) => readonly string[]>;
-
-/** Queries that attack the parser before any check of the id. */
-const hostile = {
-  'broken percent-encoding': (parameter, uuid) =>
-    ['%', '%zz', '%4', '%E0%A4%A', '%ff', '%C0%AF', '%ED%A0%80', '%u0031', `${uuid}%`, `${uuid}%2`]
-      .map((value): string => `${parameter}=${value}`)
-      .concat('%'),
-  'brackets or a strange name': (parameter, uuid) => [
-    ...['[]=', '[]=x', '[0]=x', '[a]=x', '[a][b]=x', '[__proto__]=x', '.x=1', '=='].map(
-      (rest) => parameter + rest,
-    ),
-    ...['[]', '[0]', '[toString]'].map((rest) => `${parameter}${rest}=${uuid}`),
-    `=${uuid}`,
-    '&&&',
-  ],
-  '8 KiB': (parameter, uuid) => [
-    `${parameter}=${'a'.repeat(8192)}`,
-    `${parameter}=${uuid}${'0'.repeat(8156)}`,
-    `${parameter}=${'%00'.repeat(2730)}`,
-    `${parameter}=x${'&x=1'.repeat(2000)}`,
-  ],
-} as const satisfies Record<string, Malformation['examples']>;
-
-/** Keeps the texts that break this rule and no other. */
-const textsOf = (kind: UuidClass, { of, drawn }: Mistake): Malformation => ({
-  examples: (parameter, uuid) => {
-    const texts = of(uuid).filter((text) => classifyUuid(text) === kind);
-    return [...new Set(texts)].map((text) => `${parameter}=${encodeValue(text)}`);
-  },
-  ...(drawn === undefined
-    ? {}
-    : {
-        drawn: (parameter, uuid) =>
-          drawn(uuid)
-            .filter((text) => classifyUuid(text) === kind)
-            .map((text) => `${parameter}=${encodeValue(text)}`),
-      }),
-});
-
-const mapped = <Name extends string, One, Other>(
-  record: Readonly<Record<Name, One>>,
-  change: (one: One) => Other,
-) =>
-  Object.fromEntries(Object.entries<One>(record).map(([name, one]) => [name, change(one)])) as Record<
-    Name,
-    Other
-  >;
-
-/** Every way to fail, by name. */
+/** Every way to fail, by name: what is no UUID in any spelling, other spellings (RFC 9562 4 knows one), attacks on the parser. */
 export const malformations: Readonly<Record<string, Malformation>> = {
   'no parameter': {
     examples: (parameter, uuid) => [
@@ -335,19 +74,161 @@ export const malformations: Readonly<Record<string, Malformation>> = {
   'an empty value': {
     examples: (parameter) => [`${parameter}=`, `${parameter}=&other=1`, parameter],
   },
-  ...mapped<keyof typeof mistakes, Mistake, Malformation>(mistakes, (mistake) =>
-    textsOf('malformed', mistake),
-  ),
-  ...mapped(spellings, (of) => textsOf('alternative-spelling', { of })),
-  'the nil or the max UUID': {
-    examples: (parameter) => [
-      `${parameter}=00000000-0000-0000-0000-000000000000`,
-      `${parameter}=ffffffff-ffff-ffff-ffff-ffffffffffff`,
+  'text before or after': mistake(
+    (uuid) => [
+      ...after.map((text) => uuid + text),
+      ...before.map((text) => text + uuid),
+      ...around.map(([opening, closing]) => `${opening}${uuid}${closing}`),
+      `${uuid},${uuid}`,
+      uuid + uuid,
     ],
+    (uuid) => fc.tuple(fewCharacters, uuid, fewCharacters).map((parts) => parts.join('')),
+  ),
+  'a line feed after': mistake((uuid) => [`${uuid}\n`]),
+  'a character that is no hexadecimal digit': mistake(
+    (uuid) => [
+      ...hexPlaces.map((at) => put(uuid, at, 'g')),
+      ...strangeDigits.slice(1).map((digit, nth) => put(uuid, hexPlaces[(nth * 5) % 32]!, digit, 1)),
+      ...groupStarts.map((at) => put(uuid, at + 1, '_')),
+    ],
+    (uuid) => {
+      const character = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 });
+      const digit = fc.oneof(fc.constantFrom(...strangeDigits), character);
+      return fc
+        .tuple(uuid, fc.constantFrom(...hexPlaces), digit)
+        .map(([text, at, instead]) => put(text, at, instead, 1));
+    },
+  ),
+  'a character less': mistake(
+    (uuid) => [...groupStarts.map((at) => at + 1), ...hyphenPlaces].map((at) => put(uuid, at, '', 1)),
+    (uuid) => fc.tuple(uuid, fc.nat(35)).map(([text, at]) => put(text, at, '', 1)),
+  ),
+  'a character more': mistake(
+    (uuid) => [
+      ...groupStarts.map((at) => put(uuid, at + 1, '0', 0)),
+      ...hyphenPlaces.map((at) => put(uuid, at, '-', 0)),
+    ],
+    (uuid) =>
+      fc
+        .tuple(uuid, fc.nat(36), fc.constantFrom(...'0123456789abcdef-'))
+        .map(([text, at, digit]) => put(text, at, digit, 0)),
+  ),
+  'a hyphen moved': mistake(
+    (uuid) =>
+      hyphenPlaces.flatMap((at) => [
+        put(uuid, at - 1, `-${uuid[at - 1]}`),
+        put(uuid, at, `${uuid[at + 1]}-`),
+      ]),
+    (uuid) =>
+      fc
+        .tuple(uuid, fc.uniqueArray(fc.integer({ min: 1, max: 31 }), { minLength: 1, maxLength: 6 }))
+        .map(([text, places]) =>
+          [...withoutHyphens(text)].map((digit, at) => (places.includes(at) ? `-${digit}` : digit)).join(''),
+        ),
+  ),
+  'another sign for a hyphen': mistake(
+    (uuid) => [...'_ .:\u2010\u2013\uff0d'].map((sign) => uuid.replaceAll('-', sign)),
+    (uuid) =>
+      fc
+        .tuple(uuid, fc.constantFrom(...hyphenPlaces), fc.constantFrom(...'_ .:0\u2010\u2013\u00ad'))
+        .map(([text, at, sign]) => put(text, at, sign)),
+  ),
+  'what lenient parsers take': mistake((uuid) => [
+    '1-1-1-1-1',
+    '0-0-4000-8000-1',
+    uuid.replace(/(^|-)0*(?=[0-9a-f])/g, '$1').replace(/[0-9a-f]$/, ''),
+    `0${uuid}`,
+    `0x${withoutHyphens(uuid).slice(2)}`,
+    `+${withoutHyphens(uuid).slice(1)}`,
+    put(withoutHyphens(uuid), 15, '_'),
+    withoutHyphens(uuid).replace(/(.{4})(?=.)/g, '$1-'),
+    put(withoutHyphens(uuid), 16, '-', 0),
+    `{${uuid.slice(0, 8)}`,
+    uuid.replace(/[0-9]/g, (digit) => String.fromCodePoint(0xff10 + Number(digit))),
+    uuid.replaceAll('1', 'l').replaceAll('0', 'O'),
+    uuid.replaceAll('1', 'I').replaceAll('0', 'o'),
+    put(uuid, 9, 'O'),
+    put(uuid, 9, 'l'),
+    `%${uuid.charCodeAt(0).toString(16)}${uuid.slice(1)}`,
+    uuid.replaceAll('-', '%2D'),
+    `${uuid}%00`,
+    `${uuid}%20`,
+    uuid.replace(/[0-9]/g, (digit) => String.fromCodePoint(0x0660 + Number(digit))),
+  ]),
+  'only the length or the form of one': mistake(() => [
+    'z'.repeat(36),
+    '-'.repeat(36),
+    '1'.repeat(36),
+    'zzzzzzzz-zzzz-4zzz-8zzz-zzzzzzzzzzzz',
+    'not-a-uuid',
+    'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx',
+  ]),
+  'a part of one': mistake(
+    (uuid) => [uuid.slice(0, 35), uuid.slice(1), uuid.slice(0, 8), uuid.slice(0, 23), uuid.slice(24)],
+    (uuid) => fc.tuple(uuid, fc.integer({ min: 1, max: 35 })).map(([text, length]) => text.slice(0, length)),
+  ),
+  'a long value': mistake(
+    (uuid) => [
+      'a'.repeat(600),
+      `${uuid}${'0'.repeat(600)}`,
+      uuid.repeat(28),
+      '\0'.repeat(300),
+      'x'.repeat(1024),
+    ],
+    () => fc.integer({ min: 100, max: 1024 }).map((length) => '0'.repeat(length)),
+  ),
+  'something else': mistake(
+    () => others.split('|'),
+    () =>
+      fc.oneof(
+        fc.string({ unit: anyCharacter, minLength: 1 }),
+        fc.string({ minLength: 1 }),
+        fc.integer().map(String),
+      ),
+  ),
+  'braces or parentheses': spelling((uuid) => [`{${uuid}}`, `(${uuid})`, `{${withoutHyphens(uuid)}}`]),
+  'urn:uuid:': spelling((uuid) => [`urn:uuid:${uuid}`, `URN:UUID:${uuid.toUpperCase()}`]),
+  'no hyphens': spelling((uuid) => [withoutHyphens(uuid)]),
+  'white space around': spelling((uuid) => [
+    ` ${uuid}`,
+    `${uuid} `,
+    `\t${uuid}`,
+    `${uuid}\r\n`,
+    `\n${uuid}`,
+    `${uuid}\u00a0`,
+  ]),
+  'other variant bits': spelling((uuid) => [...'01234567cdef'].map((variant) => put(uuid, 19, variant))),
+  'the nil or the max UUID': {
+    examples: (parameter) =>
+      [...'0f'].map(
+        (digit) => `${parameter}=${'00000000-0000-0000-0000-000000000000'.replaceAll('0', digit)}`,
+      ),
   },
   'no known version': {
-    examples: (parameter, uuid) =>
-      [...'09abcdef'].map((version) => `${parameter}=${uuid.slice(0, 14)}${version}${uuid.slice(15)}`),
+    examples: (parameter, uuid) => [...'09abcdef'].map((version) => `${parameter}=${put(uuid, 14, version)}`),
   },
-  ...mapped(hostile, (examples) => ({ examples })),
+  'broken percent-encoding': {
+    examples: (parameter, uuid) => [
+      ...`% %zz %4 %E0%A4%A %ff %C0%AF %ED%A0%80 %u0031 ${uuid}% ${uuid}%2`
+        .split(' ')
+        .map((value) => `${parameter}=${value}`),
+      '%',
+    ],
+  },
+  'brackets or a strange name': {
+    examples: (parameter, uuid) => [
+      ...'[]= []=x [0]=x [a]=x [a][b]=x [__proto__]=x .x=1 =='.split(' ').map((rest) => parameter + rest),
+      ...['[]', '[0]', '[toString]'].map((rest) => `${parameter}${rest}=${uuid}`),
+      `=${uuid}`,
+      '&&&',
+    ],
+  },
+  '8 KiB': {
+    examples: (parameter, uuid) => [
+      `${parameter}=${'a'.repeat(8192)}`,
+      `${parameter}=${uuid}${'0'.repeat(8156)}`,
+      `${parameter}=${'%00'.repeat(2730)}`,
+      `${parameter}=x${'&x=1'.repeat(2000)}`,
+    ],
+  },
 };
