@@ -9,7 +9,7 @@ import { startMock } from '../mock/server.ts';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import validateRunRecord from '../schemas/generated/run-record.cjs';
 import { sampleRecord } from '../reports/testing/records.ts';
-import { countOutcomes, verdictOf } from '../suites/engine/verdict-of-run.ts';
+import { countOutcomes, verdictOf } from '../suites/engine/record.ts';
 import { updated, withBaseline } from './baseline.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { builtInFixture } from './fixture-file.ts';

@@ -10,7 +10,7 @@ import { tls } from '../mock/testing/certificate.ts';
 import type { Checkup, Fixture } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/checkup.cjs';
 import { gapsOf } from '../suites/doctor/gaps.ts';
-import { against } from '../suites/engine/against.ts';
+import { against } from '../suites/testing/against.ts';
 import { catalogue, knowledge } from '../suites/index.ts';
 import { verifyMock } from './canary.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';

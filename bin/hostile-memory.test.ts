@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { against } from '../suites/engine/against.ts';
+import { against } from '../suites/testing/against.ts';
 import { loadFixture } from './fixture-file.ts';
 import { fattened, json, says } from './testing/hostile-servers.ts';
 import { packagedProgram } from './testing/packaged.ts';

@@ -4,7 +4,7 @@ import { createServer } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { against } from '../suites/engine/against.ts';
+import { against } from '../suites/testing/against.ts';
 import { createServer as createTlsServer } from 'node:tls';
 import { expired, tls } from '../mock/testing/certificate.ts';
 import type { Fixture } from '../schemas/generated/types.ts';

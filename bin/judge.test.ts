@@ -12,7 +12,7 @@ import { startMock } from '../mock/server.ts';
 import { variants } from '../mock/variants.ts';
 import { renderJson, renderLine } from '../reports/json.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { against } from '../suites/engine/against.ts';
+import { against } from '../suites/testing/against.ts';
 import {
   catalogue,
   createTranscriber,

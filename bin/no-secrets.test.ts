@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { reports, transcripts } from '../reports/index.ts';
-import { against } from '../suites/engine/against.ts';
+import { against } from '../suites/testing/against.ts';
 import { runCli } from './testing/run-cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-no-secrets-'));

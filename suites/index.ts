@@ -9,7 +9,7 @@ export { plan } from './engine/plan.ts';
 export { run } from './engine/run.ts';
 export type { Progress, RunOptions } from './engine/run-options.ts';
 export { stateHookAt } from './engine/state-hook.ts';
-export { verdictOf } from './engine/verdict-of-run.ts';
+export { verdictOf } from './engine/record.ts';
 export { knowledge } from './known.ts';
 export { judgeTranscript, recordedResults } from './transcript/judge.ts';
 export type { RunHeader } from './transcript/run-header.ts';

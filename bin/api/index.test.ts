@@ -5,7 +5,7 @@ import { startMock } from '../../mock/server.ts';
 import { tls } from '../../mock/testing/certificate.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { against } from '../../suites/engine/against.ts';
+import { against } from '../../suites/testing/against.ts';
 import { verify } from './index.ts';
 
 const fixture: Fixture = {

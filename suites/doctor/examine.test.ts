@@ -4,7 +4,7 @@ import type { Checkup, Fixture } from '../../schemas/generated/types.ts';
 import validate from '../../schemas/generated/checkup.cjs';
 import { catalogue } from '../catalogue.ts';
 import type { Client } from '../engine/client.ts';
-import { ended, manualClock } from '../engine/manual-clock.ts';
+import { ended, manualClock } from '../testing/manual-clock.ts';
 import { knowledge } from '../known.ts';
 import type { StateHook } from '../requirement.ts';
 import { answerOf } from '../sample-answers.ts';

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createBudget, type BudgetOptions } from './budget.ts';
 import { realClock, virtualClock } from './clock.ts';
-import { ended, manualClock, tracked } from './manual-clock.ts';
+import { ended, manualClock, tracked } from '../testing/manual-clock.ts';
 
 function budgetOf(bounds: Partial<BudgetOptions> = {}) {
   const hand = manualClock();

@@ -4,7 +4,7 @@ import { createServer, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import type { Answer } from '../answer.ts';
-import { against } from './against.ts';
+import { against } from '../testing/against.ts';
 import { MOST_BODY_BYTES } from './body.ts';
 import { createClient, type Client, type ClientOptions, type WireRequest } from './client.ts';
 import type { TransportError } from './transport-error.ts';

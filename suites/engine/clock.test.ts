@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { realClock, virtualClock } from './clock.ts';
-import { tracked } from './manual-clock.ts';
+import { tracked } from '../testing/manual-clock.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const turns = async (count: number) => {

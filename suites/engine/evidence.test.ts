@@ -170,6 +170,18 @@ describe('the redactor', () => {
     for (const { key, name } of sampleKnown.everyKey) assert.equal(redact(`(${key})`), `(${name})`);
     assert.equal(redact('4711-0815 at staging'), '<header cookie> at staging');
   });
+  for (const [field, value, shown] of [
+    ['cookie', 'session=4f9a0c11; theme=dark', 'session=<header cookie>; theme=dark'],
+    ['proxy-authorization', 'Basic dXNlcjpwYXNz', 'Basic <header proxy-authorization>'],
+    ['x-api-key', 'short', '<header x-api-key>'],
+    ['x-gateway', 'k3Jx81mQ0pLk2vB7', '<header x-gateway>'],
+    ['x-tenant', '3f2504e0-4f89-41d3-9a0c-0305e82c3301', '3f2504e0-4f89-41d3-9a0c-0305e82c3301'],
+    ['x-request-id', 'k3Jx81mQ0pLk2vB7', 'k3Jx81mQ0pLk2vB7'],
+    ['user-agent', 'ib-conformance/0.1.0 (a test)', 'ib-conformance/0.1.0 (a test)'],
+    ['content-type', 'application/json; charset=utf-8', 'application/json; charset=utf-8'],
+  ] as const)
+    test(`of a header, ${field}: ${value}`, () =>
+      assert.equal(redactor({ everyKey: [] }, { [field]: value })(value), shown));
   test("leaves a partner's id alone, though a key begins with it", () => {
     const redact = redactor(knownOf('northwind-4711'));
     assert.equal(redact('northwind, northwind-4711'), 'northwind, <key northwind/active>');

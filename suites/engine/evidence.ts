@@ -1,32 +1,29 @@
+import { defined } from '../../schemas/defined.ts';
 import type { RecordedExchange } from '../../schemas/generated/types.ts';
 import { redactorOf, type Redact } from '../../schemas/redact.ts';
+import type { Secret } from '../../schemas/secret-forms.ts';
 import type { Known } from '../known.ts';
 import type { Exchange } from '../requirement.ts';
 import type { Request } from '../request.ts';
-import { secretsInHeaders } from './secret-headers.ts';
 
 /** Bodies are recorded up to this many characters. */
-const MOST_BODY = 2000;
+const MAX_BODY = 2000;
 
 /**
- * Writes down a exchange as evidence. The key stands as $IB_API_KEY in the request, and by its name
+ * Writes down an exchange as evidence. The key stands as $IB_API_KEY in the request, and by its name
  * anywhere else.
  */
 export function recordExchange({ request, reply }: Exchange, base: string, redact: Redact): RecordedExchange {
-  const { credential } = request;
-  const key = credential.as === 'key' || credential.as === 'header' ? credential.key : request.misplaced;
+  const { method, target, headers, body, credential, misplaced } = request;
+  const key = credential.as === 'key' || credential.as === 'header' ? credential.key : misplaced;
   const variable = (text: string) => redact(withVariable(text, request, '$IB_API_KEY'));
-  const authorization = shellCredential(request);
-  const headers = Object.entries(request.headers).map(([name, value]) => [name, variable(value)] as const);
+  const fields = Object.entries(headers).map(([name, value]) => [name, variable(value)]);
   return {
     request: {
-      method: request.method,
-      target: variable(request.target),
-      headers: Object.fromEntries([
-        ...(authorization === undefined ? [] : [['authorization', authorization] as const]),
-        ...headers,
-      ]),
-      ...(request.body === undefined ? {} : { body: variable(request.body) }),
+      method,
+      target: variable(target),
+      headers: defined({ authorization: shellCredential(request), ...Object.fromEntries(fields) }),
+      ...defined({ body: body === undefined ? undefined : variable(body) }),
     },
     ...(reply.kind === 'trouble'
       ? { trouble: redact(reply.words) }
@@ -39,11 +36,11 @@ export function recordExchange({ request, reply }: Exchange, base: string, redac
                 redact(values.join(', ')),
               ]),
             ),
-            body: redact(reply.text).slice(0, MOST_BODY),
+            body: redact(reply.text).slice(0, MAX_BODY),
           },
         }),
     curl: redact(curl(request, base)),
-    ...(key === undefined ? {} : { key: key.name }),
+    ...defined({ key: key?.name }),
   };
 }
 
@@ -120,3 +117,45 @@ function withVariable(
 }
 
 const inQuotes = (text: string) => text.replace(/[\\"$`]/g, String.raw`\$&`);
+
+/** Header fields that carry secrets, by what their names hold. */
+const TELLING = /auth|bearer|cookie|credential|jwt|key|pass|secret|session|signature|token/i;
+
+/** Header fields whose values look random at times, and tell nothing. */
+const HARMLESS =
+  /^(?:accept.*|baggage|cache-control|content-.*|date|from|host|if-.*|origin|prefer|referer|sec-.*|traceparent|tracestate|user-agent|via|x-(?:correlation|request|trace)-id)$/i;
+
+/** A value of this many characters, of letters and digits, is taken for random. */
+const RANDOM = 16;
+
+const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
+
+/** A part of a value that is long enough to be hidden wherever it stands. */
+const LONG = 8;
+
+/**
+ * What must not be shown of headers that a user has sent along: the values of fields whose names tell
+ * of secrets, and what looks random in any other. `x-tenant: staging` is none.
+ *
+ * @param headers by their names in lower case
+ */
+function secretsInHeaders(headers: Readonly<Record<string, string>>): readonly Secret[] {
+  return Object.entries(headers).flatMap(([field, value]) => {
+    const parts = partsOf(value);
+    const long = parts.filter((part) => part.length >= LONG);
+    const secret = TELLING.test(field)
+      ? long.length > 0
+        ? long
+        : parts
+      : parts.filter((part) => !HARMLESS.test(field) && looksRandom(part));
+    return secret.map((part) => ({ value: part, name: `<header ${field}>` }));
+  });
+}
+
+/** `session=abc; theme=dark` → `abc`, `dark`; `Bearer abc` → `Bearer`, `abc` */
+const partsOf = (value: string): readonly string[] =>
+  value.split(/[\s;,]+/).map((part) => part.replace(/^[^=]*=(?=[^=])/, ''));
+
+function looksRandom(part: string): boolean {
+  return part.length >= RANDOM && /[a-z]/i.test(part) && /\d/.test(part) && !UUID.test(part);
+}

@@ -5,7 +5,7 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { answerOf } from '../sample-answers.ts';
 import { createBudget } from './budget.ts';
-import { ended, manualClock, tracked, type ManualClock } from './manual-clock.ts';
+import { ended, manualClock, tracked, type ManualClock } from '../testing/manual-clock.ts';
 import { createQuota, type Quota } from './quota.ts';
 
 function quotaOf(

@@ -1,10 +1,18 @@
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { describe, test } from 'node:test';
 import validateRunRecord from '../../schemas/generated/run-record.cjs';
+import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { scenario } from '../scenario.ts';
 import { sampleKnown as known } from '../sample-known.ts';
 import { failed, held } from '../verdict.ts';
-import { createDescriber, makeRecord, type Figures, type Result } from './record.ts';
+import {
+  countOutcomes,
+  createDescriber,
+  makeRecord,
+  verdictOf,
+  type Figures,
+  type Result,
+} from './record.ts';
 import { createTraffic } from './traffic.ts';
 
 /** The record of a run with one requirement that came to this. */
@@ -61,4 +69,81 @@ test('a record says what was covered, and what was in the way', () => {
     assert.equal(record.notes.length, 1);
     assert.match(record.notes[0]!, note);
   }
+});
+
+type Level = RequirementResult['level'];
+type Outcome = RequirementResult['outcome'];
+const levels: readonly Level[] = ['required', 'recommended', 'observed'];
+const outcomes: readonly Outcome[] = ['passed', 'failed', 'inconclusive', 'observed', 'excluded', 'broken'];
+
+/** Only level and outcome count. */
+const row = (level: Level, outcome: Outcome) => ({ id: '', level, outcome }) as RequirementResult;
+const rows = (...pairs: readonly (readonly [Level, Outcome])[]) =>
+  pairs.map(([level, outcome]) => row(level, outcome));
+const whole = { interrupted: false };
+
+describe('the verdict', () => {
+  /** What one row does to a run in which a required requirement passed. */
+  const beside = (level: Level, outcome: Outcome) => {
+    if (outcome === 'broken') return 'incomplete';
+    if (level !== 'required') return 'conformant';
+    return outcome === 'failed' ? 'nonconformant' : outcome === 'inconclusive' ? 'incomplete' : 'conformant';
+  };
+  for (const level of levels)
+    for (const outcome of outcomes)
+      test(`beside a required requirement that passed, a ${level} one: ${outcome}`, () => {
+        const list = rows(['required', 'passed'], [level, outcome]);
+        assert.equal(verdictOf(list, whole), beside(level, outcome));
+        assert.equal(verdictOf(list.toReversed(), whole), beside(level, outcome));
+      });
+
+  const others: Readonly<Record<string, readonly [ReturnType<typeof rows>, RunRecord['verdict']]>> = {
+    'nothing at all': [[], 'incomplete'],
+    'everything excluded': [rows(['required', 'excluded'], ['recommended', 'excluded']), 'incomplete'],
+    'nothing but observations': [rows(['observed', 'observed']), 'incomplete'],
+    'a recommended one that passed, alone': [rows(['recommended', 'passed']), 'conformant'],
+    'a failure, and an inconclusive one': [
+      rows(['required', 'inconclusive'], ['required', 'failed']),
+      'nonconformant',
+    ],
+    'a failure, and a bug of ours': [rows(['required', 'broken'], ['required', 'failed']), 'nonconformant'],
+    'a failure, and nothing that passed': [rows(['required', 'failed']), 'nonconformant'],
+    'a recommended failure, and an inconclusive one': [
+      rows(['recommended', 'failed'], ['required', 'inconclusive']),
+      'incomplete',
+    ],
+  };
+  for (const [name, [list, expected]] of Object.entries(others))
+    test(`${name}: ${expected}`, () => assert.equal(verdictOf(list, whole), expected));
+
+  test('a run that did not come to its end is not conformant, whatever passed', () => {
+    const end = { interrupted: true };
+    assert.equal(verdictOf(rows(['required', 'passed']), end), 'incomplete');
+    assert.equal(verdictOf(rows(['required', 'passed'], ['required', 'failed']), end), 'nonconformant');
+  });
+
+  test('a whole run that stays below the strength that it needs is not conformant', () => {
+    for (const [strength, minStrength, isWhole, skip, expected] of [
+      [1, 2, true, [], 'incomplete'],
+      [2, 2, true, [], 'conformant'],
+      [0, 1, false, [], 'conformant'],
+      [0, 1, true, ['valid/user-status/member'], 'conformant'],
+    ] as const) {
+      const run = { ...whole, strength, minStrength, selection: { whole: isWhole, skip: [...skip] } };
+      assert.equal(verdictOf(rows(['required', 'passed']), run), expected);
+    }
+  });
+});
+
+test('outcomes are counted by level, each row once', () => {
+  const list = levels.flatMap((level, nth) =>
+    outcomes.flatMap((outcome, mth) => Array.from({ length: 1 + nth * 10 + mth }, () => row(level, outcome))),
+  );
+  assert.deepEqual(countOutcomes(list), {
+    required: { passed: 1, failed: 2, inconclusive: 3 },
+    recommended: { passed: 11, failed: 12, inconclusive: 13 },
+    observed: 21 + 22 + 23 + 24,
+    excluded: 5 + 15 + 25,
+    broken: 6 + 16 + 26,
+  });
 });

@@ -1,10 +1,9 @@
 import type { Coverage, RequirementResult, RunRecord, Traffic } from '../../schemas/generated/types.ts';
-import type { Redact } from '../../schemas/redact.ts';
+import { defined } from '../../schemas/defined.ts';
 import type { Known } from '../known.ts';
 import type { Exchange, Requirement } from '../requirement.ts';
 import type { Observation, Verdict } from '../verdict.ts';
 import { recordExchange, redactor } from './evidence.ts';
-import { countOutcomes, verdictOf } from './verdict-of-run.ts';
 
 /** What a requirement came to. */
 export interface Result {
@@ -12,8 +11,11 @@ export interface Result {
   /** Distinct inputs that were judged. */
   readonly cases: number;
   readonly evidence?: Exchange;
+  /** Leads to the input again, with the same seed. */
   readonly path?: string;
+  /** The conditions under which it fails. */
   readonly where?: readonly string[];
+  /** How many of so many equal lookups failed, if not all did. */
   readonly intermittent?: { readonly failed: number; readonly of: number };
 }
 
@@ -62,39 +64,30 @@ export function makeRecord(
   figures: Figures,
   traffic: Traffic,
 ): RunRecord {
-  const { known, target } = options;
+  const { known, version, seed, cases, selection, minStrength, rerun } = options;
   const { startedAt, keyWorks, interrupted, interruptedBy, isCut: _, ...rest } = figures;
   const redact = redactor(known, options.headers);
-  const refused =
-    keyWorks === false
-      ? [
-          `The target answers every request of ${known.callerKeys[0]?.name ?? 'the key'} with 401: is it the key of an active partner there?`,
-        ]
-      : [];
-  const run = {
-    ...(options.selection === undefined ? {} : { selection: options.selection }),
-    ...(options.minStrength === undefined ? {} : { minStrength: options.minStrength }),
-  };
+  const run = defined({ selection, minStrength });
   return {
     format: 'ib-conformance/run/1',
-    version: options.version,
+    version,
     verdict: verdictOf(list, { ...run, interrupted, strength: figures.strength }),
-    target: redact(target),
-    ...(known.partner === undefined ? {} : { partner: known.partner }),
-    seed: options.seed,
+    target: redact(options.target),
+    ...defined({ partner: known.partner }),
+    seed,
     ...run,
     startedAt: new Date(startedAt).toISOString(),
     ...rest,
-    cases: options.cases,
+    cases,
     interrupted,
     notes: [
-      ...narrowedNote(options.selection, list.length),
+      ...(selection === undefined || selection.whole ? [] : [narrowedNote(list.length)]),
       ...(options.notes ?? []),
-      ...refused,
+      ...(keyWorks === false ? [refusedNote(known.callerKeys[0]?.name ?? 'the key')] : []),
       ...limitNote(figures.rateLimited),
       ...(interrupted ? [`Interrupted${interruptedBy === undefined ? '' : ` by ${interruptedBy}`}.`] : []),
     ],
-    ...(options.rerun === undefined ? {} : { rerun: redact(options.rerun) }),
+    ...defined({ rerun: rerun && redact(rerun) }),
     counts: countOutcomes(list),
     requirements: [...list],
     traffic,
@@ -102,13 +95,11 @@ export function makeRecord(
 }
 
 /** A verdict on a part must not be taken for one on the whole. */
-function narrowedNote(selection: RecordOptions['selection'], count: number): readonly string[] {
-  return selection === undefined || selection.whole
-    ? []
-    : [
-        `Narrowed by --suite or --only: the verdict is on ${count} requirement${count === 1 ? '' : 's'}, not on all.`,
-      ];
-}
+const narrowedNote = (count: number) =>
+  `Narrowed by --suite or --only: the verdict is on ${count} requirement${count === 1 ? '' : 's'}, not on all.`;
+
+const refusedNote = (key: string) =>
+  `The target answers every request of ${key} with 401: is it the key of an active partner there?`;
 
 /** Says what limits a run met that the fixture does not state. */
 function limitNote({ learned = [] }: Figures['rateLimited']): readonly string[] {
@@ -122,78 +113,90 @@ function limitNote({ learned = [] }: Figures['rateLimited']): readonly string[] 
   ];
 }
 
+export type Describe = (requirement: Requirement, result: Result) => RequirementResult;
+
+const outcomes = {
+  held: 'passed',
+  failed: 'failed',
+  unjudged: 'inconclusive',
+  excluded: 'excluded',
+  broken: 'broken',
+  observed: 'observed',
+} as const;
+
 /** Writes down what requirements came to, one at a time. */
 export function createDescriber({ known, headers, seed, target }: RecordOptions): Describe {
   const redact = redactor(known, headers);
-  return (requirement, result) => describe(requirement, result, seed, target, redact);
-}
-
-export type Describe = (requirement: Requirement, result: Result) => RequirementResult;
-
-function describe(
-  requirement: Requirement,
-  result: Result,
-  seed: number,
-  target: string,
-  redact: Redact,
-): RequirementResult {
-  const { id, level, clause, title, reading } = requirement;
-  const { verdict, cases } = result;
-  const subject = {
-    id,
-    level,
-    clause,
-    title,
-    ...(reading === undefined ? {} : { reading }),
-    cases,
-  };
-  const proof =
-    result.evidence === undefined ? {} : { counterexample: recordExchange(result.evidence, target, redact) };
-  const replay = result.path === undefined ? {} : { replay: { seed, path: result.path } };
-  switch (verdict.kind) {
-    case 'held':
-      return { ...subject, outcome: 'passed' };
-    case 'failed':
-      return {
-        ...subject,
-        outcome: 'failed',
-        aspect: redact(verdict.aspect),
-        expected: redact(verdict.expected),
-        actual: redact(verdict.actual),
-        ...(result.where === undefined ? {} : { where: [...result.where] }),
-        ...(result.intermittent === undefined ? {} : { intermittent: { ...result.intermittent } }),
-        ...proof,
-        ...replay,
-      };
-    case 'unjudged':
-      return {
-        ...subject,
-        outcome: 'inconclusive',
-        reason: verdict.reason,
-        words: redact(verdict.words),
-        ...proof,
-        ...replay,
-      };
-    case 'excluded':
-      return { ...subject, outcome: 'excluded', reason: verdict.reason, words: redact(verdict.words) };
-    case 'broken':
-      return { ...subject, outcome: 'broken', words: redact(verdict.words) };
-    case 'observed':
-      return {
-        ...subject,
-        outcome: 'observed',
-        words: redact(verdict.words),
-        ...(verdict.data === undefined ? {} : { data: redactData(verdict.data, redact) }),
-      };
-  }
-}
-
-/** Texts at any depth, and the names of members. */
-function redactData(data: Record<string, unknown>, redact: Redact): Record<string, unknown> {
-  const clean = (value: unknown): unknown => {
+  /** Texts at any depth, and the names of members. */
+  const redacted = (value: unknown): unknown => {
     if (typeof value === 'string') return redact(value);
-    if (Array.isArray(value)) return value.map(clean);
-    return typeof value === 'object' && value !== null ? redactData({ ...value }, redact) : value;
+    if (Array.isArray(value)) return value.map(redacted);
+    if (typeof value !== 'object' || value === null) return value;
+    return Object.fromEntries(Object.entries(value).map(([name, one]) => [redact(name), redacted(one)]));
   };
-  return Object.fromEntries(Object.entries(data).map(([name, value]) => [redact(name), clean(value)]));
+  return ({ id, level, clause, title, reading }, { verdict, cases, evidence, path, where, intermittent }) => {
+    const { kind, at: _, ...found } = { at: undefined, ...verdict };
+    const isOpen = kind === 'failed' || kind === 'unjudged';
+    return {
+      ...defined({ id, level, clause, title, reading, cases }),
+      outcome: outcomes[kind],
+      ...Object.fromEntries(
+        Object.entries(defined(found)).map(([name, value]) => [
+          name,
+          name === 'reason' ? value : redacted(value),
+        ]),
+      ),
+      ...(kind === 'failed' ? defined({ where, intermittent }) : {}),
+      ...(isOpen && evidence !== undefined
+        ? { counterexample: recordExchange(evidence, target, redact) }
+        : {}),
+      ...(isOpen && path !== undefined ? { replay: { seed, path } } : {}),
+    } as RequirementResult;
+  };
+}
+
+/** What a verdict rests on, apart from the results. */
+type Run = Pick<RunRecord, 'interrupted' | 'strength' | 'minStrength' | 'selection'>;
+
+/**
+ * The verdict over a run: nonconformant if a required requirement failed; else incomplete if one is
+ * inconclusive or anything is broken, nothing was judged, or the run did not come to its end or not to the
+ * strength that it needs; else conformant. Excluded ones change nothing.
+ */
+export function verdictOf(results: readonly RequirementResult[], run: Run): RunRecord['verdict'] {
+  const required = results.filter(({ level }) => level === 'required');
+  if (required.some(({ outcome }) => outcome === 'failed')) return 'nonconformant';
+  if (run.interrupted || isTooWeak(run) || results.some(({ outcome }) => outcome === 'broken'))
+    return 'incomplete';
+  if (required.some(({ outcome }) => outcome === 'inconclusive')) return 'incomplete';
+  return results.some(({ outcome }) => outcome === 'passed' || outcome === 'failed')
+    ? 'conformant'
+    : 'incomplete';
+}
+
+/** Only a whole run is asked for a strength: one that was narrowed leaves lookups out on purpose. */
+function isTooWeak({ strength, minStrength = 0, selection }: Run): boolean {
+  if (strength === undefined || selection?.whole !== true || selection.replay !== undefined) return false;
+  return strength < minStrength && (selection.skip.length === 0 || minStrength > 1);
+}
+
+/** How many there are of each outcome, by level where the level matters. */
+export function countOutcomes(results: readonly RequirementResult[]): RunRecord['counts'] {
+  const count = (outcome: RequirementResult['outcome'], level?: RequirementResult['level']) =>
+    results.filter((result) => result.outcome === outcome && (level === undefined || result.level === level))
+      .length;
+  const judged = (level: 'required' | 'recommended') => ({
+    passed: count('passed', level),
+    failed: count('failed', level),
+    inconclusive: count('inconclusive', level),
+  });
+  return {
+    required: judged('required'),
+    recommended: judged('recommended'),
+    observed: results.filter(
+      ({ level, outcome }) => level === 'observed' && outcome !== 'excluded' && outcome !== 'broken',
+    ).length,
+    excluded: count('excluded'),
+    broken: count('broken'),
+  };
 }

@@ -1,43 +1,77 @@
-import type { EndpointTraffic, Traffic } from '../../schemas/generated/types.ts';
+import type { EndpointTraffic, Traffic, TrafficStep } from '../../schemas/generated/types.ts';
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import type { Answer, Reply } from '../answer.ts';
+import type { Reply } from '../answer.ts';
 import type { Request } from '../request.ts';
-import { createLatencies } from './latencies.ts';
-import { createTimeline } from './timeline.ts';
 
-/** What has to be known of a reply. */
-type Seen =
-  Pick<Answer, 'kind' | 'status' | 'receivedAt' | 'tookMs'> | Pick<Reply & { kind: 'trouble' }, 'kind'>;
+/** Maximum number of steps of the timeline, and the shortest step in ms. */
+const [MAX_STEPS, SHORTEST_STEP] = [120, 10];
 
-/** Counts what goes to and fro, in memory that does not grow with the run. */
+/** Buckets of a histogram for each doubling of the latency, and the first and the last of them: 2^-4 to 2^20 ms. */
+const [PER_DOUBLING, FIRST, LAST] = [8, -4 * 8, 20 * 8 - 1];
+
+/** Counts answers by their latency and time. */
 export interface TrafficCounter {
-  readonly see: (request: Pick<Request, 'endpoint'>, reply: Seen) => void;
+  readonly see: (request: Pick<Request, 'endpoint'>, reply: Reply) => void;
   readonly figures: () => Traffic;
 }
 
 /** @param startedAt in ms of the engine's clock */
 export function createTraffic(startedAt: number): TrafficCounter {
   // In whole ms, as a record states it: what is counted again from a transcript comes to the same.
-  const timeline = createTimeline(Math.floor(startedAt));
-  const byEndpoint = new Map(names.map((name) => [name, createLatencies()]));
-  let last = startedAt;
+  const begin = Math.floor(startedAt);
+  const latencies = new Map<Endpoint, number[]>(names.map((name) => [name, []]));
+  const events: [afterMs: number, what: keyof TrafficStep][] = [];
+  let last = 0;
   return {
     see: ({ endpoint }, reply) => {
       // Nobody notes when an answer did not come: it is put to the one before.
-      if (reply.kind === 'trouble') return timeline.add(last, 'troubles');
-      last = reply.receivedAt;
-      byEndpoint.get(endpoint)?.add(reply.tookMs);
-      timeline.add(last, 'answers');
-      if (reply.status === 429) timeline.add(last, 'limited');
+      if (reply.kind === 'trouble') return void events.push([last, 'troubles']);
+      last = Math.max(0, reply.receivedAt - begin);
+      latencies.get(endpoint)?.push(reply.tookMs);
+      events.push([last, 'answers']);
+      if (reply.status === 429) events.push([last, 'limited']);
     },
     figures: () => ({
-      endpoints: [...byEndpoint].flatMap(([endpoint, latencies]): readonly EndpointTraffic[] => {
-        const figures = latencies.figures();
-        return figures === undefined ? [] : [{ endpoint, ...figures }];
-      }),
-      timeline: timeline.figures(),
+      endpoints: [...latencies].flatMap(([endpoint, list]) =>
+        list.length === 0 ? [] : [{ endpoint, ...figuresOf(list.toSorted((a, b) => a - b)) }],
+      ),
+      timeline: timelineOf(events),
     }),
   };
 }
 
 const names = Object.keys(endpoints) as readonly Endpoint[];
+
+/** @param sorted latencies in ms, the shortest first */
+function figuresOf(sorted: readonly number[]): Omit<EndpointTraffic, 'endpoint'> {
+  /** The latency that so great a share of the answers did not exceed. */
+  const quantile = (share: number) => rounded(sorted[Math.ceil(share * sorted.length) - 1]!);
+  const buckets = new Map<number, number>();
+  for (const ms of sorted) {
+    const bucket = Math.min(Math.max(Math.floor(Math.log2(ms) * PER_DOUBLING), FIRST), LAST);
+    buckets.set(bucket, (buckets.get(bucket) ?? 0) + 1);
+  }
+  const bound = (bucket: number) => rounded(2 ** (bucket / PER_DOUBLING));
+  return {
+    answers: sorted.length,
+    medianMs: quantile(0.5),
+    p95Ms: quantile(0.95),
+    p99Ms: quantile(0.99),
+    maxMs: quantile(1),
+    histogram: [...buckets].map(([at, answers]) => ({ fromMs: bound(at), toMs: bound(at + 1), answers })),
+  };
+}
+
+/** What happened when, in steps of one length: the shortest of which there are not too many. */
+function timelineOf(events: readonly (readonly [number, keyof TrafficStep])[]): Traffic['timeline'] {
+  const end = events.reduce((latest, [ms]) => Math.max(latest, ms), 0);
+  let stepMs = SHORTEST_STEP;
+  while (Math.floor(end / stepMs) >= MAX_STEPS) stepMs *= 2;
+  const length = events.length === 0 ? 0 : Math.floor(end / stepMs) + 1;
+  const steps = Array.from({ length }, () => ({ answers: 0, limited: 0, troubles: 0 }));
+  for (const [ms, what] of events) steps[Math.floor(ms / stepMs)]![what]++;
+  return { stepMs, steps };
+}
+
+/** To four digits: more would be noise. */
+const rounded = (ms: number) => Number(ms.toPrecision(4));

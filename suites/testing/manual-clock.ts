@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import type { Clock } from './clock.ts';
+import type { Clock } from '../engine/clock.ts';
 
 /** A clock that only the test moves. */
 export function manualClock(start = 0) {
