@@ -8,6 +8,8 @@ import {
   editHeaders,
   editPayload,
   editResponse,
+  noContent,
+  setHeader,
   type Change,
 } from './faults/change.ts';
 import type { Parameter } from './exchange.ts';
@@ -21,148 +23,110 @@ interface Variant {
 }
 
 export type Variants = Readonly<Record<string, Variant>>;
-type Rows = Readonly<Record<string, readonly [what: string, change: Change]>>;
+/** A sentence without its full stop, and what is other than in a behaviour. */
+type Rows = Readonly<Record<string, readonly [what: string, edit: (from: Behaviour) => Partial<Behaviour>]>>;
 
 const valuesOf = (parameters: readonly Parameter[], wanted: string) =>
   parameters.filter(([name]) => name === wanted).map(([, value]) => value);
 
+const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{12})$/i.test(value);
+
 /** Other ways to read a request. */
 const requests: Rows = {
   'trailing-slash-accepted': [
-    'A trailing slash in the path makes no difference.',
-    (behaviour) => ({ ...behaviour, path: (path) => path.replace(/\/$/, '') }),
+    'A trailing slash in the path makes no difference',
+    () => ({ path: (path) => path.replace(/\/$/, '') }),
   ],
   'path-case-ignored': [
-    'The letter case of the path makes no difference.',
-    (behaviour) => ({ ...behaviour, path: (path) => path.toLowerCase() }),
+    'The letter case of the path makes no difference',
+    () => ({ path: (path) => path.toLowerCase() }),
   ],
   'other-paths-need-key': [
-    'Other paths are answered with 401 to those who present no key.',
-    answerWith(
-      { kinds: ['noSuchPath'], where: ({ request }) => request.headers.authorization === undefined },
-      401,
-      { error: 'Unauthorized' },
-    ),
+    'Other paths are answered with 401 to those who present no key',
+    answerWith(401, { error: 'Unauthorized' })({
+      kinds: ['noSuchPath'],
+      where: ({ request }) => request.headers.authorization === undefined,
+    }),
   ],
-  'head-refused': ['HEAD is answered with 405.', (behaviour) => ({ ...behaviour, methods: ['GET'] })],
+  'head-refused': ['HEAD is answered with 405', () => ({ methods: ['GET'] })],
   'other-methods-not-found': [
-    'Other methods are answered with 404.',
-    answerWith({ kinds: ['noSuchMethod'] }, 404, { error: 'Not found' }),
+    'Other methods are answered with 404',
+    answerWith(404, { error: 'Not found' })({ kinds: ['noSuchMethod'] }),
   ],
   'other-methods-like-get': [
-    'POST, PUT, PATCH, DELETE and OPTIONS are answered like GET.',
-    (behaviour) => ({
-      ...behaviour,
-      methods: [...behaviour.methods, 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
-    }),
+    'POST, PUT, PATCH, DELETE and OPTIONS are answered like GET',
+    ({ methods }) => ({ methods: [...methods, 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] }),
   ],
   'cross-origin-allowed': [
-    'OPTIONS is answered with 204, and every answer allows any origin (CORS).',
+    'OPTIONS is answered with 204, and every answer allows any origin (CORS)',
     (behaviour) =>
-      editResponse({ kinds: ['noSuchMethod'], where: ({ request }) => request.method === 'OPTIONS' }, () => ({
-        status: 204,
-        body: '',
-      }))(editHeaders({}, () => ({ 'Access-Control-Allow-Origin': '*' }))(behaviour)),
+      noContent({ kinds: ['noSuchMethod'], where: ({ request }) => request.method === 'OPTIONS' })(
+        setHeader('Access-Control-Allow-Origin', '*')()(behaviour),
+      ),
   ],
   'repeated-parameter-last': [
-    'The last of repeated parameters counts.',
-    (behaviour) => ({ ...behaviour, value: (all, name) => valuesOf(all, name).at(-1) }),
+    'The last of repeated parameters counts',
+    () => ({ value: (all, name) => valuesOf(all, name).at(-1) }),
   ],
   'repeated-parameter-refused': [
-    'A repeated parameter is invalid.',
-    (behaviour) => ({
-      ...behaviour,
-      value: (all, name) => {
-        const values = valuesOf(all, name);
-        return values.length > 1 ? '' : values[0];
-      },
-    }),
+    'A repeated parameter is invalid',
+    () => ({ value: (all, name) => (valuesOf(all, name).length > 1 ? '' : valuesOf(all, name)[0]) }),
   ],
   'unknown-parameter-refused': [
-    'A parameter that the endpoint does not know makes the request invalid.',
-    (behaviour) => ({
-      ...behaviour,
-      value: (all, name) => (all.some((one) => one[0] !== name) ? '' : behaviour.value(all, name)),
-    }),
+    'A parameter that the endpoint does not know makes the request invalid',
+    ({ value }) => ({ value: (all, name) => (all.some((one) => one[0] !== name) ? '' : value(all, name)) }),
   ],
   'parameter-case-ignored': [
-    'The letter case of parameter names makes no difference.',
-    (behaviour) => ({
-      ...behaviour,
-      value: (all, name) => all.find((one) => one[0].toLowerCase() === name)?.[1],
-    }),
+    'The letter case of parameter names makes no difference',
+    () => ({ value: (all, name) => all.find((one) => one[0].toLowerCase() === name)?.[1] }),
   ],
   'nil-and-max-accepted': [
-    'The nil and the max UUID are well-formed reference_ids.',
-    accept(['deposit-check'], (value) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{12})$/i.test(value)),
+    'The nil and the max UUID are well-formed reference_ids',
+    accept(['deposit-check'], isNilOrMax),
   ],
   'lower-case-bearer-refused': [
-    'Only the scheme spelled Bearer is accepted.',
-    (behaviour) => ({
-      ...behaviour,
+    'Only the scheme spelled Bearer is accepted',
+    ({ credential }) => ({
       credential: (call) =>
-        call.request.headers.authorization?.startsWith('Bearer ') ? behaviour.credential(call) : undefined,
+        call.request.headers.authorization?.startsWith('Bearer ') ? credential(call) : undefined,
     }),
   ],
-  'parameter-before-key': [
-    '400 comes before 401.',
-    (behaviour) => ({ ...behaviour, order: ['parameter', 'key', 'limit'] }),
-  ],
-  'parameter-before-limit': [
-    '400 comes before 429.',
-    (behaviour) => ({ ...behaviour, order: ['key', 'parameter', 'limit'] }),
-  ],
+  'parameter-before-key': ['400 comes before 401', () => ({ order: ['parameter', 'key', 'limit'] })],
+  'parameter-before-limit': ['400 comes before 429', () => ({ order: ['key', 'parameter', 'limit'] })],
 };
 
-/** Leaves a header field out of answers with a status. */
-const withoutHeader = (status: number, name: string) =>
-  editResponse({ status }, ({ headers: { [name]: _, ...headers } }) => ({ headers }));
-
-const countedOnUserStatus =
-  (...kinds: Behaviour['counts']['user-status']): Change =>
-  (behaviour) => ({ ...behaviour, counts: { ...behaviour.counts, 'user-status': kinds } });
-
 /** The limiter counts for the key that is presented, before the key is checked. */
-const limitBeforeKey: Change = (behaviour) => ({
-  ...behaviour,
+const limitBeforeKey = {
   order: ['limit', 'key', 'parameter'],
   countedFor: (call) => call.credential ?? '',
-});
+} as const satisfies Partial<Behaviour>;
 
-const countedIn =
-  (kind: keyof typeof limiters): Change =>
-  (behaviour) => ({ ...behaviour, count: limiters[kind] });
+const countedOnUserStatus =
+  (...kinds: Behaviour['counts']['user-status']) =>
+  ({ counts }: Behaviour) => ({ counts: { ...counts, 'user-status': kinds } });
 
 /** Other limiters: whom they limit, what they count, what they say (Limits: "not shown"). */
 const limits: Rows = {
-  'limit-before-key': ['429 comes before 401 for whoever presents a limited key.', limitBeforeKey],
+  'limit-before-key': ['429 comes before 401 for whoever presents a limited key', () => limitBeforeKey],
   'limit-per-partner': [
-    'All keys of a partner are limited together.',
-    (behaviour) => ({ ...behaviour, countedFor: (call) => call.caller?.partner ?? '' }),
+    'All keys of a partner are limited together',
+    () => ({ countedFor: (call) => call.caller?.partner ?? '' }),
   ],
-  'limit-for-all': [
-    'All keys are limited together.',
-    (behaviour) => ({ ...behaviour, countedFor: () => 'all' }),
-  ],
+  'limit-for-all': ['All keys are limited together', () => ({ countedFor: () => 'all' })],
   'limit-per-address': [
-    'Whoever calls from one address is limited together, whatever the key, and before the key is checked.',
-    (behaviour) => ({ ...limitBeforeKey(behaviour), countedFor: () => 'address' }),
+    'Whoever calls from one address is limited together, whatever the key, and before the key is checked',
+    () => ({ ...limitBeforeKey, countedFor: () => 'address' }),
   ],
   'limit-counts-refusals': [
-    'Requests that are answered 429 count as well, and a counted request counts for a window.',
-    (behaviour) => {
-      const { 'user-status': user, 'deposit-check': deposit } = behaviour.counts;
-      return {
-        ...behaviour,
-        count: limiters.slidingWindow,
-        counts: { 'user-status': [...user, 'limited'], 'deposit-check': [...deposit, 'limited'] },
-      };
-    },
+    'Requests that are answered 429 count as well, and a counted request counts for a window',
+    ({ counts: { 'user-status': user, 'deposit-check': deposit } }) => ({
+      count: limiters.slidingWindow,
+      counts: { 'user-status': [...user, 'limited'], 'deposit-check': [...deposit, 'limited'] },
+    }),
   ],
   'limit-counts-after-lookup': [
-    'The limiter counts a request after its lookup: so many more pass as are in flight.',
+    'The limiter counts a request after its lookup: so many more pass as are in flight',
     (behaviour) => ({
-      ...behaviour,
       limit: (world, endpoint, key, call) => {
         const limit = behaviour.limit(world, endpoint, key);
         return limit && { ...limit, most: limit.most + (call?.request.alongside ?? 0) };
@@ -170,68 +134,68 @@ const limits: Rows = {
     }),
   ],
   'sliding-window': [
-    'A counted request stops counting when it is older than the window.',
-    countedIn('slidingWindow'),
+    'A counted request stops counting when it is older than the window',
+    () => ({ count: limiters.slidingWindow }),
   ],
-  'aligned-window': ['A window begins at multiples of its length.', countedIn('alignedWindow')],
+  'aligned-window': ['A window begins at multiples of its length', () => ({ count: limiters.alignedWindow })],
   'weighted-window': [
-    'What was counted in the window before counts less and less.',
-    countedIn('weightedWindow'),
+    'What was counted in the window before counts less and less',
+    () => ({ count: limiters.weightedWindow }),
   ],
-  'token-bucket': ['A bucket that holds the limit refills evenly.', countedIn('bucket')],
+  'token-bucket': ['A bucket that holds the limit refills evenly', () => ({ count: limiters.bucket })],
   'token-bucket-at-intervals': [
-    'A bucket that holds the limit gets a quarter of it back at a time.',
-    countedIn('bucketAtIntervals'),
+    'A bucket that holds the limit gets a quarter of it back at a time',
+    () => ({ count: limiters.bucketAtIntervals }),
   ],
-  'limit-with-ban': ['A key that has used up its window is refused for three.', countedIn('windowThenBan')],
+  'limit-with-ban': [
+    'A key that has used up its window is refused for three',
+    () => ({ count: limiters.windowThenBan }),
+  ],
   'only-invalid-ids-counted': [
-    'user-status counts only 400s as failed lookups.',
+    'user-status counts only 400s as failed lookups',
     countedOnUserStatus('invalid'),
   ],
   'only-strangers-counted': [
-    'user-status counts only users who are not under the IB as failed lookups.',
+    'user-status counts only users who are not under the IB as failed lookups',
     countedOnUserStatus('foreign', 'unknown'),
   ],
   'bad-keys-counted': [
-    'user-status counts 401s as well, and limits whoever goes on presenting the same bad key.',
-    (behaviour) =>
-      limitBeforeKey(countedOnUserStatus('invalid', 'foreign', 'unknown', 'unauthorized')(behaviour)),
+    'user-status counts 401s as well, and limits whoever goes on presenting the same bad key',
+    (behaviour) => ({
+      ...limitBeforeKey,
+      ...countedOnUserStatus('invalid', 'foreign', 'unknown', 'unauthorized')(behaviour),
+    }),
   ],
-  'retry-after-left-out': ['A 429 carries no Retry-After.', withoutHeader(429, 'Retry-After')],
+  'retry-after-left-out': ['A 429 carries no Retry-After', dropHeader('Retry-After')({ status: 429 })],
   'retry-after-as-date': [
-    'Retry-After is a date.',
-    editHeaders({ status: 429 }, ({ now, finding }) => ({
-      'Retry-After': new Date(
-        Math.ceil((now + (finding.kind === 'limited' ? finding.waitMs : 0)) / 1000) * 1000,
-      ).toUTCString(),
-    })),
+    'Retry-After is a date',
+    editHeaders(({ now, finding }) => {
+      const until = now + (finding.kind === 'limited' ? finding.waitMs : 0);
+      return { 'Retry-After': new Date(Math.ceil(until / 1000) * 1000).toUTCString() };
+    })({ status: 429 }),
   ],
   'remaining-requests-told': [
-    'Header fields give the limit and what is left of it.',
+    'Header fields give the limit and what is left of it',
     (behaviour) =>
-      editHeaders({}, ({ world, call }) => {
+      editHeaders(({ world, call }) => {
         const limit = call && behaviour.limit(world, call.endpoint, call.caller);
         if (call === undefined || limit === undefined) return {};
         const used = world.hits[call.endpoint].get(behaviour.countedFor(call))?.length ?? 0;
         return { 'RateLimit-Limit': `${limit.most}`, 'RateLimit-Remaining': `${limit.most - used}` };
-      })(behaviour),
+      })()(behaviour),
   ],
 };
 
-const labelled = (type: string) => editHeaders({}, () => ({ 'Content-Type': type }));
+const labelled = (type: string) => setHeader('Content-Type', type)();
 
-const written =
-  (write: (payload: unknown) => string): Change =>
-  (behaviour) => ({ ...behaviour, write });
-
-const numbers = (spell: (number: string) => string) =>
-  written((payload) => JSON.stringify(payload).replace(/(?<=":)\d[\d.]*/g, spell));
+const numbers = (spell: (number: string) => string) => () => ({
+  write: (payload: unknown) => JSON.stringify(payload).replace(/(?<=":)\d[\d.]*/g, spell),
+});
 
 const dates = (rewrite: (date: string) => string) =>
-  editPayload({ kinds: ['member'] }, (payload) => ({
-    ...payload,
-    date_joined: rewrite(String(payload['date_joined'])),
-  }));
+  editPayload((payload) => ({ ...payload, date_joined: rewrite(String(payload['date_joined'])) }))({
+    kinds: ['member'],
+  });
 
 /** Every character of every text as its escape: `"OK"` → `"\u004f\u004b"` */
 function escaped(json: string): string {
@@ -242,82 +206,76 @@ function escaped(json: string): string {
 /** Other ways to write an answer. */
 const answers: Rows = {
   'json-indented': [
-    'JSON is indented and ends in a newline.',
-    written((payload) => `${JSON.stringify(payload, null, '\t')}\r\n`),
+    'JSON is indented and ends in a newline',
+    () => ({ write: (payload) => `${JSON.stringify(payload, null, '\t')}\r\n` }),
   ],
   'json-escaped': [
-    'Every character of every name and text is escaped.',
-    written((payload) => escaped(JSON.stringify(payload))),
+    'Every character of every name and text is escaped',
+    () => ({ write: (payload) => escaped(JSON.stringify(payload)) }),
   ],
   'fields-reversed': [
-    'Fields come in the opposite order.',
-    editPayload({}, (payload) => Object.fromEntries(Object.entries(payload).toReversed())),
+    'Fields come in the opposite order',
+    editPayload((payload) => Object.fromEntries(Object.entries(payload).toReversed()))(),
   ],
-  'numbers-with-exponent': ['Numbers are spelled with an exponent.', numbers((number) => `${number}E+0`)],
+  'numbers-with-exponent': ['Numbers are spelled with an exponent', numbers((number) => `${number}E+0`)],
   'numbers-with-zeros': [
-    'Numbers end in zeros after the decimal point.',
+    'Numbers end in zeros after the decimal point',
     numbers((number) => (number.includes('.') ? `${number}00` : `${number}.00`)),
   ],
   'date-with-more-digits': [
-    'date_joined has nine fraction digits.',
+    'date_joined has nine fraction digits',
     dates((date) => date.replace(/(?:\.(\d*))?Z$/, (_, digits = '') => `.${String(digits).padEnd(9, '0')}Z`)),
   ],
   'date-with-fewer-digits': [
-    'date_joined has no more fraction digits than it needs.',
+    'date_joined has no more fraction digits than it needs',
     dates((date) => date.replace(/(\.\d*?)0+Z$/, '$1Z').replace('.Z', 'Z')),
   ],
-  'date-with-zero-offset': ['date_joined ends in +00:00.', dates((date) => date.replace('Z', '+00:00'))],
-  'charset-named': ['Content-Type names the charset.', labelled('application/json; charset=utf-8')],
-  'content-type-in-capitals': ['Content-Type is in capitals.', labelled('APPLICATION/JSON;CHARSET=UTF-8')],
-  'content-type-of-vendor': ['Content-Type is application/vnd.ib+json.', labelled('application/vnd.ib+json')],
-  'challenge-left-out': ['A 401 carries no WWW-Authenticate.', withoutHeader(401, 'WWW-Authenticate')],
-  'challenge-with-realm': [
-    'WWW-Authenticate names a realm and an error (RFC 6750).',
-    editHeaders({ status: 401 }, ({ call }) => ({
-      'WWW-Authenticate': `Bearer realm="${call ? endpoints[call.endpoint].path : ''}", error="invalid_token"`,
-    })),
+  'date-with-zero-offset': ['date_joined ends in +00:00', dates((date) => date.replace('Z', '+00:00'))],
+  'charset-named': ['Content-Type names the charset', labelled('application/json; charset=utf-8')],
+  'content-type-in-capitals': ['Content-Type is in capitals', labelled('APPLICATION/JSON;CHARSET=UTF-8')],
+  'content-type-of-vendor': ['Content-Type is application/vnd.ib+json', labelled('application/vnd.ib+json')],
+  'challenge-left-out': [
+    'A 401 carries no WWW-Authenticate',
+    dropHeader('WWW-Authenticate')({ status: 401 }),
   ],
-  'cache-control-left-out': ['Answers have no Cache-Control.', dropHeader('Cache-Control')],
+  'challenge-with-realm': [
+    'WWW-Authenticate names a realm and an error (RFC 6750)',
+    editHeaders(({ call }) => ({
+      'WWW-Authenticate': `Bearer realm="${call ? endpoints[call.endpoint].path : ''}", error="invalid_token"`,
+    }))({ status: 401 }),
+  ],
+  'cache-control-left-out': ['Answers have no Cache-Control', dropHeader('Cache-Control')()],
   'security-headers': [
-    'Answers carry the usual header fields of a front end.',
-    editHeaders({}, () => ({
+    'Answers carry the usual header fields of a front end',
+    editHeaders(() => ({
       Server: 'gateway',
       Vary: 'Authorization, Accept-Encoding',
       'Strict-Transport-Security': 'max-age=31536000',
       'X-Content-Type-Options': 'nosniff',
-    })),
+    }))(),
   ],
   'request-id': [
-    'Every answer carries a number of its own.',
+    'Every answer carries a number of its own',
     (behaviour) => {
       let count = 0;
-      return editHeaders({}, () => ({ 'X-Request-Id': `${(count += 1)}` }))(behaviour);
+      return editHeaders(() => ({ 'X-Request-Id': `${(count += 1)}` }))()(behaviour);
     },
   ],
-  chunked: [
-    'Bodies are sent in chunks, without a length.',
-    editHeaders({}, () => ({ 'Transfer-Encoding': 'chunked' })),
-  ],
-  'connection-closed': [
-    'Every answer ends its connection.',
-    editHeaders({}, () => ({ Connection: 'close' })),
-  ],
+  chunked: ['Bodies are sent in chunks, without a length', setHeader('Transfer-Encoding', 'chunked')()],
+  'connection-closed': ['Every answer ends its connection', setHeader('Connection', 'close')()],
   'compressed-on-request': [
-    'Bodies are compressed for those who accept gzip.',
-    editResponse(
-      { where: ({ request }) => /\bgzip\b/.test(`${request.headers['accept-encoding']}`) },
-      ({ headers, body }) => ({
-        headers: { ...headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
-        body: gzipSync(body),
-      }),
-    ),
+    'Bodies are compressed for those who accept gzip',
+    editResponse(({ headers, body }) => ({
+      headers: { ...headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
+      body: gzipSync(body),
+    }))({ where: ({ request }) => /\bgzip\b/.test(`${request.headers['accept-encoding']}`) }),
   ],
 };
 
 /** Legal variants, by id: the suites have to pass each of them. */
 export const variants: Variants = Object.fromEntries(
-  Object.entries({ ...requests, ...limits, ...answers }).map(([id, [what, change]]) => [
+  Object.entries({ ...requests, ...limits, ...answers }).map(([id, [what, edit]]) => [
     id,
-    { what, change },
+    { what: `${what}.`, change: (behaviour) => ({ ...behaviour, ...edit(behaviour) }) },
   ]),
 );

@@ -14,6 +14,9 @@ export interface When {
   readonly where?: (exchange: Exchange) => boolean;
 }
 
+/** Another way to answer, for the answers that it is given. */
+export type Edit = (when?: When) => Change;
+
 function concerns(when: When, status: number, exchange: Exchange): boolean {
   return (
     (when.endpoint === undefined || when.endpoint === exchange.call?.endpoint) &&
@@ -27,19 +30,22 @@ type EditPayload = (payload: Readonly<Record<string, unknown>>, exchange: Exchan
 type EditResponse = (response: HttpResponse, exchange: Exchange) => Partial<HttpResponse>;
 
 /** Changes the content of an answer, before it is written as JSON. */
-export function editPayload(when: When, edit: EditPayload): Change {
-  return (behaviour) => ({
+export const editPayload =
+  (edit: EditPayload): Edit =>
+  (when = {}) =>
+  (behaviour) => ({
     ...behaviour,
     payload: (status, exchange) => {
       const payload = behaviour.payload(status, exchange);
       return concerns(when, status, exchange) ? (edit({ ...payload }, exchange) as Payload) : payload;
     },
   });
-}
 
 /** Changes parts of an answer, after it is written. */
-export function editResponse(when: When, edit: EditResponse): Change {
-  return (behaviour) => ({
+export const editResponse =
+  (edit: EditResponse): Edit =>
+  (when = {}) =>
+  (behaviour) => ({
     ...behaviour,
     finish: (response, exchange) => {
       const finished = behaviour.finish(response, exchange);
@@ -48,32 +54,61 @@ export function editResponse(when: When, edit: EditResponse): Change {
         : finished;
     },
   });
-}
+
+/** Adds fields to the JSON object of an answer, or replaces them. */
+export const setFields = (fields: Readonly<Record<string, unknown>>) =>
+  editPayload((payload) => ({ ...payload, ...fields }));
+
+/** Replaces the JSON of an answer. */
+export const setJson = (json: unknown) => editPayload(() => json);
+
+/** Writes the body of an answer anew. */
+export const editBody = (write: (body: string) => HttpResponse['body']) =>
+  editResponse(({ body }) => ({ body: write(body.toString()) }));
 
 /** Adds header fields to an answer, or replaces them. */
-export function editHeaders(when: When, fields: (exchange: Exchange) => Record<string, string>): Change {
-  return editResponse(when, ({ headers }, exchange) => ({ headers: { ...headers, ...fields(exchange) } }));
-}
+export const editHeaders = (fields: (exchange: Exchange) => Record<string, string>) =>
+  editResponse(({ headers }, exchange) => ({ headers: { ...headers, ...fields(exchange) } }));
+
+/** Adds a header field to an answer, or replaces it. */
+export const setHeader = (name: string, value: string) => editHeaders(() => ({ [name]: value }));
 
 /** Leaves a header field out. */
-export function dropHeader(name: string): Change {
-  return editResponse({}, ({ headers }) => ({
-    headers: Object.fromEntries(Object.entries(headers).filter(([field]) => field !== name)),
-  }));
-}
+export const dropHeader = (name: string) =>
+  editResponse(({ headers: { [name]: _, ...headers } }) => ({ headers }));
 
 /** Gives an answer another status, and another body where one is given. */
-export function answerWith(when: When, status: number, body?: unknown): Change {
-  return editResponse(when, () => ({
-    status,
-    ...(body === undefined ? {} : { body: JSON.stringify(body) }),
-  }));
-}
+export const answerWith = (status: number, body?: unknown) =>
+  editResponse(() => ({ status, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }));
+
+/** An answer of 204, which has no body. */
+export const noContent = editResponse(() => ({ status: 204, body: '' }));
 
 /** Breaks down, as an unhandled exception does behind a front end. */
-export function crash(when: When): Change {
-  return answerWith(when, 500, { error: 'Internal server error' });
-}
+export const crash = answerWith(500, { error: 'Internal server error' });
+
+/** Ends the connection without an answer. */
+export const dropConnection = editResponse(() => ({ transportFault: 'reset' }));
+
+/** Edits only where a test holds as well. */
+export const onlyIf =
+  (where: (exchange: Exchange) => boolean, edit: Edit): Edit =>
+  (when) =>
+    edit({ ...when, where });
+
+/** Edits from the third request for the same target with the same key on, however it is timed. */
+export const fromThird =
+  (edit: Edit): Edit =>
+  (when) =>
+  (behaviour) => {
+    const seen = new Map<string, number>();
+    const isThird = ({ request: { target, headers } }: Exchange) => {
+      const name = `${headers.authorization} ${target}`;
+      seen.set(name, (seen.get(name) ?? 0) + 1);
+      return seen.get(name)! > 2;
+    };
+    return edit({ ...when, where: isThird })(behaviour);
+  };
 
 /** Takes values that pass `test` for well formed as well; `id` says which id they stand for. */
 export function accept(
@@ -88,23 +123,4 @@ export function accept(
     idOf: (endpoint, value) =>
       behaviour.isId(endpoint, value) ? behaviour.idOf(endpoint, value) : id(value),
   });
-}
-
-/** Takes fewer values for well formed. */
-export function refuse(which: readonly Endpoint[], test: (value: string) => boolean): Change {
-  return (behaviour) => ({
-    ...behaviour,
-    isId: (endpoint, value) => behaviour.isId(endpoint, value) && !(which.includes(endpoint) && test(value)),
-  });
-}
-
-/** A condition that holds from the third request for the same target with the same key on, however it is timed. */
-export function fromThird(): (exchange: Exchange) => boolean {
-  const seen = new Map<string, number>();
-  return ({ request: { target, headers } }) => {
-    const name = `${headers.authorization} ${target}`;
-    const times = (seen.get(name) ?? 0) + 1;
-    seen.set(name, times);
-    return times > 2;
-  };
 }

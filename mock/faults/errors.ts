@@ -1,58 +1,43 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { answerWith, editPayload, editResponse, type Change } from './change.ts';
-import {
-  allErrorRows,
-  both,
-  errorRows,
-  noServerErrors,
-  rowsOf,
-  setJson,
-  type Fault,
-  type Faults,
-} from './table.ts';
+import { answerWith, editPayload, editResponse, setJson, type Change, type Edit } from './change.ts';
+import { allErrorRows, answers, at, both, errorRows, noServerErrors, rowsOf, type Faults } from './table.ts';
 
-type Entry = readonly [id: string, fault: Fault];
-
-const errors = both.flatMap((endpoint) =>
+const messages = both.flatMap((endpoint) =>
   Object.entries(endpoints[endpoint].messages).map(([status, message]) => ({
     endpoint,
     status: Number(status),
     message,
   })),
 );
+const messageOf = (endpoint: Endpoint, status: number) =>
+  messages.find((one) => one.endpoint === endpoint && one.status === status)?.message;
 
+type Spell = (message: string) => string;
 /** Messages that are nearly right. */
-const misspellings: Readonly<Record<string, readonly [how: string, spell: (message: string) => string]>> = {
-  'with-letter-doubled': ['its second letter doubled', (text) => text.slice(0, 2) + text.slice(1)],
+const misspellings = {
+  'with-letter-doubled': ['has its second letter doubled', (text) => text.slice(0, 2) + text.slice(1)],
   'in-other-case': [
-    'its letters in the other case',
+    'has its letters in the other case',
     (text) => (text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase()),
   ],
   'with-other-end': [
-    'a full stop more or less',
+    'has a full stop more or less',
     (text) => (text.endsWith('.') ? text.slice(0, -1) : `${text}.`),
   ],
-  'with-space-behind': ['a space behind it', (text) => `${text} `],
-};
+  'with-space-behind': ['has a space behind it', (text) => `${text} `],
+} as const satisfies Readonly<Record<string, readonly [string, Spell]>>;
 
 type Payload = Readonly<Record<string, unknown>>;
-type ChangeOf = (endpoint: Endpoint) => Change;
-
-const shaped =
-  (edit: (payload: Payload) => unknown): ChangeOf =>
-  (endpoint) =>
-    editPayload({ endpoint }, (payload) => ('error' in payload ? edit(payload) : payload));
-
-const written =
-  (write: (message: string) => string): ChangeOf =>
-  (endpoint) =>
-    editResponse({ endpoint }, ({ status }) => {
-      const error = errors.find((one) => one.endpoint === endpoint && one.status === status);
-      return error ? { body: write(error.message) } : {};
-    });
+const shaped = (edit: (payload: Payload) => unknown) =>
+  editPayload((payload) => ('error' in payload ? edit(payload) : payload));
+const written = (write: Spell) =>
+  editResponse(({ status }, { call }) => {
+    const message = call && messageOf(call.endpoint, status);
+    return message === undefined ? {} : { body: write(message) };
+  });
 
 /** Error bodies of another shape, or that are no JSON. */
-const bodies: Readonly<Record<string, readonly [how: string, changeOf: ChangeOf]>> = {
+const bodies = {
   'field-called-message': ['call their field `message`', shaped(({ error }) => ({ message: error }))],
   'field-called-detail': [
     'follow RFC 9457 (title, status)',
@@ -70,47 +55,7 @@ const bodies: Readonly<Record<string, readonly [how: string, changeOf: ChangeOf]
   empty: ['have no body', written(() => '')],
   'in-single-quotes': ['are quoted like Python', written((message) => `{'error': '${message}'}`)],
   'with-trailing-comma': ['have a trailing comma', written((message) => `{"error": "${message}",}`)],
-};
-
-const entry = (id: string, what: string, fails: readonly string[], change: Change): Entry => [
-  id,
-  { what, fails, change },
-];
-
-const misspelt = errors.flatMap(({ endpoint, status, message }) =>
-  Object.entries(misspellings).map(([id, [how, spell]]) =>
-    entry(
-      `${endpoint}-${status}-${id}`,
-      `The message of ${endpoint} with ${status} has ${how}.`,
-      errorRows[endpoint][status] ?? [],
-      setJson({ endpoint, status }, { error: spell(message) }),
-    ),
-  ),
-);
-
-const confused = errors.flatMap(({ endpoint, status }) =>
-  errors
-    .filter((other) => other.endpoint !== endpoint && other.status === status)
-    .map((other) =>
-      entry(
-        `${endpoint}-${status}-of-${other.endpoint}`,
-        `${endpoint} answers ${status} with the message of ${other.endpoint}.`,
-        errorRows[endpoint][status] ?? [],
-        setJson({ endpoint, status }, { error: other.message }),
-      ),
-    ),
-);
-
-const rewritten = both.flatMap((endpoint) =>
-  Object.entries(bodies).map(([id, [how, changeOf]]) =>
-    entry(
-      `${endpoint}-errors-${id}`,
-      `Errors of ${endpoint} ${how}.`,
-      allErrorRows(endpoint),
-      changeOf(endpoint),
-    ),
-  ),
-);
+} as const satisfies Readonly<Record<string, readonly [string, Edit]>>;
 
 /** Endpoint, right status and wrong status of errors with the right body. */
 const wrongStatuses: readonly (readonly [Endpoint, number, number])[] = [
@@ -135,18 +80,36 @@ const never429 = {
   'deposit-check': rowsOf('rate-limit', ['deposit-check'], 'requests', 'message'),
 } as const;
 
-const restated = wrongStatuses.map(([endpoint, status, wrong]) =>
-  entry(
-    `${endpoint}-${wrong}-for-${status}`,
-    `${endpoint} answers ${wrong} where ${status} is due.`,
-    [
+const faults: readonly Faults[] = [
+  ...messages.map(({ endpoint, status, message }) => {
+    const change = (spell: Spell): Change => setJson({ error: spell(message) })({ endpoint, status });
+    const place = { id: `${endpoint}-${status}`, what: `The message of ${endpoint} with ${status}`, change };
+    return at(place, errorRows[endpoint][status] ?? [], misspellings);
+  }),
+  ...messages.map(({ endpoint, status }) => {
+    const other = endpoint === 'user-status' ? 'deposit-check' : 'user-status';
+    const message = messageOf(other, status);
+    const place = answers(`${endpoint}-${status}`, endpoint, { endpoint, status });
+    const how = [`answers ${status} with the message of ${other}`, setJson({ error: message })] as const;
+    return message === undefined
+      ? {}
+      : at(place, errorRows[endpoint][status] ?? [], { [`of-${other}`]: how });
+  }),
+  ...both.map((endpoint) => {
+    const place = answers(`${endpoint}-errors`, `Errors of ${endpoint}`, { endpoint });
+    return at(place, allErrorRows(endpoint), bodies);
+  }),
+  ...wrongStatuses.map(([endpoint, status, wrong]) => {
+    const fails = [
       ...(status === 429 ? never429[endpoint] : (errorRows[endpoint][status] ?? [])),
       ...(status === 400 && wrong < 400 ? rowsOf('invalid-uuid', [endpoint], 'hostile') : []),
       ...(wrong >= 500 ? [noServerErrors] : []),
-    ],
-    answerWith({ endpoint, status }, wrong),
-  ),
-);
+    ];
+    return at(answers(endpoint, endpoint, { endpoint, status }), fails, {
+      [`${wrong}-for-${status}`]: [`answers ${wrong} where ${status} is due`, answerWith(wrong)],
+    });
+  }),
+];
 
 /** Errors with a wrong message, body or status, made from the table of messages (Errors, Error body). */
-export const errorFaults: Faults = Object.fromEntries([...misspelt, ...confused, ...rewritten, ...restated]);
+export const errorFaults: Faults = Object.fromEntries(faults.flatMap((some) => Object.entries(some)));

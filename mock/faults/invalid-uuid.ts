@@ -1,11 +1,11 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { accept, answerWith, crash, editResponse, type Change } from './change.ts';
+import { accept, answerWith, crash, dropConnection, onlyIf, type Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
 import {
+  at,
   both,
   deposit,
   failing,
-  failingBy,
   noServerErrors,
   onEachEndpoint,
   rowsOf,
@@ -38,136 +38,127 @@ const isMissing = ({ call }: Exchange) => call?.value === undefined;
 const absentFaults: Faults = {
   ...onEachEndpoint((endpoint) => {
     const { parameter } = endpoints[endpoint];
-    const name = parameter.replace('_', '-');
-    const thing = endpoint === 'user-status' ? 'user' : 'deposit';
+    const id = parameter.replace('_', '-');
+    const unknown = `is answered as an unknown ${endpoint === 'user-status' ? 'user' : 'deposit'}`;
+    const absent = (how: 'missing' | 'empty') => ({
+      id: `${how}-${id}`,
+      what: how === 'missing' ? `A missing ${parameter}` : `An empty ${parameter}`,
+    });
     const rows = (...names: readonly string[]) => rowsOf('invalid-uuid', [endpoint], ...names);
+    const change = (value: string | undefined) => lookedUp(endpoint, value);
+    const ownMessage = answerWith(400, { error: `Missing ${parameter}` });
     return {
       // user-status then answers 200, also for a user_id that is spelled as an array.
-      ...failing(endpoint === 'user-status' ? rows('missing', 'hostile') : rows('missing'), {
-        [`missing-${name}-unknown`]: [
-          `A missing ${parameter} is answered as an unknown ${thing}.`,
-          lookedUp(endpoint, undefined),
-        ],
-      }),
-      ...failing(rows('empty'), {
-        [`empty-${name}-unknown`]: [
-          `An empty ${parameter} is answered as an unknown ${thing}.`,
-          lookedUp(endpoint, ''),
-        ],
-      }),
+      ...at(
+        { ...absent('missing'), change },
+        endpoint === 'user-status' ? rows('missing', 'hostile') : rows('missing'),
+        { unknown: [unknown, undefined] },
+      ),
+      ...at({ ...absent('empty'), change }, rows('empty'), { unknown: [unknown, ''] }),
       ...failing(rows('missing'), {
-        [`missing-${name}-has-own-message`]: [
-          `A missing ${parameter} has a message of its own.`,
-          answerWith({ endpoint, status: 400, where: isMissing }, 400, { error: `Missing ${parameter}` }),
+        [`missing-${id}-has-own-message`]: [
+          `A missing ${parameter} has a message of its own`,
+          onlyIf(isMissing, ownMessage)({ endpoint, status: 400 }),
         ],
       }),
     };
   }),
   ...failing(rowsOf('invalid-uuid', both, 'empty'), {
     'empty-is-422': [
-      'An empty parameter is answered with 422.',
-      answerWith({ status: 400, where: ({ call }) => call?.value === '' }, 422),
+      'An empty parameter is answered with 422',
+      answerWith(422)({ status: 400, where: ({ call }) => call?.value === '' }),
     ],
   }),
 };
 
 const versions: Readonly<Record<Endpoint, string>> = { 'user-status': '4', 'deposit-check': '[1-8]' };
+const HEX = '[0-9a-f]';
+type EditPattern = (source: string) => string;
 
-/** Source of a pattern for the ids of an endpoint, whose hexadecimal digits may be a wider class. */
-function uuid(endpoint: Endpoint, hex = '[0-9a-f]', first = hex, last = hex): string {
-  return `${first}{8}-${hex}{4}-${versions[endpoint]}${hex}{3}-[89ab]${hex}{3}-${last}{12}`;
-}
-
-/** Accepts what matches a pattern. */
-const matching = (which: readonly Endpoint[], source: (endpoint: Endpoint) => string, flags = 'i') =>
-  accept(which, (value, endpoint) => new RegExp(source(endpoint), flags).test(value));
-
-const digits = (hex: string) => matching(both, (endpoint) => `^${uuid(endpoint, hex)}$`);
+/** Accepts what matches the pattern of an endpoint's ids after an edit. */
+const patterns = (which: readonly Endpoint[], flags = 'i') => ({
+  change: (edit: EditPattern) =>
+    accept(which, (value, endpoint) => {
+      const source = `^${HEX}{8}-${HEX}{4}-${versions[endpoint]}${HEX}{3}-[89ab]${HEX}{3}-${HEX}{12}$`;
+      return new RegExp(edit(source), flags).test(value);
+    }),
+});
+const accepting = { change: (pattern: RegExp) => accept(both, (value) => pattern.test(value)) };
+const ofBoth = patterns(both);
+const digits =
+  (wider: string): EditPattern =>
+  (source) =>
+    source.replaceAll(HEX, () => wider);
+const part =
+  (from: string, to: string): EditPattern =>
+  (source) =>
+    source.replace(from, () => to);
 
 const patternFaults: Faults = {
-  ...failing(malformed, {
+  ...at(ofBoth, malformed, {
     'dollar-before-newline': [
-      'The end of the pattern also matches before a final newline.',
-      matching(both, (endpoint) => `^${uuid(endpoint)}\\n?$`),
+      'The end of the pattern also matches before a final newline',
+      part('$', '\\n?$'),
     ],
-    'any-letter-accepted': ['Any letter is accepted for a hexadecimal digit.', digits('[0-9a-z]')],
+    'any-letter-accepted': ['Any letter is accepted for a hexadecimal digit', digits('[0-9a-z]')],
     'word-characters-accepted': [
-      'Any letter, digit or underscore is accepted for a hexadecimal digit.',
+      'A letter, digit or underscore is accepted for a hexadecimal digit',
       digits('\\w'),
     ],
+  }),
+  ...at(patterns(both, ''), malformed, {
     'class-from-digits-to-f': [
-      'The class of digits reads `[0-9A-f]`, which holds all capital letters and some punctuation.',
-      matching(both, (endpoint) => `^${uuid(endpoint, '[0-9A-f]')}$`, ''),
-    ],
-    'unicode-digits-accepted': [
-      'Decimal digits of any script are accepted.',
-      matching(both, (endpoint) => `^${uuid(endpoint, '[\\p{Nd}a-f]')}$`, 'iu'),
+      'The class of digits reads `[0-9A-f]`, which holds all capital letters and some punctuation',
+      digits('[0-9A-f]'),
     ],
   }),
-  ...failing([...malformed, ...alternative], {
-    'multi-line-mode': [
-      'The pattern is satisfied by one line of several.',
-      matching(both, (endpoint) => `^${uuid(endpoint)}$`, 'im'),
-    ],
-    'not-anchored-at-start': [
-      'Text before the id is accepted.',
-      matching(both, (endpoint) => `${uuid(endpoint)}$`),
-    ],
-    'whole-numbers-accepted': [
-      'A whole number is accepted for an id.',
-      accept(both, (value) => /^\d+$/.test(value)),
-    ],
+  ...at(patterns(both, 'iu'), malformed, {
+    'unicode-digits-accepted': ['Decimal digits of any script are accepted', digits('[\\p{Nd}a-f]')],
   }),
-  ...failing([...malformed, ...alternative, ...rowsOf('invalid-uuid', user, 'hostile')], {
-    'not-anchored-at-end': [
-      'Text after the id is accepted.',
-      matching(both, (endpoint) => `^${uuid(endpoint)}`),
-    ],
+  ...at(patterns(both, 'im'), [...malformed, ...alternative], {
+    'multi-line-mode': ['The pattern is satisfied by one line of several', (source) => source],
   }),
-  ...failing([...malformed, ...alternativeUser, ...notV4], {
-    'length-only': ['Anything of 36 characters is accepted.', accept(both, (value) => value.length === 36)],
-    'hyphens-only': [
-      'Anything with hyphens in the places of a UUID is accepted.',
-      accept(both, (value) => /^.{8}-.{4}-.{4}-.{4}-.{12}$/s.test(value)),
-    ],
+  ...at(ofBoth, [...malformed, ...alternative], {
+    'not-anchored-at-start': ['Text before the id is accepted', part('^', '')],
   }),
-  ...failing(rowsOf('invalid-uuid', user, 'malformed'), {
+  ...at(ofBoth, [...malformed, ...alternative, ...rowsOf('invalid-uuid', user, 'hostile')], {
+    'not-anchored-at-end': ['Text after the id is accepted', part('$', '')],
+  }),
+  ...at(accepting, [...malformed, ...alternative], {
+    'whole-numbers-accepted': ['A whole number is accepted for an id', /^\d+$/],
+  }),
+  ...at(accepting, [...malformed, ...alternativeUser, ...notV4], {
+    'length-only': ['Anything of 36 characters is accepted', /^.{36}$/s],
+    'hyphens-only': ['Anything with the hyphens of a UUID is accepted', /^.{8}-.{4}-.{4}-.{4}-.{12}$/s],
+  }),
+  ...at(patterns(user), rowsOf('invalid-uuid', user, 'malformed'), {
     'g-in-first-group-of-user-id': [
-      'The letter g is accepted in the first group of user_id.',
-      matching(user, (endpoint) => `^${uuid(endpoint, '[0-9a-f]', '[0-9a-g]')}$`),
+      'The letter g is accepted in the first group of user_id',
+      part('f]{8}', 'g]{8}'),
     ],
   }),
-  ...failing(rowsOf('invalid-uuid', deposit, 'malformed'), {
+  ...at(patterns(deposit), rowsOf('invalid-uuid', deposit, 'malformed'), {
     'g-in-last-group-of-reference-id': [
-      'The letter g is accepted in the last group of reference_id.',
-      matching(deposit, (endpoint) => `^${uuid(endpoint, '[0-9a-f]', '[0-9a-f]', '[0-9a-g]')}$`),
+      'The letter g is accepted in the last group of reference_id',
+      part('f]{12}', 'g]{12}'),
     ],
     'last-group-too-short': [
-      'The last group of reference_id may have only eleven digits.',
-      matching(deposit, (endpoint) => `^${uuid(endpoint).replace('{12}', '{11}')}$`),
+      'The last group of reference_id may have only eleven digits',
+      part('{12}', '{11}'),
     ],
   }),
-  ...failing(rowsOf('invalid-uuid', user, 'malformed', 'hostile'), {
+  ...at(patterns(user), rowsOf('invalid-uuid', user, 'malformed', 'hostile'), {
     'last-group-too-long': [
-      'The last group of user_id may have more than twelve digits.',
-      matching(user, (endpoint) => `^${uuid(endpoint)}[0-9a-f]*$`),
+      'The last group of user_id may have more than twelve digits',
+      part('{12}', '{12,}'),
     ],
   }),
-  ...failing(alternativeUser, {
-    'any-variant-accepted': [
-      'Wrong variant bits are accepted.',
-      matching(both, (endpoint) => `^${uuid(endpoint)}$`.replace('[89ab]', '[0-9a-f]')),
-    ],
+  ...at(ofBoth, alternativeUser, {
+    'any-variant-accepted': ['Wrong variant bits are accepted', part('[89ab]', HEX)],
   }),
-  ...failing(notV4, {
-    'any-version-of-user-id': [
-      'A user_id of any version is accepted.',
-      matching(user, () => `^${uuid('deposit-check')}$`),
-    ],
-    'version-7-of-user-id': [
-      'A user_id of version 7 is accepted.',
-      matching(user, (endpoint) => `^${uuid(endpoint)}$`.replace('-4', '-7')),
-    ],
+  ...at(patterns(user), notV4, {
+    'any-version-of-user-id': ['A user_id of any version is accepted', part('-4', '-[1-8]')],
+    'version-7-of-user-id': ['A user_id of version 7 is accepted', part('-4', '-7')],
   }),
 };
 
@@ -182,14 +173,14 @@ const cleanedOn =
       (value) => clean(value).toLowerCase(),
     )(behaviour);
 
-const cleaned = cleanedOn(both);
+const read = { change: cleanedOn(both) };
 const hyphenated = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
 /** Libraries that read more than the standard spelling. */
 const readerFaults: Faults = {
   ...failing([...malformed, ...alternativeUser, ...notV4], {
     'java-uuid-from-string': [
-      'Groups may be short, as for Java: 1-1-1-1-1.',
+      'Groups may be short, as for Java: 1-1-1-1-1',
       accept(
         both,
         (value) => /^[0-9a-f]{1,8}(-[0-9a-f]{1,4}){3}-[0-9a-f]{1,12}$/i.test(value),
@@ -202,9 +193,9 @@ const readerFaults: Faults = {
       ),
     ],
   }),
-  ...failingBy([...malformed, ...alternative], cleaned, {
+  ...at(read, [...malformed, ...alternative], {
     'python-uuid': [
-      'Braces, urn:uuid:, hyphens anywhere, underscores and digits of any script are read as Python does.',
+      'Braces, urn:uuid:, hyphens anywhere, underscores and digits of any script are read as Python does',
       (value) =>
         hyphenated(
           value
@@ -213,39 +204,40 @@ const readerFaults: Faults = {
             .replaceAll('_', '0'),
         ),
     ],
-    'hyphens-anywhere': ['Hyphens may stand anywhere.', (value) => hyphenated(value.replaceAll('-', ''))],
+    'hyphens-anywhere': ['Hyphens may stand anywhere', (value) => hyphenated(value.replaceAll('-', ''))],
     'controls-stripped': [
-      'Control characters in the value are ignored.',
+      'Control characters in the value are ignored',
       (value) => value.replaceAll(/\p{Cc}/gu, ''),
     ],
     'white-space-trimmed': [
-      'White space around the value is trimmed, newlines as well.',
+      'White space around the value is trimmed, newlines as well',
       (value) => value.trim(),
     ],
   }),
-  ...failingBy(malformed, cleaned, {
+  ...at(read, malformed, {
     'compatibility-digits': [
-      'Full-width digits and letters are read as their ASCII forms.',
+      'Full-width digits and letters are read as their ASCII forms',
       (value) => value.normalize('NFKC'),
     ],
-    'nul-ends-text': ['A NUL ends the value, as in C.', (value) => value.replace(/\0.*$/s, '')],
+    'nul-ends-text': ['A NUL ends the value, as in C', (value) => value.replace(/\0.*$/s, '')],
   }),
-  ...failingBy(alternative, cleaned, {
-    'spaces-trimmed': ['Spaces around the value are trimmed.', (value) => value.replaceAll(/^ +| +$/g, '')],
-    'braces-accepted': ['An id in braces is accepted.', (value) => value.replace(/^\{(.*)\}$/s, '$1')],
-    'urn-accepted': ['An id after urn:uuid: is accepted.', (value) => value.replace(/^urn:uuid:/i, '')],
+  ...at(read, alternative, {
+    'spaces-trimmed': ['Spaces around the value are trimmed', (value) => value.replaceAll(/^ +| +$/g, '')],
+    'braces-accepted': ['An id in braces is accepted', (value) => value.replace(/^\{(.*)\}$/s, '$1')],
+    'urn-accepted': ['An id after urn:uuid: is accepted', (value) => value.replace(/^urn:uuid:/i, '')],
   }),
   ...failing(alternativeUser, {
-    'bare-hex-user-id': ['A user_id without hyphens is accepted.', cleanedOn(user)(hyphenated)],
+    'bare-hex-user-id': ['A user_id without hyphens is accepted', cleanedOn(user)(hyphenated)],
   }),
   ...failing(rowsOf('invalid-uuid', deposit, 'alternative-spelling'), {
-    'bare-hex-reference-id': ['A reference_id without hyphens is accepted.', cleanedOn(deposit)(hyphenated)],
+    'bare-hex-reference-id': ['A reference_id without hyphens is accepted', cleanedOn(deposit)(hyphenated)],
   }),
 };
 
-const crashesOn = (text: string) => crash({ where: ({ call }) => call?.value?.includes(text) ?? false });
 const queryOf = ({ request }: Exchange) => request.target.split('?')[1] ?? '';
+const holds = (text: string) => (exchange: Exchange) => exchange.call?.value?.includes(text) ?? false;
 const hasArray = ({ call }: Exchange) => call?.parameters.some(([name]) => name.includes('[')) ?? false;
+const hasLongValue = ({ call }: Exchange) => (call?.value?.length ?? 0) >= 600;
 const isLong = (exchange: Exchange) => queryOf(exchange).length > 4000;
 const isBroken = (exchange: Exchange) => {
   try {
@@ -255,41 +247,37 @@ const isBroken = (exchange: Exchange) => {
     return true;
   }
 };
+const crashing = { change: (where: (exchange: Exchange) => boolean) => crash({ where }) };
+const noUser = answerWith(200, { is_under_ib: false, date_joined: null });
 
 /** Values that break the server. */
 const hostileFaults: Faults = {
-  ...failing([...malformed, noServerErrors], {
-    'quote-crashes': ['A quotation mark in the value breaks the statement and crashes.', crashesOn("'")],
+  ...at(crashing, [...malformed, noServerErrors], {
+    'quote-crashes': ['A quotation mark in the value breaks the statement and crashes', holds("'")],
   }),
-  ...failing([...malformed, ...hostile, noServerErrors], {
-    'value-of-600-characters-crashes': [
-      'A value of 600 characters or more crashes.',
-      crash({ where: ({ call }) => (call?.value?.length ?? 0) >= 600 }),
-    ],
-    'nul-crashes': ['A NUL in the value crashes.', crashesOn('\0')],
+  ...at(crashing, [...malformed, ...hostile, noServerErrors], {
+    'value-of-600-characters-crashes': ['A value of 600 characters or more crashes', hasLongValue],
+    'nul-crashes': ['A NUL in the value crashes', holds('\0')],
   }),
-  ...failing([...hostile, noServerErrors], {
-    'array-crashes': ['An array parameter crashes.', crash({ where: hasArray })],
-    'broken-encoding-crashes': ['Broken percent-encoding crashes.', crash({ where: isBroken })],
-    'long-value-crashes': ['A value of several thousand characters crashes.', crash({ where: isLong })],
+  ...at(crashing, [...hostile, noServerErrors], {
+    'array-crashes': ['An array parameter crashes', hasArray],
+    'broken-encoding-crashes': ['Broken percent-encoding crashes', isBroken],
+    'long-value-crashes': ['A value of several thousand characters crashes', isLong],
   }),
   ...failing(rowsOf('invalid-uuid', user, 'hostile'), {
     'array-read-as-unknown-user': [
-      'user_id[] is answered 200 without being read.',
-      answerWith({ endpoint: 'user-status', status: 400, where: hasArray }, 200, {
-        is_under_ib: false,
-        date_joined: null,
-      }),
+      'user_id[] is answered 200 without being read',
+      noUser({ endpoint: 'user-status', status: 400, where: hasArray }),
     ],
     'long-user-id-drops-connection': [
-      'A user_id of several thousand characters ends the connection without an answer.',
-      editResponse({ endpoint: 'user-status', where: isLong }, () => ({ transportFault: 'reset' })),
+      'A user_id of several thousand characters ends the connection without an answer',
+      dropConnection({ endpoint: 'user-status', where: isLong }),
     ],
   }),
   ...failing(rowsOf('invalid-uuid', deposit, 'hostile'), {
     'broken-reference-id-drops-connection': [
-      'Broken percent-encoding in reference_id ends the connection without an answer.',
-      editResponse({ endpoint: 'deposit-check', where: isBroken }, () => ({ transportFault: 'reset' })),
+      'Broken percent-encoding in reference_id ends the connection without an answer',
+      dropConnection({ endpoint: 'deposit-check', where: isBroken }),
     ],
   }),
 };

@@ -15,7 +15,7 @@ const QUEUE = 12;
 const mixesUp: Change = (behaviour) => {
   let recent: readonly { readonly target: string; readonly waits: boolean }[] = [];
   let last: HttpResponse | undefined;
-  return editResponse({ kinds: ['member', 'executed'] }, (response, { request }) => {
+  return editResponse((response, { request }) => {
     const { target, alongside = 0 } = request;
     recent = alongside < RUSH ? [] : recent.slice(-Math.min(alongside, QUEUE));
     const waits = recent.some((one) => one.target === target);
@@ -24,7 +24,7 @@ const mixesUp: Change = (behaviour) => {
     const answer = isFourth ? (last ?? response) : response;
     if (waits) last = response;
     return answer;
-  })(behaviour);
+  })({ kinds: ['member', 'executed'] })(behaviour);
 };
 
 /** The first answer of a server that is still warming up. */
@@ -35,7 +35,7 @@ const coldStart: Change = (behaviour) => {
     isCold = false;
     return wasCold;
   };
-  return answerWith({ where }, 503, { error: 'Service unavailable' })(behaviour);
+  return answerWith(503, { error: 'Service unavailable' })({ where })(behaviour);
 };
 
 /** Whatever is asked for, a further parameter may stand beside it. */
@@ -49,23 +49,23 @@ const plainRows = [
 /** Crashes, and answers that get mixed up (robustness). */
 export const robustnessFaults: Faults = {
   ...failing(['robustness/service/concurrency'], {
-    'answers-mixed-up': ["In a rush, callers who wait for equal lookups get each other's answers.", mixesUp],
+    'answers-mixed-up': ["In a rush, callers who wait for equal lookups get each other's answers", mixesUp],
   }),
   ...failing([noServerErrors], {
-    'first-answer-with-503': ['The first answer after a start is 503.', coldStart],
+    'first-answer-with-503': ['The first answer after a start is 503', coldStart],
     'other-methods-with-500': [
-      'Other methods than GET and HEAD are answered with 500.',
-      answerWith({ kinds: ['noSuchMethod'] }, 500),
+      'Other methods than GET and HEAD are answered with 500',
+      answerWith(500)({ kinds: ['noSuchMethod'] }),
     ],
-    'head-crashes': ['HEAD crashes.', crash({ where: ({ request }) => request.method === 'HEAD' })],
+    'head-crashes': ['HEAD crashes', crash({ where: ({ request }) => request.method === 'HEAD' })],
     'trailing-slash-crashes': [
-      'A trailing slash in the path crashes.',
+      'A trailing slash in the path crashes',
       crash({ where: ({ request }) => /\/(\?|$)/.test(request.target) }),
     ],
   }),
   ...failing([...plainRows, ...rowsOf('invalid-uuid', both, 'hostile'), noServerErrors], {
     'unknown-parameter-crashes': [
-      'A parameter that it does not know crashes.',
+      'A parameter that it does not know crashes',
       crash({ where: ({ call }) => (call?.parameters.length ?? 0) > 1 }),
     ],
   }),

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { valuesOf, type World } from '../world.ts';
-import { editPayload, type Change, type When } from './change.ts';
+import type { Change, Edit, When } from './change.ts';
 
 /** A single deviation from the interface. */
 export interface Fault {
@@ -14,22 +14,40 @@ export interface Fault {
 /** Faults by id. */
 export type Faults = Readonly<Record<string, Fault>>;
 
-type Rows<How> = Readonly<Record<string, readonly [what: string, how: How]>>;
+/** What faults spoil, each in a way of its own: a kind of answer, a field, a reader. */
+interface Place<How> {
+  /** What the ids of its faults begin with. */
+  readonly id?: string;
+  /** What their sentences begin with. */
+  readonly what?: string;
+  readonly change: (how: How) => Change;
+}
 
-/** Faults that fail the same requirements. `toChange` makes a change of the second part of a row. */
-export function failingBy<How>(
+/** A kind of answer. */
+export const answers = (id: string, what: string, when: When): Place<Edit> => ({
+  id,
+  what,
+  change: (edit) => edit(when),
+});
+
+/** Faults of a place that fail the same requirements: the end of the id, the end of the sentence, and what is wrong. */
+export function at<How>(
+  { id = '', what = '', change }: Place<How>,
   fails: readonly string[],
-  toChange: (how: How) => Change,
-  rows: Rows<NoInfer<How>>,
+  rows: Readonly<Record<string, readonly [what: string, how: NoInfer<How>]>>,
 ): Faults {
+  const joined = (parts: readonly string[], by: string) => parts.filter((part) => part !== '').join(by);
   return Object.fromEntries(
-    Object.entries(rows).map(([id, [what, how]]) => [id, { what, fails, change: toChange(how) }]),
+    Object.entries(rows).map(([end, [is, how]]) => [
+      joined([id, end], '-'),
+      { what: `${joined([what, is], ' ')}.`, fails, change: change(how) },
+    ]),
   );
 }
 
-/** Faults that fail the same requirements. */
-export const failing = (fails: readonly string[], rows: Rows<Change>): Faults =>
-  failingBy<Change>(fails, (change) => change, rows);
+/** Faults that fail the same requirements and have no place in common. */
+export const failing = (fails: readonly string[], rows: Parameters<typeof at<Change>>[2]): Faults =>
+  at<Change>({ change: (change) => change }, fails, rows);
 
 export const user = ['user-status'] as const satisfies readonly Endpoint[];
 export const deposit = ['deposit-check'] as const satisfies readonly Endpoint[];
@@ -75,10 +93,3 @@ export const noServerErrors = 'robustness/service/no-5xx';
 
 /** The partner of the first key: the one under test. */
 export const firstPartner = (world: World) => valuesOf(world.keys)[0]?.partner;
-
-/** Adds fields to the JSON object of an answer, or replaces them. */
-export const setFields = (when: When, fields: Readonly<Record<string, unknown>>) =>
-  editPayload(when, (payload) => ({ ...payload, ...fields }));
-
-/** Replaces the JSON of an answer. */
-export const setJson = (when: When, json: unknown) => editPayload(when, () => json);

@@ -1,19 +1,11 @@
-import { answerWith, editPayload, fromThird, type Change } from './change.ts';
+import { answerWith, editPayload, fromThird, onlyIf, setFields, type Change, type Edit } from './change.ts';
 import type { Exchange } from '../exchange.ts';
 import { partnerOf } from '../world.ts';
-import {
-  executedRows,
-  failing,
-  failingBy,
-  firstPartner,
-  noUserData,
-  setFields,
-  type Faults,
-} from './table.ts';
+import { answers, at, executedRows, failing, firstPartner, noUserData, type Faults } from './table.ts';
 
-const executed = { kinds: ['executed'] } as const;
-const unknown = { endpoint: 'deposit-check', kinds: ['unknown'] } as const;
-const notFound = { error: 'Deposit not found' };
+const kinds = ['executed'] as const;
+const executed = answers('executed', 'An EXECUTED deposit', { kinds });
+const notFound = answerWith(404, { error: 'Deposit not found' });
 const rows = (...names: readonly string[]) => names.map((name) => `valid/deposit-check/${name}`);
 /** A deposit that becomes EXECUTED is shown like those that always were. */
 const becomesExecuted = 'pending/deposit-check/becomes-executed';
@@ -24,113 +16,93 @@ const isLastExecuted = ({ world, finding }: Exchange) =>
     [...world.deposits.base.values()].findLast(
       (deposit) => deposit.state === 'EXECUTED' && partnerOf(world, deposit) === firstPartner(world),
     );
+const last = {
+  id: 'last',
+  what: "The last EXECUTED deposit of the first partner's IB, and no other,",
+  change: (edit: Edit) => onlyIf(isLastExecuted, edit)(),
+};
 
-const rename = (from: string, to: string): Change =>
-  editPayload(executed, ({ [from]: value, ...others }) => ({ ...others, [to]: value }));
-const amounts = (rewrite: (amount: number) => unknown): Change =>
-  editPayload(executed, (payload) => ({ ...payload, amountInUsd: rewrite(Number(payload['amountInUsd'])) }));
-const times = (rewrite: (time: number) => unknown): Change =>
-  editPayload(executed, (payload) => ({ ...payload, executedAt: rewrite(Number(payload['executedAt'])) }));
+/** Rewrites a number of EXECUTED deposits. */
+const numbers = (id: string, field: string) => ({
+  id,
+  what: field,
+  change: (rewrite: (number: number) => unknown): Change =>
+    editPayload((payload) => ({ ...payload, [field]: rewrite(Number(payload[field])) }))({ kinds }),
+});
+const amount = numbers('amount', 'amountInUsd');
+const time = numbers('time', 'executedAt');
+const rename = (from: string, to: string) =>
+  editPayload(({ [from]: value, ...others }) => ({ ...others, [to]: value }))({ kinds });
 
 /** Wrong answers about EXECUTED deposits of the caller's IB (valid/deposit-check). */
 export const validDepositFaults: Faults = {
-  ...failing([...executedRows, becomesExecuted], {
-    'executed-in-lower-case': ['status is "executed".', setFields(executed, { status: 'executed' })],
-    'executed-by-another-name': ['status is "COMPLETED".', setFields(executed, { status: 'COMPLETED' })],
-    'executed-with-202': ['An EXECUTED deposit is answered with 202.', answerWith(executed, 202)],
-    'executed-not-found': ['An EXECUTED deposit is not found.', answerWith(executed, 404, notFound)],
+  ...at(executed, [...executedRows, becomesExecuted], {
+    'in-lower-case': ['has the status "executed"', setFields({ status: 'executed' })],
+    'by-another-name': ['has the status "COMPLETED"', setFields({ status: 'COMPLETED' })],
+    'with-202': ['is answered with 202', answerWith(202)],
+    'not-found': ['is not found', notFound],
   }),
-  ...failing(rows('executed'), {
-    'last-executed-not-found': [
-      "The last EXECUTED deposit of the first partner's IB, and no other, is not found.",
-      answerWith({ where: isLastExecuted }, 404, notFound),
-    ],
-  }),
+  ...at(last, rows('executed'), { 'executed-not-found': ['is not found', notFound] }),
   ...failing(rows('repeatable'), {
     'third-check-not-found': [
-      'An EXECUTED deposit is not found from the third lookup of the same spelling with the same key on.',
-      (behaviour) => answerWith({ ...executed, where: fromThird() }, 404, notFound)(behaviour),
+      'An EXECUTED deposit is not found from the third lookup of the same spelling with the same key on',
+      fromThird(notFound)({ kinds }),
     ],
-  }),
-  ...failing(rows('repeatable'), {
     'third-404-has-own-message': [
-      'An unknown deposit has another message from the third lookup of the same spelling with the same key on.',
-      (behaviour) => answerWith({ ...unknown, where: fromThird() }, 404, { error: 'Not found' })(behaviour),
+      'An unknown deposit has another message from the third lookup of the same spelling with the same key on',
+      fromThird(answerWith(404, { error: 'Not found' }))({ endpoint: 'deposit-check', kinds: ['unknown'] }),
     ],
   }),
   ...failing(rows('shape'), {
     'time-left-out': [
-      'executedAt is left out.',
-      editPayload(executed, ({ executedAt: _, ...others }) => others),
+      'executedAt is left out',
+      editPayload(({ executedAt: _, ...others }) => others)({ kinds }),
     ],
-    'amount-in-snake-case': ['amountInUsd is called amount_in_usd.', rename('amountInUsd', 'amount_in_usd')],
-    'time-in-snake-case': ['executedAt is called executed_at.', rename('executedAt', 'executed_at')],
+    'amount-in-snake-case': ['amountInUsd is called amount_in_usd', rename('amountInUsd', 'amount_in_usd')],
+    'time-in-snake-case': ['executedAt is called executed_at', rename('executedAt', 'executed_at')],
   }),
-  ...failing([...executedRows, becomesExecuted, ...rows('shape')], {
-    'executed-wrapped': [
-      'An executed deposit result is wrapped in a field `deposit`.',
-      editPayload(executed, (result) => ({ deposit: result })),
-    ],
+  ...at(executed, [...executedRows, becomesExecuted, ...rows('shape')], {
+    wrapped: ['is answered with the result in a field `deposit`', editPayload((deposit) => ({ deposit }))],
   }),
-  ...failing(rows('closed'), {
-    'executed-with-fourth-field': [
-      'An executed deposit result has a fourth field, without user data.',
-      setFields(executed, { currency: 'USD' }),
-    ],
+  ...at(executed, rows('closed'), {
+    'with-fourth-field': ['has a fourth field, without user data', setFields({ currency: 'USD' })],
   }),
-  ...failing([...rows('shape', 'closed'), noUserData], {
-    'executed-with-user': [
-      'An executed deposit result names its user.',
-      editPayload(executed, (payload, { finding }) => ({
+  ...at(executed, [...rows('shape', 'closed'), noUserData], {
+    'with-user': [
+      'names its user',
+      editPayload((payload, { finding }) => ({
         ...payload,
         user_id: finding.kind === 'executed' && finding.deposit.user_id,
       })),
     ],
   }),
-  ...failingBy([...rows('amount'), becomesExecuted], amounts, {
-    'amount-in-cents': ['amountInUsd is in cents.', (amount) => Math.round(amount * 100)],
-    'amount-of-32-bits': ['amountInUsd has been through a 32-bit float.', Math.fround],
-    'amount-rounded': ['amountInUsd is rounded to whole dollars.', Math.round],
-    'amount-rounded-to-dimes': [
-      'amountInUsd is rounded to one decimal place.',
-      (amount) => Math.round(amount * 10) / 10,
-    ],
-    'amount-one-cent-more': [
-      'amountInUsd is one cent too high.',
-      (amount) => Math.round(amount * 100 + 1) / 100,
-    ],
-    'amount-negative': ['amountInUsd is negative.', (amount) => -amount],
-    'amount-as-text': ['amountInUsd is a text.', String],
+  ...at(amount, [...rows('amount'), becomesExecuted], {
+    'in-cents': ['is in cents', (dollars) => Math.round(dollars * 100)],
+    'of-32-bits': ['has been through a 32-bit float', Math.fround],
+    rounded: ['is rounded to whole dollars', Math.round],
+    'rounded-to-dimes': ['is rounded to one decimal place', (dollars) => Math.round(dollars * 10) / 10],
+    'one-cent-more': ['is one cent too high', (dollars) => Math.round(dollars * 100 + 1) / 100],
+    negative: ['is negative', (dollars) => -dollars],
+    'as-text': ['is a text', String],
   }),
-  ...failingBy(rows('amount'), amounts, {
-    'amount-capped': [
-      'amountInUsd is at most 9999999.99, the most that a column of nine digits holds.',
-      (amount) => Math.min(amount, 9_999_999.99),
+  ...at(amount, rows('amount'), {
+    capped: [
+      'is at most 9999999.99, the most that a column of nine digits holds',
+      (dollars) => Math.min(dollars, 9_999_999.99),
     ],
   }),
-  ...failing(rows('amount'), {
-    'last-amount-wrong': [
-      "The amount of the last EXECUTED deposit of the first partner's IB, and of no other, is wrong.",
-      setFields({ where: isLastExecuted }, { amountInUsd: 999_999.99 }),
-    ],
+  ...at(last, rows('amount'), {
+    'amount-wrong': ['has a wrong amount', setFields({ amountInUsd: 999_999.99 })],
   }),
-  ...failingBy([...rows('executed-at'), becomesExecuted], times, {
-    'time-in-seconds': ['executedAt is in seconds.', (time) => Math.trunc(time / 1000)],
-    'time-in-microseconds': ['executedAt is in microseconds.', (time) => time * 1000],
-    'time-rounded-to-seconds': ['executedAt has lost its milliseconds.', (time) => time - (time % 1000)],
-    'time-one-ms-late': ['executedAt is one millisecond late.', (time) => time + 1],
-    'time-one-hour-late': [
-      'executedAt is local time (one hour east) taken for UTC.',
-      (time) => time + 3_600_000,
-    ],
-    'time-of-32-bits': ['executedAt has overflowed a 32-bit integer.', (time) => time | 0],
-    'time-as-iso-text': ['executedAt is an ISO 8601 text.', (time) => new Date(time).toISOString()],
-    'time-as-digits': ['executedAt is a number as text.', String],
+  ...at(time, [...rows('executed-at'), becomesExecuted], {
+    'in-seconds': ['is in seconds', (ms) => Math.trunc(ms / 1000)],
+    'in-microseconds': ['is in microseconds', (ms) => ms * 1000],
+    'rounded-to-seconds': ['has lost its milliseconds', (ms) => ms - (ms % 1000)],
+    'one-ms-late': ['is one millisecond late', (ms) => ms + 1],
+    'one-hour-late': ['is local time (one hour east) taken for UTC', (ms) => ms + 3_600_000],
+    'of-32-bits': ['has overflowed a 32-bit integer', (ms) => ms | 0],
+    'as-iso-text': ['is an ISO 8601 text', (ms) => new Date(ms).toISOString()],
+    'as-digits': ['is a number as text', String],
   }),
-  ...failing(rows('executed-at'), {
-    'last-time-wrong': [
-      "The time of the last EXECUTED deposit of the first partner's IB, and of no other, is wrong.",
-      setFields({ where: isLastExecuted }, { executedAt: 1_600_000_000_000 }),
-    ],
-  }),
+  ...at(last, rows('executed-at'), { 'time-wrong': ['has a wrong time', setFields({ executedAt: 1.6e12 })] }),
 };
