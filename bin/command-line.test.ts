@@ -103,11 +103,11 @@ test('the mock and verify agree, also behind a prefix', async () => {
   const suites =
     '--suite valid --suite invalid-uuid --suite foreign-ib --suite pending --suite auth --suite robustness';
   await using mock = await startMock({ fixture: JSON.parse(text) as Fixture, basePath: '/gateway/v2' });
-  const run = await runCli(words(`verify ${mock.url}/ --fixture ${file} --cases 20 ${suites}`));
+  const run = await runCli(words(`verify ${mock.url}/ --fixture ${file} --cases 100 ${suites}`));
   assert.equal(run.code, 0, run.output + run.error);
   assert.match(run.output, /conformant: 46 of 48 required verified/);
   // The second run finds the deposits that become EXECUTED as the first one left them, and still agrees.
-  const again = await runCli(words(`verify ${mock.url} --fixture ${file} --cases 5 ${suites}`));
+  const again = await runCli(words(`verify ${mock.url} --fixture ${file} --cases 100 ${suites}`));
   assert.equal(again.code, 0, again.output + again.error);
 });
 

@@ -20,9 +20,10 @@ const place = (name: string) => join(folder, name);
 const fixtureFile = place('fixture.json');
 writeFileSync(fixtureFile, JSON.stringify(fixture));
 
-/** Runs verify against a URL: a short run. */
+/** Runs verify against a URL: a short run, unless `--cases` says otherwise. */
 async function verify(url: string, ...flags: readonly string[]) {
-  const short = ['--cases', '3', '--max-duration', '1m', '--no-canary', '--seed', '1'];
+  const cases = flags.includes('--cases') ? [] : ['--cases', '3'];
+  const short = [...cases, '--max-duration', '1m', '--no-canary', '--seed', '1'];
   const { code, output, aside, error } = await runCli([
     'verify',
     url,
@@ -114,7 +115,7 @@ describe('TLS:', () => {
 });
 
 describe('in the middle of the run', () => {
-  const part = ['--suite', 'valid', '--suite', 'auth'];
+  const part = ['--suite', 'valid', '--suite', 'auth', '--cases', '100'];
   const patient = ['--timeout', '20000', ...part];
   test('the target goes away for good: 3, and it says so', () =>
     against(

@@ -135,7 +135,7 @@ describe('diff', () => {
 });
 
 describe('verify', () => {
-  const verify = ['verify', '--seed', '1', '--cases', '1', '--no-canary'];
+  const verify = ['verify', '--seed', '1', '--cases', '100', '--no-canary'];
   const badge = place('badge.json');
 
   test('the badge of a whole run bears the digest of its json report, and can be made of that later', async () => {

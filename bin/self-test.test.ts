@@ -52,16 +52,12 @@ test('a missed pair is a gap, and a missed triple if there are many', () => {
 });
 
 test('twenty seeds, one verdict: of the reference, and of a server with a fault', async () => {
-  for (const [behaviour, verdict] of [
-    [reference, 'conformant'],
-    [faults['nul-ends-text']!.change(reference), 'nonconformant'],
+  for (const [behaviour, cases, verdict] of [
+    [reference, 100, 'conformant'],
+    [faults['nul-ends-text']!.change(reference), 1500, 'nonconformant'],
   ] as const)
     for (let seed = 0; seed < 20; seed++)
-      assert.equal(
-        (await verifyMock(behaviour, { fixture, seed, cases: 5 })).verdict,
-        verdict,
-        `seed ${seed}`,
-      );
+      assert.equal((await verifyMock(behaviour, { fixture, seed, cases })).verdict, verdict, `seed ${seed}`);
 });
 
 test('the canary sings for any seed', async () => {

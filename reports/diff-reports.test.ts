@@ -17,7 +17,7 @@ test('what newly fails is told in full, what it comes to last', () => {
     text,
     /\nnewly failing\n {2}✗ auth\/deposit-check\/revoked\n {6}required: passed before; failed in status now\n/,
   );
-  assert.match(text, /\n✗ auth\/deposit-check\/revoked\n[^]* expected {2}401\n {2}actual {4}404\n/);
+  assert.match(text, /\n✗ auth\/deposit-check\/revoked\n[^]* expected {5}401\n {2}actual {7}404\n/);
   assert.match(text, /\nregression: required, passed before and failing now: auth\/deposit-check\/revoked\n/);
   assert.match(
     text,

@@ -22,7 +22,7 @@ before(async () => {
   mock = await startMock({ fixture, clock: { now: Date.now }, behaviour: ${fault === undefined ? 'reference' : `faults[${JSON.stringify(fault)}].change(reference)`} });
 });
 after(() => mock.close());
-conformance({ url: () => mock.url, fixture, seed: 1, cases: 3, suite: ['valid'], skip: ['valid/user-status/shape'] });
+conformance({ url: () => mock.url, fixture, seed: 1, cases: 100, suite: ['valid'], skip: ['valid/user-status/shape'] });
 `;
 
 async function runSuite(fault?: string): Promise<{ readonly code: number; readonly output: string }> {

@@ -107,7 +107,7 @@ test('a conformant server passes, another one fails with 1 and an annotation', a
   const folder = folderFor(t);
   const small = {
     suites: 'valid',
-    cases: '1',
+    cases: '100',
     args: '--no-canary',
     reports: 'json=out/run.json\n  junit=x.xml\n',
   };

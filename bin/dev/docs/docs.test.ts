@@ -59,18 +59,28 @@ test('the docs say what mends each reason', () => {
     );
 });
 
-test('the docs list every key and id of the built-in fixture', () => {
+test('the docs list every key of the built-in fixture, an id of each state, and how many there are', () => {
   const {
     apiKeys = [],
     users = [],
     deposits = [],
   } = JSON.parse(readFileSync(builtInFixture, 'utf8')) as Fixture;
-  const ids = [
-    ...apiKeys.map(({ key }) => key),
-    ...users.map(({ user_id }) => user_id),
-    ...deposits.map(({ reference_id }) => reference_id),
-  ];
-  for (const id of ids) assert.ok(read('docs/mock-data.md').includes(`\`${id}\``), id);
+  const page = read('docs/mock-data.md');
+  const owners = new Map(users.map(({ user_id, partner }) => [user_id, partner]));
+  // Foreign deposits are answered alike, whatever their state.
+  const stateOf = (deposit: NonNullable<Fixture['deposits']>[number]) => {
+    const owner = owners.get(deposit.user_id) ?? 'no IB';
+    const { becomes = {} } = deposit.state === 'pending' ? deposit : {};
+    return owner === 'northwind' ? `${deposit.state}, becomes ${Object.keys(becomes).join()}` : `of ${owner}`;
+  };
+  const all = [
+    ...apiKeys.map(({ key }) => [`key ${key}`, key]),
+    ...users.map(({ user_id, partner }) => [`user of ${partner ?? 'no IB'}`, user_id]),
+    ...deposits.map((deposit) => [`deposit ${stateOf(deposit)}`, deposit.reference_id]),
+  ] as const;
+  const listed = new Set(all.flatMap(([state, id]) => (page.includes(`\`${id}\``) ? [state] : [])));
+  for (const [state] of all) assert.ok(listed.has(state), state);
+  assert.ok(page.includes(`${users.length} users and ${deposits.length} deposits`));
 });
 
 test('the guide on data names the tables and columns that there are, where nothing becomes of a deposit', () => {
