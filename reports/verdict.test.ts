@@ -9,7 +9,7 @@ const row = (id: string, level: Level, outcome: RequirementResult['outcome'], re
   ({ id, level, outcome, reason, words: 'w', aspect: 'status', cases: 1 }) as unknown as RequirementResult;
 
 /** Strength has tests of its own. */
-const { strength: _, coverage: __, ...plainRecord } = sampleRecord;
+const { strength: _strength, coverage: _coverage, ...plainRecord } = sampleRecord;
 
 const passed = [
   row('a/b/1', 'required', 'passed'),
