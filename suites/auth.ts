@@ -3,42 +3,40 @@ import { header, summary, type Answer, type Reply } from './answer.ts';
 import { findableId, stranger } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { lookup, lookupOf } from './request.ts';
-import type { Context, ScenarioResult, Requirement } from './requirement.ts';
-import { rule } from './rule.ts';
-import { observing, scenario } from './scenario.ts';
+import {
+  observing,
+  observingEach,
+  required,
+  scenario,
+  statusOf,
+  type Context,
+  type Requirement,
+  type Rule,
+  type ScenarioResult,
+} from './requirement.ts';
 import { depends, failed, held, observed, unjudged } from './verdict.ts';
+
+const keyless = { credential: { as: 'none' } } as const;
 
 /** Requirements of one endpoint: each kind of credential that must not be let in. */
 function turnsAway(endpoint: Endpoint): readonly Requirement[] {
-  const refusal = (
-    name: string,
-    title: string,
-    lacks: (known: Known) => string | undefined = () => undefined,
-  ) =>
-    rule({
+  const refusal = (name: string, title: string, needs?: Rule['needs']) =>
+    required({
       id: `auth/${endpoint}/${name}`,
-      level: 'required',
       clause: 'Authentication; Errors, 401',
       title: `${title}: 401 with its exact body`,
       reading: 'With a missing or malformed parameter as well, 400 may come first.',
-      lacks,
+      ...(needs && { needs }),
     });
   return [
     refusal('missing', 'No Authorization header'),
     refusal('malformed', 'No scheme, another scheme, an empty token, the key in two parts'),
     refusal('unknown-key', 'A key that nobody was given, also a near miss of a real one'),
-    refusal('revoked', 'A revoked key', ({ revokedKeys }) =>
-      revokedKeys.length === 0 ? 'revoked key' : undefined,
-    ),
-    refusal('expired', 'An expired key', ({ expiredKeys }) =>
-      expiredKeys.length === 0 ? 'expired key' : undefined,
-    ),
-    refusal('non-partner', 'A key of a non-Partner account', ({ nonPartnerKeys }) =>
-      nonPartnerKeys.length === 0 ? 'key of a non-Partner account (partner null)' : undefined,
-    ),
-    rule({
+    refusal('revoked', 'A revoked key', 'revoked key'),
+    refusal('expired', 'An expired key', 'expired key'),
+    refusal('non-partner', 'A key of a non-Partner account', 'key of a non-Partner account (partner null)'),
+    required({
       id: `auth/${endpoint}/header-only`,
-      level: 'required',
       clause: 'Authentication: every request carries the Authorization header',
       title: 'The key in the query, a cookie, another header or a body does not let one in',
       reading: 'Any refusal will do; the words of a 401 are judged by the other requirements.',
@@ -56,17 +54,13 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
       clause: 'Errors: the order of 400 and 401 is not shown',
       title: 'Whether 400 or 401 comes first where both apply',
       run: async ({ send }) => {
-        const invalid = [lookup(endpoint, undefined), lookupOf(endpoint, 'not-a-uuid')];
-        const statuses = (
-          await send(...invalid.map((request) => ({ ...request, credential: { as: 'none' } as const })))
-        ).map(statusOf);
-        const [first] = statuses;
-        return observed(
-          new Set(statuses).size === 1
-            ? `${first} comes first`
-            : `missing ${endpoints[endpoint].parameter}: ${statuses[0]}, malformed: ${statuses[1]}`,
-          { missing: statuses[0], malformed: statuses[1] },
-        );
+        const invalid = [lookup(endpoint, undefined, keyless), lookupOf(endpoint, 'not-a-uuid', keyless)];
+        const [missing, malformed] = (await send(...invalid)).map(statusOf);
+        const words =
+          missing === malformed
+            ? `${missing} comes first`
+            : `missing ${endpoints[endpoint].parameter}: ${missing}, malformed: ${malformed}`;
+        return observed(words, { missing, malformed });
       },
     }),
     observing({
@@ -76,9 +70,7 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
       run: async ({ send }, known) => {
         const key = known.callerKeys[0]!;
         const spelled = ['bearer', 'BEARER'].map((scheme) =>
-          lookupOf(endpoint, findableId(endpoint, known), {
-            credential: { as: 'key', key, scheme },
-          }),
+          lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key, scheme } }),
         );
         const [lower, upper] = (await send(...spelled)).map(statusOf);
         return observed(`bearer: ${lower}, BEARER: ${upper}`, { lower, upper });
@@ -125,26 +117,18 @@ async function judgeRevocation(endpoint: Endpoint, context: Context, known: Know
 /** Whether the lookup was carried out, whatever it found. */
 const isLetIn = ({ status }: Answer) => status < 400 || status === 404;
 
-const statusOf = (reply: { kind: string; status?: number; words?: string }) => reply.status ?? reply.words;
-
 export const auth: readonly Requirement[] = [
   ...turnsAway('user-status'),
   ...turnsAway('deposit-check'),
-  observing({
+  observingEach({
     id: 'auth/service/www-authenticate',
     clause: 'RFC 9110 15.5.2',
     title: 'Whether a 401 carries WWW-Authenticate',
-    run: async ({ send }, known) => {
-      const requests = (['user-status', 'deposit-check'] as const).map((endpoint) =>
-        lookupOf(endpoint, stranger(known), { credential: { as: 'none' } }),
-      );
-      const values = (await send(...requests)).map((reply) =>
-        reply.kind === 'answer' ? (header(reply, 'www-authenticate') ?? 'none') : reply.words,
-      );
-      return observed(`user-status: ${values[0]}, deposit-check: ${values[1]}`, {
-        'user-status': values[0],
-        'deposit-check': values[1],
-      });
-    },
+    requests: (known) =>
+      (['user-status', 'deposit-check'] as const).map((endpoint) => [
+        endpoint,
+        lookupOf(endpoint, stranger(known), keyless),
+      ]),
+    show: (reply) => (reply.kind === 'answer' ? (header(reply, 'www-authenticate') ?? 'none') : reply.words),
   }),
 ];

@@ -14,7 +14,7 @@ import {
   saysNumber,
 } from './expectations.ts';
 import { answerOf } from './sample-answers.ts';
-import { depends, each, failed, held, type Verdict } from './verdict.ts';
+import { failed, held, type Verdict } from './verdict.ts';
 
 /** What a verdict comes to in a table: `held`, what differs, or the reason for no judgement. */
 function shortOf(verdict: Verdict): string {
@@ -152,17 +152,6 @@ test('a failed expectation says what was expected and what came', () => {
   assert.equal(shown, '401 \ufffd (the body is not UTF-8)');
   const { actual: long } = unauthorized(answerOf(401, '['.repeat(9999))) as { actual: string };
   assert.equal(long, `401 ${'['.repeat(200)}… (the body is not JSON)`);
-});
-
-test('each: the first expectation that does not hold counts, with its place', () => {
-  const [good, bad] = [answerOf(401, { error: 'Unauthorized' }), answerOf(200, {})];
-  assert.deepEqual(each([good, good], unauthorized, unauthorized), held);
-  assert.deepEqual(each([good, bad], unauthorized, unauthorized), { ...unauthorized(bad), at: 1 });
-  assert.deepEqual(each([bad, bad], unauthorized, unauthorized), { ...unauthorized(bad), at: 0 });
-  assert.deepEqual(
-    each([good, bad], () => depends('x'), unauthorized),
-    depends('x'),
-  );
 });
 
 const member = { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999Z' };

@@ -1,44 +1,33 @@
-import type { Endpoint } from '../schemas/endpoints.ts';
 import { repeatedNames, summary } from './answer.ts';
 import { fieldsOf, saysNotMember } from './expectations.ts';
-import { indistinguishable } from './indistinguishable.ts';
-import type { Known } from './known.ts';
-import type { Requirement } from './requirement.ts';
-import { rule } from './rule.ts';
-import { timing } from './timing.ts';
+import { indistinguishable, timing, type Hidden } from './indistinguishable.ts';
+import { required, type Requirement } from './requirement.ts';
 import { failed, held } from './verdict.ts';
 
-const lacksForeigners = ({ foreigners }: Known) =>
-  foreigners.length === 0 ? 'user outside the IB under test' : undefined;
-const lacksForeignDeposits = ({ foreignDeposits }: Known) =>
-  foreignDeposits.length === 0 ? 'deposit of a user outside the IB under test' : undefined;
-
 /** What must look like an unknown id. */
-const foreignIds = (endpoint: Endpoint) =>
-  endpoint === 'user-status'
-    ? { lacks: lacksForeigners, hidden: (known: Known) => known.foreigners.map(({ user_id }) => user_id) }
-    : {
-        lacks: lacksForeignDeposits,
-        hidden: (known: Known) => known.foreignDeposits.map(({ reference_id }) => reference_id),
-      };
+const hiddenUsers: Hidden = {
+  needs: 'user outside the IB under test',
+  hidden: ({ foreigners }) => foreigners.map(({ user_id }) => user_id),
+};
+const hiddenDeposits: Hidden = {
+  needs: 'deposit of a user outside the IB under test',
+  hidden: ({ foreignDeposits }) => foreignDeposits.map(({ reference_id }) => reference_id),
+};
 
 export const foreignIb: readonly Requirement[] = [
-  rule({
+  required({
     id: 'foreign-ib/user-status/other-ib',
-    level: 'required',
     clause: 'GET user-status, 200: not an error',
     title: 'A user of another IB, or of none: 200, false, null',
-    lacks: lacksForeigners,
+    needs: 'user outside the IB under test',
   }),
-  rule({
+  required({
     id: 'foreign-ib/user-status/unknown',
-    level: 'required',
     clause: 'GET user-status, 200: not an error',
     title: 'A UUID of version 4 that nobody has: 200, false, null',
   }),
-  rule({
+  required({
     id: 'foreign-ib/user-status/shape',
-    level: 'required',
     clause: 'IB membership result',
     title: 'Exactly the two fields; date_joined is present and null',
     holds: (answer, { correct }) => {
@@ -59,25 +48,22 @@ export const foreignIb: readonly Requirement[] = [
     clause: 'What the service does: cannot look up users outside the IB',
     title: 'Nothing tells a foreign user from an unknown one',
     endpoint: 'user-status',
-    ...foreignIds('user-status'),
+    ...hiddenUsers,
   }),
-  rule({
+  required({
     id: 'foreign-ib/user-status/follows-key',
-    level: 'required',
     clause: 'What the service does: scoped to the calling partner',
     title: "With the other partner's key the same user is a member, and ours is not",
-    needsSecondKey: true,
+    needs: 'active key of another partner',
   }),
-  rule({
+  required({
     id: 'foreign-ib/deposit-check/other-ib',
-    level: 'required',
     clause: 'GET deposit-check, 404',
     title: "A deposit of another IB's user, EXECUTED or not: 404 with its exact body",
-    lacks: lacksForeignDeposits,
+    needs: 'deposit of a user outside the IB under test',
   }),
-  rule({
+  required({
     id: 'foreign-ib/deposit-check/unknown',
-    level: 'required',
     clause: 'GET deposit-check, 404',
     title: 'A UUID that no deposit has: 404 with its exact body',
   }),
@@ -86,15 +72,14 @@ export const foreignIb: readonly Requirement[] = [
     clause: 'What the service does: cannot look up users outside the IB',
     title: 'Nothing tells a foreign deposit from an unknown one',
     endpoint: 'deposit-check',
-    ...foreignIds('deposit-check'),
+    ...hiddenDeposits,
   }),
-  rule({
+  required({
     id: 'foreign-ib/deposit-check/follows-key',
-    level: 'required',
     clause: 'What the service does: scoped to the calling partner',
     title: "With the other partner's key the same deposit is found, and ours is not",
-    needsSecondKey: true,
+    needs: 'active key of another partner',
   }),
-  timing('user-status', foreignIds('user-status')),
-  timing('deposit-check', foreignIds('deposit-check')),
+  timing('user-status', hiddenUsers),
+  timing('deposit-check', hiddenDeposits),
 ];

@@ -11,6 +11,7 @@ export type { Progress, RunOptions } from './engine/run-options.ts';
 export { stateHookAt } from './engine/state-hook.ts';
 export { verdictOf } from './engine/record.ts';
 export { knowledge } from './known.ts';
+export { lackOf } from './needs.ts';
 export { judgeTranscript, recordedResults } from './transcript/judge.ts';
 export type { RunHeader } from './transcript/run-header.ts';
 export { createTranscriber } from './transcript/transcribe.ts';

@@ -1,9 +1,14 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { stranger } from './inputs/uuids.ts';
 import { depositCheck } from './request.ts';
-import type { Requirement } from './requirement.ts';
-import { rule } from './rule.ts';
-import { observing } from './scenario.ts';
+import {
+  observing,
+  observingEach,
+  recommended,
+  required,
+  statusOf,
+  type Requirement,
+} from './requirement.ts';
 import { observed } from './verdict.ts';
 
 const clause = (endpoint: Endpoint) => `GET ${endpoint}, 400`;
@@ -12,35 +17,30 @@ const clause = (endpoint: Endpoint) => `GET ${endpoint}, 400`;
 function refuses(endpoint: Endpoint): readonly Requirement[] {
   const { parameter } = endpoints[endpoint];
   return [
-    rule({
+    required({
       id: `invalid-uuid/${endpoint}/missing`,
-      level: 'required',
       clause: 'Errors, notes: a missing parameter is treated as an invalid one',
       title: `No ${parameter} at all: 400 with its exact body`,
     }),
-    rule({
+    required({
       id: `invalid-uuid/${endpoint}/empty`,
-      level: 'required',
       clause: clause(endpoint),
       title: `An empty ${parameter}: 400 with its exact body`,
     }),
-    rule({
+    required({
       id: `invalid-uuid/${endpoint}/malformed`,
-      level: 'required',
       clause: clause(endpoint),
       title: `A ${parameter} that is not a UUID in any spelling: 400 with its exact body`,
     }),
-    rule({
+    recommended({
       id: `invalid-uuid/${endpoint}/alternative-spelling`,
-      level: 'recommended',
       clause: `${clause(endpoint)}; RFC 9562 4`,
       title:
         'Braced, as a URN, without hyphens, among white space, of another variant: 400 with its exact body',
       reading: 'A UUID has one spelling, 8-4-4-4-12, in any letter case.',
     }),
-    rule({
+    recommended({
       id: `invalid-uuid/${endpoint}/hostile`,
-      level: 'recommended',
       clause: 'Errors, notes: other statuses are not shown',
       title:
         'Broken percent-encoding, brackets and 8 KiB values are refused with a 4xx, on a connection that holds',
@@ -51,25 +51,23 @@ function refuses(endpoint: Endpoint): readonly Requirement[] {
 
 export const invalidUuid: readonly Requirement[] = [
   ...refuses('user-status'),
-  rule({
+  required({
     id: 'invalid-uuid/user-status/not-v4',
-    level: 'required',
     clause: 'Errors: user_id missing or not a valid UUID (v4)',
     title: 'A well-formed UUID of another version: 400 with its exact body',
     reading:
       'The parameter is a UUID of version 4 and the table of errors says so too, where the table of the endpoint says only "valid UUID".',
   }),
   ...refuses('deposit-check'),
-  observing({
+  observingEach({
     id: 'invalid-uuid/deposit-check/nil-and-max',
     clause: 'GET deposit-check: string (UUID), no version named',
     title: 'How the nil and the max UUID are answered',
-    run: async ({ send }) => {
-      const ids = ['00000000-0000-0000-0000-000000000000', 'ffffffff-ffff-ffff-ffff-ffffffffffff'];
-      const replies = await send(...ids.map((id) => depositCheck(id)));
-      const [nil, max] = replies.map((reply) => (reply.kind === 'answer' ? reply.status : reply.words));
-      return observed(`nil: ${nil}, max: ${max}`, { nil, max });
-    },
+    requests: () => [
+      ['nil', depositCheck('00000000-0000-0000-0000-000000000000')],
+      ['max', depositCheck('ffffffff-ffff-ffff-ffff-ffffffffffff')],
+    ],
+    show: statusOf,
   }),
   observing({
     id: 'invalid-uuid/deposit-check/variant',
@@ -77,11 +75,8 @@ export const invalidUuid: readonly Requirement[] = [
     title: 'How an id with other variant bits or of no known version is answered',
     run: async ({ send }, known) => {
       const id = stranger(known);
-      const ids = [id.slice(0, 19) + '0' + id.slice(20), id.slice(0, 14) + '9' + id.slice(15)];
-      const replies = await send(...ids.map((one) => depositCheck(one)));
-      const [variant, version] = replies.map((reply) =>
-        reply.kind === 'answer' ? reply.status : reply.words,
-      );
+      const ids = [`${id.slice(0, 19)}0${id.slice(20)}`, `${id.slice(0, 14)}9${id.slice(15)}`];
+      const [variant, version] = (await send(...ids.map((one) => depositCheck(one)))).map(statusOf);
       return observed(`other variant: ${variant}, version 9: ${version}`, { variant, version });
     },
   }),

@@ -3,11 +3,16 @@ import { header, summary, type Answer, type Reply } from './answer.ts';
 import { errorAnswer, executedResult, fieldsOf } from './expectations.ts';
 import { indistinguishable } from './indistinguishable.ts';
 import type { BecomingDeposit, Known } from './known.ts';
-
 import { depositCheck } from './request.ts';
-import type { Context, ScenarioResult, Requirement } from './requirement.ts';
-import { rule, spread } from './rule.ts';
-import { observing, scenario } from './scenario.ts';
+import {
+  observing,
+  required,
+  scenario,
+  type Context,
+  type Requirement,
+  type ScenarioResult,
+} from './requirement.ts';
+import { spread } from './inputs/uuids.ts';
 import { depends, failed, held, noStateHook, observed, unjudged, type Verdict } from './verdict.ts';
 
 const notFound = errorAnswer('deposit-check', 404);
@@ -142,31 +147,24 @@ async function executeMeanwhile(
 }
 
 export const pending: readonly Requirement[] = [
-  rule({
+  required({
     id: 'pending/deposit-check/pending',
-    level: 'required',
     clause: 'States; GET deposit-check, 404',
     title: 'A pending deposit under the IB: 404 with its exact body',
-    lacks: ({ pending: waiting, becoming }) =>
-      waiting.length + becoming.length === 0 ? 'pending deposit of a user under the IB' : undefined,
+    needs: 'pending deposit of a user under the IB',
   }),
-  rule({
+  required({
     id: 'pending/deposit-check/failed',
-    level: 'required',
     clause: 'States; GET deposit-check, 404',
     title: 'A failed deposit under the IB: 404 with its exact body',
-    lacks: ({ failed: deposits }) =>
-      deposits.length === 0 ? 'failed deposit of a user under the IB' : undefined,
+    needs: 'failed deposit of a user under the IB',
   }),
   indistinguishable({
     id: 'pending/deposit-check/indistinguishable',
     clause: 'States: answers 404 as for an unknown deposit',
     title: 'Nothing tells a pending or failed deposit from an unknown one',
     endpoint: 'deposit-check',
-    lacks: ({ pending: waiting, failed: gone }) =>
-      waiting.length + gone.length === 0
-        ? 'deposit that stays pending, or failed one, of a user under the IB'
-        : undefined,
+    needs: 'deposit that stays pending, or failed one, of a user under the IB',
     hidden: ({ pending: waiting, failed: gone }) =>
       [...spread(waiting, 2), ...spread(gone, 2)].map(({ reference_id }) => reference_id),
   }),
@@ -192,7 +190,7 @@ export const pending: readonly Requirement[] = [
     id: 'pending/deposit-check/after-executed',
     clause: 'Transitions: not shown',
     title: 'Whether a deposit stays EXECUTED',
-    lacks: ({ executed }) => (executed.length === 0 ? 'EXECUTED deposit of a user under the IB' : undefined),
+    needs: 'EXECUTED deposit of a user under the IB',
     run: async ({ send }, { executed }) => {
       const [reply] = await send(depositCheck(executed[0]!.reference_id));
       if (reply?.kind !== 'answer') return unjudged(reply?.code ?? 'network', reply?.words ?? 'no answer');

@@ -8,8 +8,14 @@ import { seconds, type Rule } from './limiter/history.ts';
 import type { Burst, Judgement } from './limiter/judge.ts';
 import { beyond, statedRule } from './limiter/rule.ts';
 import { slowness } from './limiter/slowness.ts';
-import type { Context, ScenarioResult, Requirement, Monitor } from './requirement.ts';
-import { observing, scenario } from './scenario.ts';
+import {
+  observing,
+  scenario,
+  type Context,
+  type Monitor,
+  type Requirement,
+  type ScenarioResult,
+} from './requirement.ts';
 import { depends, failed, held, observed, unjudged, type Verdict } from './verdict.ts';
 
 const endpointsOfSuite = ['user-status', 'deposit-check'] as const;
@@ -314,7 +320,7 @@ export const rateLimit: readonly Requirement[] = [
     level: 'recommended',
     clause: 'Limits: triggered by repeated failed lookups',
     title: 'Looking up members does not trigger the limiter',
-    lacks: ({ members }) => (members.length === 0 ? 'user of the IB under test' : undefined),
+    needs: 'user of the IB under test',
     run: judgeSuccesses,
   }),
   scenario({

@@ -2,9 +2,10 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Level } from '../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from './answer.ts';
 import type { Known } from './known.ts';
+import type { Needy } from './needs.ts';
 import type { Expected } from './model/model.ts';
 import type { Request } from './request.ts';
-import type { Observation, Verdict } from './verdict.ts';
+import { observed, unjudged, type Observation, type Verdict } from './verdict.ts';
 
 /** What a requirement is, whatever way it is checked. */
 export interface Subject {
@@ -19,10 +20,8 @@ export interface Subject {
 }
 
 /** Must hold of the answer to every lookup that it covers. */
-export interface Rule extends Subject {
+export interface Rule extends Subject, Needy {
   readonly kind: 'rule';
-  /** Why the fixture does not suffice for it; undefined where it does. */
-  readonly lacks: (known: Known) => Verdict | undefined;
   /**
    * What an answer shows of it; undefined if it does not cover the lookup, or if another rule judges what is wrong.
    * Without it the model judges: whether the answer is one of those that the interface allows.
@@ -103,12 +102,10 @@ export interface Context {
 }
 
 /** Sends requests of its own: the next one may depend on the last answer. */
-export interface Scenario extends Subject {
+export interface Scenario extends Subject, Needy {
   readonly kind: 'scenario';
-  /** Whether nobody can tell without a state hook. */
-  readonly needsStateHook: boolean;
-  /** Why the fixture does not suffice for it; undefined where it does. */
-  readonly lacks: (known: Known) => Verdict | undefined;
+  /** Nobody can tell without a state hook. */
+  readonly needsStateHook?: true;
   readonly run: (context: Context, known: Known) => Promise<ScenarioResult>;
 }
 
@@ -122,6 +119,63 @@ export interface ScenarioResult {
 }
 
 export type Requirement = Rule | Monitor | Scenario;
+
+type Row<Of> = Omit<Of, 'kind' | 'level'>;
+
+export const required = (rule: Row<Rule>): Rule => ({ ...rule, kind: 'rule', level: 'required' });
+
+export const recommended = (rule: Row<Rule>): Rule => ({ ...rule, kind: 'rule', level: 'recommended' });
+
+export const scenario = (spec: Omit<Scenario, 'kind'>): Scenario => ({ ...spec, kind: 'scenario' });
+
+/** Records what a target does where the interface is silent, and never judges it. */
+export const observing = ({
+  run,
+  ...spec
+}: Omit<Row<Scenario>, 'run'> & {
+  readonly run: (context: Context, known: Known) => Promise<Observation | Verdict>;
+}): Scenario => ({
+  ...spec,
+  kind: 'scenario',
+  level: 'observed',
+  run: async (context, known) => {
+    let unsent: Trouble | undefined;
+    const send: Context['send'] = async (...requests) => {
+      const replies = await context.send(...requests);
+      unsent ??= replies.find(isUnsent);
+      return replies;
+    };
+    const finding = await run({ ...context, send }, known);
+    const isNothing = finding.kind === 'observed' && unsent !== undefined;
+    return { finding: isNothing ? unjudged(unsent!.code, unsent!.words) : finding };
+  },
+});
+
+/** A timeout and a reset are what the target does; that a run had no time or no requests left is not. */
+const isUnsent = (reply: Reply): reply is Trouble =>
+  reply.kind === 'trouble' && reply.code !== 'timeout' && reply.code !== 'network';
+
+/** What a reply comes to where only that is of interest. */
+export const statusOf = (reply: Reply) => (reply.kind === 'answer' ? reply.status : reply.words);
+
+/** Records how some requests are answered, each by its name. */
+export const observingEach = ({
+  requests: requestsOf,
+  show = (reply) => String(statusOf(reply)),
+  ...row
+}: Omit<Row<Scenario>, 'run'> & {
+  readonly requests: (known: Known) => readonly (readonly [string, Request])[];
+  readonly show?: (reply: Reply) => string | number;
+}): Scenario =>
+  observing({
+    ...row,
+    run: async ({ send }, known) => {
+      const requests = requestsOf(known);
+      const replies = await send(...requests.map(([, request]) => request));
+      const seen = requests.map(([name], at) => [name, show(replies[at]!)] as const);
+      return observed(seen.map(([name, text]) => `${name}: ${text}`).join(', '), Object.fromEntries(seen));
+    },
+  });
 
 /** `valid/user-status/member` belongs to `valid`. */
 export function suiteOf({ id }: Pick<Subject, 'id'>): string {

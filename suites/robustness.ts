@@ -1,42 +1,24 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { header, summary, type Answer, type Reply } from './answer.ts';
 import { sameAnswer } from './expectations.ts';
-import { findableId, stranger } from './inputs/uuids.ts';
+import { findableId, spread, stranger } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { statedRule } from './limiter/rule.ts';
-import { spread } from './rule.ts';
 import { depositCheck, lookup, lookupOf, userStatus, type Request } from './request.ts';
-import type { Context, ScenarioResult, Requirement } from './requirement.ts';
-import { observing, scenario, type ScenarioSpec } from './scenario.ts';
-import { failed, held, observed, unjudged } from './verdict.ts';
+import {
+  observingEach,
+  scenario,
+  type Context,
+  type Requirement,
+  type ScenarioResult,
+} from './requirement.ts';
+import { failed, held, unjudged } from './verdict.ts';
 
 const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
 
-/** Status of an answer, or why there is none. */
-const outcome = (reply: Reply) => (reply.kind === 'answer' ? String(reply.status) : reply.words);
-
-/** Records how odd requests are answered: a name for each. */
-function statuses(
-  spec: Omit<ScenarioSpec, 'level' | 'run' | 'clause'> & {
-    readonly ask: (known: Known) => readonly (readonly [string, Request])[];
-    readonly show?: (reply: Reply) => string;
-  },
-): Requirement {
-  const { ask, show = outcome, ...subject } = spec;
-  return observing({
-    ...subject,
-    clause: 'not shown',
-    run: async ({ send }, known) => {
-      const asked = ask(known);
-      const replies = await send(...asked.map(([, request]) => request));
-      const seen = asked.map(([name], at) => [name, show(replies[at]!)] as const);
-      return observed(
-        seen.map(([name, status]) => `${name}: ${status}`).join(', '),
-        Object.fromEntries(seen),
-      );
-    },
-  });
-}
+/** Records how odd requests are answered. */
+const statuses = (row: Omit<Parameters<typeof observingEach>[0], 'clause'>): Requirement =>
+  observingEach({ ...row, clause: 'not shown' });
 
 const plain = (known: Known) =>
   bothEndpoints.map((endpoint) => [endpoint, lookupOf(endpoint, findableId(endpoint, known))] as const);
@@ -92,7 +74,7 @@ export const robustness: readonly Requirement[] = [
   statuses({
     id: 'robustness/service/methods',
     title: 'How methods other than GET are answered',
-    ask: (known) =>
+    requests: (known) =>
       ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((method) => [
         method,
         { ...plain(known)[0]![1], method },
@@ -101,7 +83,7 @@ export const robustness: readonly Requirement[] = [
   statuses({
     id: 'robustness/service/trailing-slash',
     title: 'How a path with a slash at its end is answered',
-    ask: (known) =>
+    requests: (known) =>
       plain(known).map(([name, request]) => [
         name,
         { ...request, target: request.target.replace('?', '/?') },
@@ -110,7 +92,7 @@ export const robustness: readonly Requirement[] = [
   statuses({
     id: 'robustness/service/repeated-parameter',
     title: 'Which of a repeated parameter counts',
-    ask: (known) =>
+    requests: (known) =>
       bothEndpoints.flatMap((endpoint) => {
         const { parameter } = endpoints[endpoint];
         const good = `${parameter}=${findableId(endpoint, known)}`;
@@ -123,13 +105,13 @@ export const robustness: readonly Requirement[] = [
   statuses({
     id: 'robustness/service/unknown-parameter',
     title: 'How a parameter that the interface does not name is answered',
-    ask: (known) =>
+    requests: (known) =>
       plain(known).map(([name, request]) => [name, { ...request, target: `${request.target}&verbose=1` }]),
   }),
   statuses({
     id: 'robustness/service/parameter-case',
     title: 'Whether the letter case of a parameter name matters',
-    ask: (known) =>
+    requests: (known) =>
       bothEndpoints.map((endpoint) => [
         endpoint,
         lookup(endpoint, `${endpoints[endpoint].parameter.toUpperCase()}=${findableId(endpoint, known)}`),
@@ -138,12 +120,12 @@ export const robustness: readonly Requirement[] = [
   statuses({
     id: 'robustness/service/head',
     title: 'How HEAD is answered',
-    ask: (known) => plain(known).map(([name, request]) => [name, { ...request, method: 'HEAD' }]),
+    requests: (known) => plain(known).map(([name, request]) => [name, { ...request, method: 'HEAD' }]),
   }),
   statuses({
     id: 'robustness/service/cors',
     title: 'Whether answers allow other origins',
-    ask: (known) =>
+    requests: (known) =>
       plain(known).map(([name, request]) => [
         name,
         { ...request, headers: { origin: 'https://partner.example' } },
@@ -154,7 +136,7 @@ export const robustness: readonly Requirement[] = [
   statuses({
     id: 'robustness/service/compression',
     title: 'Whether answers are compressed for those who ask',
-    ask: (known) =>
+    requests: (known) =>
       plain(known).map(([name, request]) => [
         name,
         { ...request, headers: { 'accept-encoding': 'gzip, br' } },
@@ -166,8 +148,7 @@ export const robustness: readonly Requirement[] = [
     level: 'required',
     clause: 'What the service does: read-only lookup',
     title: 'Lookups sent at once get their own answers, each the same as alone',
-    lacks: ({ members, executed }) =>
-      members.length + executed.length < 2 ? 'two members or EXECUTED deposits' : undefined,
+    needs: 'two members or EXECUTED deposits',
     run: judgeConcurrency,
   }),
   {

@@ -2,22 +2,12 @@ import validateExecutedDepositResult from '../schemas/generated/executed-deposit
 import validateMembershipResult from '../schemas/generated/membership-result.cjs';
 import { header, repeatedNames, summary, type Answer } from './answer.ts';
 import { fieldsOf, memberFields, noObject, saysExecuted, saysNumber } from './expectations.ts';
-import { hasLetters } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import type { Expected } from './model/model.ts';
 import { foreignData, userData } from './privacy.ts';
-import type { Requirement, Monitor } from './requirement.ts';
-import { rule } from './rule.ts';
+import { recommended, required, type Monitor, type Requirement } from './requirement.ts';
 import { readTimestamp, sameInstant } from './timestamp.ts';
 import { failed, held, unjudged, type Verdict } from './verdict.ts';
-
-const memberIds = (known: Known) => known.members.map(({ user_id }) => user_id);
-const executedIds = (known: Known) => known.executed.map(({ reference_id }) => reference_id);
-const lacksMembers = (known: Known) => (known.members.length === 0 ? 'user of the IB under test' : undefined);
-const lacksExecuted = (known: Known) =>
-  known.executed.length === 0 ? 'EXECUTED deposit of a user under the IB' : undefined;
-const lacksLetters = (ids: (known: Known) => readonly string[], what: string) => (known: Known) =>
-  ids(known).some(hasLetters) ? undefined : `${what} with a letter in its id`;
 
 /** Judges `date_joined` where the answer says that the user is a member. */
 const ofDate =
@@ -43,20 +33,18 @@ const ofDeposit =
 const shown = (value: unknown) => `"date_joined": ${JSON.stringify(value)}`;
 
 export const valid: readonly Requirement[] = [
-  rule({
+  required({
     id: 'valid/user-status/member',
-    level: 'required',
     clause: 'GET user-status, 200',
     title: "A user of the caller's IB: 200, is_under_ib is the boolean true",
-    lacks: lacksMembers,
+    needs: 'user of the IB under test',
   }),
-  rule({
+  required({
     id: 'valid/user-status/date-joined',
-    level: 'required',
     clause: 'IB membership result, date_joined',
     title: 'date_joined is the instant at which the user joined',
     reading: 'Compared as instants, to the precision in which the fixture states them.',
-    lacks: lacksMembers,
+    needs: 'user of the IB under test',
     holds: ofDate((actual, date_joined) => {
       const wrong = failed('value', `"date_joined": "${date_joined}"`, shown(actual));
       if (actual === null) return wrong;
@@ -65,14 +53,13 @@ export const valid: readonly Requirement[] = [
       return sameInstant(readTimestamp(date_joined).instant!, reading.instant) ? held : wrong;
     }),
   }),
-  rule({
+  required({
     id: 'valid/user-status/date-joined-format',
-    level: 'required',
     clause: 'IB membership result, date_joined',
     title: 'date_joined is an ISO 8601 date and time in UTC',
     reading:
       'Z or a zero offset, any number of fraction digits; a naive time, another offset or a bare date is none.',
-    lacks: lacksMembers,
+    needs: 'user of the IB under test',
     holds: ofDate((actual) => {
       if (actual === null) return undefined;
       const expected = 'an ISO 8601 UTC time, such as "2024-02-29T23:59:59.999Z"';
@@ -81,12 +68,11 @@ export const valid: readonly Requirement[] = [
       return reading.kind === 'utc' ? held : failed('value', expected, `${shown(actual)} (${reading.why})`);
     }),
   }),
-  rule({
+  recommended({
     id: 'valid/user-status/date-joined-rfc3339',
-    level: 'recommended',
     clause: 'RFC 3339 5.6',
     title: 'date_joined keeps to the RFC 3339 profile',
-    lacks: lacksMembers,
+    needs: 'user of the IB under test',
     holds: ofDate((actual) => {
       const reading = typeof actual === 'string' ? readTimestamp(actual) : undefined;
       if (reading?.kind !== 'utc') return undefined;
@@ -95,12 +81,11 @@ export const valid: readonly Requirement[] = [
         : failed('value', 'RFC 3339: extended format, with T and seconds', shown(actual));
     }),
   }),
-  rule({
+  required({
     id: 'valid/user-status/shape',
-    level: 'required',
     clause: 'IB membership result',
     title: 'Exactly the two fields is_under_ib and date_joined, of their types',
-    lacks: lacksMembers,
+    needs: 'user of the IB under test',
     holds: (answer, { user, correct }) => {
       if (user === undefined || correct[0]!.outcome !== 'member' || answer.status !== 200) return undefined;
       const expected = '200 with exactly {"is_under_ib": boolean, "date_joined": string or null}';
@@ -116,58 +101,51 @@ export const valid: readonly Requirement[] = [
       return isShaped ? held : failed('shape', expected, summary(answer));
     },
   }),
-  rule({
+  required({
     id: 'valid/user-status/uuid-case',
-    level: 'required',
     clause: 'GET user-status, "valid UUID"; RFC 9562 4',
     title: 'Upper and mixed case spell the same user',
-    lacks: lacksLetters(memberIds, 'user of the IB'),
+    needs: 'user of the IB with a letter in its id',
   }),
-  rule({
+  recommended({
     id: 'valid/user-status/percent-encoding',
-    level: 'recommended',
     clause: 'RFC 3986 6.2.2.2',
     title: 'Percent-encoded unreserved characters spell the same user',
-    lacks: lacksMembers,
+    needs: 'user of the IB under test',
   }),
-  rule({
+  required({
     id: 'valid/user-status/repeatable',
-    level: 'required',
     clause: 'What the service does: read-only lookup',
     title: 'The same lookup gives the same answer, in any order',
-    lacks: lacksMembers,
+    needs: 'user of the IB under test',
   }),
-  rule({
+  required({
     id: 'valid/deposit-check/executed',
-    level: 'required',
     clause: 'GET deposit-check, 200',
     title: "An EXECUTED deposit of a user under the caller's IB: 200, status is exactly EXECUTED",
-    lacks: lacksExecuted,
+    needs: 'EXECUTED deposit of a user under the IB',
   }),
-  rule({
+  required({
     id: 'valid/deposit-check/amount',
-    level: 'required',
     clause: 'Executed deposit result, amountInUsd',
     title: 'amountInUsd is a JSON number, equal to the amount as an IEEE double',
-    lacks: lacksExecuted,
+    needs: 'EXECUTED deposit of a user under the IB',
     holds: ofDeposit((answer, { amountInUsd }) => saysNumber('amountInUsd', amountInUsd)(answer)),
   }),
-  rule({
+  required({
     id: 'valid/deposit-check/executed-at',
-    level: 'required',
     clause: 'Executed deposit result, executedAt',
     title: 'executedAt is a JSON number: the execution time in Unix milliseconds',
-    lacks: lacksExecuted,
+    needs: 'EXECUTED deposit of a user under the IB',
     holds: ofDeposit((answer, { executedAt }) => saysNumber('executedAt', executedAt)(answer)),
   }),
-  rule({
+  required({
     id: 'valid/deposit-check/shape',
-    level: 'required',
     clause: 'Executed deposit result',
     title: 'The three fields are present, and nothing carries other user data',
     reading:
       'A field of a wrong type is spoken of by that field; a harmless fourth field by valid/deposit-check/closed.',
-    lacks: lacksExecuted,
+    needs: 'EXECUTED deposit of a user under the IB',
     holds: ofDeposit((answer, _, known) => {
       const fields = fieldsOf(answer);
       const expected = '200 with "status", "amountInUsd" and "executedAt"';
@@ -184,12 +162,11 @@ export const valid: readonly Requirement[] = [
         : failed('shape', `${expected}, and no user data`, `${summary(answer)} (${leak})`);
     }),
   }),
-  rule({
+  recommended({
     id: 'valid/deposit-check/closed',
-    level: 'recommended',
     clause: 'Executed deposit result',
     title: 'No fourth field',
-    lacks: lacksExecuted,
+    needs: 'EXECUTED deposit of a user under the IB',
     holds: ofDeposit((answer) => {
       const fields = saysExecuted(answer).kind === 'held' ? fieldsOf(answer) : undefined;
       // A field by another name is one that is missing.
@@ -208,32 +185,28 @@ export const valid: readonly Requirement[] = [
         : held;
     }),
   }),
-  rule({
+  required({
     id: 'valid/deposit-check/uuid-case',
-    level: 'required',
     clause: 'GET deposit-check, "valid UUID"; RFC 9562 4',
     title: 'Upper and mixed case spell the same deposit',
-    lacks: lacksLetters(executedIds, 'EXECUTED deposit under the IB'),
+    needs: 'EXECUTED deposit under the IB with a letter in its id',
   }),
-  rule({
+  required({
     id: 'valid/deposit-check/any-uuid-version',
-    level: 'required',
     clause: 'GET deposit-check: string (UUID), no version named',
     title: 'A reference_id of any UUID version is well formed: never 400',
   }),
-  rule({
+  recommended({
     id: 'valid/deposit-check/percent-encoding',
-    level: 'recommended',
     clause: 'RFC 3986 6.2.2.2',
     title: 'Percent-encoded unreserved characters spell the same deposit',
-    lacks: lacksExecuted,
+    needs: 'EXECUTED deposit of a user under the IB',
   }),
-  rule({
+  required({
     id: 'valid/deposit-check/repeatable',
-    level: 'required',
     clause: 'What the service does: read-only lookup',
     title: 'The same lookup gives the same answer, in any order',
-    lacks: lacksExecuted,
+    needs: 'EXECUTED deposit of a user under the IB',
   }),
   {
     kind: 'monitor',

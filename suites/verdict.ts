@@ -30,8 +30,6 @@ export type Verdict =
       readonly aspect: string;
       readonly expected: string;
       readonly actual: string;
-      /** Which of the answers shows it, from 0. */
-      readonly at?: number;
     }
   | { readonly kind: 'unjudged'; readonly reason: Reason; readonly words: string }
   | { readonly kind: 'excluded'; readonly reason: Exclusion; readonly words: string };
@@ -45,16 +43,13 @@ export type Observation = {
 
 export const held: Verdict = { kind: 'held' };
 
-export function failed(aspect: string, expected: string, actual: string, at?: number): Verdict {
-  return { kind: 'failed', aspect, expected, actual, ...(at === undefined ? {} : { at }) };
+export function failed(aspect: string, expected: string, actual: string): Verdict {
+  return { kind: 'failed', aspect, expected, actual };
 }
 
 export function unjudged(reason: Reason, words: string): Verdict {
   return { kind: 'unjudged', reason, words };
 }
-
-/** The fixture lacks what the check needs. */
-export const noFixture = (words: string): Verdict => unjudged('no-fixture', `the fixture has no ${words}`);
 
 /** The check needs somebody who changes the target's state. */
 export const noStateHook = (words: string): Verdict => ({
@@ -62,12 +57,6 @@ export const noStateHook = (words: string): Verdict => ({
   reason: 'no-state-hook',
   words: `no state hook was given (--state-url): ${words}`,
 });
-
-/** The check needs an active key of another partner. */
-export const noSecondKey: Verdict = unjudged(
-  'no-second-key',
-  'the fixture has no active key of another partner',
-);
 
 /** The check could not begin because of what another requirement speaks of. */
 export function depends(id: string): Verdict {
@@ -80,13 +69,3 @@ export function observed(words: string, data?: Record<string, unknown>): Observa
 
 /** What must hold of an answer. */
 export type Expectation = (answer: Answer) => Verdict;
-
-/** One expectation for each answer, in order; the first that does not hold counts, and says which answer it was. */
-export function each(answers: readonly Answer[], ...expectations: readonly Expectation[]): Verdict {
-  for (const [at, expectation] of expectations.entries()) {
-    const verdict = expectation(answers[at]!);
-    if (verdict.kind === 'failed') return { ...verdict, at };
-    if (verdict.kind !== 'held') return verdict;
-  }
-  return held;
-}

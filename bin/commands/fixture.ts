@@ -15,12 +15,11 @@ const check = command({
   run: async (flags, { env, print }) => {
     const { loadFixture } = await import('../fixture-file.ts');
     const fixture = await loadFixture(flags.file, env);
-    const { catalogue, knowledge } = await import('../../suites/index.ts');
+    const { catalogue, knowledge, lackOf } = await import('../../suites/index.ts');
     const known = knowledge(fixture);
     const unchecked = catalogue.flatMap((requirement) => {
-      if (requirement.kind === 'monitor') return [];
-      const lack = requirement.lacks(known);
-      return lack?.kind === 'unjudged' ? [`  ${requirement.id}: ${lack.words}\n`] : [];
+      const lack = lackOf(requirement, known);
+      return lack === undefined ? [] : [`  ${requirement.id}: ${lack.words}\n`];
     });
     const counts = (['partners', 'apiKeys', 'users', 'deposits'] as const).map(
       (part) => `${fixture[part]?.length ?? 0} ${part}`,

@@ -15,6 +15,7 @@ import {
 } from '../model/factors.ts';
 import type { Known } from '../known.ts';
 import { expectedOf } from '../model/model.ts';
+import { lackOf } from '../needs.ts';
 import type { Request } from '../request.ts';
 import type { Rule } from '../requirement.ts';
 
@@ -43,7 +44,7 @@ export function createSource(
   rules: readonly Rule[],
 ): LookupSource {
   // Random rows never end: nothing may be looked for that no row can be.
-  const own = rules.filter((one) => one.id.includes(`/${endpoint}/`) && one.lacks(known) === undefined);
+  const own = rules.filter((one) => one.id.includes(`/${endpoint}/`) && lackOf(one, known) === undefined);
   if (own.length === 0) return { take: () => [] };
   const lookups = lookupsOf(endpoint, known, seed);
   let next = lookups.next();

@@ -3,16 +3,14 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
-import type { Requirement } from '../requirement.ts';
-import { rule } from '../rule.ts';
 import { sampleKnown } from '../sample-known.ts';
-import { scenario } from '../scenario.ts';
+import { required, scenario, type Requirement } from '../requirement.ts';
 import { held } from '../verdict.ts';
 import { keptBack, limiterMs, limiterRequests, plan, type PlanOptions } from './plan.ts';
 
 const subject = { level: 'required', clause: '', title: '' } as const;
 /** All of its lookups count at the limiter. */
-const unknown = (endpoint: Endpoint) => rule({ ...subject, id: `foreign-ib/${endpoint}/unknown` });
+const unknown = (endpoint: Endpoint) => required({ ...subject, id: `foreign-ib/${endpoint}/unknown` });
 const scenarioOf = (id: string): Requirement =>
   scenario({ ...subject, id, run: () => Promise.resolve({ finding: held }) });
 /** Each of them counts 12 lookups. */
@@ -132,7 +130,7 @@ describe('a cut', () => {
   test('says what is left out, and what all of it would take', () => {
     const some = [
       ...list,
-      rule({ ...subject, id: 'auth/user-status/missing' }),
+      required({ ...subject, id: 'auth/user-status/missing' }),
       scenarioOf('rate-limit/user-status/l'),
     ];
     const found = planned(some, { ...limited(3, 10), maxDurationMs: 12_000 });

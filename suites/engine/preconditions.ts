@@ -1,6 +1,7 @@
 import type { Known } from '../known.ts';
+import { lackOf } from '../needs.ts';
 import type { Requirement } from '../requirement.ts';
-import { noStateHook } from '../verdict.ts';
+import { noStateHook, unjudged } from '../verdict.ts';
 import type { Result } from './record.ts';
 
 /** What decides whether a requirement can be checked, whatever the target does. */
@@ -18,9 +19,8 @@ export function checkPreconditions(
 ): Result | undefined {
   if (skip.has(requirement.id))
     return { verdict: { kind: 'excluded', reason: 'skipped', words: 'left out on request' }, cases: 0 };
-  if (requirement.kind === 'monitor') return undefined;
   if (requirement.kind === 'scenario' && requirement.needsStateHook && !hasStateHook)
     return { verdict: noStateHook('nobody but the target can tell'), cases: 0 };
-  const lack = requirement.lacks(known);
-  return lack === undefined ? undefined : { verdict: lack, cases: 0 };
+  const lack = lackOf(requirement, known);
+  return lack && { verdict: unjudged(lack.reason, lack.words), cases: 0 };
 }

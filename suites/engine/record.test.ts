@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import validateRunRecord from '../../schemas/generated/run-record.cjs';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import { scenario } from '../scenario.ts';
+import { scenario } from '../requirement.ts';
 import { sampleKnown as known } from '../sample-known.ts';
 import { failed, held } from '../verdict.ts';
 import {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { readBody, type Answer } from '../answer.ts';
 import { depositCheck, userStatus } from '../request.ts';
 import { rateLimit } from '../rate-limit.ts';
-import { scenario } from '../scenario.ts';
+import { scenario } from '../requirement.ts';
 import { sampleKnown as known } from '../sample-known.ts';
 import { held } from '../verdict.ts';
 import type { Client } from './client.ts';

@@ -2,16 +2,12 @@ import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
 
-const strangers = new WeakMap<Known, fc.Arbitrary<string>>();
-
 /** Version-4 UUIDs that the fixture does not know, neither as a user nor as a deposit. */
-export function unknownUuid(known: Known): fc.Arbitrary<string> {
-  const made =
-    strangers.get(known) ??
-    fc.uuid({ version: 4 }).filter((id) => !known.userById.has(id) && !known.depositById.has(id));
-  strangers.set(known, made);
-  return made;
-}
+export const unknownUuid = (known: Known): fc.Arbitrary<string> =>
+  anyUuid.filter((id) => !known.userById.has(id) && !known.depositById.has(id));
+
+// It takes a while to make, and most lookups are drawn from it.
+const anyUuid = fc.uuid({ version: 4 });
 
 /** UUIDs that the fixture does not know, one for each number below a million, always the same ones. */
 export function strangerAt(known: Known, nth: number): string {
@@ -55,3 +51,16 @@ export function percentEncoded(id: string, flags: readonly boolean[]): string {
     )
     .join('');
 }
+
+/** At most so many items, evenly spaced over the list. */
+export function spread<Item>(items: readonly Item[], most: number): readonly Item[] {
+  if (items.length <= most) return items;
+  return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)]!);
+}
+
+/** An arbitrary is made by a call with its values as arguments, of which there can be so many. */
+const MOST_VALUES = 10_000;
+
+/** One of the items; of very many, one of those that are evenly spaced over them. */
+export const oneOf = <Item>(items: readonly Item[]): fc.Arbitrary<Item> =>
+  fc.constantFrom(...spread(items, MOST_VALUES));

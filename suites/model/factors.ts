@@ -13,12 +13,10 @@ import {
   type Presentation,
   type Token,
 } from '../inputs/credentials.ts';
-import { oneOf } from '../inputs/one-of.ts';
 import { malformations } from '../inputs/malformations.ts';
-import { percentEncoded, unknownUuid, withLetterCase } from '../inputs/uuids.ts';
+import { oneOf, percentEncoded, spread, unknownUuid, withLetterCase } from '../inputs/uuids.ts';
 import type { FixtureDeposit, Known } from '../known.ts';
 import { lookup, type Request } from '../request.ts';
-import { spread } from '../rule.ts';
 import { readTimestamp } from '../timestamp.ts';
 import { classifyUuid } from './uuid.ts';
 

@@ -3,9 +3,8 @@ import { describe, test } from 'node:test';
 import type { Reply, Trouble } from './answer.ts';
 import { knowledge } from './known.ts';
 import { userStatus } from './request.ts';
-import type { Context } from './requirement.ts';
 import { answerOf } from './sample-answers.ts';
-import { observing } from './scenario.ts';
+import { observing, type Context } from './requirement.ts';
 import { observed } from './verdict.ts';
 
 const watched = observing({

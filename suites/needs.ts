@@ -1,0 +1,74 @@
+import { hasLetters } from './inputs/uuids.ts';
+import type { Known } from './known.ts';
+
+/** What a fixture may lack: where it would be found, and what to add. */
+type Need = readonly [found: (known: Known) => readonly unknown[], mend: string];
+
+const add = (part: string, example: string) => `To ${part} add one such as ${example}`;
+const key = (partner: string, state: string) =>
+  add('apiKeys', `{ "key": "…", "partner": ${partner}, "state": "${state}" }`);
+const user = (partner: string, more = '') =>
+  add(
+    'users',
+    `{ "user_id": "…", "partner": "${partner}", "date_joined": "2024-02-29T23:59:59.999Z" }${more}`,
+  );
+const deposit = (state: string) =>
+  add('deposits', `{ "reference_id": "…", "user_id": "…", "state": "${state}" }, of a user of the IB`);
+const member = user('that of the key', ', with a letter in its user_id');
+const executed = add(
+  'deposits',
+  '{ "reference_id": "…", "user_id": "…", "state": "EXECUTED", "amountInUsd": 250.5, "executedAt": 1705314600000 }, of a user of the IB, with a letter in its reference_id',
+);
+
+const CALLER = 'active key of a partner';
+const SECOND_KEY = 'active key of another partner';
+
+/** What requirements need of a fixture, in words that fit behind "the fixture has no". */
+const needs = {
+  [CALLER]: [(known) => known.callerKeys, key('"…"', 'active')],
+  [SECOND_KEY]: [(known) => known.otherKeys, key('"another one"', 'active')],
+  'revoked key': [(known) => known.revokedKeys, key('"…"', 'revoked')],
+  'expired key': [(known) => known.expiredKeys, key('"…"', 'expired')],
+  'key of a non-Partner account (partner null)': [(known) => known.nonPartnerKeys, key('null', 'active')],
+  'user of the IB under test': [(known) => known.members, member],
+  'user of the IB with a letter in its id': [
+    (known) => known.members.filter(({ user_id }) => hasLetters(user_id)),
+    member,
+  ],
+  'user outside the IB under test': [(known) => known.foreigners, user('another one, or null')],
+  'EXECUTED deposit of a user under the IB': [(known) => known.executed, executed],
+  'EXECUTED deposit under the IB with a letter in its id': [
+    (known) => known.executed.filter(({ reference_id }) => hasLetters(reference_id)),
+    executed,
+  ],
+  'two members or EXECUTED deposits': [
+    ({ members, executed: deposits }) => [...members, ...deposits].slice(1),
+    member,
+  ],
+  'pending deposit of a user under the IB': [
+    ({ pending, becoming }) => [...pending, ...becoming],
+    deposit('pending'),
+  ],
+  'failed deposit of a user under the IB': [(known) => known.failed, deposit('failed')],
+  'deposit that stays pending, or failed one, of a user under the IB': [
+    ({ pending, failed }) => [...pending, ...failed],
+    deposit('pending'),
+  ],
+  'deposit of a user outside the IB under test': [
+    (known) => known.foreignDeposits,
+    add('deposits', 'an EXECUTED one of a user of another partner'),
+  ],
+} as const satisfies Record<string, Need>;
+
+/** What a requirement needs of the fixture, beside a key that makes the calls. */
+export interface Needy {
+  readonly needs?: keyof typeof needs;
+}
+
+/** Why a requirement cannot be judged with a fixture, and what to add; undefined if it can. */
+export function lackOf({ kind, needs: own = CALLER }: Needy & { readonly kind: string }, known: Known) {
+  const lack = ([CALLER, own] as const).find((name) => needs[name][0](known).length === 0);
+  if (kind === 'monitor' || lack === undefined) return undefined;
+  const reason = lack === SECOND_KEY ? 'no-second-key' : 'no-fixture';
+  return { reason, words: `the fixture has no ${lack}`, mend: needs[lack][1] } as const;
+}
