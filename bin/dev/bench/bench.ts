@@ -1,60 +1,169 @@
 /** Measures the installed package beside other servers (`npm run bench`). It needs Linux, a quiet machine and half an hour. */
+import { execFile } from 'node:child_process';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
-import { parseArgs } from 'node:util';
-import { format, resolveConfig } from 'prettier';
+import { parseArgs, promisify } from 'node:util';
+import builtIn from '../../../schemas/built-in.fixture.json' with { type: 'json' };
+import type { Fixture, RunRecord } from '../../../schemas/generated/types.ts';
 import { install } from '../package/install.ts';
-import { root } from '../paths.ts';
-import { pages, parts, type Part } from './parts.ts';
-import { table, withFigures, type Sample } from './table.ts';
+import { bareHttp, load, others, ours, start } from './servers.ts';
 
-const { values } = parseArgs({
-  options: {
-    part: { type: 'string', multiple: true },
-    rounds: { type: 'string', default: '5' },
-    seconds: { type: 'string', default: '3' },
-    docs: { type: 'boolean', default: false },
-  },
-});
-const [rounds, seconds] = [Number(values.rounds), Number(values.seconds)];
-if (!(rounds >= 1) || !(seconds >= 1)) throw new Error('--rounds and --seconds need a number from 1');
-const chosen = values.part ?? Object.keys(parts).filter((name) => parts[name]!.onDemand === undefined);
-for (const name of chosen)
-  if (!Object.hasOwn(parts, name)) throw new Error(`--part is one of ${Object.keys(parts).join(', ')}`);
+/** What one measurement came to: figures by the heads of their columns. */
+type Sample = Readonly<Record<string, number>>;
+/** The rows of a table, and what measures each of them once. The first row is the yardstick. */
+type Rows = Readonly<Record<string, () => Promise<Sample>>>;
 
 const { folder, command } = await install();
+const servers = [bareHttp, ours(command), ...others];
+const run = promisify(execFile);
+
+/** The seconds that a command takes, from the start of its process to its exit. */
+async function timed(...argv: readonly string[]): Promise<number> {
+  const begin = performance.now();
+  await run(command, [...argv], { cwd: folder, env: { ...process.env, CI: '' } });
+  return (performance.now() - begin) / 1000;
+}
+
+const START_IN_PROCESS = `import { startMock } from 'ib-conformance/mock';
+const begin = performance.now();
+const mock = await startMock({ port: 0 });
+process.stdout.write(String((performance.now() - begin) / 1000));
+await mock.close();`;
+
+/** Suites that wait for nothing. */
+const SUITES = ['valid', 'invalid-uuid', 'foreign-ib', 'auth'].flatMap((name) => ['--suite', name]);
+
+/** Until then a server is still being compiled. */
+const WARM_UP = { duration: 3 };
+const SOAK_REQUESTS = 1_000_000;
+/** Growth that is no leak: garbage that is collected sooner or later. */
+const MAX_GROWTH_MB = 50;
+
+const rowsBy = <Item>(
+  items: readonly Item[],
+  name: (item: Item) => string,
+  measure: (item: Item) => Promise<Sample>,
+) =>
+  Object.fromEntries(items.map((item): [string, () => Promise<Sample>] => [name(item), () => measure(item)]));
+const thousands = (size: number) => size.toLocaleString('en');
+
+/** The tables by the names that `--part` takes. */
+const parts: Readonly<Record<string, Rows>> = {
+  mock: rowsBy(
+    servers,
+    ({ name }) => name,
+    async (server) => {
+      await using running = await start(server, folder);
+      await load(running, WARM_UP);
+      return { ...(await load(running, { duration: 3 })), ...running.usage() };
+    },
+  ),
+  start: {
+    ...rowsBy(
+      servers,
+      ({ name }) => `${name}, to the first 200`,
+      async (server) => {
+        await using running = await start(server, folder);
+        return { seconds: running.seconds };
+      },
+    ),
+    '`startMock()` in a running process': async () => {
+      const argv = ['--input-type=module', '--eval', START_IN_PROCESS];
+      return { seconds: Number((await run(process.execPath, argv, { cwd: folder })).stdout) };
+    },
+    '`--help`': async () => ({ seconds: await timed('--help') }),
+    '`verify` of the built-in mock': async () => ({ seconds: await timed('verify', '--seed', '1') }),
+  },
+  harness: rowsBy(
+    [10, 100, 1_000, 10_000],
+    (cases) => `${thousands(cases)} cases`,
+    async (cases) => {
+      const { limits: _, ...fixture } = builtIn;
+      const files = { fixture: join(folder, 'no-limits.json'), record: join(folder, 'run.json') };
+      writeFileSync(files.fixture, JSON.stringify(fixture));
+      await using running = await start(ours(command, '--limits', 'off'), folder);
+      const bare = await load(running, WARM_UP);
+      const argv = ['verify', running.origin, '--cases', String(cases), '--fixture', files.fixture];
+      const more = ['--seed', '1', '--no-canary', ...SUITES, '--report', `json=${files.record}`];
+      const seconds = await timed(...argv, ...more);
+      const { requests } = JSON.parse(readFileSync(files.record, 'utf8')) as RunRecord;
+      const each = requests / seconds;
+      const share = each / bare['requests a second'];
+      return { requests, seconds, 'requests a second': each, 'share of autocannon': share };
+    },
+  ),
+  growth: rowsBy(
+    [1_000, 100_000, 1_000_000],
+    (size) => `${thousands(size)} users and deposits`,
+    async (size) => {
+      const file = join(folder, `fixture-${size}.json`);
+      const amount = ['--users', String(size), '--deposits', String(size)];
+      await timed('fixture', 'generate', ...amount, '--output', file);
+      const { users = [], apiKeys = [] } = JSON.parse(readFileSync(file, 'utf8')) as Fixture;
+      const path = `/api/ib/user-status?user_id=${users[0]!.user_id}`;
+      const { key } = apiKeys.find(({ partner, state }) => partner !== null && state === 'active')!;
+      const server = ours(command, '--limits', 'off', '--fixture', file);
+      await using running = await start(server, folder, { path, key });
+      return { 'seconds to the first 200': running.seconds, ...running.usage() };
+    },
+  ),
+  soak: {
+    'ib-conformance': async () => {
+      await using running = await start(ours(command, '--limits', 'off'), folder);
+      await load(running, { amount: SOAK_REQUESTS / 10 });
+      const early = running.usage()['memory, MB'];
+      await load(running, { amount: (SOAK_REQUESTS / 10) * 9 });
+      const late = running.usage()['memory, MB'];
+      if (late - early > MAX_GROWTH_MB) throw new Error(`memory grew from ${early} to ${late} MB`);
+      return { requests: SOAK_REQUESTS, 'MB after a tenth': early, 'MB after all': late };
+    },
+  },
+};
+
+/** Measures each row once a round; every second round goes backwards, so that no row gains from its place. */
+async function tableOf(name: string, rounds: number): Promise<string> {
+  const before = loadavg()[0]!;
+  const rows = Object.entries(parts[name]!);
+  const samples = new Map(rows.map(([row]) => [row, [] as Sample[]]));
+  for (let round = 0; round < rounds; round += 1)
+    for (const [row, measure] of round % 2 === 0 ? rows : rows.toReversed()) {
+      process.stderr.write(`${name}, round ${round + 1} of ${rounds}: ${row}\n`);
+      samples.get(row)!.push(await measure());
+    }
+  const [first] = [...samples.values()];
+  const columns = Object.keys(first![0]!);
+  const figures = (of: readonly Sample[], column: string) =>
+    of.map((sample) => sample[column]!).toSorted((a, b) => a - b);
+  const medianOf = (of: readonly Sample[], column: string) => figures(of, column)[Math.floor(rounds / 2)]!;
+  const cell = (of: readonly Sample[], column: string) =>
+    `${digits(medianOf(of, column))} (${digits(figures(of, column)[0]!)} to ${digits(figures(of, column).at(-1)!)})`;
+  const lines = [
+    [name, ...columns, `${columns[0]}, times the first row`],
+    ['', ...columns, ''].map(() => '---'),
+    ...[...samples].map(([row, of]) => [
+      row,
+      ...columns.map((column) => cell(of, column)),
+      digits(medianOf(of, columns[0]!) / medianOf(first!, columns[0]!)),
+    ]),
+  ];
+  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}`;
+  return `${lines.map((cells) => `| ${cells.join(' | ')} |\n`).join('')}
+Medians of ${rounds} rounds, in brackets the least and the most. ${machine}; ${new Date().toISOString().slice(0, 10)}, load average ${before.toFixed(1)} to ${loadavg()[0]!.toFixed(1)}.
+`;
+}
+
+/** Three digits: more would be noise. */
+const digits = (figure: number) => figure.toLocaleString('en', { maximumSignificantDigits: 3 });
+
+const { values } = parseArgs({
+  options: { part: { type: 'string', multiple: true }, rounds: { type: 'string', default: '5' } },
+});
 try {
-  for (const name of chosen) {
-    const text = await tableOf(name, parts[name]!);
-    process.stdout.write(`## ${name}\n\n${text}\n`);
-    if (values.docs) await writeIntoPages(name, text);
+  for (const name of values.part ?? Object.keys(parts).filter((part) => part !== 'soak')) {
+    if (!Object.hasOwn(parts, name)) throw new Error(`--part is one of ${Object.keys(parts).join(', ')}`);
+    process.stdout.write(`## ${name}\n\n${await tableOf(name, Number(values.rounds))}\n`);
   }
 } finally {
   rmSync(folder, { recursive: true, force: true });
-}
-
-/** Measures each row once a round; every second round goes backwards, so that no row gains from its place. */
-async function tableOf(name: string, { heading, columns, rows }: Part): Promise<string> {
-  const before = loadavg()[0]!;
-  const measures = Object.entries(rows({ folder, command, seconds }));
-  const samples: Record<string, Sample[]> = Object.fromEntries(measures.map(([row]) => [row, []]));
-  for (let round = 0; round < rounds; round += 1)
-    for (const [row, measure] of round % 2 === 0 ? measures : measures.toReversed()) {
-      process.stderr.write(`${name}, round ${round + 1} of ${rounds}: ${row}\n`);
-      samples[row]!.push(await measure());
-    }
-  const machine = `${cpus().length} × ${cpus()[0]?.model.trim()}, Node ${process.version}`;
-  const load = `load average ${before.toFixed(1)} to ${loadavg()[0]!.toFixed(1)}`;
-  const how = `Medians of ${rounds} alternating rounds, in brackets the middle half. ${machine}; ${new Date().toISOString().slice(0, 10)}, ${load}.`;
-  return `${table(heading, columns, samples)}\n${how}\n`;
-}
-
-async function writeIntoPages(part: string, text: string): Promise<void> {
-  for (const [name, shown] of Object.entries(pages)) {
-    if (!shown.includes(part)) continue;
-    const file = join(root, name);
-    const page = withFigures(readFileSync(file, 'utf8'), part, text);
-    writeFileSync(file, await format(page, { ...(await resolveConfig(file)), filepath: file }));
-  }
 }
