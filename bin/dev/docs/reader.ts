@@ -58,7 +58,7 @@ export async function startReader(nodeModules: string, fixtureText = readFileSyn
     ['http://127.0.0.1:4998', faulty.url],
     // A thousand shows what a million shows; some requirements show what all show.
     ['1000000', '1000'],
-    ['conformance({', "conformance({ suite: ['valid'], cases: 2,"],
+    ['conformance({', "conformance({ suite: ['valid'], cases: 100,"],
   ]);
   const placed = (line: string) => [...places].reduce((all, [from, to]) => all.replaceAll(from, to), line);
   const children: ChildProcess[] = [];

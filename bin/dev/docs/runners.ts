@@ -10,7 +10,7 @@ import type { Reader } from './reader.ts';
 export type Runner = (text: string, reader: Reader, t: TestContext) => void | Promise<void>;
 
 /** Keeps a run of `verify` short. */
-const SHORT = ' --suite valid --cases 2 --no-canary';
+const SHORT = ' --suite valid --cases 100 --no-canary';
 
 /** Stands for the answers of a reader whom `init` asks. */
 const ANSWERS =
