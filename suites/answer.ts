@@ -116,6 +116,9 @@ export function header(answer: Answer, name: string): string | undefined {
   return answer.headers[name]?.join(', ');
 }
 
+/** Whether the body is a web page, as front ends write them. */
+export const isPage = ({ text }: Answer) => /^\s*<(?:!doctype|html)/i.test(text);
+
 /** Names that stand more than once in the outermost object of a JSON text: JSON.parse keeps the last and says nothing. */
 export function repeatedNames(text: string): readonly string[] {
   const seen = new Set<string>();

@@ -190,7 +190,7 @@ describe('in an empty folder', () => {
     const argv = ['--url', url, '--member', member];
     const alone = await init(argv, { env });
     assert.equal(alone.code, 4);
-    assert.match(alone.output, /✗ connection +the connection was refused/);
+    assert.match(alone.output, /✗ HTTP +the connection was refused/);
     assert.match(alone.aside, /nothing was written; --yes/);
     const refusing = person('', false);
     assert.equal((await init(argv, { env, prompter: refusing.prompter })).code, 4);

@@ -1,15 +1,9 @@
-import type {
-  Check,
-  Fixture,
-  FixtureApiKey,
-  FixtureDeposit,
-  FixtureUser,
-} from '../../schemas/generated/types.ts';
+import type { Check, Fixture, FixtureApiKey, FixtureUser } from '../../schemas/generated/types.ts';
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { header, summary, type Answer } from '../answer.ts';
+import { header, isPage, summary, type Answer } from '../answer.ts';
 import { errorAnswer, executedResult, fieldsOf, saysMember, saysNotMember } from '../expectations.ts';
 import type { Known } from '../known.ts';
-import { depositCheck, userStatus, type Request } from '../request.ts';
+import { depositCheck, userStatus, type Changes, type Request } from '../request.ts';
 import { readTimestamp, sameInstant } from '../timestamp.ts';
 import { failed, held, type Expectation } from '../verdict.ts';
 
@@ -19,11 +13,36 @@ export type Finding = Pick<Check, 'outcome' | 'words' | 'mend'>;
 export const good = (words: string): Finding => ({ outcome: 'good', words });
 export const bad = (words: string, mend: string): Finding => ({ outcome: 'bad', words, mend });
 export const unknown = (words: string): Finding => ({ outcome: 'unknown', words });
-export const check = (area: Check['area'], subject: string, finding: Finding): Check => ({
-  area,
-  subject,
-  ...finding,
-});
+/** What to do about a server that gives no answer, by the words for it. */
+const mends: readonly (readonly [words: RegExp, mend: string])[] = [
+  [
+    /does not resolve/,
+    'Correct the host in the URL, or see why this machine cannot resolve it (DNS, VPN, hosts file).',
+  ],
+  [
+    /refused|no route|cannot be reached/,
+    'Start the server, correct host and port of the URL, or open the way to it (firewall, container port).',
+  ],
+  [/plain HTTP/, 'Write http://, or the port that speaks TLS.'],
+  [
+    /expired|another name/,
+    'Renew the certificate, or write the host that it is for; --insecure leaves it unchecked.',
+  ],
+  [
+    /certificate/,
+    'Give the certificate that it is signed by with --ca, or leave it unchecked with --insecure.',
+  ],
+];
+
+/** What to do about a target that gives no answer. */
+export function mendOf(words: string, { protocol }: URL): string {
+  const [, mend] = mends.find(([pattern]) => pattern.test(words)) ?? [];
+  const orTls = protocol === 'http:' ? ', and whether it wants https://' : '';
+  return (
+    mend ??
+    `See whether it is the port of the service${orTls}, and whether a firewall is in the way; --timeout gives an answer longer.`
+  );
+}
 
 const prefix = 'Correct the URL: the paths below it are /api/ib/user-status and /api/ib/deposit-check';
 
@@ -39,7 +58,7 @@ export function strangeService(answer: Answer): Finding | undefined {
         : 'Redirects are never followed: give the URL of the service itself, behind any login page.',
     );
   }
-  if (/\bhtml\b/i.test(header(answer, 'content-type') ?? '') || /^\s*<(?:!doctype|html)\b/i.test(answer.text))
+  if (/\bhtml\b/i.test(header(answer, 'content-type') ?? '') || isPage(answer))
     return bad(
       `${status} with an HTML page: a website, or the page of a proxy`,
       `${prefix}; where a proxy answers, give what it wants with --header.`,
@@ -130,36 +149,47 @@ export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Fin
     : good(`let in (${status})`);
 }
 
-/** An entry of the fixture that is compared with the target. */
-export interface Sample {
-  /** Its place in the fixture: `deposits[3]`. */
-  readonly place: string;
+/** A request, and what its answer shows. */
+export interface Probe {
+  readonly area: Check['area'];
+  readonly subject: string;
   readonly request: Request;
   readonly judge: (answer: Answer) => Finding;
+  /** Whether the key has limits of its own. */
+  readonly hasOwnLimits?: boolean;
 }
 
-/** One entry of each kind. A deposit that changes after some polls is not touched. */
-export function samples({ users = [], deposits = [] }: Fixture, known: Known): readonly Sample[] {
-  const sample = (place: string, what: string, request: Request, expectation: Expectation): Sample => ({
-    place,
-    request,
-    judge: (answer) => judgeSample(place, what, answer, expectation),
-  });
-  const user = (one: FixtureUser, what: string, expectation: Expectation) =>
-    sample(`users[${users.indexOf(one)}]`, what, userStatus(one.user_id), expectation);
-  const deposit = (one: FixtureDeposit, what: string, expectation: Expectation) =>
-    sample(`deposits[${deposits.indexOf(one)}]`, what, depositCheck(one.reference_id), expectation);
+/** Looks up one entry of each kind with a key. A deposit that changes after some polls is not touched. */
+export function samples(
+  { users = [], deposits = [] }: Fixture,
+  known: Known,
+  key: Changes,
+): readonly Probe[] {
+  const one = <Entry>(
+    entries: readonly Entry[],
+    what: string,
+    expectationOf: (entry: Entry) => Expectation,
+  ) => entries.slice(0, 1).map((entry) => ({ entry, what, expectation: expectationOf(entry) }));
   const foreign = known.foreignDeposits.toSorted(
     (a, b) => Number(b.state === 'EXECUTED') - Number(a.state === 'EXECUTED'),
   );
   return [
-    ...known.members.slice(0, 1).map((one) => user(one, 'a user of the IB', joined(one.date_joined))),
-    ...known.foreigners.slice(0, 1).map((one) => user(one, 'a user outside the IB', saysNotMember)),
-    ...known.executed.slice(0, 1).map((one) => deposit(one, 'EXECUTED', executedResult(one))),
-    ...known.pending.slice(0, 1).map((one) => deposit(one, 'pending', isHidden)),
-    ...known.failed.slice(0, 1).map((one) => deposit(one, 'failed', isHidden)),
-    ...foreign.slice(0, 1).map((one) => deposit(one, 'of a user outside the IB', isHidden)),
-  ];
+    ...one(known.members, 'a user of the IB', joined),
+    ...one(known.foreigners, 'a user outside the IB', () => saysNotMember),
+    ...one(known.executed, 'EXECUTED', executedResult),
+    ...one(known.pending, 'pending', () => isHidden),
+    ...one(known.failed, 'failed', () => isHidden),
+    ...one(foreign, 'of a user outside the IB', () => isHidden),
+  ].map(({ entry, what, expectation }) => {
+    const isDeposit = 'reference_id' in entry;
+    const place = isDeposit ? `deposits[${deposits.indexOf(entry)}]` : `users[${users.indexOf(entry)}]`;
+    return {
+      area: 'fixture',
+      subject: place,
+      request: isDeposit ? depositCheck(entry.reference_id, key) : userStatus(entry.user_id, key),
+      judge: (answer) => judgeSample(place, what, answer, expectation),
+    };
+  });
 }
 
 function judgeSample(place: string, what: string, answer: Answer, expectation: Expectation): Finding {
@@ -180,47 +210,32 @@ const isHidden: Expectation = (answer) =>
 
 /** A run judges the format of the date; here the instant is enough. */
 const joined =
-  (date: string): Expectation =>
+  ({ date_joined: date }: FixtureUser): Expectation =>
   (answer) => {
     const verdict = saysMember(answer);
     if (verdict.kind !== 'held') return verdict;
     const actual = fieldsOf(answer)?.['date_joined'];
     const seen = typeof actual === 'string' ? readTimestamp(actual).instant : undefined;
-    const stated = readTimestamp(date).instant;
-    if (seen === undefined || stated === undefined || sameInstant(stated, seen)) return held;
-    return failed('value', `"date_joined": "${date}"`, `"date_joined": ${JSON.stringify(actual)}`);
+    return seen === undefined || sameInstant(readTimestamp(date).instant!, seen)
+      ? held
+      : failed('value', `"date_joined": "${date}"`, `"date_joined": ${JSON.stringify(actual)}`);
   };
 
 /** Clocks that are synchronized differ by less, in ms. */
 const CLOCK_TOLERANCE_MS = 10_000;
 
-/**
- * How far the target's clock is ahead of ours: between `from` and `to` ms. A Date field has whole seconds
- * and was written between request and response; several answers narrow the range.
- */
-export function clockOffset(
-  answers: readonly Answer[],
-): { readonly from: number; readonly to: number } | undefined {
-  const ranges = answers.flatMap((answer) => {
-    // A cached response: add its age (RFC 9111 5.1).
-    const date = Date.parse(header(answer, 'date') ?? '') + Number(header(answer, 'age') ?? 0) * 1000;
-    return Number.isNaN(date) ? [] : [{ from: date - answer.receivedAt, to: date + 999 - answer.sentAt }];
-  });
-  if (ranges.length === 0) return undefined;
-  return {
-    from: Math.max(...ranges.map(({ from }) => from)),
-    to: Math.min(...ranges.map(({ to }) => to)),
-  };
-}
-
 /** Whether both clocks agree: `expiresAt` and `executedAt` depend on it. */
 export function judgeClock(answers: readonly Answer[]): Finding {
-  const range = clockOffset(answers);
+  // A Date has whole seconds, and was written between request and response; a cached one has an age (RFC 9111 5.1).
+  const ranges = answers.flatMap((answer) => {
+    const date = Date.parse(header(answer, 'date') ?? '') + Number(header(answer, 'age') ?? 0) * 1000;
+    return Number.isNaN(date) ? [] : [[date - answer.receivedAt, date + 999 - answer.sentAt] as const];
+  });
+  const [range] = ranges.toSorted((a, b) => a[1] - a[0] - (b[1] - b[0]));
   if (range === undefined) return unknown('no answer has a Date field that can be read');
-  // A clock that was set or stopped meanwhile gives an empty range.
-  const [least, most] = [Math.min(range.from, range.to), Math.max(range.from, range.to)];
-  const apart = least > 0 ? least : most < 0 ? most : 0;
-  if (apart === 0) return good(`no difference to be seen (within ${seconds(Math.max(100, -least, most))})`);
+  const [least, most] = range;
+  const apart = least > 0 ? least : Math.min(most, 0);
+  if (apart === 0) return good(`no difference to be seen (within ${seconds(Math.max(-least, most))})`);
   const words = `${seconds(Math.abs(apart))} ${apart > 0 ? 'ahead of' : 'behind'} this machine's`;
   return Math.abs(apart) <= CLOCK_TOLERANCE_MS
     ? good(words)

@@ -4,24 +4,26 @@ import { createClient, type Client } from '../engine/client.ts';
 import { redactor } from '../engine/evidence.ts';
 import { plan } from '../engine/plan.ts';
 import type { RunOptions } from '../engine/run-options.ts';
+import { wireRequest } from '../engine/sender.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
 import { fingerprint, lookupOf, userStatus, type Request } from '../request.ts';
+import type { StateHook } from '../requirement.ts';
 import {
   bad,
-  check,
   good,
   judgeClock,
   judgeKey,
   judgeKeyless,
   judgeLimits,
+  mendOf,
   samples,
   strangeService,
   unknown,
   type Finding,
+  type Probe,
 } from './checks.ts';
 import { gapsOf } from './gaps.ts';
-import { checkHook, late, reach, realNetwork, within, type Network } from './reach.ts';
 
 /** Maximum number of requests to the target. */
 export const MAX_REQUESTS = 15;
@@ -35,8 +37,6 @@ const MAX_WORDS = 300;
 /** The run that the checkup prepares, and what only a checkup needs. */
 export interface ExamineOptions extends RunOptions {
   readonly fixture: Fixture;
-  /** The network of this machine by default. */
-  readonly network?: Network;
 }
 
 /**
@@ -46,18 +46,19 @@ export interface ExamineOptions extends RunOptions {
 export async function examine(options: ExamineOptions): Promise<Checkup> {
   const { target, known, clock, stateHook, version, requirements } = options;
   const begun = clock.stopwatch();
+  const deadline = clock.now() + MAX_MS;
   const client = (options.connect ?? createClient)({
     ...options,
     ...options.tls,
     connections: 4,
     now: clock.now,
+    deadline,
   });
-  const sender = createSender(options, client);
-  const stepMs = () => Math.min(options.timeoutMs, sender.leftMs());
+  const sender = createSender(options, client, deadline);
   try {
     const [{ checks, answers }, hook] = await Promise.all([
-      look(options, sender, stepMs),
-      stateHook === undefined ? undefined : checkHook(stateHook, known, options, stepMs()),
+      look(options, sender),
+      stateHook && checkHook(stateHook, known),
     ]);
     const all = [...checks, ...(hook === undefined ? [] : [check('state hook', 'teardown', hook)])];
     const redact = redactor(known);
@@ -80,6 +81,12 @@ export async function examine(options: ExamineOptions): Promise<Checkup> {
   }
 }
 
+const check = (area: Check['area'], subject: string, finding: Finding): Check => ({
+  area,
+  subject,
+  ...finding,
+});
+
 function verdictOf(checks: readonly Check[]): Checkup['verdict'] {
   const problems = checks.filter(({ outcome }) => outcome === 'bad');
   if (problems.some(({ area }) => area === 'reach')) return 'unreachable';
@@ -88,9 +95,8 @@ function verdictOf(checks: readonly Check[]): Checkup['verdict'] {
 
 function expectedRun(options: ExamineOptions, answers: readonly Answer[]): Checkup['plan'] {
   const { requests, durationMs, cutTo } = plan(options);
-  const median = answers.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b)[
-    Math.floor(answers.length / 2)
-  ];
+  const times = answers.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
+  const median = times[Math.floor(times.length / 2)];
   return {
     requests,
     waitMs: durationMs,
@@ -106,25 +112,19 @@ interface Sender {
   readonly sent: () => number;
   /** Number of requests that are left after these. */
   readonly roomAfter: (requests: readonly Request[]) => number;
-  readonly leftMs: () => number;
 }
 
-function createSender(options: ExamineOptions, client: Client): Sender {
-  const end = options.clock.now() + MAX_MS;
-  const leftMs = () => end - options.clock.now();
+function createSender({ clock, signal }: ExamineOptions, client: Client, deadline: number): Sender {
   const replies = new Map<string, Promise<Reply>>();
   let sent = 0;
-  const sendOnce = async ({ method, target, headers, credential }: Request): Promise<Reply> => {
+  const sendOnce = async (request: Request): Promise<Reply> => {
     if (sent >= MAX_REQUESTS) return overBudget(`not asked: no more than ${MAX_REQUESTS} requests are sent`);
-    if (leftMs() <= 0) return overBudget(`not asked: ${MAX_MS / 1000} s were up`);
+    if (clock.now() >= deadline) return overBudget(`not asked: ${MAX_MS / 1000} s were up`);
     sent++;
-    const authorization = credential.as === 'key' ? { authorization: `Bearer ${credential.key.key}` } : {};
-    const wire = { method, target, headers: { ...headers, ...authorization } };
-    const reply = await within(options, leftMs(), () => client.send(wire));
-    if (reply !== late) return reply;
-    return options.signal.aborted
-      ? { kind: 'trouble', code: 'interrupted', words: 'interrupted' }
-      : overBudget(`no answer before ${MAX_MS / 1000} s were up`);
+    const reply = await client.send(wireRequest(request));
+    if (reply.kind === 'answer') return reply;
+    if (signal.aborted) return { kind: 'trouble', code: 'interrupted', words: 'interrupted' };
+    return reply.code === 'budget' ? overBudget(`no answer before ${MAX_MS / 1000} s were up`) : reply;
   };
   const sendTwice = async (request: Request): Promise<Reply> => {
     const reply = await sendOnce(request);
@@ -133,7 +133,6 @@ function createSender(options: ExamineOptions, client: Client): Sender {
     return isBroken && sent < MAX_REQUESTS ? sendOnce(request) : reply;
   };
   return {
-    leftMs,
     sent: () => sent,
     roomAfter: (requests) =>
       Math.max(0, MAX_REQUESTS - sent - requests.filter((one) => !replies.has(fingerprint(one))).length),
@@ -148,16 +147,6 @@ function createSender(options: ExamineOptions, client: Client): Sender {
 
 const overBudget = (words: string): Trouble => ({ kind: 'trouble', code: 'budget', words });
 
-/** A request, and what its answer shows. */
-interface Probe {
-  readonly area: Check['area'];
-  readonly subject: string;
-  readonly request: Request;
-  readonly judge: (answer: Answer) => Finding;
-  /** Whether the key has limits of its own. */
-  readonly hasOwnLimits?: boolean;
-}
-
 /** A probe with its reply. */
 type Probed = Probe & { readonly reply: Reply };
 
@@ -166,34 +155,27 @@ interface Look {
   readonly answers: readonly Answer[];
 }
 
-/** Checks in turn: the network, lookups without a key, the key under test, then data and other keys. */
-async function look(options: ExamineOptions, sender: Sender, stepMs: () => number): Promise<Look> {
-  const { fixture, known, target } = options;
-  const network = await reach({ ...options, network: options.network ?? realNetwork, stepMs });
-  const http = (finding: Finding) => [...network, check('reach', 'HTTP', finding)];
-  const silent = (finding: Finding, why: string): Look => ({
-    checks: [...http(finding), check('interface', 'and all else', unknown(why))],
-    answers: [],
-  });
-  if (network.some(({ outcome }) => outcome !== 'good'))
-    return silent(unknown('not tried'), 'not asked: the target cannot be reached');
+/** Looks up something without a key, then with the key under test, then other data and keys. */
+async function look({ fixture, known, target }: ExamineOptions, sender: Sender): Promise<Look> {
   const probe = (probes: readonly Probe[]): Promise<readonly Probed[]> =>
     Promise.all(probes.map(async (one) => ({ ...one, reply: await sender.send(one.request) })));
-
   const keyless = keylessProbes(known);
   const reply = await sender.send(keyless[0]!.request);
-  if (reply.kind === 'trouble') {
-    const orTls = target.protocol === 'http:' ? ', and whether it wants https://' : '';
-    const mend = `See whether it is the port of the service${orTls}; --timeout gives an answer longer.`;
-    return silent(bad(reply.words, mend), 'not asked: there is no HTTP answer');
-  }
+  if (reply.kind === 'trouble')
+    return {
+      checks: [
+        check('reach', 'HTTP', bad(reply.words, mendOf(reply.words, target))),
+        check('interface', 'and all else', unknown('not asked: there is no HTTP answer')),
+      ],
+      answers: [],
+    };
   const [keyUnderTest, ...otherKeys] = keyProbes(fixture, known);
   const first = await probe([...keyless, ...(keyUnderTest === undefined ? [] : [keyUnderTest])]);
   // Another service must not see the other keys.
   const isElsewhere = first.every(
     (one) => one.reply.kind === 'answer' && strangeService(one.reply) !== undefined,
   );
-  const data = dataProbes(fixture, known);
+  const data = known.callerKeys.slice(0, 1).flatMap((key) => samples(fixture, known, withKey(key)));
   const room = sender.roomAfter(data.map(({ request }) => request));
   const rest = isElsewhere ? [] : await probe([...data, ...otherKeys.slice(0, room)]);
   const probed = [...first, ...rest];
@@ -203,8 +185,10 @@ async function look(options: ExamineOptions, sender: Sender, stepMs: () => numbe
   return {
     answers: answersOf(probed),
     checks: [
-      ...http(good(`${reply.status} after ${Math.round(reply.tookMs)} ms`)),
-      ...probed.map(checkOf).toSorted((a, b) => areas.indexOf(a.area) - areas.indexOf(b.area)),
+      check('reach', 'HTTP', good(`${reply.status} after ${Math.round(reply.tookMs)} ms`)),
+      ...(['interface', 'keys', 'fixture'] as const).flatMap((area) =>
+        probed.filter((one) => one.area === area).map(checkOf),
+      ),
       ...(known.callerKeys.length > 0 ? [] : [check('keys', 'under test', keyMissing)]),
       ...(notAsked === 0 ? [] : [check('keys', `${notAsked} more`, unknown(`not asked: ${why}`))]),
       check('clock', 'Date', judgeClock(answersOf(probed))),
@@ -217,9 +201,6 @@ async function look(options: ExamineOptions, sender: Sender, stepMs: () => numbe
 const answersOf = (probed: readonly Probed[]): readonly Answer[] => [
   ...new Set(probed.flatMap(({ reply }) => (reply.kind === 'answer' ? [reply] : []))),
 ];
-
-/** In the order of the output. */
-const areas: readonly Check['area'][] = ['reach', 'interface', 'keys', 'fixture'];
 
 const keyMissing = bad(
   'the fixture has no active key of a partner, so next to nothing can be judged',
@@ -243,16 +224,6 @@ const keylessProbes = (known: Known): readonly Probe[] =>
     judge: (answer) => judgeKeyless(endpoint, answer),
   }));
 
-const dataProbes = (fixture: Fixture, known: Known): readonly Probe[] =>
-  known.callerKeys.slice(0, 1).flatMap((key) =>
-    samples(fixture, known).map(({ place, request, judge }) => ({
-      area: 'fixture',
-      subject: place,
-      request: { ...request, ...withKey(key) },
-      judge,
-    })),
-  );
-
 /** The key under test first, then one key of each kind, then the others. */
 function keyProbes(fixture: Fixture, known: Known): readonly Probe[] {
   const kinds = new Set<string>();
@@ -274,4 +245,27 @@ function keyProbes(fixture: Fixture, known: Known): readonly Probe[] {
     })
     .toSorted((a, b) => a.rank - b.rank)
     .map(({ probe }) => probe);
+}
+
+/** Whether the state hook answers. The check asks it to undo what was never done, so nothing changes. */
+async function checkHook(hook: StateHook, { pending, callerKeys }: Known): Promise<Finding> {
+  const [deposit] = pending;
+  const key = callerKeys.at(-1);
+  if (deposit === undefined && key === undefined)
+    return unknown('not asked: the fixture has neither a pending deposit nor an active key to ask it about');
+  try {
+    await (deposit === undefined
+      ? hook.change('teardown', 'key revoked', { key: key?.key })
+      : hook.change('teardown', 'deposit executed', { reference_id: deposit.reference_id }));
+    return good('answers, and takes a teardown');
+  } catch (error) {
+    const { message, status = 0 } = error as Error & { readonly status?: number };
+    // A hook may refuse to undo what was never done. These statuses mean that there is no hook.
+    return status >= 400 && ![401, 403, 404, 405].includes(status)
+      ? unknown(`${message}, which nobody had set up`)
+      : bad(
+          message,
+          'Give the URL that takes a POST of { "state": …, "params": …, "action": "setup" or "teardown" } and answers 2xx once it is done.',
+        );
+  }
 }

@@ -1,6 +1,6 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { header, type Answer } from '../answer.ts';
+import { header, isPage, type Answer } from '../answer.ts';
 import { fieldsOf } from '../expectations.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
@@ -69,10 +69,9 @@ export async function preflight(
 
 /** What shows that nobody who knows the interface wrote an answer; undefined where nothing does. */
 function strangeness(answer: Answer, endpoint: Endpoint): string | undefined {
-  const { status, text, json } = answer;
+  const { status, json } = answer;
   if (status >= 300 && status < 400) return `${status}, a redirect`;
-  const isPage = /^\s*<(?:!doctype|html)/i.test(text);
-  if (isPage && status < 500) return `${status} with a web page`;
+  if (isPage(answer) && status < 500) return `${status} with a web page`;
   const isJson = json.ok || /\bjson\b/i.test(header(answer, 'content-type') ?? '');
   if (status !== 404) return undefined;
   if (!isJson) return '404 without JSON';

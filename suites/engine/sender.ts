@@ -1,4 +1,4 @@
-import type { Answer, Reply, Trouble } from '../answer.ts';
+import { isPage, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Origin } from '../model/factors.ts';
 import type { Known } from '../known.ts';
@@ -197,9 +197,12 @@ const isUnsent = (reply: Reply) =>
   reply.kind === 'trouble' && (reply.code === 'budget' || reply.code === 'rate-limited');
 
 /** Answers that a proxy or a gateway gives in place of the target: the request is sent again. */
-function isOfFrontEnd({ status, text }: Answer): boolean {
-  const isPage = status >= 400 && /^\s*<(?:!doctype|html)/i.test(text);
-  return isPage || status === 408 || (status >= 502 && status <= 504) || (status >= 520 && status <= 527);
+function isOfFrontEnd(answer: Answer): boolean {
+  const { status } = answer;
+  const isErrorPage = status >= 400 && isPage(answer);
+  return (
+    isErrorPage || status === 408 || (status >= 502 && status <= 504) || (status >= 520 && status <= 527)
+  );
 }
 
 const isOfTheTarget = ({ code }: Trouble) => code === 'timeout' || code === 'network';
@@ -208,7 +211,8 @@ function trouble(code: Trouble['code'], words: string): Trouble {
   return { kind: 'trouble', code, words };
 }
 
-function wireRequest(request: Request): WireRequest {
+/** A request with its key in the Authorization header. */
+export function wireRequest(request: Request): WireRequest {
   const { method, target, headers, body, credential } = request;
   const authorization = authorizationOf(credential, undefined);
   return {

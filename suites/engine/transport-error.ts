@@ -8,7 +8,7 @@ export interface TransportError {
 }
 
 /** What went wrong, by the code of the error: words, and whether a connection ever came about. */
-export const knownErrors: Readonly<Record<string, readonly [words: string, unreachable: boolean]>> = {
+const knownErrors: Readonly<Record<string, readonly [words: string, unreachable: boolean]>> = {
   ECONNREFUSED: ['the connection was refused: nothing listens there', true],
   ENOTFOUND: ['the name does not resolve', true],
   EAI_AGAIN: ['the name does not resolve', true],
