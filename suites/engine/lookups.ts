@@ -104,33 +104,34 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
       isDeep = true;
       yield* examples();
     }
-    const gate = gateWithExamples(levels);
-    // First the examples of a gate in turn, then values that are drawn.
-    const pick = gate === undefined || isDeep ? undefined : turn(levels[gate]);
-    const at = pick === undefined || pick >= examplesOf(levels, known) ? { draw: nth++ } : { pick };
+    // Examples and entities take turns; when each has had one, values are drawn.
+    const kind = kindOf(levels);
+    const pick = kind === undefined ? undefined : turn(kind);
+    const at = pick === undefined || pick >= examplesOf(endpoint, levels, known) ? { draw: nth++ } : { pick };
     const next = lookup(endpoint, levels, known, seed, strength, at, depth);
     if (strength > 1) yield next;
     else single.push(next);
   }
 
-  function turn(level: string): number {
-    const pick = turns.get(level) ?? 0;
-    turns.set(level, pick + 1);
+  function turn(kind: string): number {
+    const pick = turns.get(kind) ?? 0;
+    turns.set(kind, pick + 1);
     return pick;
   }
 
-  /** The examples of each gate that no row has had, with everything else plain. */
+  /** The examples of each gate, and the own entities, that no row has had, with everything else plain. */
   function* examples(): Generator<Lookup> {
     const plain = plainLevels(endpoint);
-    for (const [row, pick] of ownEntities(endpoint, known))
-      yield lookup(endpoint, row, known, seed, 5, { pick });
-    for (const { name, levels } of factors[endpoint])
-      for (const level of levels.slice(1)) {
-        const row: Levels = { ...plain, [name]: level };
-        if (gateWithExamples(row) === undefined || !isFeasible(endpoint, row, known)) continue;
-        for (let pick = turn(level); pick < examplesOf(row, known); pick = turn(level))
-          yield lookup(endpoint, row, known, seed, 5, { pick });
-      }
+    const ofGates = factors[endpoint].flatMap(({ name, levels }) =>
+      levels
+        .slice(1)
+        .map((level): Levels => ({ ...plain, [name]: level }))
+        .filter((row) => gateWithExamples(row) !== undefined && isFeasible(endpoint, row, known))
+        .map((row) => [row, examplesOf(endpoint, row, known)] as const),
+    );
+    for (const [row, count] of [...ownEntities(endpoint, known), ...ofGates])
+      for (let pick = turn(kindOf(row)!); pick < count; pick = turn(kindOf(row)!))
+        yield lookup(endpoint, row, known, seed, 5, { pick });
   }
 }
 
@@ -166,6 +167,16 @@ function* sharedRows(endpoint: Endpoint, known: Known): Generator<CoveringRow> {
   }
 }
 
+/** What has examples that take turns: the one gate that is not plain, or without one the entities that fit. */
+function kindOf(levels: Levels): string | undefined {
+  const gate = gateWithExamples(levels);
+  if (gate !== undefined) return levels[gate];
+  const { key, header, malformation, situation, data, 'id version': version } = levels;
+  return [key, header, malformation].join() === 'active,Bearer,none'
+    ? [situation, data, version].join()
+    : undefined;
+}
+
 /** The one gate with examples that is not plain. */
 function gateWithExamples(levels: Levels): 'key' | 'header' | 'malformation' | undefined {
   const odd = (
@@ -190,7 +201,7 @@ function lookup(
   const path = pathOf(endpoint, levels, at);
   return {
     endpoint,
-    request: sampled(endpoint, levels, known, seedOf(seed, at.draw ?? 0), at.pick),
+    request: sampled(endpoint, levels, known, seedOf(seed, at.draw ?? at.pick), at.pick),
     origin: { levels, path },
     strength,
     depth,
@@ -242,7 +253,7 @@ function parsePath(path: string, known: Known) {
   const row = levels as Levels;
   if (!isFeasible(endpoint, row, known)) throw nowhere;
   const [, , , draw, shrunk = '', pick] = parts;
-  return { endpoint, levels: row, draw: Number(draw ?? 0), shrunk: shrunk.slice(1), pick };
+  return { endpoint, levels: row, draw: Number(draw ?? pick), shrunk: shrunk.slice(1), pick };
 }
 
 /** What the lookup that a path leads to is made of. */

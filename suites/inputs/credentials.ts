@@ -192,35 +192,38 @@ function nearMissOf(known: Known, key: KnownKey, pieces: readonly Piece[]): Toke
 /** The keys whose near misses must not be let in. */
 const activeKeys = ({ callerKeys, otherKeys }: Known) => [...callerKeys, ...otherKeys].slice(0, 4);
 
-/** Near misses of each active key, one of each kind. */
+/** Near misses, one of each kind; the active keys take turns. */
 export function nearMisses(known: Known): readonly Token[] {
-  return activeKeys(known).flatMap((key) => {
-    const { length } = key.key;
-    const changed = (at: number) => [[0, at], otherCharacter(key.key, at), [at + 1, length]] as const;
-    const whole = [0, length] as const;
-    const pieces: readonly (readonly Piece[])[] = [
-      [[0, length - 1]],
-      [[1, length]],
-      [[0, Math.ceil(length / 2)]],
-      [[Math.floor(length / 2), length]],
-      [[0, 1]],
-      [whole, 'x'],
-      ['x', whole],
-      [whole, whole],
-      ['"', whole, '"'],
-      ['<', whole, '>'],
-      ['token=', whole],
-      [whole, ',x'],
-      changed(0),
-      changed(Math.floor(length / 2)),
-      changed(length - 1),
-    ];
-    return [
-      ...pieces.map((list) => nearMissOf(known, key, list)),
-      otherLetterCase(known, key, key.key.toUpperCase(), '${IB_API_KEY^^}'),
-      otherLetterCase(known, key, key.key.toLowerCase(), '${IB_API_KEY,,}'),
-    ].filter((token) => token !== undefined);
-  });
+  const all = activeKeys(known).map((key) => nearMissesOf(known, key));
+  return (all[0] ?? []).flatMap((_, nth) => all[nth % all.length]![nth] ?? []);
+}
+
+function nearMissesOf(known: Known, key: KnownKey): readonly (Token | undefined)[] {
+  const { length } = key.key;
+  const changed = (at: number) => [[0, at], otherCharacter(key.key, at), [at + 1, length]] as const;
+  const whole = [0, length] as const;
+  const pieces: readonly (readonly Piece[])[] = [
+    [[0, length - 1]],
+    [[1, length]],
+    [[0, Math.ceil(length / 2)]],
+    [[Math.floor(length / 2), length]],
+    [[0, 1]],
+    [whole, 'x'],
+    ['x', whole],
+    [whole, whole],
+    ['"', whole, '"'],
+    ['<', whole, '>'],
+    ['token=', whole],
+    [whole, ',x'],
+    changed(0),
+    changed(Math.floor(length / 2)),
+    changed(length - 1),
+  ];
+  return [
+    ...pieces.map((list) => nearMissOf(known, key, list)),
+    otherLetterCase(known, key, key.key.toUpperCase(), '${IB_API_KEY^^}'),
+    otherLetterCase(known, key, key.key.toLowerCase(), '${IB_API_KEY,,}'),
+  ];
 }
 
 const otherLetterCase = (known: Known, key: KnownKey, value: string, shell: string): Token | undefined =>

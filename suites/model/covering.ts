@@ -43,7 +43,9 @@ export function* coveringRows(
   const parts = new Map<string, Part>();
   const partOf = (gate: Gate) => {
     const name = JSON.stringify(gate);
-    const part = parts.get(name) ?? createPart((turn) => ({ ...plain, ...levelsAt(gate, turn) }), space);
+    const part =
+      parts.get(name) ??
+      createPart((turn) => ({ ...plain, ...levelsAt(gate, turn) }), space, Object.keys(gate).length > 0);
     parts.set(name, part);
     return part;
   };
@@ -59,13 +61,14 @@ export function* coveringRows(
   for (const strength of [2, 3] as const)
     for (let count = 0; count <= strength; count++) {
       const all = gatesOf(gates, count, isFeasible);
-      // What lets a caller in masks nothing: its combinations come first.
-      for (const isMasking of [false, true]) {
-        const some = all.filter((gate) => masks(gate, gates) === isMasking);
-        const depth = strength < 3 || count === 0 ? 0 : isMasking ? 2 : 1;
-        for (const levels of inTurn(some.map((gate) => partOf(gate).rows(strength - count, isMasking))))
-          yield { levels, strength, depth };
-      }
+      for (const names of new Set(all.map(namesOf)))
+        // What lets a caller in masks nothing: its combinations come first.
+        for (const isMasking of [false, true]) {
+          const alike = all.filter((gate) => namesOf(gate) === names && masks(gate, gates) === isMasking);
+          const depth = strength < 3 || count === 0 ? 0 : !isMasking || names === 'key' ? 1 : 2;
+          for (const levels of inTurn(alike.map((gate) => partOf(gate).rows(strength - count, isMasking))))
+            yield { levels, strength, depth };
+        }
     }
   const random = randomOf(seed);
   const anyOf = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)]!;
@@ -110,6 +113,8 @@ function optionsOf({ name, levels, classes, coarseClasses }: Factor, names: read
     (name === 'header' || name === 'key' ? alone : (classes ?? alone))
   );
 }
+
+const namesOf = (gate: Gate) => Object.keys(gate).join();
 
 /** All combinations of so many gates. A level that does not go with the others is left out. */
 function gatesOf(gates: readonly Factor[], count: number, isFeasible: IsFeasible): readonly Gate[] {
@@ -243,19 +248,22 @@ interface Part {
 }
 
 /** @param base the gates of a row, and plain levels */
-function createPart(base: (turn: number) => Levels, space: Space): Part {
+function createPart(base: (turn: number) => Levels, space: Space, hasGate: boolean): Part {
   const { factors } = space;
   const rows: (readonly number[])[] = [];
   return {
     take: (row) => rows.push(factors.map(({ name, levels }) => levels.indexOf(row[name]))),
     *rows(strength, isMasked) {
-      // Behind a gate, a few levels stand for the others.
+      // With a gate, a few levels stand for the others.
       const isWanted = ({ row }: Combination) =>
-        !isMasked ||
+        !hasGate ||
         strength < 2 ||
         factors.every(
-          ({ levels, coarse }, at) =>
-            row[at]! < 0 || coarse === undefined || coarse.includes(levels[row[at]!]!),
+          ({ levels, coarse, isCostly }, at) =>
+            row[at]! < 0 ||
+            coarse === undefined ||
+            (!isMasked && isCostly !== true) ||
+            coarse.includes(levels[row[at]!]!),
         );
       const wanted = space.combinations(strength).filter(isWanted);
       const left = new Map(wanted.map((one) => [one.code, one]));

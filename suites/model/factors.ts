@@ -162,13 +162,27 @@ function table({
     { name: 'id spelling', levels: spellings, isGate: false },
     { name: 'data', levels: data, isGate: false },
     { name: 'query', levels: ['alone', 'extra parameter before', 'extra parameter after'], isGate: false },
-    { name: 'repetition', levels: ['once', 'three times'], isGate: false, isCostly: true },
-    { name: 'load', levels: ['with others', 'alone'], isGate: false, isCostly: true },
+    {
+      name: 'repetition',
+      levels: ['once', 'three times'],
+      isGate: false,
+      isCostly: true,
+    },
+    {
+      name: 'load',
+      levels: ['with others', 'alone'],
+      isGate: false,
+      coarse: ['with others'],
+      isCostly: true,
+    },
   ];
 }
 
 /** Entities of the partner under test that are looked up one by one, at most. */
 const MAX_ENTITIES = 100;
+
+/** Entities take turns in steps of a prime, so that the first few of very many are from all over. */
+const STRIDE = 7919;
 
 /** A lookup with nothing odd about it. */
 export const plainLevels = (endpoint: Endpoint): Levels =>
@@ -349,25 +363,37 @@ export function requestsOf(
     });
 }
 
-/** What the partner under test may see, one row for each entity, evenly spaced over very many. */
+/** What the partner under test may see: the rows that find it, each with the number of entities, at most so many in all. */
 export function ownEntities(endpoint: Endpoint, known: Known): readonly (readonly [Levels, number])[] {
-  const own = poolsOf(endpoint, known).filter(
-    ({ situation }) => situation === 'own' || situation === 'own, EXECUTED',
-  );
-  const all = own.flatMap(({ version, data, situation, isLettered, ids }) => {
-    const levels: Levels = { ...plainLevels(endpoint), situation, data, 'id version': version };
-    const before = own.find((pool) => fits(endpoint, pool, levels) && pool.isLettered !== isLettered);
-    const offset =
-      before !== undefined && own.indexOf(before) < own.findIndex((pool) => pool.ids === ids)
-        ? before.ids.length
-        : 0;
-    return ids.map((_, nth) => [levels, offset + nth] as const);
-  });
-  return spread(all, MAX_ENTITIES);
+  const plain = plainLevels(endpoint);
+  const rows = poolsOf(endpoint, known)
+    .filter(({ situation }) => situation === plain.situation)
+    .map(({ version, data }): Levels => ({ ...plain, data, 'id version': version }));
+  const different = [...new Map(rows.map((row) => [JSON.stringify(row), row])).values()];
+  const most = Math.ceil(MAX_ENTITIES / Math.max(1, different.length));
+  return different.map((row) => [row, Math.min(most, entitiesOf(endpoint, row, known).count)] as const);
 }
 
-/** How many examples the one gate that is not plain has. */
-export function examplesOf(levels: Levels, known: Known): number {
+/** Ids of the fixture with these levels: how many, and each of them by its place. */
+function entitiesOf(endpoint: Endpoint, levels: Levels, known: Known) {
+  const fitting = poolsOf(endpoint, known).filter((pool) => fits(endpoint, pool, levels));
+  return {
+    count: fitting.reduce((sum, { ids }) => sum + ids.length, 0),
+    at: (place: number): string => {
+      let left = place;
+      for (const { ids } of fitting) {
+        if (left < ids.length) return ids[left]!;
+        left -= ids.length;
+      }
+      throw new RangeError(`no entity ${place}`);
+    },
+  };
+}
+
+/** How many examples the one gate that is not plain has; without one, how many entities fit. */
+export function examplesOf(endpoint: Endpoint, levels: Levels, known: Known): number {
+  if (isPlainButForEntity(endpoint, levels))
+    return levels.situation === 'unknown' ? 0 : entitiesOf(endpoint, levels, known).count;
   if (levels.malformation !== 'none')
     return malformations[levels.malformation]!.examples('x', '0badc0de-0000-4000-8000-000000000000').length;
   if (levels.header !== 'Bearer') return forms[levels.header as FormName].length;
@@ -381,12 +407,10 @@ function idsOf(endpoint: Endpoint, levels: Levels, known: Known, pick?: number):
     return unknownUuid(known)
       .map(withVersion)
       .filter((id) => !known.userById.has(id) && !known.depositById.has(id));
-  const ids = poolsOf(endpoint, known)
-    .filter((pool) => fits(endpoint, pool, levels))
-    .flatMap((pool) => pool.ids);
+  const { count, at } = entitiesOf(endpoint, levels, known);
   const isPicked = pick !== undefined && isPlainButForEntity(endpoint, levels);
-  return (isPicked ? fc.constant(ids[pick % ids.length]!) : oneOf(ids)).map((id) =>
-    endpoint === 'user-status' ? withVersion(id) : id,
+  return (isPicked ? fc.constant((pick * STRIDE) % count) : fc.nat(count - 1)).map((place) =>
+    endpoint === 'user-status' ? withVersion(at(place)) : at(place),
   );
 }
 
