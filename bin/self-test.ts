@@ -6,7 +6,7 @@ import { combinedFaults, type CombinedFault } from '../mock/faults/combined.ts';
 import { variants } from '../mock/variants.ts';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { catalogue } from '../suites/index.ts';
-import { ENOUGH_CASES, failedIds, verifyMock } from './canary.ts';
+import { ENOUGH_CASES, failedIds, limits, verifyMock } from './canary.ts';
 
 /** What a run against a mock with one fault or variant came to. */
 export interface Kill {
@@ -83,7 +83,11 @@ async function killsOf({ fixture, seed, from, step }: Share): Promise<readonly K
   const kills: Kill[] = [];
   const share = entries.filter((_, nth) => nth % step === from);
   for (const { kind, id, change, fails: expected } of share) {
-    const record = await verifyMock(change(reference), { fixture, seed, cases: ENOUGH_CASES });
+    const record = await verifyMock(change(reference), {
+      fixture: { ...fixture, limits },
+      seed,
+      cases: ENOUGH_CASES,
+    });
     const unsettled = record.requirements
       .filter(({ level, outcome }) => level !== 'observed' && outcome !== 'passed' && outcome !== 'failed')
       .map((result) => result.id);
