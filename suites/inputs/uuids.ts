@@ -57,10 +57,3 @@ export function spread<Item>(items: readonly Item[], most: number): readonly Ite
   if (items.length <= most) return items;
   return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)]!);
 }
-
-/** An arbitrary is made by a call with its values as arguments, of which there can be so many. */
-const MOST_VALUES = 10_000;
-
-/** One of the items; of very many, one of those that are evenly spaced over them. */
-export const oneOf = <Item>(items: readonly Item[]): fc.Arbitrary<Item> =>
-  fc.constantFrom(...spread(items, MOST_VALUES));

@@ -14,7 +14,7 @@ import {
   type Token,
 } from '../inputs/credentials.ts';
 import { malformations } from '../inputs/malformations.ts';
-import { oneOf, percentEncoded, spread, unknownUuid, withLetterCase } from '../inputs/uuids.ts';
+import { percentEncoded, unknownUuid, withLetterCase } from '../inputs/uuids.ts';
 import type { FixtureDeposit, Known } from '../known.ts';
 import { lookup, type Request } from '../request.ts';
 import { readTimestamp } from '../timestamp.ts';
