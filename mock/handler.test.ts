@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { describe, test } from 'node:test';
+import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { decodeText, isId } from './behaviour.ts';
 import { deposit, probe, user, type Probe, answersTo } from './testing/session.ts';
@@ -88,14 +88,6 @@ for (const [name, details] of Object.entries({
     answers(user(MEMBER, details), 401, '{"error":"Unauthorized"}');
     answers(deposit(EXECUTED, details), 401, '{"error":"UNAUTHORIZED"}');
   });
-
-describe('letter case of ids', () => {
-  test('an id in upper case is the same user and the same deposit', () => {
-    const userId = 'AAAAAAAA-AAAA-4AAA-8AAA-AAAAAAAAAAAA';
-    answers(user(userId), 200, '{"is_under_ib":true,"date_joined":"2023-01-02T03:04:05.006Z"}');
-    assert.equal(answerTo(deposit('DDDDDDDD-dddd-4DDD-8ddd-DDDDDDDDDDDD')).status, 200);
-  });
-});
 
 test('another method gets 405 with Allow', () => {
   for (const method of ['POST', 'OPTIONS', 'TRACE', 'get']) {

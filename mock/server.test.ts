@@ -82,18 +82,6 @@ test('under a base path it answers there and nowhere else', async (t) => {
   assert.deepEqual([bare.status, bare.body], [404, '{"error":"Not found"}']);
 });
 
-test('a port in use is an error with its code', async (t) => {
-  const { port } = await startFor(t);
-  await assert.rejects(start({ port }), { code: 'EADDRINUSE', port });
-});
-
-test('an IPv6 host stands in brackets', async (t) => {
-  const mock = await start({ host: '::1' }).catch((error: NodeJS.ErrnoException) => error);
-  if (mock instanceof Error) return t.skip(`no IPv6 here: ${mock.code}`);
-  assert.equal(mock.url, `http://[::1]:${mock.port}`);
-  return mock.close();
-});
-
 test('exactly as many of the requests at the same time pass as the limiter lets', async (t) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   t.after(() => agent.destroy());

@@ -70,12 +70,6 @@ const bodies = (...times: readonly (readonly [id: string, atMs: number, key?: st
 describe('a deposit that becomes EXECUTED after 3 polls', () => {
   const executedAt = (ms: number) => `{"status":"EXECUTED","amountInUsd":75.25,"executedAt":${START + ms}}`;
 
-  test('three polls get 404, the fourth and all that follow 200 with the time of the fourth', () => {
-    assert.deepEqual(
-      bodies([AFTER_POLLS, 1], [AFTER_POLLS, 2], [AFTER_POLLS, 3], [AFTER_POLLS, 40], [AFTER_POLLS, 50]),
-      [NOT_FOUND, NOT_FOUND, NOT_FOUND, executedAt(40), executedAt(40)],
-    );
-  });
   test("polls with other partners' keys and with wrong keys do not count", () => {
     const others = (['contoso-key', 'nope', 'contoso-key'] as const).map(
       (key) => [AFTER_POLLS, 0, key] as const,

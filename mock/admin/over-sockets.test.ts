@@ -68,22 +68,6 @@ test('never limited, whoever is', async (t) => {
   assert.equal((await ask(port, 'GET', '/__admin/requests', bearer('northwind-key'))).status, 200);
 });
 
-test('on a port of its own it is there alone', async (t) => {
-  const { port, adminUrl = '' } = await startFor(t, { admin: { port: 0 } });
-  const own = Number(new URL(adminUrl).port);
-  assert.notEqual(own, port);
-  assert.equal((await ask(own, 'GET', '/__admin/clock')).status, 200);
-  assert.equal((await ask(own, 'GET', userPath(ids.member), bearer('northwind-key'))).status, 404);
-  assert.equal((await ask(port, 'GET', '/__admin/clock')).body, '{"error":"Not found"}');
-});
-
-test('switched off, its paths are like any other', async (t) => {
-  const { port, adminUrl } = await startFor(t, { admin: false });
-  assert.equal(adminUrl, undefined);
-  for (const path of ['/__admin/health', '/__admin', '/__admin/'])
-    assert.equal((await ask(port, 'GET', path)).body, '{"error":"Not found"}');
-});
-
 describe('where others can reach the port', () => {
   test('there is none without a token', async (t) => {
     const { port, adminUrl } = await startFor(t, { host: '0.0.0.0' });

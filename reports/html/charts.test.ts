@@ -13,12 +13,6 @@ test('an axis of latencies doubles from tick to tick, or more where there would 
   assert.deepEqual([0, 1, 2, 4, 16, 1000].map(place), [0, 0, 25, 50, 100, 100]);
 });
 
-test('an axis of time has round ticks', () => {
-  assert.equal(labels(roundTicks(4240, String)), '0 1000 2000 3000 4000');
-  assert.equal(labels(roundTicks(34_560, String)), '0 10000 20000 30000');
-  assert.equal(labels(roundTicks(10, String)), '0 2 4 6 8 10');
-});
-
 const positive = fc.double({ min: 1e-9, max: 1e12, noNaN: true });
 
 test('whatever the values, ticks are few, in order, and on the axis', () => {

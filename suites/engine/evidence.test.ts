@@ -14,14 +14,14 @@ const base = 'https://target.example/gateway/';
 const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 const plain = answerOf(401, { error: 'Unauthorized' });
 
-const knownOf = (key: string, partner = 'northwind'): Known =>
-  knowledge({ apiKeys: [{ key, partner, state: 'active' }] });
+const knownOf = (...keys: readonly string[]): Known =>
+  knowledge({ apiKeys: keys.map((key) => ({ key, partner: 'northwind', state: 'active' })) });
 
 /** Keys that are awkward in a shell, a URL, JSON or a cookie. */
 const fixtures: Readonly<Record<string, Known>> = {
   'a plain key': sampleKnown,
   'base64 in a key': knownOf('c2VjcmV0+LWtl/eQ=='),
-  'signs of the shell in a key': knownOf('pk$HOME`id`"q"\\n!!'),
+  'signs of the shell in keys': knownOf('pk$HOME`id`"q"\\n!!', "it's-$(ls)-%s%d-*?~", '-n-e--key\\\\'),
   'signs of a URL in a key': knownOf('pk%20&live=1#x?y'),
   'signs of a cookie in a key': knownOf('pk;live,one+two/three'),
   'signs of JSON in a key': knownOf('{"pk":"\\live"}'),
@@ -62,30 +62,31 @@ const option = (words: readonly string[], name: string) =>
 describe('the curl line sends the very request, given the key', () => {
   for (const [name, known] of Object.entries(fixtures))
     test(name, () => {
-      const [key] = known.callerKeys;
-      const requests = requestsWith(known, key!).filter(
-        ({ credential }) =>
-          credential.as !== 'header' || credential.key === undefined || credential.key === key,
-      );
-      const sent = curlArguments(
-        requests.map((request) => record(request, known).curl),
-        key!.key,
-      );
-      assert.equal(sent.length, requests.length);
-      for (const [nth, { credential, target, headers, body }] of requests.entries()) {
-        const words = sent[nth]!;
-        const authorization =
-          credential.as === 'key'
-            ? `${credential.scheme ?? 'Bearer'} ${key!.key}`
-            : credential.as === 'header'
-              ? credential.value
-              : undefined;
-        assert.equal(words.at(-1), `https://target.example/gateway${target}`);
-        assert.deepEqual(option(words, '-H'), [
-          ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
-          ...Object.entries(headers).map(([field, value]) => `${field}: ${value}`),
-        ]);
-        assert.deepEqual(option(words, '--data-binary'), body === undefined ? [] : [body]);
+      for (const key of known.callerKeys) {
+        const requests = requestsWith(known, key).filter(
+          ({ credential }) =>
+            credential.as !== 'header' || credential.key === undefined || credential.key === key,
+        );
+        const sent = curlArguments(
+          requests.map((request) => record(request, known).curl),
+          key.key,
+        );
+        assert.equal(sent.length, requests.length);
+        for (const [nth, { credential, target, headers, body }] of requests.entries()) {
+          const words = sent[nth]!;
+          const authorization =
+            credential.as === 'key'
+              ? `${credential.scheme ?? 'Bearer'} ${key.key}`
+              : credential.as === 'header'
+                ? credential.value
+                : undefined;
+          assert.equal(words.at(-1), `https://target.example/gateway${target}`);
+          assert.deepEqual(option(words, '-H'), [
+            ...(authorization === undefined ? [] : [`Authorization: ${authorization}`]),
+            ...Object.entries(headers).map(([field, value]) => `${field}: ${value}`),
+          ]);
+          assert.deepEqual(option(words, '--data-binary'), body === undefined ? [] : [body]);
+        }
       }
     });
   test('whatever the query and the method', () => {

@@ -1,5 +1,4 @@
 import assert from 'node:assert/strict';
-import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { knowledge, type Known, type KnownKey } from '../known.ts';
@@ -18,7 +17,7 @@ import {
 const knownOf = (...keys: readonly string[]): Known =>
   knowledge({ apiKeys: keys.map((key) => ({ key, partner: 'northwind', state: 'active' })) });
 
-/** Fixtures whose keys are awkward in a shell, a header or a near miss. */
+/** Fixtures whose keys are awkward in a header or a near miss. */
 const fixtures: Readonly<Record<string, Known>> = {
   'the sample': sampleKnown,
   'signs of the shell': knownOf('pk$HOME`id`"q"\\n!!', "it's-$(ls)-%s%d-*?~", '-n-e--key\\\\'),
@@ -122,61 +121,6 @@ test('wrong forms are of every kind that the catalogue names', () => {
     'two parts': `Bearer ${text.slice(0, Math.ceil(half))} ${text.slice(Math.ceil(half))}`,
   };
   for (const [name, value] of Object.entries(expected)) assert.ok(values.has(value), name);
-});
-
-/** What bash makes of the shell forms between double quotes, each with its key in $IB_API_KEY. */
-function evaluated(credentials: readonly Headed[], fallback: string): readonly string[] {
-  const keys = [...new Set(credentials.map(({ key }) => key?.key ?? fallback))];
-  const script = credentials
-    .map(({ shell, key }) => {
-      const nth = keys.indexOf(key?.key ?? fallback);
-      return `IB_API_KEY=$KEY_${nth}; printf '%s\\0' "${shell}"`;
-    })
-    .join('\n');
-  const env = Object.fromEntries(keys.map((key, nth) => [`KEY_${nth}`, key]));
-  const { status, stdout, stderr } = spawnSync('bash', ['-s'], {
-    input: script,
-    encoding: 'utf8',
-    env: { PATH: process.env['PATH'] ?? '', ...env },
-  });
-  assert.equal(status, 0, stderr);
-  assert.equal(stderr, '');
-  return stdout.split('\0').slice(0, -1);
-}
-
-describe('in a shell that has the key, the written form is the very header', () => {
-  for (const [name, known] of Object.entries(fixtures))
-    test(name, () => {
-      const credentials = credentialsOf(known);
-      assert.deepEqual(
-        evaluated(credentials, 'unused'),
-        credentials.map(({ value }) => value),
-      );
-    });
-});
-
-describe('the written form does not show the key', () => {
-  for (const [name, known] of Object.entries(fixtures))
-    test(name, () => {
-      for (const { shell, key } of credentialsOf(known)) {
-        if (key === undefined) continue;
-        assert.ok(!shell.toLowerCase().includes(key.key.toLowerCase()), shell);
-        const half = key.key.slice(0, Math.ceil(key.key.length / 2));
-        assert.ok(half.length < 5 || !shell.includes(half), `half of the key in ${shell}`);
-      }
-    });
-});
-
-test('a form without the key needs no key, one with it says which', () => {
-  const key: KnownKey = sampleKnown.callerKeys[0]!;
-  for (const { value, shell, key: named } of credentialsOf({
-    ...sampleKnown,
-    otherKeys: [],
-    callerKeys: [key],
-  })) {
-    assert.equal(named === undefined, !shell.includes('IB_API_KEY'), shell);
-    if (value.includes(key.key)) assert.equal(named, key);
-  }
 });
 
 test('a misplaced key stands anywhere but in the Authorization header', () => {
