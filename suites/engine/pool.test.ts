@@ -48,16 +48,6 @@ test('as many are under way at once as is allowed, and no more', async () => {
   }
 });
 
-test('after a stop nothing more is begun, and nothing at all of an empty list', async () => {
-  const begun: number[] = [];
-  await inPool([1, 2, 3, 4], 1, async (item) => {
-    begun.push(item);
-    return item < 2;
-  });
-  assert.deepEqual(begun, [1, 2]);
-  await inPool([], 4, () => assert.fail('there is nothing to work on'));
-});
-
 test('an error of the work comes out', async () => {
   const work = async () => {
     throw new RangeError('ours');

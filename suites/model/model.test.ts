@@ -19,9 +19,6 @@ const keyOf = (name: string, scheme?: string): { readonly credential: Credential
     ...(scheme === undefined ? {} : { scheme }),
   },
 });
-const header = (value: string): { readonly credential: Credential } => ({
-  credential: { as: 'header', value, shell: value },
-});
 const none: { readonly credential: Credential } = { credential: { as: 'none' } };
 const theirs = keyOf('contoso/active');
 const user = (query: string | undefined, changes = {}) => lookup('user-status', query, changes);
@@ -82,11 +79,6 @@ const correct: Readonly<Record<string, readonly (readonly [string, Request, ...s
     ['none, version 1', depositCheck(version(unknown, '1')), 'not-found foreign-ib/unknown'],
     ['a user', depositCheck(member), 'not-found foreign-ib/unknown'],
   ],
-  'GET deposit-check, 400': [
-    ['no parameter', deposit(undefined), 'invalid invalid-uuid/missing'],
-    ['no value', depositCheck(''), 'invalid invalid-uuid/empty'],
-    ['no UUID', depositCheck('12345'), 'invalid invalid-uuid/malformed'],
-  ],
   'spellings that a server may read or refuse': [
     ...[nil, version(unknown, '0'), variant(unknown)].map(
       (id) =>
@@ -112,19 +104,6 @@ const correct: Readonly<Record<string, readonly (readonly [string, Request, ...s
     ['a deposit', depositCheck(idOf('4a').toUpperCase()), 'executed valid/executed'],
   ],
   Authentication: [
-    ['no key', userStatus(member, none), 'unauthorized auth/missing'],
-    ['no scheme', userStatus(member, header('pk_live_aB3dE6gH9')), 'unauthorized auth/malformed'],
-    ['Basic', depositCheck(unknown, header('Basic eA==')), 'unauthorized auth/malformed'],
-    ['another key', userStatus(member, header('Bearer x')), 'unauthorized auth/unknown-key'],
-    ['revoked', userStatus(member, keyOf('northwind/revoked')), 'unauthorized auth/revoked'],
-    ['expired', depositCheck(unknown, keyOf('northwind/expired')), 'unauthorized auth/expired'],
-    ['of no partner', userStatus(member, keyOf('non-partner/active')), 'unauthorized auth/non-partner'],
-    [
-      'in the query alone',
-      user(`user_id=${member}`, { ...none, misplaced: known.callerKeys[0]! }),
-      'unauthorized auth/header-only',
-    ],
-    ['another key of the partner', userStatus(member, keyOf('northwind/active/2')), 'member valid/member'],
     [
       'and no UUID: either comes first',
       userStatus('x', keyOf('northwind/revoked')),
