@@ -4,8 +4,8 @@ import { errorAnswer, fieldsOf as bodyOf } from './expectations.ts';
 import type { Known } from './known.ts';
 import type { Stream } from './limiter/burst.ts';
 import { explore, sendMembers, storyOf, type Exploration, type Limited } from './limiter/explore.ts';
-import { seconds, type Rule } from './limiter/history.ts';
-import type { Burst, Judgement } from './limiter/judge.ts';
+import { seconds, type Burst, type Rule } from './limiter/history.ts';
+import type { Judgement } from './limiter/judge.ts';
 import { beyond, statedRule } from './limiter/rule.ts';
 import { slowness } from './limiter/slowness.ts';
 import {
@@ -26,7 +26,10 @@ async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): P
   const { streams, bursts, judgement, limited } = exploration;
   const rule = statedRule(endpoint, known);
   const cases = streams.reduce((sum, { sent }) => sum + sent, 0);
-  const evidence = limited === undefined ? {} : { request: limited.request, reply: limited.answer };
+  const evidence =
+    limited === undefined
+      ? {}
+      : { request: limited.first.refusal.request, reply: limited.first.refusal.answer };
   if (limited === undefined && context.keyWorks() === false)
     return {
       finding: unjudged('key-refused', 'the target answers every request of the key under test with 401'),
@@ -37,11 +40,11 @@ async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): P
   if (limited !== undefined)
     return {
       finding:
-        rule === undefined || limited.passed <= rule.most
+        rule === undefined || limited.first.passed <= rule.most
           ? held
           : unjudged(
               'budget',
-              `429 after ${limited.passed} requests, and no time was left to try it once more`,
+              `429 after ${limited.first.passed} requests, and no time was left to try it once more`,
             ),
       cases,
       ...evidence,
@@ -89,7 +92,7 @@ function verdictOf({ rule, bursts, judgement, streams, limited }: Judged): Verdi
   if (judgement.kind === 'broken') {
     if (finding.kind === 'instead')
       return failed('status', stated, `${finding.passed} passed, then ${finding.words}: ${happened}`);
-    const words = limited === undefined ? '' : fieldsOf(limited.answer);
+    const words = limited === undefined ? '' : fieldsOf(limited.first.refusal.answer);
     const said = words === '' ? '' : `. The 429 says ${words}`;
     if (finding.kind === 'fewer')
       return failed(
@@ -144,7 +147,8 @@ async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known)
           : unjudged(trouble.code, trouble.words),
     };
   }
-  const { recovery, recoveryMs, request, answer } = limited;
+  const { recovery, recoveryMs } = limited;
+  const { request, answer } = limited.first.refusal;
   if (recovery.kind === 'answer') return { finding: held, cases: 1 };
   const rule = statedRule(endpoint, known);
   // A ban may last longer than the window: how long is not shown.
@@ -201,16 +205,27 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
       },
     });
   return [
-    afterLimit('retry-after', 'Retry-After and other headers of a 429', ({ answer }) => {
-      const names = Object.keys(answer.headers).filter((name) => /retry|limit/i.test(name));
-      const fields = Object.fromEntries(names.map((name) => [name, header(answer, name)]));
-      return observed(
-        names.length === 0 ? 'none' : names.map((name) => `${name}: ${fields[name]}`).join(', '),
-        fields,
-      );
-    }),
+    afterLimit(
+      'retry-after',
+      'Retry-After and other headers of a 429',
+      ({
+        first: {
+          refusal: { answer },
+        },
+      }) => {
+        const names = Object.keys(answer.headers).filter((name) => /retry|limit/i.test(name));
+        const fields = Object.fromEntries(names.map((name) => [name, header(answer, name)]));
+        return observed(
+          names.length === 0 ? 'none' : names.map((name) => `${name}: ${fields[name]}`).join(', '),
+          fields,
+        );
+      },
+    ),
     afterLimit('threshold', 'Where the limiter set in', (limited, known, { streams, judgement }) => {
-      const { kind, passed, counting = {} } = limited;
+      const {
+        first: { kind, passed },
+        counting = {},
+      } = limited;
       const spared = streams.filter(({ refusal }) => refusal === undefined).map((one) => one.kind);
       const windows = windowsOf(limited, statedRule(endpoint, known));
       const words = [
@@ -233,7 +248,7 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
           )
         : observed(`not within ${seconds(recoveryMs)}: ${recovery.words}`, data);
     }),
-    afterLimit('scope', 'Whom else the limiter limits', ({ others }) => {
+    afterLimit('scope', 'Whom else the limiter limits', ({ meanwhile: { others } }) => {
       const words = Object.entries(others).map(
         ([name, isLimited]) => `${name} ${isLimited ? 'is limited too' : 'is not limited'}`,
       );
@@ -242,12 +257,12 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
     afterLimit(
       'order',
       'What a limited key, and an unknown one, is told of other requests',
-      ({ meanwhile }) =>
+      ({ meanwhile: { statuses } }) =>
         observed(
-          Object.entries(meanwhile)
+          Object.entries(statuses)
             .map(([asked, status]) => `${asked}: ${status}`)
             .join(', '),
-          meanwhile,
+          statuses,
         ),
     ),
   ];
@@ -269,7 +284,11 @@ function windowsOf(
 async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioResult> {
   const { limited } = await explore('user-status', context, known);
   if (limited === undefined) return judgeSuccessesAlone(context, known);
-  const { recovery, members, passed } = limited;
+  const {
+    recovery,
+    members,
+    first: { passed },
+  } = limited;
   if (members === undefined)
     return {
       finding:

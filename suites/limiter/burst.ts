@@ -2,8 +2,7 @@ import type { Answer, Trouble } from '../answer.ts';
 import type { Request } from '../request.ts';
 import type { Context, Exchange, Pace } from '../requirement.ts';
 import { IN_FLIGHT_AT_FIRST } from '../engine/in-flight.ts';
-import { SLACK, type Rule, type Sighting } from './history.ts';
-import type { Burst } from './judge.ts';
+import type { Burst, Rule, Sighting } from './history.ts';
 import type { Supply } from './kinds.ts';
 import { beyond } from './rule.ts';
 
@@ -73,31 +72,27 @@ const PROBE_TRIES = 3;
 export interface Drive {
   readonly first: Stream;
   readonly burst: Burst;
-  /** Whether the limited key was let in before its window ended. */
-  readonly isRefilled: boolean;
 }
 
 /**
  * Drives a limiter from rest to its limit, and tries the limited key again before its window ends.
  *
- * @param whileLimited looks at other things at once after the first 429
+ * @param whileLimited looks at other things at once after the first 429; gives what may have been counted of it
  */
 export async function drive(
   context: Context,
   rule: Rule,
   supply: Supply,
   oneAtATime: boolean,
-  whileLimited: () => Promise<void> = async () => undefined,
+  whileLimited: () => Promise<readonly Sighting[]> = async () => [],
 ): Promise<Drive> {
-  const { most, windowMs } = rule;
+  const { windowMs } = rule;
   const startedAt = context.now();
   const pace = oneAtATime ? { oneAtATime } : { withinMs: windowMs / 4 };
   const first = await stream(context, supply, { most: beyond(rule), ...pace });
   const history = [...first.history];
-  let isBucketRuledOut = false;
-  let isRefilled = false;
   if (first.refusal !== undefined) {
-    await whileLimited();
+    history.push(...(await whileLimited()));
     for (const part of PROBES) {
       const since = context.now();
       const at = startedAt + part * windowMs;
@@ -111,17 +106,13 @@ export async function drive(
         if (tried.history.length === 0) break;
       }
       history.push(...probe);
-      // By then an evenly refilled bucket would have won back one request.
-      if (probe.at(-1)?.result === 'refused' && at > since + (1.5 * windowMs) / most + SLACK)
-        isBucketRuledOut = true;
       if (probe.at(-1)?.result !== 'passed') continue;
-      isRefilled = true;
       const more = await stream(context, supply, { most: beyond(rule), ...pace });
       history.push(...more.history);
     }
   }
   const inFlight = oneAtATime ? 1 : Math.max(IN_FLIGHT_AT_FIRST, mostInFlight(history));
-  return { first, burst: { startedAt, history, inFlight, isBucketRuledOut }, isRefilled };
+  return { first, burst: { startedAt, history, inFlight } };
 }
 
 /** Requests that were under way when another one was sent, and that one, at most. */

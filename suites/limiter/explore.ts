@@ -1,14 +1,13 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Answer, Reply } from '../answer.ts';
+import type { Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
-import type { Request } from '../request.ts';
 import type { Context } from '../requirement.ts';
 import { drive, sightingOf, stream, type Stream } from './burst.ts';
 import { LEAST_THRESHOLD, whatCounts } from './counting.ts';
-import { story, type Rule, type Sighting } from './history.ts';
-import { judgeBurst, judgeBursts, type Burst, type Judgement } from './judge.ts';
+import { story, type Burst, type Rule, type Sighting } from './history.ts';
+import { judgeBurst, judgeBursts, type Judgement } from './judge.ts';
 import { found, kindsOf, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
-import { limitedOthers, statusesMeanwhile } from './meanwhile.ts';
+import { lookAround, type Meanwhile } from './meanwhile.ts';
 import { beyond, statedRule } from './rule.ts';
 
 /** Requests of one kind that are spent on finding a limiter whose threshold nobody stated. */
@@ -19,9 +18,6 @@ const LONGEST_TO_COUNT = 10_000;
 
 /** Added to a window before it counts as over, in ms. */
 const MARGIN = 50;
-
-/** A burst that took longer than the window is tried so many times in all: the target's latency is known then. */
-const TRIES_WHEN_SLOW = 3;
 
 /** What is known of an endpoint's limiter after it was driven to its limit. Times are ms. */
 export interface Exploration {
@@ -36,17 +32,9 @@ export interface Exploration {
 
 /** A limiter that set in. */
 export interface Limited {
-  readonly kind: string;
-  readonly request: Request;
-  readonly answer: Answer;
-  /** Counted requests before it. */
-  readonly passed: number;
-  /** Every counted request of the key under test until it was let in again. */
-  readonly history: readonly Sighting[];
-  /** Statuses of other requests while the key was limited, by what was asked. */
-  readonly meanwhile: Readonly<Record<string, number>>;
-  /** Whether other keys are limited too, by name. */
-  readonly others: Readonly<Record<string, boolean>>;
+  /** The stream in which the first 429 came. */
+  readonly first: RefusedStream;
+  readonly meanwhile: Meanwhile;
   /** What a lookup gave after the wait. */
   readonly recovery: Reply;
   /** From the first counted request to the last one that was not let in before that. */
@@ -60,6 +48,10 @@ export interface Limited {
   /** Whether other kinds of requests count as well, by name; where there was time to see. */
   readonly counting?: Readonly<Record<string, boolean>>;
 }
+
+type RefusedStream = Stream & { readonly refusal: NonNullable<Stream['refusal']> };
+
+const isRefused = (one: Stream): one is RefusedStream => one.refusal !== undefined;
 
 /** Drives the limiter to its limit, looks which other keys it limits, and waits until it lets go; once a run. */
 export function explore(endpoint: Endpoint, { once }: Context, known: Known): Promise<Exploration> {
@@ -85,27 +77,14 @@ async function seekLimit(
     const supply = supplyOf(kind, known);
     if (rule === undefined) await context.settle(endpoint);
     const startedAt = context.now();
-    const first = await stream(context, supply, {
-      most: rule === undefined ? MOST_WITHOUT_THRESHOLD : beyond(rule),
-      withinMs: 1000,
-    });
+    const most = rule === undefined ? MOST_WITHOUT_THRESHOLD : beyond(rule);
+    const first = await stream(context, supply, { most, withinMs: 1000 });
     streams.push(first);
-    if (first.refusal !== undefined) {
-      const meanwhile = await statusesMeanwhile(endpoint, context, known);
-      const others = await limitedOthers(endpoint, context, known);
-      const limited = await follow({
-        endpoint,
-        context,
-        known,
-        rule,
-        supply,
-        startedAt,
-        meanwhile,
-        others,
-        history: [...first.history],
-        first: { ...first, refusal: first.refusal },
-      });
-      return { streams, limited };
+    if (isRefused(first)) {
+      const meanwhile = await lookAround(endpoint, context, known);
+      const recovered = await recover(context, [...first.history], startedAt, rule, supply);
+      const limited = { first, meanwhile, ...recovered };
+      return { streams, limited: await spared(limited, endpoint, context, known, rule, supply) };
     }
     if (first.trouble !== undefined) break;
   }
@@ -120,144 +99,89 @@ async function compareLimit(
   rule: Rule,
 ): Promise<Exploration> {
   const streams: Stream[] = [];
-  let unlimited: Exploration = { streams };
-  /** Bursts in which no 429 came, by kind. */
-  const before: Record<string, readonly Burst[]> = {};
-  // What passes beside others in flight may be refused one at a time.
-  for (const oneAtATime of [false, true]) {
-    for (const kind of kindsOf(endpoint)) {
-      const supply = supplyOf(kind, known);
-      const meanwhile: Record<string, number> = {};
-      const others: Record<string, boolean> = {};
-      // A key that is still limited from before would show nothing.
-      await context.settle(endpoint);
-      const rested = async (isSlow: boolean, whileLimited?: () => Promise<void>) => {
-        for (let tries = 1; ; tries++) {
-          await context.rest(2 * rule.windowMs);
-          const driven = await drive(context, rule, supply, isSlow, whileLimited);
-          const finding = judgeBurst(driven.burst, rule);
-          // A quicker burst says more: a slow one passes as a bucket that refills.
-          const isSlowFit = finding.kind === 'fits' && !finding.isExact && !driven.isRefilled;
-          const isWorthAnother = finding.kind === 'tooSlow' || isSlowFit;
-          if (!isWorthAnother || isSlow || tries === TRIES_WHEN_SLOW || !hasTime(context, rule))
-            return driven;
-        }
-      };
-      const { first, burst } = await rested(oneAtATime, async () => {
-        Object.assign(meanwhile, await statusesMeanwhile(endpoint, context, known));
-        Object.assign(others, await limitedOthers(endpoint, context, known));
-      });
-      streams.push(first);
-      const bursts = [...(before[kind.name] ?? []), burst];
-      before[kind.name] = bursts;
-      if (first.refusal !== undefined) {
-        const limited = await follow({
-          endpoint,
-          context,
-          known,
-          rule,
-          supply,
-          meanwhile,
-          others,
-          startedAt: burst.startedAt,
-          history: [...burst.history],
-          first: { ...first, refusal: first.refusal },
-          again: async () => {
-            const judgement = judgeBursts(bursts, rule);
-            if (judgement.kind !== 'again' || !hasTime(context, rule)) return false;
-            await context.rest(2 * rule.windowMs);
-            await context.wait(untilPhase(bursts, rule, context.now()));
-            bursts.push((await drive(context, rule, supply, oneAtATime || judgement.oneAtATime)).burst);
-            return true;
-          },
-        });
-        return { streams, bursts, judgement: judgeBursts(bursts, rule), limited };
+  let exploration: Exploration = { streams };
+  for (const kind of kindsOf(endpoint)) {
+    const supply = supplyOf(kind, known);
+    const bursts: Burst[] = [];
+    let limited: Omit<Limited, 'members' | 'counting'> | undefined;
+    let meanwhile: Meanwhile | undefined;
+    const lookOnce = async () => {
+      if (meanwhile !== undefined) return [];
+      meanwhile = await lookAround(endpoint, context, known);
+      return meanwhile.history;
+    };
+    // A key that is still limited from before would show nothing.
+    await context.settle(endpoint);
+    let judgement = judgeBursts(bursts, rule);
+    while (judgement.kind === 'again' && (bursts.length === 0 || hasTime(context, rule))) {
+      await context.rest(2 * rule.windowMs);
+      await context.wait(untilPhase(bursts, rule, context.now()));
+      const { first, burst } = await drive(context, rule, supply, judgement.oneAtATime, lookOnce);
+      bursts.push(burst);
+      judgement = judgeBursts(bursts, rule);
+      if (bursts.length === 1) streams.push(first);
+      if (!isRefused(first)) continue;
+      const recovered = await recover(context, [...burst.history], burst.startedAt, rule, supply);
+      if (limited === undefined) streams.splice(-1, 1, first);
+      limited ??= { first, meanwhile: meanwhile!, ...recovered };
+      if (recovered.recovery.kind !== 'answer') {
+        limited = { ...limited, recovery: recovered.recovery };
+        break;
       }
-      const finding = judgeBurst(burst, rule);
-      // Where 429 was due, something else came: it has to recur.
-      if (finding.kind === 'instead' && hasTime(context, rule)) bursts.push((await rested(oneAtATime)).burst);
-      const judgement = judgeBursts(bursts, rule);
-      unlimited = { streams, bursts, judgement };
-      if (finding.kind === 'instead' || finding.kind === 'lost') return unlimited;
     }
-    if (unlimited.judgement?.kind !== 'again') break;
+    exploration = { streams, bursts, judgement };
+    if (limited !== undefined)
+      return {
+        ...exploration,
+        limited: await spared(limited, endpoint, context, known, rule, supply),
+      };
+    const finding = judgeBurst(bursts.at(-1)!, rule);
+    if (finding.kind === 'instead' || finding.kind === 'lost') break;
   }
-  return unlimited;
+  return exploration;
 }
 
 /** Two windows of rest and one for a burst. */
 const hasTime = (context: Context, { windowMs }: Rule) => context.leftMs() > 3.5 * windowMs;
 
 /** Where in a window the next burst begins, after the last one: a boundary seen in that comes late in this one. */
-const PHASE = 0.65;
+const PHASE = 0.64;
 
 /** Time (ms) until the next burst may begin at another phase of the window than the last one. */
 function untilPhase(bursts: readonly Burst[], { windowMs }: Rule, now: number): number {
-  const wanted = bursts.at(-1)!.startedAt + PHASE * windowMs;
+  const wanted = (bursts.at(-1)?.startedAt ?? now - PHASE * windowMs) + PHASE * windowMs;
   return (((wanted - now) % windowMs) + windowMs) % windowMs;
 }
 
-interface Following {
-  readonly endpoint: Endpoint;
-  readonly context: Context;
-  readonly known: Known;
-  readonly rule: Rule | undefined;
-  readonly supply: Supply;
-  readonly startedAt: number;
-  readonly history: Sighting[];
-  readonly first: Stream & { readonly refusal: NonNullable<Stream['refusal']> };
-  readonly meanwhile: Readonly<Record<string, number>>;
-  readonly others: Readonly<Record<string, boolean>>;
-  /** Sends another burst from rest, where it takes one. */
-  readonly again?: () => Promise<boolean>;
-}
-
-/** What comes after the first 429. */
-async function follow(following: Following): Promise<Limited> {
-  const { endpoint, context, known, rule, supply, startedAt, history, first, meanwhile, others } = following;
-  const isLetInEarly = isPassedAfterRefusal(history);
-  const recovery = await recover(context, history, startedAt, rule, supply);
-  const recoveryMs = context.now() - startedAt;
-  const refusedMs = Math.max(
-    0,
-    ...history.filter(({ result }) => result === 'refused').map(({ sentAt }) => sentAt - startedAt),
-  );
-  let isUsable = recovery.kind === 'answer';
-  while (isUsable && (await following.again?.()) === true)
-    isUsable = (await recover(context, [], context.now(), rule, supply)).kind === 'answer';
+/** What other requests count, and that lookups of members do not. */
+async function spared(
+  limited: Omit<Limited, 'members' | 'counting'>,
+  endpoint: Endpoint,
+  context: Context,
+  known: Known,
+  rule: Rule | undefined,
+  supply: Supply,
+): Promise<Limited> {
+  const { first, recovery, recoveryMs } = limited;
+  if (recovery.kind !== 'answer') return limited;
   const hasMembers = endpoint === 'user-status' && known.members.length > 0;
   // The key has spent one request of its window.
-  let members = hasMembers && isUsable ? await sendMembers(context, known, first.passed) : undefined;
+  let members = hasMembers ? await sendMembers(context, known, first.passed) : undefined;
   if (members?.refusal !== undefined) {
     // A limiter that lets in few at first may have refused them for what was counted before.
     await context.rest(2 * (rule?.windowMs ?? recoveryMs));
     members = await sendMembers(context, known, first.passed);
   }
   const counting =
-    rule !== undefined && isUsable && members?.refusal === undefined && hasTimeToCount(context, rule)
+    rule !== undefined && members?.refusal === undefined && hasTimeToCount(context, rule)
       ? await whatCounts(context, supply, otherKinds(endpoint, known, supply.kind), rule.most)
       : undefined;
   if (members?.refusal !== undefined || counting !== undefined) await context.send(found(endpoint, known));
   return {
-    kind: first.kind,
-    ...first.refusal,
-    passed: first.passed,
-    history,
-    meanwhile,
-    others,
-    recovery,
-    refusedMs,
-    recoveryMs,
-    isLetInEarly,
+    ...limited,
     ...(members === undefined ? {} : { members }),
     ...(counting === undefined ? {} : { counting }),
   };
-}
-
-function isPassedAfterRefusal(history: readonly Sighting[]): boolean {
-  const refusedAt =
-    history.find(({ result }) => result === 'refused')?.receivedAt ?? Number.POSITIVE_INFINITY;
-  return history.some(({ result, sentAt }) => result === 'passed' && sentAt > refusedAt);
 }
 
 /** Waits for the end of the window, where its length is known, and then until the key is let in. */
@@ -267,13 +191,19 @@ async function recover(
   startedAt: number,
   rule: Rule | undefined,
   supply: Supply,
-): Promise<Reply> {
+): Promise<Pick<Limited, 'recovery' | 'refusedMs' | 'recoveryMs' | 'isLetInEarly'>> {
+  const refusedAt =
+    history.find(({ result }) => result === 'refused')?.receivedAt ?? Number.POSITIVE_INFINITY;
+  const isLetInEarly = history.some(({ result, sentAt }) => result === 'passed' && sentAt > refusedAt);
   const leftMs = rule === undefined ? 0 : startedAt + rule.windowMs + MARGIN - context.now();
   // The other endpoint needs what is left of a run that ends before the window does.
   if (leftMs > 0 && leftMs < context.leftMs()) await context.wait(leftMs);
-  const reply = await context.patiently(supply.next(1)[0]!, (refused) => history.push(sightingOf(refused)));
-  if (reply.kind === 'answer') history.push(sightingOf(reply));
-  return reply;
+  const recovery = await context.patiently(supply.next(1)[0]!, (refused) =>
+    history.push(sightingOf(refused)),
+  );
+  const refused = history.filter(({ result }) => result === 'refused');
+  const refusedMs = Math.max(0, ...refused.map(({ sentAt }) => sentAt - startedAt));
+  return { recovery, refusedMs, recoveryMs: context.now() - startedAt, isLetInEarly };
 }
 
 /** What else counts is worth a short window, and no long one. */

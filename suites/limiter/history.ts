@@ -6,10 +6,22 @@ export interface Sighting {
   readonly sentAt: number;
   /** Infinity for a lost request. */
   readonly receivedAt: number;
-  /** `refused`: 429. `lost`: no answer, or one that says neither: the server may have counted it or not. */
-  readonly result: 'passed' | 'refused' | 'lost';
+  /**
+   * `refused`: 429. `lost`: no answer, or one that says neither: the server may have counted it or not.
+   * `other`: one of another kind, of which nobody knows whether it counts.
+   */
+  readonly result: 'passed' | 'refused' | 'lost' | 'other';
   /** What came in place of a pass or a 429: `503`, or what happened to the connection. */
   readonly words?: string;
+}
+
+/** Counted requests from rest: since when, and what became of each, in the order of sending. */
+export interface Burst {
+  /** ms of the engine's clock; no request of the run was sent for two windows before it. */
+  readonly startedAt: number;
+  readonly history: readonly Sighting[];
+  /** Requests under way at the same time, at most. */
+  readonly inFlight: number;
 }
 
 /** At most so many counted requests pass in a window of so many ms. */

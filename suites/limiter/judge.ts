@@ -1,23 +1,19 @@
-import { SLACK, type Rule, type Sighting } from './history.ts';
-
-/** Counted requests from rest: since when, and what became of each, in the order of sending. */
-export interface Burst {
-  /** ms of the engine's clock; no request of the run was sent for two windows before it. */
-  readonly startedAt: number;
-  readonly history: readonly Sighting[];
-  /** Requests under way at the same time, at most. */
-  readonly inFlight: number;
-  /** Whether a request was refused although an evenly refilled bucket would have held one by then. */
-  readonly isBucketRuledOut: boolean;
-}
+import { SLACK, type Burst, type Rule, type Sighting } from './history.ts';
+import { isExplained, mayBeBucket } from './models.ts';
 
 /** What one burst says about a promised limit. */
 export type Finding =
   /**
    * A common kind of limiter with that limit answers like this. Unless `isCertain`, lost requests may hide that
-   * fewer passed; unless `isExact`, more passed, and only the time that it took allows for it.
+   * fewer passed; unless `isExact`, more passed, and only the time that it took allows for it; `isRefilled`: the
+   * limited key was let in again.
    */
-  | { readonly kind: 'fits'; readonly isCertain: boolean; readonly isExact: boolean }
+  | {
+      readonly kind: 'fits';
+      readonly isCertain: boolean;
+      readonly isExact: boolean;
+      readonly isRefilled: boolean;
+    }
   /** A 429 came although at most so many requests can have been counted. */
   | { readonly kind: 'fewer'; readonly before: number }
   /** More passed than the limit allows; by more than two full windows where `isBeyondTwoWindows`. */
@@ -47,7 +43,7 @@ const IN_A_ROW = 3;
  * for buckets that hold the limit and refill as much per window, evenly or at intervals.
  */
 export function judgeBurst(burst: Burst, rule: Rule): Finding {
-  const { startedAt, history, inFlight, isBucketRuledOut } = burst;
+  const { startedAt, history, inFlight } = burst;
   const { most, windowMs } = rule;
   const passes = history
     .filter(({ result }) => result === 'passed')
@@ -58,6 +54,7 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
     ...refusals.map((refusal) => countedBefore(history, refusal)),
   );
   if (before < most) return { kind: 'fewer', before };
+  const isBucket = mayBeBucket(burst, rule);
   const firstRefusedAt = Math.min(Number.POSITIVE_INFINITY, ...refusals.map(({ receivedAt }) => receivedAt));
   let overshoot = 0;
   let worst: { readonly passed: number; readonly allowed: number; readonly inWindows: number } | undefined;
@@ -65,7 +62,7 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
     const passed = at + 1;
     const windows = (receivedAt - startedAt + SLACK) / windowMs;
     const inWindows = most * (Math.floor(windows) + 1);
-    const allowed = isBucketRuledOut ? inWindows : Math.max(inWindows, most + Math.floor(most * windows));
+    const allowed = isBucket ? Math.max(inWindows, most + Math.floor(most * windows)) : inWindows;
     if (sentAt <= firstRefusedAt) overshoot = Math.max(overshoot, passed - allowed);
     if (passed - allowed > (worst === undefined ? 0 : worst.passed - worst.allowed))
       worst = { passed, allowed, inWindows };
@@ -80,7 +77,8 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
     };
   if (refusals.length > 0) {
     const passed = passes.filter(({ sentAt }) => sentAt <= firstRefusedAt).length;
-    return { kind: 'fits', isCertain: passed >= most, isExact: passed <= most };
+    const isRefilled = passes.some(({ sentAt }) => sentAt > firstRefusedAt);
+    return { kind: 'fits', isCertain: passed >= most, isExact: passed <= most, isRefilled };
   }
   const tail = history.slice(history.findLastIndex(({ result }) => result === 'passed') + 1);
   if (passes.length >= most && tail.length >= IN_A_ROW)
@@ -92,7 +90,9 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
 
 /** Requests that the server may have counted before it refused one. */
 const countedBefore = (history: readonly Sighting[], refusal: Sighting) =>
-  history.filter(({ result, sentAt }) => result !== 'refused' && sentAt <= refusal.receivedAt + SLACK).length;
+  history.filter(
+    ({ result, sentAt }) => (result === 'passed' || result === 'lost') && sentAt <= refusal.receivedAt,
+  ).length;
 
 /** What bursts from rest come to. */
 export type Judgement =
@@ -105,6 +105,9 @@ export type Judgement =
 /** Four at different phases of the window decide; the first may only show an overshoot. */
 const MOST_BURSTS = 5;
 
+/** Bursts that leave something open, by their slowness or their losses, are tried so many times in all. */
+const TRIES = 3;
+
 /**
  * Judges a promised limit by bursts from rest. A break must recur: a window boundary may fall into one burst,
  * or somebody else may have used the limit before it. A limiter that counts after its look-up lets as many more
@@ -112,35 +115,49 @@ const MOST_BURSTS = 5;
  */
 export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
   const findings = bursts.map((burst) => judgeBurst(burst, rule));
-  const [first] = findings;
   const last = findings.at(-1);
-  if (first === undefined || last === undefined) return { kind: 'again', oneAtATime: false };
+  if (last === undefined) return { kind: 'again', oneAtATime: false };
+  const open: Judgement = { kind: 'open', finding: last };
   const again: Judgement =
-    findings.length === MOST_BURSTS
-      ? { kind: 'open', finding: last }
-      : { kind: 'again', oneAtATime: findings.some(isOvershoot) };
-  if (last.kind === 'fits') {
-    if (findings.length === 1) return last.isCertain ? { kind: 'kept' } : again;
-    const breaks = findings.filter(({ kind }) => kind !== 'fits');
-    // A slow burst fits a bucket that refills, and excuses no quick one in which fewer or more passed.
-    if (!last.isExact && breaks.some(({ kind }) => kind === 'fewer')) return again;
-    const isUnclear = breaks.some(({ kind }) => kind === 'more') ? !last.isExact : breaks.length > 1;
-    return isUnclear ? { kind: 'open', finding: breaks[0]! } : { kind: 'kept', why: excuseOf(first) };
+    findings.length >= MOST_BURSTS ? open : { kind: 'again', oneAtATime: findings.some(isOvershoot) };
+  const { inFlight, history } = bursts.at(-1)!;
+  const isGone = last.kind === 'lost' && history.at(-1)!.result === 'lost';
+  const isWorthAnother = inFlight > 1 && !isGone && findings.filter(isVague).length < TRIES;
+  if (isVague(last) && isWorthAnother) return again;
+  if (last.kind === 'tooSlow' || last.kind === 'lost') return open;
+  if (isOvershoot(last)) return again;
+  if (last.kind === 'fewer' || last.kind === 'instead') {
+    const same = findings.filter(({ kind }) => kind === last.kind).length;
+    return same > 1 ? { kind: 'broken', finding: last } : again;
   }
-  if (last.kind === 'tooSlow' || last.kind === 'lost') return { kind: 'open', finding: last };
-  if (last.kind !== first.kind && first.kind !== 'fits') return { kind: 'open', finding: last };
-  const same = findings.filter(({ kind }) => kind === last.kind).length;
-  if (last.kind !== 'more') return same > 1 ? { kind: 'broken', finding: last } : again;
-  if (last.isOvershoot) return again;
-  if (last.isBeyondTwoWindows) return { kind: 'broken', finding: last };
+  const more = findings.filter((finding) => finding.kind === 'more' && !finding.isOvershoot);
   const counted = bursts.filter((_, at) => !isOvershoot(findings[at]!));
-  if (!isExplainedByWindows(counted, rule, false)) return { kind: 'broken', finding: last };
-  // Slow bursts and those with losses agree by chance more often.
-  const needed = counted.every((burst) => isClear(burst, rule)) ? 2 : 4;
-  return counted.length >= needed && isExplainedByWindows(counted, rule, true)
-    ? { kind: 'kept', why: 'boundary' }
-    : again;
+  if (more.length > 0) return judgeMore(counted, more, rule) ?? again;
+  const breaks = findings.filter(({ kind }) => kind !== 'fits');
+  if (breaks.length === 0) return { kind: 'kept' };
+  // A slow burst fits a bucket that refills, and excuses no quick one in which fewer passed.
+  if (last.kind === 'more' || !last.isExact) return again;
+  if (breaks.every(isOvershoot)) return { kind: 'kept', why: 'counts-later' };
+  return breaks.length > 1 ? { kind: 'open', finding: breaks[0]! } : { kind: 'kept', why: 'once' };
 }
+
+/** Judges bursts in some of which more passed; undefined: it takes another one. */
+function judgeMore(bursts: readonly Burst[], more: readonly Finding[], rule: Rule): Judgement | undefined {
+  const worst = more.find((finding) => finding.kind === 'more' && finding.isBeyondTwoWindows);
+  if (worst !== undefined) return { kind: 'broken', finding: worst };
+  if (more.length > 1 && !isExplained(bursts, rule, false)) return { kind: 'broken', finding: more.at(-1)! };
+  // Slow bursts and those with losses agree by chance more often.
+  const needed = bursts.every((burst) => isClear(burst, rule)) ? 2 : 4;
+  return bursts.length >= needed && isExplained(bursts, rule, true)
+    ? { kind: 'kept', why: 'boundary' }
+    : undefined;
+}
+
+/** A quicker burst, or one with fewer losses, would say more. */
+const isVague = (finding: Finding) =>
+  finding.kind === 'tooSlow' ||
+  finding.kind === 'lost' ||
+  (finding.kind === 'fits' && (!finding.isCertain || !(finding.isExact || finding.isRefilled)));
 
 /** Whether all of it is known, and the limit was reached early in the window. */
 function isClear({ startedAt, history }: Burst, { windowMs }: Rule): boolean {
@@ -150,55 +167,3 @@ function isClear({ startedAt, history }: Burst, { windowMs }: Rule): boolean {
 }
 
 const isOvershoot = (finding: Finding) => finding.kind === 'more' && finding.isOvershoot;
-
-const excuseOf = (first: Finding) =>
-  first.kind !== 'more' ? 'once' : first.isOvershoot ? 'counts-later' : 'boundary';
-
-/**
- * Whether windows of that length, one after another, can have let no more than the limit through in each,
- * wherever they begin; with `isStrict` also whether each refusal came in a window that may have been full.
- * A ban may refuse for longer.
- */
-function isExplainedByWindows(
-  bursts: readonly Burst[],
-  { most, windowMs }: Rule,
-  isStrict: boolean,
-): boolean {
-  // The server met a request at an instant in between.
-  const all = bursts.flatMap(({ history }) =>
-    history.map(({ result, sentAt, receivedAt }) => ({
-      result,
-      from: sentAt - SLACK,
-      to: receivedAt + SLACK,
-    })),
-  );
-  const passes = all.filter(({ result }) => result === 'passed');
-  const refusals = isStrict ? all.filter(({ result }) => result === 'refused') : [];
-  // Whatever explains all of them still does so where the edge is moved on to the end of one.
-  const edges = [...passes, ...refusals].map(({ to }) => to);
-  return edges.some((edge) => {
-    const windowOf = (instant: number) => Math.floor((instant - edge) / windowMs);
-    const counts = new Map<number, number>();
-    const isWithin = passes.every(({ from, to }) => {
-      const window = windowOf(from);
-      if (windowOf(to) !== window) return true;
-      const count = (counts.get(window) ?? 0) + 1;
-      counts.set(window, count);
-      return count <= most;
-    });
-    const mayBeFull = ({ from, to }: (typeof all)[number]) =>
-      [windowOf(from), windowOf(to)].some(
-        (window) =>
-          all.filter(
-            (other) =>
-              other.result !== 'refused' &&
-              other.from <= to &&
-              windowOf(other.from) <= window &&
-              windowOf(other.to) >= window,
-          ).length >= most,
-      );
-    const isLetInAgain = (refusal: (typeof all)[number]) =>
-      passes.some(({ from, to }) => from > refusal.to && windowOf(to) === windowOf(refusal.from));
-    return isWithin && refusals.every((refusal) => mayBeFull(refusal) && !isLetInAgain(refusal));
-  });
-}

@@ -3,45 +3,49 @@ import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { lookupOf } from '../request.ts';
 import type { Context } from '../requirement.ts';
+import type { Sighting } from './history.ts';
 import { asCaller, found } from './kinds.ts';
 
-/** What a limited key, and nobody's, is told about other requests. */
-export async function statusesMeanwhile(
-  endpoint: Endpoint,
-  context: Context,
-  known: Known,
-): Promise<Record<string, number>> {
+/** What other requests are told while a key is limited. */
+export interface Meanwhile {
+  /** Statuses of other requests of the limited key, and of one with an unknown key, by what was asked. */
+  readonly statuses: Readonly<Record<string, number>>;
+  /** Whether other keys are limited too, by name. */
+  readonly others: Readonly<Record<string, boolean>>;
+  /** Those that the limiter may have counted. */
+  readonly history: readonly Sighting[];
+}
+
+/** Asks for other things, and with other keys, at once. */
+export async function lookAround(endpoint: Endpoint, context: Context, known: Known): Promise<Meanwhile> {
+  const findable = findableId(endpoint, known);
   const asked = {
     'a lookup that finds': found(endpoint, known),
     'an invalid id': asCaller(known, lookupOf(endpoint, 'invalid')),
-    'an unknown key': lookupOf(endpoint, findableId(endpoint, known), {
+    'an unknown key': lookupOf(endpoint, findable, {
       credential: { as: 'header', value: 'Bearer nobody', shell: 'Bearer nobody' },
     }),
   };
-  const replies = await context.burst(...Object.values(asked));
-  return Object.fromEntries(
-    Object.keys(asked).flatMap((name, at) => {
-      const reply = replies[at]!;
-      return reply.kind === 'answer' ? [[name, reply.status] as const] : [];
-    }),
-  );
-}
-
-/** Whether other keys are limited too, by name. */
-export async function limitedOthers(
-  endpoint: Endpoint,
-  context: Context,
-  known: Known,
-): Promise<Record<string, boolean>> {
-  const others = [...known.callerKeys.slice(1, 2), ...known.otherKeys.slice(0, 1)];
+  const keys = [...known.callerKeys.slice(1, 2), ...known.otherKeys.slice(0, 1)];
   const replies = await context.burst(
-    ...others.map((key) =>
-      lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }),
-    ),
+    ...Object.values(asked),
+    ...keys.map((key) => lookupOf(endpoint, findable, { credential: { as: 'key', key } })),
   );
-  return Object.fromEntries(
-    replies.flatMap((reply, nth) =>
-      reply.kind === 'answer' ? [[others[nth]!.name, reply.status === 429] as const] : [],
-    ),
+  const names = [...Object.keys(asked), ...keys.map(({ name }) => name)];
+  const answers = replies.flatMap((reply, at) =>
+    reply.kind === 'answer'
+      ? [{ ...reply, name: names[at]!, isOther: at >= names.length - keys.length }]
+      : [],
   );
+  return {
+    statuses: Object.fromEntries(
+      answers.flatMap(({ isOther, name, status }) => (isOther ? [] : [[name, status]])),
+    ),
+    others: Object.fromEntries(
+      answers.flatMap(({ isOther, name, status }) => (isOther ? [[name, status === 429]] : [])),
+    ),
+    history: answers.flatMap(({ status, sentAt, receivedAt }) =>
+      status === 429 ? [] : [{ sentAt, receivedAt, result: 'other' }],
+    ),
+  };
 }

@@ -72,6 +72,21 @@ export const refilled = (holds: number, perMs: number): Limiter => {
   };
 };
 
+/** A bucket that gets back a part of what it holds, as many times a window. */
+export const refilledInParts = (holds: number, windowMs: number, times: number, phase: number): Limiter => {
+  const parts = Math.min(times, holds);
+  let level = holds;
+  let last = Number.NEGATIVE_INFINITY;
+  return (instant) => {
+    const interval = Math.floor(((instant - phase) * parts) / windowMs);
+    level = Math.min(holds, level + (interval - last) * Math.floor(holds / parts));
+    last = interval;
+    if (level < 1) return false;
+    level--;
+    return true;
+  };
+};
+
 /** A bucket that is filled up at intervals. */
 export const filledUp = (holds: number, intervalMs: number, phase: number): Limiter => {
   let level = holds;

@@ -1,0 +1,134 @@
+import { SLACK, type Burst, type Rule } from './history.ts';
+
+/** When the server may have met a request, in ms. */
+interface Span {
+  readonly from: number;
+  readonly to: number;
+}
+
+interface Refusal extends Span {
+  /** Ends of the requests that may have been counted before it, the latest first. */
+  readonly before: readonly number[];
+  /** When the next pass had surely come, in ms; infinite where none did. */
+  readonly letInBy: number;
+}
+
+/** What a limiter must be able to do to have answered like this. */
+interface Seen {
+  readonly startedAt: number;
+  readonly passes: readonly Span[];
+  readonly refusals: readonly Refusal[];
+}
+
+/** A limiter as a bucket that holds the limit, and gets it back in so many parts a window. */
+interface Bucket {
+  readonly parts: number;
+  /** Parts that it got back after one time, until the other. */
+  readonly ticks: (after: number, until: number) => number;
+}
+
+/** How often in a window a bucket may be refilled, or once for each request. A single time stands for clock-aligned windows as well. */
+const PARTS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 60];
+
+/** Phases at which windows that count those before in part are tried. */
+const PHASES = 200;
+
+/** Whether an evenly refilled bucket can have been empty whenever a request of the burst was refused. */
+export function mayBeBucket(burst: Burst, { most, windowMs }: Rule): boolean {
+  const ticks = (after: number, until: number) => ((until - after) * most) / windowMs;
+  return mayRefuse(seenIn(burst), most, { parts: most, ticks });
+}
+
+/**
+ * Whether a limiter with clock-aligned windows, or a bucket that is refilled at intervals, can have let pass what
+ * passed in all bursts, whenever its windows begin; with `isStrict` also whether it can have refused what was
+ * refused. Without it, windows may refuse for longer: there are bans.
+ */
+export function isExplained(bursts: readonly Burst[], { most, windowMs }: Rule, isStrict: boolean): boolean {
+  const all = bursts.map(seenIn);
+  // Whatever explains all of them still does so where a tick is moved on to the end of one.
+  const edges = all.flatMap(({ passes, refusals }) =>
+    [...passes, ...refusals].map(({ to }) => Math.ceil(to)),
+  );
+  const isBucket = [...PARTS.filter((parts) => parts < most), most].some((parts) => {
+    const intervalMs = windowMs / parts;
+    return [...new Set(edges.map((edge) => edge % intervalMs))].some((phase) => {
+      const ticks = (after: number, until: number) =>
+        Math.floor((until - phase) / intervalMs) - Math.floor((after - phase) / intervalMs);
+      const firstTick = (after: number) =>
+        phase + (Math.floor((after - phase) / intervalMs) + 1) * intervalMs;
+      return (
+        all.every((seen) => mayPass(seen, most, { parts, ticks }, firstTick(seen.startedAt), intervalMs)) &&
+        ((parts === 1 && !isStrict) || all.every((seen) => mayRefuse(seen, most, { parts, ticks })))
+      );
+    });
+  });
+  if (isBucket || !isStrict) return isBucket;
+  return Array.from({ length: PHASES }, (_, nth) => (nth * windowMs) / PHASES).some((phase) =>
+    all.every((seen) => mayBeWeighted(seen, most, windowMs, phase)),
+  );
+}
+
+function seenIn({ startedAt, history }: Burst): Seen {
+  const spans = (...results: readonly string[]): readonly Span[] =>
+    history
+      .filter(({ result }) => results.includes(result))
+      .map(({ sentAt, receivedAt }) => ({ from: sentAt - SLACK, to: receivedAt + SLACK }))
+      .toSorted((a, b) => a.to - b.to);
+  const [passes, counted] = [spans('passed'), spans('passed', 'lost', 'other')];
+  const refusals = spans('refused').map(({ from, to }) => ({
+    from,
+    to,
+    before: counted.flatMap((other) => (other.from <= to ? [other.to] : [])).toReversed(),
+    letInBy: passes.find((pass) => pass.from > to)?.to ?? Number.POSITIVE_INFINITY,
+  }));
+  return { startedAt, passes, refusals };
+}
+
+/** Whether the bucket, full at the start of a burst, can have let pass what passed. */
+function mayPass(
+  { startedAt, passes }: Seen,
+  most: number,
+  { parts, ticks }: Bucket,
+  firstTick: number,
+  intervalMs: number,
+): boolean {
+  const allows = (since: number) => {
+    let count = 0;
+    return passes.every(
+      ({ from, to }) => from < since || ++count <= most + (most / parts) * ticks(since, to),
+    );
+  };
+  const lastAt = passes.at(-1)?.to ?? startedAt;
+  // At a tick it held no more than the limit.
+  for (let at = firstTick; at < lastAt; at += intervalMs) if (!allows(at)) return false;
+  return allows(startedAt - SLACK);
+}
+
+/** Whether the bucket can have been empty whenever it refused, and until it was refilled. */
+function mayRefuse({ refusals }: Seen, most: number, { parts, ticks }: Bucket): boolean {
+  const part = Math.floor(most / parts);
+  return refusals.every(
+    ({ from, before, letInBy }) =>
+      ticks(from, letInBy) > 0 &&
+      before.some((since, at) => at + 1.5 >= most + part * (since < from ? ticks(since, from) : 0)),
+  );
+}
+
+/** Whether windows, in which those of the one before count in part, can have answered like this. */
+function mayBeWeighted({ passes, refusals }: Seen, most: number, windowMs: number, phase: number): boolean {
+  const startOf = (instant: number) => phase + Math.floor((instant - phase) / windowMs) * windowMs;
+  const weight = (ends: readonly number[], instant: number) => {
+    const start = startOf(instant);
+    const part = 1 - (instant - start) / windowMs;
+    return ends.reduce((sum, end) => sum + (end >= start ? 1 : end >= start - windowMs ? part : 0), 0);
+  };
+  const isPass = ({ to }: Span, nth: number) =>
+    weight(
+      passes.slice(0, nth + 1).map(({ from }) => from),
+      to,
+    ) <=
+    most + 0.5;
+  const isRefusal = ({ from, before }: Refusal) => weight(before, from) + 1.5 >= most;
+  return passes.every(isPass) && refusals.every(isRefusal);
+}
