@@ -22,10 +22,3 @@ test('every clause is checked by requirements that there are, or says why not', 
       );
   }
 });
-
-test('a pattern means what it spells', () => {
-  assert.ok(isMeant('auth/user-status/missing', 'auth/*'));
-  assert.ok(isMeant('auth/user-status/missing', 'auth/*/missing'));
-  assert.ok(!isMeant('auth/user-status/missing', 'auth/*/malformed'));
-  assert.ok(!isMeant('auth/user-status/missing', 'auth/user-status'));
-});

@@ -9,236 +9,135 @@ export interface Clause {
   readonly unchecked?: string;
 }
 
+type Row = readonly [binds: string, checkedBy: string, unchecked?: string];
+
+/** By section: what binds a server, the ids of what checks it, and what cannot be checked. */
+const sections: Readonly<Record<string, readonly Row[]>> = {
+  'What the service does': [
+    ['tell whether a user is under the IB, and since when', 'valid/user-status/{member,date-joined}'],
+    [
+      'tell whether a deposit is executed, and if so its amount and time',
+      'valid/deposit-check/{executed,amount,executed-at}',
+    ],
+    [
+      'two GETs with their parameters in the query, answered in JSON',
+      'valid/service/json-content-type robustness/service/{methods,head}',
+    ],
+    [
+      'lookups only: they change nothing and depend on nothing else',
+      'valid/*/repeatable robustness/service/concurrency',
+    ],
+    ['scoped to the calling partner', 'foreign-ib/*'],
+    [
+      'no user data but membership and join date',
+      'valid/service/no-user-data valid/deposit-check/shape',
+      'only data that the fixture knows can be recognized',
+    ],
+  ],
+  'IB membership result': [
+    [
+      'is_under_ib, a boolean; date_joined, an ISO 8601 UTC time or null',
+      'valid/user-status/{shape,date-joined-format,date-joined-rfc3339} foreign-ib/user-status/shape',
+    ],
+  ],
+  'Executed deposit result': [
+    [
+      'status EXECUTED, amountInUsd a number, executedAt in Unix milliseconds',
+      'valid/deposit-check/{shape,closed,executed,amount,executed-at}',
+    ],
+  ],
+  'Deposit reference': [
+    [
+      'a UUID that belongs to the deposit of a user under the IB',
+      'valid/deposit-check/{any-uuid-version,uuid-case,percent-encoding}',
+      'that it is the id shown in the deposit list: the list is not part of the interface',
+    ],
+  ],
+  'Error body': [
+    [
+      'a single field, error, with a message',
+      'invalid-uuid/* auth/* pending/* rate-limit/*/message foreign-ib/deposit-check/*',
+    ],
+  ],
+  'States and transitions': [
+    ['EXECUTED is visible', 'valid/deposit-check/executed pending/deposit-check/after-executed'],
+    [
+      'pending and failed are answered as unknown',
+      'pending/deposit-check/{pending,failed,indistinguishable}',
+    ],
+    ['what is not yet EXECUTED can become visible', 'pending/deposit-check/becomes-executed'],
+  ],
+  'GET user-status, 200': [
+    ['true and the join date for a user under the IB', 'valid/user-status/*'],
+    ['false and null for any other user, and no error', 'foreign-ib/user-status/{other-ib,unknown}'],
+  ],
+  'GET user-status, 400': [['user_id missing or not a UUID (of version 4)', 'invalid-uuid/user-status/*']],
+  'GET user-status, 401': [['authentication failed', 'auth/user-status/*']],
+  'GET user-status, 429': [['rate limit exceeded', 'rate-limit/user-status/*']],
+  'GET deposit-check, 200': [['an EXECUTED deposit of a user under the IB', 'valid/deposit-check/*']],
+  'GET deposit-check, 400': [['reference_id missing or not a UUID', 'invalid-uuid/deposit-check/*']],
+  'GET deposit-check, 401': [['key missing, invalid, or not a Partner key', 'auth/deposit-check/*']],
+  'GET deposit-check, 404': [
+    [
+      'unknown, outside the IB, or not EXECUTED',
+      'foreign-ib/deposit-check/{other-ib,unknown} pending/deposit-check/{pending,failed}',
+    ],
+  ],
+  'GET deposit-check, 429': [['rate limit exceeded', 'rate-limit/deposit-check/*']],
+  Authentication: [
+    [
+      'the key stands in the Authorization header, as a Bearer token',
+      'auth/*/{missing,malformed,header-only,scheme-case} auth/service/www-authenticate',
+    ],
+    [
+      'a key that is invalid, revoked, expired or of a non-Partner account yields 401',
+      'auth/*/{unknown-key,revoked,expired,non-partner,revocation}',
+    ],
+    ['only Partner accounts are issued keys', '', 'how keys are issued is not shown'],
+  ],
+  Errors: [
+    [
+      'the message of each status, in the words of its endpoint',
+      'invalid-uuid/* auth/* foreign-ib/deposit-check/* rate-limit/*/message',
+    ],
+  ],
+  'Errors, notes': [
+    ['a missing parameter is an invalid one', 'invalid-uuid/*/missing auth/*/order'],
+    ['after a 429 one waits, and may come back', 'rate-limit/*/{recovers,window,retry-after}'],
+    ['other statuses are not shown', 'robustness/* invalid-uuid/*/hostile'],
+  ],
+  Limits: [
+    [
+      'a limiter on both endpoints',
+      'rate-limit/user-status/failed-lookups rate-limit/deposit-check/requests rate-limit/*/{threshold,scope}',
+      'a limiter whose threshold nobody states may lie beyond what a run sends',
+    ],
+    [
+      'that of user-status is triggered by failed lookups',
+      'rate-limit/user-status/{failed-lookups,spares-successes}',
+    ],
+  ],
+  Versioning: [
+    ['paths begin with /api/ib, without a version', 'valid/user-status/member valid/deposit-check/executed'],
+  ],
+};
+
 /** Every sentence of the interface that binds a server, in its order. */
-export const clauses: readonly Clause[] = [
-  {
-    section: 'What the service does',
-    binds: 'tell whether a user is under the IB, and since when',
-    checkedBy: ['valid/user-status/member', 'valid/user-status/date-joined'],
-  },
-  {
-    section: 'What the service does',
-    binds: 'tell whether a deposit is executed, and if so its amount and time',
-    checkedBy: [
-      'valid/deposit-check/executed',
-      'valid/deposit-check/amount',
-      'valid/deposit-check/executed-at',
-    ],
-  },
-  {
-    section: 'What the service does',
-    binds: 'two GETs with their parameters in the query, answered in JSON',
-    checkedBy: ['valid/service/json-content-type', 'robustness/service/methods', 'robustness/service/head'],
-  },
-  {
-    section: 'What the service does',
-    binds: 'lookups only: they change nothing and depend on nothing else',
-    checkedBy: ['valid/*/repeatable', 'robustness/service/concurrency'],
-  },
-  {
-    section: 'What the service does',
-    binds: 'scoped to the calling partner',
-    checkedBy: ['foreign-ib/*'],
-  },
-  {
-    section: 'What the service does',
-    binds: 'no user data but membership and join date',
-    checkedBy: ['valid/service/no-user-data', 'valid/deposit-check/shape'],
-    unchecked: 'only data that the fixture knows can be recognized',
-  },
-  {
-    section: 'IB membership result',
-    binds: 'is_under_ib, a boolean; date_joined, an ISO 8601 UTC time or null',
-    checkedBy: [
-      'valid/user-status/shape',
-      'valid/user-status/date-joined-format',
-      'valid/user-status/date-joined-rfc3339',
-      'foreign-ib/user-status/shape',
-    ],
-  },
-  {
-    section: 'Executed deposit result',
-    binds: 'status EXECUTED, amountInUsd a number, executedAt in Unix milliseconds',
-    checkedBy: [
-      'valid/deposit-check/shape',
-      'valid/deposit-check/closed',
-      'valid/deposit-check/executed',
-      'valid/deposit-check/amount',
-      'valid/deposit-check/executed-at',
-    ],
-  },
-  {
-    section: 'Deposit reference',
-    binds: 'a UUID that belongs to the deposit of a user under the IB',
-    checkedBy: [
-      'valid/deposit-check/any-uuid-version',
-      'valid/deposit-check/uuid-case',
-      'valid/deposit-check/percent-encoding',
-    ],
-    unchecked: 'that it is the id shown in the deposit list: the list is not part of the interface',
-  },
-  {
-    section: 'Error body',
-    binds: 'a single field, error, with a message',
-    checkedBy: [
-      'invalid-uuid/*',
-      'auth/*',
-      'pending/*',
-      'rate-limit/*/message',
-      'foreign-ib/deposit-check/*',
-    ],
-  },
-  {
-    section: 'States and transitions',
-    binds: 'EXECUTED is visible',
-    checkedBy: ['valid/deposit-check/executed', 'pending/deposit-check/after-executed'],
-  },
-  {
-    section: 'States and transitions',
-    binds: 'pending and failed are answered as unknown',
-    checkedBy: [
-      'pending/deposit-check/pending',
-      'pending/deposit-check/failed',
-      'pending/deposit-check/indistinguishable',
-    ],
-  },
-  {
-    section: 'States and transitions',
-    binds: 'what is not yet EXECUTED can become visible',
-    checkedBy: ['pending/deposit-check/becomes-executed'],
-  },
-  {
-    section: 'GET user-status, 200',
-    binds: 'true and the join date for a user under the IB',
-    checkedBy: ['valid/user-status/*'],
-  },
-  {
-    section: 'GET user-status, 200',
-    binds: 'false and null for any other user, and no error',
-    checkedBy: ['foreign-ib/user-status/other-ib', 'foreign-ib/user-status/unknown'],
-  },
-  {
-    section: 'GET user-status, 400',
-    binds: 'user_id missing or not a UUID (of version 4)',
-    checkedBy: ['invalid-uuid/user-status/*'],
-  },
-  {
-    section: 'GET user-status, 401',
-    binds: 'authentication failed',
-    checkedBy: ['auth/user-status/*'],
-  },
-  {
-    section: 'GET user-status, 429',
-    binds: 'rate limit exceeded',
-    checkedBy: ['rate-limit/user-status/*'],
-  },
-  {
-    section: 'GET deposit-check, 200',
-    binds: 'an EXECUTED deposit of a user under the IB',
-    checkedBy: ['valid/deposit-check/*'],
-  },
-  {
-    section: 'GET deposit-check, 400',
-    binds: 'reference_id missing or not a UUID',
-    checkedBy: ['invalid-uuid/deposit-check/*'],
-  },
-  {
-    section: 'GET deposit-check, 401',
-    binds: 'key missing, invalid, or not a Partner key',
-    checkedBy: ['auth/deposit-check/*'],
-  },
-  {
-    section: 'GET deposit-check, 404',
-    binds: 'unknown, outside the IB, or not EXECUTED',
-    checkedBy: [
-      'foreign-ib/deposit-check/other-ib',
-      'foreign-ib/deposit-check/unknown',
-      'pending/deposit-check/pending',
-      'pending/deposit-check/failed',
-    ],
-  },
-  {
-    section: 'GET deposit-check, 429',
-    binds: 'rate limit exceeded',
-    checkedBy: ['rate-limit/deposit-check/*'],
-  },
-  {
-    section: 'Authentication',
-    binds: 'the key stands in the Authorization header, as a Bearer token',
-    checkedBy: [
-      'auth/*/missing',
-      'auth/*/malformed',
-      'auth/*/header-only',
-      'auth/*/scheme-case',
-      'auth/service/www-authenticate',
-    ],
-  },
-  {
-    section: 'Authentication',
-    binds: 'a key that is invalid, revoked, expired or of a non-Partner account yields 401',
-    checkedBy: [
-      'auth/*/unknown-key',
-      'auth/*/revoked',
-      'auth/*/expired',
-      'auth/*/non-partner',
-      'auth/*/revocation',
-    ],
-  },
-  {
-    section: 'Authentication',
-    binds: 'only Partner accounts are issued keys',
-    checkedBy: [],
-    unchecked: 'how keys are issued is not shown',
-  },
-  {
-    section: 'Errors',
-    binds: 'the message of each status, in the words of its endpoint',
-    checkedBy: ['invalid-uuid/*', 'auth/*', 'foreign-ib/deposit-check/*', 'rate-limit/*/message'],
-  },
-  {
-    section: 'Errors, notes',
-    binds: 'a missing parameter is an invalid one',
-    checkedBy: ['invalid-uuid/*/missing', 'auth/*/order'],
-  },
-  {
-    section: 'Errors, notes',
-    binds: 'after a 429 one waits, and may come back',
-    checkedBy: ['rate-limit/*/recovers', 'rate-limit/*/window', 'rate-limit/*/retry-after'],
-  },
-  {
-    section: 'Errors, notes',
-    binds: 'other statuses are not shown',
-    checkedBy: ['robustness/*', 'invalid-uuid/*/hostile'],
-  },
-  {
-    section: 'Limits',
-    binds: 'a limiter on both endpoints',
-    checkedBy: [
-      'rate-limit/user-status/failed-lookups',
-      'rate-limit/deposit-check/requests',
-      'rate-limit/*/threshold',
-      'rate-limit/*/scope',
-    ],
-    unchecked: 'a limiter whose threshold nobody states may lie beyond what a run sends',
-  },
-  {
-    section: 'Limits',
-    binds: 'that of user-status is triggered by failed lookups',
-    checkedBy: ['rate-limit/user-status/failed-lookups', 'rate-limit/user-status/spares-successes'],
-  },
-  {
-    section: 'Versioning',
-    binds: 'paths begin with /api/ib, without a version',
-    checkedBy: ['valid/user-status/member', 'valid/deposit-check/executed'],
-  },
-];
+export const clauses: readonly Clause[] = Object.entries(sections).flatMap(([section, rows]) =>
+  rows.map(([binds, checkedBy, unchecked]) => ({
+    section,
+    binds,
+    checkedBy: checkedBy.split(' ').filter(Boolean).flatMap(alternatives),
+    ...(unchecked && { unchecked }),
+  })),
+);
+
+/** `a/{b,c}` stands for `a/b` and `a/c`. */
+function alternatives(pattern: string): readonly string[] {
+  const [, before, list] = /^(.*)\{(.*)\}$/.exec(pattern) ?? [];
+  return list === undefined ? [pattern] : list.split(',').map((name) => before + name);
+}
 
 /** Whether an id is meant by a pattern: `*` stands for a part, at the end for all that follows. */
-export function isMeant(id: string, pattern: string): boolean {
-  const wanted = pattern.split('/');
-  const parts = id.split('/');
-  return (
-    wanted.every((part, at) => part === '*' || part === parts[at]) &&
-    (wanted.length === parts.length || wanted.at(-1) === '*')
-  );
-}
+export const isMeant = (id: string, pattern: string): boolean =>
+  new RegExp(`^${pattern.replace(/\*$/, '.+').replaceAll('*', '[^/]+')}$`).test(id);
