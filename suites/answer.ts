@@ -64,7 +64,7 @@ export function readBody(bytes: Uint8Array): Pick<Answer, 'text' | 'json'> {
   } catch {
     return { text: lenientUtf8.decode(bytes), json: { ok: false, why: 'the body is not UTF-8' } };
   }
-  if (text.length <= MOST_SHOWN) return { text, json: readAgain(text) };
+  if (text.length <= MOST_SHOWN) return { text, json: readJson(text) };
   return {
     text,
     get json() {
@@ -73,20 +73,7 @@ export function readBody(bytes: Uint8Array): Pick<Answer, 'text' | 'json'> {
   };
 }
 
-/** What was read lately, by its text: most answers of a run say the same few things. */
-const read = new Map<string, Json>();
-const MOST_READ = 200;
-
-function readAgain(text: string): Json {
-  let json = read.get(text);
-  if (json === undefined) {
-    json = readJson(text);
-    if (read.size === MOST_READ) read.clear();
-    read.set(text, json);
-  }
-  return json;
-}
-
+/** A body as JSON (RFC 8259). */
 export function readJson(text: string): Json {
   if (text === '') return { ok: false, why: EMPTY };
   let value: unknown;
