@@ -13,7 +13,7 @@ export { verdictOf } from './engine/record.ts';
 export { knowledge } from './known.ts';
 export { lackOf } from './needs.ts';
 export { judgeTranscript, recordedResults } from './transcript/judge.ts';
-export type { RunHeader } from './transcript/run-header.ts';
+export type { RunHeader } from './transcript/transcribe.ts';
 export { createTranscriber } from './transcript/transcribe.ts';
 export { readTranscript } from './transcript/transcript.ts';
 export { suiteOf, type Requirement } from './requirement.ts';

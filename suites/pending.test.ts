@@ -16,7 +16,7 @@ test('a state hook is told an execution in whole milliseconds, not in whole seco
     let now = startedAt + 0.25;
     const told: unknown[] = [];
     const context: Partial<Context> = {
-      first: async () => answerOf(404, { error: 'Deposit not found' }),
+      send: async () => [answerOf(404, { error: 'Deposit not found' })],
       now: () => (now += step),
       withState: async (_state, { executedAt }) => {
         told.push(executedAt);

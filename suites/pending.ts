@@ -53,7 +53,7 @@ async function pollUntilExecuted(
   const { becomes, reference_id } = deposit;
   const request = depositCheck(reference_id);
   const seen = (finding: Verdict, reply: Reply): ScenarioResult => ({ finding, request, reply, cases: 1 });
-  let reply = await context.first(request);
+  let [reply] = (await context.send(request)) as [Reply];
   if (reply.kind === 'answer' && wasExecutedBefore(reply, deposit)) return seen(alreadyExecuted, reply);
   const stepMs = becomes.afterSeconds === undefined ? 0 : (becomes.afterSeconds * 1000) / 10;
   const most = becomes.afterPolls === undefined ? 10 + SPARE_POLLS : 2 * becomes.afterPolls + SPARE_POLLS;
@@ -79,11 +79,11 @@ async function pollUntilExecuted(
 async function judgeFirstPoll(
   reply: Answer,
   verdict: Verdict,
-  { first }: Context,
+  { send }: Context,
   { pending: staying }: Known,
 ): Promise<Verdict> {
   const [other] = staying;
-  const answer = other === undefined ? undefined : await first(depositCheck(other.reference_id));
+  const [answer] = other === undefined ? [] : await send(depositCheck(other.reference_id));
   if (answer?.kind !== 'answer' || notFound(answer).kind !== 'held')
     return depends('pending/deposit-check/pending');
   return reply.status === 200
@@ -127,7 +127,7 @@ async function executeMeanwhile(
   withState: NonNullable<Context['withState']>,
 ): Promise<ScenarioResult> {
   const request = depositCheck(reference_id, { isStateChanged: true });
-  const before = await context.first(request);
+  const [before] = (await context.send(request)) as [Reply];
   const seen = (finding: Verdict, reply: Reply): ScenarioResult => ({ finding, request, reply, cases: 1 });
   if (before.kind === 'trouble') return seen(unjudged(before.code, before.words), before);
   if (notFound(before).kind !== 'held') return seen(depends('pending/deposit-check/pending'), before);

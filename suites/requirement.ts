@@ -78,8 +78,6 @@ export interface Context {
   readonly burst: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
   /** Requests that `make` gives, until the first 429; nothing is sent again. In the order of sending. */
   readonly stream: (make: () => Request, pace: Pace) => Promise<readonly Exchange[]>;
-  /** The first answer to a request in this run, shared with the requirements that asked the same. */
-  readonly first: (request: Request) => Promise<Reply>;
   /** Waits until no request of the run was answered for so many ms. */
   readonly rest: (ms: number) => Promise<void>;
   /** Waits until an endpoint's limiter has forgotten what the key under test did, and lets it in. */

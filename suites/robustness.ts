@@ -46,12 +46,12 @@ function crowds(known: Known): readonly (readonly Request[])[] {
  * Sends each lookup alone and then in a crowd. Nothing else is under way meanwhile, so that what
  * differs is asked alone once more, to tell mix-ups from moods.
  */
-async function judgeConcurrency({ first, send, sendAtOnce }: Context, known: Known): Promise<ScenarioResult> {
+async function judgeConcurrency({ send, sendAtOnce }: Context, known: Known): Promise<ScenarioResult> {
   const alone = new Map<string, Reply>();
   let cases = 0;
   for (const crowd of crowds(known)) {
     for (const request of crowd)
-      if (!alone.has(request.target)) alone.set(request.target, await first(request));
+      if (!alone.has(request.target)) alone.set(request.target, (await send(request))[0]!);
     const together = await sendAtOnce(...crowd);
     for (const [at, request] of crowd.entries()) {
       const [before, reply] = [alone.get(request.target)!, together[at]!];

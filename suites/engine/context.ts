@@ -1,11 +1,10 @@
+import { defined } from '../../schemas/defined.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
-import { fingerprint, type Request } from '../request.ts';
-import type { Context, Exchange, StateHook } from '../requirement.ts';
+import type { Request } from '../request.ts';
+import type { Context, Exchange, Pace, StateHook } from '../requirement.ts';
 import type { Clock } from './clock.ts';
+import type { CallName, ContextCall, OnEvent } from './events.ts';
 import type { Sender } from './sender.ts';
-import type { OnEvent } from './events.ts';
-import { inFlightOf } from './in-flight.ts';
-import { recordingContext } from './recording-context.ts';
 
 export interface ContextOptions {
   readonly sender: Sender;
@@ -16,102 +15,151 @@ export interface ContextOptions {
   readonly burstConcurrency?: number | undefined;
   /** When the run ends, in ms of the clock. */
   readonly deadline: number;
-  /** When the scenarios at work have to end, if earlier. */
-  readonly until: () => number | undefined;
-  readonly hook?: StateHook;
+  readonly stateHook?: StateHook;
   readonly onEvent?: OnEvent;
 }
 
-/** A function that gives each requirement its context, by its id. */
+/** A function that gives each requirement its context, by its id. What a scenario gets from it is an event. */
 export function createContexts(options: ContextOptions): (of: string) => Context {
+  const { sender, clock, signal, cases, deadline, stateHook, onEvent } = options;
   const shared = new Map<string, Promise<unknown>>();
-  const contextOf = (of: string): Context => {
-    const context = open(options, of, (name, make) => {
-      const result = shared.get(name) ?? make(contextOf(name));
-      shared.set(name, result);
-      return result as ReturnType<typeof make>;
-    });
-    return options.onEvent === undefined ? context : recordingContext(context, of, options.onEvent);
-  };
   return contextOf;
-}
 
-function open(options: ContextOptions, of: string, once: Context['once']): Context {
-  const { sender, clock, signal, cases, deadline, hook } = options;
-  const bounds = () => {
-    const until = options.until();
-    return until === undefined ? { of } : { of, until };
-  };
-  const replyOf = async (
-    sendOne: (request: Request) => Promise<Exchange>,
-    request: Request,
-  ): Promise<Reply> => (await sendOne(request)).reply;
-  const send = (request: Request) => sender.send(request, bounds());
-  return {
-    send: async (...requests) => {
-      const replies: Reply[] = [];
-      for (const request of requests) replies.push(await replyOf(send, request));
+  function contextOf(of: string): Context {
+    let calls = 0;
+    const report = (nth: number, call: CallName, what: Pick<ContextCall, 'replies' | 'refused' | 'value'>) =>
+      onEvent?.({ kind: 'call', of, nth, call, ...what });
+    const reported = async (call: CallName, work: Promise<readonly Reply[]>) => {
+      const nth = calls++;
+      const replies = await work;
+      report(nth, call, { replies });
       return replies;
-    },
-    sendAtOnce: (...requests) => Promise.all(requests.map((request) => replyOf(send, request))),
-    patiently: async (request, onRefused) => (await sender.send(request, { ...bounds(), onRefused })).reply,
-    burst: (...requests) =>
-      Promise.all(requests.map((request) => replyOf((one) => sender.sendOnce(one, { of }), request))),
-    stream: async (make, pace) => {
-      const sent: Exchange[] = [];
-      const answers: Answer[] = [];
-      const underWay = new Set<Promise<void>>();
-      let isOver = false;
-      const sendNth = async (nth: number, request: Request) => {
-        const exchange = await sender.sendOnce(request, { of });
-        sent[nth] = exchange;
-        const { reply } = exchange;
-        if (reply.kind === 'answer') answers.push(reply);
-        isOver ||= reply.kind === 'answer' ? reply.status === 429 : isUnsent(reply);
-      };
-      for (let nth = 0; nth < pace.most; nth++) {
-        if (isOver) break;
-        const one = sendNth(nth, make()).finally(() => underWay.delete(one));
-        underWay.add(one);
-        while (underWay.size >= inFlightOf(pace, answers, options.burstConcurrency))
-          await Promise.race(underWay);
-      }
-      await Promise.all(underWay);
-      return sent;
-    },
-    first: (request) => replyOf((one) => sender.sendShared(one, fingerprint(one), { of }), request),
-    rest: sender.rest,
-    settle: sender.settle,
-    keyWorks: sender.keyWorks,
-    once,
-    wait: (ms) => clock.sleep(Math.min(ms, Math.max(0, deadline - clock.now())), signal),
-    now: clock.now,
-    leftMs: () => deadline - clock.now(),
-    ...(hook === undefined ? {} : { withState: holder(hook) }),
-    cases,
-  };
+    };
+    const read = <Value extends number | boolean | undefined>(call: CallName, value: Value): Value => {
+      report(calls++, call, defined({ value }));
+      return value;
+    };
+    const send = async (request: Request) => (await sender.send(request, { of })).reply;
+    const sendOnce = (request: Request) => sender.sendOnce(request, { of });
+    const sendInTurn = async (requests: readonly Request[]) => {
+      const replies: Reply[] = [];
+      for (const request of requests) replies.push(await send(request));
+      return replies;
+    };
+    return {
+      send: (...requests) => reported('send', sendInTurn(requests)),
+      sendAtOnce: (...requests) => reported('sendAtOnce', Promise.all(requests.map(send))),
+      burst: (...requests) =>
+        reported('burst', Promise.all(requests.map(async (request) => (await sendOnce(request)).reply))),
+      stream: async (make, pace) => {
+        const nth = calls++;
+        const sent = await stream(make, pace, sendOnce, options.burstConcurrency);
+        report(nth, 'burst', { replies: sent.map(({ reply }) => reply) });
+        return sent;
+      },
+      patiently: async (request, onRefused) => {
+        const nth = calls++;
+        const refused: Answer[] = [];
+        const see = (answer: Answer) => {
+          refused.push(answer);
+          onRefused(answer);
+        };
+        const { reply } = await sender.send(request, { of, onRefused: see });
+        report(nth, 'patiently', { replies: [reply], ...(refused.length === 0 ? {} : { refused }) });
+        return reply;
+      },
+      rest: sender.rest,
+      settle: sender.settle,
+      once: <Result>(name: string, make: (context: Context) => Promise<Result>) => {
+        const result = shared.get(name) ?? make(contextOf(name));
+        shared.set(name, result);
+        return result as Promise<Result>;
+      },
+      wait: (ms) => clock.sleep(Math.min(ms, Math.max(0, deadline - clock.now())), signal),
+      now: () => read('now', clock.now()),
+      leftMs: () => read('leftMs', deadline - clock.now()),
+      keyWorks: () => read('keyWorks', sender.keyWorks()),
+      cases,
+      ...(stateHook === undefined
+        ? {}
+        : {
+            withState: async (state, params, during) => {
+              const nth = calls++;
+              const trouble = await stateHook
+                .change('setup', state, params)
+                .then(() => undefined, hookTrouble);
+              report(nth, 'withState', trouble === undefined ? {} : { replies: [trouble] });
+              if (trouble !== undefined) return trouble;
+              try {
+                return await during();
+              } finally {
+                // What cannot be taken back shows in the next run, not in this one.
+                await stateHook.change('teardown', state, params).catch(() => undefined);
+              }
+            },
+          }),
+    };
+  }
 }
 
 /** What the target did not take is trouble with the hook, not with what is judged. */
-function holder(hook: StateHook): NonNullable<Context['withState']> {
-  return async (state, params, during) => {
-    try {
-      await hook.change('setup', state, params);
-    } catch (error) {
-      return {
-        kind: 'trouble',
-        code: 'state-hook',
-        words: error instanceof Error ? error.message : String(error),
-      };
-    }
-    try {
-      return await during();
-    } finally {
-      // What cannot be taken back shows in the next run, not in this one.
-      await hook.change('teardown', state, params).catch(() => undefined);
-    }
+const hookTrouble = (error: unknown): Trouble => ({
+  kind: 'trouble',
+  code: 'state-hook',
+  words: error instanceof Error ? error.message : String(error),
+});
+
+/** Sends requests, several in flight, until the first 429. */
+async function stream(
+  make: () => Request,
+  pace: Pace,
+  sendOnce: (request: Request) => Promise<Exchange>,
+  bound: number | undefined,
+): Promise<readonly Exchange[]> {
+  const sent: Exchange[] = [];
+  const answers: Answer[] = [];
+  const inFlight = new Set<Promise<void>>();
+  let isOver = false;
+  const sendNth = async (nth: number, request: Request) => {
+    const exchange = await sendOnce(request);
+    sent[nth] = exchange;
+    const { reply } = exchange;
+    if (reply.kind === 'answer') answers.push(reply);
+    // What never went out ends a stream; a lost request does not.
+    isOver ||=
+      reply.kind === 'answer' ? reply.status === 429 : reply.code !== 'timeout' && reply.code !== 'network';
   };
+  for (let nth = 0; nth < pace.most; nth++) {
+    if (isOver) break;
+    const one = sendNth(nth, make()).finally(() => inFlight.delete(one));
+    inFlight.add(one);
+    while (inFlight.size >= inFlightOf(pace, answers, bound)) await Promise.race(inFlight);
+  }
+  await Promise.all(inFlight);
+  return sent;
 }
 
-/** What never went out ends a stream; a lost request does not. */
-const isUnsent = ({ code }: Trouble) => code !== 'timeout' && code !== 'network';
+/** Under way at the same time at the beginning of a stream, before the target's latency is known. */
+export const IN_FLIGHT_AT_FIRST = 4;
+
+/** More than so many requests in flight are never needed. */
+export const MOST_IN_FLIGHT = 256;
+
+/**
+ * Requests of a stream that may be under way at the same time: as many as the pace needs at the latency of
+ * the answers so far.
+ *
+ * @param bound that the user set
+ */
+export function inFlightOf(
+  { most, withinMs, oneAtATime }: Pace,
+  answers: readonly Pick<Answer, 'sentAt' | 'receivedAt'>[],
+  bound = MOST_IN_FLIGHT,
+): number {
+  if (oneAtATime === true) return 1;
+  const latencyMs =
+    answers.reduce((sum, { sentAt, receivedAt }) => sum + receivedAt - sentAt, 0) /
+    Math.max(1, answers.length);
+  const needed = withinMs === undefined ? IN_FLIGHT_AT_FIRST : Math.ceil((most * latencyMs) / withinMs);
+  return Math.min(bound, MOST_IN_FLIGHT, Math.max(IN_FLIGHT_AT_FIRST, needed));
+}

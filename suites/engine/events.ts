@@ -7,7 +7,7 @@ import type { Figures } from './record.ts';
 
 /** A call that a scenario makes through its context. */
 export type CallName =
-  'send' | 'sendAtOnce' | 'patiently' | 'burst' | 'first' | 'withState' | 'now' | 'leftMs' | 'keyWorks';
+  'send' | 'sendAtOnce' | 'patiently' | 'burst' | 'withState' | 'now' | 'leftMs' | 'keyWorks';
 
 /** What a scenario got from a call. */
 export interface ContextCall {
@@ -51,10 +51,3 @@ export type RunEvent =
   | { readonly kind: 'end'; readonly verdict: RunRecord['verdict']; readonly figures: Figures };
 
 export type OnEvent = (event: RunEvent) => void;
-
-/** Evidence that a transcript does not hold. */
-export const notRecorded: Trouble = {
-  kind: 'trouble',
-  code: 'not-recorded',
-  words: 'the transcript holds no answer to this',
-};

@@ -1,13 +1,14 @@
 import { setMaxListeners } from 'node:events';
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
+import { defined } from '../../schemas/defined.ts';
 import { redactError } from '../../schemas/redact.ts';
 import { createCoverage } from '../model/coverage.ts';
 import type { Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import { expectedOf } from '../model/model.ts';
 import { lookupOf, type Request } from '../request.ts';
-import { suiteOf, type Requirement, type Rule, type Scenario, type Monitor } from '../requirement.ts';
+import { suiteOf, type Requirement, type Rule, type Scenario } from '../requirement.ts';
 import { unjudged } from '../verdict.ts';
 import { createBudget } from './budget.ts';
 import { createClient } from './client.ts';
@@ -15,12 +16,11 @@ import { createSender } from './sender.ts';
 import { createContexts } from './context.ts';
 import { redactor } from './evidence.ts';
 import { explain } from './explain.ts';
-import { checkPreconditions } from './preconditions.ts';
-import { MOST_IN_FLIGHT } from './in-flight.ts';
-import { createJudge, isCrowd, type Failure, type Judgement } from './judge.ts';
+import { MOST_IN_FLIGHT } from './context.ts';
+import { createEvaluation } from './evaluation.ts';
+import type { Failure, Judgement } from './judge.ts';
 import { createSource, drawAt, originOf, type Lookup } from './lookups.ts';
 import { keptBack, limiterMs, limiterRequests, MAX_DEPTH, ROWS_IN_TURN } from './plan.ts';
-import { guarded, runScenario } from './run-scenario.ts';
 import { inPool } from './pool.ts';
 import { preflight } from './preflight.ts';
 import { createQuota, type Quota } from './quota.ts';
@@ -28,7 +28,6 @@ import { createDescriber, makeRecord, type Figures, type Result } from './record
 import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
 import { createTraffic } from './traffic.ts';
-import { createMonitors } from './monitors.ts';
 
 const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
 
@@ -57,11 +56,9 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   });
   const asked = requirements.filter(({ id }) => !options.skip.has(id));
   const rules = asked.filter((requirement): requirement is Rule => requirement.kind === 'rule');
-  const monitors = createMonitors(
-    requirements.filter((requirement): requirement is Monitor => requirement.kind === 'monitor'),
-    known,
-  );
-  const judge = createJudge(rules, known);
+  const evaluation = createEvaluation({ ...options, hasStateHook: options.stateHook !== undefined });
+  const traffic = createTraffic(startedAt);
+  const { judge } = evaluation;
   const limiters = asked.filter((requirement) => suiteOf(requirement) === 'rate-limit');
   const budget = createBudget({
     ...options,
@@ -69,7 +66,6 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     keepBack: keptBack(limiterRequests(limiters, known), options.maxRequests),
   });
   const quota = createQuota({ ...options, budget, limits: known.limits, deadline });
-  const traffic = createTraffic(startedAt);
   const sender = createSender({
     ...options,
     client,
@@ -81,15 +77,12 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         kind: 'exchange',
         request,
         reply,
-        ...(of === undefined ? {} : { of }),
-        ...(origin === undefined ? {} : { path: origin.path }),
+        ...defined({ of, path: origin?.path }),
         ...(isAgain === true ? { isAgain } : {}),
         ...(isLost ? { isLost } : {}),
       });
       traffic.see(request, reply);
-      if (reply.kind !== 'answer') return;
-      monitors.see(request, reply);
-      if (!isLost) judge.see(request, reply, origin, isAgain === true || isCrowd(of));
+      evaluation.see(request, reply, { of, origin, isAgain, isLost });
     },
   });
   /** Depth ends early enough for the limiters to be judged after it. */
@@ -120,20 +113,9 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     const whyStopped = () =>
       silence ??
       (signal.aborted ? { reason: 'interrupted' as const, words: 'the run was interrupted' } : undefined);
-    const contextOf = createContexts({
-      sender,
-      clock,
-      signal,
-      cases,
-      burstConcurrency: options.burstConcurrency,
-      deadline,
-      until: () => undefined,
-      ...(options.stateHook === undefined ? {} : { hook: options.stateHook }),
-      ...(onEvent === undefined ? {} : { onEvent }),
-    });
-    const preconditions = { ...options, hasStateHook: options.stateHook !== undefined };
+    const contextOf = createContexts({ ...options, sender, deadline });
     for (const requirement of requirements) {
-      const early = checkPreconditions(requirement, preconditions);
+      const early = evaluation.withoutRequest(requirement);
       if (early !== undefined) settle(requirement, early);
     }
     const stop = (requirement: Requirement, why: NonNullable<ReturnType<typeof whyStopped>>) => {
@@ -146,7 +128,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         report(scenario.id);
         const why = whyStopped();
         if (why === undefined)
-          settle(scenario, (await guarded(() => runScenario(scenario, contextOf(scenario.id), known)))!);
+          settle(scenario, await evaluation.runScenario(scenario, contextOf(scenario.id)));
         else stop(scenario, why);
       }
     };
@@ -273,7 +255,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     }
     for (const requirement of requirements) {
       if (requirement.kind !== 'monitor' || results.has(requirement)) continue;
-      const seen = monitors.judgement(requirement);
+      const seen = evaluation.monitored(requirement);
       if (silence === undefined || seen.verdict.kind === 'failed') settle(requirement, seen);
       else stop(requirement, silence);
     }

@@ -42,8 +42,6 @@ export interface SenderOptions {
 export interface Sender {
   /** Waits out 429s; sends again what broke on the way. */
   readonly send: (request: Request, options?: SendOptions) => Promise<Exchange>;
-  /** As `send`, but equal requests, which have equal fingerprints, share the first exchange. */
-  readonly sendShared: (request: Request, name: string, options?: SendOptions) => Promise<Exchange>;
   /** A 429 is an answer like any other, and nothing is sent again. */
   readonly sendOnce: (request: Request, options?: SendOptions) => Promise<Exchange>;
   readonly rest: Context['rest'];
@@ -57,16 +55,11 @@ export interface Sender {
 /** A connection that breaks is tried so many times: a server may close an idle one at any moment (RFC 9112 9.3.1). */
 const TRIES = 3;
 
-/** Answers are kept for whoever asks the same again while they take no more than this, about, in bytes. */
-const MAX_KEPT_BYTES = 16 * 1024 * 1024;
-
 export function createSender(setup: SenderOptions): Sender {
   const { client, known, clock, budget, quota, signal, maxLostInARow, onExchange } = setup;
-  const shared = new Map<string, Promise<Exchange>>();
   const issued = new Set(known.everyKey.map(({ key }) => key));
   const callers = known.callerKeys.map(({ key }) => key);
   const keyNamed = new Map(known.everyKey.map((key) => [key.key, key]));
-  let kept = 0;
   let rateLimited = 0;
   let lostInARow = 0;
   let keyWorks: boolean | undefined;
@@ -149,22 +142,8 @@ export function createSender(setup: SenderOptions): Sender {
   };
 
   const send: Sender['send'] = (request, options) => attempt(request, false, options);
-  const sendShared: Sender['sendShared'] = (request, name, options) => {
-    const before = shared.get(name);
-    if (before !== undefined) return before;
-    const first = send(request, options).then((exchange) => {
-      const { reply } = exchange;
-      kept += weightOf(reply);
-      // What was not sent for want of time may be, by somebody who has more.
-      if (kept > MAX_KEPT_BYTES || isUnsent(reply)) shared.delete(name);
-      return exchange;
-    });
-    shared.set(name, first);
-    return first;
-  };
   return {
     send,
-    sendShared,
     sendOnce: (request, options) => attempt(request, true, options),
     rest: quota.rest,
     settle: async (endpoint) => {
@@ -177,24 +156,6 @@ export function createSender(setup: SenderOptions): Sender {
     keyWorks: () => keyWorks,
   };
 }
-
-/** About what a reply takes to keep, in bytes: a text that is not Latin takes two for each character. */
-function weightOf(reply: Reply): number {
-  if (reply.kind === 'trouble') return OBJECTS;
-  const { headers, text } = reply;
-  let weight = OBJECTS + 2 * text.length;
-  for (const name in headers) {
-    weight += FIELD + name.length;
-    for (const value of headers[name]!) weight += FIELD + value.length;
-  }
-  return weight;
-}
-
-/** What a reply takes beside its text, and a name or value of a header field beside its characters. */
-const [OBJECTS, FIELD] = [600, 60];
-
-const isUnsent = (reply: Reply) =>
-  reply.kind === 'trouble' && (reply.code === 'budget' || reply.code === 'rate-limited');
 
 /** Answers that a proxy or a gateway gives in place of the target: the request is sent again. */
 function isOfFrontEnd(answer: Answer): boolean {

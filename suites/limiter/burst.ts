@@ -1,7 +1,7 @@
 import type { Answer, Trouble } from '../answer.ts';
 import type { Request } from '../request.ts';
 import type { Context, Exchange, Pace } from '../requirement.ts';
-import { IN_FLIGHT_AT_FIRST } from '../engine/in-flight.ts';
+import { IN_FLIGHT_AT_FIRST } from '../engine/context.ts';
 import type { Burst, Rule, Sighting } from './history.ts';
 import type { Supply } from './kinds.ts';
 import { beyond } from './rule.ts';

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import type { Answer, Reply } from '../answer.ts';
-import { inFlightOf } from '../engine/in-flight.ts';
+import { inFlightOf } from '../engine/context.ts';
 import type { Request } from '../request.ts';
 import type { Context } from '../requirement.ts';
 import { answerOf } from '../sample-answers.ts';
@@ -164,7 +164,6 @@ export function simulatedContext(simulation: Simulation) {
     burst: (...requests) => Promise.resolve(burst(requests)),
     stream,
     rest: wait,
-    first: async (request) => (await oneByOne([request]))[0]!,
     settle: () => wait(forgetsAfter),
     once: <Result>(name: string, make: (own: Context) => Promise<Result>) => {
       const result = results.get(name) ?? make(context);

@@ -1,4 +1,4 @@
-import { MOST_IN_FLIGHT } from '../engine/in-flight.ts';
+import { MOST_IN_FLIGHT } from '../engine/context.ts';
 import type { Sighting } from './history.ts';
 
 /**

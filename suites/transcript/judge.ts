@@ -1,13 +1,12 @@
+import { defined } from '../../schemas/defined.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import { checkPreconditions } from '../engine/preconditions.ts';
-import { guarded, runScenario } from '../engine/run-scenario.ts';
+import { createEvaluation } from '../engine/evaluation.ts';
+import type { Judgement } from '../engine/judge.ts';
+import { drawAt, originOf } from '../engine/lookups.ts';
 import { createDescriber, makeRecord, type RecordOptions, type Result } from '../engine/record.ts';
 import { createTraffic } from '../engine/traffic.ts';
-import { createMonitors } from '../engine/monitors.ts';
-import type { Requirement, Rule, Monitor } from '../requirement.ts';
+import type { Requirement } from '../requirement.ts';
 import { unjudged, type Reason } from '../verdict.ts';
-import { createJudge, isCrowd, type Judgement } from '../engine/judge.ts';
-import { drawAt, originOf } from '../engine/lookups.ts';
 import { createRecordedContexts } from './recorded-context.ts';
 import type { Transcript } from './transcript.ts';
 
@@ -23,70 +22,50 @@ export async function judgeTranscript(
   catalogue: readonly Requirement[],
   version: string,
 ): Promise<RunRecord> {
-  const { start, known, exchanges } = transcript;
-  const ids = new Set(start.requirements);
-  const requirements = catalogue.filter(({ id }) => start.selection.whole || ids.has(id));
-  const isMonitor = (requirement: Requirement): requirement is Monitor => requirement.kind === 'monitor';
-  const monitors = createMonitors(requirements.filter(isMonitor), known);
-  const isRule = (requirement: Requirement): requirement is Rule => requirement.kind === 'rule';
+  const { start, known, exchanges, lookups, explained, end } = transcript;
+  const asked = new Set(start.requirements);
+  const requirements = catalogue.filter(({ id }) => start.selection.whole || asked.has(id));
   const skip = new Set(start.selection.skip);
-  const judge = createJudge(
-    requirements.filter(isRule).filter(({ id }) => !skip.has(id)),
-    known,
-  );
-  const missed = [...transcript.missed];
-  const missUpTo = (count: number) => {
-    while (missed.length > 0 && missed[0]!.after <= count) {
-      const { path, trouble } = missed.shift()!;
+  const evaluation = createEvaluation({ known, requirements, skip, hasStateHook: start.stateHook });
+  const { judge } = evaluation;
+  for (const one of lookups) {
+    const { path } = one;
+    if (one.line === 'exchange')
+      evaluation.see(one.request, one.reply, {
+        ...one,
+        origin: path === undefined ? path : originOf(path, known),
+      });
+    else {
       // With the key that it was sent with; what was not sent is drawn again.
-      const sent = exchanges.findLast((one) => one.path === path);
-      judge.miss(sent?.request ?? drawAt(path, known, start.seed), { kind: 'trouble', ...trouble });
+      const sent = exchanges.findLast((exchange) => exchange.path === path);
+      judge.miss(sent?.request ?? drawAt(one.path, known, start.seed), { kind: 'trouble', ...one.trouble });
     }
-  };
-  for (const [n, { of, request, reply, path, isAgain, isLost }] of exchanges.entries()) {
-    missUpTo(n);
-    if (reply.kind !== 'answer') continue;
-    monitors.see(request, reply);
-    if (isLost !== true)
-      judge.see(
-        request,
-        reply,
-        path === undefined ? undefined : originOf(path, known),
-        isAgain === true || isCrowd(of),
-      );
   }
-  missUpTo(exchanges.length);
+  /** What the run found out about a failure, with the verdict that the answer gets now. */
+  const explanationOf = (id: string): Partial<Judgement> => {
+    const { n = -1, path, where, intermittent } = explained.get(id) ?? {};
+    const evidence = exchanges[n];
+    const found =
+      evidence?.reply.kind === 'answer'
+        ? judge.findings(evidence.reply).find((one) => one.id === id && one.verdict.kind === 'failed')
+        : undefined;
+    return defined({ where, intermittent, ...(found && { verdict: found.verdict, evidence, path }) });
+  };
   const contextOf = createRecordedContexts(transcript);
-  const describe = createDescriber(optionsOf(transcript, version));
-  const preconditions = { known, skip, hasStateHook: start.stateHook };
-  const judged = async (requirement: Requirement): Promise<Result> => {
-    const early = checkPreconditions(requirement, preconditions) ?? lost(requirement, transcript);
+  const resultOf = (requirement: Requirement): Result | Promise<Result> => {
+    const early = evaluation.withoutRequest(requirement) ?? lost(requirement, transcript);
     if (early !== undefined) return early;
-    if (requirement.kind === 'monitor') return monitors.judgement(requirement);
-    if (requirement.kind === 'scenario') return runScenario(requirement, contextOf(requirement.id), known);
-    const judgement = judge.judgement(requirement, transcript.end?.keyWorks, transcript.end?.isCut ?? true);
+    if (requirement.kind === 'monitor') return evaluation.monitored(requirement);
+    if (requirement.kind === 'scenario')
+      return evaluation.runScenario(requirement, contextOf(requirement.id));
+    const judgement = judge.judgement(requirement, end?.keyWorks, end?.isCut ?? true);
     return judgement.verdict.kind === 'failed'
       ? { ...judgement, ...explanationOf(requirement.id) }
       : judgement;
   };
-  /** What the run found out about a failure, with the verdict that the answer gets now. */
-  const explanationOf = (id: string): Partial<Judgement> => {
-    const line = transcript.explained.get(id);
-    const exchange = line?.n === undefined ? undefined : exchanges[line.n];
-    const found =
-      exchange?.reply.kind === 'answer'
-        ? judge.findings(exchange.reply).find((one) => one.id === id && one.verdict.kind === 'failed')
-        : undefined;
-    return {
-      ...(line?.where === undefined ? {} : { where: line.where }),
-      ...(line?.intermittent === undefined ? {} : { intermittent: line.intermittent }),
-      ...(found === undefined ? {} : { verdict: found.verdict, evidence: exchange! }),
-      ...(found === undefined || line?.path === undefined ? {} : { path: line.path }),
-    };
-  };
+  const describe = createDescriber(optionsOf(transcript, version));
   const list: RequirementResult[] = [];
-  for (const requirement of requirements)
-    list.push(describe(requirement, (await guarded(() => judged(requirement)))!));
+  for (const requirement of requirements) list.push(describe(requirement, await resultOf(requirement)));
   return recordOf(transcript, version, list);
 }
 
@@ -102,35 +81,28 @@ function recordOf(transcript: Transcript, version: string, list: readonly Requir
   const startedAt = Date.parse(start.startedAt);
   const traffic = createTraffic(startedAt);
   for (const { request, reply } of exchanges) traffic.see(request, reply);
-  const figures = {
-    startedAt,
-    durationMs: end?.durationMs ?? 0,
-    requests: end?.requests ?? exchanges.length,
-    rateLimited: end?.rateLimited ?? { answers: 0, waitedMs: 0 },
-    keyWorks: end?.keyWorks,
-    strength: end?.strength ?? 0,
-    coverage: end?.coverage ?? { pairs: [0, 0], triples: [0, 0], missing: [] },
-    isCut: end?.isCut ?? true,
-    interrupted: end?.interrupted ?? true,
-    ...(end?.interruptedBy === undefined ? {} : { interruptedBy: end.interruptedBy }),
+  const {
+    line: _,
+    lines: __,
+    verdict: ___,
+    ...figures
+  } = end ?? {
+    durationMs: 0,
+    requests: exchanges.length,
+    rateLimited: { answers: 0, waitedMs: 0 },
+    strength: 0,
+    coverage: { pairs: [0, 0], triples: [0, 0], missing: [] },
+    isCut: true,
+    interrupted: true,
   };
-  const record = makeRecord(optionsOf(transcript, version), list, figures, traffic.figures());
-  return start.canary === undefined ? record : { ...record, canary: start.canary };
+  const all = { startedAt, keyWorks: undefined, ...figures };
+  const record = makeRecord(optionsOf(transcript, version), list, all, traffic.figures());
+  return { ...record, ...defined({ canary: start.canary }) };
 }
 
 function optionsOf({ start, known }: Transcript, version: string): RecordOptions {
   const { target, seed, cases, minStrength, rerun, notes, selection } = start;
-  return {
-    known,
-    target,
-    seed,
-    cases,
-    version,
-    notes,
-    selection,
-    ...(minStrength === undefined ? {} : { minStrength }),
-    ...(rerun === undefined ? {} : { rerun }),
-  };
+  return { known, target, seed, cases, version, notes, selection, ...defined({ minStrength, rerun }) };
 }
 
 /** Why a transcript does not tell what a requirement comes to; undefined where it may. */
@@ -139,9 +111,9 @@ function lost({ id, kind }: Requirement, { stopped, outcomes, start }: Transcrip
   if (why !== undefined) return { verdict: unjudged(why.reason as Reason, why.words), cases: 0 };
   const outcome = outcomes.get(id);
   if (outcome?.outcome === 'broken') return { verdict: { kind: 'broken', words: outcome.words }, cases: 0 };
-  if (outcome !== undefined) return undefined;
-  if (kind === 'monitor' && !start.requirements.includes(id)) return undefined;
-  return start.requirements.includes(id)
+  const wasAsked = start.requirements.includes(id);
+  if (outcome !== undefined || (kind === 'monitor' && !wasAsked)) return undefined;
+  return wasAsked
     ? { verdict: unjudged('interrupted', 'the transcript ends before it was judged'), cases: 0 }
     : { verdict: unjudged('not-recorded', 'the run that was recorded did not ask for it'), cases: 0 };
 }

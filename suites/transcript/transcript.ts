@@ -1,5 +1,5 @@
+import { defined } from '../../schemas/defined.ts';
 import type {
-  Fixture,
   RequirementResult,
   TranscriptDoor,
   TranscriptEnd,
@@ -14,127 +14,114 @@ import { Problem } from '../../schemas/problem.ts';
 import { readJson, type Answer, type Reply } from '../answer.ts';
 import { knowledge, type Known, type KnownKey } from '../known.ts';
 import type { Credential, Request } from '../request.ts';
-import { createSequence } from './sequence.ts';
 import { unnamer, withPlaceholders } from './placeholder-keys.ts';
 
 /** An exchange of a transcript, as the engine saw it; keys are placeholders. */
-export interface RecordedExchange {
+export interface TranscribedExchange extends Pick<TranscriptExchange, 'of' | 'path' | 'isAgain' | 'isLost'> {
+  readonly line: 'exchange';
   readonly request: Request;
   readonly reply: Reply;
-  /** The requirement that it was sent for. */
-  readonly of?: string;
-  /** Leads to the lookup in the covering array. */
-  readonly path?: string;
-  readonly isAgain?: true;
-  readonly isLost?: true;
 }
 
 /** What a transcript says, put in order. */
 export interface Transcript {
   readonly start: TranscriptStart;
-  readonly fixture: Fixture;
   readonly known: Known;
-  readonly exchanges: readonly RecordedExchange[];
-  /** Lookups without an answer, each with the number of exchanges before it. */
-  readonly missed: readonly (TranscriptMissed & { readonly after: number })[];
+  readonly exchanges: readonly TranscribedExchange[];
+  /** The exchanges, and the lookups without an answer, as they happened. */
+  readonly lookups: readonly (TranscribedExchange | TranscriptMissed)[];
   /** By the id of the requirement. */
   readonly explained: ReadonlyMap<string, TranscriptExplained>;
-  /** By the requirement or the name that several share, in the order of the calls. */
-  readonly calls: ReadonlyMap<string, readonly TranscriptDoor[]>;
+  readonly calls: readonly TranscriptDoor[];
   readonly stopped: ReadonlyMap<string, TranscriptStopped>;
   /** What the run itself made of it. */
   readonly outcomes: ReadonlyMap<string, RequirementResult>;
   /** Missing where the run was cut off. */
   readonly end?: TranscriptEnd;
-  readonly unname: (text: string) => string;
 }
 
 /**
  * Puts the lines of a transcript in order.
  *
- * @throws Problem with code `usage` where they are not the lines of one run, from its beginning
+ * @throws Problem with code `usage` if they are not the lines of one run, from its beginning: what is missing
+ *   might be what failed
  */
-export function readTranscript(lines: Iterable<TranscriptLine>): Transcript {
-  let heading: Heading | undefined;
-  let end: TranscriptEnd | undefined;
-  const exchanges: RecordedExchange[] = [];
-  const missed: Transcript['missed'][number][] = [];
-  const explained = new Map<string, TranscriptExplained>();
-  const calls = new Map<string, TranscriptDoor[]>();
-  const stopped = new Map<string, TranscriptStopped>();
-  const outcomes = new Map<string, RequirementResult>();
-  const follow = createSequence();
-  for (const line of lines) {
-    follow(line);
-    if (line.line === 'start') {
-      heading = headingOf(line);
-      continue;
-    }
-    if (heading === undefined)
-      throw new Problem('usage', 'the first line of a transcript says what was to be done; this is another');
-    switch (line.line) {
-      case 'exchange':
-        exchanges[line.n] = exchangeOf(line, heading);
-        break;
-      case 'missed':
-        missed.push({ ...line, after: exchanges.length });
-        break;
-      case 'explained':
-        explained.set(line.of, line);
-        break;
-      case 'door':
-        append(calls, line.of, line);
-        break;
-      case 'stopped':
-        stopped.set(line.of, line);
-        break;
-      case 'outcome': {
-        const result = line.result as unknown as RequirementResult;
-        outcomes.set(result.id, result);
-        break;
-      }
-      case 'end':
-        end = line;
-    }
-  }
-  if (heading === undefined) throw new Problem('usage', 'the transcript is empty');
-  for (const list of calls.values()) list.sort((a, b) => a.nth - b.nth);
-  const content = { exchanges, missed, explained, calls, stopped, outcomes };
-  return { ...heading, ...content, ...(end === undefined ? {} : { end }) };
-}
-
-interface Heading extends Pick<Transcript, 'start' | 'fixture' | 'known' | 'unname'> {
-  readonly keys: ReadonlyMap<string, KnownKey>;
-}
-
-function headingOf(start: TranscriptStart): Heading {
-  const fixture = withPlaceholders(start.fixture);
-  const known = knowledge(fixture, start.partner);
+export function readTranscript(lines: readonly TranscriptLine[]): Transcript {
+  const [start] = lines;
+  if (start?.line !== 'start')
+    throw new Problem('usage', 'the first line of a transcript says what was to be done; this is another');
+  checkOrder(lines);
+  const known = knowledge(withPlaceholders(start.fixture), start.partner);
   const keys = new Map(known.everyKey.map((key) => [key.name, key]));
-  return { start, fixture, known, keys, unname: unnamer(fixture) };
+  const names: Names = { keys, unname: unnamer(start.fixture) };
+  const linesOf = <Kind extends TranscriptLine['line']>(kind: Kind) =>
+    lines.filter((line): line is TranscriptLine & { readonly line: Kind } => line.line === kind);
+  const exchanges = linesOf('exchange').map((line) => exchangeOf(line, names));
+  const results = linesOf('outcome').map(({ result }) => result as unknown as RequirementResult);
+  return {
+    start,
+    known,
+    exchanges,
+    lookups: lines.flatMap((line): (TranscribedExchange | TranscriptMissed)[] => {
+      if (line.line === 'exchange') return [exchanges[line.n]!];
+      return line.line === 'missed' ? [line] : [];
+    }),
+    explained: new Map(linesOf('explained').map((line) => [line.of, line])),
+    calls: linesOf('door').toSorted((a, b) => a.nth - b.nth),
+    stopped: new Map(linesOf('stopped').map((line) => [line.of, line])),
+    outcomes: new Map(results.map((result) => [result.id, result])),
+    ...defined({ end: linesOf('end')[0] }),
+  };
 }
 
-function append<Line>(lists: Map<string, Line[]>, name: string, line: Line): void {
-  const list = lists.get(name);
-  if (list === undefined) lists.set(name, [line]);
-  else list.push(line);
+/** Sees to it that lines are those of one run, from its beginning. */
+function checkOrder(lines: readonly TranscriptLine[]): void {
+  const seen = new Set<string>();
+  let exchanges = 0;
+  for (const [at, line] of lines.entries()) {
+    if (lines[at - 1]?.line === 'end') throw notWhole('goes on behind its end');
+    if (line.line === 'end' && line.lines !== at)
+      throw notWhole(`has ${at} lines before its end, of ${line.lines}`);
+    if (line.line === 'exchange' && line.n !== exchanges++)
+      throw notWhole(`lacks exchange ${exchanges - 1}, or has it elsewhere`);
+    const name = nameOf(line);
+    if (seen.has(name)) throw notWhole(`has this twice: ${name}`);
+    seen.add(name);
+  }
+}
+
+/** What no two lines of one run have in common. */
+function nameOf(line: TranscriptLine): string {
+  if (line.line === 'exchange') return `exchange ${line.n}`;
+  if (line.line === 'missed') return `missed ${line.path}`;
+  if (line.line === 'door') return `door ${line.nth} of ${line.of}`;
+  if (line.line === 'outcome') return `outcome of ${String(line.result['id'])}`;
+  return 'of' in line ? `${line.line} of ${line.of}` : line.line;
+}
+
+const notWhole = (what: string) =>
+  new Problem(
+    'usage',
+    `the transcript is not as its run left it: it ${what}; judge the file that \`verify\` wrote`,
+  );
+
+/** What the names of keys in a transcript stand for. */
+interface Names {
+  readonly keys: ReadonlyMap<string, KnownKey>;
+  readonly unname: (text: string) => string;
 }
 
 function exchangeOf(
-  { of, request, answer, trouble, path, isAgain, isLost }: TranscriptExchange,
-  heading: Heading,
-): RecordedExchange {
-  const reply: Reply =
-    answer === undefined
-      ? { kind: 'trouble', code: trouble!.code, words: trouble!.words }
-      : answerOf(answer, heading.unname);
+  { request, answer, trouble, n: _, ...rest }: TranscriptExchange,
+  names: Names,
+): TranscribedExchange {
   return {
-    request: requestOf(request, heading),
-    reply,
-    ...(of === undefined ? {} : { of }),
-    ...(path === undefined ? {} : { path }),
-    ...(isAgain === undefined ? {} : { isAgain }),
-    ...(isLost === undefined ? {} : { isLost }),
+    ...rest,
+    request: requestOf(request, names),
+    reply:
+      answer === undefined
+        ? { kind: 'trouble', code: trouble!.code, words: trouble!.words }
+        : answerOf(answer, names.unname),
   };
 }
 
@@ -155,27 +142,24 @@ function answerOf(
 
 function requestOf(
   { credential, misplaced, body, headers, target, ...rest }: TranscriptExchange['request'],
-  { keys, unname }: Heading,
+  { keys, unname }: Names,
 ): Request {
-  const key = misplaced === undefined ? undefined : keys.get(misplaced);
   return {
     ...rest,
     target: unname(target),
     headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, unname(value)])),
-    ...(body === undefined ? {} : { body: unname(body) }),
-    ...(key === undefined ? {} : { misplaced: key }),
+    ...defined({ body: body && unname(body), misplaced: keys.get(misplaced ?? '') }),
     credential: credentialOf(credential, keys),
   };
 }
 
 function credentialOf(
-  { as, key: name, scheme, shell = '' }: TranscriptExchange['request']['credential'],
+  { as, key: name = '', scheme, shell = '' }: TranscriptExchange['request']['credential'],
   keys: ReadonlyMap<string, KnownKey>,
 ): Credential {
-  const key = name === undefined ? undefined : keys.get(name);
-  if (as === 'key' && key !== undefined) return { as, key, ...(scheme === undefined ? {} : { scheme }) };
-  if (as === 'header')
-    return { as, value: headerValue(shell, key), shell, ...(key === undefined ? {} : { key }) };
+  const key = keys.get(name);
+  if (as === 'key' && key !== undefined) return { as, key, ...defined({ scheme }) };
+  if (as === 'header') return { as, value: headerValue(shell, key), shell, ...defined({ key }) };
   return { as: as === 'none' ? 'none' : 'caller' };
 }
 

@@ -1,10 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { TranscriptLine } from '../../schemas/generated/types.ts';
-import { createSequence } from './sequence.ts';
+import { readTranscript } from './transcript.ts';
 
-const start = { line: 'start' } as unknown as TranscriptLine;
-const exchange = (n: number) => ({ line: 'exchange', n }) as TranscriptLine;
+const start = { line: 'start', fixture: {} } as TranscriptLine;
+const exchange = (n: number) =>
+  ({
+    line: 'exchange',
+    n,
+    request: { target: '', headers: {}, credential: { as: 'none' } },
+    trouble: { code: 'timeout', words: '' },
+  }) as unknown as TranscriptLine;
 const door = (nth: number) => ({ line: 'door', of: 'a', nth }) as TranscriptLine;
 const missed = { line: 'missed', path: 'a' } as TranscriptLine;
 const explained = { line: 'explained', of: 'a' } as TranscriptLine;
@@ -13,25 +19,16 @@ const end = (lines: number) => ({ line: 'end', lines }) as TranscriptLine;
 
 const run = [start, exchange(0), exchange(1), missed, door(1), door(0), explained, outcome, end(8)];
 
-function follow(lines: readonly TranscriptLine[]): void {
-  const sequence = createSequence();
-  for (const line of lines) sequence(line);
-}
-
 test('the lines of a run, and those before any place where it was cut off', () => {
-  for (let most = 0; most <= run.length; most++) follow(run.slice(0, most));
+  for (let most = 1; most <= run.length; most++) readTranscript(run.slice(0, most));
 });
 
 describe('are no run', () => {
-  const without = (at: number) => run.filter((_, index) => index !== at);
   for (const [at, line] of run.slice(0, -1).entries()) {
     test(`without its line ${at}, ${line.line}`, () =>
-      assert.throws(() => follow(without(at)), /not as its run/));
+      assert.throws(() => readTranscript(run.toSpliced(at, 1)), /not as its run|first line/));
     test(`with its line ${at}, ${line.line}, twice`, () =>
-      assert.throws(
-        () => follow(run.flatMap((one, index) => (index === at ? [one, one] : [one]))),
-        /twice|lacks/,
-      ));
+      assert.throws(() => readTranscript(run.toSpliced(at, 0, line)), /twice|lacks/));
   }
   for (const [name, lines, says] of [
     ['two runs in one file', [...run, ...run], /behind its end/],
@@ -39,5 +36,5 @@ describe('are no run', () => {
     ['exchanges in another order', [start, exchange(1), exchange(0)], /lacks exchange 0/],
     ['one line for another', [start, door(0), door(0), end(3)], /twice: door 0 of a/],
   ] as const)
-    test(name, () => assert.throws(() => follow(lines), says));
+    test(name, () => assert.throws(() => readTranscript(lines), says));
 });

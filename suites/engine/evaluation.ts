@@ -1,0 +1,87 @@
+import { Problem } from '../../schemas/problem.ts';
+import type { Reply } from '../answer.ts';
+import type { Known } from '../known.ts';
+import type { Origin } from '../model/factors.ts';
+import { lackOf } from '../needs.ts';
+import type { Request } from '../request.ts';
+import type { Context, Monitor, Requirement, Rule, Scenario } from '../requirement.ts';
+import { noStateHook, unjudged } from '../verdict.ts';
+import { createJudge, isCrowd, type Judge, type Judgement } from './judge.ts';
+import type { Result } from './record.ts';
+
+export interface EvaluationOptions {
+  readonly known: Known;
+  readonly requirements: readonly Requirement[];
+  /** Ids that are left out on request. */
+  readonly skip: ReadonlySet<string>;
+  readonly hasStateHook: boolean;
+}
+
+/** What is known of an exchange beside the request and the reply. */
+export interface ExchangeNotes {
+  /** Id of the requirement that asked. */
+  readonly of?: string | undefined;
+  /** What the lookup was made of. */
+  readonly origin?: Origin | undefined;
+  /** Whether it only confirms or explains a failure. */
+  readonly isAgain?: boolean | undefined;
+  /** Whether a front end answered in place of the target. */
+  readonly isLost?: boolean | undefined;
+}
+
+/** What the requirements come to, by the exchanges of a run: as they happen, or as a transcript tells them. */
+export interface Evaluation {
+  readonly judge: Judge;
+  readonly see: (request: Request, reply: Reply, notes: ExchangeNotes) => void;
+  /** The result of a requirement that is not checked, whatever the target does; undefined if it is checked. */
+  readonly withoutRequest: (requirement: Requirement) => Result | undefined;
+  /** Runs a scenario. An error in it is our own bug, and is said to be. */
+  readonly runScenario: (scenario: Scenario, context: Context) => Promise<Result>;
+  readonly monitored: (monitor: Monitor) => Judgement;
+}
+
+export function createEvaluation(options: EvaluationOptions): Evaluation {
+  const { known, requirements, skip, hasStateHook } = options;
+  const judge = createJudge(
+    requirements.filter((one): one is Rule => one.kind === 'rule' && !skip.has(one.id)),
+    known,
+  );
+  const monitors = new Map(
+    requirements.flatMap((one): [Monitor, Judgement][] =>
+      one.kind === 'monitor' ? [[one, { verdict: one.unseen, cases: 0 }]] : [],
+    ),
+  );
+  return {
+    judge,
+    see: (request, reply, { of, origin, isAgain, isLost }) => {
+      if (reply.kind !== 'answer') return;
+      for (const [monitor, { verdict: before, cases }] of monitors) {
+        const verdict = before.kind === 'failed' ? undefined : monitor.sees(request, reply, known);
+        if (verdict === undefined) continue;
+        const proof = verdict.kind === 'failed' ? { evidence: { request, reply } } : {};
+        monitors.set(monitor, { verdict, cases: cases + 1, ...proof });
+      }
+      if (isLost !== true) judge.see(request, reply, origin, isAgain === true || isCrowd(of));
+    },
+    withoutRequest: (requirement) => {
+      if (skip.has(requirement.id))
+        return { verdict: { kind: 'excluded', reason: 'skipped', words: 'left out on request' }, cases: 0 };
+      if (requirement.kind === 'scenario' && requirement.needsStateHook === true && !hasStateHook)
+        return { verdict: noStateHook('nobody but the target can tell'), cases: 0 };
+      const lack = lackOf(requirement, known);
+      return lack && { verdict: unjudged(lack.reason, lack.words), cases: 0 };
+    },
+    runScenario: async (scenario, context) => {
+      try {
+        const { finding, request, reply, cases = 1 } = await scenario.run(context, known);
+        const proof = request !== undefined && reply !== undefined ? { evidence: { request, reply } } : {};
+        return { verdict: finding, cases, ...proof };
+      } catch (error) {
+        if (error instanceof Problem) throw error;
+        const words = error instanceof Error ? (error.stack ?? error.message) : String(error);
+        return { verdict: { kind: 'broken', words }, cases: 0 };
+      }
+    },
+    monitored: (monitor) => monitors.get(monitor)!,
+  };
+}
