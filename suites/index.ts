@@ -1,5 +1,4 @@
-export { createClient, type Client } from './engine/client.ts';
-export { decodeBody } from './engine/body.ts';
+export { createClient, decodeBody, type Client } from './engine/client.ts';
 export { examine } from './doctor/examine.ts';
 export { clauses, isMeant } from './clauses.ts';
 export { catalogue, suites } from './catalogue.ts';

@@ -5,8 +5,8 @@ import { describe, test } from 'node:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import type { Answer } from '../answer.ts';
 import { against } from '../testing/against.ts';
-import { MOST_BODY_BYTES } from './body.ts';
-import { createClient, type Client, type ClientOptions, type WireRequest } from './client.ts';
+
+import { createClient, MAX_BODY_BYTES, type Client, type ClientOptions, type WireRequest } from './client.ts';
 import type { TransportError } from './transport-error.ts';
 
 const request: WireRequest = { method: 'GET', target: '/api/ib/user-status?user_id=x', headers: {} };
@@ -176,7 +176,7 @@ describe('a body that is not what it should be', () => {
       assert.equal(answered(await sent(Buffer.from(body), encoding)).text, body);
     });
   test('so much is still read; of a byte more the beginning is shown', async () => {
-    const most = Buffer.alloc(MOST_BODY_BYTES, 'x');
+    const most = Buffer.alloc(MAX_BODY_BYTES, 'x');
     assert.equal(answered(await sent(most)).text.length, most.length);
     const more = await sent(Buffer.concat([most, Buffer.from('x')]));
     assert.match(why(more), /longer/);

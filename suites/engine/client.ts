@@ -1,7 +1,8 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { Pool, type Dispatcher } from 'undici';
-import type { Answer } from '../answer.ts';
-import { decodeBody, MOST_BODY_BYTES } from './body.ts';
+import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
+import { Pool } from 'undici';
+import { readBeginning, readBody, type Answer } from '../answer.ts';
+import { defined } from '../../schemas/defined.ts';
 import { late, timedOut, tooManyFields, transportErrorOf, type TransportError } from './transport-error.ts';
 
 /** Where requests go, and how patiently. */
@@ -39,146 +40,117 @@ export interface Client {
   readonly close: () => Promise<void>;
 }
 
+/**
+ * An answer's body is read up to here, packed and unpacked: the interface's own are a hundred bytes, and
+ * a burst holds a thousand answers at once.
+ */
+export const MAX_BODY_BYTES = 16 * 1024;
+
 /** An answer that comes this late (ms) after the end of the run is still taken. */
 const GRACE = 250;
 
-/** Pieces of a body that are held before they are put together: each takes a hundred times a byte. */
-const MOST_PIECES = 64;
-
 /** Header fields of an answer at most. */
-const MOST_FIELDS = 100;
+const MAX_FIELDS = 100;
 
 /** Opens a pool of connections to the target: keep-alive, no redirects, no pipelining. */
 export function createClient(options: ClientOptions): Client {
-  const { target, timeoutMs, connections, now } = options;
+  const { target, timeoutMs, connections, now, deadline = Number.POSITIVE_INFINITY, signal } = options;
   const basePath = target.pathname.replace(/\/+$/, '');
   const pool = new Pool(target.origin, {
     connections,
     pipelining: 1,
     headersTimeout: timeoutMs,
     bodyTimeout: timeoutMs,
-    connect: {
-      timeout: timeoutMs,
-      rejectUnauthorized: !options.insecure,
-      ...(options.ca === undefined ? {} : { ca: options.ca }),
-    },
+    connect: { timeout: timeoutMs, rejectUnauthorized: !options.insecure, ...defined({ ca: options.ca }) },
   });
-
-  const ours = Object.entries(options.headers).flat();
-  /** As undici takes them soonest: names and values by turns. A request's own take the place of ours. */
-  const fieldsOf = (headers: WireRequest['headers']): string[] => {
-    const fields = [...ours];
-    for (const name in headers) {
-      if (Object.hasOwn(options.headers, name))
-        return Object.entries({ ...options.headers, ...headers }).flat();
-      fields.push(name, headers[name]!);
-    }
-    return fields;
-  };
-
-  // The pool knows what is under way: a list of our own would be changed twice by every request.
   const cutOffAll = () => void pool.destroy(new Error('cut off'));
-  options.signal.addEventListener('abort', cutOffAll);
+  signal.addEventListener('abort', cutOffAll);
 
-  const send = (request: WireRequest): Promise<Answer | TransportError> => {
+  const send = async (request: WireRequest): Promise<Answer | TransportError> => {
     const sentAt = now();
-    const leftMs = Math.max(0, (options.deadline ?? Number.POSITIVE_INFINITY) + GRACE - sentAt);
-    const patienceMs = Math.min(timeoutMs, leftMs);
+    const leftMs = Math.max(0, deadline + GRACE - sentAt);
+    const outOfTime = () => (leftMs < timeoutMs ? late() : timedOut(timeoutMs));
+    if (signal.aborted) return outOfTime();
     const started = performance.now();
-    return new Promise((resolve) => {
-      let controller: Dispatcher.DispatchController | undefined;
-      let status = 0;
-      let headers: Answer['headers'] = {};
-      let pieces: Uint8Array[] = [];
-      let size = 0;
-      let isOver = false;
-      const end = (result: Answer | TransportError) => {
-        isOver = true;
-        clearTimeout(timer);
-        resolve(result);
-      };
-      const cutOff = () => {
-        if (isOver) return;
-        end(leftMs < timeoutMs ? late() : timedOut(timeoutMs));
-        controller?.abort(new Error('cut off'));
-      };
-      const answer = (): Answer => {
-        const [receivedAt, tookMs] = [now(), performance.now() - started];
-        const bytes = pieces.length === 1 ? pieces[0]! : Buffer.concat(pieces);
-        return answerOf(bytes, { status, headers, sentAt, receivedAt, tookMs });
-      };
-      const timer = setTimeout(cutOff, patienceMs);
-      if (options.signal.aborted) return cutOff();
-      pool.dispatch(
-        {
-          method: request.method,
-          path: basePath + request.target,
-          headers: fieldsOf(request.headers),
-          body: request.body ?? null,
-        },
-        {
-          onRequestStart: (opened) => {
-            controller = opened;
-            if (isOver) opened.abort(new Error('cut off'));
-          },
-          onResponseStart: (opened, statusCode, fields) => {
-            // Of the answers that only announce another one nothing is kept (RFC 9110 15.2).
-            if (statusCode < 200 || isOver) return;
-            status = statusCode;
-            const all = multiMap(fields);
-            if (all !== undefined) return void (headers = all);
-            end(tooManyFields(MOST_FIELDS));
-            opened.abort(new Error('too many fields'));
-          },
-          onResponseData: (opened, chunk) => {
-            if (isOver) return;
-            size += chunk.length;
-            pieces.push(chunk);
-            if (size > MOST_BODY_BYTES) {
-              end(answer());
-              opened.abort(new Error('the body is too long'));
-            } else if (pieces.length > MOST_PIECES) pieces = [Buffer.concat(pieces)];
-          },
-          onResponseEnd: () => {
-            if (!isOver) end(answer());
-          },
-          onResponseError: (_, error) => {
-            if (!isOver) end(transportErrorOf(error, timeoutMs, status !== 0));
-          },
-        },
-      );
-    });
+    const cutOff = new AbortController();
+    const timer = setTimeout(() => cutOff.abort(), Math.min(timeoutMs, leftMs));
+    let hasHead = false;
+    try {
+      const { statusCode, headers, body } = await pool.request({
+        method: request.method,
+        path: basePath + request.target,
+        headers: { ...options.headers, ...request.headers },
+        body: request.body ?? null,
+        signal: cutOff.signal,
+      });
+      hasHead = true;
+      // What is not read to its end is an error of the stream.
+      body.on('error', () => undefined);
+      const fields = multiMap(headers);
+      if (Object.values(fields).flat().length > MAX_FIELDS) {
+        body.destroy();
+        return tooManyFields(MAX_FIELDS);
+      }
+      const bytes = await beginningOf(body);
+      const [receivedAt, tookMs] = [now(), performance.now() - started];
+      const content = decodeBody(bytes, fields['content-encoding']?.[0]);
+      return { kind: 'answer', status: statusCode, headers: fields, ...content, sentAt, receivedAt, tookMs };
+    } catch (error) {
+      return cutOff.signal.aborted ? outOfTime() : transportErrorOf(error as Error, timeoutMs, hasHead);
+    } finally {
+      clearTimeout(timer);
+    }
   };
   return {
     send,
     close: () => {
-      options.signal.removeEventListener('abort', cutOffAll);
+      signal.removeEventListener('abort', cutOffAll);
       return pool.destroy();
     },
   };
 }
 
-/** Stands apart, so that an answer that is kept keeps nothing of its request. */
-function answerOf(bytes: Uint8Array, rest: Omit<Answer, 'kind' | 'text' | 'json'>): Answer {
-  const body = decodeBody(bytes, rest.headers['content-encoding']?.[0]);
-  return Object.assign(body, { kind: 'answer' as const, ...rest });
+/** The bytes of a body, or more than are read of any. */
+async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
+  const pieces: Uint8Array[] = [];
+  let size = 0;
+  for await (const piece of body) {
+    pieces.push(piece);
+    size += piece.length;
+    if (size > MAX_BODY_BYTES) break;
+  }
+  return Buffer.concat(pieces);
 }
 
-/**
- * A prototype without names: what is made of it holds only what was sent, as what is made of null does, which
- * V8 keeps as a dictionary, though.
- */
-const bare: object = Object.freeze(Object.create(null) as object);
+/** No names but those that were sent: `constructor` is none. */
+function multiMap(headers: IncomingHttpHeaders): Answer['headers'] {
+  const map = Object.create(null) as Record<string, readonly string[]>;
+  for (const [name, value = ''] of Object.entries(headers)) map[name] = [value].flat();
+  return map;
+}
 
-/** Undefined where there are too many. */
-function multiMap(headers: IncomingHttpHeaders): Answer['headers'] | undefined {
-  const map = Object.create(bare) as Record<string, readonly string[]>;
-  let fields = 0;
-  for (const name in headers) {
-    const value = headers[name] ?? '';
-    const values = typeof value === 'string' ? [value] : value;
-    map[name] = values;
-    fields += values.length;
+const decoders: Readonly<
+  Record<string, (bytes: Uint8Array, options: { maxOutputLength: number }) => Uint8Array>
+> = {
+  gzip: gunzipSync,
+  'x-gzip': gunzipSync,
+  deflate: inflateSync,
+  br: brotliDecompressSync,
+};
+
+/** Reads the bytes of a body by its Content-Encoding (RFC 9110 8.4). */
+export function decodeBody(bytes: Uint8Array, encoding: string | undefined): Pick<Answer, 'text' | 'json'> {
+  const name = encoding?.trim().toLowerCase() ?? '';
+  const decoder = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
+  const why = `the body is longer than ${MAX_BODY_BYTES} bytes`;
+  if (bytes.length > MAX_BODY_BYTES)
+    return { text: decoder === undefined ? readBeginning(bytes) : '', json: { ok: false, why } };
+  if (decoder === undefined || bytes.length === 0) return readBody(bytes);
+  try {
+    return readBody(decoder(bytes, { maxOutputLength: MAX_BODY_BYTES }));
+  } catch (error) {
+    if ((error as { code?: string }).code === 'ERR_BUFFER_TOO_LARGE')
+      return { text: '', json: { ok: false, why } };
+    return { text: '', json: { ok: false, why: `the body is not ${encoding}, as Content-Encoding says` } };
   }
-  return fields > MOST_FIELDS ? undefined : map;
 }

@@ -1,13 +1,14 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Coverage as Covered, RunRecord } from '../../schemas/generated/types.ts';
+import { defined } from '../../schemas/defined.ts';
+import type { Coverage as Covered } from '../../schemas/generated/types.ts';
 import { createCoverage } from '../model/coverage.ts';
 import type { Known } from '../known.ts';
 import type { Rule as Limit } from '../limiter/history.ts';
 import { statedRule, WINDOWS_OF_EXPLORATION } from '../limiter/rule.ts';
-import type { Request } from '../request.ts';
 import { suiteOf, type Requirement, type Rule } from '../requirement.ts';
 import { createSource, idsOf, type Lookup } from './lookups.ts';
 import { priceOf } from './price.ts';
+import type { RunOptions } from './run-options.ts';
 
 /** What a run is expected to take, before its first request. Times are ms. */
 export interface Plan {
@@ -35,17 +36,18 @@ export interface Plan {
   readonly reached?: { readonly strength: number; readonly coverage: Covered };
 }
 
-export interface PlanOptions {
-  readonly known: Known;
-  readonly requirements: readonly Requirement[];
-  readonly skip: ReadonlySet<string>;
-  readonly seed: number;
-  readonly cases: number;
-  readonly maxDurationMs: number;
-  readonly maxRequests: number;
-  readonly rate?: number;
-  readonly selection?: RunRecord['selection'];
-}
+export type PlanOptions = Pick<
+  RunOptions,
+  | 'known'
+  | 'requirements'
+  | 'skip'
+  | 'seed'
+  | 'cases'
+  | 'maxDurationMs'
+  | 'maxRequests'
+  | 'rate'
+  | 'selection'
+>;
 
 /** What a scenario takes, about. */
 const REQUESTS_OF_SCENARIO = 12;
@@ -64,55 +66,61 @@ export function plan(options: PlanOptions): Plan {
   const asked = requirements.filter(({ id }) => !skip.has(id));
   const rules = asked.filter((requirement): requirement is Rule => requirement.kind === 'rule');
   const lookups = lookupsOf(options, rules);
-  const deepest = Math.max(0, ...lookups.map((list) => list.length));
-  const limiters = keptBack(limiterRequests(asked, known), maxRequests);
   const limitersMs = limiterMs(asked, known, maxDurationMs, {}, rate);
-  const scenarios = asked.filter(
-    (requirement) => requirement.kind === 'scenario' && suiteOf(requirement) !== 'rate-limit',
-  );
-
-  const estimate = (depth: number): Omit<Plan, 'leftOut' | 'notCompared'> => {
-    const sent = lookups.flatMap((list) =>
-      list.slice(0, depth).flatMap(({ request, times }) => Array.from({ length: times }, () => request)),
-    );
-    const load = endpointsInTurn.map((endpoint) => loadOf(endpoint, sent, scenarios, known));
-    const others = sent.length + scenarios.length * REQUESTS_OF_SCENARIO;
-    return {
-      requests: Math.floor(others + limiters),
-      durationMs: Math.max(...load.map(waitMs), msAt(rate, others)) + limitersMs,
-      load,
-    };
-  };
-  const isTooLong = ({ durationMs }: Pick<Plan, 'durationMs'>) => durationMs > maxDurationMs;
-  const fits = (candidate: Pick<Plan, 'durationMs' | 'requests'>) =>
-    !isTooLong(candidate) && candidate.requests <= maxRequests;
-
-  const whole = estimate(deepest);
-  const wholeMs = whole.durationMs - limitersMs + limiterMs(asked, known, Number.POSITIVE_INFINITY, {}, rate);
-  const reached = (depth: number) => (selection?.whole === true ? coverageOf(lookups, depth, known) : {});
-  const rest = {
-    notCompared: notCompared(asked, known, maxDurationMs),
-    ...(wholeMs > maxDurationMs ? { wholeMs } : {}),
-  };
-  if (fits(whole)) return { ...whole, ...rest, ...reached(deepest), leftOut: [] };
-  let [least, most] = [1, deepest];
-  while (least < most) {
-    const middle = Math.ceil((least + most) / 2);
-    if (fits(estimate(middle))) least = middle;
-    else most = middle - 1;
+  const limiters = keptBack(limiterRequests(asked, known), maxRequests);
+  const scenarios = asked.filter((one) => one.kind === 'scenario' && suiteOf(one) !== 'rate-limit');
+  const load = endpointsInTurn.map((endpoint) => ({
+    endpoint,
+    counted: scenarios.filter(({ id }) => id.includes(`/${endpoint}/`)).length * REQUESTS_OF_SCENARIO,
+    keys: known.callerKeys.length,
+    ...defined({ limit: statedRule(endpoint, known) }),
+  }));
+  let sent = scenarios.length * REQUESTS_OF_SCENARIO;
+  const estimate = () => ({
+    requests: Math.floor(sent + limiters),
+    durationMs: Math.max(...load.map(waitMs), msAt(rate, sent)) + limitersMs,
+    load: load.map((one) => ({ ...one })),
+  });
+  /** By the number of lookups that each endpoint gets. */
+  const estimates = [estimate()];
+  const deepest = Math.max(...lookups.map((list) => list.length));
+  for (let depth = 0; depth < deepest; depth++) {
+    for (const [at, list] of lookups.entries()) {
+      const { request, times } = list[depth] ?? { times: 0 };
+      if (request === undefined) continue;
+      sent += times;
+      load[at]!.counted += times * priceOf(request, known);
+    }
+    estimates.push(estimate());
   }
-  const cut = estimate(least);
-  const covered = new Set(
-    lookups.flatMap((list) => list.slice(0, least)).flatMap(({ request }) => idsOf(request, known)),
+  const whole = estimates[deepest]!;
+  const fitting = estimates.findLastIndex(
+    ({ durationMs, requests }) => durationMs <= maxDurationMs && requests <= maxRequests,
   );
+  const depth = Math.max(fitting, Math.min(1, deepest));
+  const taken = lookups.flatMap((list) => list.slice(0, depth));
+  const covered = new Set(taken.flatMap(({ request }) => idsOf(request, known)));
+  const coverage = createCoverage(known);
+  if (selection?.whole === true) for (const one of taken) coverage.take(one.endpoint, one.origin.levels);
+  const wholeMs = whole.durationMs - limitersMs + limiterMs(asked, known, Number.POSITIVE_INFINITY, {}, rate);
+  const isCut = fitting < deepest;
   return {
-    ...cut,
-    durationMs: Math.min(cut.durationMs, maxDurationMs),
-    ...rest,
-    ...reached(least),
-    leftOut: rules.filter(({ id, holds }) => holds === undefined && !covered.has(id)).map(({ id }) => id),
-    cutTo: least,
-    because: isTooLong(whole) ? '--max-duration' : '--max-requests',
+    ...estimates[depth]!,
+    durationMs: Math.min(estimates[depth]!.durationMs, maxDurationMs),
+    notCompared: windowsOf(asked, known, maxDurationMs, {})
+      .filter(({ fits }) => !fits)
+      .map(({ endpoint }) => endpoint),
+    leftOut: rules
+      .filter(({ id, holds }) => isCut && holds === undefined && !covered.has(id))
+      .map(({ id }) => id),
+    ...(wholeMs > maxDurationMs ? { wholeMs } : {}),
+    ...(selection?.whole === true ? { reached: coverage.figures() } : {}),
+    ...(isCut
+      ? {
+          cutTo: depth,
+          because: whole.durationMs > maxDurationMs ? '--max-duration' : '--max-requests',
+        }
+      : {}),
   };
 }
 
@@ -132,17 +140,6 @@ function lookupsOf(options: PlanOptions, rules: readonly Rule[]): readonly (read
       sent += found.flat().reduce((sum, { times }) => sum + times, 0);
     }
   return lists;
-}
-
-function coverageOf(
-  lookups: readonly (readonly Lookup[])[],
-  depth: number,
-  known: Known,
-): Pick<Plan, 'reached'> {
-  const coverage = createCoverage(known);
-  for (const { endpoint, origin } of lookups.flatMap((list) => list.slice(0, depth)))
-    coverage.take(endpoint, origin.levels);
-  return { reached: coverage.figures() };
 }
 
 /** Requests for lookups of the covering array, for each of `--cases`: beyond, only what comes before the deep ones. */
@@ -191,9 +188,6 @@ function windowsOf(
   });
 }
 
-const notCompared = (requirements: readonly Requirement[], known: Known, maxDurationMs: number) =>
-  windowsOf(requirements, known, maxDurationMs, {}).flatMap(({ endpoint, fits }) => (fits ? [] : [endpoint]));
-
 /** Requests that the rate-limit suite needs at the end of a run. */
 export function limiterRequests(requirements: readonly Requirement[], known: Known): number {
   return limitersOf(requirements).reduce(
@@ -211,23 +205,6 @@ const limitersOf = (requirements: readonly Requirement[]) =>
 /** What so many requests take at so many a second, in ms. */
 const msAt = (rate: number | undefined, requests: number) =>
   rate === undefined ? 0 : (requests / rate) * 1000;
-
-function loadOf(
-  endpoint: Endpoint,
-  sent: readonly Request[],
-  scenarios: readonly Requirement[],
-  known: Known,
-): Plan['load'][number] {
-  const inputs = sent.filter((request) => request.endpoint === endpoint && priceOf(request, known) > 0);
-  const ofEndpoint = scenarios.filter(({ id }) => id.includes(`/${endpoint}/`));
-  const limit = statedRule(endpoint, known);
-  return {
-    endpoint,
-    counted: inputs.length + ofEndpoint.length * REQUESTS_OF_SCENARIO,
-    keys: known.callerKeys.length,
-    ...(limit === undefined ? {} : { limit }),
-  };
-}
 
 /** One counted request of each window is kept back; what fits into the first window waits for nothing. */
 function waitMs({ counted, keys, limit }: Plan['load'][number]): number {
