@@ -192,10 +192,12 @@ function nearMissOf(known: Known, key: KnownKey, pieces: readonly Piece[]): Toke
 /** The keys whose near misses must not be let in. */
 const activeKeys = ({ callerKeys, otherKeys }: Known) => [...callerKeys, ...otherKeys].slice(0, 4);
 
-/** Near misses, one of each kind; the active keys take turns. */
+/** Near misses: of the first active key one of each kind, of the others one. */
 export function nearMisses(known: Known): readonly Token[] {
-  const all = activeKeys(known).map((key) => nearMissesOf(known, key));
-  return (all[0] ?? []).flatMap((_, nth) => all[nth % all.length]![nth] ?? []);
+  const [first, ...others] = activeKeys(known);
+  if (first === undefined) return [];
+  const ofOthers = others.map((key) => nearMissOf(known, key, [[0, key.key.length], 'x']));
+  return [...nearMissesOf(known, first), ...ofOthers].filter((token) => token !== undefined);
 }
 
 function nearMissesOf(known: Known, key: KnownKey): readonly (Token | undefined)[] {

@@ -31,8 +31,6 @@ const spelling = (of: (uuid: string) => readonly string[]) => values('alternativ
 const hexPlaces = [...'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'].flatMap((mark, at) =>
   mark === 'x' ? [at] : [],
 );
-/** The first and the last digit of each group. */
-const groupEdges = [0, 7, 9, 12, 14, 17, 19, 22, 24, 35];
 const hyphenPlaces = [8, 13, 18, 23];
 const groupStarts = [0, 9, 14, 19, 24];
 
@@ -89,7 +87,7 @@ export const malformations: Readonly<Record<string, Malformation>> = {
   'a line feed after': mistake((uuid) => [`${uuid}\n`]),
   'a character that is no hexadecimal digit': mistake(
     (uuid) => [
-      ...groupEdges.map((at) => put(uuid, at, 'g')),
+      ...hexPlaces.map((at) => put(uuid, at, 'g')),
       ...strangeDigits.slice(1).map((digit, nth) => put(uuid, hexPlaces[(nth * 5) % 32]!, digit, 1)),
       ...groupStarts.map((at) => put(uuid, at + 1, '_')),
     ],
