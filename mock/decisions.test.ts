@@ -1,19 +1,14 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { answersTo, builtIn, deposit, probe, type Probe, START, user } from './testing/session.ts';
+import { answersTo, builtIn, deposit, probe, type Probe, START, user, ids } from './testing/session.ts';
 import { handlerOf } from './handler.ts';
 import { parserError } from './transport.ts';
 import { createWorld } from './world.ts';
 
-const MEMBER = '11111111-1111-4111-8111-111111111111';
-const NOBODY = '12345678-1234-4234-8234-123456789abc';
-const EXECUTED = '44444444-4444-4444-8444-444444444444';
-const POLLED = '77777777-7777-4777-8777-777777777777';
-const TIMED = '88888888-8888-4888-8888-888888888888';
 const path = '/api/ib/user-status';
-const target = `${path}?user_id=${MEMBER}`;
-const limited = Array.from({ length: 60 }, () => user(NOBODY));
+const target = `${path}?user_id=${ids.member}`;
+const limited = Array.from({ length: 60 }, () => user(ids.nobody));
 
 const answers = (...probes: readonly Probe[]) => answersTo(probes);
 const last = (...probes: readonly Probe[]) => {
@@ -31,14 +26,14 @@ const shown: Readonly<Record<string, () => boolean>> = {
     status(...limited, user('x', { key: null })) === 401 && status(...limited, user('x')) === 429,
   'Scheme of Authorization': () =>
     ['bearer northwind-key', 'BEARER   northwind-key'].every((authorization) =>
-      finds(user(MEMBER, { authorization })),
+      finds(user(ids.member, { authorization })),
     ),
   'Repeated parameter': () =>
-    finds(probe(`${target}&user_id=x`)) && status(probe(`${path}?user_id=x&user_id=${MEMBER}`)) === 400,
-  'Unknown parameter': () => finds(probe(`${path}?page=1&user_id=${MEMBER}&key=`)),
-  'Letter case of parameter names': () => status(probe(`${path}?User_id=${MEMBER}`)) === 400,
+    finds(probe(`${target}&user_id=x`)) && status(probe(`${path}?user_id=x&user_id=${ids.member}`)) === 400,
+  'Unknown parameter': () => finds(probe(`${path}?page=1&user_id=${ids.member}&key=`)),
+  'Letter case of parameter names': () => status(probe(`${path}?User_id=${ids.member}`)) === 400,
   'Percent-encoding in a value': () =>
-    finds(probe(`${path}?user%5Fid=%31${MEMBER.slice(1)}`)) && status(probe(`${target}+`)) === 400,
+    finds(probe(`${path}?user%5Fid=%31${ids.member.slice(1)}`)) && status(probe(`${target}+`)) === 400,
   'Broken percent-encoding': () => ['%', '%zz', '%ff'].every((end) => status(probe(target + end)) === 400),
   'Versions of reference_id': () =>
     [...'12345678'].every(
@@ -51,28 +46,28 @@ const shown: Readonly<Record<string, () => boolean>> = {
   'Other methods': () => status(probe(target, { method: 'POST', key: null })) === 405,
   'Other paths': () => last(probe('/metrics', { key: null })).body === '{"error":"Not found"}',
   'Trailing slash, or other letter case, in a path': () =>
-    status(probe(`${path}/?user_id=${MEMBER}`)) === 404 && status(probe(target.toUpperCase())) === 404,
-  'Body of a request': () => finds(user(MEMBER, { body: '{"user_id":"x"}' })),
+    status(probe(`${path}/?user_id=${ids.member}`)) === 404 && status(probe(target.toUpperCase())) === 404,
+  'Body of a request': () => finds(user(ids.member, { body: '{"user_id":"x"}' })),
   'What is no HTTP request': () =>
     parserError('HPE_INVALID_METHOD').body === '{"error":"Bad Request"}' &&
     parserError('HPE_INVALID_METHOD').status === 400 &&
     parserError('HPE_HEADER_OVERFLOW').status === 431,
   'A request that does not arrive': () => parserError('ERR_HTTP_REQUEST_TIMEOUT').status === 408,
   'Failed lookup': () =>
-    status(...limited.slice(30), ...limited.slice(30).map(() => user('')), user(MEMBER)) === 429,
+    status(...limited.slice(30), ...limited.slice(30).map(() => user('')), user(ids.member)) === 429,
   'What deposit-check counts': () =>
     status(
-      ...Array.from({ length: 250 }, (_, index) => deposit(index % 2 ? EXECUTED : '')),
-      deposit(EXECUTED),
+      ...Array.from({ length: 250 }, (_, index) => deposit(index % 2 ? ids.executed : '')),
+      deposit(ids.executed),
     ) === 429,
   'Scope of a limiter': () =>
-    status(...limited, user(MEMBER, { key: 'northwind-spare-key' })) === 200 &&
-    status(...limited, deposit(EXECUTED)) === 200,
+    status(...limited, user(ids.member, { key: 'northwind-spare-key' })) === 200 &&
+    status(...limited, deposit(ids.executed)) === 200,
   'Window of a limiter': () =>
-    status(...limited, user(MEMBER, { atMs: 2999 })) === 429 &&
-    status(...limited, user(MEMBER, { atMs: 3000 })) === 200,
+    status(...limited, user(ids.member, { atMs: 2999 })) === 429 &&
+    status(...limited, user(ids.member, { atMs: 3000 })) === 200,
   'Threshold N': () =>
-    answers(...limited, user(NOBODY)).findIndex((response) => response.status === 429) === 60,
+    answers(...limited, user(ids.nobody)).findIndex((response) => response.status === 429) === 60,
   'No limits in the fixture': () => {
     const { limits: _, ...unlimited } = builtIn;
     const world = createWorld(unlimited, START);
@@ -81,40 +76,43 @@ const shown: Readonly<Record<string, () => boolean>> = {
       (response) => response.status === 400,
     );
   },
-  'Retry-After': () => last(...limited, user(NOBODY, { atMs: 1001 })).headers['Retry-After'] === '2',
-  'WWW-Authenticate': () => last(user(MEMBER, { key: null })).headers['WWW-Authenticate'] === 'Bearer',
+  'Retry-After': () => last(...limited, user(ids.nobody, { atMs: 1001 })).headers['Retry-After'] === '2',
+  'WWW-Authenticate': () => last(user(ids.member, { key: null })).headers['WWW-Authenticate'] === 'Bearer',
   Prefer: () => {
     const asking = { headers: { prefer: 'code=429' } };
     return (
-      last(user(MEMBER, asking)).headers['Preference-Applied'] === 'code=429' &&
-      status(user(MEMBER, asking)) === 429 &&
-      status(user(MEMBER, { ...asking, key: 'nope' })) === 401
+      last(user(ids.member, asking)).headers['Preference-Applied'] === 'code=429' &&
+      status(user(ids.member, asking)) === 429 &&
+      status(user(ids.member, { ...asking, key: 'nope' })) === 401
     );
   },
   Caching: () =>
-    [user(MEMBER), user('x'), probe('/')].every((one) => last(one).headers['Cache-Control'] === 'no-store'),
+    [user(ids.member), user('x'), probe('/')].every(
+      (one) => last(one).headers['Cache-Control'] === 'no-store',
+    ),
   'Expiry of a key': () =>
-    status(user(MEMBER, { key: 'fabrikam-expiring-key', atMs: 29_999 })) === 200 &&
-    status(user(MEMBER, { key: 'fabrikam-expiring-key', atMs: 30_000 })) === 401,
+    status(user(ids.member, { key: 'fabrikam-expiring-key', atMs: 29_999 })) === 200 &&
+    status(user(ids.member, { key: 'fabrikam-expiring-key', atMs: 30_000 })) === 401,
   'Limits of a key': () =>
-    status(user(MEMBER, { key: 'fabrikam-always-limited-key' })) === 429 &&
-    status(deposit(EXECUTED, { key: 'fabrikam-always-limited-key' })) === 429,
+    status(user(ids.member, { key: 'fabrikam-always-limited-key' })) === 429 &&
+    status(deposit(ids.executed, { key: 'fabrikam-always-limited-key' })) === 429,
   Date: () =>
-    [user(MEMBER, { atMs: 4001 }), user('x', { key: null, atMs: 4001 })].every(
+    [user(ids.member, { atMs: 4001 }), user('x', { key: null, atMs: 4001 })].every(
       (one) => last(one).headers['Date'] === 'Wed, 15 Jan 2025 12:00:04 GMT',
     ),
   'Transition after polls': () =>
-    answers(...Array.from({ length: 4 }, () => deposit(POLLED)))
+    answers(...Array.from({ length: 4 }, () => deposit(ids.afterPolls)))
       .map((one) => one.status)
       .join() === '404,404,404,200',
   'Transition after seconds': () =>
-    status(deposit(TIMED, { atMs: 4999 })) === 404 && status(deposit(TIMED, { atMs: 5000 })) === 200,
+    status(deposit(ids.afterSeconds, { atMs: 4999 })) === 404 &&
+    status(deposit(ids.afterSeconds, { atMs: 5000 })) === 200,
   'executedAt after a transition': () =>
-    String(last(deposit(TIMED, { atMs: 7000 })).body).endsWith(':1736942405000}'),
+    String(last(deposit(ids.afterSeconds, { atMs: 7000 })).body).endsWith(':1736942405000}'),
   'A deposit that became EXECUTED': () =>
     status(
-      ...Array.from({ length: 9 }, () => deposit(POLLED, { atMs: 1 })),
-      deposit(POLLED, { atMs: 1e9 }),
+      ...Array.from({ length: 9 }, () => deposit(ids.afterPolls, { atMs: 1 })),
+      deposit(ids.afterPolls, { atMs: 1e9 }),
     ) === 200,
 };
 

@@ -1,14 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deposit, probe, user, type Probe, answersTo, builtIn, START } from './testing/session.ts';
+import { deposit, probe, user, type Probe, answersTo, builtIn, START, ids } from './testing/session.ts';
 import { preferredStatus } from './forced.ts';
 import { handlerOf } from './handler.ts';
 import { createWorld } from './world.ts';
-
-const MEMBER = '11111111-1111-4111-8111-111111111111';
-const NOBODY = '12345678-1234-4234-8234-123456789abc';
-const EXECUTED = '44444444-4444-4444-8444-444444444444';
-const POLLED = '77777777-7777-4777-8777-777777777777';
 
 const preferring = (code: number | string) => ({ headers: { prefer: `code=${code}` } });
 const last = (...probes: readonly Probe[]) => {
@@ -33,14 +28,18 @@ describe('an answer that is asked for', () => {
     for (const [code, [ofUser, ofDeposit]] of Object.entries(errors)) {
       const applied = `code=${code}`;
       const body = (error?: string) => JSON.stringify({ error });
-      assert.deepEqual(forced(user(MEMBER, preferring(code))), [Number(code), applied, body(ofUser)]);
-      assert.deepEqual(forced(deposit(EXECUTED, preferring(code))), [Number(code), applied, body(ofDeposit)]);
+      assert.deepEqual(forced(user(ids.member, preferring(code))), [Number(code), applied, body(ofUser)]);
+      assert.deepEqual(forced(deposit(ids.executed, preferring(code))), [
+        Number(code),
+        applied,
+        body(ofDeposit),
+      ]);
     }
     const notFound = '{"error":"Deposit not found"}';
-    assert.deepEqual(forced(deposit(EXECUTED, preferring(404))), [404, 'code=404', notFound]);
+    assert.deepEqual(forced(deposit(ids.executed, preferring(404))), [404, 'code=404', notFound]);
   });
   test('429 says how long to wait, 401 how to authenticate, and 503 neither', () => {
-    const headers = (code: number) => last(user(MEMBER, preferring(code))).headers;
+    const headers = (code: number) => last(user(ids.member, preferring(code))).headers;
     assert.equal(headers(429)['Retry-After'], '1');
     assert.equal(headers(401)['WWW-Authenticate'], 'Bearer');
     assert.deepEqual(Object.keys(headers(503)).toSorted(), [
@@ -54,13 +53,13 @@ describe('an answer that is asked for', () => {
   test("200 is an example of the caller's own IB, whatever id is sent", () => {
     const member = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
     const executed = '{"status":"EXECUTED","amountInUsd":250.5,"executedAt":1705314600000}';
-    for (const id of [NOBODY, 'x', '']) {
+    for (const id of [ids.nobody, 'x', '']) {
       assert.deepEqual(forced(user(id, preferring(200))), [200, 'code=200', member]);
       assert.deepEqual(forced(deposit(id, preferring(200))), [200, 'code=200', executed]);
     }
     const other = { key: 'contoso-key', ...preferring(200) };
-    assert.match(String(last(user(NOBODY, other)).body), /"2023-07-14T12:00:00\.250Z"/);
-    assert.match(String(last(deposit(NOBODY, other)).body), /4321\.09/);
+    assert.match(String(last(user(ids.nobody, other)).body), /"2023-07-14T12:00:00\.250Z"/);
+    assert.match(String(last(deposit(ids.nobody, other)).body), /4321\.09/);
   });
   test('without an example, 200 is ignored', () => {
     const world = createWorld({ ...builtIn, users: [], deposits: [] }, START);
@@ -77,8 +76,8 @@ describe('what asking changes', () => {
   test('nothing for a refused key, on other paths and for other methods', () => {
     for (const key of ['nope', null, 'northwind-revoked-key', 'jane-personal-key'])
       assert.deepEqual(
-        last(deposit(EXECUTED, { key, ...preferring(200) })),
-        last(deposit(EXECUTED, { key })),
+        last(deposit(ids.executed, { key, ...preferring(200) })),
+        last(deposit(ids.executed, { key })),
       );
     assert.deepEqual(last(probe('/', preferring(200))), last(probe('/')));
     const path = '/api/ib/user-status';
@@ -86,13 +85,13 @@ describe('what asking changes', () => {
     assert.deepEqual(last(probe(path, { method, ...preferring(200) })), last(probe(path, { method })));
   });
   test('it is no poll, it is not counted, and a limited key gets it too', () => {
-    const asked = Array.from({ length: 300 }, () => deposit(POLLED, preferring(404)));
-    assert.equal(last(...asked, deposit(POLLED)).status, 404);
+    const asked = Array.from({ length: 300 }, () => deposit(ids.afterPolls, preferring(404)));
+    assert.equal(last(...asked, deposit(ids.afterPolls)).status, 404);
     const failing = Array.from({ length: 100 }, () => user('x', preferring(400)));
     assert.equal(last(...failing, user('x')).status, 400);
-    const limited = Array.from({ length: 60 }, () => user(NOBODY));
-    assert.equal(last(...limited, user(MEMBER)).status, 429);
-    assert.equal(last(...limited, user(MEMBER, preferring(503))).status, 503);
+    const limited = Array.from({ length: 60 }, () => user(ids.nobody));
+    assert.equal(last(...limited, user(ids.member)).status, 429);
+    assert.equal(last(...limited, user(ids.member, preferring(503))).status, 503);
   });
 });
 

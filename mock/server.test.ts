@@ -3,11 +3,9 @@ import { once } from 'node:events';
 import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test, type TestContext } from 'node:test';
-import { builtIn, START } from './testing/session.ts';
+import { builtIn, START, ids } from './testing/session.ts';
 import { startMock, type AnsweredRequest, type Mock, type MockOptions } from './server.ts';
 
-const MEMBER = '11111111-1111-4111-8111-111111111111';
-const TIMED = '88888888-8888-4888-8888-888888888888';
 const authorization = 'Bearer northwind-key';
 const FOUND = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
 
@@ -58,7 +56,7 @@ describe('a mock on its defaults', () => {
     assert.deepEqual([exchange.response.status, exchange.at], [401, START]);
   });
   test('goes by its clock alone', async () => {
-    const path = `/api/ib/deposit-check?reference_id=${TIMED}`;
+    const path = `/api/ib/deposit-check?reference_id=${ids.afterSeconds}`;
     assert.equal((await ask(mock, path)).status, 404);
     nowMs += 5000;
     assert.equal((await ask(mock, path)).status, 200);
@@ -77,7 +75,7 @@ describe('a mock on its defaults', () => {
 test('under a base path it answers there and nowhere else', async (t) => {
   const mock = await startFor(t, { basePath: '/gateway/v2/' });
   assert.equal(mock.url, `http://127.0.0.1:${mock.port}/gateway/v2`);
-  assert.equal((await ask(mock, `/api/ib/user-status?user_id=${MEMBER}`)).body, FOUND);
+  assert.equal((await ask(mock, `/api/ib/user-status?user_id=${ids.member}`)).body, FOUND);
   const bare = await ask({ ...mock, url: `http://127.0.0.1:${mock.port}` }, '/api/ib/user-status');
   assert.deepEqual([bare.status, bare.body], [404, '{"error":"Not found"}']);
 });
@@ -87,7 +85,7 @@ test('exactly as many of the requests at the same time pass as the limiter lets'
   t.after(() => agent.destroy());
   const limits = { 'deposit-check': { requests: 20, windowSeconds: 60 } };
   const mock = await startFor(t, { fixture: { ...builtIn, limits } });
-  const path = `/api/ib/deposit-check?reference_id=${TIMED}`;
+  const path = `/api/ib/deposit-check?reference_id=${ids.afterSeconds}`;
   const keys = ['northwind-key', 'northwind-spare-key', 'northwind-key~other'];
   const asked = Array.from({ length: 90 }, async (_, nth) => {
     const headers = { authorization: `Bearer ${keys[nth % 3]}` };

@@ -2,31 +2,29 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { reference } from './behaviour.ts';
-import { answersTo, deposit, probe, user, type Probe } from './testing/session.ts';
+import { answersTo, deposit, probe, user, type Probe, ids } from './testing/session.ts';
 import { variants } from './variants.ts';
 
 const USER = '/api/ib/user-status?user_id=';
-const member = '11111111-1111-4111-8111-111111111111';
-const foreignUser = '22222222-2222-4222-8222-222222222222';
 const nobody = 'abcdef01-2345-4678-9abc-def012345678';
 const times = (count: number, one: Probe) => Array.from({ length: count }, () => one);
 
 /** Requests about everything that variants answer in another way. */
 const openProbes: readonly Probe[] = [
-  user(member),
+  user(ids.member),
   user('1e500000-0000-4000-8000-000000000001'),
   deposit('44444444-4444-4444-8444-444444444444'),
-  probe(USER + member, { method: 'HEAD' }),
-  probe(USER + member, { method: 'POST' }),
-  probe(USER + member, { method: 'OPTIONS' }),
+  probe(USER + ids.member, { method: 'HEAD' }),
+  probe(USER + ids.member, { method: 'POST' }),
+  probe(USER + ids.member, { method: 'OPTIONS' }),
   probe('/api/ib/user-status/'),
-  probe(`/API/IB/user-status?user_id=${member}`),
+  probe(`/API/IB/user-status?user_id=${ids.member}`),
   probe('/', { key: null }),
-  probe(`${USER}${member}&user_id=${foreignUser}`),
-  probe(`${USER}${member}&page=1`),
-  probe(`/api/ib/user-status?USER_ID=${member}`),
+  probe(`${USER}${ids.member}&user_id=${ids.foreignUser}`),
+  probe(`${USER}${ids.member}&page=1`),
+  probe(`/api/ib/user-status?USER_ID=${ids.member}`),
   deposit('00000000-0000-0000-0000-000000000000'),
-  user(member, { authorization: 'bearer northwind-key' }),
+  user(ids.member, { authorization: 'bearer northwind-key' }),
   user('x', { key: null }),
   ...times(61, user('x')),
   user(nobody),
@@ -42,7 +40,7 @@ const openProbes: readonly Probe[] = [
   user(nobody, { atMs: 20_000 }),
   ...times(61, user(nobody, { key: 'contoso-key', atMs: 50_000 })),
   user(nobody, { key: 'contoso-key', atMs: 51_100 }),
-  user(member, { headers: { 'accept-encoding': 'br, gzip' } }),
+  user(ids.member, { headers: { 'accept-encoding': 'br, gzip' } }),
 ];
 
 test('every variant differs from the reference', () => {

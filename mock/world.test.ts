@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fixture, FixtureTransition } from '../schemas/generated/types.ts';
-import { deposit, answersTo, builtIn, START } from './testing/session.ts';
+import { deposit, answersTo, builtIn, START, ids } from './testing/session.ts';
 import {
   becomeExecuted,
   countPoll,
@@ -59,7 +59,6 @@ test('what one world changes or adds, no other sees, and it is listed in its pla
   assert.deepEqual(valuesOf(other.deposits), [...facts.deposits.values()]);
 });
 
-const AFTER_POLLS = '77777777-7777-4777-8777-777777777777';
 const NOT_FOUND = '{"error":"Deposit not found"}';
 
 const bodies = (...times: readonly (readonly [id: string, atMs: number, key?: string])[]) =>
@@ -67,14 +66,20 @@ const bodies = (...times: readonly (readonly [id: string, atMs: number, key?: st
     ({ body }) => body,
   );
 
-describe('a deposit that becomes EXECUTED after 3 polls', () => {
+describe('a deposit that becomes ids.executed after 3 polls', () => {
   const executedAt = (ms: number) => `{"status":"EXECUTED","amountInUsd":75.25,"executedAt":${START + ms}}`;
 
   test("polls with other partners' keys and with wrong keys do not count", () => {
     const others = (['contoso-key', 'nope', 'contoso-key'] as const).map(
-      (key) => [AFTER_POLLS, 0, key] as const,
+      (key) => [ids.afterPolls, 0, key] as const,
     );
-    const all = bodies(...others, [AFTER_POLLS, 1], [AFTER_POLLS, 2], [AFTER_POLLS, 3], [AFTER_POLLS, 4]);
+    const all = bodies(
+      ...others,
+      [ids.afterPolls, 1],
+      [ids.afterPolls, 2],
+      [ids.afterPolls, 3],
+      [ids.afterPolls, 4],
+    );
     assert.deepEqual(all.slice(3), [NOT_FOUND, NOT_FOUND, NOT_FOUND, executedAt(4)]);
   });
   test('polls in any letter case count', () => {
@@ -96,7 +101,7 @@ test("the fixture's executedAt counts where there is one", () => {
   for (const when of [{ afterPolls: 1 }, { afterSeconds: 0.001 }]) {
     const becomes: FixtureTransition = { state: 'EXECUTED', amountInUsd: 1, executedAt: 42, ...when };
     const one: Deposit = {
-      reference_id: AFTER_POLLS,
+      reference_id: ids.afterPolls,
       user_id: '',
       state: 'pending',
       becomes,
@@ -110,6 +115,6 @@ test("the fixture's executedAt counts where there is one", () => {
 
 test('executedAt is a whole number of ms even where the clock is not', () => {
   const becomes: FixtureTransition = { state: 'EXECUTED', amountInUsd: 1, afterSeconds: 0.0005 };
-  const one: Deposit = { reference_id: AFTER_POLLS, user_id: '', state: 'pending', becomes };
+  const one: Deposit = { reference_id: ids.afterPolls, user_id: '', state: 'pending', becomes };
   assert.deepEqual(becomeExecuted(createWorld({}, 0.25), one, 9), { amountInUsd: 1, executedAt: 0 });
 });

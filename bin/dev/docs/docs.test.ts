@@ -138,20 +138,6 @@ test('CONTRIBUTING gives the reason of every dependency, and of nothing else', (
   );
 });
 
-test('blocks have the heading above them, and links are those outside of code', () => {
-  const page =
-    '```sh\nfirst\n```\n\n# A `b`\n\n```sh\n# a comment\n\nthird\n```\n\n- a [list](a.md#b)\n\n  ~~~\n  [plain](c.md)\n  ~~~\n';
-  assert.deepEqual(partsOf(page), {
-    blocks: [
-      { heading: '', language: 'sh', text: 'first\n' },
-      { heading: 'A `b`', language: 'sh', text: '# a comment\n\nthird\n' },
-      { heading: 'A `b`', language: '', text: '[plain](c.md)\n' },
-    ],
-    headings: ['A `b`'],
-    links: ['a.md#b'],
-  });
-});
-
 test('anchors are those of GitHub', () => {
   assert.equal(slugOf('valid/user-status/date-joined'), 'validuser-statusdate-joined');
   assert.equal(slugOf('1. Say what is true of your server'), '1-say-what-is-true-of-your-server');
