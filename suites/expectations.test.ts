@@ -13,7 +13,7 @@ import {
   saysNotMember,
   saysNumber,
 } from './expectations.ts';
-import { answerOf } from './sample-answers.ts';
+import { answerOf } from './testing/samples.ts';
 import { failed, held, type Verdict } from './verdict.ts';
 
 /** What a verdict comes to in a table: `held`, what differs, or the reason for no judgement. */

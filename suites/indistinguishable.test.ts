@@ -8,8 +8,7 @@ import { compare, rankTest, timing } from './indistinguishable.ts';
 import { pending } from './pending.ts';
 import type { Request } from './request.ts';
 import type { Context, Scenario } from './requirement.ts';
-import { answerOf } from './sample-answers.ts';
-import { sampleKnown as known } from './sample-known.ts';
+import { answerOf, sampleKnown as known } from './testing/samples.ts';
 import type { Verdict } from './verdict.ts';
 
 const short = (verdict: Verdict) => (verdict.kind === 'failed' ? verdict.aspect : verdict.kind);

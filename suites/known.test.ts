@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { FixtureApiKey } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
 import { knowledge } from './known.ts';
-import { sampleFixture as fixture, sampleKnown as known } from './sample-known.ts';
+import { sampleFixture as fixture, sampleKnown as known } from './testing/samples.ts';
 
 const keys = (list: readonly { readonly key: string }[]) => list.map(({ key }) => key);
 

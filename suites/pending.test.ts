@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pending } from './pending.ts';
 import type { Context, Scenario } from './requirement.ts';
-import { answerOf } from './sample-answers.ts';
-import { sampleKnown } from './sample-known.ts';
+import { answerOf, sampleKnown } from './testing/samples.ts';
 
 const becomesExecuted = pending.find(
   (one): one is Scenario => one.kind === 'scenario' && one.id === 'pending/deposit-check/becomes-executed',

@@ -4,8 +4,7 @@ import type { Answer } from './answer.ts';
 import { knowledge } from './known.ts';
 import { foreignData, userData } from './privacy.ts';
 import { depositCheck, lookup, userStatus, type Request } from './request.ts';
-import { answerOf } from './sample-answers.ts';
-import { sampleKnown as known } from './sample-known.ts';
+import { answerOf, sampleKnown as known } from './testing/samples.ts';
 
 const [ours, theirs, nobody] = [
   '1b000000-0000-4000-8000-00000000000b',

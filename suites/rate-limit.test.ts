@@ -5,8 +5,7 @@ import { limiters, type Limiter } from './limiter/simulated.ts';
 import { countedBy, keyOf, simulatedContext, type Simulation } from './limiter/simulated-context.ts';
 import { rateLimit } from './rate-limit.ts';
 import { depositCheck, userStatus, type Request } from './request.ts';
-import { answerOf } from './sample-answers.ts';
-import { sampleKnown } from './sample-known.ts';
+import { answerOf, sampleKnown } from './testing/samples.ts';
 
 const MOST = 12;
 const WINDOW = 2000;

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import type { Reply, Trouble } from './answer.ts';
 import { knowledge } from './known.ts';
 import { userStatus } from './request.ts';
-import { answerOf } from './sample-answers.ts';
+import { answerOf } from './testing/samples.ts';
 import { observing, type Context } from './requirement.ts';
 import { observed } from './verdict.ts';
 

@@ -4,8 +4,7 @@ import type { Answer } from './answer.ts';
 import { expectedOf } from './model/model.ts';
 import { depositCheck, userStatus } from './request.ts';
 import type { Rule } from './requirement.ts';
-import { answerOf } from './sample-answers.ts';
-import { sampleKnown as known } from './sample-known.ts';
+import { answerOf, sampleKnown as known } from './testing/samples.ts';
 import { valid } from './valid.ts';
 
 /** What a requirement says of an answer about a member or an EXECUTED deposit. */

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkFixture } from '../../schemas/fixture.ts';
-import { answerOf } from '../../suites/sample-answers.ts';
+import { answerOf } from '../../suites/testing/samples.ts';
 import { factsOf, fixtureOf, assumedFixture } from './facts.ts';
 
 const member = '11111111-1111-4111-8111-111111111111';

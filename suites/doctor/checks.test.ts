@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { FixtureApiKey } from '../../schemas/generated/types.ts';
-import { answerOf } from '../sample-answers.ts';
+import { answerOf } from '../testing/samples.ts';
 import { judgeClock, judgeKey, judgeKeyless, judgeLimits, strangeService, type Finding } from './checks.ts';
 
 type Expected = readonly [outcome: Finding['outcome'], says: RegExp, mend?: RegExp];

@@ -7,8 +7,7 @@ import type { Client } from '../engine/client.ts';
 import { manualClock } from '../testing/manual-clock.ts';
 import { knowledge } from '../known.ts';
 import type { StateHook } from '../requirement.ts';
-import { answerOf } from '../sample-answers.ts';
-import { sampleFixture } from '../sample-known.ts';
+import { answerOf, sampleFixture } from '../testing/samples.ts';
 import { examine, MAX_REQUESTS, type ExamineOptions } from './examine.ts';
 
 type Send = Client['send'];

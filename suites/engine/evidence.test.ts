@@ -6,8 +6,7 @@ import { forms, nearMisses, suspects, tokenOf } from '../inputs/credentials.ts';
 import { malformations } from '../inputs/malformations.ts';
 import { knowledge, type Known, type KnownKey } from '../known.ts';
 import { lookup, userStatus, type Request } from '../request.ts';
-import { answerOf } from '../sample-answers.ts';
-import { sampleKnown } from '../sample-known.ts';
+import { answerOf, sampleKnown } from '../testing/samples.ts';
 import { recordExchange, redactor } from './evidence.ts';
 
 const base = 'https://target.example/gateway/';

@@ -9,7 +9,7 @@ import { parameterOf } from '../model/lookup.ts';
 import { expectedOf, type Outcome } from '../model/model.ts';
 import type { Request } from '../request.ts';
 import type { Rule } from '../requirement.ts';
-import { answerOf } from '../sample-answers.ts';
+import { answerOf } from '../testing/samples.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { explain } from './explain.ts';
 import { createJudge } from './judge.ts';

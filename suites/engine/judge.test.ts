@@ -4,8 +4,7 @@ import { catalogue } from '../catalogue.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
 import { depositCheck, lookup, userStatus } from '../request.ts';
 import type { Rule } from '../requirement.ts';
-import { answerOf } from '../sample-answers.ts';
-import { sampleKnown as known } from '../sample-known.ts';
+import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { createJudge, type Judge } from './judge.ts';
 import { pathOf } from './lookups.ts';
 

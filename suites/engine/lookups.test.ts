@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { catalogue } from '../catalogue.ts';
 import { Problem } from '../../schemas/problem.ts';
 import type { Rule } from '../requirement.ts';
-import { sampleKnown as known } from '../sample-known.ts';
+import { sampleKnown as known } from '../testing/samples.ts';
 import { createSource, drawAt, originOf } from './lookups.ts';
 
 const rules = catalogue.filter((one): one is Rule => one.kind === 'rule');

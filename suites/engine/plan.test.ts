@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
-import { sampleKnown } from '../sample-known.ts';
+import { sampleKnown } from '../testing/samples.ts';
 import { required, scenario, type Requirement } from '../requirement.ts';
 import { held } from '../verdict.ts';
 import { keptBack, limiterMs, limiterRequests, plan, type PlanOptions } from './plan.ts';

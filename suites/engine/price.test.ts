@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { depositCheck, lookup, userStatus, type Changes } from '../request.ts';
-import { sampleKnown as known } from '../sample-known.ts';
+import { sampleKnown as known } from '../testing/samples.ts';
 import { priceOf } from './price.ts';
 
 const member = known.members[0]!.user_id;

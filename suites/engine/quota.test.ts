@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
-import { answerOf } from '../sample-answers.ts';
+import { answerOf } from '../testing/samples.ts';
 import { createBudget } from './budget.ts';
 import { ended, manualClock, tracked, type ManualClock } from '../testing/manual-clock.ts';
 import { createQuota, type Quota } from './quota.ts';

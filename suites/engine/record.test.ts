@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import validateRunRecord from '../../schemas/generated/run-record.cjs';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { scenario } from '../requirement.ts';
-import { sampleKnown as known } from '../sample-known.ts';
+import { sampleKnown as known } from '../testing/samples.ts';
 import { failed, held } from '../verdict.ts';
 import {
   countOutcomes,

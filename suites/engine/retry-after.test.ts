@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { answerOf } from '../sample-answers.ts';
+import { answerOf } from '../testing/samples.ts';
 import { retryAfterMs, waitAskedFor } from './retry-after.ts';
 
 const now = Date.parse('2024-02-29T12:00:00Z');

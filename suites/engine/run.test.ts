@@ -4,7 +4,7 @@ import { readBody, type Answer } from '../answer.ts';
 import { depositCheck, userStatus } from '../request.ts';
 import { rateLimit } from '../rate-limit.ts';
 import { scenario } from '../requirement.ts';
-import { sampleKnown as known } from '../sample-known.ts';
+import { sampleKnown as known } from '../testing/samples.ts';
 import { held } from '../verdict.ts';
 import type { Client } from './client.ts';
 import { virtualClock } from './clock.ts';

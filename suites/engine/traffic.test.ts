@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Reply } from '../answer.ts';
-import { answerOf } from '../sample-answers.ts';
+import { answerOf } from '../testing/samples.ts';
 import { createTraffic } from './traffic.ts';
 
 const START = 1_700_000_000_000.25;

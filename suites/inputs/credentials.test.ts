@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { knowledge, type Known, type KnownKey } from '../known.ts';
 import type { Credential } from '../request.ts';
-import { sampleKnown } from '../sample-known.ts';
+import { sampleKnown } from '../testing/samples.ts';
 import {
   forms,
   nearMiss,

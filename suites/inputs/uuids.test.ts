@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
 import { knowledge, type Known } from '../known.ts';
-import { sampleKnown } from '../sample-known.ts';
+import { sampleKnown } from '../testing/samples.ts';
 import { classifyUuid } from '../model/uuid.ts';
 import {
   findableId,

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { sampleKnown } from '../sample-known.ts';
+import { sampleKnown } from '../testing/samples.ts';
 import type { Request } from '../request.ts';
 import { explore } from './explore.ts';
 import { limiters } from './simulated.ts';

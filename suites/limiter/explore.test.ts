@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { priceOf } from '../engine/price.ts';
 import { fingerprint, userStatus, type Request } from '../request.ts';
-import { sampleKnown } from '../sample-known.ts';
+import { sampleKnown } from '../testing/samples.ts';
 import { explore } from './explore.ts';
 import { banning, limiters, refilled, type Limiter } from './simulated.ts';
 import { countedBy, keyOf, simulatedContext, type Simulation } from './simulated-context.ts';

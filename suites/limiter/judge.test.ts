@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { sampleKnown } from '../sample-known.ts';
+import { sampleKnown } from '../testing/samples.ts';
 import { explore } from './explore.ts';
 import type { Burst } from './history.ts';
 import { judgeBursts } from './judge.ts';

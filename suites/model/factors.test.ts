@@ -8,7 +8,7 @@ import { knowledge } from '../known.ts';
 import { parameterOf } from './lookup.ts';
 import { expectedOf } from './model.ts';
 import type { Request } from '../request.ts';
-import { sampleFixture, sampleKnown } from '../sample-known.ts';
+import { sampleFixture, sampleKnown } from '../testing/samples.ts';
 
 /** The sample, and a deposit of each owner, state and kind of amount. */
 const [ours, theirs, nobodys] = ['1a', '2c', '3d'].map(

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { endpoints } from '../../schemas/endpoints.ts';
 import { accessOf, parameterOf } from './lookup.ts';
 import { userStatus, type Request } from '../request.ts';
-import { sampleKnown as known } from '../sample-known.ts';
+import { sampleKnown as known } from '../testing/samples.ts';
 
 const id = '1a000000-0000-4000-8000-00000000000a';
 

@@ -2,8 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { expectedOf, judgeLookup } from './model.ts';
 import { depositCheck, lookup, userStatus, type Credential, type Request } from '../request.ts';
-import { answerOf } from '../sample-answers.ts';
-import { sampleKnown as known } from '../sample-known.ts';
+import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 
 const idOf = (start: string) =>
   [...known.userById.keys(), ...known.depositById.keys()].find((id) => id.startsWith(start))!;
