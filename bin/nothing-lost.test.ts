@@ -72,15 +72,6 @@ test('of several reports each that cannot be written is told, the others are wri
   assert.equal((JSON.parse(readFileSync(kept, 'utf8')) as RunRecord).verdict, 'nonconformant');
 });
 
-test('a report in a file has no colour', async (t) => {
-  const file = join(folderOf(t), 'x.txt');
-  const url = await serve(t, () => undefined);
-  const reports = ['--report', 'console', '--report', `console=${file}`];
-  const { output } = await call(['verify', url, ...always, ...reports]);
-  assert.ok(output.includes('\u001b['));
-  assert.ok(!readFileSync(file, 'utf8').includes('\u001b'));
-});
-
 test('one file under two names is one file, also where a link leads to it', async (t) => {
   const folder = folderOf(t);
   const [file, link] = [join(folder, 'x'), join(folder, 'link')];

@@ -2,7 +2,6 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import {
   chmodSync,
-  existsSync,
   lstatSync,
   mkdirSync,
   mkdtempSync,
@@ -16,7 +15,6 @@ import {
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test, type TestContext } from 'node:test';
-import { Problem } from '../schemas/problem.ts';
 import { prepareFile } from './output-files.ts';
 
 function folderOf(t: TestContext): string {
@@ -24,12 +22,6 @@ function folderOf(t: TestContext): string {
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
-
-const refusal = (says: RegExp) => (error: unknown) => {
-  assert.ok(error instanceof Problem);
-  assert.match(error.message, says);
-  return true;
-};
 
 test('a file is there whole, and nothing beside it; until then it is as it was', async (t) => {
   const folder = folderOf(t);
@@ -122,9 +114,4 @@ test('what is open already is written to where it stands', (t) => {
   inAProcess(script, 'bash', '-c', `{ "$@"; echo after; } > ${file}`, 'bash');
   assert.equal(readFileSync(file, 'utf8'), 'before text after\n');
   assert.equal(inAProcess(script).stdout, 'before text ');
-});
-
-test('a full device is told', { skip: !existsSync('/dev/full') }, async () => {
-  const pending = await prepareFile('/dev/full', 'the report');
-  await assert.rejects(pending.write('text'), refusal(/the disk is full$/));
 });

@@ -278,8 +278,6 @@ describe('deposits', () => {
 });
 
 describe('keys', () => {
-  const secret = 'k-3f9a-secret';
-  const fixture = { apiKeys: [{ key: secret, partner: 'p', state: 'active' as const }] };
   test('are revoked and expire, by themselves or by name', async () => {
     const { done, user } = testAdmin();
     assert.deepEqual(await done('POST', '/keys/revoke', { key: 'northwind-key' }), {
@@ -339,25 +337,6 @@ describe('keys', () => {
     await add('b', 'secret-of-b');
     get('/?x=secret-of-a&y=secret-of-b');
     assert.doesNotMatch(JSON.stringify(entries()), /secret/);
-  });
-  test('never show, in no answer, but those of the built-in fixture', async () => {
-    for (const [arePublicKeys, shows] of [
-      [false, false],
-      [true, true],
-    ] as const) {
-      const { session, call, get } = testAdmin({ fixture, arePublicKeys });
-      get(`/api/ib/user-status?user_id=${secret}`, secret);
-      await call('POST', '/keys', { key: `${secret}-2`, partner: 'p', state: 'active' });
-      let all = '';
-      for (const { method, path } of routes.filter(
-        (route) => route.method !== 'DELETE' && route.path !== '/events',
-      ))
-        for (const body of [undefined, { key: secret }])
-          all += JSON.stringify(await call(method, path, body));
-      assert.equal(all.includes(secret), shows);
-      assert.ok(!all.includes(`${secret}-2`));
-      assert.ok(session.main);
-    }
   });
 });
 

@@ -103,19 +103,6 @@ describe('an answer that arrives whole', () => {
       assert.equal(answered(await afterBytes((socket) => socket.end(bytes))).text, text),
     );
 
-  test('byte by byte', async () => {
-    const bytes = head(`Content-Length: ${body.length}`) + body;
-    const reply = await afterBytes((socket) => {
-      socket.setNoDelay(true);
-      let at = 0;
-      const next = () => {
-        if (at < bytes.length) socket.write(bytes[at++]!, () => setImmediate(next));
-      };
-      next();
-    });
-    assert.equal(answered(reply).text, body);
-  });
-
   for (const status of [301, 302, 303, 307, 308])
     test(`redirects are not followed: ${status}`, async () => {
       let asked = 0;
@@ -380,24 +367,6 @@ describe('connections', () => {
       }),
     );
     assert.equal(most, 2);
-  });
-  test('one that failed does not spoil the next request', async () => {
-    let nth = 0;
-    const server = createServer((socket) =>
-      socket.on('data', () => {
-        if (nth++ === 0) socket.end('garbage\r\n\r\n');
-        else socket.write(head('Content-Length: 0'));
-      }),
-    );
-    const replies = await against(server, (port) =>
-      withClient(port, async (client) => [await client.send(request), await client.send(request)], {
-        connections: 1,
-      }),
-    );
-    assert.deepEqual(
-      replies.map(({ kind }) => kind),
-      ['trouble', 'answer'],
-    );
   });
   test('that are closed with the client end what is under way', async () => {
     const server = createServer();
