@@ -280,16 +280,17 @@ function createPart(base: (turn: number) => Levels, space: Space, hasGate: boole
   };
 }
 
-/** The combinations of so many factors that a row holds. */
-function codesIn(row: readonly number[], strength: number): readonly number[] {
+/** The combinations of so many factors that a row holds; with a factor given, those that it is part of. */
+function codesIn(row: readonly number[], strength: number, factor?: number): readonly number[] {
   const codes: number[] = [];
   const extend = (at: number, left: number, code: number) => {
+    if (left > row.length - at) return;
     if (at === row.length) {
-      if (left === 0) codes.push(code);
+      codes.push(code);
       return;
     }
     if (left > 0 && row[at]! >= 0) extend(at + 1, left - 1, code * 16 + row[at]! + 1);
-    if (row.length - at > left) extend(at + 1, left, code * 16);
+    if (at !== factor) extend(at + 1, left, code * 16);
   };
   extend(0, strength, 0);
   return codes;
@@ -311,7 +312,7 @@ function filled(
     for (let nth = 0; nth < levels.length; nth++) {
       const candidate = row.with(at, isCostly === true ? nth : (nth + turn) % levels.length);
       if (!space.isFeasible(candidate)) continue;
-      const gain = codesIn(candidate, strength).filter((code) => left.has(code)).length;
+      const gain = codesIn(candidate, strength, at).filter((code) => left.has(code)).length;
       if (gain > most) [best, most] = [candidate, gain];
     }
     row = best;
