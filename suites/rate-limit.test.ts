@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { priceOf } from './engine/price.ts';
+import { priceOf } from './engine/sender.ts';
 import { limiters, type Limiter } from './limiter/simulated.ts';
 import { countedBy, keyOf, simulatedContext, type Simulation } from './limiter/simulated-context.ts';
 import { rateLimit } from './rate-limit.ts';

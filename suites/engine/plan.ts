@@ -7,7 +7,7 @@ import type { Rule as Limit } from '../limiter/history.ts';
 import { statedRule, WINDOWS_OF_EXPLORATION } from '../limiter/rule.ts';
 import { suiteOf, type Requirement, type Rule } from '../requirement.ts';
 import { createSource, idsOf, type Lookup } from './lookups.ts';
-import { priceOf } from './price.ts';
+import { priceOf } from './sender.ts';
 import type { RunOptions } from './run-options.ts';
 
 /** What a run is expected to take, before its first request. Times are ms. */

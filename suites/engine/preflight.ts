@@ -38,33 +38,29 @@ export async function preflight(
   if (reply.kind === 'answer') {
     const strange = strangeness(reply, 'user-status');
     const isRefused = ifRefused !== undefined && reply.status === 401;
+    if (strange === undefined && !isRefused) return undefined;
     // A server may still build one of the two: it takes both to be something else.
-    const other = strange === undefined && !isRefused ? undefined : (await sender.send(deposit)).reply;
-    if (isRefused && other?.kind === 'answer' && other.status === 401)
-      throw new Problem('usage', `${href}: ${ifRefused}`);
-    if (
-      strange !== undefined &&
-      other?.kind === 'answer' &&
-      strangeness(other, 'deposit-check') !== undefined
-    )
+    const other = (await sender.send(deposit)).reply;
+    if (other.kind !== 'answer') return undefined;
+    if (isRefused && other.status === 401) throw new Problem('usage', `${href}: ${ifRefused}`);
+    if (strange !== undefined && strangeness(other, 'deposit-check') !== undefined)
       throw new Problem(
         'unreachable',
         `${href}: something answers, but not this interface: ${strange} for a lookup on either endpoint; is {base_url} right, with its path?`,
       );
     return undefined;
   }
-  if (reply.code === 'timeout')
-    return {
-      reason: 'timeout',
-      words: `the target accepts connections but does not answer: ${reply.words}`,
-    };
-  if (reply.code === 'rate-limited') {
+  const { code, words } = reply;
+  if (code === 'network') throw new Problem('unreachable', `${href}: ${words}`);
+  if (code === 'rate-limited') {
     // The other endpoint may have a limiter of its own.
     const other = (await sender.sendOnce(deposit)).reply;
     if (other.kind === 'answer' && other.status !== 429) return undefined;
   }
-  if (reply.code === 'network') throw new Problem('unreachable', `${href}: ${reply.words}`);
-  return { reason: reply.code, words: reply.words };
+  return {
+    reason: code,
+    words: code === 'timeout' ? `the target accepts connections but does not answer: ${words}` : words,
+  };
 }
 
 /** What shows that nobody who knows the interface wrote an answer; undefined where nothing does. */

@@ -24,6 +24,7 @@ export interface RecordOptions {
   readonly known: Known;
   /** The `{base_url}` that was driven. */
   readonly target: string;
+  /** A 32-bit integer. */
   readonly seed: number;
   /** Rows per endpoint, at most. */
   readonly cases: number;

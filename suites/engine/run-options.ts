@@ -1,24 +1,16 @@
-import type { RunRecord } from '../../schemas/generated/types.ts';
-import type { Known } from '../known.ts';
 import type { Requirement, StateHook } from '../requirement.ts';
 import type { Client, ClientOptions } from './client.ts';
 import type { Clock } from './clock.ts';
 import type { OnEvent } from './events.ts';
+import type { RecordOptions } from './record.ts';
 
 /** All that a run depends on: everything with an effect comes in here. */
-export interface RunOptions {
+export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   readonly target: URL;
-  readonly known: Known;
   /** What to check, in the order of the record. */
   readonly requirements: readonly Requirement[];
   /** Ids that are left out on request; they stay in the record. */
   readonly skip: ReadonlySet<string>;
-  /** A 32-bit integer. */
-  readonly seed: number;
-  /** Rows per endpoint, at most. */
-  readonly cases: number;
-  /** Strength that the verdict needs; none without it. */
-  readonly minStrength?: number;
   readonly concurrency: number;
   /** Bound on the requests of a rate-limit burst in flight; as many as the stated limit needs without it. */
   readonly burstConcurrency?: number | undefined;
@@ -41,16 +33,10 @@ export interface RunOptions {
   readonly random: () => number;
   /** Ends the run early; what was found so far is still recorded. */
   readonly signal: AbortSignal;
-  readonly version: string;
   /** Why nothing can be verified where the key under test is refused at once; without it, that is judged. */
   readonly ifRefused?: string;
-  /** Command that repeats the run, without its filters and its seed. */
-  readonly rerun?: string;
   /** Of the only requirement, judge only the input that this path leads to. */
   readonly path?: string;
-  readonly notes?: readonly string[];
-  /** What the run is to check, for the record. */
-  readonly selection?: RunRecord['selection'];
   readonly onProgress?: (progress: Progress) => void;
   /** Sees everything that happens, as it happens. */
   readonly onEvent?: OnEvent;
@@ -64,8 +50,6 @@ export interface Progress {
   readonly requirement: string;
   readonly requests: number;
   readonly elapsedMs: number;
-  /** What is left to do, about, in ms; undefined while nobody can tell. */
-  readonly leftMs?: number;
   readonly maxDurationMs: number;
   readonly maxRequests: number;
 }

@@ -21,7 +21,6 @@ import { createEvaluation } from './evaluation.ts';
 import type { Failure, Judgement } from './judge.ts';
 import { createSource, drawAt, originOf, type Lookup } from './lookups.ts';
 import { keptBack, limiterMs, limiterRequests, MAX_DEPTH, ROWS_IN_TURN } from './plan.ts';
-import { inPool } from './pool.ts';
 import { preflight } from './preflight.ts';
 import { createQuota, type Quota } from './quota.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from './record.ts';
@@ -163,16 +162,17 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     };
     /** Sends lookups side by side, then those that are to be alone. */
     const sendAll = async (lists: readonly (readonly Lookup[])[], until?: number) => {
+      const sendInTurn = async (lookups: Iterable<Lookup>) => {
+        for (const one of lookups) if (!(await send(one, until))) return;
+      };
       await Promise.all(
-        lists.map((list) =>
-          inPool(
-            list.filter(({ isAlone }) => !isAlone),
-            concurrency,
-            (one) => send(one, until),
-          ),
-        ),
+        lists.flatMap((list) => {
+          // Whoever is done takes the next one.
+          const rest = list.filter(({ isAlone }) => !isAlone).values();
+          return Array.from({ length: concurrency }, () => sendInTurn(rest));
+        }),
       );
-      for (const one of lists.flat()) if (one.isAlone && !(await send(one, until))) break;
+      await sendInTurn(lists.flat().filter(({ isAlone }) => isAlone));
     };
 
     const explained = new Map<string, Partial<Judgement>>();

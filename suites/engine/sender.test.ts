@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { userStatus } from '../request.ts';
+import { depositCheck, lookup, userStatus, type Changes } from '../request.ts';
 import type { Answer } from '../answer.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { createBudget } from './budget.ts';
 import { virtualClock } from './clock.ts';
-import { createSender } from './sender.ts';
+import { createSender, priceOf } from './sender.ts';
 import { createQuota } from './quota.ts';
 import type { TransportError } from './transport-error.ts';
 
@@ -42,18 +42,18 @@ const broken: TransportError = {
   unreachable: false,
 };
 const fine = answerOf(200, {});
-const lookup = userStatus('x');
+const someUser = userStatus('x');
 
 describe('a connection that breaks', () => {
   test('is tried three times in all, and each is seen', async () => {
     const { sender, sent, seen } = senderOf(() => broken);
-    assert.equal((await sender.send(lookup)).reply, broken);
+    assert.equal((await sender.send(someUser)).reply, broken);
     assert.deepEqual([sent(), seen()], [3, 3]);
   });
 
   test('is forgotten once an answer comes', async () => {
     const { sender, sent, seen } = senderOf((nth) => (nth < 2 ? broken : fine));
-    assert.equal((await sender.send(lookup)).reply.kind, 'answer');
+    assert.equal((await sender.send(someUser)).reply.kind, 'answer');
     assert.deepEqual([sent(), seen()], [3, 3]);
   });
 
@@ -66,13 +66,13 @@ describe('a connection that breaks', () => {
       },
       { signal: ending.signal },
     );
-    const { reply } = await sender.send(lookup);
+    const { reply } = await sender.send(someUser);
     assert.deepEqual([reply.kind === 'trouble' && reply.code, sent()], ['interrupted', 1]);
   });
 
   test('is not tried again where no request is left', async () => {
     const { sender, sent } = senderOf(() => broken, { maxRequests: 2 });
-    const { reply } = await sender.send(lookup);
+    const { reply } = await sender.send(someUser);
     assert.deepEqual([reply.kind === 'trouble' && reply.code, sent()], ['budget', 2]);
   });
 
@@ -80,19 +80,61 @@ describe('a connection that breaks', () => {
     let breakOff!: (trouble: TransportError) => void;
     const slow = new Promise<TransportError>((resolve) => (breakOff = resolve));
     const { sender, sent } = senderOf((nth) => (nth === 0 ? slow : broken), { maxLostInARow: 1 });
-    const underWay = sender.send(lookup);
-    await sender.send(lookup);
+    const underWay = sender.send(someUser);
+    await sender.send(someUser);
     assert.equal(sent(), 4);
     breakOff(broken);
     assert.equal((await underWay).reply, broken);
-    const { reply } = await sender.send(lookup);
+    const { reply } = await sender.send(someUser);
     assert.match(reply.kind === 'trouble' ? reply.words : '', /nothing more was sent/);
     assert.equal(sent(), 4);
   });
 
   test('which times out, is not tried again', async () => {
     const { sender, sent } = senderOf(() => ({ ...broken, code: 'timeout' }));
-    await sender.send(lookup);
+    await sender.send(someUser);
     assert.equal(sent(), 1);
   });
+});
+
+describe('what a request may cost at the limiter', () => {
+  const member = known.members[0]!.user_id;
+  const foreigner = known.foreigners[0]!.user_id;
+  const nobodys = known.foreigners.find(({ partner }) => partner === null)!.user_id;
+  const [key] = known.callerKeys;
+  const [other] = known.otherKeys;
+  const [revoked] = known.revokedKeys;
+  const [personal] = known.nonPartnerKeys;
+  const by = (known_: typeof key): Changes => ({ credential: { as: 'key', key: known_! } });
+  const free = known.executed[0]!.reference_id;
+
+  const prices: Readonly<Record<string, readonly [ReturnType<typeof lookup>, 0 | 1]>> = {
+    'a member, by whichever key of the caller': [userStatus(member), 0],
+    'a member, by a certain key': [userStatus(member, by(key)), 0],
+    'a member in capitals': [userStatus(member.toUpperCase()), 0],
+    'a member, by a key of another partner': [userStatus(member, by(other)), 1],
+    'a member, by a revoked key of the partner': [userStatus(member, by(revoked)), 0],
+    'a member, by a personal key': [userStatus(member, by(personal)), 1],
+    'a user of no IB, by a personal key': [userStatus(nobodys, by(personal)), 1],
+    'a user of another IB': [userStatus(foreigner), 1],
+    "a user of the key's own IB, foreign to the caller": [userStatus(foreigner, by(other)), 0],
+    'a stranger': [userStatus('0badc0de-0000-4000-8000-000000000000'), 1],
+    'no id': [lookup('user-status', undefined), 1],
+    'an invalid id': [userStatus(`${member}0`), 1],
+    'a member, by a parameter in capitals': [lookup('user-status', `USER_ID=${member}`), 1],
+    'a member, by another parameter': [lookup('user-status', `userid_=${member}`), 1],
+    'a member, by a second parameter': [lookup('user-status', `x=1&user_id=${member}`), 1],
+    'a member, percent-encoded': [lookup('user-status', `user_id=%31${member.slice(1)}`), 1],
+    'a member and more': [lookup('user-status', `user_id=${member}&user_id=x`), 1],
+    'a deposit that is found': [depositCheck(free), 1],
+    'a deposit that is not': [depositCheck(member), 1],
+    'without a key': [userStatus(foreigner, { credential: { as: 'none' } }), 0],
+    'with something else in its place': [
+      depositCheck(free, { credential: { as: 'header', value: 'Basic x', shell: 'Basic x' } }),
+      0,
+    ],
+  };
+
+  for (const [name, [request, price]] of Object.entries(prices))
+    test(`${name}: ${price}`, () => assert.equal(priceOf(request, known), price));
 });

@@ -1,14 +1,14 @@
+import { defined } from '../../schemas/defined.ts';
 import { isPage, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Origin } from '../model/factors.ts';
-import type { Known } from '../known.ts';
+import type { Known, KnownKey } from '../known.ts';
 import { authorizationOf } from '../model/lookup.ts';
 import { lookupOf, type Request } from '../request.ts';
 import type { Context, Exchange } from '../requirement.ts';
 import type { Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
 import type { Clock } from './clock.ts';
-import { priceOf } from './price.ts';
 import type { Quota } from './quota.ts';
 
 /** How a request is sent. */
@@ -53,7 +53,7 @@ export interface Sender {
 }
 
 /** A connection that breaks is tried so many times: a server may close an idle one at any moment (RFC 9112 9.3.1). */
-const TRIES = 3;
+const MAX_TRIES = 3;
 
 export function createSender(setup: SenderOptions): Sender {
   const { client, known, clock, budget, quota, signal, maxLostInARow, onExchange } = setup;
@@ -63,6 +63,10 @@ export function createSender(setup: SenderOptions): Sender {
   let rateLimited = 0;
   let lostInARow = 0;
   let keyWorks: boolean | undefined;
+
+  /** Whose account a request is put on; the empty name is that of everybody without an issued key. */
+  const accountOf = ({ credential }: Request) =>
+    credential.as === 'key' && issued.has(credential.key.key) ? credential.key.key : '';
 
   /** Puts a key in the caller's place; undefined where there is none. */
   const resolve = (request: Request): Request | undefined => {
@@ -76,12 +80,11 @@ export function createSender(setup: SenderOptions): Sender {
     request: Request,
     options: SendOptions,
     most: number,
-    onLost: () => void,
+    noteLost: () => void,
   ): Promise<Reply> => {
     const wire = wireRequest(request);
     for (let tries = 1; ; tries++) {
-      const spent = budget.spend();
-      const end = spent instanceof Promise ? await spent : spent;
+      const end = await budget.spend();
       if (end !== undefined) return end;
       const reply = await clock.during(client.send(wire));
       if (reply.kind === 'answer') {
@@ -93,51 +96,47 @@ export function createSender(setup: SenderOptions): Sender {
       const isLast = tries >= most || isGone();
       const isLost = reply.kind === 'answer' && isOfFrontEnd(reply) && (!isLast || most === 1);
       onExchange(request, reply, options, isLost);
-      if (isLost && !isLast) {
-        onLost();
+      const isBroken = reply.kind === 'trouble' && reply.code === 'network';
+      if ((isLost || isBroken) && !isLast) {
+        // The target may have counted it.
+        noteLost();
         continue;
       }
-      if (reply.kind === 'answer') return reply;
-      if (tries < most && reply.code === 'network' && !isGone()) {
-        onLost();
-        continue;
-      }
-      if (isOfTheTarget(reply)) lostInARow++;
+      if (isBroken || (reply.kind === 'trouble' && reply.code === 'timeout')) lostInARow++;
       return reply;
     }
   };
 
   const isGone = () => lostInARow >= maxLostInARow;
 
-  const attempt = async (asked: Request, anyway: boolean, options: SendOptions = {}): Promise<Exchange> => {
-    if (options.onRefused !== undefined) quota.reopen(asked.endpoint, accountName(asked, issued));
+  const attempt = async (asked: Request, isOnce: boolean, options: SendOptions = {}): Promise<Exchange> => {
+    const { until, onRefused } = options;
+    const { endpoint } = asked;
+    if (onRefused !== undefined) quota.reopen(endpoint, accountOf(asked));
     for (;;) {
       const request = resolve(asked);
       if (request === undefined)
         return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };
-      const end = budget.ended(options.until);
-      if (end !== undefined) return { request, reply: end };
-      if (isGone())
-        return {
-          request,
-          reply: trouble('network', 'the target stopped answering, so nothing more was sent'),
-        };
-      const account = accountName(request, issued);
+      const account = accountOf(request);
       const price = priceOf(request, known);
-      const admitted = anyway ? undefined : quota.admit(request.endpoint, account, price, options.until);
-      const refusal = admitted instanceof Promise ? await admitted : admitted;
+      const refusal =
+        budget.ended(until) ??
+        (isGone()
+          ? trouble('network', 'the target stopped answering, so nothing more was sent')
+          : isOnce
+            ? undefined
+            : await quota.admit(endpoint, account, price, until));
       if (refusal !== undefined) return { request, reply: refusal };
-      // The target may have counted a lost request.
-      const reply = await transmit(request, options, anyway ? 1 : TRIES, () =>
-        quota.note(request.endpoint, account, price, undefined, false),
+      const reply = await transmit(request, options, isOnce ? 1 : MAX_TRIES, () =>
+        quota.note(endpoint, account, price, undefined, false),
       );
-      const answered = reply.kind === 'answer' ? reply : undefined;
-      quota.note(request.endpoint, account, price, answered, !anyway, options.onRefused !== undefined);
-      if (signal.aborted && reply.kind === 'trouble')
+      const answer = reply.kind === 'answer' ? reply : undefined;
+      quota.note(endpoint, account, price, answer, !isOnce, onRefused !== undefined);
+      if (answer === undefined && signal.aborted)
         return { request, reply: trouble('interrupted', 'the run was interrupted') };
-      if (anyway || reply.kind === 'trouble' || reply.status !== 429) return { request, reply };
+      if (isOnce || answer?.status !== 429) return { request, reply };
       rateLimited++;
-      options.onRefused?.(reply);
+      onRefused?.(answer);
     }
   };
 
@@ -166,8 +165,6 @@ function isOfFrontEnd(answer: Answer): boolean {
   );
 }
 
-const isOfTheTarget = ({ code }: Trouble) => code === 'timeout' || code === 'network';
-
 function trouble(code: Trouble['code'], words: string): Trouble {
   return { kind: 'trouble', code, words };
 }
@@ -180,11 +177,23 @@ export function wireRequest(request: Request): WireRequest {
     method,
     target,
     headers: authorization === undefined ? headers : { ...headers, authorization },
-    ...(body === undefined ? {} : { body }),
+    ...defined({ body }),
   };
 }
 
-/** Whose account a request is put on; the empty name is that of everybody without an issued key. */
-function accountName({ credential }: Request, issued: ReadonlySet<string>): string {
-  return credential.as === 'key' && issued.has(credential.key.key) ? credential.key.key : '';
+/** What a request may cost at the limiter: found members are no failed lookups, all else may count. */
+export function priceOf({ endpoint, target, credential }: Request, known: Known): 0 | 1 {
+  if (credential.as === 'header' || credential.as === 'none') return 0;
+  if (endpoint === 'deposit-check') return 1;
+  const query = target.indexOf('?');
+  const isLookup = target.startsWith(parameter, query + 1);
+  // Whichever key of the caller's it will be, they are all of one partner.
+  const key = credential.as === 'key' ? credential.key : known.callerKeys[0];
+  if (!isLookup || key === undefined) return 1;
+  return isOwn(known, key, target.slice(query + 1 + parameter.length).toLowerCase()) ? 0 : 1;
 }
+
+const parameter = 'user_id=';
+
+const isOwn = (known: Known, key: KnownKey, user_id: string) =>
+  key.partner !== null && known.userById.get(user_id)?.partner === key.partner;

@@ -7,11 +7,15 @@ export interface TransportError {
   readonly unreachable: boolean;
 }
 
+const noName = 'the name does not resolve';
+const noTls = 'TLS failed: the port may speak plain HTTP';
+const unknownAuthority = 'its certificate is signed by an unknown authority: give --ca or --insecure';
+
 /** What went wrong, by the code of the error: words, and whether a connection ever came about. */
-const knownErrors: Readonly<Record<string, readonly [words: string, unreachable: boolean]>> = {
+export const knownErrors: Readonly<Record<string, readonly [words: string, unreachable: boolean]>> = {
   ECONNREFUSED: ['the connection was refused: nothing listens there', true],
-  ENOTFOUND: ['the name does not resolve', true],
-  EAI_AGAIN: ['the name does not resolve', true],
+  ENOTFOUND: [noName, true],
+  EAI_AGAIN: [noName, true],
   EHOSTUNREACH: ['there is no route to the host', true],
   ENETUNREACH: ['there is no route to the network', true],
   EADDRNOTAVAIL: ['the address cannot be reached from here', true],
@@ -22,63 +26,44 @@ const knownErrors: Readonly<Record<string, readonly [words: string, unreachable:
   ERR_ASSERTION: ['the answer is not HTTP: it has a status below 100', false],
   UND_ERR_HEADERS_OVERFLOW: ["the answer's headers are too long", false],
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: ['the body is not as long as Content-Length says', false],
-  EPROTO: ['TLS failed: the port may speak plain HTTP', true],
-  ERR_SSL_WRONG_VERSION_NUMBER: ['TLS failed: the port may speak plain HTTP', true],
+  EPROTO: [noTls, true],
+  ERR_SSL_WRONG_VERSION_NUMBER: [noTls, true],
   DEPTH_ZERO_SELF_SIGNED_CERT: ['its certificate is self-signed: give --ca or --insecure', true],
-  SELF_SIGNED_CERT_IN_CHAIN: [
-    'its certificate is signed by an unknown authority: give --ca or --insecure',
-    true,
-  ],
-  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [
-    'its certificate is signed by an unknown authority: give --ca or --insecure',
-    true,
-  ],
-  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [
-    'its certificate is signed by an unknown authority: give --ca or --insecure',
-    true,
-  ],
+  SELF_SIGNED_CERT_IN_CHAIN: [unknownAuthority, true],
+  UNABLE_TO_VERIFY_LEAF_SIGNATURE: [unknownAuthority, true],
+  UNABLE_TO_GET_ISSUER_CERT_LOCALLY: [unknownAuthority, true],
   CERT_HAS_EXPIRED: ['its certificate has expired', true],
   ERR_TLS_CERT_ALTNAME_INVALID: ['its certificate is for another name', true],
 };
 
-const timeouts = new Set([
-  'UND_ERR_CONNECT_TIMEOUT',
-  'UND_ERR_HEADERS_TIMEOUT',
-  'UND_ERR_BODY_TIMEOUT',
-  'ETIMEDOUT',
+/** Why the client closed a connection itself, by its words for it: the target had no part in that. */
+const closedByUs = new Map([
+  ['bad response', 'the answer is a 100, which nobody asked for'],
+  ['bad upgrade', 'the answer changes to another protocol, which nobody asked for'],
 ]);
 
-/** A request that outlived the run. Each has a trouble of its own, by which a transcript tells them apart. */
-export const late = (): TransportError => ({
+const transportError = (
+  code: TransportError['code'],
+  words: string,
+  unreachable = false,
+): TransportError => ({
   kind: 'trouble',
-  code: 'budget',
-  words: 'the time of --max-duration was used up before the answer came',
-  unreachable: false,
-});
-
-/** A request that took longer than it may. */
-export const timedOut = (timeoutMs: number, unreachable = false): TransportError => ({
-  kind: 'trouble',
-  code: 'timeout',
-  words: `no whole answer within ${timeoutMs} ms`,
+  code,
+  words,
   unreachable,
 });
 
+/** A request that outlived the run. Each has a trouble of its own, by which a transcript tells them apart. */
+export const late = () =>
+  transportError('budget', 'the time of --max-duration was used up before the answer came');
+
+/** A request that took longer than it may. */
+export const timedOut = (timeoutMs: number, unreachable = false) =>
+  transportError('timeout', `no whole answer within ${timeoutMs} ms`, unreachable);
+
 /** An answer that nobody could keep a thousand of. */
-export const tooManyFields = (most: number): TransportError =>
-  broken(`the answer has more than ${most} header fields`, false);
-
-/** Why the client closed a connection itself, by its words for it: the target had no part in that. */
-const closedByUs: Readonly<Record<string, string>> = {
-  'bad response': 'the answer is a 100, which nobody asked for',
-  'bad upgrade': 'the answer changes to another protocol, which nobody asked for',
-};
-
-/** What is wrong with an answer that is not HTTP, of the parser's words for it. */
-function syntaxOf(message: string): string {
-  const [, why = 'it cannot be parsed'] = /\(([^()]+)\)$/.exec(message) ?? [];
-  return why.startsWith('Expected HTTP/') ? 'it does not begin with HTTP/' : why.toLowerCase();
-}
+export const tooManyFields = (most: number) =>
+  transportError('network', `the answer has more than ${most} header fields`);
 
 /**
  * What an error of the client means.
@@ -87,24 +72,24 @@ function syntaxOf(message: string): string {
  */
 export function transportErrorOf(error: Error, timeoutMs: number, hasHead: boolean): TransportError {
   const { code = '', name, message, syscall } = error as NodeJS.ErrnoException;
-  if (timeouts.has(code)) return timedOut(timeoutMs, code === 'UND_ERR_CONNECT_TIMEOUT');
-  if (name === 'HTTPParserError') return broken(`the answer is not HTTP: ${syntaxOf(message)}`, false);
+  if (/^UND_ERR_\w+_TIMEOUT$|^ETIMEDOUT$/.test(code))
+    return timedOut(timeoutMs, code === 'UND_ERR_CONNECT_TIMEOUT');
+  if (name === 'HTTPParserError')
+    return transportError('network', `the answer is not HTTP: ${syntaxOf(message)}`);
   // That is what undici says of a head too, if a Content-Length stands before what is wrong with it.
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' && !hasHead)
-    return broken('the answer is not HTTP: its head cannot be parsed', false);
-  if (code === 'UND_ERR_SOCKET' && Object.hasOwn(closedByUs, message))
-    return broken(closedByUs[message]!, false);
-  const [words, unreachable] = knownErrors[code] ??
-    (syscall === 'getaddrinfo' ? knownErrors['ENOTFOUND'] : undefined) ?? [inOneLine(message), false];
-  return broken(words, unreachable);
+    return transportError('network', 'the answer is not HTTP: its head cannot be parsed');
+  const ours = code === 'UND_ERR_SOCKET' ? closedByUs.get(message) : undefined;
+  if (ours !== undefined) return transportError('network', ours);
+  // Nobody knows who wrote another message.
+  const [words, unreachable] = knownErrors[syscall === 'getaddrinfo' ? 'ENOTFOUND' : code] ?? [
+    message.replace(/[^\u0020-\u007e]+/g, ' ').slice(0, 200),
+  ];
+  return transportError('network', words, unreachable);
 }
 
-/** Nobody knows who wrote it. */
-const inOneLine = (message: string) => message.replace(/[^\u0020-\u007e]+/g, ' ').slice(0, 200);
-
-const broken = (words: string, unreachable: boolean): TransportError => ({
-  kind: 'trouble',
-  code: 'network',
-  words,
-  unreachable,
-});
+/** What is wrong with an answer that is not HTTP, of the parser's words for it. */
+function syntaxOf(message: string): string {
+  const [, why = 'it cannot be parsed'] = /\(([^()]+)\)$/.exec(message) ?? [];
+  return why.startsWith('Expected HTTP/') ? 'it does not begin with HTTP/' : why.toLowerCase();
+}

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { priceOf } from '../engine/price.ts';
+import { priceOf } from '../engine/sender.ts';
 import { fingerprint, userStatus, type Request } from '../request.ts';
 import { sampleKnown } from '../testing/samples.ts';
 import { explore } from './explore.ts';
