@@ -45,33 +45,31 @@ export function noObject(answer: Answer): string {
   return text === '' ? brief : `${brief} (${json.why})`;
 }
 
-/** 200 and `is_under_ib` the boolean true; the join date is judged apart. */
-export const saysMember: Expectation = (answer) => saysMembership(answer, true);
+/** 200 and a field of this very value. */
+const says =
+  (name: string, value: unknown): Expectation =>
+  (answer) => {
+    const expected = `200 with "${name}": ${JSON.stringify(value)}`;
+    if (answer.status !== 200) return failed('status', expected, summary(answer));
+    const fields = fieldsOf(answer);
+    if (fields === undefined) return failed('JSON', expected, noObject(answer));
+    return fields[name] === value ? held : failed('value', expected, summary(answer));
+  };
 
-/** 200, `is_under_ib` the boolean false. */
-export const saysNotMember: Expectation = (answer) => saysMembership(answer, false);
-
-function saysMembership(answer: Answer, isMember: boolean): Verdict {
-  const expected = `200 with "is_under_ib": ${isMember}`;
-  if (answer.status !== 200) return failed('status', expected, summary(answer));
-  const fields = fieldsOf(answer);
-  if (fields === undefined) return failed('JSON', expected, noObject(answer));
-  return fields['is_under_ib'] === isMember ? held : failed('value', expected, summary(answer));
-}
+/** The join date is judged apart. */
+export const saysMember = says('is_under_ib', true);
+export const saysNotMember = says('is_under_ib', false);
+export const saysExecuted = says('status', 'EXECUTED');
 
 /** The membership result of a member; undefined where another requirement speaks of what is wrong. */
-export function memberFields(answer: Answer): Readonly<Record<string, unknown>> | undefined {
-  return saysMember(answer).kind === 'held' ? fieldsOf(answer) : undefined;
-}
+export const memberFields = (answer: Answer) =>
+  saysMember(answer).kind === 'held' ? fieldsOf(answer) : undefined;
 
-/** 200 and `status` exactly `EXECUTED`. */
-export const saysExecuted: Expectation = (answer) => {
-  const expected = '200 with "status": "EXECUTED"';
-  if (answer.status !== 200) return failed('status', expected, summary(answer));
-  const fields = fieldsOf(answer);
-  if (fields === undefined) return failed('JSON', expected, noObject(answer));
-  return fields['status'] === 'EXECUTED' ? held : failed('value', expected, summary(answer));
-};
+/** Whether a body is an object of exactly these fields, each once. */
+export const hasExactly = (answer: Answer, ...names: readonly string[]): boolean =>
+  Object.keys(fieldsOf(answer) ?? {})
+    .toSorted()
+    .join() === names.toSorted().join() && repeatedNames(answer.text).length === 0;
 
 /** A value as JSON; a number that is too large for a double is none there. */
 const shown = (value: unknown) =>

@@ -1,5 +1,5 @@
-import { repeatedNames, summary } from './answer.ts';
-import { fieldsOf, saysNotMember } from './expectations.ts';
+import { summary } from './answer.ts';
+import { hasExactly, saysNotMember } from './expectations.ts';
 import { indistinguishable, timing, type Hidden } from './indistinguishable.ts';
 import { required, type Requirement } from './requirement.ts';
 import { failed, held } from './verdict.ts';
@@ -33,8 +33,7 @@ export const foreignIb: readonly Requirement[] = [
     holds: (answer, { correct }) => {
       if (!correct.some(({ outcome }) => outcome === 'not-member') || saysNotMember(answer).kind !== 'held')
         return undefined;
-      const names = Object.keys(fieldsOf(answer) ?? {}).toSorted();
-      return names.join() === 'date_joined,is_under_ib' && repeatedNames(answer.text).length === 0
+      return hasExactly(answer, 'is_under_ib', 'date_joined')
         ? held
         : failed(
             'shape',

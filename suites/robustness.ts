@@ -20,8 +20,15 @@ const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
 const statuses = (row: Omit<Parameters<typeof observingEach>[0], 'clause'>): Requirement =>
   observingEach({ ...row, clause: 'not shown' });
 
-const plain = (known: Known) =>
-  bothEndpoints.map((endpoint) => [endpoint, lookupOf(endpoint, findableId(endpoint, known))] as const);
+/** The same change of a plain lookup for both endpoints. */
+const changed = (change: (request: Request) => Partial<Request>) => (known: Known) =>
+  bothEndpoints.map((endpoint) => {
+    const request = lookupOf(endpoint, findableId(endpoint, known));
+    return [endpoint, { ...request, ...change(request) }] as const;
+  });
+
+const showField = (name: string) => (reply: Reply) =>
+  reply.kind === 'answer' ? (header(reply, name) ?? 'no') : reply.words;
 
 /** Entities in a crowd, at most. */
 const CROWD = 6;
@@ -77,71 +84,55 @@ export const robustness: readonly Requirement[] = [
     requests: (known) =>
       ['POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'].map((method) => [
         method,
-        { ...plain(known)[0]![1], method },
+        userStatus(findableId('user-status', known), { method }),
       ]),
   }),
   statuses({
     id: 'robustness/service/trailing-slash',
     title: 'How a path with a slash at its end is answered',
-    requests: (known) =>
-      plain(known).map(([name, request]) => [
-        name,
-        { ...request, target: request.target.replace('?', '/?') },
-      ]),
+    requests: changed(({ target }) => ({ target: target.replace('?', '/?') })),
   }),
   statuses({
     id: 'robustness/service/repeated-parameter',
     title: 'Which of a repeated parameter counts',
     requests: (known) =>
       bothEndpoints.flatMap((endpoint) => {
-        const { parameter } = endpoints[endpoint];
-        const good = `${parameter}=${findableId(endpoint, known)}`;
+        const bad = `${endpoints[endpoint].parameter}=x`;
+        const good = `${endpoints[endpoint].parameter}=${findableId(endpoint, known)}`;
         return [
-          [`${endpoint}, good then bad`, lookup(endpoint, `${good}&${parameter}=x`)],
-          [`${endpoint}, bad then good`, lookup(endpoint, `${parameter}=x&${good}`)],
+          [`${endpoint}, good then bad`, lookup(endpoint, `${good}&${bad}`)],
+          [`${endpoint}, bad then good`, lookup(endpoint, `${bad}&${good}`)],
         ] as const;
       }),
   }),
   statuses({
     id: 'robustness/service/unknown-parameter',
     title: 'How a parameter that the interface does not name is answered',
-    requests: (known) =>
-      plain(known).map(([name, request]) => [name, { ...request, target: `${request.target}&verbose=1` }]),
+    requests: changed(({ target }) => ({ target: `${target}&verbose=1` })),
   }),
   statuses({
     id: 'robustness/service/parameter-case',
     title: 'Whether the letter case of a parameter name matters',
-    requests: (known) =>
-      bothEndpoints.map((endpoint) => [
-        endpoint,
-        lookup(endpoint, `${endpoints[endpoint].parameter.toUpperCase()}=${findableId(endpoint, known)}`),
-      ]),
+    requests: changed(({ target }) => ({
+      target: target.replace(/\?\w+=/, (name) => name.toUpperCase()),
+    })),
   }),
   statuses({
     id: 'robustness/service/head',
     title: 'How HEAD is answered',
-    requests: (known) => plain(known).map(([name, request]) => [name, { ...request, method: 'HEAD' }]),
+    requests: changed(() => ({ method: 'HEAD' })),
   }),
   statuses({
     id: 'robustness/service/cors',
     title: 'Whether answers allow other origins',
-    requests: (known) =>
-      plain(known).map(([name, request]) => [
-        name,
-        { ...request, headers: { origin: 'https://partner.example' } },
-      ]),
-    show: (reply) =>
-      reply.kind === 'answer' ? (header(reply, 'access-control-allow-origin') ?? 'no') : reply.words,
+    requests: changed(() => ({ headers: { origin: 'https://partner.example' } })),
+    show: showField('access-control-allow-origin'),
   }),
   statuses({
     id: 'robustness/service/compression',
     title: 'Whether answers are compressed for those who ask',
-    requests: (known) =>
-      plain(known).map(([name, request]) => [
-        name,
-        { ...request, headers: { 'accept-encoding': 'gzip, br' } },
-      ]),
-    show: (reply) => (reply.kind === 'answer' ? (header(reply, 'content-encoding') ?? 'no') : reply.words),
+    requests: changed(() => ({ headers: { 'accept-encoding': 'gzip, br' } })),
+    show: showField('content-encoding'),
   }),
   scenario({
     id: 'robustness/service/concurrency',

@@ -1,7 +1,5 @@
-import validateExecutedDepositResult from '../schemas/generated/executed-deposit-result.cjs';
-import validateMembershipResult from '../schemas/generated/membership-result.cjs';
 import { header, repeatedNames, summary, type Answer } from './answer.ts';
-import { fieldsOf, memberFields, noObject, saysExecuted, saysNumber } from './expectations.ts';
+import { fieldsOf, hasExactly, memberFields, noObject, saysExecuted, saysNumber } from './expectations.ts';
 import type { Known } from './known.ts';
 import type { Expected } from './model/model.ts';
 import { foreignData, userData } from './privacy.ts';
@@ -30,6 +28,7 @@ const ofDeposit =
   (answer: Answer, { deposit }: Expected, known: Known): Verdict | undefined =>
     deposit?.state === 'EXECUTED' && answer.status === 200 ? judge(answer, deposit, known) : undefined;
 
+const depositFields = ['status', 'amountInUsd', 'executedAt'];
 const shown = (value: unknown) => `"date_joined": ${JSON.stringify(value)}`;
 
 export const valid: readonly Requirement[] = [
@@ -88,17 +87,16 @@ export const valid: readonly Requirement[] = [
     needs: 'user of the IB under test',
     holds: (answer, { user, correct }) => {
       if (user === undefined || correct[0]!.outcome !== 'member' || answer.status !== 200) return undefined;
-      const expected = '200 with exactly {"is_under_ib": boolean, "date_joined": string or null}';
-      // The format judges a date of another type than a string.
-      const body = fieldsOf(answer);
       const isShaped =
-        body !== undefined &&
-        repeatedNames(answer.text).length === 0 &&
-        validateMembershipResult({
-          ...body,
-          ...(Object.hasOwn(body, 'date_joined') && { date_joined: null }),
-        });
-      return isShaped ? held : failed('shape', expected, summary(answer));
+        hasExactly(answer, 'is_under_ib', 'date_joined') &&
+        typeof fieldsOf(answer)?.['is_under_ib'] === 'boolean';
+      return isShaped
+        ? held
+        : failed(
+            'shape',
+            '200 with exactly {"is_under_ib": boolean, "date_joined": string or null}',
+            summary(answer),
+          );
     },
   }),
   required({
@@ -153,7 +151,7 @@ export const valid: readonly Requirement[] = [
       const twice = repeatedNames(answer.text);
       if (twice.length > 0)
         return failed('shape', expected, `${summary(answer)} (twice: ${twice.join(', ')})`);
-      const missing = ['status', 'amountInUsd', 'executedAt'].filter((name) => !Object.hasOwn(fields, name));
+      const missing = depositFields.filter((name) => !Object.hasOwn(fields, name));
       if (missing.length > 0)
         return failed('shape', expected, `${summary(answer)} (no ${missing.join(', ')})`);
       const leak = userData(fields, known);
@@ -168,19 +166,11 @@ export const valid: readonly Requirement[] = [
     title: 'No fourth field',
     needs: 'EXECUTED deposit of a user under the IB',
     holds: ofDeposit((answer) => {
-      const fields = saysExecuted(answer).kind === 'held' ? fieldsOf(answer) : undefined;
+      const names = Object.keys(fieldsOf(answer) ?? {});
       // A field by another name is one that is missing.
-      if (
-        fields === undefined ||
-        !Object.hasOwn(fields, 'amountInUsd') ||
-        !Object.hasOwn(fields, 'executedAt')
-      )
+      if (saysExecuted(answer).kind !== 'held' || !depositFields.every((name) => names.includes(name)))
         return undefined;
-      validateExecutedDepositResult(fields);
-      const extra = (validateExecutedDepositResult.errors ?? []).some(
-        ({ keyword }) => keyword === 'additionalProperties',
-      );
-      return extra
+      return names.length > depositFields.length
         ? failed('shape', 'exactly the fields status, amountInUsd and executedAt', summary(answer))
         : held;
     }),
