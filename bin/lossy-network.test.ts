@@ -5,7 +5,7 @@ import { faults } from '../mock/faults.ts';
 import type { Change } from '../mock/faults/change.ts';
 import { variants } from '../mock/variants.ts';
 import { catalogue, suiteOf, type Client } from '../suites/index.ts';
-import { noise } from '../suites/limiter/simulated.ts';
+import { noise } from '../suites/testing/simulated.ts';
 import { failedIds, verifyMock, type MockRunOptions } from './canary.ts';
 import { defaults } from './commands/flags.ts';
 import { loadFixture } from './fixture-file.ts';

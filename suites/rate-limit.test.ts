@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { priceOf } from './engine/sender.ts';
-import { limiters, type Limiter } from './limiter/simulated.ts';
-import { countedBy, keyOf, simulatedContext, type Simulation } from './limiter/simulated-context.ts';
+import { limiters, type Limiter } from './testing/simulated.ts';
+import { countedBy, keyOf, simulatedContext, type Simulation } from './testing/simulated-context.ts';
 import { rateLimit } from './rate-limit.ts';
 import { depositCheck, userStatus, type Request } from './request.ts';
 import { answerOf, sampleKnown } from './testing/samples.ts';

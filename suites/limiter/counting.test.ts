@@ -3,8 +3,8 @@ import { test } from 'node:test';
 import { sampleKnown } from '../testing/samples.ts';
 import type { Request } from '../request.ts';
 import { explore } from './explore.ts';
-import { limiters } from './simulated.ts';
-import { countedBy, simulatedContext } from './simulated-context.ts';
+import { limiters } from '../testing/simulated.ts';
+import { countedBy, simulatedContext } from '../testing/simulated-context.ts';
 
 const MOST = 12;
 const known = { ...sampleKnown, limits: { 'user-status': { failedLookups: MOST, windowSeconds: 2 } } };

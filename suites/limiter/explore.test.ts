@@ -4,8 +4,8 @@ import { priceOf } from '../engine/sender.ts';
 import { fingerprint, userStatus, type Request } from '../request.ts';
 import { sampleKnown } from '../testing/samples.ts';
 import { explore } from './explore.ts';
-import { banning, limiters, refilled, type Limiter } from './simulated.ts';
-import { countedBy, keyOf, simulatedContext, type Simulation } from './simulated-context.ts';
+import { banning, limiters, refilled, type Limiter } from '../testing/simulated.ts';
+import { countedBy, keyOf, simulatedContext, type Simulation } from '../testing/simulated-context.ts';
 
 const MOST = 12;
 const WINDOW = 2000;

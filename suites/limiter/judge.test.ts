@@ -14,8 +14,8 @@ import {
   refilledInParts,
   weighted,
   type Limiter,
-} from './simulated.ts';
-import { countedBy, keyOf, simulatedContext } from './simulated-context.ts';
+} from '../testing/simulated.ts';
+import { countedBy, keyOf, simulatedContext } from '../testing/simulated-context.ts';
 
 /** Simulated runs of each limiter; `HISTORIES=10000` makes it more. */
 const RUNS = Number(process.env['HISTORIES'] ?? 50);

@@ -3,7 +3,7 @@ import type { Answer, Reply } from '../answer.ts';
 import { inFlightOf } from '../engine/context.ts';
 import type { Request } from '../request.ts';
 import type { Context } from '../requirement.ts';
-import { answerOf } from '../testing/samples.ts';
+import { answerOf } from './samples.ts';
 import { noise, type Limiter } from './simulated.ts';
 
 /** A target with limiters, in a time of its own. */
