@@ -45,8 +45,6 @@ const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expec
   'a letter in another case': ['{"error":"unauthorized"}', 'message'],
   'all letters in another case': ['{"error":"UNAUTHORIZED"}', 'message'],
   'a space behind': ['{"error":"Unauthorized "}', 'message'],
-  'a space before': ['{"error":" Unauthorized"}', 'message'],
-  'a dot behind': ['{"error":"Unauthorized."}', 'message'],
   'a line feed behind': [String.raw`{"error":"Unauthorized\n"}`, 'message'],
   'a NUL behind': [String.raw`{"error":"Unauthorized\u0000"}`, 'message'],
   'a look-alike': ['{"error":"Unаuthorized"}', 'message'],
@@ -71,7 +69,6 @@ const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expec
     'shape',
   ],
   'an array': ['[{"error":"Unauthorized"}]', 'shape'],
-  'an empty array': ['[]', 'shape'],
   null: ['null', 'shape'],
   'a string': ['"Unauthorized"', 'shape'],
 
@@ -85,10 +82,8 @@ const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expec
   'half a body': ['{"error":"Unauth', 'JSON'],
   'a raw control character': ['{"error":"Unauthorized\n"}', 'JSON'],
   'a byte that is not UTF-8': [bytes('{"error":"Unauthorized', [0xff], '"}'), 'JSON'],
-  'Latin-1': [bytes('{"error":"Unauthorized', [0xe9], '"}'), 'JSON'],
   'an overlong encoding': [bytes('{"error":"', [0xc1, 0x95], 'nauthorized"}'), 'JSON'],
   'half a surrogate pair': [bytes('{"error":"', [0xed, 0xa0, 0x80], '"}'), 'JSON'],
-  'UTF-16': [Buffer.from('{"error":"Unauthorized"}', 'utf16le'), 'JSON'],
 };
 
 describe('a body of a 401 with', () => {
@@ -171,9 +166,7 @@ const results: readonly (readonly [
   ['member', saysMember, 200, member, 'held'],
   ['member', saysMember, 200, { is_under_ib: true }, 'held'],
   ['member', saysMember, 201, member, 'status'],
-  ['member', saysMember, 404, member, 'status'],
   ['member', saysMember, 200, notMember, 'value'],
-  ['member', saysMember, 200, {}, 'value'],
   ['member', saysMember, 200, { is_under_ib: 'true' }, 'value'],
   ['member', saysMember, 200, { is_under_ib: 1 }, 'value'],
   ['member', saysMember, 200, [member], 'JSON'],
@@ -183,12 +176,10 @@ const results: readonly (readonly [
   ['no member', saysNotMember, 200, member, 'value'],
   ['no member', saysNotMember, 200, { is_under_ib: null }, 'value'],
   ['no member', saysNotMember, 200, { is_under_ib: 0 }, 'value'],
-  ['no member', saysNotMember, 404, notMember, 'status'],
   ['executed', saysExecuted, 200, executed, 'held'],
   ['executed', saysExecuted, 200, { ...executed, status: 'executed' }, 'value'],
   ['executed', saysExecuted, 200, { ...executed, status: 'EXECUTED ' }, 'value'],
   ['executed', saysExecuted, 200, { ...executed, status: ['EXECUTED'] }, 'value'],
-  ['executed', saysExecuted, 404, executed, 'status'],
   ['executed', saysExecuted, 200, [executed], 'JSON'],
   ['amount', amount, 200, executed, 'held'],
   ['amount', amount, 200, '{"amountInUsd":2505E-1}', 'held'],
@@ -202,9 +193,6 @@ const results: readonly (readonly [
   ['result', whole, 200, executed, 'held'],
   ['result', whole, 200, { ...executed, executedAt: 1705314600 }, 'value'],
   ['result', whole, 200, { ...executed, executedAt: 1705314600001 }, 'value'],
-  ['result', whole, 200, { ...executed, amountInUsd: 0 }, 'value'],
-  ['result', whole, 200, { ...executed, status: 'pending' }, 'value'],
-  ['result', whole, 404, { error: 'Deposit not found' }, 'status'],
 ];
 
 describe('a result', () => {
