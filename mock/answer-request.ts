@@ -30,7 +30,7 @@ export function answererOf(session: Session, { admin, cors = false, onExchange }
     if (admin !== undefined && isAdmin(request.target)) return admin(request);
     if (cors && isPreflight(request)) return preflight(session, request);
     const { response, kept } = answerRequest(session, request);
-    onExchange?.({ request, response, at: kept.at, entry: () => shownEntry(kept, session.redact) });
+    onExchange?.({ request, response, at: kept.entry.at, entry: () => shownEntry(kept, session.redact) });
     return cors ? { ...response, headers: { ...response.headers, ...anyOrigin } } : response;
   };
 }

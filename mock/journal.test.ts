@@ -157,7 +157,7 @@ describe('a credential in a target', () => {
 });
 
 const same = (target: string) => target;
-const keptWith = (id: number) => ({ id, target: '' }) as KeptEntry;
+const keptWith = (id: number) => ({ entry: { id }, target: '' }) as KeptEntry;
 
 test('a journal keeps the last requests; one of size 0 keeps none', () => {
   const journal = createJournal(3);

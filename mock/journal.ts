@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { redactorOf as redactorOfSecrets } from '../schemas/redact.ts';
 import { whyOf } from './answer.ts';
-import { chaosName, type ChaosAction } from './chaos.ts';
+import { chaosName } from './chaos.ts';
 import type { Exchange, HttpResponse } from './exchange.ts';
 import type { ApiKey } from './world.ts';
 
@@ -36,22 +36,12 @@ export interface JournalEntry {
   readonly elapsedMs?: number;
 }
 
-/** What is kept of a request: `shownEntry` makes an entry of it when somebody looks, which few do. */
-export interface KeptEntry extends Pick<
-  JournalEntry,
-  'id' | 'at' | 'world' | 'method' | 'target' | 'status'
-> {
-  readonly key: string | undefined;
+/** What is kept of a request: credentials are taken out when somebody looks, which few do. */
+export interface KeptEntry {
+  readonly entry: Omit<JournalEntry, 'target' | 'keyInTarget' | 'credentialDigest'>;
+  readonly target: string;
   /** The presented credential, where it is not known. */
-  readonly unknown: string | undefined;
-  readonly endpoint: Endpoint | undefined;
-  /** The status that the interface asks for, and why. */
-  readonly meant: number;
-  readonly why: string;
-  readonly retryAfter: string | undefined;
-  readonly chaos: ChaosAction | undefined;
-  readonly preferred: number | undefined;
-  readonly elapsedMs: number | undefined;
+  readonly unknown?: string | undefined;
   /** What a target that is kept in part no longer tells. */
   readonly known?: Pick<JournalEntry, 'keyInTarget' | 'credentialDigest'>;
 }
@@ -87,55 +77,37 @@ export function entriesOf({ entries, next }: Journal, redact: Redact): readonly 
   return [...entries.slice(next), ...entries.slice(0, next)].map((kept) => shownEntry(kept, redact));
 }
 
-/** An entry without credentials, and without the fields that it lacks. */
-export function shownEntry(kept: KeptEntry, redact: Redact): JournalEntry {
-  const { id, at, world, method, endpoint, status, meant, why, key, unknown, retryAfter } = kept;
-  const { chaos, preferred, elapsedMs } = kept;
-  const target = redact(kept.target, unknown);
-  return {
-    id,
-    at,
-    world,
-    ...(key !== undefined && { key }),
-    ...(unknown !== undefined && { credentialDigest: digestOf(unknown) }),
-    method,
-    target,
-    ...(endpoint && { endpoint }),
-    status,
-    reason: status === meant ? `${status}: ${why}` : `${status}: a deviation (else ${meant}: ${why})`,
-    ...(retryAfter !== undefined && { retryAfterSeconds: secondsOf(retryAfter, at) }),
-    keyInTarget: target !== kept.target,
-    ...(chaos && { chaos: chaosName(chaos) }),
-    ...(preferred !== undefined && { preferred }),
-    ...(elapsedMs !== undefined && { elapsedMs: Math.round(elapsedMs) }),
-    ...kept.known,
-  };
+/** An entry without credentials. */
+export function shownEntry({ entry, target, unknown, known }: KeptEntry, redact: Redact): JournalEntry {
+  const shown = redact(target, unknown);
+  const digest = unknown !== undefined && { credentialDigest: digestOf(unknown) };
+  return { ...entry, target: shown, keyInTarget: shown !== target, ...digest, ...known };
 }
 
 /** What is kept of a request that was answered. */
 export function entryOf(
   exchange: Exchange,
   { status, headers }: HttpResponse,
-  { id, world, elapsedMs }: Pick<KeptEntry, 'id' | 'world' | 'elapsedMs'>,
+  { elapsedMs, ...named }: Pick<JournalEntry, 'id' | 'world'> & { readonly elapsedMs: number | undefined },
 ): KeptEntry {
-  const { call, preferred, chaos, now, request } = exchange;
-  return {
-    id,
+  const { call, preferred, chaos, now, request, status: meant } = exchange;
+  const { 'Retry-After': retryAfter } = headers;
+  const why = whyOf(exchange);
+  const entry = {
+    ...named,
     at: now,
-    world,
-    key: call?.key?.name,
-    unknown: call?.key === undefined ? call?.credential : undefined,
+    ...(call?.key && { key: call.key.name }),
     method: request.method,
-    target: request.target,
-    endpoint: call?.endpoint,
+    ...(call && { endpoint: call.endpoint }),
     status,
-    meant: exchange.status,
-    why: whyOf(exchange),
-    retryAfter: headers['Retry-After'],
-    chaos,
-    preferred,
-    elapsedMs,
+    reason: status === meant ? `${status}: ${why}` : `${status}: a deviation (else ${meant}: ${why})`,
+    ...(retryAfter !== undefined && { retryAfterSeconds: secondsOf(retryAfter, now) }),
+    ...(chaos && { chaos: chaosName(chaos) }),
+    ...(preferred !== undefined && { preferred }),
+    ...(elapsedMs !== undefined && { elapsedMs: Math.round(elapsedMs) }),
   };
+  const unknown = call?.key === undefined ? call?.credential : undefined;
+  return { entry, target: request.target, unknown };
 }
 
 const digestOf = (credential: string) => createHash('sha256').update(credential).digest('hex').slice(0, 12);
@@ -158,7 +130,7 @@ function shortened(kept: KeptEntry, redact: Redact): KeptEntry {
   const beginning = Buffer.from(target.slice(0, MAX_KEPT)).toString();
   const rest = target.length > MAX_KEPT ? `… (${target.length} characters)` : '';
   const known = { keyInTarget, ...(credentialDigest !== undefined && { credentialDigest }) };
-  return { ...kept, target: beginning + rest, unknown: undefined, known };
+  return { entry: kept.entry, target: beginning + rest, known };
 }
 
 /** Takes credentials out of a request target; `unknown` is a presented credential that is not known. */

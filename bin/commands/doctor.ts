@@ -1,7 +1,7 @@
 import { Problem } from '../../schemas/problem.ts';
 import { exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
-import { config, onOff, target, targetArgument, wholeNumberFrom } from './flags.ts';
+import { config, onOff, target, targetArgument, wholeNumberOr } from './flags.ts';
 
 export const doctor = command({
   usage: 'doctor [url]',
@@ -10,8 +10,7 @@ export const doctor = command({
   flags: {
     ...target,
     timeout: {
-      ...wholeNumberFrom(1, 5000),
-      default: '3000',
+      ...wholeNumberOr(3000, 1, 5000),
       describe: 'ms that an answer may take; all of it takes 5 s at most',
     },
     config,

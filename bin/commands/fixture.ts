@@ -4,7 +4,7 @@ import { setImmediate } from 'node:timers/promises';
 import { Problem } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { command, type Family } from './command.ts';
-import { file, onOff, seed, wholeNumberFrom } from './flags.ts';
+import { file, onOff, seed, wholeNumberOr } from './flags.ts';
 
 const placed = { type: 'string', names: 'file', demandOption: true, describe: 'the fixture' } as const;
 
@@ -43,13 +43,9 @@ const generate = command({
   usage: 'generate',
   what: 'make a large fixture: every state, values worth testing, always the same for a seed',
   flags: {
-    users: { ...wholeNumberFrom(0, MAX_RECORDS), default: '1000', describe: 'users to make' },
-    deposits: { ...wholeNumberFrom(0, MAX_RECORDS), default: '1000', describe: 'deposits to make' },
-    partners: {
-      ...wholeNumberFrom(1, MAX_PARTNERS),
-      default: '2',
-      describe: 'partners to make, each with an active key',
-    },
+    users: { ...wholeNumberOr(1000, 0, MAX_RECORDS), describe: 'users to make' },
+    deposits: { ...wholeNumberOr(1000, 0, MAX_RECORDS), describe: 'deposits to make' },
+    partners: { ...wholeNumberOr(2, 1, MAX_PARTNERS), describe: 'partners to make, each with an active key' },
     seed: { ...seed, default: '1', describe: 'whole number that decides every value' },
     'no-becomes': {
       ...onOff,

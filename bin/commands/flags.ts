@@ -1,5 +1,6 @@
 import { Problem } from '../../schemas/problem.ts';
 import { headerFields, targetUrl } from '../values.ts';
+import type { Flags } from './command.ts';
 
 /** Defaults of a run; times in ms. */
 export const defaults = {
@@ -14,6 +15,10 @@ export const defaults = {
 export const text = { type: 'string', requiresArg: true } as const;
 export const file = { ...text, names: 'file' } as const;
 export const onOff = { type: 'boolean', default: false } as const;
+
+/** Only `--help --all` shows them. */
+export const rare = <const Table extends Flags>(flags: Table) =>
+  Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, isRare: true }])) as Table;
 
 /** May be repeated. */
 export const list = { type: 'string', array: true, default: [], requiresArg: true } as const;
@@ -35,6 +40,10 @@ export const wholeNumberFrom = (min: number, max: number) =>
       throw refuse(flag, given, `a whole number from ${min} to ${max}`);
     },
   }) as const;
+
+/** The same with a default. */
+export const wholeNumberOr = (value: number, min: number, max: number) =>
+  ({ ...wholeNumberFrom(min, max), default: String(value) }) as const;
 
 /** Such as 20 or 0.5. */
 export const positiveNumberTo = (max: number) =>

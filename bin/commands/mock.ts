@@ -9,10 +9,10 @@ import { loadFixture, readText } from '../fixture-file.ts';
 import { curlLines, logQueue, logs, type LogQueue } from '../mock-log.ts';
 import { unlessClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
-import { config, file, list, onOff, outputs, text, wholeNumberFrom } from './flags.ts';
+import { config, file, list, onOff, outputs, rare, text, wholeNumberFrom, wholeNumberOr } from './flags.ts';
 
 const flags = {
-  port: { ...wholeNumberFrom(0, 65_535), default: '4010', describe: 'port to listen on; 0 takes a free one' },
+  port: { ...wholeNumberOr(4010, 0, 65_535), describe: 'port to listen on; 0 takes a free one' },
   host: {
     ...text,
     default: '127.0.0.1',
@@ -20,7 +20,6 @@ const flags = {
     coerce: (given: string) => given.replace(/^\[(.*)\]$/, '$1'),
     describe: 'address to listen on',
   },
-  'base-path': { ...text, isRare: true, default: '/', describe: 'path of {base_url}' },
   fixture: { ...file, describe: 'JSON file of data (default: built in)' },
   limits: { ...text, choices: ['on', 'off'], default: 'on', describe: 'whether rate limits apply' },
   fault: { ...text, completions: 'faults', describe: 'break one rule of the interface; `list` lists them' },
@@ -29,24 +28,6 @@ const flags = {
     ...list,
     describe: 'what fails, how often: 500:0.1, reset:0.02, timeout, truncate, slow:200ms..2s',
   },
-  'chaos-seed': {
-    ...wholeNumberFrom(Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
-    isRare: true,
-    default: String(sessionDefaults.chaosSeed),
-    describe: 'whole number that decides which requests --chaos hits',
-  },
-  delay: {
-    ...wholeNumberFrom(0, 600_000),
-    isRare: true,
-    default: '0',
-    describe: 'ms to wait before each answer',
-  },
-  scorecard: {
-    ...outputs,
-    isRare: true,
-    completions: ['json', 'text'],
-    describe: 'format or format=file (json, text): grades the clients at the end',
-  },
   watch: { ...onOff, describe: 'load the fixture again when it changes' },
   clock: {
     ...text,
@@ -54,42 +35,43 @@ const flags = {
     default: 'real',
     describe: 'frozen: only the admin API moves the time',
   },
-  journal: {
-    ...wholeNumberFrom(0, 1_000_000),
-    isRare: true,
-    default: String(sessionDefaults.journal),
-    describe: 'requests to keep, for each world',
-  },
-  'max-worlds': {
-    ...wholeNumberFrom(1, 100_000),
-    isRare: true,
-    default: String(sessionDefaults.maxWorlds),
-    describe: 'worlds that keys with ~name may open; a new one then replaces the least recently used',
-  },
-  'no-admin': { ...onOff, isRare: true, describe: 'leave the admin API out' },
-  'admin-port': {
-    ...wholeNumberFrom(0, 65_535),
-    isRare: true,
-    describe: 'separate port for the admin API; 0 takes a free one',
-  },
-  'admin-token': {
-    ...text,
-    isRare: true,
-    isSecret: true,
-    configurable: 'by variable',
-    describe: 'token for the admin API (default: none on loopback, else a new one, printed)',
-  },
-  'tls-cert': { ...file, isRare: true, describe: 'PEM file of a certificate: serve https' },
-  'tls-key': { ...file, isRare: true, describe: 'PEM file of its key' },
-  cors: { ...onOff, isRare: true, describe: 'let pages of any origin call the service' },
-  log: {
-    ...text,
-    isRare: true,
-    choices: ['pretty', 'json', 'silent'],
-    default: 'pretty',
-    describe: 'what is printed',
-  },
   config,
+  ...rare({
+    'base-path': { ...text, default: '/', describe: 'path of {base_url}' },
+    'chaos-seed': {
+      ...wholeNumberOr(sessionDefaults.chaosSeed, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
+      describe: 'whole number that decides which requests --chaos hits',
+    },
+    delay: { ...wholeNumberOr(0, 0, 600_000), describe: 'ms to wait before each answer' },
+    scorecard: {
+      ...outputs,
+      completions: ['json', 'text'],
+      describe: 'format or format=file (json, text): grades the clients at the end',
+    },
+    journal: {
+      ...wholeNumberOr(sessionDefaults.journal, 0, 1_000_000),
+      describe: 'requests to keep, for each world',
+    },
+    'max-worlds': {
+      ...wholeNumberOr(sessionDefaults.maxWorlds, 1, 100_000),
+      describe: 'worlds that keys with ~name may open; a new one then replaces the least recently used',
+    },
+    'no-admin': { ...onOff, describe: 'leave the admin API out' },
+    'admin-port': {
+      ...wholeNumberFrom(0, 65_535),
+      describe: 'separate port for the admin API; 0 takes a free one',
+    },
+    'admin-token': {
+      ...text,
+      isSecret: true,
+      configurable: 'by variable',
+      describe: 'token for the admin API (default: none on loopback, else a new one, printed)',
+    },
+    'tls-cert': { ...file, describe: 'PEM file of a certificate: serve https' },
+    'tls-key': { ...file, describe: 'PEM file of its key' },
+    cors: { ...onOff, describe: 'let pages of any origin call the service' },
+    log: { ...text, choices: ['pretty', 'json', 'silent'], default: 'pretty', describe: 'what is printed' },
+  }),
 } as const satisfies Flags;
 
 type MockFlags = Values<typeof flags>;

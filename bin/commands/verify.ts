@@ -7,32 +7,13 @@ import type { ReportRequest } from '../report-files.ts';
 import { command, type Values } from './command.ts';
 import * as kinds from './flags.ts';
 
+const { defaults } = kinds;
+
 const positionals = { url: kinds.targetArgument } as const;
 
 const flags = {
   fixture: kinds.target.fixture,
-  partner: { ...kinds.target.partner, isRare: true },
-  cases: {
-    ...kinds.wholeNumberFrom(1, 1_000_000),
-    default: String(kinds.defaults.cases),
-    describe: 'rows per endpoint, at most',
-  },
-  'min-strength': {
-    isRare: true,
-    ...kinds.wholeNumberFrom(0, 3),
-    default: String(kinds.defaults.minStrength),
-    describe: 'incomplete below this strength: 1 every level, 2 every pair, 3 every triple',
-  },
-  seed: {
-    isRare: true,
-    ...kinds.seed,
-    describe: 'whole number that decides every drawn input (default: a new one, printed)',
-  },
-  concurrency: {
-    isRare: true,
-    ...kinds.wholeNumberFrom(1, 256),
-    describe: `requests at once to an endpoint (default: ${kinds.defaults.concurrency}, in rate-limit bursts as many as it takes)`,
-  },
+  cases: { ...kinds.wholeNumberOr(defaults.cases, 1, 1_000_000), describe: 'rows per endpoint, at most' },
   suite: { ...kinds.list, completions: 'suites', describe: 'check this suite only' },
   only: {
     ...kinds.list,
@@ -42,73 +23,66 @@ const flags = {
     describe: 'check this requirement only',
   },
   skip: { ...kinds.list, completions: 'requirements', describe: 'leave this requirement out' },
-  timeout: {
-    isRare: true,
-    ...kinds.wholeNumberFrom(1, 600_000),
-    default: String(kinds.defaults.timeoutMs),
-    describe: 'ms that an answer may take',
-  },
-  'max-duration': {
-    isRare: true,
-    ...kinds.duration,
-    default: `${kinds.defaults.maxDurationMs / 60_000}m`,
-    describe: 'time that the run of a target may take: 90s, 5m, 1h; the mock waits in no time',
-  },
-  'max-requests': {
-    isRare: true,
-    ...kinds.wholeNumberFrom(1, 1_000_000_000),
-    describe: 'requests that the run may send (default: no bound)',
-  },
-  rate: {
-    isRare: true,
-    ...kinds.positiveNumberTo(100_000),
-    describe: 'requests a second, at most, such as 20 or 0.5 (default: as fast as they come)',
-  },
-  plan: {
-    ...kinds.onOff,
-    configurable: 'never',
-    describe: 'say what a run takes, and send nothing',
-  },
+  plan: { ...kinds.onOff, configurable: 'never', describe: 'say what a run takes, and send nothing' },
   strict: { ...kinds.onOff, describe: 'fail on recommended requirements too' },
-  baseline: {
-    ...kinds.file,
-    describe: 'JSON file of known failures to let pass',
-  },
-  'update-baseline': {
-    isRare: true,
-    ...kinds.onOff,
-    configurable: 'never',
-    describe: 'write what fails now to that file; a new failure waits there for its reason',
-  },
-  'allow-incomplete': {
-    isRare: true,
-    ...kinds.onOff,
-    describe: 'exit 0 where only something went unjudged',
-  },
-  header: { ...kinds.target.header, isRare: true },
-  ca: { ...kinds.target.ca, isRare: true },
-  insecure: { ...kinds.target.insecure, isRare: true },
+  baseline: { ...kinds.file, describe: 'JSON file of known failures to let pass' },
   report: {
     ...kinds.outputs,
     completions: [...reportFormats, ...transcriptFormats],
     describe: `${[...reportFormats, ...transcriptFormats].join(', ')}, or format=file`,
   },
-  'state-url': { ...kinds.target['state-url'], isRare: true },
-  'no-canary': {
-    isRare: true,
-    ...kinds.onOff,
-    describe: 'do not show first, on the mock, that the suites can fail',
-  },
-  replay: {
-    isRare: true,
-    ...kinds.text,
-    configurable: 'never',
-    // What is tried again is looked at: it judges no baseline, and is no news for a CI server. Without
-    // --cases it means the default, as the line means that a report prints.
-    setsAside: ['baseline', 'report', 'cases'],
-    describe: 'with --only and --seed: the one lookup that a report names',
-  },
   config: kinds.config,
+  ...kinds.rare({
+    partner: kinds.target.partner,
+    'min-strength': {
+      ...kinds.wholeNumberOr(defaults.minStrength, 0, 3),
+      describe: 'incomplete below this strength: 1 every level, 2 every pair, 3 every triple',
+    },
+    seed: {
+      ...kinds.seed,
+      describe: 'whole number that decides every drawn input (default: a new one, printed)',
+    },
+    concurrency: {
+      ...kinds.wholeNumberFrom(1, 256),
+      describe: `requests at once to an endpoint (default: ${defaults.concurrency}, in rate-limit bursts as many as it takes)`,
+    },
+    timeout: {
+      ...kinds.wholeNumberOr(defaults.timeoutMs, 1, 600_000),
+      describe: 'ms that an answer may take',
+    },
+    'max-duration': {
+      ...kinds.duration,
+      default: `${defaults.maxDurationMs / 60_000}m`,
+      describe: 'time that the run of a target may take: 90s, 5m, 1h; the mock waits in no time',
+    },
+    'max-requests': {
+      ...kinds.wholeNumberFrom(1, 1_000_000_000),
+      describe: 'requests that the run may send (default: no bound)',
+    },
+    rate: {
+      ...kinds.positiveNumberTo(100_000),
+      describe: 'requests a second, at most, such as 20 or 0.5 (default: as fast as they come)',
+    },
+    'update-baseline': {
+      ...kinds.onOff,
+      configurable: 'never',
+      describe: 'write what fails now to that file; a new failure waits there for its reason',
+    },
+    'allow-incomplete': { ...kinds.onOff, describe: 'exit 0 where only something went unjudged' },
+    header: kinds.target.header,
+    ca: kinds.target.ca,
+    insecure: kinds.target.insecure,
+    'state-url': kinds.target['state-url'],
+    'no-canary': { ...kinds.onOff, describe: 'do not show first, on the mock, that the suites can fail' },
+    replay: {
+      ...kinds.text,
+      configurable: 'never',
+      // What is tried again is looked at: it judges no baseline, and is no news for a CI server. Without
+      // --cases it means the default, as the line means that a report prints.
+      setsAside: ['baseline', 'report', 'cases'],
+      describe: 'with --only and --seed: the one lookup that a report names',
+    },
+  }),
 } as const;
 
 type VerifyFlags = Values<typeof flags> & Values<typeof positionals>;
@@ -241,7 +215,7 @@ function rerunCommand({ url, fixture, partner, cases, stateUrl, ca, insecure, he
   const values = {
     fixture,
     partner,
-    cases: cases === kinds.defaults.cases ? undefined : String(cases),
+    cases: cases === defaults.cases ? undefined : String(cases),
     'state-url': stateUrl?.href,
     ca,
   };
