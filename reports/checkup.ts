@@ -7,6 +7,7 @@ import {
   duration,
   hanging,
   padded,
+  present,
   printable,
   screenOf,
   several,
@@ -21,11 +22,11 @@ const MAX_ALIGNED = 28;
 /** Ids of a gap that are named; the rest is counted. */
 const MAX_IDS = 6;
 
-const marks = { good: '✓', bad: '✗', unknown: '?' } as const satisfies Record<Check['outcome'], string>;
-const tones = { good: 'good', bad: 'bad', unknown: 'unsure' } as const satisfies Record<
-  Check['outcome'],
-  Tone
->;
+const looks: Readonly<Record<Check['outcome'], readonly [Tone, mark: string]>> = {
+  good: ['good', '✓'],
+  bad: ['bad', '✗'],
+  unknown: ['unsure', '?'],
+};
 
 const short = (text: string): string => printable(text, MAX_TEXT);
 
@@ -59,7 +60,7 @@ function checkLines(checks: readonly Check[], { paint, width }: Screen): readonl
     const isSaid = mend !== undefined && mend !== checks[at + 1]?.mend;
     const help = isSaid ? wrap(`→ ${short(mend)}`, width - indent.length) : [];
     return [
-      `  ${paint(tones[outcome], marks[outcome])} ${padded(subjects[at]!, column)}  ${first}`,
+      `  ${paint(...looks[outcome])} ${padded(subjects[at]!, column)}  ${first}`,
       ...[...more, ...help].map((line) => indent + line),
     ];
   });
@@ -70,12 +71,9 @@ function gapLines({ gaps }: Checkup, { paint, width }: Screen): readonly string[
   const indented = (text: string) => wrap(text, width - 4).map((line) => `    ${line}`);
   const linesOf = ({ words, requirements, mend }: Gap) => {
     const [first = '', ...more] = indented(short(words));
-    const ids = shortened(
-      requirements.map((id) => ({ id: short(id) })),
-      MAX_IDS,
-    ).join(', ');
+    const ids = shortened(requirements.map(short), MAX_IDS).join(', ');
     return [
-      `  ${paint(tones.unknown, marks.unknown)} ${first.trimStart()}`,
+      `  ${paint(...looks.unknown)} ${first.trimStart()}`,
       ...more,
       ...indented(`${several(requirements.length, 'requirement')}: ${ids}`),
       ...indented(`→ ${short(mend)}`),
@@ -93,13 +91,11 @@ function endLines(checkup: Checkup, { paint, width }: Screen): readonly string[]
     plan.waitMs === 0
       ? 'no waiting for limiters that are known'
       : `${duration(plan.waitMs)} of waiting for limiters`;
-  const run = [
+  const run = present(
     `a run of verify takes about ${several(plan.requests, 'request')}, ${waits}`,
-    ...(plan.answersMs === undefined ? [] : [`${duration(plan.answersMs)} for answers as fast as these`]),
-    ...(plan.cutTo === undefined
-      ? []
-      : [`at most ${several(plan.cutTo, 'input')} a requirement, to fit its time`]),
-  ].join(', ');
+    plan.answersMs !== undefined && `${duration(plan.answersMs)} for answers as fast as these`,
+    plan.cutTo !== undefined && `at most ${several(plan.cutTo, 'input')} a requirement, to fit its time`,
+  ).join(', ');
   const of = (outcome: Check['outcome']) => checks.filter((check) => check.outcome === outcome).length;
   const unjudged = new Set(gaps.flatMap(({ requirements }) => requirements)).size;
   const words = {

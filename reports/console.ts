@@ -182,6 +182,6 @@ function verdictLines(record: RunRecord, { width, paint }: Screen): readonly str
     ...headline.map((line) => paint('loud', paint(toneOf(record), line))),
     ...rest.flat(),
     ...(step?.command === undefined ? [] : [`next: ${printable(step.command, MAX_COMMAND)}`]),
-    ...(step?.words === undefined ? [] : hanging(`next: ${step.words}`, width)),
+    ...hanging(step?.words === undefined ? '' : `next: ${step.words}`, width),
   ];
 }

@@ -1,5 +1,5 @@
 import type { Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { count } from './text.ts';
+import { count, present } from './text.ts';
 import { shortened } from './verdict.ts';
 
 /** What became of a requirement between two runs, in the order of the reports. */
@@ -118,12 +118,13 @@ function caveatsOf(before: RunRecord, after: RunRecord): readonly string[] {
     selection !== undefined && (!selection.whole || selection.replay !== undefined);
   return [
     ...parts.filter((part) => before[part] !== after[part]).map((part) => caveatsIfDifferent[part]),
-    ...Object.entries({ first: before, second: after }).flatMap(([name, run]) => [
-      ...(isPart(run)
-        ? [`The ${name} run was to check a part of the catalogue only (--suite, --only, --replay).`]
-        : []),
-      ...(run.interrupted ? [`The ${name} run was interrupted.`] : []),
-    ]),
+    ...Object.entries({ first: before, second: after }).flatMap(([name, run]) =>
+      present(
+        isPart(run) &&
+          `The ${name} run was to check a part of the catalogue only (--suite, --only, --replay).`,
+        run.interrupted && `The ${name} run was interrupted.`,
+      ),
+    ),
   ];
 }
 
@@ -138,7 +139,11 @@ const MAX_IDS = 6;
  */
 export function diffConclusion(comparison: Comparison): readonly [string, ...string[]] {
   const { changes, tendency, before } = comparison;
-  const ids = (chosen: readonly Change[]) => shortened(chosen, MAX_IDS).join(', ');
+  const ids = (chosen: readonly Change[]) =>
+    shortened(
+      chosen.map(({ id }) => id),
+      MAX_IDS,
+    ).join(', ');
   const losses = changes.filter(isLoss);
   const passedBefore = before.requirements.some(
     ({ level, outcome }) => level === 'required' && outcome === 'passed',
@@ -151,10 +156,10 @@ export function diffConclusion(comparison: Comparison): readonly [string, ...str
       : 'no regression: nothing that is required passed before',
   } as const satisfies Record<Tendency, string>;
   const unchanged = changes.filter(({ kind }) => kind === 'unchanged').length;
-  const numbers = [
+  const numbers = present(
     ...changesByKind(comparison).map(([kind, { length }]) => `${count(length)} ${changeKinds[kind]}`),
-    ...(unchanged === 0 ? [] : [`${count(unchanged)} unchanged`]),
-  ];
+    unchanged > 0 && `${count(unchanged)} unchanged`,
+  );
   return [
     headlines[tendency],
     ...(losses.length === 0 ? [] : [`required, passed before and not judged now: ${ids(losses)}`]),

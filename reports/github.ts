@@ -1,7 +1,7 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { alike, factLines, factsOf } from './results.ts';
-import { printable } from './text.ts';
+import { present, printable } from './text.ts';
 import { conclusion } from './verdict.ts';
 
 /** Annotations of a kind that GitHub shows of a step. It drops further ones. */
@@ -63,19 +63,14 @@ function annotations(
   const groups = alike(results);
   const shown = groups.length > most ? groups.slice(0, most - 1) : groups;
   const more = groups.slice(shown.length).flatMap(({ first, rest }) => idsOf([first, ...rest]));
-  return [
+  return present(
     ...shown.map(({ first, rest }) => {
       const facts = factsOf(record, first).filter(({ label }) => labels.has(label));
-      const others =
-        rest.length === 0
-          ? []
-          : [`and ${rest.length} more like this: ${printable(idsOf(rest).join(', '), MAX_SENTENCE)}`];
-      return command(kind, titleOf(first), [...factLines(facts), ...others]);
+      const others = `and ${rest.length} more like this: ${printable(idsOf(rest).join(', '), MAX_SENTENCE)}`;
+      return command(kind, titleOf(first), present(...factLines(facts), rest.length > 0 && others));
     }),
-    ...(more.length === 0
-      ? []
-      : [command(kind, `${more.length} more`, [printable(more.join(', '), MAX_SENTENCE)])]),
-  ];
+    more.length > 0 && command(kind, `${more.length} more`, [printable(more.join(', '), MAX_SENTENCE)]),
+  );
 }
 
 const idsOf = (results: readonly RequirementResult[]) => results.map(({ id }) => printable(id, MAX_ID));

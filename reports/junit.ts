@@ -2,6 +2,7 @@ import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { html as xml, source, text, type Markup } from './markup.ts';
 import { bySuite, conditionOf, factsOf, factLines, MAX_COMMAND, oftenWords, wordsOf } from './results.ts';
+import { present } from './text.ts';
 import { isTooWeak, isWeak, strengthSentences } from './strength.ts';
 
 /** Columns of a name, of a message, and of a line, at most. */
@@ -124,12 +125,11 @@ function messageOf(result: RequirementResult): string {
   const { baseline, level, aspect, expected, actual } = result;
   const warning = level === 'required' ? '' : `${level}, this only warns: `;
   const remark = baseline === undefined ? warning : `known failure: ${baseline}: `;
-  const often = result.intermittent && oftenWords(result.intermittent);
   const condition = conditionOf(result);
-  const when = [
-    ...(condition === undefined ? [] : [`fails when ${condition}`]),
-    ...(often === undefined ? [] : [often]),
-  ];
+  const when = present(
+    condition !== undefined && `fails when ${condition}`,
+    result.intermittent && oftenWords(result.intermittent),
+  );
   const start = when.length === 0 ? '' : `${when.join(', ')}: `;
   return `${start}${remark}${aspect}: expected ${expected}, actual ${actual}`;
 }

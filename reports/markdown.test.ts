@@ -55,7 +55,9 @@ function assertPlain(text: string, findings: number, named: readonly { readonly 
     titles.filter((title) => !headings.test(title)),
     [],
   );
-  assert.equal(titles.filter((title) => /^[✗!]/.test(title)).length, findings);
+  // Findings that share answer and condition stand under one title.
+  const told = titles.filter((title) => /^[✗!]/.test(title)).length;
+  assert.ok(told <= findings && told > 0 === findings > 0, `${told} of ${findings}`);
   const codes = new Set(nodes.filter(({ type }) => type === 'inlineCode').map(({ value }) => value?.trim()));
   for (const { id } of named) assert.ok(id.trim() === '' || codes.has(printable(id, 300).trim()), id);
   return nodes;

@@ -13,7 +13,7 @@ import {
   verdictLooks,
   type Fact,
 } from './results.ts';
-import { count, duration, several } from './text.ts';
+import { count, duration, present, several } from './text.ts';
 import { conclusion, remedyOf } from './verdict.ts';
 
 /** Bytes at most: GitHub takes 1 MiB (1,048,576) for the summary of a step. */
@@ -56,13 +56,13 @@ export function renderMarkdown(record: RunRecord): string {
 function headBlocks(record: RunRecord): readonly Block[] {
   const { target, partner, seed, version, requests, durationMs, notes } = record;
   const [headline, ...rest] = conclusion(record);
-  const run = [
+  const run = present(
     `target ${code(target, MAX_NAME)}`,
-    ...(partner === undefined ? [] : [`partner ${code(partner, MAX_NAME)}`]),
+    partner !== undefined && `partner ${code(partner, MAX_NAME)}`,
     `seed ${seed}`,
     `${several(requests, 'request')} in ${duration(durationMs)}`,
     `ib-conformance ${code(version, MAX_NAME)}`,
-  ];
+  );
   const items = [...rest.map(sentenceItem), ...notes.map((note) => `- **note** ${prose(note, MAX_NAME)}`)];
   return [
     { text: `## ${verdictLooks[judgedVerdict(record)].emoji} ${prose(headline, MAX_SENTENCE)}` },
@@ -127,20 +127,12 @@ export function findingBlock(record: RunRecord, result: RequirementResult): stri
     result.outcome === 'failed' ? aligned(result.expected, result.actual, COMPARISON_WIDTH) : [];
   const isCompared = ({ label }: Fact) => label === 'expected' || label === 'actual';
   const lines = [...comparison, ...facts.filter((fact) => fact.kind === 'exact' && !isCompared(fact))];
-  return [
+  const texts = lines.map(({ label, text }) => label.padEnd(LABEL_WIDTH) + text);
+  const prosaic = facts.filter(({ kind }) => kind === 'prose');
+  return present(
     `#### ${markOf(result).mark} ${code(result.id, MAX_NAME)}`,
-    facts
-      .filter(({ kind }) => kind === 'prose')
-      .map(({ label, text }) => `- **${label}** ${prose(text, MAX_TEXT)}`)
-      .join('\n'),
-    ...(lines.length === 0
-      ? []
-      : [
-          fenced(
-            'text',
-            lines.map(({ label, text }) => label.padEnd(LABEL_WIDTH) + text),
-          ),
-        ]),
+    prosaic.map(({ label, text }) => `- **${label}** ${prose(text, MAX_TEXT)}`).join('\n'),
+    texts.length > 0 && fenced('text', texts),
     ...facts.filter(({ kind }) => kind === 'command').map(({ text }) => fenced('sh', [text])),
-  ].join('\n\n');
+  ).join('\n\n');
 }

@@ -1,5 +1,5 @@
 import { reachedWords, type Reached } from './strength.ts';
-import { columns, count, duration, printable, several } from './text.ts';
+import { columns, count, duration, present, printable, several } from './text.ts';
 
 /** How far a run has come. Infinity stands for a bound that there is not. */
 export interface Progress {
@@ -35,12 +35,12 @@ export function renderProgress(progress: Progress, width: number): string {
 function figuresOf(progress: Progress, rate: string): string {
   const { requests, maxRequests, elapsedMs, maxDurationMs, leftMs } = progress;
   const isBounded = Number.isFinite(maxRequests);
-  return [
+  return present(
     (isBounded ? `${count(requests)} of ${several(maxRequests, 'request')}` : several(requests, 'request')) +
       rate,
     duration(elapsedMs) + (Number.isFinite(maxDurationMs) ? ` of ${duration(maxDurationMs)}` : ''),
-    ...(leftMs === undefined ? [] : [`about ${roughly(leftMs)} left`]),
-  ].join('  ');
+    leftMs !== undefined && `about ${roughly(leftMs)} left`,
+  ).join('  ');
 }
 
 /** Whole seconds up to two minutes, then minutes: it is an estimate. */
@@ -79,7 +79,7 @@ export function renderPlan(plan: Plan): string {
   const { requests, durationMs, load, cutTo, because, leftOut, notCompared, wholeMs, reached } = plan;
   const waits =
     durationMs === 0 ? '' : `, about ${duration(durationMs)} of waiting beside what the target takes`;
-  const lines = [
+  const lines = present(
     `plan: about ${several(requests, 'request')}${waits}`,
     ...load.map(({ endpoint, counted, keys, limit }) => {
       const at =
@@ -88,19 +88,15 @@ export function renderPlan(plan: Plan): string {
           : `${count(limit.most)} pass in ${duration(limit.windowMs)}, one is kept back, ${several(keys, 'key')}`;
       return `  ${endpoint}: ${count(counted)} that count; ${at}`;
     }),
-    ...(reached === undefined ? [] : [`  ${reachedWords(reached)}`]),
-    ...(cutTo === undefined || because === undefined
-      ? []
-      : [
-          `  to fit ${because}, an endpoint gets at most ${several(cutTo, 'row')}: every level comes first, then pairs, then triples; the limiters come last`,
-        ]),
-    ...(notCompared.length === 0
-      ? []
-      : [`  cut: the limits of ${notCompared.join(' and ')} are not compared, only that 429 comes`]),
-    ...(leftOut.length === 0 ? [] : [`  cut: there is no time for ${leftOut.join(', ')}`]),
-    ...(wholeMs === undefined
-      ? []
-      : [`  all of it takes about ${duration(wholeMs)} of waiting: give more --max-duration or keys`]),
-  ];
+    reached && `  ${reachedWords(reached)}`,
+    cutTo !== undefined &&
+      because !== undefined &&
+      `  to fit ${because}, an endpoint gets at most ${several(cutTo, 'row')}: every level comes first, then pairs, then triples; the limiters come last`,
+    notCompared.length > 0 &&
+      `  cut: the limits of ${notCompared.join(' and ')} are not compared, only that 429 comes`,
+    leftOut.length > 0 && `  cut: there is no time for ${leftOut.join(', ')}`,
+    wholeMs !== undefined &&
+      `  all of it takes about ${duration(wholeMs)} of waiting: give more --max-duration or keys`,
+  );
   return lines.map((line) => `${line}\n`).join('');
 }

@@ -1,5 +1,5 @@
 import type { Coverage, RunRecord } from '../schemas/generated/types.ts';
-import { count } from './text.ts';
+import { count, present } from './text.ts';
 
 /** The strength that a verdict without a remark needs. */
 const FULL_STRENGTH = 2;
@@ -27,14 +27,11 @@ export function strengthSentences(record: RunRecord, most: number): readonly str
   const { missing } = coverage;
   const named = missing.length <= most ? missing : missing.slice(0, most - 1);
   const more = missing.length - named.length;
-  return [
+  const levels = present(...named, more > 0 && `${count(more)} more`).join('; ');
+  return present(
     reachedWords({ strength, coverage }, needed),
-    ...(missing.length === 0
-      ? []
-      : [
-          `levels that the fixture lacks: ${[...named, ...(more === 0 ? [] : [`${count(more)} more`])].join('; ')}`,
-        ]),
-  ];
+    missing.length > 0 && `levels that the fixture lacks: ${levels}`,
+  );
 }
 
 /** A strength, and the combinations behind it. */

@@ -81,6 +81,14 @@ export function chunk(text: string, width: number): readonly string[] {
   return lines;
 }
 
+/** The items that there are: `present('a', isSo && 'b')`. */
+export const present = <Item>(...items: readonly (Item | false | undefined)[]): readonly Item[] =>
+  items.filter((item): item is Item => item !== undefined && item !== false);
+
+/** A word of a command line in quotes, and one in quotes only where a shell needs them. */
+export const shellQuoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
+export const shellWord = (word: string): string => (/^[\w./:@%+=-]+$/.test(word) ? word : shellQuoted(word));
+
 /** A whole number with separators: `1,234`. Intl would take 20 ms to load. */
 export const count = (value: number): string => String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ',');
 

@@ -7,7 +7,7 @@ import type {
 } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { isWeak, strengthSentences, weaknessOf } from './strength.ts';
-import { printable, several } from './text.ts';
+import { present, printable, several, shellQuoted, shellWord } from './text.ts';
 
 /** How many ids of a kind a sentence names where nothing else is said; the rest it counts. */
 const MAX_IDS = 6;
@@ -25,7 +25,7 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
   const rows = record.requirements;
   const at = (level: Level) => rows.filter((row) => row.level === level);
   const [required, recommended, observed] = [at('required'), at('recommended'), at('observed')];
-  const ids = (chosen: Rows) => shortened(chosen, most);
+  const ids = (chosen: Rows) => shortened(idsOf(chosen), most);
   const isNewFailure = (row: RequirementResult) => row.outcome === 'failed' && !isKnownFailure(row);
   const wrong = record.baseline?.wrong ?? [];
   const bugs = rows.filter(({ outcome }) => outcome === 'broken');
@@ -49,6 +49,7 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
 export const renderVerdict = (record: RunRecord): string => `${printable(conclusion(record)[0], 200)}\n`;
 
 type Rows = readonly RequirementResult[];
+const idsOf = (rows: Rows) => rows.map(({ id }) => id);
 
 const sentence = (subject: string, names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`${subject}: ${names.join(', ')}`];
@@ -58,13 +59,11 @@ function headline(record: RunRecord, required: Rows, recommended: Rows): string 
   const having = (wanted: RequirementResult['outcome'], rows: Rows) =>
     rows.filter(({ outcome }) => outcome === wanted).length;
   const [verified, failed] = [having('passed', required), having('failed', required)];
-  const numbers = [
-    ...(failed > 0 ? [`${failed} of ${required.length} required failed, ${verified} verified`] : []),
-    ...(failed === 0 && required.length > 0 ? [`${verified} of ${required.length} required verified`] : []),
-    ...(recommended.length > 0
-      ? [`${having('passed', recommended)} of ${recommended.length} recommended`]
-      : []),
-  ];
+  const numbers = present(
+    failed > 0 && `${failed} of ${required.length} required failed, ${verified} verified`,
+    failed === 0 && required.length > 0 && `${verified} of ${required.length} required verified`,
+    recommended.length > 0 && `${having('passed', recommended)} of ${recommended.length} recommended`,
+  );
   const stopped = record.interrupted ? ', interrupted before its end' : '';
   return `${verdictWords(record)}${stopped}: ${numbers.length > 0 ? numbers.join(', ') : 'nothing was checked'}`;
 }
@@ -82,7 +81,7 @@ function verdictWords(record: RunRecord): string {
 /** Rows without a verdict, as `id (reason)`; the later ones of a reason as `3 more (reason)`. */
 function openIds(rows: Rows, remark: string, most: number): readonly string[] {
   return [...byReason(rows)].flatMap(([reason, open]) =>
-    shortened(open, most).map((id) => `${id} (${reason}${remark})`),
+    shortened(idsOf(open), most).map((id) => `${id} (${reason}${remark})`),
   );
 }
 
@@ -114,8 +113,7 @@ function openReason(row: RequirementResult): string | undefined {
 }
 
 /** The first ids, `most` in all with the number of the others. */
-export function shortened(rows: readonly { readonly id: string }[], most: number): readonly string[] {
-  const ids = rows.map(({ id }) => id);
+export function shortened(ids: readonly string[], most: number): readonly string[] {
   if (ids.length <= most) return ids;
   return most < 2 ? [`${ids.length}`] : [...ids.slice(0, most - 1), `${ids.length - most + 1} more`];
 }
@@ -179,12 +177,10 @@ export function nextStep(
 export function replayCommand(record: RunRecord, result: Failed | Inconclusive): string | undefined {
   if (record.rerun === undefined) return undefined;
   const { seed, path } = result.replay ?? { seed: record.seed, path: undefined };
-  return [
+  return present(
     record.rerun,
-    `--only ${/^[\w./-]+$/.test(result.id) ? result.id : shellQuoted(result.id)}`,
+    `--only ${shellWord(result.id)}`,
     `--seed ${seed}`,
-    ...(path === undefined ? [] : [`--replay ${shellQuoted(path)}`]),
-  ].join(' ');
+    path !== undefined && `--replay ${shellQuoted(path)}`,
+  ).join(' ');
 }
-
-const shellQuoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;

@@ -190,7 +190,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
     options: {
       ...options,
       ...(replay === undefined ? {} : { path: replay, selection: { ...options.selection, replay } }),
-      rerun: rerunCommand(given),
+      rerun: await rerunCommand(given),
     },
   };
 }
@@ -209,23 +209,19 @@ function refuseReplay(path: string, requirements: readonly Requirement[]): void 
 }
 
 /** The command that repeats a run, without its filters and its seed. Shows no value of --header. */
-function rerunCommand({ url, fixture, partner, cases, stateUrl, ca, insecure, header }: VerifyFlags): string {
-  const quoted = (word: string) =>
-    /^[\w./:@%+=-]+$/.test(word) ? word : `'${word.replaceAll("'", String.raw`'\''`)}'`;
-  const values = {
-    fixture,
-    partner,
-    cases: cases === defaults.cases ? undefined : String(cases),
-    'state-url': stateUrl?.href,
-    ca,
-  };
-  return [
+async function rerunCommand(given: VerifyFlags): Promise<string> {
+  const { present, shellWord } = await import('../../reports/text.ts');
+  const { url, fixture, partner, cases, stateUrl, ca, insecure, header } = given;
+  const flag = (name: string, value: string | undefined) => value && `--${name} ${shellWord(value)}`;
+  return present(
     'ib-conformance verify',
-    ...(url === undefined ? [] : [quoted(url.href.replace(/\/$/, ''))]),
-    ...Object.entries(values).flatMap(([flag, value]) =>
-      value === undefined ? [] : [`--${flag} ${quoted(value)}`],
-    ),
-    ...(insecure ? ['--insecure'] : []),
+    url && shellWord(url.href.replace(/\/$/, '')),
+    flag('fixture', fixture),
+    flag('partner', partner),
+    cases !== defaults.cases && flag('cases', String(cases)),
+    flag('state-url', stateUrl?.href),
+    flag('ca', ca),
+    insecure && '--insecure',
     ...Object.keys(header).map((name) => `--header '${name}: …'`),
-  ].join(' ');
+  ).join(' ');
 }
