@@ -2,11 +2,14 @@ import * as fc from 'fast-check';
 import type { Known, KnownKey } from '../known.ts';
 import type { Changes } from '../request.ts';
 
-/** What stands in the place of a key. */
-export interface Token {
+/** A text, and the same inside double quotes of a shell, with $IB_API_KEY for the key. */
+interface Piece {
   readonly value: string;
-  /** The same inside double quotes of a shell, with $IB_API_KEY for the key. */
   readonly shell: string;
+}
+
+/** What stands in the place of a key. */
+export interface Token extends Piece {
   /** The key that it is, or is made of. */
   readonly key?: KnownKey;
 }
@@ -18,10 +21,20 @@ export interface Presentation {
   readonly query?: string;
 }
 
-/** Text as it stands between double quotes of a shell. */
-const inShell = (text: string) => text.replace(/[\\"$`]/g, String.raw`\$&`);
+const literal = (value: string): Piece => ({ value, shell: value.replace(/[\\"$`]/g, String.raw`\$&`) });
 
-const literal = (value: string): Token => ({ value, shell: inShell(value) });
+const part = ({ key }: KnownKey, from: number, to = key.length): Piece => ({
+  value: key.slice(from, to),
+  shell: `\${IB_API_KEY:${from}:${to - from}}`,
+});
+
+function join(...parts: readonly (string | Piece)[]): Piece {
+  const pieces = parts.map((one) => (typeof one === 'string' ? literal(one) : one));
+  return {
+    value: pieces.map(({ value }) => value).join(''),
+    shell: pieces.map(({ shell }) => shell).join(''),
+  };
+}
 
 /** The token that is a key. */
 export const tokenOf = (key: KnownKey): Token => ({ value: key.key, shell: '$IB_API_KEY', key });
@@ -31,15 +44,15 @@ export const isIssued = ({ value, key }: Token): boolean => value === key?.key;
 
 type Form = (token: Token) => Presentation;
 
-const inHeader = (value: string, shell: string, key?: KnownKey): Presentation => ({
-  changes: { credential: { as: 'header', value, shell, ...(key === undefined ? {} : { key }) } },
+const inHeader = (piece: Piece, { key }: Token): Presentation => ({
+  changes: { credential: { as: 'header', ...piece, ...(key && { key }) } },
 });
 
 /** The token between two texts. */
 const between =
   (before: string, behind = ''): Form =>
-  ({ value, shell, key }) =>
-    inHeader(before + value + behind, inShell(before) + shell + inShell(behind), key);
+  (token) =>
+    inHeader(join(before, token, behind), token);
 
 /** The scheme Bearer in some letter case. */
 const bearer =
@@ -51,23 +64,19 @@ const bearer =
 
 const basic =
   (format: string): Form =>
-  ({ value, shell, key }) =>
-    inHeader(
-      `Basic ${Buffer.from(format.replace('%s', () => value)).toString('base64')}`,
-      `Basic $(printf ${format} "${shell}" | base64 -w0)`,
-      key,
-    );
+  (token) => {
+    const value = Buffer.from(format.replace('%s', () => token.value)).toString('base64');
+    const shell = `Basic $(printf ${format} "${token.shell}" | base64 -w0)`;
+    return inHeader({ value: `Basic ${value}`, shell }, token);
+  };
 
 /** The key cut in the middle; a key of one character is followed by another one. */
-const inTwoParts: Form = ({ value, shell, key }) => {
+const inTwoParts: Form = (token) => {
+  const { key, value } = token;
   const half = Math.ceil(value.length / 2);
-  return value.length < 2
-    ? inHeader(`Bearer ${value} x`, `Bearer ${shell} x`, key)
-    : inHeader(
-        `Bearer ${value.slice(0, half)} ${value.slice(half)}`,
-        `Bearer \${IB_API_KEY:0:${half}} \${IB_API_KEY:${half}}`,
-        key,
-      );
+  return key === undefined || value.length < 2
+    ? between('Bearer ', ' x')(token)
+    : inHeader(join('Bearer ', part(key, 0, half), ' ', part(key, half)), token);
 };
 
 const otherSchemes =
@@ -127,7 +136,7 @@ export const forms = {
     between('Bearer x '),
     between('', ' Bearer'),
   ],
-  'no token': [() => inHeader('Bearer', 'Bearer')],
+  'no token': [() => inHeader(literal('Bearer'), literal(''))],
   'in the query': [...parameterNames.map((name) => inQuery(name)), inQuery('authorization', 'Bearer ')],
   'in a cookie': cookieNames.map(inCookie),
   'in another header': [
@@ -175,19 +184,9 @@ export const unknownToken = (known: Known): fc.Arbitrary<Token> =>
     .filter((text) => !isKey(known, text))
     .map(literal);
 
-/** A part of a key, a text, a part: what the header holds instead of the key. */
-type Piece = string | readonly [from: number, to: number];
-
 /** A near miss of a key; its curl line needs the key but does not show it. */
-function nearMissOf(known: Known, key: KnownKey, pieces: readonly Piece[]): Token | undefined {
-  const value = pieces.map((piece) => (typeof piece === 'string' ? piece : key.key.slice(...piece))).join('');
-  const shell = pieces
-    .map((piece) =>
-      typeof piece === 'string' ? inShell(piece) : `\${IB_API_KEY:${piece[0]}:${piece[1] - piece[0]}}`,
-    )
-    .join('');
-  return value === '' || isKey(known, value) ? undefined : { value, shell, key };
-}
+const nearMissOf = (known: Known, key: KnownKey, piece: Piece): Token | undefined =>
+  piece.value === '' || isKey(known, piece.value) ? undefined : { ...piece, key };
 
 /** The keys whose near misses must not be let in. */
 const activeKeys = ({ callerKeys, otherKeys }: Known) => [...callerKeys, ...otherKeys].slice(0, 4);
@@ -196,40 +195,36 @@ const activeKeys = ({ callerKeys, otherKeys }: Known) => [...callerKeys, ...othe
 export function nearMisses(known: Known): readonly Token[] {
   const [first, ...others] = activeKeys(known);
   if (first === undefined) return [];
-  const ofOthers = others.map((key) => nearMissOf(known, key, [[0, key.key.length], 'x']));
-  return [...nearMissesOf(known, first), ...ofOthers].filter((token) => token !== undefined);
-}
-
-function nearMissesOf(known: Known, key: KnownKey): readonly (Token | undefined)[] {
-  const { length } = key.key;
-  const changed = (at: number) => [[0, at], otherCharacter(key.key, at), [at + 1, length]] as const;
-  const whole = [0, length] as const;
-  const pieces: readonly (readonly Piece[])[] = [
-    [[0, length - 1]],
-    [[1, length]],
-    [[0, Math.ceil(length / 2)]],
-    [[Math.floor(length / 2), length]],
-    [[0, 1]],
-    [whole, 'x'],
-    ['x', whole],
-    [whole, whole],
-    ['"', whole, '"'],
-    ['<', whole, '>'],
-    ['token=', whole],
-    [whole, ',x'],
-    changed(0),
-    changed(Math.floor(length / 2)),
-    changed(length - 1),
-  ];
   return [
-    ...pieces.map((list) => nearMissOf(known, key, list)),
-    otherLetterCase(known, key, key.key.toUpperCase(), '${IB_API_KEY^^}'),
-    otherLetterCase(known, key, key.key.toLowerCase(), '${IB_API_KEY,,}'),
-  ];
+    ...nearPieces(first).map((piece) => nearMissOf(known, first, piece)),
+    ...others.map((key) => nearMissOf(known, key, join(part(key, 0), 'x'))),
+  ].filter((token) => token !== undefined);
 }
 
-const otherLetterCase = (known: Known, key: KnownKey, value: string, shell: string): Token | undefined =>
-  isKey(known, value) ? undefined : { value, shell, key };
+function nearPieces(key: KnownKey): readonly Piece[] {
+  const { key: text } = key;
+  const { length } = text;
+  const middle = Math.floor(length / 2);
+  const whole = part(key, 0);
+  const changed = (at: number) => join(part(key, 0, at), otherCharacter(text, at), part(key, at + 1));
+  return [
+    part(key, 0, length - 1),
+    part(key, 1),
+    part(key, 0, Math.ceil(length / 2)),
+    part(key, middle),
+    part(key, 0, 1),
+    join(whole, 'x'),
+    join('x', whole),
+    join(whole, whole),
+    join('"', whole, '"'),
+    join('<', whole, '>'),
+    join('token=', whole),
+    join(whole, ',x'),
+    ...[0, middle, length - 1].map(changed),
+    { value: text.toUpperCase(), shell: '${IB_API_KEY^^}' },
+    { value: text.toLowerCase(), shell: '${IB_API_KEY,,}' },
+  ];
+}
 
 /** A letter in place of the character: keys that count up have digits at the end. */
 const otherCharacter = (text: string, at: number) => (text[at] === 'x' ? 'y' : 'x');
@@ -239,10 +234,9 @@ export function nearMiss(known: Known): fc.Arbitrary<Token> {
   return fc
     .tuple(fc.constantFrom(...activeKeys(known)), fc.nat(), fc.constantFrom('change', 'drop', 'insert'))
     .map(([key, place, how]) => {
-      const { length } = key.key;
-      const at = place % length;
-      const left = how === 'insert' ? at : at + 1;
-      const instead = how === 'drop' ? [] : [how === 'insert' ? 'x' : otherCharacter(key.key, at)];
-      return nearMissOf(known, key, [[0, at], ...instead, [left, length]]) ?? literal('no-such-key');
+      const at = place % key.key.length;
+      const instead = how === 'drop' ? '' : how === 'insert' ? 'x' : otherCharacter(key.key, at);
+      const piece = join(part(key, 0, at), instead, part(key, how === 'insert' ? at : at + 1));
+      return nearMissOf(known, key, piece) ?? literal('no-such-key');
     });
 }
