@@ -79,8 +79,7 @@ export function knowledge(fixture: Fixture, partner?: string): Known {
   const userById = new Map(users.map((user) => [user.user_id.toLowerCase(), user]));
   const isOurs = ({ user_id }: { readonly user_id: string }) =>
     caller !== undefined && userById.get(user_id.toLowerCase())?.partner === caller;
-  const [members, foreigners] = parted(users, isOurs);
-  const [ours, theirs] = parted(deposits, isOurs);
+  const ours = deposits.filter(isOurs);
   const pending = ours.filter((deposit) => deposit.state === 'pending');
   return {
     partner: caller,
@@ -90,13 +89,13 @@ export function knowledge(fixture: Fixture, partner?: string): Known {
     expiredKeys: named.filter(({ state }) => state === 'expired'),
     nonPartnerKeys: named.filter(({ state, partner: owner }) => state === 'active' && owner === null),
     everyKey: named,
-    members,
-    foreigners,
+    members: users.filter(isOurs),
+    foreigners: users.filter((user) => !isOurs(user)),
     executed: ours.filter((deposit) => deposit.state === 'EXECUTED'),
     pending: pending.filter((deposit) => !isBecoming(deposit)),
     becoming: pending.filter(isBecoming),
     failed: ours.filter((deposit) => deposit.state === 'failed'),
-    foreignDeposits: theirs.filter((deposit) => !isBecoming(deposit)),
+    foreignDeposits: deposits.filter((deposit) => !isOurs(deposit) && !isBecoming(deposit)),
     userById,
     depositById: new Map(deposits.map((deposit) => [deposit.reference_id.toLowerCase(), deposit])),
     partnerIds: [
@@ -110,21 +109,9 @@ export function knowledge(fixture: Fixture, partner?: string): Known {
   };
 }
 
-/** What is so, and what is not; looked at once. */
-function parted<Item>(items: readonly Item[], isSo: (item: Item) => boolean): readonly [Item[], Item[]] {
-  const [so, not]: [Item[], Item[]] = [[], []];
-  for (const item of items) (isSo(item) ? so : not).push(item);
-  return [so, not];
-}
-
 /** A key that ends by itself, or has limits of its own, cannot carry a run. */
-function isLasting({ expiresAfterSeconds, limits }: FixtureApiKey): boolean {
-  return expiresAfterSeconds === undefined && limits === undefined;
-}
+const isLasting = ({ expiresAfterSeconds, limits }: FixtureApiKey): boolean =>
+  expiresAfterSeconds === undefined && limits === undefined;
 
-function isBecoming(deposit: {
-  readonly becomes?: FixtureTransition;
-  readonly state: string;
-}): deposit is BecomingDeposit {
-  return deposit.becomes !== undefined;
-}
+const isBecoming = (deposit: FixtureDeposit): deposit is BecomingDeposit =>
+  deposit.state === 'pending' && deposit.becomes !== undefined;

@@ -32,15 +32,11 @@ export type Changes = Partial<
   Pick<Request, 'method' | 'credential' | 'headers' | 'body' | 'misplaced' | 'isStateChanged'>
 >;
 
-// Requests are drawn by the ten thousand, and nearly all of them have these in common.
-const caller: Credential = { as: 'caller' };
-const noHeaders = {};
-
 /** A lookup with a query as it is, without the question mark; undefined leaves the query out. */
 export function lookup(endpoint: Endpoint, query: string | undefined, changes: Changes = {}): Request {
   const { path } = endpoints[endpoint];
   const target = query === undefined ? path : `${path}?${query}`;
-  return { endpoint, method: 'GET', target, credential: caller, headers: noHeaders, ...changes };
+  return { endpoint, method: 'GET', target, credential: { as: 'caller' }, headers: {}, ...changes };
 }
 
 /** A lookup of one value, percent-encoded where it must be. */
@@ -56,24 +52,12 @@ export const depositCheck = (reference_id: string, changes?: Changes) =>
   lookupOf('deposit-check', reference_id, changes);
 
 /** Text that tells requests apart: equal requests have equal fingerprints. */
-export function fingerprint({ method, target, credential, headers, body }: Request): string {
-  // Most are plain lookups, and there are very many of them.
-  const isPlain = credential.as === 'caller' && body === undefined && isEmpty(headers);
-  if (isPlain && method === 'GET') return target;
-  return JSON.stringify([method, target, credential, headers, body]);
-}
-
-function isEmpty(object: object): boolean {
-  for (const _ in object) return false;
-  return true;
-}
+export const fingerprint = ({ method, target, credential, headers, body }: Request): string =>
+  JSON.stringify([method, target, credential, headers, body]);
 
 /** Like encodeURIComponent, and of the characters that it leaves alone only the unreserved ones (RFC 3986 2.3). */
-export function encodeValue(value: string): string {
-  // Nearly all values are ids, and these stand as they are.
-  if (/^[\w.~-]*$/.test(value)) return value;
-  return encodeURIComponent(value.toWellFormed()).replace(
+export const encodeValue = (value: string): string =>
+  encodeURIComponent(value.toWellFormed()).replace(
     /[!'()*]/g,
     (character) => `%${character.charCodeAt(0).toString(16).toUpperCase()}`,
   );
-}

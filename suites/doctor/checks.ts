@@ -13,6 +13,7 @@ export type Finding = Pick<Check, 'outcome' | 'words' | 'mend'>;
 export const good = (words: string): Finding => ({ outcome: 'good', words });
 export const bad = (words: string, mend: string): Finding => ({ outcome: 'bad', words, mend });
 export const unknown = (words: string): Finding => ({ outcome: 'unknown', words });
+
 /** What to do about a server that gives no answer, by the words for it. */
 const mends: readonly (readonly [words: RegExp, mend: string])[] = [
   [
@@ -103,51 +104,44 @@ export function judgeKeyless(endpoint: Endpoint, answer: Answer): Finding {
 /** Allowed difference of the clocks around the expiry of a key, in ms. */
 const EXPIRY_TOLERANCE_MS = 60_000;
 
-/** Whether the target must accept a key at a time (Unix ms), by the fixture. */
-function expectedFor(
-  { partner, state, ...key }: FixtureApiKey,
-  now: number,
-): 'let in' | 'refused' | 'either' {
-  if (state !== 'active' || partner === null) return 'refused';
-  if (key.expiresAfterSeconds !== undefined) return 'either';
-  if (key.expiresAt === undefined || key.expiresAt > now + EXPIRY_TOLERANCE_MS) return 'let in';
-  return key.expiresAt < now - EXPIRY_TOLERANCE_MS ? 'refused' : 'either';
-}
-
 /**
  * Whether a target treats a key as the fixture says.
  *
  * @param place of the key in the fixture
  */
 export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Finding {
-  const { status } = answer;
-  const expected = expectedFor(key, answer.receivedAt);
-  const activeState = expected === 'refused' ? 'expired by its expiresAt' : 'active';
-  const stated =
-    key.state !== 'active' ? key.state : key.partner === null ? 'that of a non-Partner account' : activeState;
+  const { status, receivedAt } = answer;
   if (status === 429)
     return key.limits === undefined
-      ? unknown('limited (429) before anything could be seen')
+      ? unknown(limited)
       : good('limited (429), which its own limits in the fixture allow');
-  if (status === 401)
-    return expected === 'let in'
-      ? bad(
-          `turned away (401), though ${place} is ${stated}`,
-          `Is it the key of an active partner there? Correct ${place}.key, or its state.`,
-        )
-      : good(`turned away (401)${expected === 'either' ? ', having expired' : `, being ${stated}`}`);
-  if (typeof fieldsOf(answer)?.['is_under_ib'] !== 'boolean')
+  const leftMs =
+    key.expiresAfterSeconds === undefined ? (key.expiresAt ?? Number.POSITIVE_INFINITY) - receivedAt : 0;
+  const isLetIn = status !== 401;
+  const isEnding = key.state === 'active' && Math.abs(leftMs) <= EXPIRY_TOLERANCE_MS;
+  const active = leftMs < -EXPIRY_TOLERANCE_MS ? 'expired by its expiresAt' : 'active';
+  const partners = key.partner === null ? 'that of a non-Partner account' : active;
+  const stated = key.state === 'active' ? partners : key.state;
+  if (isLetIn && typeof fieldsOf(answer)?.['is_under_ib'] !== 'boolean')
     return bad(
       `answered ${summary(answer)}`,
       'A lookup of a user is answered 200 with is_under_ib, or 401 where the key is not let in.',
     );
-  return expected === 'refused'
+  if (stated === 'active' && isEnding && !isLetIn) return good('turned away (401), having expired');
+  if (isLetIn === (stated === 'active'))
+    return good(isLetIn ? `let in (${status})` : `turned away (401), being ${stated}`);
+  return isLetIn
     ? bad(
         `let in (${status}), though ${place} is ${stated}`,
         `Take it back at the target, or correct ${place}.`,
       )
-    : good(`let in (${status})`);
+    : bad(
+        `turned away (401), though ${place} is ${stated}`,
+        `Is it the key of an active partner there? Correct ${place}.key, or its state.`,
+      );
 }
+
+const limited = 'limited (429) before anything could be seen';
 
 /** A request, and what its answer shows. */
 export interface Probe {
@@ -193,7 +187,7 @@ export function samples(
 }
 
 function judgeSample(place: string, what: string, answer: Answer, expectation: Expectation): Finding {
-  if (answer.status === 429) return unknown('limited (429) before anything could be seen');
+  if (answer.status === 429) return unknown(limited);
   if (answer.status === 401) return unknown('the key is turned away (401)');
   const verdict = expectation(answer);
   if (verdict.kind === 'held') return good(`${what}, as the fixture says`);
