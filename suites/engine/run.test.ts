@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readBody, type Answer } from '../answer.ts';
+import { auth } from '../auth.ts';
 import { depositCheck, userStatus } from '../request.ts';
 import { rateLimit } from '../rate-limit.ts';
 import { scenario } from '../requirement.ts';
@@ -102,4 +103,24 @@ test('a wrong 429 fails although every answer is a 429', async () => {
 test('an endpoint that refuses everything does not keep the other one from being judged', async () => {
   const outcomes = await outcomesAt({ 'user-status': 429, 'deposit-check': 404 });
   assert.equal(outcomes['rate-limit/deposit-check/requests'], 'limit-not-reached');
+});
+
+test('a lookup that the network loses three times is sent again after the others, and judged', async () => {
+  const tries: string[] = [];
+  const json = { 'content-type': ['application/json'] };
+  const body = readBody(new TextEncoder().encode('{"error":"Unauthorized"}'));
+  const lost: Sent = { kind: 'trouble', code: 'network', words: 'reset', unreachable: false };
+  const { requirements } = await run({
+    ...options,
+    requirements: auth.filter(({ id }) => id === 'auth/user-status/missing'),
+    connect: () => ({
+      send: async ({ target, headers }) => {
+        if (headers['authorization'] === undefined) tries.push(target);
+        return tries.length > 0 && tries.length < 4 ? lost : { ...answer(401), headers: json, ...body };
+      },
+      close: async () => {},
+    }),
+  });
+  assert.equal(tries[3], tries[0]);
+  assert.equal(requirements[0]!.outcome, 'passed');
 });

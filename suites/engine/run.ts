@@ -30,6 +30,9 @@ import { createTraffic } from './traffic.ts';
 
 const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
 
+/** Lookups of a phase that are tried again after it, because the network lost them. */
+const MAX_LOST = 10;
+
 /** Lookups that explanations may take together. */
 const MAX_EXPLAINING = 2000;
 
@@ -141,11 +144,9 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         await sender.send(lookupOf(request.endpoint, findableId(request.endpoint, known)));
     };
     let lookupsSent = 0;
-    /** Sends a lookup as often as its row asks for. */
-    const send = async (
-      { request, times, origin, endpoint, strength }: Lookup,
-      until?: number,
-    ): Promise<boolean> => {
+    /** Sends a lookup as often as its row asks for; puts those that the network loses aside, if there is `lost`. */
+    const send = async (lookup: Lookup, until?: number, lost?: Lookup[]): Promise<boolean> => {
+      const { request, times, origin, endpoint, strength } = lookup;
       for (let nth = 0; nth < times; nth++) {
         lookupsSent++;
         const exchange = await sender.send(request, { of: 'lookups', origin, until });
@@ -153,6 +154,10 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         if (reply.kind === 'trouble') {
           // What had no time or no room left was not tried: that is said once, by the strength of the run.
           const isUntried = reply.code === 'budget' || reply.code === 'rate-limited';
+          if (reply.code === 'network' && lost !== undefined && lost.length < MAX_LOST) {
+            lost.push(lookup);
+            return true;
+          }
           if (!isUntried || strength === 0) await miss(exchange.request, reply, origin.path);
           return !isUntried && reply.code !== 'interrupted';
         }
@@ -162,8 +167,9 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     };
     /** Sends lookups side by side, then those that are to be alone. */
     const sendAll = async (lists: readonly (readonly Lookup[])[], until?: number) => {
+      const lost: Lookup[] = [];
       const sendInTurn = async (lookups: Iterable<Lookup>) => {
-        for (const one of lookups) if (!(await send(one, until))) return;
+        for (const one of lookups) if (!(await send(one, until, lost))) return;
       };
       await Promise.all(
         lists.flatMap((list) => {
@@ -173,6 +179,8 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         }),
       );
       await sendInTurn(lists.flat().filter(({ isAlone }) => isAlone));
+      // Of thousands of requests a bad network loses some as often as they are tried.
+      for (const one of lost) await send(one, until);
     };
 
     const explained = new Map<string, Partial<Judgement>>();
