@@ -9,6 +9,8 @@ interface Span {
 interface Refusal extends Span {
   /** Ends of the requests that may have been counted before it, the latest first. */
   readonly before: readonly number[];
+  /** The same, from the one on that makes the limit full. */
+  readonly full: readonly number[];
   /** When the next pass had surely come, in ms; infinite where none did. */
   readonly letInBy: number;
 }
@@ -36,7 +38,7 @@ const PHASES = 200;
 /** Whether an evenly refilled bucket can have been empty whenever a request of the burst was refused. */
 export function mayBeBucket(burst: Burst, { most, windowMs }: Rule): boolean {
   const ticks = (after: number, until: number) => ((until - after) * most) / windowMs;
-  return mayRefuse(seenIn(burst), most, { parts: most, ticks });
+  return mayRefuse(seenIn(burst, most), most, { parts: most, ticks });
 }
 
 /**
@@ -45,14 +47,14 @@ export function mayBeBucket(burst: Burst, { most, windowMs }: Rule): boolean {
  * refused. Without it, windows may refuse for longer: there are bans.
  */
 export function isExplained(bursts: readonly Burst[], { most, windowMs }: Rule, isStrict: boolean): boolean {
-  const all = bursts.map(seenIn);
+  const all = bursts.map((burst) => seenIn(burst, most));
   // Whatever explains all of them still does so where a tick is moved on to the end of one.
   const edges = all.flatMap(({ passes, refusals }) =>
     [...passes, ...refusals].map(({ to }) => Math.ceil(to)),
   );
   const isBucket = [...PARTS.filter((parts) => parts < most), most].some((parts) => {
     const intervalMs = windowMs / parts;
-    return [...new Set(edges.map((edge) => edge % intervalMs))].some((phase) => {
+    return [...new Set(edges.map((edge) => Math.floor(edge % intervalMs)))].some((phase) => {
       const ticks = (after: number, until: number) =>
         Math.floor((until - phase) / intervalMs) - Math.floor((after - phase) / intervalMs);
       const firstTick = (after: number) =>
@@ -69,19 +71,18 @@ export function isExplained(bursts: readonly Burst[], { most, windowMs }: Rule, 
   );
 }
 
-function seenIn({ startedAt, history }: Burst): Seen {
+function seenIn({ startedAt, history }: Burst, most: number): Seen {
   const spans = (...results: readonly string[]): readonly Span[] =>
     history
       .filter(({ result }) => results.includes(result))
       .map(({ sentAt, receivedAt }) => ({ from: sentAt - SLACK, to: receivedAt + SLACK }))
       .toSorted((a, b) => a.to - b.to);
   const [passes, counted] = [spans('passed'), spans('passed', 'lost', 'other')];
-  const refusals = spans('refused').map(({ from, to }) => ({
-    from,
-    to,
-    before: counted.flatMap((other) => (other.from <= to ? [other.to] : [])).toReversed(),
-    letInBy: passes.find((pass) => pass.from > to)?.to ?? Number.POSITIVE_INFINITY,
-  }));
+  const refusals = spans('refused').map(({ from, to }) => {
+    const before = counted.flatMap((other) => (other.from <= to ? [other.to] : [])).toReversed();
+    const letInBy = passes.find((pass) => pass.from > to)?.to ?? Number.POSITIVE_INFINITY;
+    return { from, to, before, full: before.slice(most - 1), letInBy };
+  });
   return { startedAt, passes, refusals };
 }
 
@@ -93,42 +94,37 @@ function mayPass(
   firstTick: number,
   intervalMs: number,
 ): boolean {
-  const allows = (since: number) => {
-    let count = 0;
-    return passes.every(
-      ({ from, to }) => from < since || ++count <= most + (most / parts) * ticks(since, to),
-    );
-  };
   const lastAt = passes.at(-1)?.to ?? startedAt;
+  let since = startedAt - SLACK;
   // At a tick it held no more than the limit.
-  for (let at = firstTick; at < lastAt; at += intervalMs) if (!allows(at)) return false;
-  return allows(startedAt - SLACK);
+  for (let next = firstTick; since < lastAt; since = next, next += intervalMs) {
+    let count = 0;
+    for (const { from, to } of passes)
+      if (from >= since && ++count > most && count > most + (most / parts) * ticks(since, to)) return false;
+  }
+  return true;
 }
 
 /** Whether the bucket can have been empty whenever it refused, and until it was refilled. */
 function mayRefuse({ refusals }: Seen, most: number, { parts, ticks }: Bucket): boolean {
   const part = Math.floor(most / parts);
   return refusals.every(
-    ({ from, before, letInBy }) =>
+    ({ from, full, letInBy }) =>
       ticks(from, letInBy) > 0 &&
-      before.some((since, at) => at + 1.5 >= most + part * (since < from ? ticks(since, from) : 0)),
+      full.some((since, over) => over + 0.5 >= part * (since < from ? ticks(since, from) : 0)),
   );
 }
 
 /** Whether windows, in which those of the one before count in part, can have answered like this. */
 function mayBeWeighted({ passes, refusals }: Seen, most: number, windowMs: number, phase: number): boolean {
-  const startOf = (instant: number) => phase + Math.floor((instant - phase) / windowMs) * windowMs;
-  const weight = (ends: readonly number[], instant: number) => {
-    const start = startOf(instant);
-    const part = 1 - (instant - start) / windowMs;
-    return ends.reduce((sum, end) => sum + (end >= start ? 1 : end >= start - windowMs ? part : 0), 0);
+  const weight = (instants: readonly number[], now: number) => {
+    const start = phase + Math.floor((now - phase) / windowMs) * windowMs;
+    const part = 1 - (now - start) / windowMs;
+    return instants.reduce((sum, at) => sum + (at >= start ? 1 : at >= start - windowMs ? part : 0), 0);
   };
-  const isPass = ({ to }: Span, nth: number) =>
-    weight(
-      passes.slice(0, nth + 1).map(({ from }) => from),
-      to,
-    ) <=
-    most + 0.5;
-  const isRefusal = ({ from, before }: Refusal) => weight(before, from) + 1.5 >= most;
-  return passes.every(isPass) && refusals.every(isRefusal);
+  const starts = passes.map(({ from }) => from);
+  return (
+    passes.every(({ to }, nth) => nth < most || weight(starts.slice(0, nth + 1), to) <= most + 0.5) &&
+    refusals.every(({ from, before }) => weight(before, from) + 1.5 >= most)
+  );
 }
