@@ -170,7 +170,6 @@ function refuseMisused({ flags }: Command, typed: Readonly<Record<string, unknow
   }
 }
 
-/** Fills in defaults, and coerces. */
 function valuesOf({ positionals, flags }: Command, given: Readonly<Record<string, unknown>>) {
   const values = Object.entries({ ...positionals, ...flags }).map(([name, { default: fallback, coerce }]) => {
     const value = given[name] ?? fallback;

@@ -63,7 +63,6 @@ const wrongLine = (file: string, number: number, what: string) =>
     `${file}:${number}: ${what}; a transcript is what \`verify --report ndjson=file\` writes`,
   );
 
-/** The first problem that the schema finds in a line. */
 function problemOf(line: unknown): string {
   const format = (line as { readonly format?: unknown } | null)?.format;
   if (typeof format === 'string' && format !== 'ib-conformance/transcript/1')

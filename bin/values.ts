@@ -32,7 +32,6 @@ export function targetUrl(text: string): URL {
   return url;
 }
 
-/** Characters of what was taken for a URL that are shown. */
 const MOST_SHOWN = 200;
 
 /** What was taken for a URL, as it may be shown: user names, passwords and queries are left out. */

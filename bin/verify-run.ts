@@ -94,7 +94,6 @@ function announceEnd(context: CliContext): void {
 
 const clearToEndOfLine = '\u001b[K';
 
-/** A progress line on a terminal. */
 function progress({ isTerminal, writeError, terminal }: CliContext): Pick<RunOptions, 'onProgress'> {
   if (!isTerminal) return {};
   let last = 0;

@@ -112,7 +112,6 @@ export function transportPart(action: ChaosAction): {
   return action.kind === 'slow' ? { delayMs: action.delayMs } : { transportFault: action.kind };
 }
 
-/** Longest delay of a response, in ms. */
 const MAX_DELAY = 600_000;
 
 /** What keeps a response from arriving goes before what spoils it, and a delay comes last. */
@@ -185,7 +184,6 @@ function parseRate(text: string, wrong: Wrong): number {
   throw wrong('the rate has to be a number from 0 to 1, such as 0.1 for one request in ten');
 }
 
-/** Most requests that one entry of a queue may stand for. */
 const MAX_COUNT = 1_000_000;
 
 /**

@@ -170,7 +170,6 @@ function depositsIn(session: Session, here: () => Sandbox, seen: () => Sandbox):
   };
 }
 
-/** Most entries of the queue of chaos, each for as many requests as it says. */
 const MAX_QUEUED = 1000;
 const TOO_MANY = `${MAX_QUEUED} calls are queued already; use a count instead`;
 

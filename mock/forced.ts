@@ -16,7 +16,6 @@ export function forcedError(status: number): Finding {
   return { kind: 'failing', status };
 }
 
-/** A member, or an EXECUTED deposit, of the caller's IB. */
 function forcedSuccess(world: World, endpoint: Endpoint, partner: string | null): Finding | undefined {
   if (endpoint === 'user-status') {
     for (const user of eachOf(world.users)) if (user.partner === partner) return { kind: 'member', user };

@@ -56,7 +56,6 @@ async function responseOf(answer: Answer, { method, signal }: Request): Promise<
   return sent(answer, method);
 }
 
-/** Waits so many ms, or for ever. */
 async function until(signal: AbortSignal, ms?: number): Promise<void> {
   signal.throwIfAborted();
   await new Promise<void>((resolve, reject) => {

@@ -119,7 +119,6 @@ function secondsOf(retryAfter: string, at: number): number {
     : Math.max(0, Math.ceil((Date.parse(retryAfter) - at) / 1000));
 }
 
-/** Most characters of target and unknown credential that are kept. */
 const MAX_KEPT = 2048;
 
 /** The entry, or only the beginning of a long one: a thousand of the longest targets would fill the memory. */
@@ -136,7 +135,6 @@ function shortened(kept: KeptEntry, redact: Redact): KeptEntry {
 /** Takes credentials out of a request target; `unknown` is a presented credential that is not known. */
 export type Redact = (target: string, unknown?: string) => string;
 
-/** Parameters whose names say that they hold a credential. */
 const CREDENTIAL = /([?&](?:api[_-]?key|x-api-key|key|token|access_token|auth|authorization|bearer)=)[^&]*/gi;
 
 /** Only the beginning of a longer credential is looked for: all forms of one of 30 KiB take seconds. */

@@ -62,7 +62,6 @@ const waited = (from: Entry, to: Entry) => Math.max(to.at - from.at, elapsed(fro
 /** Whether the client got the answer whole and in time. Any chaos but a status spoils it. */
 const arrived = ({ chaos }: Entry) => chaos === undefined || /^\d{3}$/.test(chaos);
 
-/** The endpoint to which the path leads, whatever the method. */
 function endpointOf({ endpoint, target }: Entry): Endpoint | undefined {
   const { path } = splitTarget(target);
   const names = Object.keys(endpoints) as Endpoint[];
@@ -74,7 +73,6 @@ const isLookup = (entry: Entry) => endpointOf(entry) !== undefined;
 /** Who asked; undefined if the request had no credential. */
 const callerOf = ({ credentialDigest, key }: Entry) => credentialDigest ?? key;
 
-/** The reference_id of a deposit check, in lower case. */
 function depositOf(entry: Entry): string | undefined {
   if (endpointOf(entry) !== 'deposit-check') return undefined;
   const parameters = readQuery(splitTarget(entry.target).query, decodeText);
@@ -109,7 +107,6 @@ function grouped(
   return [...groups.values()];
 }
 
-/** The runs of entries between those at which a run ends. */
 function runsBetween(entries: readonly Entry[], ends: (entry: Entry) => boolean): readonly Entry[][] {
   const runs: Entry[][] = [[]];
   for (const entry of entries)
@@ -174,7 +171,6 @@ function judgeTries(run: readonly Entry[], graceMs: number): Evidence {
   return gaps.length < MIN_EVEN_GAPS ? { times: 0, broken: [] } : { times: 1, broken: tries };
 }
 
-/** What a good client does, in the order of the report. */
 const rules: readonly Rule[] = [
   {
     id: 'retry-after',

@@ -15,7 +15,6 @@ import {
 import type { Parameter } from './exchange.ts';
 import { limiters } from './limiter-kinds.ts';
 
-/** A legal reading of something that the interface leaves open. */
 interface Variant {
   /** One sentence that says what the server does otherwise than the reference. */
   readonly what: string;
@@ -31,7 +30,6 @@ const valuesOf = (parameters: readonly Parameter[], wanted: string) =>
 
 const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{12})$/i.test(value);
 
-/** Other ways to read a request. */
 const requests: Rows = {
   'trailing-slash-accepted': [
     'A trailing slash in the path makes no difference',
@@ -203,7 +201,6 @@ function escaped(json: string): string {
   return json.replace(/"([^"\\]*)"/g, (_, text: string) => `"${text.replace(/./g, escape)}"`);
 }
 
-/** Other ways to write an answer. */
 const answers: Rows = {
   'json-indented': [
     'JSON is indented and ends in a newline',

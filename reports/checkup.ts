@@ -19,7 +19,6 @@ import { shortened } from './verdict.ts';
 
 /** Columns of a subject that the words are aligned behind. */
 const MAX_ALIGNED = 28;
-/** Ids of a gap that are named; the rest is counted. */
 const MAX_IDS = 6;
 
 const looks: Readonly<Record<Check['outcome'], readonly [Tone, mark: string]>> = {
@@ -66,7 +65,6 @@ function checkLines(checks: readonly Check[], { paint, width }: Screen): readonl
   });
 }
 
-/** What a run could not judge, by what it would take. */
 function gapLines({ gaps }: Checkup, { paint, width }: Screen): readonly string[] {
   const indented = (text: string) => wrap(text, width - 4).map((line) => `    ${line}`);
   const linesOf = ({ words, requirements, mend }: Gap) => {
@@ -84,7 +82,6 @@ function gapLines({ gaps }: Checkup, { paint, width }: Screen): readonly string[
     : ['', paint('loud', 'what no run can judge with this fixture'), ...gaps.flatMap(linesOf)];
 }
 
-/** What a run would take, and the verdict: the last lines. */
 function endLines(checkup: Checkup, { paint, width }: Screen): readonly string[] {
   const { plan, checks, gaps, verdict, requests, durationMs } = checkup;
   const waits =

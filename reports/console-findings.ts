@@ -3,9 +3,7 @@ import { aligned } from './difference.ts';
 import { alike, factsOf, markOf, type Fact } from './results.ts';
 import { chunk, count, printable, wrap, type Screen } from './text.ts';
 
-/** Columns of an id in a list at most. */
 const MAX_ID = 200;
-/** Columns of the indent and the label before a line. */
 const LABEL_WIDTH = 15;
 
 /** Findings in full. Of several that share answer and condition, the first is shown, and the others are named. */
@@ -61,6 +59,5 @@ function restLines(rest: readonly RequirementResult[], screen: Screen): readonly
   ];
 }
 
-/** Lines under one label, all of them aligned. */
 const labelled = (label: string, lines: readonly string[]): readonly string[] =>
   lines.map((line, at) => `  ${at === 0 ? label : ''}`.padEnd(LABEL_WIDTH) + line);

@@ -28,7 +28,6 @@ import {
 } from './text.ts';
 import { conclusion, nextStep } from './verdict.ts';
 
-/** Columns of the words of a row, and of a sentence at most. */
 const MAX_WORDS = 400;
 const MAX_SENTENCE = 8_000;
 
@@ -123,7 +122,6 @@ function withWords(result: RequirementResult, head: string, { width, paint }: La
   ];
 }
 
-/** The faults that the canary caught, and notes. */
 function remarkLines({ canary, notes }: RunRecord, width: number): readonly string[] {
   const short = (text: string) => printable(text, MAX_TEXT);
   const paragraphs = [
@@ -137,7 +135,6 @@ function remarkLines({ canary, notes }: RunRecord, width: number): readonly stri
   );
 }
 
-/** How many rows of each level came out how, and what it took. */
 function countLines(record: RunRecord, width: number): readonly string[] {
   const { requests, durationMs, rateLimited } = record;
   const waited = `; waited out ${several(rateLimited.answers, 'answer')} with status 429, ${duration(rateLimited.waitedMs)}`;
@@ -157,7 +154,6 @@ function tally({ requirements }: RunRecord, level: Level): readonly string[] {
   return rows.length === 0 ? [] : [`${count(rows.length)} ${level}: ${parts.join(', ')}`];
 }
 
-/** Colour of the verdict: known failures alone only warn. */
 function toneOf(record: RunRecord): Tone {
   const verdict = judgedVerdict(record);
   const isKnown = verdict !== record.verdict && verdict !== 'nonconformant';
@@ -168,7 +164,6 @@ function toneOf(record: RunRecord): Tone {
 const MAX_LINES = 2;
 const NAMED_IDS = [6, 3, 1] as const;
 
-/** The verdict, what it rests on, and what to do next: the last lines of the report. */
 function verdictLines(record: RunRecord, { width, paint }: Screen): readonly string[] {
   const versions = NAMED_IDS.map((most) =>
     conclusion(record, most).map((sentence) => hanging(printable(sentence, MAX_SENTENCE), width)),

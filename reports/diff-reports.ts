@@ -39,7 +39,6 @@ function outcomeWords(result: RequirementResult): string {
   return 'reason' in result ? `${result.outcome} (${wordsOf(result)})` : result.outcome;
 }
 
-/** Columns of the words of a row, and of a sentence, on a console at most. */
 const MAX_WORDS = 400;
 const MAX_SENTENCE = 2_000;
 
@@ -84,7 +83,6 @@ function changeLines(change: Change, { paint, width }: Screen): readonly string[
 
 /** Bytes of a comparison in Markdown at most: GitHub takes 65,536 characters for a comment. */
 const MAX_BYTES = 60_000;
-/** Columns of an id, and of other texts, in Markdown at most. */
 const MAX_ID = 300;
 const MAX_TEXT = 1_000;
 
@@ -118,7 +116,6 @@ function section(kind: ChangeKind, changes: readonly Change[], run: RunRecord): 
   ];
 }
 
-/** What a comparison for programs says of a run. */
 const summarized = 'version verdict target partner seed cases startedAt interrupted'.split(' ');
 
 /** A comparison for programs: each changed requirement with what both runs say of it. */

@@ -62,7 +62,6 @@ export function compare(before: RunRecord, after: RunRecord): Comparison {
   return { tendency, before, after, changes, caveats: caveatsOf(before, after) };
 }
 
-/** Whether a required requirement passed before and fails now. */
 function isRegression({ kind, level, before }: Change): boolean {
   return kind === 'newlyFailing' && level === 'required' && before?.outcome === 'passed';
 }
@@ -128,7 +127,6 @@ function caveatsOf(before: RunRecord, after: RunRecord): readonly string[] {
   ];
 }
 
-/** How many ids a sentence names; the rest it counts. */
 const MAX_IDS = 6;
 
 /**

@@ -80,7 +80,6 @@ export interface AlignedLine {
   readonly text: string;
 }
 
-/** Columns of either text that are shown at most. */
 const MAX_SHOWN = 600;
 
 /**

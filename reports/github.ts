@@ -6,9 +6,7 @@ import { conclusion } from './verdict.ts';
 
 /** Annotations of a kind that GitHub shows of a step. It drops further ones. */
 const MAX_SHOWN = 10;
-/** Annotations of what is wrong with a baseline, at most. */
 const MAX_WRONG = 3;
-/** Columns of an id, and of a sentence, at most. */
 const MAX_ID = 300;
 const MAX_SENTENCE = 2_000;
 

@@ -5,10 +5,8 @@ import { bySuite, conditionOf, factsOf, factLines, MAX_COMMAND, oftenWords, word
 import { present } from './text.ts';
 import { isTooWeak, isWeak, strengthSentences } from './strength.ts';
 
-/** Columns of a name, of a message, and of a line, at most. */
 const MAX_NAME = 300;
 const MAX_MESSAGE = 1_300;
-/** Levels that the fixture lacks, at most. */
 const MAX_LEVELS = 20;
 const MAX_LINE = MAX_COMMAND + 100;
 
@@ -22,7 +20,6 @@ const kinds = {
   observed: 'skipped',
 } as const satisfies Record<RequirementResult['outcome'], string | undefined>;
 
-/** A test case; what its element says is read by people. */
 interface Case {
   readonly name: string;
   readonly kind: 'failure' | 'error' | 'skipped' | undefined;

@@ -18,7 +18,6 @@ import { conclusion, remedyOf } from './verdict.ts';
 
 /** Bytes at most: GitHub takes 1 MiB (1,048,576) for the summary of a step. */
 const MAX_BYTES = 1_000_000;
-/** Columns of a sentence, and of an id or a name, at most. */
 const MAX_SENTENCE = 4_000;
 const MAX_NAME = 300;
 
@@ -71,7 +70,6 @@ function headBlocks(record: RunRecord): readonly Block[] {
   ];
 }
 
-/** A heading and what stands under it; nothing where there is nothing. */
 function section(
   title: string,
   results: readonly RequirementResult[],
@@ -116,7 +114,6 @@ export function sentenceItem(sentence: string): string {
   return `- **${sentence.slice(0, end)}** ${prose(sentence.slice(end + 2), MAX_SENTENCE)}`;
 }
 
-/** Columns of a label in a block of code, and of a line of a comparison. */
 const LABEL_WIDTH = 10;
 const COMPARISON_WIDTH = 110;
 

@@ -11,7 +11,6 @@ export interface Markup {
 /** What may stand in `html`. */
 export type Part = Markup | string | number | undefined | readonly Part[];
 
-/** Columns of a text that is put in without a limit of its own. */
 const MAX_TEXT = 600;
 
 /**

@@ -52,7 +52,6 @@ export function runTitle(
     .join(', ');
 }
 
-/** Columns of the target's URL at most. */
 const MAX_URL = 300;
 
 /** Mark and tone of a result. A failure that is known, or of what is not required, only warns. */
@@ -146,7 +145,6 @@ export interface Fact {
 export const MAX_TEXT = 600;
 /** The same of a command, which is useless when it is cut. */
 export const MAX_COMMAND = 20_000;
-/** Columns of a label in a line of text. */
 const LABEL_WIDTH = 13;
 
 /** All that a result says beside its id and outcome. Each text is bounded and printable. */

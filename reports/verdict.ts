@@ -9,7 +9,6 @@ import { isKnownFailure } from '../schemas/known-failure.ts';
 import { isWeak, strengthSentences, weaknessOf } from './strength.ts';
 import { present, printable, several, shellQuoted, shellWord } from './text.ts';
 
-/** How many ids of a kind a sentence names where nothing else is said; the rest it counts. */
 const MAX_IDS = 6;
 
 /**

@@ -92,7 +92,6 @@ function* crossCheck(fixture: Fixture): Generator<string> {
   }
 }
 
-/** Reports ids that occur more than once. */
 function* repeated<Item>(
   place: string,
   field: string,

@@ -14,7 +14,6 @@ export class Problem extends Error {
   }
 }
 
-/** How many problems of one file are listed. The others are counted. */
 const MAX_LISTED = 100;
 
 /** Collects the problems of one file. */

@@ -4,7 +4,6 @@ import type { Secret, SecretForm } from './secret-forms.ts';
 /** Replaces secrets by their names. A second call changes nothing more. */
 export type Redact = (text: string) => string;
 
-/** A part of a text to replace. */
 interface Match {
   readonly start: number;
   readonly end: number;
@@ -44,7 +43,6 @@ export function redactorOf(secrets: readonly Secret[]): Redact {
 /** The places of each gram in the forms. */
 type Index = ReadonlyMap<number, readonly (readonly [form: SecretForm, at: number])[]>;
 
-/** The next gram, by its last character. */
 const next = (gram: number, text: string, at: number) =>
   ((gram << 7) | (text.charCodeAt(at) & 127)) & GRAM_BITS;
 

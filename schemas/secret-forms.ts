@@ -30,7 +30,6 @@ const MIN_VARIETY = 4;
 const MIN_PART = 8;
 /** A part with fewer different characters may occur by chance. */
 export const MIN_PART_VARIETY = 6;
-/** How many layers of escapes are decoded. */
 const MAX_LAYERS = 4;
 
 /**

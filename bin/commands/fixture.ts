@@ -124,7 +124,6 @@ async function makeFolder(folder: string): Promise<void> {
   }
 }
 
-/** Characters that are written at once. */
 const BATCH = 100_000;
 
 /**

@@ -22,7 +22,6 @@ const flags = {
 
 type InitFlags = Values<typeof flags>;
 
-/** How long an answer of the server may take. */
 const TIMEOUT_MS = 3000;
 
 export const init = command({
@@ -96,7 +95,6 @@ const configOf = ({ fixture, ca, insecure }: InitFlags, url: string) => ({
   },
 });
 
-/** Writes all files, or none if one cannot be written. */
 async function writeFiles(
   contents: readonly (readonly [path: string, what: string, content: object])[],
 ): Promise<void> {

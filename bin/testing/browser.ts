@@ -4,7 +4,6 @@ import { after, before, type TestContext } from 'node:test';
 import axe from 'axe-core';
 import { chromium, type Browser, type BrowserContextOptions, type Page } from 'playwright-core';
 
-/** The default is Debian's path. */
 const executablePath = process.env['CHROMIUM'] ?? '/usr/bin/chromium';
 const screenshots = process.env['SCREENSHOTS'];
 

@@ -45,7 +45,6 @@ export function readItem<List extends 'users' | 'deposits' | 'apiKeys'>(
   return read[list]![0] as NonNullable<Fixture[List]>[number];
 }
 
-/** Items of a list in an answer, unless the query says otherwise. */
 const PAGE = 1000;
 
 export const listQuery = {
@@ -75,7 +74,6 @@ export function listed<Item>(
   return ok({ [name]: items.map(shown), meta: { total: found.length } });
 }
 
-/** The fixture with names instead of keys. */
 function withoutKeys({ apiKeys, ...fixture }: Fixture): Fixture {
   if (apiKeys === undefined) return fixture;
   const names = keyNames(apiKeys);

@@ -6,7 +6,6 @@ import { expiryOf, keyAt, keyOf, limitsOf, lookIn, valuesOf, type ApiKey, type L
 import { listed, listQuery, readItem, readPart } from './data-routes.ts';
 import { ok, route, type Route } from './route.ts';
 
-/** Limits as a fixture has them. */
 function shownLimits({ 'user-status': user, 'deposit-check': deposit }: Limits) {
   return {
     ...(user && { 'user-status': { failedLookups: user.most, windowSeconds: user.windowMs / 1000 } }),

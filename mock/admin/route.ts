@@ -1,7 +1,6 @@
 import type { Answer, HttpResponse } from '../exchange.ts';
 import { wrongAt, type Sandbox, type Session } from '../session.ts';
 
-/** A field of a JSON body. A `description` says what a required field is for. */
 interface Field {
   readonly type: string | readonly string[];
   readonly minimum?: number;

@@ -64,7 +64,6 @@ function parameter(name: string, where: 'query' | 'path', words: string) {
   return { name, in: where, required: where === 'path', description: words, schema: text };
 }
 
-/** Schema of a body with these fields and no others. */
 function schemaOf(fields: NonNullable<Route['fields']>) {
   const all = Object.entries(fields);
   const required = all.filter(([, field]) => field.required).map(([name]) => name);
@@ -91,7 +90,6 @@ function operationOf({ summary, path, query = {}, fields, body, isForAll, isOpen
   };
 }
 
-/** The OpenAPI description of the admin API. */
 function openapi() {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const one of routes)

@@ -33,7 +33,6 @@ const inQuery = (key: string, { parameters, endpoint }: UnreadCall) =>
 const inOwnHeader = (key: string, { request: { headers } }: UnreadCall) =>
   ['x-api-key', 'api-key', 'x-auth-token'].some((name) => headers[name]?.includes(key));
 
-/** Accepts more known keys. */
 const alsoAdmits =
   (test: (key: ApiKey, call: UnreadCall) => boolean): Change =>
   (behaviour) => ({

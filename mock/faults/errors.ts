@@ -13,7 +13,6 @@ const messageOf = (endpoint: Endpoint, status: number) =>
   messages.find((one) => one.endpoint === endpoint && one.status === status)?.message;
 
 type Spell = (message: string) => string;
-/** Messages that are nearly right. */
 const misspellings = {
   'with-letter-doubled': ['has its second letter doubled', (text) => text.slice(0, 2) + text.slice(1)],
   'in-other-case': [
@@ -36,7 +35,6 @@ const written = (write: Spell) =>
     return message === undefined ? {} : { body: write(message) };
   });
 
-/** Error bodies of another shape, or that are no JSON. */
 const bodies = {
   'field-called-message': ['call their field `message`', shaped(({ error }) => ({ message: error }))],
   'field-called-detail': [
@@ -57,7 +55,6 @@ const bodies = {
   'with-trailing-comma': ['have a trailing comma', written((message) => `{"error": "${message}",}`)],
 } as const satisfies Readonly<Record<string, readonly [string, Edit]>>;
 
-/** Endpoint, right status and wrong status of errors with the right body. */
 const wrongStatuses: readonly (readonly [Endpoint, number, number])[] = [
   ['user-status', 400, 422],
   ['user-status', 400, 200],

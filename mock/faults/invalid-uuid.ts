@@ -19,7 +19,6 @@ const alternativeUser = rowsOf('invalid-uuid', user, 'alternative-spelling');
 const hostile = rowsOf('invalid-uuid', both, 'hostile');
 const notV4 = ['invalid-uuid/user-status/not-v4'];
 
-/** An id that nobody has. */
 const NOBODY = '5eed0000-0000-4000-8000-00000000dead';
 
 /** Looks a parameter up although it is missing (undefined) or empty. */
@@ -250,7 +249,6 @@ const isBroken = (exchange: Exchange) => {
 const crashing = { change: (where: (exchange: Exchange) => boolean) => crash({ where }) };
 const noUser = answerWith(200, { is_under_ib: false, date_joined: null });
 
-/** Values that break the server. */
 const hostileFaults: Faults = {
   ...at(crashing, [...malformed, noServerErrors], {
     'quote-crashes': ['A quotation mark in the value breaks the statement and crashes', holds("'")],

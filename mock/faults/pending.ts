@@ -14,7 +14,6 @@ const failed = inState('failed');
 const isEncodedPending = (exchange: Exchange) =>
   isIn('pending')(exchange) && exchange.request.target.includes('%');
 
-/** Changes how a pending deposit becomes EXECUTED. */
 const becoming =
   (edit: (execution: Execution) => Execution | undefined): Change =>
   (behaviour) => ({

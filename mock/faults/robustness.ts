@@ -5,7 +5,6 @@ import { allErrorRows, both, failing, noServerErrors, rowsOf, user, type Faults 
 /** With this many other requests in progress the server mixes up answers. */
 const RUSH = 5;
 
-/** How many requests the server remembers. */
 const QUEUE = 12;
 
 /**

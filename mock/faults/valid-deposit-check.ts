@@ -22,7 +22,6 @@ const last = {
   change: (edit: Edit) => onlyIf(isLastExecuted, edit)(),
 };
 
-/** Rewrites a number of EXECUTED deposits. */
 const numbers = (id: string, field: string) => ({
   id,
   what: field,

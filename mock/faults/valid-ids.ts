@@ -23,7 +23,6 @@ const undecoded =
     decode: (text) => text,
   });
 
-/** Takes fewer values for well formed. */
 const refused = (which: readonly Endpoint[]) => ({
   change:
     (pattern: RegExp): Change =>

@@ -18,7 +18,6 @@ import {
 const all = answers('', 'Every answer', {});
 const labelled = (type: string) => setHeader('Content-Type', type);
 
-/** Requirements that look into a body. */
 const results = [
   ...memberRows,
   ...executedRows,
@@ -27,7 +26,6 @@ const results = [
   ...both.flatMap(allErrorRows),
 ];
 
-/** Answers that are not JSON, or are not labelled as JSON. */
 const formatFaults: Faults = {
   ...at(all, ['valid/service/json-content-type'], {
     'labelled-as-html': ['is labelled text/html', labelled('text/html; charset=utf-8')],
@@ -53,7 +51,6 @@ const formatFaults: Faults = {
   ),
 };
 
-/** Answers that hold what the request did not name. */
 const leakFaults: Faults = {
   ...failing([noUserData], {
     'partner-in-header': [

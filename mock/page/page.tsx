@@ -5,7 +5,6 @@ import { left, mockNow, openWorld, refresh, say, send, signIn, start, state } fr
 import type { Answers, Listed, ShownKey } from './store.ts';
 import { amount, curl, dateAndTime, duration, foreign, number, plural, timeOfDay } from './text.ts';
 
-/** The newest worlds and the fullest limiters are shown. */
 const MAX_WORLDS = 50;
 const MAX_GAUGES = 12;
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: 'UTC' });

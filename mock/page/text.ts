@@ -1,4 +1,3 @@
-/** Characters of a client's text that are shown. */
 const MAX_LENGTH = 400;
 
 /** `1,000,000` */

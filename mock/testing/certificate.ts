@@ -1,6 +1,5 @@
 import { readFileSync } from 'node:fs';
 
-/** A certificate and its key, in one file. */
 function pemOf(name: string) {
   const pem = readFileSync(new URL(name, import.meta.url), 'utf8');
   return { cert: pem, key: pem };

@@ -16,7 +16,6 @@ export async function connected(port: number): Promise<Socket> {
   return socket.unref().setEncoding('latin1');
 }
 
-/** Silence (ms) after which a test gives up. */
 const TIMEOUT_MS = 10_000;
 
 /** All that comes until the other side ends the connection, or resets it. */

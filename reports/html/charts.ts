@@ -22,7 +22,6 @@ export function traffic({ traffic: figures }: RunRecord): Markup | undefined {
     ${timeline(figures.timeline)}`;
 }
 
-/** The latencies of an endpoint as bars, and where the median and the 95th percentile lie. */
 function histogram({ endpoint, histogram: buckets, medianMs, p95Ms }: EndpointTraffic): Markup {
   const [first] = buckets;
   const last = buckets.at(-1);
@@ -53,7 +52,6 @@ function marker(name: string, ms: number, y: number, { place }: Scale): Markup {
     >`;
 }
 
-/** What stands in a bar of the timeline, from the bottom up. */
 const kinds = [
   { of: ({ answers, limited }) => answers - limited, tone: 'answers', name: 'other answers' },
   { of: ({ limited }) => limited, tone: 'limited', name: 'answers with status 429' },
@@ -131,13 +129,11 @@ interface Tick {
   readonly label: string;
 }
 
-/** Places of values on an axis, in percent, and its ticks. */
 interface Scale {
   readonly place: (value: number) => number;
   readonly ticks: readonly Tick[];
 }
 
-/** Ticks beside the first, at most. */
 const MAX_TICKS = 6;
 
 /** An axis from `least` (more than 0) to `most`: every tick is the same multiple of the one before. */

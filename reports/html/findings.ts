@@ -17,7 +17,6 @@ const MAX_OPEN = 10;
 const MAX_STACK = 4000;
 const MAX_STRETCH = 1200;
 const MAX_BODY = 2000;
-/** Header fields that are shown at most. */
 const MAX_FIELDS = 40;
 
 /** Everything to be read in full: failures of required rows first, then those that warn, then the rest. */
@@ -35,7 +34,6 @@ export function findings(context: PageContext): Markup | undefined {
   ])}`;
 }
 
-/** The condition under which it fails, and how often. */
 function condition(result: RequirementResult): Markup | undefined {
   const when = conditionOf(result);
   const often = result.outcome === 'failed' ? result.intermittent : undefined;
@@ -90,7 +88,6 @@ function details(result: RequirementResult, record: RunRecord): Markup | undefin
   ${replay === undefined ? undefined : command('Check this again', replay)}`;
 }
 
-/** Expected and actual side by side, with what differs marked. */
 function comparison(expected: string, actual: string): Markup {
   const { before, after, ...middle } = difference(expected, actual);
   const isMarked = before + after !== '' && expected !== actual;

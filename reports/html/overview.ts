@@ -6,7 +6,6 @@ import { byReason, grouped } from '../verdict.ts';
 import { html, type Markup } from '../markup.ts';
 import { outcomeMark, outcomeWord, table, type PageContext } from './parts.ts';
 
-/** Requirements of a group that are named; the rest it counts. */
 const MAX_NAMED = 8;
 
 /** Requirements that have something in common. */
@@ -104,7 +103,6 @@ export function matrix({ record, anchorOf }: PageContext): Markup | undefined {
     <p class="legend">${legend(record.requirements)}</p>`;
 }
 
-/** What the marks mean that the matrix has. */
 function legend(results: readonly RequirementResult[]): readonly Markup[] {
   return [...grouped(results, outcomeWord)].map(([word, rows]) => {
     const { mark, tone } = markOf(rows[0]!);

@@ -72,10 +72,8 @@ export function renderHtml(record: RunRecord): string {
   return `${source(page)}\n`;
 }
 
-/** Levels that the fixture lacks, at most. */
 const MAX_LEVELS = 20;
 
-/** The verdict with its numbers, and what was run against what. */
 function header(record: RunRecord): Markup {
   const { target, partner, startedAt, durationMs, requests, rateLimited, seed } = record;
   const [headline] = conclusion(record);
@@ -103,9 +101,7 @@ function header(record: RunRecord): Markup {
   </header>`;
 }
 
-/** Failures that must be alike before the page says so. */
 const MIN_ALIKE = 3;
-/** Columns of what they have in common at most. */
 const MAX_ACTUAL = 300;
 
 /** One answer to many requests may be behind the failures. */
@@ -120,7 +116,6 @@ function causes({ requirements }: RunRecord): Markup | undefined {
     <code class="block">${visible(actual, MAX_ACTUAL)}</code>`;
 }
 
-/** How to repeat the run, and how far to trust it. */
 function rerun({ rerun: line, seed, canary }: RunRecord): Markup | undefined {
   if (line === undefined && canary === undefined) return undefined;
   const caught = canary?.map((fault, at) => html`${at === 0 ? '' : ' and '}<code>${fault}</code>`);

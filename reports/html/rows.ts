@@ -4,7 +4,6 @@ import { count } from '../text.ts';
 import { html, visible, type Markup } from '../markup.ts';
 import { clause, isFinding, outcomeMark, type PageContext } from './parts.ts';
 
-/** Columns of the data of an observation at most. */
 const MAX_DATA = 2000;
 
 /** What is judged, a row each, with the choice of outcomes to show. */
@@ -51,7 +50,6 @@ function suites(results: readonly RequirementResult[], context: PageContext): re
   );
 }
 
-/** A row whose details stand among the findings. */
 function linkedRow(result: RequirementResult, { anchorOf }: PageContext): Markup {
   const title = html`<a href="#${anchorOf(result)}">${result.title}</a>`;
   return html`<p class="row" data-outcome="${result.outcome}">${cells(result, title)}</p>`;

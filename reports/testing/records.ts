@@ -7,7 +7,6 @@ import sample from './sample-record.json' with { type: 'json' };
 /** A record with every outcome and every level, for the snapshots of the formats. */
 export const sampleRecord = sample as unknown as RunRecord;
 
-/** What some requirements were in the run before. */
 const earlier: Readonly<Record<string, object>> = {
   'auth/deposit-check/revoked': { outcome: 'passed' },
   'auth/user-status/unknown-key': { outcome: 'passed' },
@@ -70,7 +69,6 @@ export const hostileMarkdown: fc.Arbitrary<string> = joined(
   hostileText,
 );
 
-/** What our schemas use of JSON Schema. */
 interface Schema {
   readonly $ref?: string;
   readonly $defs?: Readonly<Record<string, Schema>>;

@@ -48,7 +48,6 @@ const rowsBy = <Item>(
   Object.fromEntries(items.map((item): [string, () => Promise<Sample>] => [name(item), () => measure(item)]));
 const thousands = (size: number) => size.toLocaleString('en');
 
-/** The tables by the names that `--part` takes. */
 const parts: Readonly<Record<string, Rows>> = {
   mock: rowsBy(
     servers,

@@ -27,7 +27,6 @@ const NOT_A_MEMBER = '{"is_under_ib":false,"date_joined":null}';
 /** The clock of each world starts here. Clients advance it by 3 s of Retry-After and by 3 polls. */
 const NOON = Date.UTC(2026, 0, 1, 12);
 
-/** What each client prints: what it requested, and the answer. */
 const expected = `\
 valid user-status 200 {"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}
 valid deposit-check 200 {"status":"EXECUTED","amountInUsd":250.5,"executedAt":1705314600000}
