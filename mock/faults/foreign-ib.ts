@@ -14,7 +14,7 @@ import {
 } from './change.ts';
 import type { Exchange, HttpResponse } from '../exchange.ts';
 import { valuesOf } from '../world.ts';
-import { answers, at, both, failing, firstPartner, rowsOf, type Faults } from './table.ts';
+import { answers, at, both, failing, firstPartner, onEachEndpoint, rowsOf, type Faults } from './table.ts';
 
 const users = (id: string, what: string, ...kinds: readonly ('foreign' | 'unknown')[]) =>
   answers(id, what, { endpoint: 'user-status', kinds });
@@ -120,15 +120,15 @@ const distinguishable: Faults = {
 };
 
 /** What belongs to some partners is the caller's as well. */
-const owns =
-  (endpoint: Endpoint, isOwned: (partner: string | null) => boolean): Change =>
-  (behaviour) => ({
-    ...behaviour,
-    owns: (call, partner) =>
-      behaviour.owns(call, partner) || (call.endpoint === endpoint && isOwned(partner)),
-  });
-const ofOtherIb = (partner: string | null) => partner !== null;
-const ofNoIb = (partner: string | null) => partner === null;
+const owning = (endpoint: Endpoint) => ({
+  change:
+    (isOwned: (partner: string | null) => boolean): Change =>
+    (behaviour) => ({
+      ...behaviour,
+      owns: (call, partner) =>
+        behaviour.owns(call, partner) || (call.endpoint === endpoint && isOwned(partner)),
+    }),
+});
 
 /** Every accepted key counts as one of the first partner's. */
 const asFirstPartner =
@@ -153,32 +153,25 @@ const sharedCache: Change = (behaviour) => {
 };
 
 const wrongScope: Faults = {
+  ...onEachEndpoint((endpoint) => {
+    const rows = (...names: readonly string[]) => rowsOf('foreign-ib', [endpoint], ...names);
+    const [thing, shown] = endpoint === 'user-status' ? ['user', 'is-member'] : ['deposit', 'visible'];
+    return {
+      ...at(owning(endpoint), rows('other-ib', 'follows-key'), {
+        [`foreign-${thing}-${shown}`]: [`A ${thing} of another IB is shown`, (partner) => partner !== null],
+      }),
+      ...at(owning(endpoint), rows('other-ib'), {
+        [`${thing}-of-no-ib-${shown}`]: [`A ${thing} of no IB is shown`, (partner) => partner === null],
+      }),
+      ...at({ what: endpoint, change: asFirstPartner }, rows('follows-key'), {
+        [`first-partner-for-${thing}s`]: ["answers every key as one of the first partner's", endpoint],
+      }),
+    };
+  }),
   ...failing(userRows('other-ib', 'follows-key'), {
-    'foreign-user-is-member': ['A user of another IB is shown as a member', owns('user-status', ofOtherIb)],
     'user-cache-ignores-key': [
       'user-status repeats what one key found about a user to all keys',
       sharedCache,
-    ],
-  }),
-  ...failing(userRows('other-ib'), {
-    'user-of-no-ib-is-member': ['A user of no IB is shown as a member', owns('user-status', ofNoIb)],
-  }),
-  ...failing(depositRows('other-ib', 'follows-key'), {
-    'foreign-deposit-visible': ["A deposit of another IB's user is shown", owns('deposit-check', ofOtherIb)],
-  }),
-  ...failing(depositRows('other-ib'), {
-    'deposit-of-no-ib-visible': ['A deposit of a user of no IB is shown', owns('deposit-check', ofNoIb)],
-  }),
-  ...failing(userRows('follows-key'), {
-    'first-partner-for-users': [
-      "user-status answers every key as one of the first partner's",
-      asFirstPartner('user-status'),
-    ],
-  }),
-  ...failing(depositRows('follows-key'), {
-    'first-partner-for-deposits': [
-      "deposit-check answers every key as one of the first partner's",
-      asFirstPartner('deposit-check'),
     ],
   }),
 };

@@ -1,11 +1,11 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
-import type { Behaviour } from '../behaviour.ts';
+import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Change } from './change.ts';
-import { at, both, deposit, failing, rowsOf, type Faults } from './table.ts';
+import { at, both, deposit, onEachEndpoint, rowsOf, type Faults } from './table.ts';
 
 /** Changes the id under which a value is looked up. The world's ids are in lower case. */
-const idOf =
-  (which: Endpoint, read: (value: string) => string | undefined): Change =>
+const lookedUpAs =
+  (which: Endpoint) =>
+  (read: (value: string) => string | undefined): Change =>
   (behaviour) => ({
     ...behaviour,
     idOf: (endpoint, value) =>
@@ -16,7 +16,7 @@ const asNumber = (value: string) => (/^\d+e\d/i.test(value) ? `${Number.parseFlo
 
 const undecoded =
   (which: Endpoint): Change =>
-  (behaviour): Behaviour => ({
+  (behaviour) => ({
     ...behaviour,
     isId: (endpoint, value) => behaviour.isId(endpoint, endpoint === which ? value : behaviour.decode(value)),
     idOf: (endpoint, value) => behaviour.idOf(endpoint, behaviour.decode(value)),
@@ -35,43 +35,30 @@ const refused = (which: readonly Endpoint[]) => ({
 
 /** Well-formed ids that are not recognized (valid: uuid-case, percent-encoding, any-uuid-version). */
 export const validIdFaults: Faults = {
-  ...failing(['valid/user-status/uuid-case'], {
-    'upper-case-user-unknown': [
-      'A user_id in upper case finds nobody',
-      idOf('user-status', (value) => value),
-    ],
-  }),
-  ...failing(['valid/deposit-check/uuid-case'], {
-    'upper-case-deposit-unknown': [
-      'A reference_id in upper case finds nothing',
-      idOf('deposit-check', (value) => value),
-    ],
+  ...onEachEndpoint((endpoint) => {
+    const { parameter } = endpoints[endpoint];
+    const [thing, id] = [endpoint.split('-')[0], parameter.replace('_', '-')];
+    const lookup = { what: `A ${parameter}`, change: lookedUpAs(endpoint) };
+    // The one EXECUTED deposit with such an id is of version 1.
+    const ofNumber = endpoint === 'user-status' ? 'member' : 'any-uuid-version';
+    return {
+      ...at(lookup, rowsOf('valid', [endpoint], 'uuid-case'), {
+        [`upper-case-${thing}-unknown`]: ['in upper case is not found', (value) => value],
+      }),
+      ...at(lookup, rowsOf('valid', [endpoint], ofNumber), {
+        [`${id}-read-as-number`]: [
+          'that begins like 1e500000 is read as that number and is not found',
+          asNumber,
+        ],
+      }),
+      ...at({ change: undecoded }, rowsOf('valid', [endpoint], 'percent-encoding'), {
+        [`${id}-not-decoded`]: [`Percent-encoding in ${parameter} is not decoded`, endpoint],
+      }),
+    };
   }),
   ...at(refused(both), rowsOf('valid', both, 'uuid-case'), {
     'upper-case-refused': ['Ids with upper-case letters are refused', /[A-F]/],
     'mixed-case-refused': ['Ids with letters of both cases are refused', /[A-F].*[a-f]|[a-f].*[A-F]/],
-  }),
-  ...failing(['valid/user-status/member'], {
-    'user-id-read-as-number': [
-      'A user_id that begins like 1e500000 is read as that number and finds nobody',
-      idOf('user-status', asNumber),
-    ],
-  }),
-  // The one EXECUTED deposit with such an id is of version 1.
-  ...failing(['valid/deposit-check/any-uuid-version'], {
-    'reference-id-read-as-number': [
-      'A reference_id that begins like 1e400000 is read as that number and finds nothing',
-      idOf('deposit-check', asNumber),
-    ],
-  }),
-  ...failing(['valid/user-status/percent-encoding'], {
-    'user-id-not-decoded': ['Percent-encoding in user_id is not decoded', undecoded('user-status')],
-  }),
-  ...failing(['valid/deposit-check/percent-encoding'], {
-    'reference-id-not-decoded': [
-      'Percent-encoding in reference_id is not decoded',
-      undecoded('deposit-check'),
-    ],
   }),
   ...at(refused(deposit), ['valid/deposit-check/any-uuid-version'], {
     'reference-id-up-to-version-5': ['Only reference_ids of versions 1 to 5 are accepted', /^.{14}[678]/],
