@@ -25,20 +25,6 @@ test('a record cannot hold markup: nothing that is read from JSON passes for it'
   assert.throws(() => html`${forged}`, TypeError);
 });
 
-test('escapes are set off from letters that look like them', () => {
-  assert.equal(source(visible('a\u0000b\\u{0}', 100)), 'a<i>\\u{0}</i>b\\u{0}');
-});
-
-test('a line break is seen, and obeyed', () => {
-  assert.equal(source(visible('a\n\nb', 100)), ['a', '', 'b'].join('<i class="quiet">\\u{a}</i><br />'));
-});
-
-test('what does not fit is cut, also where the text goes on with an ellipsis', () => {
-  assert.equal(source(visible('abc\u0000', 4)), 'abc…');
-  assert.equal(source(visible('abcd…f', 5)), 'abcd…');
-  assert.equal(source(visible('', 5)), '');
-});
-
 test('whatever the text, a browser reads it as it is on a terminal', () => {
   const texts = fc.oneof(hostileText, fc.string(), fc.constantFrom('"><b>', '</p>', '&lt;', '&#60;'));
   fc.assert(

@@ -137,7 +137,7 @@ interface Scale {
 const MAX_TICKS = 6;
 
 /** An axis from `least` (more than 0) to `most`: every tick is the same multiple of the one before. */
-export function logScale(least: number, most: number, label: (value: number) => string): Scale {
+function logScale(least: number, most: number, label: (value: number) => string): Scale {
   const from = Math.floor(Math.log2(least));
   const doublings = Math.max(1, Math.ceil(Math.log2(most)) - from);
   const stride = Math.ceil(doublings / MAX_TICKS);
@@ -148,7 +148,7 @@ export function logScale(least: number, most: number, label: (value: number) => 
 }
 
 /** Ticks of an axis from 0 to `end` (more than 0), at round values: 1, 2 or 5 times a power of ten. */
-export function roundTicks(end: number, label: (value: number) => string): readonly Tick[] {
+function roundTicks(end: number, label: (value: number) => string): readonly Tick[] {
   const power = 10 ** Math.floor(Math.log10(end / MAX_TICKS));
   const step = power * ([1, 2, 5].find((times) => end / (power * times) <= MAX_TICKS) ?? 10);
   return Array.from({ length: Math.floor(end / step) + 1 }, (_, nth) => ({

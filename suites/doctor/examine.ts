@@ -29,7 +29,7 @@ import { gapsOf } from './gaps.ts';
 export const MAX_REQUESTS = 15;
 
 /** Maximum duration of a checkup, in ms. */
-export const MAX_MS = 5000;
+const MAX_MS = 5000;
 
 /** Maximum length of what a check found: an answer may be of any length. */
 const MAX_WORDS = 300;

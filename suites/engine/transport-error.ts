@@ -12,7 +12,7 @@ const noTls = 'TLS failed: the port may speak plain HTTP';
 const unknownAuthority = 'its certificate is signed by an unknown authority: give --ca or --insecure';
 
 /** What went wrong, by the code of the error: words, and whether a connection ever came about. */
-export const knownErrors: Readonly<Record<string, readonly [words: string, unreachable: boolean]>> = {
+const knownErrors: Readonly<Record<string, readonly [words: string, unreachable: boolean]>> = {
   ECONNREFUSED: ['the connection was refused: nothing listens there', true],
   ENOTFOUND: [noName, true],
   EAI_AGAIN: [noName, true],
