@@ -1,12 +1,11 @@
 import { Problem } from '../../schemas/problem.ts';
-import type { Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
-import type { Origin } from '../model/factors.ts';
 import { lackOf } from '../needs.ts';
-import type { Request } from '../request.ts';
 import type { Context, Monitor, Requirement, Rule, Scenario } from '../requirement.ts';
 import { noStateHook, unjudged } from '../verdict.ts';
+import type { NotedExchange } from './events.ts';
 import { createJudge, isCrowd, type Judge, type Judgement } from './judge.ts';
+import { originOf } from './lookups.ts';
 import type { Result } from './record.ts';
 
 export interface EvaluationOptions {
@@ -17,22 +16,10 @@ export interface EvaluationOptions {
   readonly hasStateHook: boolean;
 }
 
-/** What is known of an exchange beside the request and the reply. */
-export interface ExchangeNotes {
-  /** Id of the requirement that asked. */
-  readonly of?: string | undefined;
-  /** What the lookup was made of. */
-  readonly origin?: Origin | undefined;
-  /** Whether it only confirms or explains a failure. */
-  readonly isAgain?: boolean | undefined;
-  /** Whether a front end answered in place of the target. */
-  readonly isLost?: boolean | undefined;
-}
-
 /** What the requirements come to, by the exchanges of a run: as they happen, or as a transcript tells them. */
 export interface Evaluation {
   readonly judge: Judge;
-  readonly see: (request: Request, reply: Reply, notes: ExchangeNotes) => void;
+  readonly see: (exchange: NotedExchange) => void;
   /** The result of a requirement that is not checked, whatever the target does; undefined if it is checked. */
   readonly withoutRequest: (requirement: Requirement) => Result | undefined;
   /** Runs a scenario. An error in it is our own bug, and is said to be. */
@@ -53,7 +40,7 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
   );
   return {
     judge,
-    see: (request, reply, { of, origin, isAgain, isLost }) => {
+    see: ({ request, reply, of, path, isAgain, isLost }) => {
       if (reply.kind !== 'answer') return;
       for (const [monitor, { verdict: before, cases }] of monitors) {
         const verdict = before.kind === 'failed' ? undefined : monitor.sees(request, reply, known);
@@ -61,7 +48,13 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
         const proof = verdict.kind === 'failed' ? { evidence: { request, reply } } : {};
         monitors.set(monitor, { verdict, cases: cases + 1, ...proof });
       }
-      if (isLost !== true) judge.see(request, reply, origin, isAgain === true || isCrowd(of));
+      if (isLost !== true)
+        judge.see(
+          request,
+          reply,
+          path === undefined ? path : originOf(path, known),
+          isAgain === true || isCrowd(of),
+        );
     },
     withoutRequest: (requirement) => {
       if (skip.has(requirement.id))

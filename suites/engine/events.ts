@@ -1,6 +1,6 @@
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
-import type { Request } from '../request.ts';
+import type { Exchange } from '../requirement.ts';
 import type { Reason } from '../verdict.ts';
 import type { Judgement } from './judge.ts';
 import type { Figures } from './record.ts';
@@ -23,23 +23,24 @@ export interface ContextCall {
   readonly value?: number | boolean;
 }
 
+/** A request that went out, what came of it, and what it was for. */
+export interface NotedExchange extends Exchange {
+  /** Id of the requirement that asked. */
+  readonly of?: string;
+  /** Leads to the lookup in the covering array. */
+  readonly path?: string;
+  /** Whether it only confirms or explains a failure. */
+  readonly isAgain?: true;
+  /** Whether a front end answered in place of the target, and it was sent again. */
+  readonly isLost?: true;
+}
+
 /** What happens in a run, as it happens: enough to judge the run again without the target. */
 export type RunEvent =
   /** The run begins, at a time in ms of its clock. */
   | { readonly kind: 'start'; readonly at: number }
-  /** A request that went out, and what came of it. `of` is the requirement that asked first. */
-  | {
-      readonly kind: 'exchange';
-      readonly of?: string;
-      readonly request: Request;
-      readonly reply: Reply;
-      /** Leads to the lookup in the covering array. */
-      readonly path?: string;
-      /** Whether it only confirms or explains a failure. */
-      readonly isAgain?: true;
-      /** Whether a front end answered in place of the target, and it was sent again. */
-      readonly isLost?: true;
-    }
+  /** A request that went out, and what came of it. */
+  | ({ readonly kind: 'exchange' } & NotedExchange)
   /** A lookup of the covering array that got no answer, however often it was sent. */
   | { readonly kind: 'missed'; readonly path: string; readonly trouble: Trouble }
   /** What was found out about a failure. */

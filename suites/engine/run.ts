@@ -1,7 +1,6 @@
 import { setMaxListeners } from 'node:events';
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
-import { defined } from '../../schemas/defined.ts';
 import { redactError } from '../../schemas/redact.ts';
 import { createCoverage } from '../model/coverage.ts';
 import type { Trouble } from '../answer.ts';
@@ -19,7 +18,7 @@ import { explain } from './explain.ts';
 import { MOST_IN_FLIGHT } from './context.ts';
 import { createEvaluation } from './evaluation.ts';
 import type { Failure, Judgement } from './judge.ts';
-import { createSource, drawAt, originOf, type Lookup } from './lookups.ts';
+import { createSource, drawAt, type Lookup } from './lookups.ts';
 import { keptBack, limiterMs, limiterRequests, MAX_DEPTH, ROWS_IN_TURN } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { createQuota, type Quota } from './quota.ts';
@@ -74,17 +73,10 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     budget,
     quota,
     maxLostInARow: Math.max(10, 2 * concurrency),
-    onExchange: (request, reply, { of, origin, isAgain }, isLost) => {
-      onEvent?.({
-        kind: 'exchange',
-        request,
-        reply,
-        ...defined({ of, path: origin?.path }),
-        ...(isAgain === true ? { isAgain } : {}),
-        ...(isLost ? { isLost } : {}),
-      });
-      traffic.see(request, reply);
-      evaluation.see(request, reply, { of, origin, isAgain, isLost });
+    onExchange: (exchange) => {
+      onEvent?.({ kind: 'exchange', ...exchange });
+      traffic.see(exchange.request, exchange.reply);
+      evaluation.see(exchange);
     },
   });
   /** Depth ends early enough for the limiters to be judged after it. */
@@ -149,7 +141,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       const { request, times, origin, endpoint, strength } = lookup;
       for (let nth = 0; nth < times; nth++) {
         lookupsSent++;
-        const exchange = await sender.send(request, { of: 'lookups', origin, until });
+        const exchange = await sender.send(request, { of: 'lookups', path: origin.path, until });
         const { reply } = exchange;
         if (reply.kind === 'trouble') {
           // What had no time or no room left was not tried: that is said once, by the strength of the run.
@@ -248,7 +240,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     async function replay(path: string) {
       const request = drawAt(path, known, seed);
       for (let times = path.includes('repetition=') ? 3 : 1; times > 0; times--) {
-        const { reply } = await sender.send(request, { of: 'lookups', origin: originOf(path, known) });
+        const { reply } = await sender.send(request, { of: 'lookups', path });
         if (reply.kind === 'trouble') await miss(request, reply, path);
       }
     }

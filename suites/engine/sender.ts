@@ -1,7 +1,6 @@
 import { defined } from '../../schemas/defined.ts';
 import { isPage, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
-import type { Origin } from '../model/factors.ts';
 import type { Known, KnownKey } from '../known.ts';
 import { authorizationOf } from '../model/lookup.ts';
 import { lookupOf, type Request } from '../request.ts';
@@ -9,20 +8,15 @@ import type { Context, Exchange } from '../requirement.ts';
 import type { Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
 import type { Clock } from './clock.ts';
+import type { NotedExchange } from './events.ts';
 import type { Quota } from './quota.ts';
 
 /** How a request is sent. */
-export interface SendOptions {
+export interface SendOptions extends Pick<NotedExchange, 'of' | 'path' | 'isAgain'> {
   /** No limiter is waited for beyond this time, in ms of the clock. */
   readonly until?: number | undefined;
   /** Sees the 429s that are waited out. */
   readonly onRefused?: (answer: Answer) => void;
-  /** Id of the requirement that asks. */
-  readonly of?: string;
-  /** What the lookup was made of. */
-  readonly origin?: Origin;
-  /** Whether it was sent before, and now only confirms or explains a failure. */
-  readonly isAgain?: boolean;
 }
 
 export interface SenderOptions {
@@ -35,7 +29,7 @@ export interface SenderOptions {
   /** Requests without an answer, in a row, after which the target counts as gone. */
   readonly maxLostInARow: number;
   /** Sees every request that went out and what came of it, as it comes. */
-  readonly onExchange: (request: Request, reply: Reply, options: SendOptions, isLost: boolean) => void;
+  readonly onExchange: (exchange: NotedExchange) => void;
 }
 
 /** Sends requests to the target: waits for limiters, and sends again what the network lost. */
@@ -95,7 +89,8 @@ export function createSender(setup: SenderOptions): Sender {
       }
       const isLast = tries >= most || isGone();
       const isLost = reply.kind === 'answer' && isOfFrontEnd(reply) && (!isLast || most === 1);
-      onExchange(request, reply, options, isLost);
+      const { of, path, isAgain } = options;
+      onExchange(defined({ request, reply, of, path, isAgain, isLost: isLost || undefined }));
       const isBroken = reply.kind === 'trouble' && reply.code === 'network';
       if ((isLost || isBroken) && !isLast) {
         // The target may have counted it.

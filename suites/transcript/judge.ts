@@ -2,13 +2,13 @@ import { defined } from '../../schemas/defined.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { createEvaluation } from '../engine/evaluation.ts';
 import type { Judgement } from '../engine/judge.ts';
-import { drawAt, originOf } from '../engine/lookups.ts';
-import { createDescriber, makeRecord, type RecordOptions, type Result } from '../engine/record.ts';
+import { drawAt } from '../engine/lookups.ts';
+import { createDescriber, makeRecord, type Figures, type Result } from '../engine/record.ts';
 import { createTraffic } from '../engine/traffic.ts';
 import type { Requirement } from '../requirement.ts';
 import { unjudged, type Reason } from '../verdict.ts';
 import { createRecordedContexts } from './recorded-context.ts';
-import type { Transcript } from './transcript.ts';
+import type { LineOf, Transcript } from './transcript.ts';
 
 /**
  * Derives the record of a run again from its transcript, without the target: with the same catalogue
@@ -29,15 +29,10 @@ export async function judgeTranscript(
   const evaluation = createEvaluation({ known, requirements, skip, hasStateHook: start.stateHook });
   const { judge } = evaluation;
   for (const one of lookups) {
-    const { path } = one;
-    if (one.line === 'exchange')
-      evaluation.see(one.request, one.reply, {
-        ...one,
-        origin: path === undefined ? path : originOf(path, known),
-      });
+    if ('reply' in one) evaluation.see(one);
     else {
       // With the key that it was sent with; what was not sent is drawn again.
-      const sent = exchanges.findLast((exchange) => exchange.path === path);
+      const sent = exchanges.findLast((exchange) => exchange.path === one.path);
       judge.miss(sent?.request ?? drawAt(one.path, known, start.seed), { kind: 'trouble', ...one.trouble });
     }
   }
@@ -81,12 +76,9 @@ function recordOf(transcript: Transcript, version: string, list: readonly Requir
   const startedAt = Date.parse(start.startedAt);
   const traffic = createTraffic(startedAt);
   for (const { request, reply } of exchanges) traffic.see(request, reply);
-  const {
-    line: _,
-    lines: __,
-    verdict: ___,
-    ...figures
-  } = end ?? {
+  const unfinished: Figures = {
+    startedAt,
+    keyWorks: undefined,
     durationMs: 0,
     requests: exchanges.length,
     rateLimited: { answers: 0, waitedMs: 0 },
@@ -95,15 +87,14 @@ function recordOf(transcript: Transcript, version: string, list: readonly Requir
     isCut: true,
     interrupted: true,
   };
-  const all = { startedAt, keyWorks: undefined, ...figures };
-  const record = makeRecord(optionsOf(transcript, version), list, all, traffic.figures());
+  const figures: Figures = { ...unfinished, ...(end && figuresIn(end)) };
+  const record = makeRecord(optionsOf(transcript, version), list, figures, traffic.figures());
   return { ...record, ...defined({ canary: start.canary }) };
 }
 
-function optionsOf({ start, known }: Transcript, version: string): RecordOptions {
-  const { target, seed, cases, minStrength, rerun, notes, selection } = start;
-  return { known, target, seed, cases, version, notes, selection, ...defined({ minStrength, rerun }) };
-}
+const optionsOf = ({ start, known }: Transcript, version: string) => ({ ...start, known, version });
+
+const figuresIn = ({ line: _, lines: __, verdict: ___, ...figures }: LineOf<'end'>) => figures;
 
 /** Why a transcript does not tell what a requirement comes to; undefined where it may. */
 function lost({ id, kind }: Requirement, { stopped, outcomes, start }: Transcript): Result | undefined {

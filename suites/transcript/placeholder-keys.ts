@@ -2,16 +2,6 @@ import { createHash } from 'node:crypto';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { keyNames } from '../../schemas/fixture-keys.ts';
 
-/** The fixture with the name of each key in the place of the key. */
-export function withoutKeys(fixture: Fixture): Fixture {
-  return replaceKeys(fixture, (name) => name);
-}
-
-/** The fixture with a key of our own in the place of each: it needs no escape in a URL, JSON or a shell. */
-export function withPlaceholders(fixture: Fixture): Fixture {
-  return replaceKeys(fixture, placeholder);
-}
-
 /** A function that puts the placeholder of each key in the place of its name. */
 export function unnamer({ apiKeys = [] }: Fixture): (text: string) => string {
   const names = new Map(keyNames(apiKeys).map((name) => [name, placeholder(name)]));
@@ -21,14 +11,12 @@ export function unnamer({ apiKeys = [] }: Fixture): (text: string) => string {
   return (text) => text.replace(pattern, (name) => names.get(name)!);
 }
 
-function replaceKeys(fixture: Fixture, replacement: (name: string) => string): Fixture {
-  const { apiKeys } = fixture;
+/** The fixture with something made of its name in the place of each key. */
+export function withKeys({ apiKeys, ...fixture }: Fixture, keyOf: (name: string) => string): Fixture {
   if (apiKeys === undefined) return fixture;
   const names = keyNames(apiKeys);
-  return {
-    ...fixture,
-    apiKeys: apiKeys.map((apiKey, at) => ({ ...apiKey, key: replacement(names[at]!) })),
-  };
+  return { ...fixture, apiKeys: apiKeys.map((apiKey, at) => ({ ...apiKey, key: keyOf(names[at]!) })) };
 }
 
-const placeholder = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 32);
+/** A key of our own: it needs no escape in a URL, JSON or a shell. */
+export const placeholder = (name: string) => createHash('sha256').update(name).digest('hex').slice(0, 32);

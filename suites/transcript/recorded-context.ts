@@ -1,9 +1,9 @@
-import type { TranscriptDoor, TranscriptTrouble } from '../../schemas/generated/types.ts';
+import type { TranscriptTrouble } from '../../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
-import type { CallName } from '../engine/events.ts';
+import type { CallName, NotedExchange } from '../engine/events.ts';
 import type { Request } from '../request.ts';
 import type { Context } from '../requirement.ts';
-import type { TranscribedExchange, Transcript } from './transcript.ts';
+import type { LineOf, Transcript } from './transcript.ts';
 
 /** Evidence that a transcript does not hold. */
 const notRecorded: Trouble = {
@@ -13,7 +13,7 @@ const notRecorded: Trouble = {
 };
 
 /** A key in the place of the query or the body is written in many ways: there, the rest has to do. */
-const isSame = ({ request }: TranscribedExchange, asked: Request) =>
+const isSame = ({ request }: NotedExchange, asked: Request) =>
   request.method === asked.method &&
   (asked.misplaced !== undefined || (request.target === asked.target && request.body === asked.body));
 
@@ -32,7 +32,7 @@ export function createRecordedContexts({ exchanges, calls, start }: Transcript):
     const list = calls.filter((call) => call.of === of);
     let nth = 0;
     /** The next call, if it has that name. */
-    const next = (name: CallName): Partial<TranscriptDoor> => (list[nth]?.door === name ? list[nth++]! : {});
+    const next = (name: CallName): Partial<LineOf<'door'>> => (list[nth]?.door === name ? list[nth++]! : {});
     const repliesOf =
       (name: CallName) =>
       async (...requests: readonly Request[]) => {

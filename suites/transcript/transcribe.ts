@@ -1,20 +1,12 @@
 import { defined } from '../../schemas/defined.ts';
-import type {
-  Fixture,
-  TranscriptAnswer,
-  TranscriptCredential,
-  TranscriptLine,
-  TranscriptRequest,
-  TranscriptStart,
-  TranscriptTrouble,
-} from '../../schemas/generated/types.ts';
+import type { Fixture, TranscriptExchange, TranscriptLine } from '../../schemas/generated/types.ts';
 import type { Redact } from '../../schemas/redact.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { OnEvent, RunEvent } from '../engine/events.ts';
 import { redactor } from '../engine/evidence.ts';
 import type { RecordOptions } from '../engine/record.ts';
 import type { Credential, Request } from '../request.ts';
-import { withoutKeys } from './placeholder-keys.ts';
+import { withKeys } from './placeholder-keys.ts';
 
 /** What was to be done in a run: the first line of its transcript. */
 export interface RunHeader extends RecordOptions {
@@ -27,10 +19,6 @@ export interface RunHeader extends RecordOptions {
   readonly canary?: readonly string[];
 }
 
-type LineOf = {
-  readonly [Kind in RunEvent['kind']]: (event: RunEvent & { readonly kind: Kind }) => TranscriptLine;
-};
-
 /** Turns what happens in a run into the lines of its transcript. No key is in them. */
 export function createTranscriber(header: RunHeader, write: (line: TranscriptLine) => void): OnEvent {
   const redact = redactor(header.known, header.headers);
@@ -38,14 +26,16 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
   let exchanges = 0;
   let lines = 0;
 
-  const troubleLine = ({ code, words }: Trouble): TranscriptTrouble => ({ code, words: redact(words) });
+  const troubleLine = ({ code, words }: Trouble) => ({ code, words: redact(words) });
   const numberOf = (reply: Reply) => {
     const n = numbers.get(reply);
     if (n !== undefined) return n;
     if (reply.kind === 'answer') throw new Error('an answer that no exchange brought');
     return troubleLine(reply);
   };
-  const lineOf: LineOf = {
+  const lineOf: {
+    readonly [Kind in RunEvent['kind']]: (event: RunEvent & { readonly kind: Kind }) => TranscriptLine;
+  } = {
     start: ({ at }) => startLine(header, at, redact),
     exchange: ({ kind: line, request, reply, of, path, isAgain, isLost }) => {
       const n = exchanges++;
@@ -81,7 +71,7 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
   };
 }
 
-function startLine(header: RunHeader, at: number, redact: Redact): TranscriptStart {
+function startLine(header: RunHeader, at: number, redact: Redact): TranscriptLine {
   const { known, version, seed, cases, minStrength, selection, rerun, canary } = header;
   return defined({
     line: 'start' as const,
@@ -99,11 +89,11 @@ function startLine(header: RunHeader, at: number, redact: Redact): TranscriptSta
     notes: [...(header.notes ?? [])],
     rerun: rerun && redact(rerun),
     canary: canary && [...canary],
-    fixture: withoutKeys(header.fixture) as Record<string, unknown>,
+    fixture: withKeys(header.fixture, (name) => name) as Record<string, unknown>,
   });
 }
 
-function requestLine(request: Request, redact: Redact): TranscriptRequest {
+function requestLine(request: Request, redact: Redact): TranscriptExchange['request'] {
   const { endpoint, method, target, headers, body, misplaced, credential, isStateChanged } = request;
   return defined({
     endpoint,
@@ -117,19 +107,19 @@ function requestLine(request: Request, redact: Redact): TranscriptRequest {
   });
 }
 
-function credentialLine(credential: Credential): TranscriptCredential {
+function credentialLine(credential: Credential): TranscriptExchange['request']['credential'] {
   const { as } = credential;
   if (as === 'key') return defined({ as, key: credential.key.name, scheme: credential.scheme });
   if (as === 'header') return defined({ as, shell: credential.shell, key: credential.key?.name });
   return { as };
 }
 
-function answerLine(answer: Answer, redact: Redact): TranscriptAnswer {
+function answerLine(answer: Answer, redact: Redact): NonNullable<TranscriptExchange['answer']> {
   const { status, headers, text, json, sentAt, receivedAt, tookMs } = answer;
   const fields = Object.entries(headers).map(([name, values]) => [redact(name), values.map(redact)]);
   return defined({
     status,
-    headers: Object.fromEntries(fields) as TranscriptAnswer['headers'],
+    headers: Object.fromEntries(fields) as Record<string, string[]>,
     text: redact(text),
     notJson: json.ok ? undefined : json.why,
     sentAt,

@@ -1,43 +1,31 @@
 import { defined } from '../../schemas/defined.ts';
-import type {
-  RequirementResult,
-  TranscriptDoor,
-  TranscriptEnd,
-  TranscriptExchange,
-  TranscriptExplained,
-  TranscriptLine,
-  TranscriptMissed,
-  TranscriptStart,
-  TranscriptStopped,
-} from '../../schemas/generated/types.ts';
+import type { RequirementResult, TranscriptExchange, TranscriptLine } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { readJson, type Answer, type Reply } from '../answer.ts';
+import { readJson, type Answer } from '../answer.ts';
 import { knowledge, type Known, type KnownKey } from '../known.ts';
+import type { NotedExchange } from '../engine/events.ts';
 import type { Credential, Request } from '../request.ts';
-import { unnamer, withPlaceholders } from './placeholder-keys.ts';
+import { placeholder, unnamer, withKeys } from './placeholder-keys.ts';
 
-/** An exchange of a transcript, as the engine saw it; keys are placeholders. */
-export interface TranscribedExchange extends Pick<TranscriptExchange, 'of' | 'path' | 'isAgain' | 'isLost'> {
-  readonly line: 'exchange';
-  readonly request: Request;
-  readonly reply: Reply;
-}
+/** A line of one kind. */
+export type LineOf<Kind extends TranscriptLine['line']> = Extract<TranscriptLine, { line: Kind }>;
 
 /** What a transcript says, put in order. */
 export interface Transcript {
-  readonly start: TranscriptStart;
+  readonly start: LineOf<'start'>;
   readonly known: Known;
-  readonly exchanges: readonly TranscribedExchange[];
+  /** As the engine saw them; keys are placeholders. */
+  readonly exchanges: readonly NotedExchange[];
   /** The exchanges, and the lookups without an answer, as they happened. */
-  readonly lookups: readonly (TranscribedExchange | TranscriptMissed)[];
+  readonly lookups: readonly (NotedExchange | LineOf<'missed'>)[];
   /** By the id of the requirement. */
-  readonly explained: ReadonlyMap<string, TranscriptExplained>;
-  readonly calls: readonly TranscriptDoor[];
-  readonly stopped: ReadonlyMap<string, TranscriptStopped>;
+  readonly explained: ReadonlyMap<string, LineOf<'explained'>>;
+  readonly calls: readonly LineOf<'door'>[];
+  readonly stopped: ReadonlyMap<string, LineOf<'stopped'>>;
   /** What the run itself made of it. */
   readonly outcomes: ReadonlyMap<string, RequirementResult>;
   /** Missing where the run was cut off. */
-  readonly end?: TranscriptEnd;
+  readonly end?: LineOf<'end'>;
 }
 
 /**
@@ -51,18 +39,18 @@ export function readTranscript(lines: readonly TranscriptLine[]): Transcript {
   if (start?.line !== 'start')
     throw new Problem('usage', 'the first line of a transcript says what was to be done; this is another');
   checkOrder(lines);
-  const known = knowledge(withPlaceholders(start.fixture), start.partner);
+  const known = knowledge(withKeys(start.fixture, placeholder), start.partner);
   const keys = new Map(known.everyKey.map((key) => [key.name, key]));
   const names: Names = { keys, unname: unnamer(start.fixture) };
   const linesOf = <Kind extends TranscriptLine['line']>(kind: Kind) =>
-    lines.filter((line): line is TranscriptLine & { readonly line: Kind } => line.line === kind);
+    lines.filter((line): line is LineOf<Kind> => line.line === kind);
   const exchanges = linesOf('exchange').map((line) => exchangeOf(line, names));
   const results = linesOf('outcome').map(({ result }) => result as unknown as RequirementResult);
   return {
     start,
     known,
     exchanges,
-    lookups: lines.flatMap((line): (TranscribedExchange | TranscriptMissed)[] => {
+    lookups: lines.flatMap((line): (NotedExchange | LineOf<'missed'>)[] => {
       if (line.line === 'exchange') return [exchanges[line.n]!];
       return line.line === 'missed' ? [line] : [];
     }),
@@ -112,9 +100,9 @@ interface Names {
 }
 
 function exchangeOf(
-  { request, answer, trouble, n: _, ...rest }: TranscriptExchange,
+  { request, answer, trouble, n: _, line: __, ...rest }: TranscriptExchange,
   names: Names,
-): TranscribedExchange {
+): NotedExchange {
   return {
     ...rest,
     request: requestOf(request, names),
