@@ -4,15 +4,18 @@ import { catalogue } from '../catalogue.ts';
 import { Problem } from '../../schemas/problem.ts';
 import type { Rule } from '../requirement.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
-import { createSource, drawAt, originOf } from './lookups.ts';
+import { createLookups, drawAt, originOf } from './lookups.ts';
 
 const rules = catalogue.filter((one): one is Rule => one.kind === 'rule');
-const sourceOf = (endpoint: 'user-status' | 'deposit-check', cases = 400, of = rules, seed = 7) =>
-  createSource(endpoint, { known, seed, cases }, of);
+/** All lookups of an endpoint, as a run takes them. */
+const lookupsOf = (endpoint: 'user-status' | 'deposit-check', cases = 400, of = rules, facts = known) =>
+  [...createLookups({ known: facts, seed: 7, cases }, of).inTurn()].flatMap(
+    (lists) => lists[endpoint === 'user-status' ? 0 : 1]!,
+  );
 
 test('the path of a lookup leads to the same request, and to no other with another seed', () => {
   for (const endpoint of ['user-status', 'deposit-check'] as const) {
-    const lookups = sourceOf(endpoint).take(() => true);
+    const lookups = lookupsOf(endpoint);
     assert.equal(lookups.length, 400);
     for (const { request, origin } of lookups) {
       assert.deepEqual(drawAt(origin.path, known, 7), request, origin.path);
@@ -40,19 +43,14 @@ for (const path of [
       (error) => error instanceof Problem && error.code === 'usage' && error.message.includes(path),
     ));
 
-test('the same seed gives the same lookups, in portions as at once, and never more than --cases', () => {
-  const whole = sourceOf('user-status').take(() => true);
-  const source = sourceOf('user-status');
-  const portions = Array.from({ length: 10 }, () => source.take(() => true, 64)).flat();
-  assert.deepEqual(portions, whole);
-  assert.deepEqual(
-    source.take(() => true),
-    [],
-  );
+test('the same seed gives the same lookups, by strength first and then in turn, or all in turn', () => {
+  const lookups = createLookups({ known, seed: 7, cases: 400 }, rules);
+  const first = ([0, 1, 2] as const).map((strength) => lookups.ofStrength(strength)[0]!).flat();
+  assert.deepEqual([...first, ...[...lookups.inTurn()].flatMap(([list]) => list!)], lookupsOf('user-status'));
 });
 
 test('each requirement has a lookup before any has two; strengths go up', () => {
-  const lookups = sourceOf('deposit-check', 2000).take(({ depth }) => depth === 0);
+  const lookups = lookupsOf('deposit-check', 2000).filter(({ depth }) => depth === 0);
   const order = [0, 1, 2, 5, 3];
   const strengths = lookups.map(({ strength }) => order.indexOf(strength));
   assert.deepEqual(
@@ -63,19 +61,8 @@ test('each requirement has a lookup before any has two; strengths go up', () => 
 
 test('only what a requirement asks for is sent, and nothing at all to an endpoint that none speaks of', () => {
   const one = rules.filter(({ id }) => id === 'auth/user-status/expired');
-  const lookups = sourceOf('user-status', 50, one).take(() => true);
+  const lookups = lookupsOf('user-status', 50, one);
   assert.ok(lookups.length === 50 && lookups.every(({ origin }) => origin.levels.key === 'expired'));
-  assert.deepEqual(
-    sourceOf('deposit-check', 50, one).take(() => true),
-    [],
-  );
-  const lacking = createSource(
-    'user-status',
-    { known: { ...known, expiredKeys: [] }, seed: 1, cases: 50 },
-    one,
-  );
-  assert.deepEqual(
-    lacking.take(() => true),
-    [],
-  );
+  assert.deepEqual(lookupsOf('deposit-check', 50, one), []);
+  assert.deepEqual(lookupsOf('user-status', 50, one, { ...known, expiredKeys: [] }), []);
 });

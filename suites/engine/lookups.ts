@@ -31,36 +31,73 @@ export interface Lookup {
   readonly isAlone: boolean;
 }
 
-/** The lookups of an endpoint, in the order in which a run sends them. */
-export interface LookupSource {
-  /** The next ones, as long as they are wanted. */
-  readonly take: (isWanted: (lookup: Lookup) => boolean, most?: number) => readonly Lookup[];
+/** Requests for lookups of the covering array, for each of `--cases`: beyond, only what comes before the deep ones. */
+const MAX_DEPTH = 2;
+
+/** Rows of each endpoint that are taken at a time. */
+const ROWS_IN_TURN = 64;
+
+/** The lookups of both endpoints, in the order in which a run sends them: a list for each endpoint. */
+export interface Lookups {
+  /** The next ones, as long as they have this strength. */
+  readonly ofStrength: (strength: Lookup['strength']) => readonly (readonly Lookup[])[];
+  /** The rest, some of each endpoint at a time, the deep ones last. */
+  readonly inTurn: () => Iterable<readonly (readonly Lookup[])[]>;
 }
 
-/** @param cases lookups at most */
-export function createSource(
-  endpoint: Endpoint,
-  { known, seed, cases }: { readonly known: Known; readonly seed: number; readonly cases: number },
-  rules: readonly Rule[],
-): LookupSource {
-  // Random rows never end: nothing may be looked for that no row can be.
-  const own = rules.filter((one) => one.id.includes(`/${endpoint}/`) && lackOf(one, known) === undefined);
-  if (own.length === 0) return { take: () => [] };
-  const lookups = lookupsOf(endpoint, known, seed);
-  let next = lookups.next();
-  let left = cases;
-  return {
-    take: (isWanted, most = Number.POSITIVE_INFINITY) => {
+interface LookupOptions {
+  readonly known: Known;
+  readonly seed: number;
+  /** Lookups of each endpoint at most. */
+  readonly cases: number;
+}
+
+export function createLookups(options: LookupOptions, rules: readonly Rule[]): Lookups {
+  const sources = (['user-status', 'deposit-check'] as const).map((endpoint) => {
+    const source = askedLookups(endpoint, options, rules);
+    return { source, next: source.next() };
+  });
+  let requests = 0;
+  const take = (isWanted: (lookup: Lookup) => boolean, most = Number.POSITIVE_INFINITY) =>
+    sources.map((one) => {
       const list: Lookup[] = [];
-      for (; left > 0 && list.length < most && next.done !== true; next = lookups.next()) {
-        if (!isWanted(next.value)) break;
-        if (!isAsked(next.value, own, known)) continue;
-        left--;
-        list.push(next.value);
+      for (; list.length < most && one.next.done !== true; one.next = one.source.next()) {
+        if (!isWanted(one.next.value)) break;
+        list.push(one.next.value);
+        requests += one.next.value.times;
       }
       return list;
+    });
+  return {
+    ofStrength: (strength) => take((one) => one.strength === strength),
+    *inTurn() {
+      for (const deepest of [0, 1, 2])
+        for (;;) {
+          const isWanted = ({ depth }: Lookup) =>
+            depth <= deepest && (depth === 0 || requests < MAX_DEPTH * options.cases);
+          const lists = take(isWanted, ROWS_IN_TURN);
+          if (lists.every((list) => list.length === 0)) break;
+          yield lists;
+        }
     },
   };
+}
+
+/** The lookups of an endpoint that one of the rules asks for. */
+function* askedLookups(
+  endpoint: Endpoint,
+  { known, seed, cases }: LookupOptions,
+  rules: readonly Rule[],
+): Generator<Lookup, void> {
+  // Random rows never end: nothing may be looked for that no row can be.
+  const own = rules.filter((one) => one.id.includes(`/${endpoint}/`) && lackOf(one, known) === undefined);
+  let left = own.length === 0 ? 0 : cases;
+  for (const one of lookupsOf(endpoint, known, seed)) {
+    if (left === 0) return;
+    if (!isAsked(one, own, known)) continue;
+    left--;
+    yield one;
+  }
 }
 
 /** The rules that the model holds the answer to a request against. */

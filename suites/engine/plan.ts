@@ -6,7 +6,7 @@ import type { Known } from '../known.ts';
 import type { Rule as Limit } from '../limiter/history.ts';
 import { statedRule, WINDOWS_OF_EXPLORATION } from '../limiter/rule.ts';
 import { suiteOf, type Requirement, type Rule } from '../requirement.ts';
-import { createSource, idsOf, type Lookup } from './lookups.ts';
+import { createLookups, idsOf, type Lookup } from './lookups.ts';
 import { priceOf } from './sender.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -65,7 +65,9 @@ export function plan(options: PlanOptions): Plan {
   const { known, requirements, skip, maxDurationMs, maxRequests, rate, selection } = options;
   const asked = requirements.filter(({ id }) => !skip.has(id));
   const rules = asked.filter((requirement): requirement is Rule => requirement.kind === 'rule');
-  const lookups = lookupsOf(options, rules);
+  const lookups = endpointsInTurn.map((): Lookup[] => []);
+  for (const lists of createLookups(options, rules).inTurn())
+    for (const [at, list] of lists.entries()) lookups[at]!.push(...list);
   const limitersMs = limiterMs(asked, known, maxDurationMs, {}, rate);
   const limiters = keptBack(limiterRequests(asked, known), maxRequests);
   const scenarios = asked.filter((one) => one.kind === 'scenario' && suiteOf(one) !== 'rate-limit');
@@ -123,30 +125,6 @@ export function plan(options: PlanOptions): Plan {
       : {}),
   };
 }
-
-/** The lookups of each endpoint, in turn, as a run takes them. */
-function lookupsOf(options: PlanOptions, rules: readonly Rule[]): readonly (readonly Lookup[])[] {
-  if (rules.length === 0) return endpointsInTurn.map(() => []);
-  const sources = endpointsInTurn.map((endpoint) => createSource(endpoint, options, rules));
-  const lists = endpointsInTurn.map((): Lookup[] => []);
-  let sent = 0;
-  for (const deepest of [0, 1, 2])
-    for (let isNew = true; isNew;) {
-      const isWanted = ({ depth }: Lookup) =>
-        depth <= deepest && (depth === 0 || sent < MAX_DEPTH * options.cases);
-      const found = sources.map(({ take }) => take(isWanted, ROWS_IN_TURN));
-      isNew = found.some((list) => list.length > 0);
-      for (const [at, list] of found.entries()) lists[at]!.push(...list);
-      sent += found.flat().reduce((sum, { times }) => sum + times, 0);
-    }
-  return lists;
-}
-
-/** Requests for lookups of the covering array, for each of `--cases`: beyond, only what comes before the deep ones. */
-export const MAX_DEPTH = 2;
-
-/** Rows of each endpoint that are taken at a time. */
-export const ROWS_IN_TURN = 64;
 
 /** What is kept back of --max-requests for the limiters, which come last: never more than half. */
 export const keptBack = (needed: number, bound: number) => Math.min(needed, bound / 2);

@@ -1,5 +1,5 @@
 import { setMaxListeners } from 'node:events';
-import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { redactError } from '../../schemas/redact.ts';
 import { createCoverage } from '../model/coverage.ts';
@@ -18,16 +18,14 @@ import { explain } from './explain.ts';
 import { MOST_IN_FLIGHT } from './context.ts';
 import { createEvaluation } from './evaluation.ts';
 import type { Failure, Judgement } from './judge.ts';
-import { createSource, drawAt, type Lookup } from './lookups.ts';
-import { keptBack, limiterMs, limiterRequests, MAX_DEPTH, ROWS_IN_TURN } from './plan.ts';
+import { createLookups, drawAt, type Lookup } from './lookups.ts';
+import { keptBack, limiterMs, limiterRequests } from './plan.ts';
 import { preflight } from './preflight.ts';
 import { createQuota, type Quota } from './quota.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
 import { createTraffic } from './traffic.ts';
-
-const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
 
 /** Lookups of a phase that are tried again after it, because the network lost them. */
 const MAX_LOST = 10;
@@ -135,12 +133,10 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       if (isSilent && expectedOf(known, request)?.hostile !== undefined)
         await sender.send(lookupOf(request.endpoint, findableId(request.endpoint, known)));
     };
-    let lookupsSent = 0;
     /** Sends a lookup as often as its row asks for; puts those that the network loses aside, if there is `lost`. */
     const send = async (lookup: Lookup, until?: number, lost?: Lookup[]): Promise<boolean> => {
       const { request, times, origin, endpoint, strength } = lookup;
       for (let nth = 0; nth < times; nth++) {
-        lookupsSent++;
         const exchange = await sender.send(request, { of: 'lookups', path: origin.path, until });
         const { reply } = exchange;
         if (reply.kind === 'trouble') {
@@ -211,29 +207,22 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       const { first, lanes } = schedule(asked);
       if (options.path !== undefined) await replay(options.path);
       else {
-        const sources = bothEndpoints.map((endpoint) => createSource(endpoint, options, rules));
+        const lookups = createLookups(options, rules);
         const phase = async (strength: Lookup['strength']) => {
           report(`strength ${strength}`);
-          await sendAll(sources.map(({ take }) => take((one) => one.strength === strength)));
+          await sendAll(lookups.ofStrength(strength));
         };
-        const isRequired = ({ level }: Requirement) => level === 'required';
         await runAll(first);
         await phase(0);
-        await Promise.all(lanes.map((lane) => runAll(lane.filter(isRequired))));
-        await phase(1);
-        await phase(2);
-        await phase(5);
+        await Promise.all(lanes.map((lane) => runAll(lane.filter(({ level }) => level === 'required'))));
+        for (const strength of [1, 2, 5] as const) await phase(strength);
         await explainAll();
         await Promise.all(lanes.map(runAll));
-        for (const deepest of [0, 1, 2])
-          for (;;) {
-            const isWanted = ({ depth }: Lookup) =>
-              depth <= deepest && (depth === 0 || lookupsSent < MAX_DEPTH * cases);
-            const lists = sources.map(({ take }) => take(isWanted, ROWS_IN_TURN));
-            if (lists.every((list) => list.length === 0) || budget.ended(depthEndsAt()) !== undefined) break;
-            report('combinations');
-            await sendAll(lists, depthEndsAt());
-          }
+        for (const lists of lookups.inTurn()) {
+          if (budget.ended(depthEndsAt()) !== undefined) break;
+          report('combinations');
+          await sendAll(lists, depthEndsAt());
+        }
         await explainAll();
       }
     }
