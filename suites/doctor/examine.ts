@@ -1,4 +1,4 @@
-import type { Check, Checkup, Fixture } from '../../schemas/generated/types.ts';
+import type { Check, Checkup, Fixture, FixtureApiKey } from '../../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import { createClient, type Client } from '../engine/client.ts';
 import { redactor } from '../engine/evidence.ts';
@@ -105,16 +105,10 @@ function expectedRun(options: ExamineOptions, answers: readonly Answer[]): Check
   };
 }
 
-/** Sends requests within the bounds of a checkup. */
-interface Sender {
-  /** Equal requests share one reply. Never rejects: beyond the bounds the reply says why nothing was sent. */
-  readonly send: (request: Request) => Promise<Reply>;
-  readonly sent: () => number;
-  /** Number of requests that are left after these. */
-  readonly roomAfter: (requests: readonly Request[]) => number;
-}
+type Sender = ReturnType<typeof createSender>;
 
-function createSender({ clock, signal }: ExamineOptions, client: Client, deadline: number): Sender {
+/** Sends requests within the bounds of a checkup: beyond them, the reply says why nothing was sent. */
+function createSender({ clock, signal }: ExamineOptions, client: Client, deadline: number) {
   const replies = new Map<string, Promise<Reply>>();
   let sent = 0;
   const sendOnce = async (request: Request): Promise<Reply> => {
@@ -134,9 +128,11 @@ function createSender({ clock, signal }: ExamineOptions, client: Client, deadlin
   };
   return {
     sent: () => sent,
-    roomAfter: (requests) =>
+    /** Number of requests that are left after these. */
+    roomAfter: (requests: readonly Request[]) =>
       Math.max(0, MAX_REQUESTS - sent - requests.filter((one) => !replies.has(fingerprint(one))).length),
-    send: (request) => {
+    /** Equal requests share one reply. */
+    send: (request: Request): Promise<Reply> => {
       const name = fingerprint(request);
       const reply = replies.get(name) ?? sendTwice(request);
       replies.set(name, reply);
@@ -150,13 +146,8 @@ const overBudget = (words: string): Trouble => ({ kind: 'trouble', code: 'budget
 /** A probe with its reply. */
 type Probed = Probe & { readonly reply: Reply };
 
-interface Look {
-  readonly checks: readonly Check[];
-  readonly answers: readonly Answer[];
-}
-
 /** Looks up something without a key, then with the key under test, then other data and keys. */
-async function look({ fixture, known, target }: ExamineOptions, sender: Sender): Promise<Look> {
+async function look({ fixture, known, target }: ExamineOptions, sender: Sender) {
   const probe = (probes: readonly Probe[]): Promise<readonly Probed[]> =>
     Promise.all(probes.map(async (one) => ({ ...one, reply: await sender.send(one.request) })));
   const keyless = keylessProbes(known);
@@ -225,26 +216,24 @@ const keylessProbes = (known: Known): readonly Probe[] =>
   }));
 
 /** The key under test first, then one key of each kind, then the others. */
-function keyProbes(fixture: Fixture, known: Known): readonly Probe[] {
-  const kinds = new Set<string>();
+function keyProbes({ apiKeys = [] }: Fixture, known: Known): readonly Probe[] {
   const id = findableId('user-status', known);
-  return (fixture.apiKeys ?? [])
-    .map((apiKey, index) => {
-      const key = known.everyKey[index]!;
-      const kind = `${apiKey.state} ${apiKey.partner === null}`;
-      const rank = key.name === known.callerKeys[0]?.name ? 0 : kinds.has(kind) ? 2 : 1;
-      kinds.add(kind);
-      const probe: Probe = {
-        area: 'keys',
-        subject: key.name,
-        request: userStatus(id, withKey(key)),
-        judge: (answer) => judgeKey(apiKey, `apiKeys[${index}]`, answer),
-        hasOwnLimits: apiKey.limits !== undefined,
-      };
-      return { probe, rank };
-    })
+  const kindOf = ({ state, partner }: FixtureApiKey) => `${state} ${partner === null}`;
+  const kinds = apiKeys.map(kindOf);
+  const rank = (apiKey: FixtureApiKey, at: number) => {
+    if (known.everyKey[at] === known.callerKeys[0]) return 0;
+    return kinds.indexOf(kindOf(apiKey)) === at ? 1 : 2;
+  };
+  return apiKeys
+    .map((apiKey, at) => ({ apiKey, at, rank: rank(apiKey, at) }))
     .toSorted((a, b) => a.rank - b.rank)
-    .map(({ probe }) => probe);
+    .map(({ apiKey, at }) => ({
+      area: 'keys',
+      subject: known.everyKey[at]!.name,
+      request: userStatus(id, withKey(known.everyKey[at]!)),
+      judge: (answer) => judgeKey(apiKey, `apiKeys[${at}]`, answer),
+      hasOwnLimits: apiKey.limits !== undefined,
+    }));
 }
 
 /** Whether the state hook answers. The check asks it to undo what was never done, so nothing changes. */
