@@ -8,13 +8,14 @@ import {
   observingEach,
   required,
   scenario,
+  sendUntil,
   statusOf,
   type Context,
   type Requirement,
   type Rule,
   type ScenarioResult,
 } from './requirement.ts';
-import { depends, failed, held, observed, unjudged } from './verdict.ts';
+import { depends, failed, held, judged, observed, unjudged } from './verdict.ts';
 
 const keyless = { credential: { as: 'none' } } as const;
 
@@ -79,9 +80,6 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
   ];
 }
 
-/** Waits between the lookups with a revoked key, in ms: a cache may hold it for a moment. */
-const patience = [0, 250, 500, 1000, 2000] as const;
-
 /** Revokes a key that others do not need, if there is one, and looks whether it is still let in. */
 async function judgeRevocation(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
   const key = known.callerKeys[1] ?? known.otherKeys[0] ?? known.callerKeys[0]!;
@@ -90,27 +88,22 @@ async function judgeRevocation(endpoint: Endpoint, context: Context, known: Know
     isStateChanged: true,
   });
   const [before] = (await context.send(request)) as [Reply];
-  if (before.kind === 'trouble')
-    return { finding: unjudged(before.code, before.words), request, reply: before };
-  if (before.status === 401)
-    return { finding: unjudged('key-refused', `${key.name} did not work before`), request, reply: before };
+  const ready = judged(before, ({ status }) =>
+    status === 401 ? unjudged('key-refused', `${key.name} did not work before`) : held,
+  );
+  if (ready.kind !== 'held') return { finding: ready, request, reply: before };
   const [revoked] = known.revokedKeys;
   const [control] =
     revoked === undefined ? [] : await context.send({ ...request, credential: { as: 'key', key: revoked } });
   if (control?.kind === 'answer' && control.status !== 401)
     return { finding: depends(`auth/${endpoint}/revoked`) };
-  const after = await context.withState!('key revoked', { key: key.key }, async () => {
-    let reply = before as Reply;
-    for (const ms of patience) {
-      await context.wait(ms);
-      [reply] = (await context.send(request)) as [Reply];
-      if (reply.kind === 'trouble' || !isLetIn(reply)) break;
-    }
-    return reply;
-  });
-  if (after.kind === 'trouble') return { finding: unjudged(after.code, after.words), request, reply: after };
+  const after = await context.withState!('key revoked', { key: key.key }, () =>
+    sendUntil(context, request, (answer) => !isLetIn(answer)),
+  );
   // The words of a 401 are judged by the other requirements.
-  const finding = isLetIn(after) ? failed('status', '401', summary(after)) : held;
+  const finding = judged(after, (answer) =>
+    isLetIn(answer) ? failed('status', '401', summary(answer)) : held,
+  );
   return { finding, request, reply: after };
 }
 

@@ -8,12 +8,13 @@ import {
   observing,
   required,
   scenario,
+  sendUntil,
   type Context,
   type Requirement,
   type ScenarioResult,
 } from './requirement.ts';
 import { spread } from './inputs/uuids.ts';
-import { depends, failed, held, noStateHook, observed, unjudged, type Verdict } from './verdict.ts';
+import { depends, failed, held, judged, noStateHook, observed, unjudged, type Verdict } from './verdict.ts';
 
 const notFound = errorAnswer('deposit-check', 404);
 
@@ -50,35 +51,31 @@ async function pollUntilExecuted(
   context: Context,
   known: Known,
 ): Promise<ScenarioResult> {
-  const { becomes, reference_id } = deposit;
+  const { reference_id, becomes } = deposit;
+  const { afterPolls, afterSeconds = 0 } = becomes;
+  const most = (afterPolls === undefined ? 10 : 2 * afterPolls) + SPARE_POLLS;
   const request = depositCheck(reference_id);
-  const seen = (finding: Verdict, reply: Reply): ScenarioResult => ({ finding, request, reply, cases: 1 });
-  let [reply] = (await context.send(request)) as [Reply];
-  if (reply.kind === 'answer' && wasExecutedBefore(reply, deposit)) return seen(alreadyExecuted, reply);
-  const stepMs = becomes.afterSeconds === undefined ? 0 : (becomes.afterSeconds * 1000) / 10;
-  const most = becomes.afterPolls === undefined ? 10 + SPARE_POLLS : 2 * becomes.afterPolls + SPARE_POLLS;
-  for (let poll = 1; ; poll++) {
-    if (reply.kind === 'trouble') return seen(unjudged(reply.code, reply.words), reply);
-    const verdict = notFound(reply);
-    if (verdict.kind !== 'held')
-      return seen(
-        poll === 1 ? await judgeFirstPoll(reply, verdict, context, known) : turned(reply, becomes),
-        reply,
-      );
-    if (poll > most)
-      return seen(
-        failed('status', `200 after ${describe(becomes)}`, `${summary(reply)} after ${poll} polls`),
-        reply,
-      );
-    if (stepMs > 0) await context.wait(stepMs);
+  let reply: Reply;
+  let polls = 0;
+  do {
+    if (polls > 0 && afterSeconds > 0) await context.wait(afterSeconds * 100);
     [reply] = (await context.send(request)) as [Reply];
-  }
+    polls++;
+  } while (judged(reply, notFound).kind === 'held' && polls <= most);
+  const finding = async (answer: Answer): Promise<Verdict> => {
+    const due = afterPolls === undefined ? `${afterSeconds} s` : `${afterPolls} polls`;
+    if (notFound(answer).kind === 'held')
+      return failed('status', `200 after ${due}`, `${summary(answer)} after ${polls} polls`);
+    if (polls > 1) return turned(answer, becomes);
+    return wasExecutedBefore(answer, deposit) ? alreadyExecuted : judgeFirstPoll(answer, context, known);
+  };
+  const verdict = reply.kind === 'answer' ? await finding(reply) : unjudged(reply.code, reply.words);
+  return { finding: verdict, request, reply, cases: 1 };
 }
 
 /** Not 404 at once: pending/deposit-check/pending speaks of it, unless it is so for this deposit only. */
 async function judgeFirstPoll(
   reply: Answer,
-  verdict: Verdict,
   { send }: Context,
   { pending: staying }: Known,
 ): Promise<Verdict> {
@@ -88,7 +85,7 @@ async function judgeFirstPoll(
     return depends('pending/deposit-check/pending');
   return reply.status === 200
     ? failed('status', '404 first, then 200', `${summary(reply)} at the first poll`)
-    : verdict;
+    : notFound(reply);
 }
 
 function turned(reply: Answer, becomes: BecomingDeposit['becomes']): Verdict {
@@ -99,9 +96,6 @@ function turned(reply: Answer, becomes: BecomingDeposit['becomes']): Verdict {
     ? held
     : failed('value', '"executedAt": Unix milliseconds', `"executedAt": ${JSON.stringify(executedAt)}`);
 }
-
-const describe = ({ afterPolls, afterSeconds }: BecomingDeposit['becomes']) =>
-  afterPolls === undefined ? `${afterSeconds} s` : `${afterPolls} polls`;
 
 /** Deposits that are polled until they are EXECUTED: each takes as long as the fixture says. */
 const MOST_POLLED = 20;
@@ -128,22 +122,17 @@ async function executeMeanwhile(
 ): Promise<ScenarioResult> {
   const request = depositCheck(reference_id, { isStateChanged: true });
   const [before] = (await context.send(request)) as [Reply];
-  const seen = (finding: Verdict, reply: Reply): ScenarioResult => ({ finding, request, reply, cases: 1 });
-  if (before.kind === 'trouble') return seen(unjudged(before.code, before.words), before);
-  if (notFound(before).kind !== 'held') return seen(depends('pending/deposit-check/pending'), before);
+  const ready = judged(before, (answer) =>
+    notFound(answer).kind === 'held' ? held : depends('pending/deposit-check/pending'),
+  );
+  if (ready.kind !== 'held') return { finding: ready, request, reply: before, cases: 1 };
   // No whole second: a time that lost its milliseconds shows. Whole milliseconds: clocks tell fractions of them.
   const executedAt = Math.floor(context.now() / 1000) * 1000 - 877;
   const execution = { amountInUsd: 123.45, executedAt };
-  const after = await withState('deposit executed', { reference_id, ...execution }, async () => {
-    for (const ms of [0, 250, 500, 1000, 2000]) {
-      await context.wait(ms);
-      const [reply] = (await context.send(request)) as [Reply];
-      if (reply.kind === 'trouble' || reply.status !== 404) return reply;
-    }
-    return before;
-  });
-  if (after.kind === 'trouble') return seen(unjudged(after.code, after.words), after);
-  return seen(executedResult(execution)(after), after);
+  const after = await withState('deposit executed', { reference_id, ...execution }, () =>
+    sendUntil(context, request, ({ status }) => status !== 404),
+  );
+  return { finding: judged(after, executedResult(execution)), request, reply: after, cases: 1 };
 }
 
 export const pending: readonly Requirement[] = [

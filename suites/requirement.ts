@@ -175,6 +175,21 @@ export const observingEach = ({
     },
   });
 
+/** Sends a request again until its answer is `done`, for some seconds: a cache may hold the old one for a moment. */
+export async function sendUntil(
+  { send, wait }: Context,
+  request: Request,
+  done: (answer: Answer) => boolean,
+): Promise<Reply> {
+  let [reply] = (await send(request)) as [Reply];
+  for (const ms of [250, 500, 1000, 2000]) {
+    if (reply.kind === 'trouble' || done(reply)) break;
+    await wait(ms);
+    [reply] = (await send(request)) as [Reply];
+  }
+  return reply;
+}
+
 /** `valid/user-status/member` belongs to `valid`. */
 export function suiteOf({ id }: Pick<Subject, 'id'>): string {
   return id.slice(0, id.indexOf('/'));

@@ -1,4 +1,4 @@
-import type { Answer, Trouble } from './answer.ts';
+import type { Answer, Reply, Trouble } from './answer.ts';
 
 /** Why a requirement could not be judged. The codes stand in reports; add, never rename. */
 export type Reason =
@@ -69,3 +69,7 @@ export function observed(words: string, data?: Record<string, unknown>): Observa
 
 /** What must hold of an answer. */
 export type Expectation = (answer: Answer) => Verdict;
+
+/** Judges an answer; if there is none, says why. */
+export const judged = (reply: Reply, judge: Expectation): Verdict =>
+  reply.kind === 'answer' ? judge(reply) : unjudged(reply.code, reply.words);

@@ -113,7 +113,7 @@ export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Fin
   const { status, receivedAt } = answer;
   if (status === 429)
     return key.limits === undefined
-      ? unknown(limited)
+      ? unknown(limitedEarly)
       : good('limited (429), which its own limits in the fixture allow');
   const leftMs =
     key.expiresAfterSeconds === undefined ? (key.expiresAt ?? Number.POSITIVE_INFINITY) - receivedAt : 0;
@@ -141,7 +141,7 @@ export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Fin
       );
 }
 
-const limited = 'limited (429) before anything could be seen';
+const limitedEarly = 'limited (429) before anything could be seen';
 
 /** A request, and what its answer shows. */
 export interface Probe {
@@ -187,7 +187,7 @@ export function samples(
 }
 
 function judgeSample(place: string, what: string, answer: Answer, expectation: Expectation): Finding {
-  if (answer.status === 429) return unknown(limited);
+  if (answer.status === 429) return unknown(limitedEarly);
   if (answer.status === 401) return unknown('the key is turned away (401)');
   const verdict = expectation(answer);
   if (verdict.kind === 'held') return good(`${what}, as the fixture says`);
