@@ -5,12 +5,12 @@ import {
   catalogue,
   knowledge,
   realClock,
-  stateHookAt,
   suiteOf,
   suites,
   type Requirement,
   type RunOptions,
 } from '../suites/index.ts';
+import { stateHookAt } from './state-hook.ts';
 import type { VerifyOptions } from './api/verify-options.ts';
 import { defaults } from './commands/flags.ts';
 import { readText } from './fixture-file.ts';

@@ -7,7 +7,6 @@ export { realClock, virtualClock } from './engine/clock.ts';
 export { plan } from './engine/plan.ts';
 export { run } from './engine/run.ts';
 export type { Progress, RunOptions } from './engine/run-options.ts';
-export { stateHookAt } from './engine/state-hook.ts';
 export { verdictOf } from './engine/record.ts';
 export { knowledge } from './known.ts';
 export { lackOf } from './needs.ts';

@@ -5,7 +5,7 @@ import type { Context, Monitor, Requirement, Rule, Scenario } from '../requireme
 import { noStateHook, unjudged } from '../verdict.ts';
 import type { NotedExchange } from './events.ts';
 import { createJudge, isCrowd, type Judge, type Judgement } from './judge.ts';
-import { originOf } from './lookups.ts';
+import { originOf } from '../model/path.ts';
 import type { Result } from './record.ts';
 
 export interface EvaluationOptions {

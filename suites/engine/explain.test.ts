@@ -13,7 +13,7 @@ import { answerOf } from '../testing/samples.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { explain } from './explain.ts';
 import { createJudge } from './judge.ts';
-import { drawAt, pathOf } from './lookups.ts';
+import { drawAt, pathOf } from '../model/path.ts';
 
 const fixture = new URL('../../schemas/built-in.fixture.json', import.meta.url);
 const known = knowledge(JSON.parse(readFileSync(fixture, 'utf8')) as Fixture);

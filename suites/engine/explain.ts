@@ -14,7 +14,7 @@ import { expectedOf } from '../model/model.ts';
 import type { Request } from '../request.ts';
 import type { Exchange } from '../requirement.ts';
 import type { Failure, Judge, Judgement } from './judge.ts';
-import { pathOf, seedOf } from './lookups.ts';
+import { pathOf, seedOf } from '../model/path.ts';
 
 /** What an explanation may do. */
 export interface ExplainContext {

@@ -6,7 +6,7 @@ import { depositCheck, lookup, userStatus } from '../request.ts';
 import type { Rule } from '../requirement.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { createJudge, type Judge } from './judge.ts';
-import { pathOf } from './lookups.ts';
+import { pathOf } from '../model/path.ts';
 
 const rules = catalogue.filter((one): one is Rule => one.kind === 'rule');
 const judge = () => createJudge(rules, known);

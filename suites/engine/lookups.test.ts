@@ -4,7 +4,8 @@ import { catalogue } from '../catalogue.ts';
 import { Problem } from '../../schemas/problem.ts';
 import type { Rule } from '../requirement.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
-import { createLookups, drawAt, originOf } from './lookups.ts';
+import { drawAt, originOf } from '../model/path.ts';
+import { createLookups } from './lookups.ts';
 
 const rules = catalogue.filter((one): one is Rule => one.kind === 'rule');
 /** All lookups of an endpoint, as a run takes them. */

@@ -1,6 +1,5 @@
 import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { Problem } from '../../schemas/problem.ts';
 import { coveringRows, type CoveringRow } from '../model/covering.ts';
 import {
   examplesOf,
@@ -15,6 +14,7 @@ import {
 } from '../model/factors.ts';
 import type { Known } from '../known.ts';
 import { expectedOf } from '../model/model.ts';
+import { pathOf, seedOf } from '../model/path.ts';
 import { lackOf } from '../needs.ts';
 import type { Request } from '../request.ts';
 import type { Rule } from '../requirement.ts';
@@ -251,66 +251,3 @@ function sampled(endpoint: Endpoint, levels: Levels, known: Known, seed: number,
   const [request] = fc.sample(requestsOf(endpoint, levels, known, pick), { seed, numRuns: 1 });
   return request!;
 }
-
-/** `deposit-check;situation=unknown,query=alone@17`: what is not plain, and which draw (@) or example (#) of it. */
-export function pathOf(
-  endpoint: Endpoint,
-  levels: Levels,
-  at: { readonly draw?: number; readonly pick?: number; readonly shrunk?: string },
-): string {
-  const odd = factors[endpoint].flatMap(({ name, levels: [plain] }) =>
-    levels[name] === plain ? [] : [`${name}=${levels[name]}`],
-  );
-  const where = at.shrunk ?? (at.pick === undefined ? `@${at.draw}` : `#${at.pick}`);
-  return `${endpoint};${odd.join(',')}${where}`;
-}
-
-/**
- * The levels that a path leads to.
- *
- * @throws Problem with code `usage` if it leads nowhere
- */
-function parsePath(path: string, known: Known) {
-  const parts = /^(user-status|deposit-check);([^@#]*)(?:@(\d+)((?::\d+)*)|#(\d+))$/.exec(path);
-  const nowhere = new Problem(
-    'usage',
-    `--replay ${path}: leads to no lookup; copy it from the report as it is`,
-  );
-  if (parts === null) throw nowhere;
-  const endpoint = parts[1] as Endpoint;
-  const levels: Record<string, string> = { ...plainLevels(endpoint) };
-  // A level may hold a comma: what follows without a name belongs to it.
-  for (const part of parts[2]!.split(/,(?=[a-z ]+=)/)) {
-    if (part === '') continue;
-    const [name, level] = part.split('=') as [string, string?];
-    const factor = factors[endpoint].find((one) => one.name === name);
-    if (level === undefined || factor === undefined || !factor.levels.includes(level)) throw nowhere;
-    levels[name] = level;
-  }
-  const row = levels as Levels;
-  if (!isFeasible(endpoint, row, known)) throw nowhere;
-  const [, , , draw, shrunk = '', pick] = parts;
-  return { endpoint, levels: row, draw: Number(draw ?? pick), shrunk: shrunk.slice(1), pick };
-}
-
-/** What the lookup that a path leads to is made of. */
-export const originOf = (path: string, known: Known): Origin => ({
-  levels: parsePath(path, known).levels,
-  path,
-});
-
-/**
- * The request that a path leads to.
- *
- * @throws Problem with code `usage` if it leads nowhere
- */
-export function drawAt(path: string, known: Known, seed: number): Request {
-  const { endpoint, levels, draw, shrunk, pick } = parsePath(path, known);
-  const arbitrary = requestsOf(endpoint, levels, known, pick === undefined ? undefined : Number(pick));
-  const options = { seed: seedOf(seed, draw), numRuns: 1 };
-  const [request] = fc.sample(arbitrary, shrunk === '' ? options : { ...options, path: shrunk });
-  return request!;
-}
-
-/** A seed of its own for each draw. */
-export const seedOf = (seed: number, draw: number): number => (Math.imul(draw + 1, 0x9e3779b1) ^ seed) | 0;

@@ -6,7 +6,8 @@ import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { sampleKnown } from '../testing/samples.ts';
 import { required, scenario, type Requirement } from '../requirement.ts';
 import { held } from '../verdict.ts';
-import { keptBack, limiterMs, limiterRequests, plan, type PlanOptions } from './plan.ts';
+import { keptBack, limiterMs, limiterRequests } from '../limiter/reserve.ts';
+import { plan, type PlanOptions } from './plan.ts';
 
 const subject = { level: 'required', clause: '', title: '' } as const;
 /** All of its lookups count at the limiter. */

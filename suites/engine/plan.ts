@@ -2,10 +2,10 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { defined } from '../../schemas/defined.ts';
 import type { Coverage as Covered } from '../../schemas/generated/types.ts';
 import { createCoverage } from '../model/coverage.ts';
-import type { Known } from '../known.ts';
 import type { Rule as Limit } from '../limiter/history.ts';
-import { statedRule, WINDOWS_OF_EXPLORATION } from '../limiter/rule.ts';
-import { suiteOf, type Requirement, type Rule } from '../requirement.ts';
+import { keptBack, limiterMs, limiterRequests, msAt, windowsOf } from '../limiter/reserve.ts';
+import { statedRule } from '../limiter/rule.ts';
+import { suiteOf, type Rule } from '../requirement.ts';
 import { createLookups, idsOf, type Lookup } from './lookups.ts';
 import { priceOf } from './sender.ts';
 import type { RunOptions } from './run-options.ts';
@@ -52,26 +52,20 @@ export type PlanOptions = Pick<
 /** What a scenario takes, about. */
 const REQUESTS_OF_SCENARIO = 12;
 
-const endpointsInTurn = ['user-status', 'deposit-check'] as const;
-
-/** Requests that the rate-limit suite sends for each that an endpoint lets through: on user-status it tries three kinds, and members. */
-const BURSTS: Readonly<Record<Endpoint, number>> = { 'user-status': 6, 'deposit-check': 3 };
-
-/** What a limiter is taken to let through where nobody states it. */
-const MOST_WHERE_UNSTATED = 50;
+const bothEndpoints = ['user-status', 'deposit-check'] as const;
 
 /** Estimates a run, and how deep it can go within its bounds. */
 export function plan(options: PlanOptions): Plan {
   const { known, requirements, skip, maxDurationMs, maxRequests, rate, selection } = options;
   const asked = requirements.filter(({ id }) => !skip.has(id));
   const rules = asked.filter((requirement): requirement is Rule => requirement.kind === 'rule');
-  const lookups = endpointsInTurn.map((): Lookup[] => []);
+  const lookups = bothEndpoints.map((): Lookup[] => []);
   for (const lists of createLookups(options, rules).inTurn())
     for (const [at, list] of lists.entries()) lookups[at]!.push(...list);
   const limitersMs = limiterMs(asked, known, maxDurationMs, {}, rate);
   const limiters = keptBack(limiterRequests(asked, known), maxRequests);
   const scenarios = asked.filter((one) => one.kind === 'scenario' && suiteOf(one) !== 'rate-limit');
-  const load = endpointsInTurn.map((endpoint) => ({
+  const load = bothEndpoints.map((endpoint) => ({
     endpoint,
     counted: scenarios.filter(({ id }) => id.includes(`/${endpoint}/`)).length * REQUESTS_OF_SCENARIO,
     keys: known.callerKeys.length,
@@ -125,64 +119,6 @@ export function plan(options: PlanOptions): Plan {
       : {}),
   };
 }
-
-/** What is kept back of --max-requests for the limiters, which come last: never more than half. */
-export const keptBack = (needed: number, bound: number) => Math.min(needed, bound / 2);
-
-/** Part of a run that is kept for a limiter whose windows would take more than half of it: it is only made to set in. */
-const LEAST_PART = 1 / 20;
-
-/**
- * Time (ms) that is kept back for the rate-limit suite at the end of a run, by the limits that are stated or
- * were learned, and at so many requests a second; 0 where it is not asked for. Never more than half of the run.
- */
-export function limiterMs(
-  requirements: readonly Requirement[],
-  known: Known,
-  maxDurationMs: number,
-  learned: Readonly<Partial<Record<Endpoint, { readonly windowMs: number }>>> = {},
-  rate?: number,
-): number {
-  const compared = windowsOf(requirements, known, maxDurationMs, learned);
-  const sum = compared.reduce((ms, { neededMs, fits }) => (fits ? ms + neededMs : ms), 0);
-  const least = compared.every(({ fits }) => fits) ? 0 : LEAST_PART * maxDurationMs;
-  return Math.min(maxDurationMs / 2, Math.max(sum + least, msAt(rate, limiterRequests(requirements, known))));
-}
-
-/** What it takes to drive each limiter from rest, one endpoint after the other, and whether half of a run suffices. */
-function windowsOf(
-  requirements: readonly Requirement[],
-  known: Known,
-  maxDurationMs: number,
-  learned: Readonly<Partial<Record<Endpoint, { readonly windowMs: number }>>>,
-) {
-  let sum = 0;
-  return limitersOf(requirements).map((endpoint) => {
-    const windowMs = (statedRule(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0;
-    const neededMs = WINDOWS_OF_EXPLORATION * windowMs;
-    const fits = sum + neededMs <= maxDurationMs / 2;
-    if (fits) sum += neededMs;
-    return { endpoint, neededMs, fits };
-  });
-}
-
-/** Requests that the rate-limit suite needs at the end of a run. */
-export function limiterRequests(requirements: readonly Requirement[], known: Known): number {
-  return limitersOf(requirements).reduce(
-    (sum, endpoint) => sum + BURSTS[endpoint] * (statedRule(endpoint, known)?.most ?? MOST_WHERE_UNSTATED),
-    0,
-  );
-}
-
-/** Endpoints whose limiter is asked about. */
-const limitersOf = (requirements: readonly Requirement[]) =>
-  endpointsInTurn.filter((endpoint) =>
-    requirements.some(({ id, kind }) => kind === 'scenario' && id.startsWith(`rate-limit/${endpoint}/`)),
-  );
-
-/** What so many requests take at so many a second, in ms. */
-const msAt = (rate: number | undefined, requests: number) =>
-  rate === undefined ? 0 : (requests / rate) * 1000;
 
 /** One counted request of each window is kept back; what fits into the first window waits for nothing. */
 function waitMs({ counted, keys, limit }: Plan['load'][number]): number {

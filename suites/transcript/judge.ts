@@ -2,7 +2,7 @@ import { defined } from '../../schemas/defined.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { createEvaluation } from '../engine/evaluation.ts';
 import type { Judgement } from '../engine/judge.ts';
-import { drawAt } from '../engine/lookups.ts';
+import { drawAt } from '../model/path.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from '../engine/record.ts';
 import { createTraffic } from '../engine/traffic.ts';
 import type { Requirement } from '../requirement.ts';

@@ -1,4 +1,4 @@
-import type { StateHook } from '../requirement.ts';
+import type { RunOptions } from '../suites/index.ts';
 
 /**
  * A state hook behind a URL, by Pact's convention: POST `{ state, params, action }`, any 2xx is taken
@@ -6,7 +6,7 @@ import type { StateHook } from '../requirement.ts';
  *
  * @param timeoutMs bound on each call
  */
-export function stateHookAt(url: URL, timeoutMs: number): StateHook {
+export function stateHookAt(url: URL, timeoutMs: number): NonNullable<RunOptions['stateHook']> {
   return {
     change: async (action, state, params) => {
       let status: number;
