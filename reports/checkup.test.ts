@@ -67,7 +67,7 @@ what no run can judge with this fixture
 note: No --fixture was given: the target was taken to hold the built-in one.
 
 a run of verify takes about 1,234 requests, 12.0 s of waiting for limiters,
-  0.5 s for answers as fast as these, at most 7 inputs a requirement, to fit its
+  0.5 s for answers as fast as these, at most 7 rows an endpoint, to fit its
   time
 3 checks failed: 2 ✓, 3 ✗, 1 ?, by 15 requests in 0.4 s
 `,

@@ -91,7 +91,7 @@ function endLines(checkup: Checkup, { paint, width }: Screen): readonly string[]
   const run = present(
     `a run of verify takes about ${several(plan.requests, 'request')}, ${waits}`,
     plan.answersMs !== undefined && `${duration(plan.answersMs)} for answers as fast as these`,
-    plan.cutTo !== undefined && `at most ${several(plan.cutTo, 'input')} a requirement, to fit its time`,
+    plan.cutTo !== undefined && `at most ${several(plan.cutTo, 'row')} an endpoint, to fit its time`,
   ).join(', ');
   const of = (outcome: Check['outcome']) => checks.filter((check) => check.outcome === outcome).length;
   const unjudged = new Set(gaps.flatMap(({ requirements }) => requirements)).size;

@@ -107,7 +107,7 @@ const caveatsIfDifferent = {
   partner: 'The two runs called as different partners.',
   version:
     'The two runs were made by different versions of ib-conformance: one may check what the other does not.',
-  cases: 'The two runs looked at different numbers of inputs of a requirement.',
+  cases: 'The two runs were given different --cases.',
   seed: 'The seeds differ: what newly fails may have failed before, on inputs that were not drawn.',
 } as const;
 

@@ -1062,7 +1062,7 @@ export interface ExpectedRun {
    */
   answersMs?: number;
   /**
-   * Inputs that a requirement gets at most, where time is too short for all.
+   * Rows that an endpoint gets at most, where time is too short for all.
    */
   cutTo?: number;
 }
