@@ -23,43 +23,37 @@ const endpointsOfSuite = ['user-status', 'deposit-check'] as const;
 /** Whether the limiter sets in, and, where the fixture states when, whether it does so then. */
 async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
   const exploration = await explore(endpoint, context, known);
-  const { streams, bursts, judgement, limited } = exploration;
-  const rule = statedRule(endpoint, known);
-  const cases = streams.reduce((sum, { sent }) => sum + sent, 0);
-  const evidence =
-    limited === undefined
-      ? {}
-      : { request: limited.first.refusal.request, reply: limited.first.refusal.answer };
-  if (limited === undefined && context.keyWorks() === false)
-    return {
-      finding: unjudged('key-refused', 'the target answers every request of the key under test with 401'),
-      cases,
-    };
-  if (rule !== undefined && bursts !== undefined && judgement !== undefined)
-    return { finding: verdictOf({ rule, bursts, judgement, streams, limited }), cases, ...evidence };
-  if (limited !== undefined)
-    return {
-      finding:
-        rule === undefined || limited.first.passed <= rule.most
-          ? held
-          : unjudged(
-              'budget',
-              `429 after ${limited.first.passed} requests, and no time was left to try it once more`,
-            ),
-      cases,
-      ...evidence,
-    };
-  const trouble = streams.at(-1)?.trouble;
+  const { streams, limited } = exploration;
+  const { request, answer } = limited?.first.refusal ?? {};
   return {
     finding:
-      trouble === undefined
-        ? unjudged(
-            'limit-not-reached',
-            `no 429 after ${triedOf(streams)}; state the threshold in the fixture's limits to have it judged`,
-          )
-        : unjudged(trouble.code, trouble.words),
-    cases,
+      limited === undefined && context.keyWorks() === false
+        ? unjudged('key-refused', 'the target answers every request of the key under test with 401')
+        : verdictOf(exploration, statedRule(endpoint, known)),
+    cases: streams.reduce((sum, { sent }) => sum + sent, 0),
+    ...(request === undefined ? {} : { request, reply: answer! }),
   };
+}
+
+function verdictOf(exploration: Exploration, rule: Rule | undefined): Verdict {
+  const { streams, bursts, judgement, limited } = exploration;
+  if (rule !== undefined && bursts !== undefined && judgement !== undefined)
+    return verdictOfBursts({ rule, bursts, judgement, streams, limited });
+  if (limited === undefined)
+    return unreached(
+      streams,
+      `no 429 after ${triedOf(streams)}; state the threshold in the fixture's limits to have it judged`,
+    );
+  const { passed } = limited.first;
+  return rule === undefined || passed <= rule.most
+    ? held
+    : unjudged('budget', `429 after ${passed} requests, and no time was left to try it once more`);
+}
+
+/** No 429 came: for what the network did, or else for what `words` say. */
+function unreached(streams: readonly Stream[], words: string): Verdict {
+  const trouble = streams.at(-1)?.trouble;
+  return trouble === undefined ? unjudged('limit-not-reached', words) : unjudged(trouble.code, trouble.words);
 }
 
 const triedOf = (streams: readonly Stream[]) =>
@@ -76,7 +70,7 @@ interface Judged {
 }
 
 /** What the comparison with the stated limit comes to, and what may cause it. */
-function verdictOf({ rule, bursts, judgement, streams, limited }: Judged): Verdict {
+function verdictOfBursts({ rule, bursts, judgement, streams, limited }: Judged): Verdict {
   const { most, windowMs } = rule;
   const stated = `${most} pass in ${windowMs / 1000} s and the next is answered 429, as the fixture states`;
   if (judgement.kind === 'kept') return held;
@@ -138,15 +132,7 @@ const LONGEST_BAN_MS = 3_600_000;
 /** The key works again, once one has waited. */
 async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
   const { streams, limited } = await explore(endpoint, context, known);
-  if (limited === undefined) {
-    const trouble = streams.at(-1)?.trouble;
-    return {
-      finding:
-        trouble === undefined
-          ? unjudged('limit-not-reached', 'the limiter never set in')
-          : unjudged(trouble.code, trouble.words),
-    };
-  }
+  if (limited === undefined) return { finding: unreached(streams, 'the limiter never set in') };
   const { recovery, recoveryMs } = limited;
   const { request, answer } = limited.first.refusal;
   if (recovery.kind === 'answer') return { finding: held, cases: 1 };

@@ -80,7 +80,7 @@ export interface Quota {
     key: string,
     price: 0 | 1,
     until?: number,
-  ) => Trouble | undefined | Promise<Trouble | undefined>;
+  ) => Promise<Trouble | undefined>;
   /** Takes note of the reply to an admitted request, or of one that was sent without asking. */
   readonly note: (
     endpoint: Endpoint,
@@ -210,27 +210,17 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     return Number.isFinite(release) ? waitUntil(release) : nextNote();
   };
 
-  const enter = (account: Account, price: 0 | 1): undefined => {
-    account.probing = account.strikes > 0;
-    account.inFlight += price;
-  };
-
-  const admit: Quota['admit'] = (endpoint, key, price, until) => {
+  const admit: Quota['admit'] = async (endpoint, key, price, until) => {
     const account = accountOf(endpoint, key);
-    const first = obstacle(account, price, until);
-    // Nearly always the way is free.
-    return first instanceof Promise
-      ? admitAfter(first, account, price, until)
-      : (first ?? enter(account, price));
-  };
-
-  const admitAfter = async (wait: Promise<void>, account: Account, price: 0 | 1, until?: number) => {
-    let next: Trouble | Promise<void> | undefined = wait;
+    let next = obstacle(account, price, until);
     while (next instanceof Promise) {
       await next;
       next = obstacle(account, price, until);
     }
-    return next ?? enter(account, price);
+    if (next !== undefined) return next;
+    account.probing = account.strikes > 0;
+    account.inFlight += price;
+    return undefined;
   };
 
   const note: Quota['note'] = (endpoint, key, price, reply, wasAdmitted, isPatient = false) => {

@@ -112,7 +112,7 @@ test('a lookup that the network loses three times is sent again after the others
   const lost: Sent = { kind: 'trouble', code: 'network', words: 'reset', unreachable: false };
   const { requirements } = await run({
     ...options,
-    requirements: auth.filter(({ id }) => id === 'auth/user-status/missing'),
+    requirements: auth.filter((requirement) => requirement.id === 'auth/user-status/missing'),
     connect: () => ({
       send: async ({ target, headers }) => {
         if (headers['authorization'] === undefined) tries.push(target);
