@@ -1,7 +1,6 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { header, summary, type Answer, type Reply } from './answer.ts';
 import { findableId, stranger } from './inputs/uuids.ts';
-import type { Known } from './known.ts';
 import { lookup, lookupOf } from './request.ts';
 import {
   observing,
@@ -10,10 +9,9 @@ import {
   scenario,
   sendUntil,
   statusOf,
-  type Context,
   type Requirement,
   type Rule,
-  type ScenarioResult,
+  type Scenario,
 } from './requirement.ts';
 import { depends, failed, held, judged, observed, unjudged } from './verdict.ts';
 
@@ -48,7 +46,7 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
       clause: 'Authentication: a revoked key yields 401',
       title: 'A key that is revoked during the run stops working',
       needsStateHook: true,
-      run: (context, known) => judgeRevocation(endpoint, context, known),
+      run: judgeRevocation(endpoint),
     }),
     observing({
       id: `auth/${endpoint}/order`,
@@ -81,31 +79,35 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
 }
 
 /** Revokes a key that others do not need, if there is one, and looks whether it is still let in. */
-async function judgeRevocation(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
-  const key = known.callerKeys[1] ?? known.otherKeys[0] ?? known.callerKeys[0]!;
-  const request = lookupOf(endpoint, stranger(known), {
-    credential: { as: 'key', key },
-    isStateChanged: true,
-  });
-  const [before] = (await context.send(request)) as [Reply];
-  const ready = judged(before, ({ status }) =>
-    status === 401 ? unjudged('key-refused', `${key.name} did not work before`) : held,
-  );
-  if (ready.kind !== 'held') return { finding: ready, request, reply: before };
-  const [revoked] = known.revokedKeys;
-  const [control] =
-    revoked === undefined ? [] : await context.send({ ...request, credential: { as: 'key', key: revoked } });
-  if (control?.kind === 'answer' && control.status !== 401)
-    return { finding: depends(`auth/${endpoint}/revoked`) };
-  const after = await context.withState!('key revoked', { key: key.key }, () =>
-    sendUntil(context, request, (answer) => !isLetIn(answer)),
-  );
-  // The words of a 401 are judged by the other requirements.
-  const finding = judged(after, (answer) =>
-    isLetIn(answer) ? failed('status', '401', summary(answer)) : held,
-  );
-  return { finding, request, reply: after };
-}
+const judgeRevocation =
+  (endpoint: Endpoint): Scenario['run'] =>
+  async (context, known) => {
+    const key = known.callerKeys[1] ?? known.otherKeys[0] ?? known.callerKeys[0]!;
+    const request = lookupOf(endpoint, stranger(known), {
+      credential: { as: 'key', key },
+      isStateChanged: true,
+    });
+    const [before] = (await context.send(request)) as [Reply];
+    const ready = judged(before, ({ status }) =>
+      status === 401 ? unjudged('key-refused', `${key.name} did not work before`) : held,
+    );
+    if (ready.kind !== 'held') return { finding: ready, request, reply: before };
+    const [revoked] = known.revokedKeys;
+    const [control] =
+      revoked === undefined
+        ? []
+        : await context.send({ ...request, credential: { as: 'key', key: revoked } });
+    if (control?.kind === 'answer' && control.status !== 401)
+      return { finding: depends(`auth/${endpoint}/revoked`) };
+    const after = await context.withState!('key revoked', { key: key.key }, () =>
+      sendUntil(context, request, (answer) => !isLetIn(answer)),
+    );
+    // The words of a 401 are judged by the other requirements.
+    const finding = judged(after, (answer) =>
+      isLetIn(answer) ? failed('status', '401', summary(answer)) : held,
+    );
+    return { finding, request, reply: after };
+  };
 
 /** Whether the lookup was carried out, whatever it found. */
 const isLetIn = ({ status }: Answer) => status < 400 || status === 404;

@@ -11,7 +11,7 @@ import {
   sendUntil,
   type Context,
   type Requirement,
-  type ScenarioResult,
+  type Scenario,
 } from './requirement.ts';
 import { spread } from './inputs/uuids.ts';
 import { depends, failed, held, judged, noStateHook, observed, unjudged, type Verdict } from './verdict.ts';
@@ -46,32 +46,30 @@ function isPlausibleTime(value: unknown): value is number {
 }
 
 /** Polls until the deposit is EXECUTED, as long as the fixture lets one expect, and some. */
-async function pollUntilExecuted(
-  deposit: BecomingDeposit,
-  context: Context,
-  known: Known,
-): Promise<ScenarioResult> {
-  const { reference_id, becomes } = deposit;
-  const { afterPolls, afterSeconds = 0 } = becomes;
-  const most = (afterPolls === undefined ? 10 : 2 * afterPolls) + SPARE_POLLS;
-  const request = depositCheck(reference_id);
-  let reply: Reply;
-  let polls = 0;
-  do {
-    if (polls > 0 && afterSeconds > 0) await context.wait(afterSeconds * 100);
-    [reply] = (await context.send(request)) as [Reply];
-    polls++;
-  } while (judged(reply, notFound).kind === 'held' && polls <= most);
-  const finding = async (answer: Answer): Promise<Verdict> => {
-    const due = afterPolls === undefined ? `${afterSeconds} s` : `${afterPolls} polls`;
-    if (notFound(answer).kind === 'held')
-      return failed('status', `200 after ${due}`, `${summary(answer)} after ${polls} polls`);
-    if (polls > 1) return turned(answer, becomes);
-    return wasExecutedBefore(answer, deposit) ? alreadyExecuted : judgeFirstPoll(answer, context, known);
+const pollUntilExecuted =
+  (deposit: BecomingDeposit): Scenario['run'] =>
+  async (context, known) => {
+    const { reference_id, becomes } = deposit;
+    const { afterPolls, afterSeconds = 0 } = becomes;
+    const most = (afterPolls === undefined ? 10 : 2 * afterPolls) + SPARE_POLLS;
+    const request = depositCheck(reference_id);
+    let reply: Reply;
+    let polls = 0;
+    do {
+      if (polls > 0 && afterSeconds > 0) await context.wait(afterSeconds * 100);
+      [reply] = (await context.send(request)) as [Reply];
+      polls++;
+    } while (judged(reply, notFound).kind === 'held' && polls <= most);
+    const finding = async (answer: Answer): Promise<Verdict> => {
+      const due = afterPolls === undefined ? `${afterSeconds} s` : `${afterPolls} polls`;
+      if (notFound(answer).kind === 'held')
+        return failed('status', `200 after ${due}`, `${summary(answer)} after ${polls} polls`);
+      if (polls > 1) return turned(answer, becomes);
+      return wasExecutedBefore(answer, deposit) ? alreadyExecuted : judgeFirstPoll(answer, context, known);
+    };
+    const verdict = reply.kind === 'answer' ? await finding(reply) : unjudged(reply.code, reply.words);
+    return { finding: verdict, request, reply };
   };
-  const verdict = reply.kind === 'answer' ? await finding(reply) : unjudged(reply.code, reply.words);
-  return { finding: verdict, request, reply, cases: 1 };
-}
 
 /** Not 404 at once: pending/deposit-check/pending speaks of it, unless it is so for this deposit only. */
 async function judgeFirstPoll(
@@ -100,40 +98,38 @@ function turned(reply: Answer, becomes: BecomingDeposit['becomes']): Verdict {
 /** Deposits that are polled until they are EXECUTED: each takes as long as the fixture says. */
 const MOST_POLLED = 20;
 
+const becomesMissing = noStateHook('and the fixture has no deposit with "becomes" under the IB');
+
 /** Polls deposits that the fixture says will become EXECUTED: all, or as many evenly spaced over them. */
-async function pollBecoming(context: Context, known: Known): Promise<ScenarioResult> {
-  let result: ScenarioResult = {
-    finding: noStateHook('and the fixture has no deposit with "becomes" under the IB'),
-  };
+const pollBecoming: Scenario['run'] = async (context, known) => {
+  let result: Awaited<ReturnType<Scenario['run']>> = { finding: becomesMissing };
   for (const [nth, deposit] of spread(known.becoming, MOST_POLLED).entries()) {
-    const next = await pollUntilExecuted(deposit, context, known);
+    const next = await pollUntilExecuted(deposit)(context, known);
     if (next.finding.kind === 'failed') return { ...next, cases: nth + 1 };
     // One transition that was seen is worth more than one that was missed.
     if (nth === 0 || next.finding.kind === 'held') result = { ...next, cases: nth + 1 };
   }
   return result;
-}
+};
 
 /** Has a pending deposit executed, and polls. */
-async function executeMeanwhile(
-  { reference_id }: FixturePendingDeposit,
-  context: Context,
-  withState: NonNullable<Context['withState']>,
-): Promise<ScenarioResult> {
-  const request = depositCheck(reference_id, { isStateChanged: true });
-  const [before] = (await context.send(request)) as [Reply];
-  const ready = judged(before, (answer) =>
-    notFound(answer).kind === 'held' ? held : depends('pending/deposit-check/pending'),
-  );
-  if (ready.kind !== 'held') return { finding: ready, request, reply: before, cases: 1 };
-  // No whole second: a time that lost its milliseconds shows. Whole milliseconds: clocks tell fractions of them.
-  const executedAt = Math.floor(context.now() / 1000) * 1000 - 877;
-  const execution = { amountInUsd: 123.45, executedAt };
-  const after = await withState('deposit executed', { reference_id, ...execution }, () =>
-    sendUntil(context, request, ({ status }) => status !== 404),
-  );
-  return { finding: judged(after, executedResult(execution)), request, reply: after, cases: 1 };
-}
+const executeMeanwhile =
+  ({ reference_id }: FixturePendingDeposit): Scenario['run'] =>
+  async (context) => {
+    const request = depositCheck(reference_id, { isStateChanged: true });
+    const [before] = (await context.send(request)) as [Reply];
+    const ready = judged(before, (answer) =>
+      notFound(answer).kind === 'held' ? held : depends('pending/deposit-check/pending'),
+    );
+    if (ready.kind !== 'held') return { finding: ready, request, reply: before };
+    // No whole second: a time that lost its milliseconds shows. Whole milliseconds: clocks tell fractions of them.
+    const executedAt = Math.floor(context.now() / 1000) * 1000 - 877;
+    const execution = { amountInUsd: 123.45, executedAt };
+    const after = await context.withState!('deposit executed', { reference_id, ...execution }, () =>
+      sendUntil(context, request, ({ status }) => status !== 404),
+    );
+    return { finding: judged(after, executedResult(execution)), request, reply: after };
+  };
 
 export const pending: readonly Requirement[] = [
   required({
@@ -165,11 +161,7 @@ export const pending: readonly Requirement[] = [
       'A deposit that becomes EXECUTED while a caller polls turns from 404 to 200, with its amount and time',
     run: async (context, known) => {
       const [staying] = known.pending;
-      const { withState } = context;
-      const onRequest =
-        withState === undefined || staying === undefined
-          ? undefined
-          : await executeMeanwhile(staying, context, withState);
+      const onRequest = context.withState && staying && (await executeMeanwhile(staying)(context, known));
       if (onRequest !== undefined && onRequest.finding.kind !== 'held') return onRequest;
       const byItself = await pollBecoming(context, known);
       return onRequest !== undefined && byItself.finding.kind !== 'failed' ? onRequest : byItself;

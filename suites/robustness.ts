@@ -5,13 +5,7 @@ import { findableId, spread, stranger } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { statedRule } from './limiter/rule.ts';
 import { depositCheck, lookup, lookupOf, userStatus, type Request } from './request.ts';
-import {
-  observingEach,
-  scenario,
-  type Context,
-  type Requirement,
-  type ScenarioResult,
-} from './requirement.ts';
+import { observingEach, scenario, type Requirement, type Scenario } from './requirement.ts';
 import { failed, held, unjudged } from './verdict.ts';
 
 const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
@@ -53,7 +47,7 @@ function crowds(known: Known): readonly (readonly Request[])[] {
  * Sends each lookup alone and then in a crowd. Nothing else is under way meanwhile, so that what
  * differs is asked alone once more, to tell mix-ups from moods.
  */
-async function judgeConcurrency({ send, sendAtOnce }: Context, known: Known): Promise<ScenarioResult> {
+const judgeConcurrency: Scenario['run'] = async ({ send, sendAtOnce }, known) => {
   const alone = new Map<string, Reply>();
   let cases = 0;
   for (const crowd of crowds(known)) {
@@ -75,7 +69,7 @@ async function judgeConcurrency({ send, sendAtOnce }: Context, known: Known): Pr
     }
   }
   return { finding: held, cases };
-}
+};
 
 export const robustness: readonly Requirement[] = [
   statuses({
