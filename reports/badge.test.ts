@@ -85,7 +85,7 @@ test('a badge holds no text of the record, whatever that is', () => {
       const fit = { ...record, interrupted: false, selection: { whole: true, skip: [] } };
       if (unfitForBadge(fit) !== undefined) return;
       const badge = badgeOf(fit);
-      assert.match(String(badge['message']), /^(?:\d+ failed, )?\d+\/\d+ verified$/);
+      assert.match(String(badge['message']), /^(?:\d+ failed, )?\d+\/\d+ verified(?:, strength [01])?$/);
       assert.match(
         String(badge['logoSvg']),
         /^<svg [^<>]+><metadata>sha256:[\da-f]{64}<\/metadata><path [^<>]+\/><\/svg>$/,

@@ -66,25 +66,38 @@ export const bySuite = (results: readonly RequirementResult[]) =>
 
 /**
  * Groups findings that share answer and condition, in the order of the first of each: a server that answers
- * everything with 500 fails in one way, not in forty.
+ * everything with 500 fails in one way, not in forty. Required ones come first in their group.
  */
 export const alike = <Finding extends RequirementResult>(
   findings: readonly Finding[],
 ): readonly { readonly first: Finding; readonly rest: readonly Finding[] }[] =>
-  [...grouped(findings, kindOf).values()].map(([first, ...rest]) => ({ first: first!, rest }));
+  [...grouped(findings, kindOf).values()].map((group) => {
+    const [first, ...rest] = group.toSorted((one, other) => rankOf(one) - rankOf(other));
+    return { first: first!, rest };
+  });
 
-/** The condition, or without one what differs or why nothing could be judged, and what came back, without ids and numbers. */
+const rankOf = ({ level }: RequirementResult) => (level === 'required' ? 0 : 1);
+
+/**
+ * What a finding comes to: its condition and status, or what is wrong with the form of the body. Without
+ * either, what differs or why nothing could be judged, and what came back, without ids and numbers.
+ */
 function kindOf(finding: RequirementResult): string {
-  const { response, trouble = 'actual' in finding ? finding.actual : '' } =
-    ('counterexample' in finding && finding.counterexample) || {};
+  const actual = 'actual' in finding ? finding.actual : '';
+  const { response, trouble = actual } = ('counterexample' in finding && finding.counterexample) || {};
+  const condition = conditionOf(finding);
+  const reason = /^\d.* \(([^()]+)\)$/s.exec(actual)?.[1];
   return JSON.stringify([
     finding.outcome,
-    finding.level === 'required',
     isKnownFailure(finding),
-    conditionOf(finding) ?? withoutNumbers(wordsOf(finding)),
-    response?.status,
-    response && contentTypeOf(response),
-    withoutNumbers(response?.body ?? trouble),
+    ...(condition !== undefined
+      ? [condition, response?.status]
+      : (reason ?? [
+          withoutNumbers(wordsOf(finding)),
+          response?.status,
+          response && contentTypeOf(response),
+          withoutNumbers(response?.body ?? trouble),
+        ])),
   ]);
 }
 
