@@ -45,7 +45,7 @@ export interface ExamineOptions extends RunOptions {
  */
 export async function examine(options: ExamineOptions): Promise<Checkup> {
   const { target, known, clock, stateHook, version, requirements } = options;
-  const begun = clock.stopwatch();
+  const begun = clock.now();
   const deadline = clock.now() + MAX_MS;
   const client = (options.connect ?? createClient)({
     ...options,
@@ -71,7 +71,7 @@ export async function examine(options: ExamineOptions): Promise<Checkup> {
       ...(known.partner === undefined ? {} : { partner: known.partner }),
       notes: [...(options.notes ?? [])],
       requests: sender.sent(),
-      durationMs: Math.round(clock.stopwatch() - begun),
+      durationMs: Math.round(clock.now() - begun),
       checks: all.map((one) => ({ ...one, words: shown(redact(one.words)) })),
       gaps: [...gapsOf(requirements, known, stateHook !== undefined)],
       plan: expectedRun(options, answers),

@@ -6,7 +6,7 @@ export interface Budget {
   /** Why nothing more may go out; undefined while something may. Earlier, for what has to end before `until` (ms). */
   readonly ended: (until?: number) => Trouble | undefined;
   /** Takes one request out of the budget, and waits for its turn where there is a rate; trouble where there is none left. */
-  readonly spend: () => Trouble | undefined | Promise<Trouble | undefined>;
+  readonly spend: () => Promise<Trouble | undefined>;
   /** Requests taken so far. */
   readonly spent: () => number;
 }
@@ -23,14 +23,8 @@ export interface BudgetOptions {
   readonly rate?: number;
 }
 
-export function createBudget({
-  clock,
-  signal,
-  deadline,
-  maxRequests,
-  keepBack,
-  rate,
-}: BudgetOptions): Budget {
+export function createBudget(options: BudgetOptions): Budget {
+  const { clock, signal, deadline, maxRequests, keepBack, rate } = options;
   let spent = 0;
   let nextTurn = Number.NEGATIVE_INFINITY;
 
@@ -42,31 +36,29 @@ export function createBudget({
       ? undefined
       : trouble('budget', 'the requests of --max-requests were used up');
   };
-
-  const turn = async (requestsPerSecond: number): Promise<Trouble | undefined> => {
-    // Whoever wakes too late must not make up for it: that would be too many at once.
-    while (clock.now() < nextTurn) {
-      await clock.sleep(Math.min(nextTurn, deadline) - clock.now(), signal);
-      if (!signal.aborted && clock.now() < deadline) continue;
-      spent--;
-      return ended();
-    }
-    nextTurn = clock.now() + 1000 / requestsPerSecond;
-    return undefined;
-  };
-
   return {
     ended,
-    spend: () => {
+    spend: async () => {
       const end = ended();
       if (end !== undefined) return end;
       spent++;
-      return rate === undefined ? undefined : turn(rate);
+      if (rate === undefined) return undefined;
+      // Whoever wakes too late must not make up for it: that would be too many at once.
+      while (clock.now() < nextTurn) {
+        await clock.sleep(Math.min(nextTurn, deadline) - clock.now(), signal);
+        if (!signal.aborted && clock.now() < deadline) continue;
+        spent--;
+        return ended();
+      }
+      nextTurn = clock.now() + 1000 / rate;
+      return undefined;
     },
     spent: () => spent,
   };
 }
 
-function trouble(code: 'interrupted' | 'budget', words: string): Trouble {
-  return { kind: 'trouble', code, words };
-}
+const trouble = (code: 'interrupted' | 'budget', words: string): Trouble => ({
+  kind: 'trouble',
+  code,
+  words,
+});

@@ -1,9 +1,10 @@
+import { setTimeout } from 'node:timers/promises';
+import { defined } from '../../schemas/defined.ts';
+
 /** The engine's time. All of its waits go through here. */
 export interface Clock {
   /** Unix time in ms. */
   readonly now: () => number;
-  /** Real time in ms from an arbitrary zero, also where `now` is not real: for what a run took. */
-  readonly stopwatch: () => number;
   /** Waits so many ms; ends early, without an error, when the signal fires. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
   /** Work that takes time: a clock that is not real stands still meanwhile. */
@@ -16,18 +17,7 @@ const { timeOrigin } = performance;
 export const realClock: Clock = {
   // Never goes back, whatever happens to the time of day.
   now: () => timeOrigin + performance.now(),
-  stopwatch: () => performance.now(),
-  sleep: (ms, signal) =>
-    new Promise((resolve) => {
-      const done = () => {
-        clearTimeout(timer);
-        signal?.removeEventListener('abort', done);
-        resolve();
-      };
-      const timer = setTimeout(done, ms);
-      signal?.addEventListener('abort', done);
-      if (signal?.aborted === true) done();
-    }),
+  sleep: (ms, signal) => setTimeout(ms, undefined, defined({ signal })).catch(() => undefined),
   during: (work) => work,
 };
 
@@ -61,7 +51,6 @@ export function virtualClock(start: number): Clock {
 
   return {
     now: () => now,
-    stopwatch: () => performance.now(),
     sleep: (ms) =>
       new Promise((wake) => {
         sleepers.add({ at: now + ms, wake });

@@ -4,7 +4,7 @@ import { lackOf } from '../needs.ts';
 import type { Context, Monitor, Requirement, Rule, Scenario } from '../requirement.ts';
 import { noStateHook, unjudged } from '../verdict.ts';
 import type { NotedExchange } from './events.ts';
-import { createJudge, isCrowd, type Judge, type Judgement } from './judge.ts';
+import { createJudge, type Judge, type Judgement } from './judge.ts';
 import { originOf } from '../model/path.ts';
 import type { Result } from './record.ts';
 
@@ -26,6 +26,9 @@ export interface Evaluation {
   readonly runScenario: (scenario: Scenario, context: Context) => Promise<Result>;
   readonly monitored: (monitor: Monitor) => Judgement;
 }
+
+/** A crowd is held against the same lookups alone: that requirement says what is wrong with it. */
+const isCrowd = (of: string | undefined): boolean => of === 'robustness/service/concurrency';
 
 export function createEvaluation(options: EvaluationOptions): Evaluation {
   const { known, requirements, skip, hasStateHook } = options;

@@ -1,4 +1,5 @@
 import type { Levels, Origin } from '../model/factors.ts';
+import { defined } from '../../schemas/defined.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { Answer, Trouble } from '../answer.ts';
 import { fieldsOf } from '../expectations.ts';
@@ -7,20 +8,12 @@ import { expectedOf, judgeLookup, type Expected, type Finding } from '../model/m
 import { authorizationOf } from '../model/lookup.ts';
 import { fingerprint, type Request } from '../request.ts';
 import type { Exchange, Rule } from '../requirement.ts';
-import { unjudged, type Verdict } from '../verdict.ts';
+import { failed, held, unjudged, type Verdict } from '../verdict.ts';
+import type { Result } from './record.ts';
 
-/** What a requirement comes to, with the exchange that shows it. */
-export interface Judgement {
+/** What a rule or a monitor comes to. */
+export interface Judgement extends Result {
   readonly verdict: Verdict;
-  /** Lookups that were judged. */
-  readonly cases: number;
-  readonly evidence?: Exchange;
-  /** Leads to the input again, with the same seed. */
-  readonly path?: string;
-  /** The conditions under which it fails. */
-  readonly where?: readonly string[];
-  /** How many of so many equal lookups failed, if not all did. */
-  readonly intermittent?: { readonly failed: number; readonly of: number };
 }
 
 /** A wrong answer. */
@@ -58,26 +51,31 @@ interface State {
   failures: Failure[];
   /** 401 for a key that must be accepted: it counts if the key works at all. */
   refusals: Failure[];
-  gap?: { readonly trouble: Trouble; readonly request: Request };
+  /** A lookup that got no answer. */
+  gap?: Unanswered;
 }
+
+interface Unanswered extends Exchange {
+  readonly reply: Trouble;
+}
+
+type OtherRules = (endpoint: string, levels: Levels | undefined) => readonly string[];
+
+const ofSpelling: OtherRules = (endpoint, levels) => [
+  plainRule(endpoint, levels),
+  ...(levels !== undefined && levels['id version'] !== '4' ? [`valid/${endpoint}/any-uuid-version`] : []),
+];
 
 /**
  * Rules on one odd thing about a lookup. If it fails for another reason as well, that is the other rule's failure:
  * the plain lookup's, or that of another odd thing about it.
  */
-const derived: Readonly<Record<string, (endpoint: string, levels: Levels | undefined) => readonly string[]>> =
-  {
-    'uuid-case': (endpoint, levels) => [
-      plainRule(endpoint, levels),
-      ...(levels !== undefined && levels['id version'] !== '4' ? [`valid/${endpoint}/any-uuid-version`] : []),
-    ],
-    'any-uuid-version': (endpoint, levels) => [plainRule(endpoint, levels)],
-    'percent-encoding': (endpoint, levels) => [
-      plainRule(endpoint, levels),
-      ...(levels !== undefined && levels['id version'] !== '4' ? [`valid/${endpoint}/any-uuid-version`] : []),
-    ],
-    'header-only': (endpoint) => [`auth/${endpoint}/missing`],
-  };
+const derived: Readonly<Record<string, OtherRules>> = {
+  'uuid-case': ofSpelling,
+  'percent-encoding': ofSpelling,
+  'any-uuid-version': (endpoint, levels) => [plainRule(endpoint, levels)],
+  'header-only': (endpoint) => [`auth/${endpoint}/missing`],
+};
 
 const plainRule = (endpoint: string, levels: Levels | undefined) => {
   if (levels?.key === "another partner's") return `foreign-ib/${endpoint}/follows-key`;
@@ -87,18 +85,12 @@ const plainRule = (endpoint: string, levels: Levels | undefined) => {
 /** Wrong answers that are kept for each rule. */
 const MAX_FAILURES = 5;
 
-/** Lookups whose answers are compared when they are repeated. */
-const MAX_REMEMBERED = 200_000;
-
 /** Text that tells lookups apart. Headers that say nothing of the caller make no other lookup of it. */
 function nameOf(request: Request, { callerKeys }: Known): string {
   const { credential, misplaced, body, target } = request;
   if (misplaced !== undefined || body !== undefined) return fingerprint(request);
   return `${authorizationOf(credential, callerKeys[0])} ${target}`;
 }
-
-/** A crowd is held against the same lookups alone: that requirement says what is wrong with it. */
-export const isCrowd = (of: string | undefined): boolean => of === 'robustness/service/concurrency';
 
 /** What a limiter answers, with its own status or with another. */
 const isLimited = ({ endpoint }: Request, answer: Answer) =>
@@ -117,7 +109,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
   const findings = new WeakMap<Answer, readonly Finding[]>();
   const wereRight = new Set<string>();
   /** Hostile lookups without an answer: they fail once the target answers another one. */
-  const silent: { readonly id: string; readonly request: Request; readonly trouble: Trouble }[] = [];
+  const silent: (Unanswered & { readonly id: string })[] = [];
 
   const findingsOf = (expected: Expected, answer: Answer): readonly Finding[] => {
     const further = ofEndpoint.get(expected.endpoint)!.flatMap(({ id, holds }) => {
@@ -134,11 +126,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     const { verdict } = finding;
     if (verdict.kind !== 'failed') return;
     const list = isRefusal ? state.refusals : state.failures;
-    list.push({
-      verdict,
-      exchange,
-      ...(origin === undefined ? {} : { origin: sentAs(origin, exchange.request) }),
-    });
+    list.push(defined({ verdict, exchange, origin: origin && sentAs(origin, exchange.request) }));
     // A stable order: of equals, the first stays.
     list.sort((one, other) => oddness(one.origin) - oddness(other.origin));
     list.splice(MAX_FAILURES);
@@ -152,10 +140,9 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       ? { ...origin, levels: { ...origin.levels, key: 'second active' } }
       : origin;
 
-  const noteSilence = ({ id, request, trouble }: (typeof silent)[number]) => {
-    const expected = 'an answer with a status from 400 to 499';
-    const verdict = { kind: 'failed', aspect: 'connection', expected, actual: trouble.words } as const;
-    note({ id, verdict }, { request, reply: trouble }, false);
+  const noteSilence = ({ id, request, reply }: (typeof silent)[number]) => {
+    const verdict = failed('connection', 'an answer with a status from 400 to 499', reply.words);
+    note({ id, verdict }, { request, reply }, false);
   };
 
   /** Without those that another rule explains. */
@@ -183,9 +170,9 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       const isRight = all.every(({ verdict }) => verdict.kind === 'held');
       if (wereRight.has(name) && !isAgain)
         all = isRight
-          ? [...all, { id: repeatable, verdict: { kind: 'held' } }]
+          ? [...all, { id: repeatable, verdict: held }]
           : all.map(({ id, verdict }) => ({ id: verdict.kind === 'failed' ? repeatable : id, verdict }));
-      if (isRight && wereRight.size < MAX_REMEMBERED) wereRight.add(name);
+      if (isRight) wereRight.add(name);
       const isRefusal = answer.status === 401 && expected.isKeyValid;
       if (!isAgain) for (const finding of all) note(finding, { request, reply: answer }, isRefusal, origin);
       findings.set(answer, all);
@@ -198,9 +185,9 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       if (state === undefined) return;
       const isSilent = trouble.code === 'network' || trouble.code === 'timeout';
       if (expected?.hostile !== undefined && isSilent)
-        silent.push({ id: expected.hostile.id, request, trouble });
+        silent.push({ id: expected.hostile.id, request, reply: trouble });
       // A front end may cut off a GET with a body.
-      if (request.body === undefined) state.gap ??= { trouble, request };
+      if (request.body === undefined) state.gap ??= { request, reply: trouble };
     },
     findingsOf,
     findings: (answer) => findings.get(answer) ?? [],
@@ -210,33 +197,22 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       const failures = ownFailures(id);
       const provesKey = id === 'valid/user-status/member' || id === 'valid/deposit-check/executed';
       const [failure] = keyWorks === false && !provesKey ? failures : [...failures, ...refusals];
-      if (failure !== undefined)
-        return {
-          verdict: failure.verdict,
-          cases,
-          evidence: failure.exchange,
-          ...(failure.origin === undefined ? {} : { path: failure.origin.path }),
-        };
-      if (refusals.length > 0)
-        return {
-          verdict: unjudged('key-refused', 'the target answers every request of the key under test with 401'),
-          cases,
-          evidence: refusals[0]!.exchange,
-        };
+      if (failure !== undefined) {
+        const { verdict, exchange, origin } = failure;
+        return defined({ verdict, cases, evidence: exchange, path: origin?.path });
+      }
+      const [refusal] = refusals;
+      if (refusal !== undefined) {
+        const words = 'the target answers every request of the key under test with 401';
+        return { verdict: unjudged('key-refused', words), cases, evidence: refusal.exchange };
+      }
       if (gap !== undefined)
-        return {
-          verdict: unjudged(gap.trouble.code, gap.trouble.words),
-          cases,
-          evidence: { request: gap.request, reply: gap.trouble },
-        };
-      return cases > 0
-        ? { verdict: { kind: 'held' }, cases }
-        : {
-            verdict: isCut
-              ? unjudged('budget', 'time or requests were used up before its turn came')
-              : unjudged('depends', 'not checked, because no answer was right enough to look at it'),
-            cases,
-          };
+        return { verdict: unjudged(gap.reply.code, gap.reply.words), cases, evidence: gap };
+      if (cases > 0) return { verdict: held, cases };
+      const verdict = isCut
+        ? unjudged('budget', 'time or requests were used up before its turn came')
+        : unjudged('depends', 'not checked, because no answer was right enough to look at it');
+      return { verdict, cases };
     },
   };
 }

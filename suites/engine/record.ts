@@ -136,7 +136,7 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions)
     return Object.fromEntries(Object.entries(value).map(([name, one]) => [redact(name), redacted(one)]));
   };
   return ({ id, level, clause, title, reading }, { verdict, cases, evidence, path, where, intermittent }) => {
-    const { kind, at: _, ...found } = { at: undefined, ...verdict };
+    const { kind, ...found } = verdict;
     const isOpen = kind === 'failed' || kind === 'unjudged';
     return {
       ...defined({ id, level, clause, title, reading, cases }),

@@ -18,7 +18,7 @@ import { redactor } from './evidence.ts';
 import { explain } from './explain.ts';
 import { MOST_IN_FLIGHT } from './context.ts';
 import { createEvaluation } from './evaluation.ts';
-import type { Failure, Judgement } from './judge.ts';
+import type { Judgement } from './judge.ts';
 import { drawAt } from '../model/path.ts';
 import { createLookups, type Lookup } from './lookups.ts';
 import { preflight } from './preflight.ts';
@@ -45,7 +45,8 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   const deadline = startedAt + options.maxDurationMs;
   // Every request and every wait listens to it.
   setMaxListeners(Number.POSITIVE_INFINITY, signal);
-  const begun = clock.stopwatch();
+  // Real time, also with a clock that is not.
+  const begun = performance.now();
   const client = (options.connect ?? createClient)({
     ...options.tls,
     ...options,
@@ -96,7 +97,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       total: requirements.length,
       requirement,
       requests: budget.spent(),
-      elapsedMs: clock.stopwatch() - begun,
+      elapsedMs: performance.now() - begun,
       maxDurationMs: options.maxDurationMs,
       maxRequests: options.maxRequests,
     });
@@ -174,67 +175,60 @@ export async function run(options: RunOptions): Promise<RunRecord> {
 
     const explained = new Map<string, Partial<Judgement>>();
     let explaining = 0;
-    let explanationsEndAt = deadline;
     const explainAll = async () => {
       // What is left to be asked is worth more.
-      explanationsEndAt = Math.min(depthEndsAt(), clock.now() + options.maxDurationMs / 4);
+      const endsAt = Math.min(depthEndsAt(), clock.now() + options.maxDurationMs / 4);
       for (const { id } of rules) {
         const [failure] = judge.failures(id);
         if (failure === undefined || explained.has(id)) continue;
         report(id);
-        explained.set(id, await explainOne(id, failure));
+        const found = await explain(id, failure, {
+          known,
+          seed,
+          judge,
+          send: (request) => {
+            explaining++;
+            // Always with the same key: it may be the condition.
+            const [key] = known.callerKeys;
+            const isCaller = request.credential.as === 'caller' && key !== undefined;
+            const sent: Request = isCaller ? { ...request, credential: { as: 'key', key } } : request;
+            return sender.send(sent, { of: id, isAgain: true });
+          },
+          isOver: () => explaining > MAX_EXPLAINING || budget.ended(endsAt) !== undefined,
+        });
+        onEvent?.({ kind: 'explained', of: id, ...found });
+        explained.set(id, found);
       }
     };
-    const explainOne = async (id: string, failure: Failure) => {
-      const found = await explain(id, failure, {
-        known,
-        seed,
-        judge,
-        send: (request) => {
-          explaining++;
-          // Always with the same key: it may be the condition.
-          const [key] = known.callerKeys;
-          const isCaller = request.credential.as === 'caller' && key !== undefined;
-          const sent: Request = isCaller ? { ...request, credential: { as: 'key', key } } : request;
-          return sender.send(sent, { of: id, isAgain: true });
-        },
-        isOver: () => explaining > MAX_EXPLAINING || budget.ended(explanationsEndAt) !== undefined,
-      });
-      onEvent?.({ kind: 'explained', of: id, ...found });
-      return found;
-    };
-
-    if (silence === undefined && rules.length > 0) {
-      const { first, lanes } = schedule(asked);
-      if (options.path !== undefined) await replay(options.path);
-      else {
-        const lookups = createLookups(options, rules);
-        const phase = async (strength: Lookup['strength']) => {
-          report(`strength ${strength}`);
-          await sendAll(lookups.ofStrength(strength));
-        };
-        await runAll(first);
-        await phase(0);
-        await Promise.all(lanes.map((lane) => runAll(lane.filter(({ level }) => level === 'required'))));
-        for (const strength of [1, 2, 5] as const) await phase(strength);
-        await explainAll();
-        await Promise.all(lanes.map(runAll));
-        for (const lists of lookups.inTurn()) {
-          if (budget.ended(depthEndsAt()) !== undefined) break;
-          report('combinations');
-          await sendAll(lists, depthEndsAt());
-        }
-        await explainAll();
-      }
-    }
-    async function replay(path: string) {
+    const replay = async (path: string) => {
       const request = drawAt(path, known, seed);
       for (let times = path.includes('repetition=') ? 3 : 1; times > 0; times--) {
         const { reply } = await sender.send(request, { of: 'lookups', path });
         if (reply.kind === 'trouble') await miss(request, reply, path);
       }
-    }
+    };
+
     const { first, lanes, alone, limiters: last } = schedule(asked);
+    if (silence === undefined && options.path !== undefined) await replay(options.path);
+    else if (silence === undefined && rules.length > 0) {
+      const lookups = createLookups(options, rules);
+      const phase = async (strength: Lookup['strength']) => {
+        report(`strength ${strength}`);
+        await sendAll(lookups.ofStrength(strength));
+      };
+      await runAll(first);
+      await phase(0);
+      await Promise.all(lanes.map((lane) => runAll(lane.filter(({ level }) => level === 'required'))));
+      for (const strength of [1, 2, 5] as const) await phase(strength);
+      await explainAll();
+      await Promise.all(lanes.map(runAll));
+      for (const lists of lookups.inTurn()) {
+        if (budget.ended(depthEndsAt()) !== undefined) break;
+        report('combinations');
+        await sendAll(lists, depthEndsAt());
+      }
+      await explainAll();
+    }
     for (const list of [first, ...lanes, alone, last]) await runAll(list);
     const isCut = budget.ended() !== undefined || cases < 100;
     for (const rule of rules) {
@@ -252,7 +246,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     const list = requirements.map((requirement) => results.get(requirement)!);
     const figures: Figures = {
       startedAt,
-      durationMs: Math.round(clock.stopwatch() - begun),
+      durationMs: Math.round(performance.now() - begun),
       requests: budget.spent(),
       rateLimited: { answers: sender.rateLimited(), waitedMs: quota.waitedMs(), ...learnedBy(quota) },
       keyWorks: sender.keyWorks(),

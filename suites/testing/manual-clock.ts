@@ -9,7 +9,6 @@ export function manualClock(start = 0) {
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   const clock: Clock = {
     now: () => now,
-    stopwatch: () => now,
     sleep: (ms, signal) =>
       new Promise((resolve) => {
         assert.ok(ms >= 0 && Number.isFinite(ms), `sleep(${ms})`);
