@@ -64,6 +64,8 @@ export function indistinguishable({
   });
 }
 
+type Mark = readonly [what: string, of: (answer: Answer) => string];
+
 /**
  * Holds where no mark tells the two kinds apart. A mark tells when all unknown ids share it and no
  * hidden one has it. What follows the id, the time, the number of the request or the machine behind
@@ -71,27 +73,24 @@ export function indistinguishable({
  */
 export function compare(hidden: readonly Answer[], unknown: readonly Answer[]): Verdict {
   const names = new Set([...hidden, ...unknown].flatMap((answer) => Object.keys(answer.headers)));
-  const marks: readonly (readonly [string, (answer: Answer) => string])[] = [
+  const marks: readonly Mark[] = [
     ['status', (answer) => String(answer.status)],
     ['body', (answer) => answer.text],
-    ...[...names].flatMap((name) => [
+    ...[...names].flatMap((name): readonly Mark[] => [
       [
         `presence of the header ${name}`,
-        (answer: Answer) => (header(answer, name) === undefined ? 'absent' : 'present'),
-      ] as const,
-      [`header ${name}`, (answer: Answer) => header(answer, name) ?? '(none)'] as const,
+        ({ headers }) => (headers[name] === undefined ? 'absent' : 'present'),
+      ],
+      [`header ${name}`, (answer) => header(answer, name) ?? '(none)'],
     ]),
   ];
   for (const [what, mark] of marks) {
     const ofUnknown = new Set(unknown.map(mark));
     const [shared] = ofUnknown;
     if (ofUnknown.size === 1 && hidden.every((answer) => mark(answer) !== shared)) {
-      const ofHidden = mark(hidden[0]!);
-      return failed(
-        what,
-        `as for an unknown id: ${what} ${shared}`,
-        what === 'body' ? summary(hidden[0]!) : `${what} ${ofHidden}`,
-      );
+      const [answer] = hidden as readonly [Answer];
+      const actual = what === 'body' ? summary(answer) : `${what} ${mark(answer)}`;
+      return failed(what, `as for an unknown id: ${what} ${shared}`, actual);
     }
   }
   return held;
@@ -110,19 +109,19 @@ export function timing(endpoint: Endpoint, { needs, hidden }: Hidden): Scenario 
     run: async ({ send, cases }, known) => {
       const pairs = Math.min(MOST_PAIRS, Math.max(5, Math.floor(cases / 4)));
       const ids = hidden(known);
-      const unknown = manyStrangers(known, pairs);
-      // Neither kind comes first throughout: two machines that answer in turn are no difference.
-      const isForeignFirst = (nth: number) => nth % 2 === 0;
-      const interleaved = unknown.flatMap((id, nth) => {
-        const foreignId = ids[nth % ids.length]!;
-        return isForeignFirst(nth) ? [foreignId, id] : [id, foreignId];
+      const asked = manyStrangers(known, pairs).flatMap((id, nth) => {
+        const pair = [
+          { id: ids[nth % ids.length]!, isForeign: true },
+          { id, isForeign: false },
+        ];
+        // Neither kind comes first throughout: two machines that answer in turn are no difference.
+        return nth % 2 === 0 ? pair : pair.toReversed();
       });
-      const replies = await send(...interleaved.map((id) => lookupOf(endpoint, id)));
+      const replies = await send(...asked.map(({ id }) => lookupOf(endpoint, id)));
       const timesOf = (isForeign: boolean) =>
-        replies.flatMap((reply, at) => {
-          const wasForeign = isForeignFirst(Math.floor(at / 2)) === (at % 2 === 0);
-          return reply.kind === 'answer' && wasForeign === isForeign ? [reply.tookMs] : [];
-        });
+        replies.flatMap((reply, at) =>
+          reply.kind === 'answer' && asked[at]!.isForeign === isForeign ? [reply.tookMs] : [],
+        );
       const [foreign, strange] = [timesOf(true), timesOf(false)];
       if (foreign.length < 5 || strange.length < 5) {
         const trouble = replies.find((reply) => reply.kind === 'trouble');

@@ -79,16 +79,6 @@ const inTwoParts: Form = (token) => {
     : inHeader(join('Bearer ', part(key, 0, half), ' ', part(key, half)), token);
 };
 
-const otherSchemes =
-  'Basic Token ApiKey Key Digest JWT OAuth Negotiate xBearer Bearerx Bear Bearer: Bearer= Bearer,'.split(' ');
-const parameterNames =
-  'api_key apikey apiKey key token access_token authorization Authorization auth bearer'.split(' ');
-const cookieNames = 'api_key apiKey token access_token session Authorization key'.split(' ');
-const fieldNames =
-  'x-api-key api-key apikey x-auth-token x-access-token x-authorization x-key token x-token'.split(' ');
-const schemeFieldNames =
-  'x-authorization proxy-authorization x-forwarded-authorization x-original-authorization'.split(' ');
-
 /** A token that stands elsewhere than in the Authorization header. */
 const misplaced =
   (change: (value: string) => Changes, queryOf?: (value: string) => string): Form =>
@@ -125,7 +115,9 @@ export const forms = {
   'another scheme': [
     basic('%s:'),
     basic(':%s'),
-    ...otherSchemes.map((scheme) => between(`${scheme} `)),
+    ...'Basic Token ApiKey Key Digest JWT OAuth Negotiate xBearer Bearerx Bear Bearer: Bearer= Bearer,'
+      .split(' ')
+      .map((scheme) => between(`${scheme} `)),
     between('Bearer'),
     between('Bearer-'),
   ],
@@ -137,11 +129,20 @@ export const forms = {
     between('', ' Bearer'),
   ],
   'no token': [() => inHeader(literal('Bearer'), literal(''))],
-  'in the query': [...parameterNames.map((name) => inQuery(name)), inQuery('authorization', 'Bearer ')],
-  'in a cookie': cookieNames.map(inCookie),
+  'in the query': [
+    ...'api_key apikey apiKey key token access_token authorization Authorization auth bearer'
+      .split(' ')
+      .map((name) => inQuery(name)),
+    inQuery('authorization', 'Bearer '),
+  ],
+  'in a cookie': 'api_key apiKey token access_token session Authorization key'.split(' ').map(inCookie),
   'in another header': [
-    ...fieldNames.map((name) => inField(name)),
-    ...schemeFieldNames.map((name) => inField(name, 'Bearer ')),
+    ...'x-api-key api-key apikey x-auth-token x-access-token x-authorization x-key token x-token'
+      .split(' ')
+      .map((name) => inField(name)),
+    ...'x-authorization proxy-authorization x-forwarded-authorization x-original-authorization'
+      .split(' ')
+      .map((name) => inField(name, 'Bearer ')),
   ],
   'in the body': [
     inBody('application/json', (value) =>

@@ -28,10 +28,8 @@ const mistake = (...texts: [Parameters<typeof values>[1], Parameters<typeof valu
   values('malformed', ...texts);
 const spelling = (of: (uuid: string) => readonly string[]) => values('alternative-spelling', of);
 
-const hexPlaces = [...'xxxxxxxx-xxxx-xxxx-xxxx-xxxxxxxxxxxx'].flatMap((mark, at) =>
-  mark === 'x' ? [at] : [],
-);
 const hyphenPlaces = [8, 13, 18, 23];
+const hexPlaces = Array.from({ length: 36 }, (_, at) => at).filter((at) => !hyphenPlaces.includes(at));
 const groupStarts = [0, 9, 14, 19, 24];
 
 const put = (text: string, at: number, piece: string, instead = piece.length) =>
