@@ -1,7 +1,7 @@
 import { existsSync } from 'node:fs';
 import type { KnownFailure, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { didYouMean, Problem } from '../schemas/problem.ts';
+import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import { readBaseline, type BaselineEntry, type ReadBaseline } from '../schemas/records.ts';
 import { catalogue, verdictOf } from '../suites/index.ts';
 import { readText } from './fixture-file.ts';
@@ -27,11 +27,11 @@ export async function openBaseline(flags: {
 }): Promise<Baseline> {
   const { baseline: file, updateBaseline: isUpdate = false, strict } = flags;
   if (file === undefined) {
-    if (isUpdate) throw new Problem('usage', '--update-baseline writes the file of --baseline: name it');
+    if (isUpdate) throw wrongUsage('--update-baseline writes the file of --baseline: name it');
     return { apply: (record) => ({ record }), save: () => Promise.resolve() };
   }
   if (flags.replay !== undefined)
-    throw new Problem('usage', '--replay judges one input, and no baseline by it: leave --baseline out');
+    throw wrongUsage('--replay judges one input, and no baseline by it: leave --baseline out');
   const ids = catalogue.map(({ id }) => id);
   const before = await load(file, isUpdate);
   const prepare = () => prepareFile(file, 'the baseline');

@@ -17,9 +17,7 @@ export interface CliContext {
   readonly prompter?: () => Promise<Prompter>;
   /** Makes the script of `completion` for a shell. The command line gives it to each command. */
   readonly completionScript?: (shell: string) => string;
-  /** Whether standard error is a terminal. */
   readonly isTerminal: boolean;
-  /** Colour and width of standard output. */
   readonly terminal: { readonly color: boolean; readonly width: number };
 }
 

@@ -1,5 +1,5 @@
 import yargs, { type Argv } from 'yargs';
-import { didYouMean, Problem } from '../schemas/problem.ts';
+import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { helpOf, nameOf, type Command, type Family, type Flag } from './commands/command.ts';
 import { completionsOf } from './commands/completion.ts';
@@ -45,7 +45,7 @@ export async function commandLine(argv: readonly string[], context: CliContext):
     .fail((message: string, error: Error | undefined) => {
       // yargs reports wrong usage with its own error, or with none.
       throw error === undefined || error.name === 'YError'
-        ? new Problem('usage', withSuggestion(message ?? error?.message, argv))
+        ? wrongUsage(withSuggestion(message ?? error?.message, argv))
         : error;
     });
   // With a callback, yargs prints help and version into a text.
@@ -157,14 +157,13 @@ function refuseMisused({ flags }: Command, typed: Readonly<Record<string, unknow
   const { '--': apart = [], [ALL]: all } = typed;
   // A URL behind `--` would be ignored.
   if ((apart as readonly unknown[]).length > 0)
-    throw new Problem('usage', 'nothing goes behind --: leave the two hyphens out');
+    throw wrongUsage('nothing goes behind --: leave the two hyphens out');
   // It looks like a wish to verify everything.
-  if (all !== undefined) throw new Problem('usage', `--${ALL} goes with --help, and shows every flag`);
+  if (all !== undefined) throw wrongUsage(`--${ALL} goes with --help, and shows every flag`);
   for (const [name, flag] of Object.entries(flags)) {
     const given = typed[name];
     if (flag.array === undefined && Array.isArray(given))
-      throw new Problem(
-        'usage',
+      throw wrongUsage(
         `--${name} was given more than once${flag.isSecret === true ? '' : `, with ${given.join(' and ')}`}: once is enough`,
       );
   }

@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { dirname, isAbsolute, join } from 'node:path';
 import { printable } from '../reports/text.ts';
 import { variableReference, type Environment } from '../schemas/fixture-keys.ts';
-import { didYouMean, Problem } from '../schemas/problem.ts';
+import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import type { Command, Flag, Flags } from './commands/command.ts';
 import { readText } from './fixture-file.ts';
@@ -13,8 +13,6 @@ export type Sections = Readonly<Record<string, Flags>>;
 
 /** Values by the names of flags and arguments, before they are coerced. */
 type Given = Readonly<Record<string, unknown>>;
-
-const usage = (message: string) => new Problem('usage', message);
 
 /** Adds `IB_…` variables and the config file to what was typed; says on stderr what came from where. */
 export async function configure(
@@ -59,17 +57,18 @@ function fromVariable(name: string, flag: Flag, env: Environment, isArgument: bo
   const variable = variableOf(name);
   const text = env[variable] ?? '';
   // With an empty IB_URL, verify would verify the mock.
-  if (env[variable] === '' && isArgument) throw usage(`${variable} is empty: give it a value, or unset it`);
+  if (env[variable] === '' && isArgument)
+    throw wrongUsage(`${variable} is empty: give it a value, or unset it`);
   if (text === '' || (flag.isNumber === true && isServiceAddress(text))) return undefined;
   if (flag.configurable === 'never')
-    throw usage(`${variable}: --${name} belongs to one run: type it, and unset the variable`);
+    throw wrongUsage(`${variable}: --${name} belongs to one run: type it, and unset the variable`);
   if (flag.array === true) {
     const parts = text.split(flag.isHeader === true ? '\n' : /[\n,]/).map((part) => part.trim());
     return parts.filter((part) => part !== '');
   }
   const value = flag.type === 'boolean' ? booleans[text] : text;
   if (value === undefined || flag.choices?.includes(text) === false)
-    throw usage(`${variable}=${text}: needs ${(flag.choices ?? ['true', 'false']).join(' or ')}`);
+    throw wrongUsage(`${variable}=${text}: needs ${(flag.choices ?? ['true', 'false']).join(' or ')}`);
   return value;
 }
 
@@ -90,7 +89,7 @@ async function readConfig(file: string, mayBeMissing: boolean, sections: Section
   const text = await readText(file, `--config ${file}`);
   const config = (await import('../schemas/json.ts')).parseJson(text, file, 'usage');
   const problems = problemsOf(config, sections);
-  if (problems.length > 0) throw usage(problems.map((problem) => `${file}: ${problem}`).join('\n'));
+  if (problems.length > 0) throw wrongUsage(problems.map((problem) => `${file}: ${problem}`).join('\n'));
   return config as Readonly<Record<string, Given>>;
 }
 
@@ -143,6 +142,6 @@ function fromFile(value: unknown, flag: Flag, file: string, env: Environment): u
   if (flag.isHeader !== true) return text;
   return text.replace(variableReference, (_, name: string) => {
     if (env[name]) return env[name];
-    throw usage(`${file}: --header needs the environment variable ${name}, which is not set`);
+    throw wrongUsage(`${file}: --header needs the environment variable ${name}, which is not set`);
   });
 }

@@ -3,7 +3,7 @@ import { rmSync, writeFileSync } from 'node:fs';
 import * as fs from 'node:fs/promises';
 import { dirname, join, resolve } from 'node:path';
 import { getSystemErrorMap } from 'node:util';
-import { Problem } from '../schemas/problem.ts';
+import { wrongUsage } from '../schemas/problem.ts';
 
 type Text = string | Iterable<string>;
 
@@ -132,7 +132,7 @@ export function unwritable(file: string, what: string, error: unknown): unknown 
   const { code = '', errno = 0, message, syscall } = error as NodeJS.ErrnoException;
   if (code !== 'EISDIR' && syscall === undefined) return error;
   const why = reasons[code] ?? getSystemErrorMap().get(errno)?.[1] ?? message;
-  return new Problem('usage', `${file}: ${what} cannot be written: ${why}`);
+  return wrongUsage(`${file}: ${what} cannot be written: ${why}`);
 }
 
 /** Where the words of the system say too little. */

@@ -3,7 +3,7 @@ import { createInterface } from 'node:readline';
 import { renderLine } from '../reports/index.ts';
 import validate from '../schemas/generated/transcript.cjs';
 import type { RunRecord, TranscriptLine } from '../schemas/generated/types.ts';
-import { Problem } from '../schemas/problem.ts';
+import { Problem, wrongUsage } from '../schemas/problem.ts';
 import { readRecord } from '../schemas/records.ts';
 import { createTranscriber, type RunHeader, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
@@ -48,20 +48,14 @@ export async function loadTranscript(file: string): Promise<readonly TranscriptL
     }
   } catch (error) {
     if (error instanceof Problem) throw error;
-    throw new Problem('usage', `${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
+    throw wrongUsage(`${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
   if (lines.length > 0) return lines;
-  throw new Problem(
-    'usage',
-    `${file}: is empty, or no transcript (\`verify --report ndjson=file\` writes one)`,
-  );
+  throw wrongUsage(`${file}: is empty, or no transcript (\`verify --report ndjson=file\` writes one)`);
 }
 
 const wrongLine = (file: string, number: number, what: string) =>
-  new Problem(
-    'usage',
-    `${file}:${number}: ${what}; a transcript is what \`verify --report ndjson=file\` writes`,
-  );
+  wrongUsage(`${file}:${number}: ${what}; a transcript is what \`verify --report ndjson=file\` writes`);
 
 function problemOf(line: unknown): string {
   const format = (line as { readonly format?: unknown } | null)?.format;

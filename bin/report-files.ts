@@ -1,7 +1,7 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
 import type { ReportOptions } from '../reports/index.ts';
-import { didYouMean, Problem } from '../schemas/problem.ts';
+import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { unlessClosed } from './exit-codes.ts';
 import { printerFor } from './github-actions.ts';
@@ -26,7 +26,7 @@ export function parseReports<Name extends string>(
   texts: readonly string[],
   sources: readonly (string | undefined)[] = [],
 ): readonly ReportRequest<Name>[] {
-  const refuse = (words: string) => new Problem('usage', `--${flag}${words}`);
+  const refuse = (words: string) => wrongUsage(`--${flag}${words}`);
   const isKnown = (name: string): name is Name => Object.hasOwn(formats, name);
   const requests = (texts.length === 0 ? ['console'] : texts).map((text): ReportRequest<Name> => {
     const [format = '', ...rest] = text.split('=');
@@ -117,7 +117,7 @@ export async function settleAll(work: readonly Promise<unknown>[]): Promise<void
 /**
  * Renders what `load` returns in every requested format.
  *
- * @param texts values of --format
+ * @param texts values of the flag
  * @param sources files that are read and must not be overwritten
  * @returns what was rendered
  * @throws Problem with code `usage`
@@ -125,11 +125,12 @@ export async function settleAll(work: readonly Promise<unknown>[]): Promise<void
 export async function writeFormats<Data>(
   texts: readonly string[],
   formats: Readonly<Record<string, { readonly render: (data: Data, options: ReportOptions) => string }>>,
-  sources: readonly string[],
+  sources: readonly (string | undefined)[],
   load: () => Promise<Data>,
   context: CliContext,
+  flag = 'format',
 ): Promise<Data> {
-  const requests = parseReports('format', formats, texts, sources);
+  const requests = parseReports(flag, formats, texts, sources);
   const data = await load();
   const reports = await prepareReports(requests, context);
   try {

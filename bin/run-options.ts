@@ -1,6 +1,6 @@
 import { randomInt } from 'node:crypto';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
-import { didYouMean, Problem } from '../schemas/problem.ts';
+import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import {
   catalogue,
   knowledge,
@@ -107,8 +107,7 @@ export function select({ suite = [], only = [], skip = [] }: Filters, hasStateHo
   const needsHook = (requirement: Requirement) =>
     requirement.kind === 'scenario' && requirement.needsStateHook;
   if (requirements.every((one) => skip.includes(one.id) || (!hasStateHook && needsHook(one))))
-    throw new Problem(
-      'usage',
+    throw wrongUsage(
       'the filters leave nothing to check: loosen --suite, --only or --skip (`ib-conformance requirements` lists what there is)',
     );
   const skipped = new Set(skip);
@@ -123,8 +122,7 @@ function refuseUnknown(flag: string, names: readonly string[], choices: readonly
   const kind = flag === 'suite' ? 'suite' : 'requirement';
   for (const name of names)
     if (!choices.includes(name))
-      throw new Problem(
-        'usage',
+      throw wrongUsage(
         `--${flag} ${name}: there is no such ${kind}${didYouMean(name, choices)} (\`ib-conformance requirements\` lists them)`,
       );
 }

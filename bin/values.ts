@@ -1,34 +1,34 @@
 import { printable } from '../reports/text.ts';
-import { Problem } from '../schemas/problem.ts';
-
-const usage = (message: string) => new Problem('usage', message);
+import { wrongUsage } from '../schemas/problem.ts';
 
 /** The `{base_url}` of a target: http or https, without query, fragment and credentials. */
 export function targetUrl(text: string): URL {
   const shown = printable(withoutCredentials(text), MOST_SHOWN);
-  if (shown.trim() === '') throw usage('the URL is empty; write it like https://api.example.com/gateway');
+  if (shown.trim() === '')
+    throw wrongUsage('the URL is empty; write it like https://api.example.com/gateway');
   let url: URL;
   try {
     url = new URL(text);
   } catch {
     const [, port = ''] = /:(\d+)(?:[/?#]|$)/.exec(shown) ?? [];
-    throw usage(
+    throw wrongUsage(
       Number(port) > 65_535
         ? `${shown}: there is no port ${port}; the last one is 65535`
         : `${shown}: is not a URL; write it like https://api.example.com/gateway`,
     );
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
-    throw usage(
+    throw wrongUsage(
       `${shown}: needs http or https, not ${url.protocol.replace(':', '')}; write it like http://localhost:8080`,
     );
   if (url.username !== '' || url.password !== '')
-    throw usage(
+    throw wrongUsage(
       'the URL holds a user name or password: keys belong into the fixture, other headers into --header',
     );
-  if (url.port === '0') throw usage(`${shown}: nothing can listen on port 0; give the port of the target`);
+  if (url.port === '0')
+    throw wrongUsage(`${shown}: nothing can listen on port 0; give the port of the target`);
   // One that is empty stands in the text alone.
-  if (/[?#]/.test(url.href)) throw usage(`${shown}: a base URL has no query and no fragment`);
+  if (/[?#]/.test(url.href)) throw wrongUsage(`${shown}: a base URL has no query and no fragment`);
   return url;
 }
 
@@ -45,11 +45,11 @@ export function headerFields(texts: readonly string[]): Readonly<Record<string, 
       const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*([\t\x20-\x7e]*)$/.exec(text) ?? [];
       // The value may be a secret: it is not repeated.
       if (name === undefined || value === undefined)
-        throw usage(
+        throw wrongUsage(
           `--header needs 'name: value' in ASCII; got something else${text.includes(':') ? '' : ', without a colon'}`,
         );
       if (name.toLowerCase() === 'authorization')
-        throw usage('--header: Authorization is what is tested; keys belong into the fixture');
+        throw wrongUsage('--header: Authorization is what is tested; keys belong into the fixture');
       return [name.toLowerCase(), value];
     }),
   );

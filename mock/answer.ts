@@ -2,7 +2,7 @@ import { STATUS_CODES } from 'node:http';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { ErrorBody, ExecutedDepositResult, MembershipResult } from '../schemas/generated/types.ts';
 import { chaosName } from './chaos.ts';
-import type { Call, Exchange, Finding } from './exchange.ts';
+import type { Call, Exchange, Finding, FindingKind } from './exchange.ts';
 import { partnerOf } from './world.ts';
 
 /** Content of a response: one of the interface's three resources, or what a fault makes of it. */
@@ -69,41 +69,34 @@ export function payloadOf(status: number, { call, finding }: Exchange): Payload 
   return { error: messages[status] ?? 'Not found' };
 }
 
-function explained(exchange: Exchange): string {
-  const { finding, call, request } = exchange;
-  switch (finding.kind) {
-    case 'member':
-      return 'member of the IB';
-    case 'executed':
-      return 'deposit EXECUTED';
-    case 'notYet':
-      return `deposit ${finding.deposit.state}`;
-    case 'foreign': {
-      const what = 'user' in finding ? 'user' : 'deposit';
-      const partner = 'user' in finding ? finding.user.partner : partnerOf(exchange.world, finding.deposit);
-      return `${what} of ${partner === null ? 'no' : 'another'} IB`;
-    }
-    case 'unknown':
-      return call?.endpoint === 'user-status' ? 'no such user' : 'no such deposit';
-    case 'unauthorized':
-      return whyUnauthorized(exchange);
-    case 'limited': {
-      const { most, windowMs } = finding.limit;
-      if (most === 0) return 'a key that is always limited';
-      return `${most + 1} of ${most} in ${windowMs / 1000} s, frees in ${Math.ceil(finding.waitMs / 1000)} s`;
-    }
-    case 'invalid': {
-      const name = call === undefined ? 'the parameter' : endpoints[call.endpoint].parameter;
-      return call?.value === undefined ? `${name} is missing` : `${name} is not a valid UUID`;
-    }
-    case 'failing':
-      return 'failing';
-    case 'noSuchPath':
-      return 'no such path';
-    case 'noSuchMethod':
-      return `no such method: ${request.method}`;
-  }
-}
+type Explain<Kind extends FindingKind> = (
+  finding: Extract<Finding, { readonly kind: Kind }>,
+  exchange: Exchange,
+) => string;
+
+const explanations: { readonly [Kind in FindingKind]: Explain<Kind> } = {
+  member: () => 'member of the IB',
+  executed: () => 'deposit EXECUTED',
+  notYet: ({ deposit }) => `deposit ${deposit.state}`,
+  foreign: (finding, { world }) => {
+    const [what, partner] =
+      'user' in finding ? ['user', finding.user.partner] : ['deposit', partnerOf(world, finding.deposit)];
+    return `${what} of ${partner === null ? 'no' : 'another'} IB`;
+  },
+  unknown: (_, { call }) => (call?.endpoint === 'user-status' ? 'no such user' : 'no such deposit'),
+  unauthorized: (_, exchange) => whyUnauthorized(exchange),
+  limited: ({ limit: { most, windowMs }, waitMs }) =>
+    most === 0
+      ? 'a key that is always limited'
+      : `${most + 1} of ${most} in ${windowMs / 1000} s, frees in ${Math.ceil(waitMs / 1000)} s`,
+  invalid: (_, { call }) => {
+    const name = call === undefined ? 'the parameter' : endpoints[call.endpoint].parameter;
+    return call?.value === undefined ? `${name} is missing` : `${name} is not a valid UUID`;
+  },
+  failing: () => 'failing',
+  noSuchPath: () => 'no such path',
+  noSuchMethod: (_, { request }) => `no such method: ${request.method}`,
+};
 
 function whyUnauthorized({ call, request }: Exchange): string {
   const { key, credential } = call ?? {};
@@ -119,7 +112,7 @@ export function whyOf(exchange: Exchange): string {
   const { chaos, preferred } = exchange;
   if (preferred !== undefined) return 'asked for by Prefer';
   if (chaos?.kind === 'status') return 'by chaos';
-  const why = explained(exchange);
+  const why = (explanations[exchange.finding.kind] as Explain<FindingKind>)(exchange.finding, exchange);
   return chaos === undefined ? why : `${why} (chaos: ${chaosName(chaos)})`;
 }
 

@@ -37,7 +37,6 @@ export interface Behaviour {
   readonly findKey: (world: World, credential: string | undefined, call: UnreadCall) => ApiKey | undefined;
   /** Whether a known key is accepted (Authentication 2). */
   readonly admits: (key: ApiKey, call: UnreadCall) => boolean;
-  /** The checks, in their order. */
   readonly order: readonly Check[];
   /** Whether a value is well formed. */
   readonly isId: (endpoint: Endpoint, value: string) => boolean;
@@ -56,15 +55,10 @@ export interface Behaviour {
   ) => Limit | undefined;
   /** The limiter window that a call falls into. */
   readonly countedFor: (call: Call) => string;
-  /** What the limiters count. */
   readonly counts: Readonly<Record<Endpoint, readonly FindingKind[]>>;
-  /** How long a counted request counts. */
   readonly count: Count;
-  /** Content of a response. */
   readonly payload: (status: number, exchange: Exchange) => Payload;
-  /** JSON text of a content. */
   readonly write: (payload: Payload) => string;
-  /** Changes the finished response. */
   readonly finish: (response: HttpResponse, exchange: Exchange) => HttpResponse;
 }
 

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { didYouMean, Problem } from '../schemas/problem.ts';
+import { didYouMean, Problem, wrongUsage } from '../schemas/problem.ts';
 
 /**
  * What the transport does to a response: it resets the connection; holds the response back until the
@@ -121,7 +121,7 @@ type Wrong = (why: string) => Problem;
 const wrongIn =
   (spec: string): Wrong =>
   (why) =>
-    new Problem('usage', `chaos ${spec}: ${why}`);
+    wrongUsage(`chaos ${spec}: ${why}`);
 
 /**
  * A plan from specs such as `500:0.1`, `reset:0.02`, `timeout`, `truncate:0.1`, `slow:2s` and

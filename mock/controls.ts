@@ -1,5 +1,5 @@
 import type { FixtureDeposit } from '../schemas/generated/types.ts';
-import { Problem } from '../schemas/problem.ts';
+import { wrongUsage } from '../schemas/problem.ts';
 import { chaosName, newChaos, parseChaos, queuedChaos, specOf } from './chaos.ts';
 import { advanceClock, resetClock, scaleClock, setClock, type Moved } from './clock.ts';
 import { entriesOf, type JournalEntry } from './journal.ts';
@@ -100,7 +100,7 @@ export function controlsIn(session: Session, name: string): Controls {
       next: (kind, count = 1) => {
         const { chaos } = here();
         const queued = queuedChaos(kind, count);
-        if (chaos.queue.length >= MAX_QUEUED) throw new Problem('usage', `chaos ${kind}: ${TOO_MANY}`);
+        if (chaos.queue.length >= MAX_QUEUED) throw wrongUsage(`chaos ${kind}: ${TOO_MANY}`);
         chaos.queue = [...chaos.queue, queued];
         tellChange(session, here(), `chaos ${kind} for the next ${count}`);
         return shownChaos(here());

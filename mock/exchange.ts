@@ -21,7 +21,6 @@ export interface HttpResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly body: string | Uint8Array;
-  /** Delay (ms) before the response is sent. */
   readonly delayMs?: number;
   readonly transportFault?: TransportFault;
 }
@@ -88,6 +87,5 @@ export interface Exchange {
   readonly status: number;
   /** The status that the request asked for by Prefer and got. */
   readonly preferred?: number;
-  /** The chaos that hits this request. */
   readonly chaos?: ChaosAction;
 }

@@ -50,7 +50,6 @@ export interface KeptEntry {
 export interface Journal {
   readonly size: number;
   readonly entries: KeptEntry[];
-  /** Index of the next entry. */
   next: number;
 }
 

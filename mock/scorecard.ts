@@ -53,7 +53,6 @@ const elapsed = (from: Entry, to: Entry) =>
     ? to.at - from.at
     : to.elapsedMs - from.elapsedMs;
 
-/** Whether a request came too late to have been in flight when an answer arrived. */
 const clearlyAfter = (entry: Entry, answer: Entry, graceMs: number) => elapsed(answer, entry) > graceMs;
 
 /** Time in ms that a client waited. The mock's clock may have been moved: the longer time counts. */
@@ -131,7 +130,6 @@ const limited = (entry: Entry) =>
 const isOver = (answer: Entry, entry: Entry) =>
   waited(answer, entry) >= (answer.retryAfterSeconds ?? 0) * 1000 - COARSE_MS;
 
-/** The same request again, before the time that a 429 gave. */
 function earlyRetries(entries: readonly Entry[], graceMs: number): readonly Entry[] {
   // Another answer than 429 shows that the limit was lifted. That is not so for a 429 by chaos.
   const inForce = (answer: Entry, entry: Entry) => entry.status === 429 || answer.chaos !== undefined;

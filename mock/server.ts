@@ -1,6 +1,6 @@
 import { isIPv4 } from 'node:net';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { Problem } from '../schemas/problem.ts';
+import { wrongUsage } from '../schemas/problem.ts';
 import type { Access } from './admin/guard.ts';
 import { controlsOf, type ControlledMock } from './controls.ts';
 import { adminOf, answererOf, isAdmin, type AnsweredRequest } from './answer-request.ts';
@@ -56,7 +56,7 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   const { port = 0, host = '127.0.0.1', basePath = '/', onExchange, admin = {} } = options;
   const { tls, cors } = options;
   if (admin !== false && admin.token !== undefined && !isToken(admin.token))
-    throw new Problem('usage', 'the admin token needs visible ASCII characters without spaces, at least one');
+    throw wrongUsage('the admin token needs visible ASCII characters without spaces, at least one');
   const session = createSession(options, () => performance.now());
   const date = () => httpDate(timeIn(session, session.main));
   const access = admin === false ? undefined : accessTo(host, admin.token);

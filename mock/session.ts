@@ -25,7 +25,6 @@ export interface Sandbox {
   /** The empty text for the main one. */
   readonly name: string;
   readonly journal: Journal;
-  /** The clock as it began. */
   readonly firstClock: Clock;
   world: World;
   clock: Clock;
@@ -84,9 +83,7 @@ export function tell({ watchers }: Session, event: MockEvent): void {
 }
 
 type RefusalDetails = Readonly<Record<string, unknown>> & {
-  /** The field that is wrong. */
   readonly place?: string;
-  /** Header fields of the response. */
   readonly headers?: Readonly<Record<string, string>>;
 };
 

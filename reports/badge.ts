@@ -1,6 +1,6 @@
 import { createHash } from 'node:crypto';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { Problem } from '../schemas/problem.ts';
+import { wrongUsage } from '../schemas/problem.ts';
 import { renderJson } from './json.ts';
 import { isWeak } from './strength.ts';
 
@@ -22,7 +22,7 @@ export const ONLY_WHOLE = 'a badge is made of a whole run, and ';
  */
 export function renderBadge(record: RunRecord): string {
   const why = unfitForBadge(record);
-  if (why !== undefined) throw new Problem('usage', `${ONLY_WHOLE}${why}`);
+  if (why !== undefined) throw wrongUsage(`${ONLY_WHOLE}${why}`);
   const required = record.requirements.filter(({ level }) => level === 'required');
   const passed = required.filter(({ outcome }) => outcome === 'passed').length;
   const failed = required.filter(({ outcome }) => outcome === 'failed').length;

@@ -71,11 +71,8 @@ const GAP = '  ';
 const CASES = 'cases';
 
 interface Layout extends Screen {
-  /** Columns that an id may take. */
   readonly room: number;
-  /** Columns that ids are filled up to. */
   readonly ids: number;
-  /** Columns of the numbers of cases. */
   readonly cases: number;
 }
 

@@ -14,7 +14,6 @@ export type ReportName = (typeof reportFormats)[number];
 
 /** What a report may know apart from its data. */
 export interface ReportOptions {
-  /** Whether colour escapes may be written. */
   readonly color: boolean;
   /** Columns of the terminal or log. Formats for files ignore it. */
   readonly width: number;

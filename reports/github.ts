@@ -10,7 +10,6 @@ const MAX_WRONG = 3;
 const MAX_ID = 300;
 const MAX_SENTENCE = 2_000;
 
-/** What an annotation says; the rest is in the other reports. */
 const labels: ReadonlySet<string> = new Set(
   'fails when,intermittent,title,known,aspect,expected,actual,reason,fix,error,request,replay,bug'.split(','),
 );

@@ -35,7 +35,6 @@ export function fenced(language: 'text' | 'sh', lines: readonly string[]): strin
   return [`${fence}${language}`, ...lines, fence].join('\n');
 }
 
-/** More backticks than stand in a row in the text, and no fewer than `least`. */
 function fenceFor(text: string, least: number): string {
   const longest = Math.max(0, ...[...text.matchAll(/`+/g)].map(([run]) => run.length));
   return '`'.repeat(Math.max(least, longest + 1));

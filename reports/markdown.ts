@@ -80,7 +80,6 @@ function section(
   return [{ text: `### ${title} (${count(results.length)})` }, ...items];
 }
 
-/** Findings in full. Of several that share answer and condition, the first is shown, and the others are named. */
 const alikeBlocks = (record: RunRecord, results: readonly RequirementResult[]): readonly string[] =>
   alike(results).map(({ first, rest }) => {
     const ids = rest.map(({ id }) => code(id, MAX_NAME)).join(', ');

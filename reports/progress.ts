@@ -5,11 +5,9 @@ import { columns, count, duration, present, printable, several } from './text.ts
 export interface Progress {
   readonly done: number;
   readonly total: number;
-  /** Id of the requirement at work. */
   readonly requirement: string;
   readonly requests: number;
   readonly elapsedMs: number;
-  /** Estimate of what is left. */
   readonly leftMs?: number;
   readonly maxRequests: number;
   readonly maxDurationMs: number;

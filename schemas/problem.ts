@@ -14,6 +14,9 @@ export class Problem extends Error {
   }
 }
 
+/** A problem with how something is used. */
+export const wrongUsage = (message: string) => new Problem('usage', message);
+
 const MAX_LISTED = 100;
 
 /** Collects the problems of one file. */

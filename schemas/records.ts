@@ -3,7 +3,7 @@ import validateBaseline from './generated/baseline.cjs';
 import validateRecord from './generated/run-record.cjs';
 import type { Baseline, KnownFailure, RunRecord } from './generated/types.ts';
 import { parseJson, schemaProblems } from './json.ts';
-import { collectProblems, Problem } from './problem.ts';
+import { collectProblems, wrongUsage } from './problem.ts';
 
 const FORMAT: RunRecord['format'] = 'ib-conformance/run/1';
 
@@ -17,7 +17,7 @@ const FORMAT: RunRecord['format'] = 'ib-conformance/run/1';
  */
 export function readRecord(text: string, where: string, version: string): RunRecord {
   if (/^\uFEFF?\{"line":/.test(text))
-    throw new Problem('usage', `${where}: is a transcript: \`ib-conformance judge\` makes its record`);
+    throw wrongUsage(`${where}: is a transcript: \`ib-conformance judge\` makes its record`);
   const found = parseJson(text, where, 'usage');
   refuseOtherFormats(found, where, version);
   const problems = collectProblems(where, 'usage');
@@ -38,7 +38,7 @@ function refuseOtherFormats(found: unknown, where: string, version: string): voi
     other === null
       ? 'is no run record; `verify --report json=file` writes one'
       : `is a record of the format ${other[0]}, and ib-conformance ${version} reads ${FORMAT}: take a newer version`;
-  throw new Problem('usage', `${where}: ${why}`);
+  throw wrongUsage(`${where}: ${why}`);
 }
 
 /** Another version may write what this one does not know. */
@@ -66,9 +66,7 @@ export interface BaselineEntry extends KnownFailure {
 
 /** A baseline file. */
 export interface ReadBaseline {
-  /** How messages name the file. */
   readonly file: string;
-  /** The value of its `$schema`. */
   readonly schema?: string;
   /** In the order of the file, including repetitions. */
   readonly known: readonly BaselineEntry[];

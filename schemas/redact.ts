@@ -40,7 +40,6 @@ export function redactorOf(secrets: readonly Secret[]): Redact {
   };
 }
 
-/** The places of each gram in the forms. */
 type Index = ReadonlyMap<number, readonly (readonly [form: SecretForm, at: number])[]>;
 
 const next = (gram: number, text: string, at: number) =>

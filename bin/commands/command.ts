@@ -47,7 +47,6 @@ export interface Command {
 }
 
 export interface Configured {
-  /** The section of the config file. */
   readonly by: string;
   /** Flags and arguments that are read; by default all. */
   readonly only?: readonly string[];

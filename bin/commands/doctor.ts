@@ -1,4 +1,4 @@
-import { Problem } from '../../schemas/problem.ts';
+import { wrongUsage } from '../../schemas/problem.ts';
 import { exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
 import { config, onOff, target, targetArgument, wholeNumberOr } from './flags.ts';
@@ -20,7 +20,7 @@ export const doctor = command({
   configured: { by: 'verify', only: ['url', ...Object.keys(target), 'config'] },
   examples: [['$0 doctor https://ib.example.com --fixture f.json', 'before the first run']],
   run: async ({ url, timeout: timeoutMs, header: headers, json, ...flags }, context) => {
-    if (url === undefined) throw new Problem('usage', 'doctor: which server? Give its URL, or set IB_URL');
+    if (url === undefined) throw wrongUsage('doctor: which server? Give its URL, or set IB_URL');
     const { examine } = await import('../../suites/index.ts');
     const { renderCheckup, renderJson } = await import('../../reports/index.ts');
     const { runOptions, trustOf } = await import('../run-options.ts');

@@ -1,7 +1,7 @@
 import { mkdir } from 'node:fs/promises';
 import { join } from 'node:path';
 import { setImmediate } from 'node:timers/promises';
-import { Problem } from '../../schemas/problem.ts';
+import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { command, type Family } from './command.ts';
 import { file, onOff, seed, wholeNumberOr } from './flags.ts';
@@ -63,7 +63,7 @@ const generate = command({
   run: async (flags, context) => {
     const { users, deposits, partners, seed: start, noBecomes, output } = flags;
     if (users === 0 && deposits > 0)
-      throw new Problem('usage', `--deposits ${deposits}: every deposit is a user's; give --users 1 or more`);
+      throw wrongUsage(`--deposits ${deposits}: every deposit is a user's; give --users 1 or more`);
     const { generatedFixture } = await import('../fixture/generate.ts');
     const { schemaReference } = await import('../schema-reference.ts');
     // Standard output is usually redirected into a file of the current folder.
@@ -106,7 +106,7 @@ const exporting = command({
       return 0;
     }
     if (output === undefined)
-      throw new Problem('usage', '--format csv: writes a file for each table; give --output with a folder');
+      throw wrongUsage('--format csv: writes a file for each table; give --output with a folder');
     await makeFolder(output);
     for (const table of tables)
       await write(csvOf(table), join(output, `${table.name}.csv`), 'the export', context, PRIVATE);
@@ -120,7 +120,7 @@ async function makeFolder(folder: string): Promise<void> {
   } catch (error) {
     const { code, message } = error as NodeJS.ErrnoException;
     const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'there is a file of that name' : message;
-    throw new Problem('usage', `${folder}: the export cannot be written: ${why}`);
+    throw wrongUsage(`${folder}: the export cannot be written: ${why}`);
   }
 }
 

@@ -1,4 +1,4 @@
-import { Problem } from '../../schemas/problem.ts';
+import { wrongUsage } from '../../schemas/problem.ts';
 import { headerFields, targetUrl } from '../values.ts';
 import type { Flags } from './command.ts';
 
@@ -29,7 +29,7 @@ export const outputs = { ...list, names: 'format=file' } as const;
 const number = { ...text, isNumber: true } as const;
 
 const refuse = (flag: string, given: string, needed: string) =>
-  new Problem('usage', `--${flag} ${given}: needs ${needed}`);
+  wrongUsage(`--${flag} ${given}: needs ${needed}`);
 
 export const wholeNumberFrom = (min: number, max: number) =>
   ({

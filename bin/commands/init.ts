@@ -1,6 +1,6 @@
 import { existsSync } from 'node:fs';
 import { resolve } from 'node:path';
-import { Problem } from '../../schemas/problem.ts';
+import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import { CONFIG_FILE } from '../cli-context.ts';
 import { exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
 import { prepareFile } from '../output-files.ts';
@@ -41,10 +41,7 @@ export const init = command({
     const { signal, print, writeError, terminal } = context;
     const files = [values.fixture, CONFIG_FILE] as const;
     if (resolve(values.fixture) === resolve(CONFIG_FILE))
-      throw new Problem(
-        'usage',
-        `--fixture ${values.fixture}: the config file is written there; name another file`,
-      );
+      throw wrongUsage(`--fixture ${values.fixture}: the config file is written there; name another file`);
     if (!values.force) refuseExisting(files);
     const tls = await trustOf(values);
     const prompter = values.yes ? undefined : await context.prompter?.();
@@ -82,7 +79,7 @@ export const init = command({
 function refuseExisting(files: readonly string[]): void {
   const existing = files.filter((path) => existsSync(path));
   if (existing.length > 0)
-    throw new Problem('usage', existing.map((path) => `${path}: exists; --force overwrites it`).join('\n'));
+    throw wrongUsage(existing.map((path) => `${path}: exists; --force overwrites it`).join('\n'));
 }
 
 const configOf = ({ fixture, ca, insecure }: InitFlags, url: string) => ({

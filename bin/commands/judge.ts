@@ -36,24 +36,27 @@ export const judge = command({
   run: async (flags, context) => {
     const { reports } = await import('../../reports/index.ts');
     const suites = await import('../../suites/index.ts');
-    const files = await import('../report-files.ts');
+    const { writeFormats } = await import('../report-files.ts');
     const { openBaseline } = await import('../baseline.ts');
     const { loadTranscript } = await import('../record-files.ts');
     const { version } = await import('../version.ts');
-    const requests = files.parseReports('report', reports, flags.report, [flags.file, flags.baseline]);
-    const baseline = await openBaseline(flags);
-    const transcript = suites.readTranscript(await loadTranscript(flags.file));
-    const written = await files.prepareReports(requests, context);
-    try {
+    const load = async () => {
+      const baseline = await openBaseline(flags);
+      const transcript = suites.readTranscript(await loadTranscript(flags.file));
       const found = await suites.judgeTranscript(transcript, suites.catalogue, version);
-      const { record } = baseline.apply(found);
-      await written.write((format, shown) => reports[format].render(record, shown));
       if (transcript.end !== undefined) await tellChanges(suites.recordedResults(transcript), found, context);
-      const code = exitCodeOf({ ...record, interrupted: false }, flags);
-      return record.interrupted && code === exitCodes.conformant[0] ? exitCodes.incomplete[0] : code;
-    } finally {
-      await written.discard();
-    }
+      return baseline.apply(found).record;
+    };
+    const record = await writeFormats(
+      flags.report,
+      reports,
+      [flags.file, flags.baseline],
+      load,
+      context,
+      'report',
+    );
+    const code = exitCodeOf({ ...record, interrupted: false }, flags);
+    return record.interrupted && code === exitCodes.conformant[0] ? exitCodes.incomplete[0] : code;
   },
 });
 

@@ -3,7 +3,7 @@ import { statSync } from 'node:fs';
 import { clockModes, sessionDefaults } from '../../mock/options.ts';
 import type { Mock, MockOptions } from '../../mock/server.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
-import { didYouMean, Problem } from '../../schemas/problem.ts';
+import { didYouMean, Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { loadFixture, readText } from '../fixture-file.ts';
 import { curlLines, logQueue, logs, type LogQueue } from '../mock-log.ts';
@@ -204,8 +204,7 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
 }
 
 async function fixtureOf({ fixture: path, limits, watch }: MockFlags, { env }: CliContext): Promise<Fixture> {
-  if (watch && path === undefined)
-    throw new Problem('usage', '--watch: which file? Give --fixture <file> with it');
+  if (watch && path === undefined) throw wrongUsage('--watch: which file? Give --fixture <file> with it');
   const fixture = await loadFixture(path, env);
   if (limits === 'on') return fixture;
   const { limits: _, apiKeys = [], ...unlimited } = fixture;
@@ -222,16 +221,16 @@ async function deviation(flag: keyof typeof deviations, id: string) {
   const found = Object.hasOwn(known, id) ? known[id] : undefined;
   if (found !== undefined) return { id, change: found.change };
   const hint = didYouMean(id, Object.keys(known));
-  throw new Problem('usage', `--${flag} ${id}: there is no such ${flag}${hint} (--${flag} list lists them)`);
+  throw wrongUsage(`--${flag} ${id}: there is no such ${flag}${hint} (--${flag} list lists them)`);
 }
 
 /** If other machines can reach the admin API, it needs a token. */
 async function adminOf({ noAdmin, adminPort, adminToken, host, port }: MockFlags) {
   if (noAdmin && (adminPort !== undefined || adminToken !== undefined))
-    throw new Problem('usage', '--no-admin excludes --admin-port and --admin-token');
+    throw wrongUsage('--no-admin excludes --admin-port and --admin-token');
   if (noAdmin) return { admin: false as const };
   if (adminPort !== undefined && adminPort !== 0 && adminPort === port)
-    throw new Problem('usage', `--admin-port ${adminPort}: --port has it; leave it out, or give another one`);
+    throw wrongUsage(`--admin-port ${adminPort}: --port has it; leave it out, or give another one`);
   const { isLoopback } = await import('../../mock/server.ts');
   const newToken =
     adminToken === undefined && !isLoopback(host) ? randomBytes(18).toString('base64url') : undefined;
@@ -240,19 +239,16 @@ async function adminOf({ noAdmin, adminPort, adminToken, host, port }: MockFlags
 
 function basePathOf({ basePath, noAdmin }: MockFlags): string {
   if (!/^[\w.~!$&'()*+,;=:@%/-]*$/.test(basePath))
-    throw new Problem('usage', `--base-path ${basePath}: is not the path of a URL, such as /gateway/v2`);
+    throw wrongUsage(`--base-path ${basePath}: is not the path of a URL, such as /gateway/v2`);
   if (!noAdmin && /^\/*__admin(?:\/|$)/.test(basePath))
-    throw new Problem(
-      'usage',
-      `--base-path ${basePath}: there is the admin API; give another one, or --no-admin`,
-    );
+    throw wrongUsage(`--base-path ${basePath}: there is the admin API; give another one, or --no-admin`);
   return basePath;
 }
 
 async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined)
-    throw new Problem('usage', '--tls-cert and --tls-key belong together: give both');
+    throw wrongUsage('--tls-cert and --tls-key belong together: give both');
   // In turn: of two missing files, the message always names the same one.
   const cert = await readText(tlsCert, `--tls-cert ${tlsCert}`);
   return { cert, key: await readText(tlsKey, `--tls-key ${tlsKey}`) };
@@ -280,11 +276,11 @@ async function start(options: MockOptions, { port, adminPort }: MockFlags): Prom
   } catch (error) {
     const { code = '', message, port: refused = port } = error as NodeJS.ErrnoException & { port?: number };
     if (code.startsWith('ERR_OSSL') || code.startsWith('ERR_SSL'))
-      throw new Problem('usage', `--tls-cert, --tls-key: not a certificate and its key in PEM (${message})`);
+      throw wrongUsage(`--tls-cert, --tls-key: not a certificate and its key in PEM (${message})`);
     const why = listenErrors[code];
     if (why === undefined) throw error;
     const flag = refused === adminPort ? '--admin-port' : '--port';
-    throw new Problem('usage', `cannot listen on ${options.host}:${refused}: ${why(flag)}`);
+    throw wrongUsage(`cannot listen on ${options.host}:${refused}: ${why(flag)}`);
   }
 }
 

@@ -1,5 +1,5 @@
 import { reportFormats, transcriptFormats, type ReportName } from '../../reports/formats.ts';
-import { Problem } from '../../schemas/problem.ts';
+import { wrongUsage } from '../../schemas/problem.ts';
 import type { Requirement } from '../../suites/index.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodeOf, exitCodes } from '../exit-codes.ts';
@@ -113,8 +113,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   const { fixture, options } = await optionsOf(given, context);
   const isBadge = ({ format }: ReportRequest) => format === 'badge';
   const narrowed = requests.some(isBadge) ? reporting.narrowedBy(options.selection) : undefined;
-  if (narrowed !== undefined)
-    throw new Problem('usage', `--report badge: ${reporting.ONLY_WHOLE}${narrowed}`);
+  if (narrowed !== undefined) throw wrongUsage(`--report badge: ${reporting.ONLY_WHOLE}${narrowed}`);
 
   const hasTarget = given.url !== undefined;
   if (given.plan && signal.aborted) return exitCodes.interrupted[0];
@@ -172,7 +171,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
   const { url, stateUrl, replay } = given;
   const { requirements } = select(given, stateUrl !== undefined);
   if (stateUrl !== undefined && url === undefined)
-    throw new Problem('usage', '--state-url goes with the URL of a target');
+    throw wrongUsage('--state-url goes with the URL of a target');
   if (replay !== undefined) refuseReplay(replay, requirements);
   const fixture = await loadFixture(given.fixture, context.env);
   const options = runOptions({
@@ -197,13 +196,11 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
 
 function refuseReplay(path: string, requirements: readonly Requirement[]): void {
   const [requirement] = requirements;
-  if (requirements.length !== 1)
-    throw new Problem('usage', '--replay speaks of one requirement: name it with --only');
+  if (requirements.length !== 1) throw wrongUsage('--replay speaks of one requirement: name it with --only');
   if (requirement?.kind !== 'rule')
-    throw new Problem('usage', `--replay: ${requirement?.id} has no lookups to replay; leave --replay out`);
+    throw wrongUsage(`--replay: ${requirement?.id} has no lookups to replay; leave --replay out`);
   if (!/^(?:user-status|deposit-check);[^@#]*(?:@\d+(?::\d+)*|#\d+)$/.test(path))
-    throw new Problem(
-      'usage',
+    throw wrongUsage(
       `--replay ${path}: is not a path such as 'user-status;id spelling=upper case@14:0', as reports print it`,
     );
 }

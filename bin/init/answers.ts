@@ -1,4 +1,4 @@
-import { Problem } from '../../schemas/problem.ts';
+import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import { classifyUuid } from '../../suites/model/uuid.ts';
 import type { CliContext, Prompter } from '../cli-context.ts';
 import { targetUrl } from '../values.ts';
@@ -61,8 +61,6 @@ const questions: Readonly<Record<keyof Answers, Question>> = {
   },
 };
 
-const usage = (message: string) => new Problem('usage', message);
-
 /**
  * Takes answers from flags and the environment, and asks for those that are missing.
  *
@@ -78,13 +76,13 @@ export async function collectAnswers(
   for (const [name, { source, isSecret, problem }] of Object.entries(questions)) {
     const text = given[name as keyof Answers];
     const found = text === undefined ? undefined : problem(text);
-    if (found !== undefined) throw usage(isSecret ? found : `${source} ${found}`);
+    if (found !== undefined) throw wrongUsage(isSecret ? found : `${source} ${found}`);
   }
   const answerTo = async (name: keyof Answers) => given[name] ?? (await ask(questions[name], prompter));
   const required = { url: (await answerTo('url'))!, key: (await answerTo('key'))! };
   const member = await answerTo('member');
   if (member === undefined && given.executed !== undefined)
-    throw usage('--executed needs --member: a deposit belongs to a user');
+    throw wrongUsage('--executed needs --member: a deposit belongs to a user');
   return { ...required, member, executed: member === undefined ? undefined : await answerTo('executed') };
 }
 
@@ -93,7 +91,7 @@ async function ask(
   prompter: Prompter | undefined,
 ): Promise<string | undefined> {
   if (prompter === undefined && isOptional) return undefined;
-  if (prompter === undefined) throw usage(`${source} is missing, and there is nobody to ask`);
+  if (prompter === undefined) throw wrongUsage(`${source} is missing, and there is nobody to ask`);
   const text = await prompter.ask({
     message: isOptional ? `${message} (Enter: none)` : message,
     isSecret,

@@ -1,5 +1,5 @@
 import { confirm, isCancel, password, text } from '@clack/prompts';
-import { Problem } from '../../schemas/problem.ts';
+import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { Prompter } from '../cli-context.ts';
 
 /** Asks on the terminal. Standard output stays free for results, so questions go to standard error. */
@@ -20,7 +20,7 @@ export function terminalPrompter(signal: AbortSignal): Prompter {
 async function answered<Answer>(prompt: Promise<Answer>): Promise<Exclude<Answer, symbol>> {
   let onEnd = () => {};
   const ended = new Promise<never>((_, reject) => {
-    onEnd = () => reject(new Problem('usage', 'the input ended before all questions were answered'));
+    onEnd = () => reject(wrongUsage('the input ended before all questions were answered'));
   });
   // The prompt never settles if its input ends.
   process.once('beforeExit', onEnd);

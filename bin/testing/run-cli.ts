@@ -4,7 +4,6 @@ import { explain } from '../exit-codes.ts';
 
 export interface CliResult {
   readonly code: number;
-  /** Standard output. */
   readonly output: string;
   /** Standard error, without the message that the command ended with. */
   readonly aside: string;

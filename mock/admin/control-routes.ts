@@ -34,7 +34,6 @@ const shownFaults = (sandbox: Sandbox) => ({
   ...shownChaos(sandbox),
 });
 
-/** Answers a wrong chaos spec with the words of its parser. */
 function readingChaos<Result>(act: () => Result, details: Refusal['details'] = {}): Result {
   try {
     return act();

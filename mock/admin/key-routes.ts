@@ -37,7 +37,6 @@ function changeKey(session: Session, sandbox: Sandbox, key: ApiKey, what: string
 const keyDescription = 'a key, or its name as GET /__admin/keys has it';
 const keyField = { type: 'string', required: true, description: keyDescription } as const;
 
-/** Revokes or expires a key, which the body names by itself or by its name, with or without `<key …>`. */
 const endKey = (state: 'revoked' | 'expired', verb: 'revoke' | 'expire') =>
   route(
     `POST /keys/${verb}`,

@@ -25,11 +25,9 @@ export interface AdminRequest<Values = Readonly<Record<string, unknown>>> {
   /** The part of the path that matches `{id}`. */
   readonly id: string;
   readonly query: URLSearchParams;
-  /** The Accept field; empty if there is none. */
   readonly accept: string;
   /** The JSON of the body; undefined if there is none. */
   readonly body: unknown;
-  /** The declared fields of the body, checked. */
   readonly fields: Values;
 }
 

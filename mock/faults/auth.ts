@@ -43,7 +43,6 @@ const alsoAdmits =
 const hasLowerScheme = ({ request }: UnreadCall) =>
   request.headers.authorization?.startsWith('bearer ') === true;
 
-/** Accepts a key for ever that was accepted once. */
 const remembersKeys =
   (which: Endpoint): Change =>
   (behaviour) => {
@@ -58,7 +57,6 @@ const remembersKeys =
     };
   };
 
-/** Tests of the whole header field, and of what stands after the scheme. */
 const header = {
   change: (test: (key: string, header: string) => boolean) =>
     orKey(both)((key, { request }) => test(key, request.headers.authorization ?? '')),

@@ -130,7 +130,6 @@ const owning = (endpoint: Endpoint) => ({
     }),
 });
 
-/** Every accepted key counts as one of the first partner's. */
 const asFirstPartner =
   (endpoint: Endpoint): Change =>
   (behaviour) => ({

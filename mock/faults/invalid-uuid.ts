@@ -74,7 +74,6 @@ const versions: Readonly<Record<Endpoint, string>> = { 'user-status': '4', 'depo
 const HEX = '[0-9a-f]';
 type EditPattern = (source: string) => string;
 
-/** Accepts what matches the pattern of an endpoint's ids after an edit. */
 const patterns = (which: readonly Endpoint[], flags = 'i') => ({
   change: (edit: EditPattern) =>
     accept(which, (value, endpoint) => {

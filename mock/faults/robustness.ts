@@ -26,7 +26,6 @@ const mixesUp: Change = (behaviour) => {
   })({ kinds: ['member', 'executed'] })(behaviour);
 };
 
-/** The first answer of a server that is still warming up. */
 const coldStart: Change = (behaviour) => {
   let isCold = true;
   const where = () => {

@@ -10,11 +10,9 @@ const MAX_GAUGES = 12;
 const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: 'UTC' });
 const titleOf = (name: string) => name.replace(/^./, (first) => first.toUpperCase()).replaceAll('-', ' ');
 
-/** An event handler that calls the admin API and announces the result. */
 const post = (path: string, body: unknown, said: string, world?: string | null) => () =>
   void send('POST', path, body, () => said, world);
 
-/** The same for the clock, whose answer names what fell due. */
 function moveClock(path: string, body: unknown, said: string): Promise<void> {
   return send('POST', `clock/${path}`, body, (answer) => {
     const { due } = answer as { readonly due: Due };
@@ -40,7 +38,6 @@ function resetAll(): void {
   void openWorld('');
 }
 
-/** A button. `about` completes its text for screen readers. */
 const button = (text: string, onClick: () => void, about = '') => (
   <button key={text} type="button" onClick={onClick} aria-label={`${text} ${about}`.trim()}>
     {text}
@@ -75,7 +72,6 @@ function field(submit: string, onValue: (value: string) => void, input: Input) {
   );
 }
 
-/** A section below a heading, with what else stands beside the heading. */
 const section = (name: string, hint: string, content: ComponentChildren, beside?: ComponentChildren) => (
   <section id={name} aria-labelledby={`${name}-heading`} tabIndex={-1}>
     <div class="head">
@@ -87,7 +83,6 @@ const section = (name: string, hint: string, content: ComponentChildren, beside?
   </section>
 );
 
-/** Class of the cells by heading. */
 type Columns = Readonly<Record<string, string>>;
 type Row = readonly [key: string, ...cells: ComponentChildren[]];
 
@@ -122,7 +117,6 @@ function table(name: string, columns: Columns, rows: readonly Row[]) {
 
 let typing: ReturnType<typeof setTimeout> | undefined;
 
-/** A table with a filter, which looks at what `filters` names. */
 function listSection<Name extends 'deposits' | 'keys' | 'users', Item>(
   name: Name,
   filters: string,

@@ -53,14 +53,9 @@ export const state = {
 };
 
 let draw = () => {};
-let frame = 0;
-/** Changes what is shown. It is drawn at most once per frame. */
 function update(change: Partial<typeof state> = {}): void {
   Object.assign(state, change);
-  frame ||= requestAnimationFrame(() => {
-    frame = 0;
-    draw();
-  });
+  draw();
 }
 export const say = (said: string) => update({ said });
 
@@ -157,7 +152,6 @@ function isOver({ deposits, keys, limits, clock }: Answers): boolean {
   return waits.some((ms) => ms > 0 && left(ms) <= 0);
 }
 
-/** Draws and loads what changes with the time. */
 function tick(): void {
   const { answers } = state;
   if (answers === undefined || answers.clock.rate === 0) return;

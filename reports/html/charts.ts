@@ -62,7 +62,6 @@ const kinds = [
   readonly name: string;
 }[];
 
-/** When answers came, which of them had status 429, and where none came. */
 function timeline({ stepMs, steps }: Traffic['timeline']): Markup | undefined {
   if (steps.length === 0) return undefined;
   const most = Math.max(1, ...steps.map(({ answers, troubles }) => answers + troubles));

@@ -107,7 +107,6 @@ function comparison(expected: string, actual: string): Markup {
   </div>`;
 }
 
-/** What was sent, what came back, and the command that sends it again. */
 function exchange({ request, response, trouble, curl, key }: RecordedExchange): Markup {
   const note = key === undefined ? undefined : html`<code>$IB_API_KEY</code> stands for <code>${key}</code>`;
   return html`<div class="exchange">

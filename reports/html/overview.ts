@@ -8,7 +8,6 @@ import { outcomeMark, outcomeWord, table, type PageContext } from './parts.ts';
 
 const MAX_NAMED = 8;
 
-/** Requirements that have something in common. */
 interface Group {
   /** What they have in common; empty where the list itself says it. */
   readonly title: string;

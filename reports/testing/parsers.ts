@@ -29,7 +29,6 @@ export type Element = DefaultTreeAdapterTypes.Element;
 
 /** What stands in a page. */
 export interface Parsed {
-  /** Every element, in the order of the page. */
   readonly elements: readonly Element[];
   /** Every text without white space around it. */
   readonly texts: ReadonlySet<string>;

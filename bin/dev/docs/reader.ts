@@ -71,7 +71,6 @@ export async function startReader(nodeModules: string, fixtureText = readFileSyn
     /** A text with the URLs of the servers that run here. */
     placed,
     write,
-    /** What the last command printed. */
     last: () => last,
     works: (line: string) => spawnSync('bash', ['-c', line], { ...options, stdio: 'ignore' }).status === 0,
     /** Runs a command line, checks its exit code, and returns what it prints. */

@@ -14,7 +14,6 @@ const metafile = await bundle();
 writeFileSync(join(output, 'THIRD-PARTY-LICENSES.txt'), `${notices(metafile)}\n`);
 writeDeclarations();
 
-/** Writes the declarations of the API, and of what they refer to, into `dist/types/`. */
 function writeDeclarations(): void {
   const all = join(output, 'all-types');
   const project = join(import.meta.dirname, 'tsconfig.json');
