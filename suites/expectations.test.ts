@@ -6,7 +6,6 @@ import {
   errorAnswer,
   executedResult,
   fieldsOf,
-  memberFields,
   sameAnswer,
   saysExecuted,
   saysMember,
@@ -227,8 +226,6 @@ test('the fields of a body are those of an object', () => {
   assert.deepEqual(fieldsOf(answerOf(200, '{"a":1}')), { a: 1 });
   for (const body of ['[]', 'null', '1', '"x"', 'true', '', 'x'])
     assert.equal(fieldsOf(answerOf(200, body)), undefined, body);
-  assert.deepEqual(memberFields(answerOf(200, member)), member);
-  assert.equal(memberFields(answerOf(200, notMember)), undefined);
 });
 
 /** Two answers to one lookup, and whether they say the same. */

@@ -61,15 +61,11 @@ export const saysMember = says('is_under_ib', true);
 export const saysNotMember = says('is_under_ib', false);
 export const saysExecuted = says('status', 'EXECUTED');
 
-/** The membership result of a member; undefined where another requirement speaks of what is wrong. */
-export const memberFields = (answer: Answer) =>
-  saysMember(answer).kind === 'held' ? fieldsOf(answer) : undefined;
-
 /** Whether a body is an object of exactly these fields, each once. */
-export const hasExactly = (answer: Answer, ...names: readonly string[]): boolean =>
-  Object.keys(fieldsOf(answer) ?? {})
-    .toSorted()
-    .join() === names.toSorted().join() && repeatedNames(answer.text).length === 0;
+export function hasExactly(answer: Answer, ...names: readonly string[]): boolean {
+  const found = Object.keys(fieldsOf(answer) ?? {});
+  return found.toSorted().join() === names.toSorted().join() && repeatedNames(answer.text).length === 0;
+}
 
 /** A value as JSON; a number that is too large for a double is none there. */
 const shown = (value: unknown) =>

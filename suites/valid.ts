@@ -1,5 +1,5 @@
 import { header, repeatedNames, summary, type Answer } from './answer.ts';
-import { fieldsOf, hasExactly, memberFields, noObject, saysExecuted, saysNumber } from './expectations.ts';
+import { fieldsOf, hasExactly, noObject, saysExecuted, saysMember, saysNumber } from './expectations.ts';
 import type { Known } from './known.ts';
 import type { Expected } from './model/model.ts';
 import { foreignData, userData } from './privacy.ts';
@@ -12,8 +12,10 @@ const ofDate =
   (judge: (value: unknown, expected: string) => Verdict | undefined) =>
   (answer: Answer, { user, correct }: Expected): Verdict | undefined => {
     if (user === undefined || correct[0]!.outcome !== 'member') return undefined;
-    const value = memberFields(answer)?.['date_joined'];
-    return value === undefined ? undefined : judge(value, user.date_joined);
+    const value = fieldsOf(answer)?.['date_joined'];
+    // Other requirements judge what is wrong else.
+    const isJudged = value !== undefined && saysMember(answer).kind === 'held';
+    return isJudged ? judge(value, user.date_joined) : undefined;
   };
 
 /** Judges the fields of a 200 that an EXECUTED deposit gets. */
