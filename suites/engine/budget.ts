@@ -1,5 +1,5 @@
 import type { Trouble } from '../answer.ts';
-import type { Clock } from './clock.ts';
+import type { RunOptions } from './run-options.ts';
 
 /** What a run may spend; hard bounds, all of them. */
 export interface Budget {
@@ -11,16 +11,11 @@ export interface Budget {
   readonly spent: () => number;
 }
 
-export interface BudgetOptions {
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
+export interface BudgetOptions extends Pick<RunOptions, 'clock' | 'signal' | 'maxRequests' | 'rate'> {
   /** When the run must end, in ms of the clock. */
   readonly deadline: number;
-  readonly maxRequests: number;
   /** Requests that are not for what has to end early. */
   readonly keepBack: number;
-  /** Requests a second; undefined: as fast as they come. */
-  readonly rate?: number;
 }
 
 export function createBudget(options: BudgetOptions): Budget {

@@ -1,22 +1,18 @@
 import { defined } from '../../schemas/defined.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { Request } from '../request.ts';
-import type { Context, Exchange, Pace, StateHook } from '../requirement.ts';
-import type { Clock } from './clock.ts';
-import type { CallName, ContextCall, OnEvent } from './events.ts';
+import type { Context, Exchange, Pace } from '../requirement.ts';
+import type { CallName, ContextCall } from './events.ts';
+import type { RunOptions } from './run-options.ts';
 import type { Sender } from './sender.ts';
 
-export interface ContextOptions {
+export interface ContextOptions extends Pick<
+  RunOptions,
+  'clock' | 'signal' | 'cases' | 'burstConcurrency' | 'stateHook' | 'onEvent'
+> {
   readonly sender: Sender;
-  readonly clock: Clock;
-  readonly signal: AbortSignal;
-  readonly cases: number;
-  /** Requests of a stream in flight, at most, where the user said so. */
-  readonly burstConcurrency?: number | undefined;
   /** When the run ends, in ms of the clock. */
   readonly deadline: number;
-  readonly stateHook?: StateHook;
-  readonly onEvent?: OnEvent;
 }
 
 /** A function that gives each requirement its context, by its id. What a scenario gets from it is an event. */

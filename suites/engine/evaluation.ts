@@ -1,5 +1,4 @@
 import { Problem } from '../../schemas/problem.ts';
-import type { Known } from '../known.ts';
 import { lackOf } from '../needs.ts';
 import type { Context, Monitor, Requirement, Rule, Scenario } from '../requirement.ts';
 import { noStateHook, unjudged } from '../verdict.ts';
@@ -7,12 +6,9 @@ import type { NotedExchange } from './events.ts';
 import { createJudge, type Judge, type Judgement } from './judge.ts';
 import { originOf } from '../model/path.ts';
 import type { Result } from './record.ts';
+import type { RunOptions } from './run-options.ts';
 
-export interface EvaluationOptions {
-  readonly known: Known;
-  readonly requirements: readonly Requirement[];
-  /** Ids that are left out on request. */
-  readonly skip: ReadonlySet<string>;
+export interface EvaluationOptions extends Pick<RunOptions, 'known' | 'requirements' | 'skip'> {
   readonly hasStateHook: boolean;
 }
 

@@ -74,33 +74,19 @@ function curl(request: Request, base: string): string {
 }
 
 function shellCredential({ credential }: Request): string | undefined {
-  switch (credential.as) {
-    case 'key':
-      return `${credential.scheme ?? 'Bearer'} $IB_API_KEY`;
-    case 'caller':
-      return 'Bearer $IB_API_KEY';
-    case 'header':
-      return credential.shell;
-    case 'none':
-      return undefined;
-  }
+  if (credential.as === 'none') return undefined;
+  if (credential.as === 'header') return credential.shell;
+  const scheme = credential.as === 'key' ? credential.scheme : undefined;
+  return `${scheme ?? 'Bearer'} $IB_API_KEY`;
 }
 
-/** How a key stands in a text, and what writes it so in a shell. */
-const forms: readonly { readonly write: (key: string) => string; readonly shell: string }[] = [
-  { write: (key) => key, shell: '$IB_API_KEY' },
-  { write: encodeURIComponent, shell: "$(node -p 'encodeURIComponent(process.env.IB_API_KEY)')" },
-  {
-    write: (key) => JSON.stringify(key).slice(1, -1),
-    shell: "$(node -p 'JSON.stringify(process.env.IB_API_KEY).slice(1, -1)')",
-  },
-];
-
-/** Every way in which a key may stand in a text, once each. */
+/** How a key may stand in a text, and what writes it so in a shell; the longest first. */
 const writtenForms = (key: string) =>
-  [...new Map(forms.toReversed().map(({ write, shell }) => [write(key), shell] as const))].toSorted(
-    ([one], [other]) => other.length - one.length,
-  );
+  Object.entries({
+    [JSON.stringify(key).slice(1, -1)]: "$(node -p 'JSON.stringify(process.env.IB_API_KEY).slice(1, -1)')",
+    [encodeURIComponent(key)]: "$(node -p 'encodeURIComponent(process.env.IB_API_KEY)')",
+    [key]: '$IB_API_KEY',
+  }).toSorted(([one], [other]) => other.length - one.length);
 
 /** A misplaced key is found again in the text of the request, in whatever form it stands there. */
 function withVariable(

@@ -137,20 +137,15 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions)
   };
   return ({ id, level, clause, title, reading }, { verdict, cases, evidence, path, where, intermittent }) => {
     const { kind, ...found } = verdict;
+    const texts = Object.entries(found).filter(([name]) => name !== 'reason');
     const isOpen = kind === 'failed' || kind === 'unjudged';
     return {
       ...defined({ id, level, clause, title, reading, cases }),
       outcome: outcomes[kind],
-      ...Object.fromEntries(
-        Object.entries(defined(found)).map(([name, value]) => [
-          name,
-          name === 'reason' ? value : redacted(value),
-        ]),
-      ),
+      ...found,
+      ...Object.fromEntries(texts.map(([name, text]) => [name, redacted(text)])),
       ...(kind === 'failed' ? defined({ where, intermittent }) : {}),
-      ...(isOpen && evidence !== undefined
-        ? { counterexample: recordExchange(evidence, target, redact) }
-        : {}),
+      ...(isOpen && evidence ? { counterexample: recordExchange(evidence, target, redact) } : {}),
       ...(isOpen && path !== undefined ? { replay: { seed, path } } : {}),
     } as RequirementResult;
   };

@@ -7,9 +7,9 @@ import { lookupOf, type Request } from '../request.ts';
 import type { Context, Exchange } from '../requirement.ts';
 import type { Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
-import type { Clock } from './clock.ts';
 import type { NotedExchange } from './events.ts';
 import type { Quota } from './quota.ts';
+import type { RunOptions } from './run-options.ts';
 
 /** How a request is sent. */
 export interface SendOptions extends Pick<NotedExchange, 'of' | 'path' | 'isAgain'> {
@@ -19,13 +19,10 @@ export interface SendOptions extends Pick<NotedExchange, 'of' | 'path' | 'isAgai
   readonly onRefused?: (answer: Answer) => void;
 }
 
-export interface SenderOptions {
+export interface SenderOptions extends Pick<RunOptions, 'known' | 'clock' | 'signal'> {
   readonly client: Client;
-  readonly known: Known;
-  readonly clock: Clock;
   readonly budget: Budget;
   readonly quota: Quota;
-  readonly signal: AbortSignal;
   /** Requests without an answer, in a row, after which the target counts as gone. */
   readonly maxLostInARow: number;
   /** Sees every request that went out and what came of it, as it comes. */
