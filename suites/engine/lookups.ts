@@ -1,4 +1,3 @@
-import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { coveringRows, type CoveringRow } from '../model/covering.ts';
 import {
@@ -7,14 +6,13 @@ import {
   isFeasible,
   ownEntities,
   plainLevels,
-  requestsOf,
   suppliesOf,
   type Levels,
   type Origin,
 } from '../model/factors.ts';
 import type { Known } from '../known.ts';
 import { expectedOf } from '../model/model.ts';
-import { pathOf, seedOf } from '../model/path.ts';
+import { drawAt, pathOf } from '../model/path.ts';
 import { lackOf } from '../needs.ts';
 import type { Request } from '../request.ts';
 import type { Rule } from '../requirement.ts';
@@ -119,22 +117,24 @@ function isAsked({ request, times, endpoint }: Lookup, rules: readonly Rule[], k
   );
 }
 
+/** Factors that have examples. */
+const gates = ['key', 'header', 'malformation'] as const;
+
 /** Examples of the gates come between the pairs and the triples. */
 function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<Lookup> {
-  const rows = sharedRows(endpoint, known);
+  const plain = plainLevels(endpoint);
   const turns = new Map<string, number>();
   let nth = 0;
   let isDeep = false;
   // What another partner's key finds says that it is that partner's.
   const theirs: Levels = {
-    ...plainLevels(endpoint),
+    ...plain,
     key: "another partner's",
     situation: endpoint === 'user-status' ? "another partner's" : "another partner's, EXECUTED",
   };
   const single: Lookup[] = [];
-  if (isFeasible(endpoint, theirs, known))
-    single.push(lookup(endpoint, theirs, known, seed, 1, { draw: nth++ }));
-  for (const { levels, strength, depth } of rows) {
+  if (isFeasible(endpoint, theirs, known)) single.push(lookup(theirs, 1, { draw: nth++ }));
+  for (const { levels, strength, depth } of sharedRows(endpoint, known)) {
     // Where requests are scarce, each requirement has one lookup before any has two.
     if (strength > 1) yield* eachRuleFirst(single.splice(0), known);
     if (strength >= 3 && !isDeep) {
@@ -145,9 +145,30 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
     const kind = kindOf(levels);
     const pick = kind === undefined ? undefined : turn(kind);
     const at = pick === undefined || pick >= examplesOf(endpoint, levels, known) ? { draw: nth++ } : { pick };
-    const next = lookup(endpoint, levels, known, seed, strength, at, depth);
+    const next = lookup(levels, strength, at, depth);
     if (strength > 1) yield next;
     else single.push(next);
+  }
+
+  function lookup(
+    levels: Levels,
+    strength: Lookup['strength'],
+    at: { readonly draw?: number; readonly pick?: number },
+    depth: Lookup['depth'] = 0,
+  ): Lookup {
+    const path = pathOf(endpoint, levels, at);
+    const request = drawAt(path, known, seed);
+    const times = levels.repetition === 'once' ? 1 : 3;
+    const isAlone = levels.load === 'alone';
+    return { endpoint, request, origin: { levels, path }, strength, depth, times, isAlone };
+  }
+
+  /** What takes turns: the examples of the one gate that is not plain, or without one the entities that fit. */
+  function kindOf(levels: Levels): string | undefined {
+    const odd = gates.filter((name) => levels[name] !== plain[name]);
+    if (odd.length > 1) return undefined;
+    const [gate] = odd;
+    return gate === undefined ? [levels.situation, levels.data, levels['id version']].join() : levels[gate];
   }
 
   function turn(kind: string): number {
@@ -158,17 +179,16 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
 
   /** The examples of each gate, and the own entities, that no row has had, with everything else plain. */
   function* examples(): Generator<Lookup> {
-    const plain = plainLevels(endpoint);
     const ofGates = factors[endpoint].flatMap(({ name, levels }) =>
       levels
         .slice(1)
         .map((level): Levels => ({ ...plain, [name]: level }))
-        .filter((row) => gateWithExamples(row) !== undefined && isFeasible(endpoint, row, known))
+        .filter((row) => gates.some((gate) => gate === name) && isFeasible(endpoint, row, known))
         .map((row) => [row, examplesOf(endpoint, row, known)] as const),
     );
     for (const [row, count] of [...ownEntities(endpoint, known), ...ofGates])
       for (let pick = turn(kindOf(row)!); pick < count; pick = turn(kindOf(row)!))
-        yield lookup(endpoint, row, known, seed, 5, { pick });
+        yield lookup(row, 5, { pick });
   }
 }
 
@@ -202,52 +222,4 @@ function* sharedRows(endpoint: Endpoint, known: Known): Generator<CoveringRow> {
     if (nth === shared.rows.length) shared.rows.push(shared.source.next().value as CoveringRow);
     yield shared.rows[nth]!;
   }
-}
-
-/** What has examples that take turns: the one gate that is not plain, or without one the entities that fit. */
-function kindOf(levels: Levels): string | undefined {
-  const gate = gateWithExamples(levels);
-  if (gate !== undefined) return levels[gate];
-  const { key, header, malformation, situation, data, 'id version': version } = levels;
-  return [key, header, malformation].join() === 'active,Bearer,none'
-    ? [situation, data, version].join()
-    : undefined;
-}
-
-/** The one gate with examples that is not plain. */
-function gateWithExamples(levels: Levels): 'key' | 'header' | 'malformation' | undefined {
-  const odd = (
-    [
-      ['key', 'active'],
-      ['header', 'Bearer'],
-      ['malformation', 'none'],
-    ] as const
-  ).filter(([name, plain]) => levels[name] !== plain);
-  return odd.length === 1 ? odd[0]![0] : undefined;
-}
-
-function lookup(
-  endpoint: Endpoint,
-  levels: Levels,
-  known: Known,
-  seed: number,
-  strength: Lookup['strength'],
-  at: { readonly draw: number; readonly pick?: never } | { readonly pick: number; readonly draw?: never },
-  depth: CoveringRow['depth'] = 0,
-): Lookup {
-  const path = pathOf(endpoint, levels, at);
-  return {
-    endpoint,
-    request: sampled(endpoint, levels, known, seedOf(seed, at.draw ?? at.pick), at.pick),
-    origin: { levels, path },
-    strength,
-    depth,
-    times: levels.repetition === 'once' ? 1 : 3,
-    isAlone: levels.load === 'alone',
-  };
-}
-
-function sampled(endpoint: Endpoint, levels: Levels, known: Known, seed: number, pick?: number): Request {
-  const [request] = fc.sample(requestsOf(endpoint, levels, known, pick), { seed, numRuns: 1 });
-  return request!;
 }

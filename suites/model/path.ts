@@ -25,11 +25,9 @@ export function pathOf(
  */
 function parsePath(path: string, known: Known) {
   const parts = /^(user-status|deposit-check);([^@#]*)(?:@(\d+)((?::\d+)*)|#(\d+))$/.exec(path);
-  const nowhere = new Problem(
-    'usage',
-    `--replay ${path}: leads to no lookup; copy it from the report as it is`,
-  );
-  if (parts === null) throw nowhere;
+  const nowhere = () =>
+    new Problem('usage', `--replay ${path}: leads to no lookup; copy it from the report as it is`);
+  if (parts === null) throw nowhere();
   const endpoint = parts[1] as Endpoint;
   const levels: Record<string, string> = { ...plainLevels(endpoint) };
   // A level may hold a comma: what follows without a name belongs to it.
@@ -37,11 +35,11 @@ function parsePath(path: string, known: Known) {
     if (part === '') continue;
     const [name, level] = part.split('=') as [string, string?];
     const factor = factors[endpoint].find((one) => one.name === name);
-    if (level === undefined || factor === undefined || !factor.levels.includes(level)) throw nowhere;
+    if (level === undefined || factor === undefined || !factor.levels.includes(level)) throw nowhere();
     levels[name] = level;
   }
   const row = levels as Levels;
-  if (!isFeasible(endpoint, row, known)) throw nowhere;
+  if (!isFeasible(endpoint, row, known)) throw nowhere();
   const [, , , draw, shrunk = '', pick] = parts;
   return { endpoint, levels: row, draw: Number(draw ?? pick), shrunk: shrunk.slice(1), pick };
 }
