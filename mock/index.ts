@@ -4,6 +4,7 @@ import * as unchecked from './in-process.ts';
 import * as server from './server.ts';
 
 export type { InProcessMock } from './in-process.ts';
+export type { Fixture } from '../schemas/generated/types.ts';
 
 interface GivenFixture {
   /** What `${NAME}` in a key of the fixture is read from; the environment of the process where it is missing. */

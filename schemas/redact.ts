@@ -10,9 +10,8 @@ interface Match {
   readonly name: string;
 }
 
-/** Forms are found by sequences of so many characters (7 bits each). */
+/** Forms are found by sequences of so many characters. */
 const GRAM = 4;
-const GRAM_BITS = 2 ** (7 * GRAM) - 1;
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const NAME = /<[^<>]*>/g;
@@ -40,42 +39,33 @@ export function redactorOf(secrets: readonly Secret[]): Redact {
   };
 }
 
-type Index = ReadonlyMap<number, readonly (readonly [form: SecretForm, at: number])[]>;
-
-const next = (gram: number, text: string, at: number) =>
-  ((gram << 7) | (text.charCodeAt(at) & 127)) & GRAM_BITS;
+type Index = ReadonlyMap<string, readonly (readonly [form: SecretForm, at: number])[]>;
 
 /** Grams of every form, so close together that each part of `minLength` contains one. */
 function indexOf(forms: readonly SecretForm[]): Index {
-  const index = new Map<number, [SecretForm, number][]>();
+  const index = new Map<string, [SecretForm, number][]>();
   for (const form of forms)
     for (let at = 0; at + GRAM <= form.folded.length; at += form.minLength - GRAM + 1) {
-      let gram = 0;
-      for (let nth = 0; nth < GRAM; nth++) gram = next(gram, form.folded, at + nth);
+      const gram = form.folded.slice(at, at + GRAM);
       const places = index.get(gram) ?? [];
-      places.push([form, at]);
       index.set(gram, places);
+      places.push([form, at]);
     }
   return index;
 }
 
-/** Reads a text once. Where a gram of a form stands, it extends the match to both sides. */
+/** Where a gram of a form stands in a text, it extends the match to both sides. */
 function matchesIn(text: string, index: Index): readonly Match[] {
   const folded = fold(text);
   const matches: Match[] = [];
-  let gram = 0;
-  for (let at = 0; at < folded.length; at++) {
-    gram = next(gram, folded, at);
-    const places = index.get(gram);
-    if (places === undefined) continue;
-    for (const [form, inForm] of places) {
-      let [start, end, first, last] = [at + 1, at + 1, inForm + GRAM, inForm + GRAM];
+  for (let at = 0; at + GRAM <= folded.length; at++)
+    for (const [form, inForm] of index.get(folded.slice(at, at + GRAM)) ?? []) {
+      let [start, end, first, last] = [at, at + GRAM, inForm, inForm + GRAM];
       for (; first > 0 && folded[start - 1] === form.folded[first - 1]; first--) start--;
       for (; last < form.folded.length && folded[end] === form.folded[last]; last++) end++;
       if (form.isWord ? isWordAt(text, start, end, form) : revealsEnough(form, first, last))
         matches.push({ start, end, name: form.name });
     }
-  }
   return matches;
 }
 

@@ -4,7 +4,7 @@ import type { VerifyOptions } from './verify-options.ts';
 export { loadFixture } from '../fixture-file.ts';
 export { Problem } from '../../schemas/problem.ts';
 export { version } from '../version.ts';
-export { createMock, startMock, type Mock, type MockOptions } from './mock.ts';
+export { createMock, startMock, type Mock, type MockOptions } from '../../mock/index.ts';
 export type { Fixture, RunRecord, VerifyOptions };
 
 /**

@@ -53,14 +53,10 @@ function marker(name: string, ms: number, y: number, { place }: Scale): Markup {
 }
 
 const kinds = [
-  { of: ({ answers, limited }) => answers - limited, tone: 'answers', name: 'other answers' },
-  { of: ({ limited }) => limited, tone: 'limited', name: 'answers with status 429' },
-  { of: ({ troubles }) => troubles, tone: 'troubles', name: 'without an answer' },
-] as const satisfies readonly {
-  readonly of: (step: TrafficStep) => number;
-  readonly tone: string;
-  readonly name: string;
-}[];
+  { tone: 'answers', name: 'other answers', of: ({ answers, limited }: TrafficStep) => answers - limited },
+  { tone: 'limited', name: 'answers with status 429', of: ({ limited }: TrafficStep) => limited },
+  { tone: 'troubles', name: 'without an answer', of: ({ troubles }: TrafficStep) => troubles },
+];
 
 function timeline({ stepMs, steps }: Traffic['timeline']): Markup | undefined {
   if (steps.length === 0) return undefined;

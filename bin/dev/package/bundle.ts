@@ -24,7 +24,7 @@ export async function bundle(folder = output): Promise<Metafile> {
       main: 'bin/main.ts',
       'self-test-worker': 'bin/self-test.ts',
       index: 'bin/api/index.ts',
-      mock: 'bin/api/mock.ts',
+      mock: 'mock/index.ts',
       'node-test': 'bin/api/node-test.ts',
     },
     outdir: folder,
