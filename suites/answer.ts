@@ -36,6 +36,8 @@ export interface Trouble {
   readonly words: string;
 }
 
+export const trouble = (code: Trouble['code'], words: string): Trouble => ({ kind: 'trouble', code, words });
+
 /** What came of a request. */
 export type Reply = Answer | Trouble;
 

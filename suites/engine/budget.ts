@@ -1,4 +1,4 @@
-import type { Trouble } from '../answer.ts';
+import { trouble, type Trouble } from '../answer.ts';
 import type { RunOptions } from './run-options.ts';
 
 /** What a run may spend; hard bounds, all of them. */
@@ -51,9 +51,3 @@ export function createBudget(options: BudgetOptions): Budget {
     spent: () => spent,
   };
 }
-
-const trouble = (code: 'interrupted' | 'budget', words: string): Trouble => ({
-  kind: 'trouble',
-  code,
-  words,
-});

@@ -1,5 +1,5 @@
 import { defined } from '../../schemas/defined.ts';
-import type { Answer, Reply, Trouble } from '../answer.ts';
+import { trouble, type Answer, type Reply } from '../answer.ts';
 import type { Request } from '../request.ts';
 import type { Context, Exchange, Pace } from '../requirement.ts';
 import type { CallName, ContextCall } from './events.ts';
@@ -81,11 +81,11 @@ export function createContexts(options: ContextOptions): (of: string) => Context
         : {
             withState: async (state, params, during) => {
               const nth = calls++;
-              const trouble = await stateHook
+              const failure = await stateHook
                 .change('setup', state, params)
                 .then(() => undefined, hookTrouble);
-              report(nth, 'withState', trouble === undefined ? {} : { replies: [trouble] });
-              if (trouble !== undefined) return trouble;
+              report(nth, 'withState', failure === undefined ? {} : { replies: [failure] });
+              if (failure !== undefined) return failure;
               try {
                 return await during();
               } finally {
@@ -99,11 +99,8 @@ export function createContexts(options: ContextOptions): (of: string) => Context
 }
 
 /** What the target did not take is trouble with the hook, not with what is judged. */
-const hookTrouble = (error: unknown): Trouble => ({
-  kind: 'trouble',
-  code: 'state-hook',
-  words: error instanceof Error ? error.message : String(error),
-});
+const hookTrouble = (error: unknown) =>
+  trouble('state-hook', error instanceof Error ? error.message : String(error));
 
 /** Sends requests, several in flight, until the first 429. */
 async function stream(

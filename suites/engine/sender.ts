@@ -1,5 +1,5 @@
 import { defined } from '../../schemas/defined.ts';
-import { isPage, type Answer, type Reply, type Trouble } from '../answer.ts';
+import { isPage, trouble, type Answer, type Reply } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
 import { authorizationOf } from '../model/lookup.ts';
@@ -151,26 +151,15 @@ export function createSender(setup: SenderOptions): Sender {
 /** Answers that a proxy or a gateway gives in place of the target: the request is sent again. */
 function isOfFrontEnd(answer: Answer): boolean {
   const { status } = answer;
-  const isErrorPage = status >= 400 && isPage(answer);
-  return (
-    isErrorPage || status === 408 || (status >= 502 && status <= 504) || (status >= 520 && status <= 527)
-  );
-}
-
-function trouble(code: Trouble['code'], words: string): Trouble {
-  return { kind: 'trouble', code, words };
+  const isOfGateway = status === 408 || (status >= 502 && status <= 504) || (status >= 520 && status <= 527);
+  return isOfGateway || (status >= 400 && isPage(answer));
 }
 
 /** A request with its key in the Authorization header. */
 export function wireRequest(request: Request): WireRequest {
   const { method, target, headers, body, credential } = request;
   const authorization = authorizationOf(credential, undefined);
-  return {
-    method,
-    target,
-    headers: authorization === undefined ? headers : { ...headers, authorization },
-    ...defined({ body }),
-  };
+  return defined({ method, target, headers: { ...headers, ...defined({ authorization }) }, body });
 }
 
 /** What a request may cost at the limiter: found members are no failed lookups, all else may count. */

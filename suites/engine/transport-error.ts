@@ -1,8 +1,8 @@
+import type { Trouble } from '../answer.ts';
+
 /** A request that got no whole answer. */
-export interface TransportError {
-  readonly kind: 'trouble';
+export interface TransportError extends Trouble {
   readonly code: 'timeout' | 'network' | 'budget';
-  readonly words: string;
   /** Whether not even a connection came about. */
   readonly unreachable: boolean;
 }

@@ -1,16 +1,12 @@
 import type { TranscriptTrouble } from '../../schemas/generated/types.ts';
-import type { Answer, Reply, Trouble } from '../answer.ts';
+import { trouble, type Answer, type Reply } from '../answer.ts';
 import type { CallName, NotedExchange } from '../engine/events.ts';
 import type { Request } from '../request.ts';
 import type { Context } from '../requirement.ts';
 import type { LineOf, Transcript } from './transcript.ts';
 
 /** Evidence that a transcript does not hold. */
-const notRecorded: Trouble = {
-  kind: 'trouble',
-  code: 'not-recorded',
-  words: 'the transcript holds no answer to this',
-};
+const notRecorded = trouble('not-recorded', 'the transcript holds no answer to this');
 
 /** A key in the place of the query or the body is written in many ways: there, the rest has to do. */
 const isSame = ({ request }: NotedExchange, asked: Request) =>
@@ -56,8 +52,8 @@ export function createRecordedContexts({ exchanges, calls, start }: Transcript):
       ...(start.stateHook
         ? {
             withState: async (_state, _params, during) => {
-              const trouble = next('withState').replies?.[0];
-              return typeof trouble === 'object' ? { kind: 'trouble', ...trouble } : during();
+              const failure = next('withState').replies?.[0];
+              return typeof failure === 'object' ? { kind: 'trouble', ...failure } : during();
             },
           }
         : {}),
