@@ -98,15 +98,13 @@ export async function drive(
       const at = startedAt + part * windowMs;
       if (since > at + 0.15 * windowMs) continue;
       await context.wait(Math.max(0, at - since));
-      const probe: Sighting[] = [];
+      let probe: Sighting | undefined;
       // A lost one says nothing, and another one may be sent.
-      while (probe.length < PROBE_TRIES && probe.every(({ result }) => result === 'lost')) {
-        const tried = await stream(context, supply, { most: 1 });
-        probe.push(...tried.history);
-        if (tried.history.length === 0) break;
+      for (let tries = 0; tries < PROBE_TRIES && (probe?.result ?? 'lost') === 'lost'; tries++) {
+        [probe] = (await stream(context, supply, { most: 1 })).history;
+        if (probe !== undefined) history.push(probe);
       }
-      history.push(...probe);
-      if (probe.at(-1)?.result !== 'passed') continue;
+      if (probe?.result !== 'passed') continue;
       const more = await stream(context, supply, { most: beyond(rule), ...pace });
       history.push(...more.history);
     }

@@ -80,6 +80,12 @@ describe('a limit that is stated', () => {
     assert.deepEqual(judgement, { kind: 'kept' });
     assert.equal(members, undefined, 'a key that is limited tells nothing of members');
   });
+  test('one burst shows a bucket that refills evenly', async () => {
+    for (const slowness of [0, 2, 15]) {
+      const { bursts, judgement } = await exploring(() => refilled(MOST, MOST / WINDOW), { slowness });
+      assert.deepEqual([bursts!.length, judgement], [1, { kind: 'kept' }]);
+    }
+  });
   test('no request is in flight beside another one where the user said so', async () => {
     const { bursts } = await exploring(laid('fixed'), { slowness: 100, inFlight: 1 });
     const history = bursts![0]!.history.filter(({ result }) => result !== 'other');

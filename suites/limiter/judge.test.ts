@@ -142,6 +142,44 @@ test('a boundary between the requests of a quick burst is no break', () => {
   assert.equal(judgeBursts([quick(0), quick(20_500)], rule).kind, 'broken');
 });
 
+test('two bursts that a boundary explains decide only if both are quick and lost nothing', () => {
+  const twice = (startedAt: number, stepMs: number, lost = 0): Burst => {
+    const at = (ms: number, result: 'passed' | 'refused' | 'lost') => ({
+      sentAt: startedAt + ms,
+      receivedAt: startedAt + ms + 1,
+      result,
+    });
+    const passes = Array.from({ length: 4 }, (_, nth) => at(nth * stepMs, 'passed'));
+    const more = Array.from({ length: 4 }, (_, nth) => at(1000 + nth, 'passed'));
+    const losses = Array.from({ length: lost }, () => at(1005, 'lost'));
+    const history = [...passes, at(4 * stepMs, 'refused'), ...more, ...losses, at(1010, 'refused')];
+    return { startedAt, history, inFlight: 2 };
+  };
+  const rule = { most: 4, windowMs: 2000 };
+  const boundary = { kind: 'kept', why: 'boundary' };
+  assert.deepEqual(judgeBursts([twice(0, 1), twice(20_000, 1)], rule), boundary);
+  assert.equal(judgeBursts([twice(0, 1), twice(20_000, 1, 1)], rule).kind, 'again');
+  assert.equal(judgeBursts([twice(0, 50), twice(20_000, 50)], rule).kind, 'again');
+  const four = [0, 20_000, 40_000, 60_000].map((startedAt) => twice(startedAt, 50));
+  assert.deepEqual(judgeBursts(four, rule), boundary);
+});
+
+test('five bursts that agree with nothing are enough', () => {
+  const burst = (passed: number, startedAt: number): Burst => ({
+    startedAt,
+    history: Array.from({ length: passed + 1 }, (_, nth) => ({
+      sentAt: startedAt + nth,
+      receivedAt: startedAt + nth + 1,
+      result: nth < passed ? 'passed' : 'refused',
+    })),
+    inFlight: 2,
+  });
+  const rule = { most: 4, windowMs: 2000 };
+  const mixed = [6, 3, 4, 4, 4].map((passed, nth) => burst(passed, nth * 20_000 + nth * 700));
+  assert.equal(judgeBursts(mixed.slice(0, 4), rule).kind, 'again');
+  assert.equal(judgeBursts(mixed, rule).kind, 'open');
+});
+
 test('a slow burst, which a bucket would explain, excuses no quick one in which fewer passed', () => {
   const burst = (stepMs: number, results: readonly ('passed' | 'refused')[]): Burst => ({
     startedAt: 0,
