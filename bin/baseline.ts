@@ -115,7 +115,6 @@ function mistakeIn(
     : undefined;
 }
 
-/** Why the run cannot say whether a requirement still fails. */
 function whyOpen(row: RequirementResult | undefined): string {
   if (row === undefined) return 'not selected';
   return 'reason' in row ? `${row.outcome}: ${row.reason}` : row.outcome;

@@ -139,7 +139,6 @@ function completionScript(shell: string): string {
   return `${script.replace('ib-conformance --get', `SHELL=${shell} $&`)}\n`;
 }
 
-/** The flag that makes help show rare flags. */
 const ALL = 'all';
 
 const everyCommand = commands.flatMap((one) => ('commands' in one ? one.commands : [one]));

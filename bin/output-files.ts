@@ -98,7 +98,6 @@ function descriptorOf(file: string): number | undefined {
   return name === undefined ? undefined : Number(number ?? { stdout: 1, stderr: 2 }[name]);
 }
 
-/** Follows links, also one to a file that does not exist yet. */
 async function withoutLinks(file: string): Promise<string> {
   const found = await fs.realpath(file).catch(ignoreMissing);
   if (found !== undefined) return found;
@@ -139,6 +138,7 @@ export function unwritable(file: string, what: string, error: unknown): unknown 
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder does not exist',
+  EEXIST: 'there is a file of that name',
   EISDIR: 'it is a folder',
   ENOSPC: 'the disk is full',
   ENXIO: 'nobody reads the pipe',

@@ -58,7 +58,6 @@ export function answerRequest(session: Session, request: HttpRequest) {
   return answerIn(session, sandboxNamed(session, addressed.name), { ...request, headers });
 }
 
-/** The name by which chaos draws for a key in a world. */
 const nameIn = ({ name }: Sandbox, key: ApiKey) => (name === '' ? key.name : `${key.name}~${name}`);
 
 function answerIn(session: Session, sandbox: Sandbox, request: HttpRequest) {

@@ -3,7 +3,6 @@ import { decodeText } from './behaviour.ts';
 import type { JournalEntry as Entry } from './journal.ts';
 import { readQuery, splitTarget } from './handler.ts';
 
-/** How often a rule applied, and the entries that break it. */
 interface Evidence {
   readonly times: number;
   readonly broken: readonly Entry[];
@@ -69,7 +68,6 @@ function endpointOf({ endpoint, target }: Entry): Endpoint | undefined {
 
 const isLookup = (entry: Entry) => endpointOf(entry) !== undefined;
 
-/** Who asked; undefined if the request had no credential. */
 const callerOf = ({ credentialDigest, key }: Entry) => credentialDigest ?? key;
 
 function depositOf(entry: Entry): string | undefined {
@@ -126,7 +124,6 @@ function judgeRuns(runs: readonly (readonly Entry[])[], allowed: number, graceMs
 const limited = (entry: Entry) =>
   entry.status === 429 && entry.retryAfterSeconds !== undefined && arrived(entry);
 
-/** Whether the time that a 429 gave is over when an entry comes. */
 const isOver = (answer: Entry, entry: Entry) =>
   waited(answer, entry) >= (answer.retryAfterSeconds ?? 0) * 1000 - COARSE_MS;
 
@@ -145,7 +142,6 @@ function earlyRetries(entries: readonly Entry[], graceMs: number): readonly Entr
   });
 }
 
-/** More refused requests behind a 429 than workers explain. */
 function pressingOn(entries: readonly Entry[], graceMs: number): readonly Entry[] {
   const runs: [Entry, ...Entry[]][] = [];
   for (const entry of entries.filter(limited)) {
@@ -156,7 +152,6 @@ function pressingOn(entries: readonly Entry[], graceMs: number): readonly Entry[
   return judgeRuns(runs, MAX_WORKERS, graceMs).broken;
 }
 
-/** Judges the gaps between tries that were refused with 429 one after another. */
 function judgeTries(run: readonly Entry[], graceMs: number): Evidence {
   const tries: Entry[] = [];
   for (const entry of run)

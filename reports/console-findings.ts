@@ -47,7 +47,6 @@ function factLines(
   );
 }
 
-/** What is not shown, because it looks like what is. */
 function restLines(rest: readonly RequirementResult[], screen: Screen): readonly string[] {
   const [first] = rest;
   if (first === undefined) return [];

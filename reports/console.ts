@@ -76,7 +76,6 @@ interface Layout extends Screen {
   readonly cases: number;
 }
 
-/** The results per suite, a row per requirement: mark, id, distinct cases, and what there is to say. */
 function rowLines(results: readonly RequirementResult[], screen: Screen): readonly string[] {
   const cases = Math.max(CASES.length, ...results.map((result) => count(result.cases).length));
   const room = screen.width - BEFORE - GAP.length - cases;
@@ -92,7 +91,6 @@ function rowLines(results: readonly RequirementResult[], screen: Screen): readon
   ]);
 }
 
-/** Whether a suite was left out as a whole, for one reason: then one line says so. */
 function isLeftOut(rows: readonly RequirementResult[]): boolean {
   const reasons = new Set(rows.map((row) => (row.outcome === 'excluded' ? wordsOf(row) : undefined)));
   return rows.length > 1 && reasons.size === 1 && !reasons.has(undefined);

@@ -87,7 +87,6 @@ const alikeBlocks = (record: RunRecord, results: readonly RequirementResult[]): 
     return findingBlock(record, first) + others;
   });
 
-/** What was left out, or observed, or could not be judged, as an item of a list. */
 function itemOf(result: RequirementResult): string {
   const isOpen = result.outcome === 'inconclusive' || result.outcome === 'excluded';
   const words = 'words' in result ? result.words : '';

@@ -107,22 +107,15 @@ const exporting = command({
     }
     if (output === undefined)
       throw wrongUsage('--format csv: writes a file for each table; give --output with a folder');
-    await makeFolder(output);
+    const { unwritable } = await import('../output-files.ts');
+    await mkdir(output, { recursive: true }).catch((error: unknown) => {
+      throw unwritable(output, 'the export', error);
+    });
     for (const table of tables)
       await write(csvOf(table), join(output, `${table.name}.csv`), 'the export', context, PRIVATE);
     return 0;
   },
 });
-
-async function makeFolder(folder: string): Promise<void> {
-  try {
-    await mkdir(folder, { recursive: true });
-  } catch (error) {
-    const { code, message } = error as NodeJS.ErrnoException;
-    const why = code === 'EEXIST' || code === 'ENOTDIR' ? 'there is a file of that name' : message;
-    throw wrongUsage(`${folder}: the export cannot be written: ${why}`);
-  }
-}
 
 const BATCH = 100_000;
 

@@ -21,13 +21,11 @@ export const healthcheck = command({
 
 const TIMEOUT_MS = 2000;
 
-/** Signs of life: of a mock with its admin API, and of every server of the interface. */
 const probes = [
   { path: '/__admin/health', status: 200, says: '"healthy"' },
   { path: endpoints['user-status'].path, status: 401, says: endpoints['user-status'].messages[401] },
 ] as const;
 
-/** @returns undefined if a mock, or any server of the interface, answers at the URL */
 async function problemAt(base: URL): Promise<string | undefined> {
   let last = '';
   for (const { path, status, says } of probes) {

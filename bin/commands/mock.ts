@@ -116,7 +116,6 @@ const CLOSE_TIMEOUT_MS = 800;
 /** How long the log may take to be read then. */
 const LOG_TIMEOUT_MS = 150;
 
-/** Prints where the mock is, and closes it when the signal fires. */
 async function serve(server: Mock, values: MockFlags, context: CliContext, stamp: string): Promise<void> {
   const { signal } = context;
   // The mock keeps serving if nobody reads its output.
@@ -254,7 +253,6 @@ async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']
   return { cert, key: await readText(tlsKey, `--tls-key ${tlsKey}`) };
 }
 
-/** Checks before the start that the scorecards can be written at the end. */
 async function prepareScorecards(texts: readonly string[], context: CliContext) {
   if (texts.length === 0) return undefined;
   const { scorecardFormats } = await import('../../mock/scorecard.ts');

@@ -55,7 +55,6 @@ const mark = (name: string) => <span class={`state ${name.toLowerCase()}`}>{name
 
 type Input = InputHTMLAttributes & { readonly ref?: Ref<HTMLInputElement> };
 
-/** A form with one input, which is emptied when its value was taken. */
 function field(submit: string, onValue: (value: string) => void, input: Input) {
   const onSubmit = (event: Event) => {
     event.preventDefault();

@@ -135,7 +135,6 @@ async function load(path: keyof Answers): Promise<unknown> {
   return (await request(path + queryOf({ world: state.world, ...lists[path] }))).json();
 }
 
-/** Mock time (ms) that has passed since the answers came. */
 const passed = () => (performance.now() - state.receivedAt) * (state.answers?.clock.rate ?? 0);
 /** What is left by now of the `ms` that an answer named. */
 export const left = (ms: number) => ms - passed();

@@ -118,7 +118,6 @@ function axis(ticks: readonly Tick[]): Markup {
   )}`;
 }
 
-/** A place on an axis, in percent of the width of its chart. */
 interface Tick {
   readonly at: number;
   readonly label: string;

@@ -12,7 +12,6 @@ import { glance, matrix } from './overview.ts';
 import { anchorsOf, command, definitions, type PageContext } from './parts.ts';
 import { judged, observed } from './rows.ts';
 
-/** A part of the page that can be linked to; left out where it has nothing to show. */
 interface Section {
   readonly anchor: string;
   readonly title: string;
@@ -104,7 +103,6 @@ function header(record: RunRecord): Markup {
 const MIN_ALIKE = 3;
 const MAX_ACTUAL = 300;
 
-/** One answer to many requests may be behind the failures. */
 function causes({ requirements }: RunRecord): Markup | undefined {
   const failed = requirements.filter((result) => result.outcome === 'failed');
   const groups = [...grouped(failed, ({ actual }) => actual)];

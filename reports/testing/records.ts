@@ -85,7 +85,6 @@ interface Schema {
   readonly maximum?: number;
 }
 
-/** Any value that a schema allows, with strings drawn from `text`. */
 function valuesOf(root: Schema, text: fc.Arbitrary<string>): fc.Arbitrary<unknown> {
   const resolved = (schema: Schema): Schema =>
     schema.$ref === undefined ? schema : root.$defs![schema.$ref.replace('#/$defs/', '')]!;
