@@ -86,6 +86,10 @@ describe('a limit that is stated', () => {
       assert.deepEqual([bursts!.length, judgement], [1, { kind: 'kept' }]);
     }
   });
+  test('a burst that was too slow is tried three times in all', async () => {
+    const { bursts } = await exploring(() => () => true, { slowness: 3000, endpoint: 'deposit-check' });
+    assert.equal(bursts!.length, 3);
+  });
   test('no request is in flight beside another one where the user said so', async () => {
     const { bursts } = await exploring(laid('fixed'), { slowness: 100, inFlight: 1 });
     const history = bursts![0]!.history.filter(({ result }) => result !== 'other');

@@ -144,15 +144,21 @@ test('a boundary between the requests of a quick burst is no break', () => {
 
 test('two bursts that a boundary explains decide only if both are quick and lost nothing', () => {
   const twice = (startedAt: number, stepMs: number, lost = 0): Burst => {
-    const at = (ms: number, result: 'passed' | 'refused' | 'lost') => ({
+    const sighting = (ms: number, result: 'passed' | 'refused' | 'lost') => ({
       sentAt: startedAt + ms,
       receivedAt: startedAt + ms + 1,
       result,
     });
-    const passes = Array.from({ length: 4 }, (_, nth) => at(nth * stepMs, 'passed'));
-    const more = Array.from({ length: 4 }, (_, nth) => at(1000 + nth, 'passed'));
-    const losses = Array.from({ length: lost }, () => at(1005, 'lost'));
-    const history = [...passes, at(4 * stepMs, 'refused'), ...more, ...losses, at(1010, 'refused')];
+    const passes = Array.from({ length: 4 }, (_, nth) => sighting(nth * stepMs, 'passed'));
+    const more = Array.from({ length: 4 }, (_, nth) => sighting(1000 + nth, 'passed'));
+    const losses = Array.from({ length: lost }, () => sighting(1005, 'lost'));
+    const history = [
+      ...passes,
+      sighting(4 * stepMs, 'refused'),
+      ...more,
+      ...losses,
+      sighting(1010, 'refused'),
+    ];
     return { startedAt, history, inFlight: 2 };
   };
   const rule = { most: 4, windowMs: 2000 };

@@ -57,10 +57,9 @@ export function isExplained(bursts: readonly Burst[], { most, windowMs }: Rule, 
     return [...new Set(edges.map((edge) => Math.floor(edge % intervalMs)))].some((phase) => {
       const ticks = (after: number, until: number) =>
         Math.floor((until - phase) / intervalMs) - Math.floor((after - phase) / intervalMs);
-      const firstTick = (after: number) =>
-        phase + (Math.floor((after - phase) / intervalMs) + 1) * intervalMs;
+      const tickBefore = (instant: number) => phase + Math.floor((instant - phase) / intervalMs) * intervalMs;
       return (
-        all.every((seen) => mayPass(seen, most, { parts, ticks }, firstTick(seen.startedAt), intervalMs)) &&
+        all.every((seen) => mayPass(seen, most, { parts, ticks }, tickBefore(seen.startedAt), intervalMs)) &&
         ((parts === 1 && !isStrict) || all.every((seen) => mayRefuse(seen, most, { parts, ticks })))
       );
     });
@@ -91,13 +90,13 @@ function mayPass(
   { startedAt, passes }: Seen,
   most: number,
   { parts, ticks }: Bucket,
-  firstTick: number,
+  tick: number,
   intervalMs: number,
 ): boolean {
   const lastAt = passes.at(-1)?.to ?? startedAt;
   let since = startedAt - SLACK;
   // At a tick it held no more than the limit.
-  for (let next = firstTick; since < lastAt; since = next, next += intervalMs) {
+  for (let next = tick; since < lastAt; since = next, next += intervalMs) {
     let count = 0;
     for (const { from, to } of passes)
       if (from >= since && ++count > most && count > most + (most / parts) * ticks(since, to)) return false;
