@@ -4,10 +4,10 @@ import { createBudget, type BudgetOptions } from './budget.ts';
 import { ended, manualClock, tracked } from '../testing/manual-clock.ts';
 
 function budgetOf(bounds: Partial<BudgetOptions> = {}) {
-  const hand = manualClock();
+  const time = manualClock();
   const abort = new AbortController();
   const budget = createBudget({
-    clock: hand.clock,
+    clock: time.clock,
     signal: abort.signal,
     deadline: Number.POSITIVE_INFINITY,
     maxRequests: Number.POSITIVE_INFINITY,
@@ -15,7 +15,7 @@ function budgetOf(bounds: Partial<BudgetOptions> = {}) {
     ...bounds,
   });
   const words = (until?: number) => budget.ended(until)?.words;
-  return { ...hand, ...budget, abort, words };
+  return { ...time, ...budget, abort, words };
 }
 
 test('without bounds there is no end', async () => {
@@ -25,14 +25,14 @@ test('without bounds there is no end', async () => {
 });
 
 test('the time ends at the deadline, and earlier for what has to', async () => {
-  const hand = budgetOf({ deadline: 100 });
-  const { words, spend, spent } = hand;
-  await hand.pass(49);
+  const run = budgetOf({ deadline: 100 });
+  const { words, spend, spent } = run;
+  await run.pass(49);
   assert.deepEqual([words(), words(50), words(200)], [undefined, undefined, undefined]);
-  await hand.pass(1);
+  await run.pass(1);
   assert.match(words(50)!, /--max-duration/);
   assert.equal(words(), undefined);
-  await hand.pass(50);
+  await run.pass(50);
   // A later end than that of the run does not prolong it.
   for (const until of [undefined, 200]) assert.match(words(until)!, /--max-duration/);
   assert.equal((await spend())?.code, 'budget');
@@ -63,38 +63,38 @@ test('some are kept back from what has to end early', async () => {
 describe('a rate', () => {
   for (const rate of [0.5, 4, 50])
     test(`of ${rate} a second paces evenly, and makes up for nothing`, async () => {
-      const hand = budgetOf({ rate });
+      const run = budgetOf({ rate });
       const at: number[] = [];
       const spend = async () => {
-        assert.equal(await hand.spend(), undefined);
-        at.push(hand.clock.now());
+        assert.equal(await run.spend(), undefined);
+        at.push(run.clock.now());
       };
-      await ended(hand, Promise.all(Array.from({ length: 5 }, spend)));
+      await ended(run, Promise.all(Array.from({ length: 5 }, spend)));
       const pause = 60_000;
-      await hand.pass(pause);
-      await ended(hand, Promise.all([spend(), spend()]));
-      const gaps = at.slice(1).map((time, nth) => time - at[nth]!);
+      await run.pass(pause);
+      await ended(run, Promise.all([spend(), spend()]));
+      const gaps = at.slice(1).map((ms, nth) => ms - at[nth]!);
       const gap = 1000 / rate;
       assert.deepEqual(gaps.toSpliced(4, 1), [gap, gap, gap, gap, gap]);
       assert.equal(at[0], 0);
       assert.equal(gaps[4], pause);
     });
   test('whose next turn comes after the deadline sends nothing, and counts nothing', async () => {
-    const hand = budgetOf({ rate: 1, deadline: 500 });
-    assert.equal(await hand.spend(), undefined);
-    const late = await ended(hand, hand.spend());
-    assert.deepEqual([late?.code, hand.clock.now(), hand.spent()], ['budget', 500, 1]);
+    const run = budgetOf({ rate: 1, deadline: 500 });
+    assert.equal(await run.spend(), undefined);
+    const late = await ended(run, run.spend());
+    assert.deepEqual([late?.code, run.clock.now(), run.spent()], ['budget', 500, 1]);
   });
   test('is left at once when interrupted', async () => {
-    const hand = budgetOf({ rate: 1 });
-    await hand.spend();
-    const next = tracked(hand.spend());
-    await hand.settled();
+    const run = budgetOf({ rate: 1 });
+    await run.spend();
+    const next = tracked(run.spend());
+    await run.settled();
     assert.equal(next.isDone, false);
-    hand.abort.abort();
-    await hand.settled();
+    run.abort.abort();
+    await run.settled();
     assert.equal(next.value?.code, 'interrupted');
-    assert.equal(hand.spent(), 1);
+    assert.equal(run.spent(), 1);
   });
 });
 

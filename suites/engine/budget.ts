@@ -38,7 +38,7 @@ export function createBudget(options: BudgetOptions): Budget {
       if (end !== undefined) return end;
       spent++;
       if (rate === undefined) return undefined;
-      // Whoever wakes too late must not make up for it: that would be too many at once.
+      // A request that wakes too late must not make up for it: that would be too many at once.
       while (clock.now() < nextTurn) {
         await clock.sleep(Math.min(nextTurn, deadline) - clock.now(), signal);
         if (!signal.aborted && clock.now() < deadline) continue;

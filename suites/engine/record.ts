@@ -36,7 +36,7 @@ export interface RecordOptions {
   /** Command that repeats the run, without its filters and its seed. */
   readonly rerun?: string;
   readonly notes?: readonly string[];
-  /** What the run is to check, where whoever starts it knows the whole catalogue. */
+  /** What the run is to check, if the caller knows the whole catalogue. */
   readonly selection?: RunRecord['selection'];
 }
 

@@ -16,7 +16,7 @@ import { createSender } from './sender.ts';
 import { createContexts } from './context.ts';
 import { redactor } from './evidence.ts';
 import { explain } from './explain.ts';
-import { MOST_IN_FLIGHT } from './context.ts';
+import { MAX_IN_FLIGHT } from './context.ts';
 import { createEvaluation } from './evaluation.ts';
 import type { Judgement } from './judge.ts';
 import { drawAt } from '../model/path.ts';
@@ -50,7 +50,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   const client = (options.connect ?? createClient)({
     ...options.tls,
     ...options,
-    connections: Math.max(concurrency, MOST_IN_FLIGHT),
+    connections: Math.max(concurrency, MAX_IN_FLIGHT),
     signal,
     now: clock.now,
     deadline,
@@ -163,7 +163,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       };
       await Promise.all(
         lists.flatMap((list) => {
-          // Whoever is done takes the next one.
+          // Each worker takes the next one from the shared list.
           const rest = list.filter(({ isAlone }) => !isAlone).values();
           return Array.from({ length: concurrency }, () => sendInTurn(rest));
         }),

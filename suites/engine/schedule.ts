@@ -1,6 +1,6 @@
 import { suiteOf, type Requirement, type Scenario } from '../requirement.ts';
 
-/** The scenarios of a run, in the order in which they are result. */
+/** The scenarios of a run, in the order in which they run. */
 export interface Schedule {
   /** Deposits that will become EXECUTED are looked at before anything else. */
   readonly first: readonly Scenario[];

@@ -1,4 +1,4 @@
-import { MOST_IN_FLIGHT } from '../engine/context.ts';
+import { MAX_IN_FLIGHT } from '../engine/context.ts';
 import type { Sighting } from './history.ts';
 
 /**
@@ -12,7 +12,7 @@ export function slowness(history: readonly Sighting[], count: number, withinMs: 
     history.flatMap(({ sentAt, receivedAt }) => (receivedAt === Infinity ? [] : [receivedAt - sentAt])),
   );
   const inFlight = Math.ceil((count * latencyMs) / withinMs);
-  if (inFlight > MOST_IN_FLIGHT) return 'the target was too slow';
+  if (inFlight > MAX_IN_FLIGHT) return 'the target was too slow';
   const sent = history.map(({ sentAt }) => sentAt).toSorted((a, b) => a - b);
   const gapMs = median(sent.slice(1).map((at, nth) => at - sent[nth]!));
   const perSecond = Math.ceil((count * 1000) / withinMs);
