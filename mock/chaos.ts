@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { didYouMean, Problem, wrongUsage } from '../schemas/problem.ts';
+import { didYouMean, wrongUsage, type Problem } from '../schemas/problem.ts';
 
 /**
  * What the transport does to a response: it resets the connection; holds the response back until the

@@ -1,4 +1,4 @@
-import { Problem, wrongUsage } from '../../schemas/problem.ts';
+import { wrongUsage, type Problem } from '../../schemas/problem.ts';
 import { classifyUuid } from '../../suites/model/uuid.ts';
 import type { CliContext, Prompter } from '../cli-context.ts';
 import { targetUrl } from '../values.ts';

@@ -20,7 +20,7 @@ import { root } from '../paths.ts';
 import { skipWithout } from '../skip-without.ts';
 
 /** Mistakes that are put into an example, and what must fail. Only the placeholder of a query differs between languages. */
-const breaks = (placeholder: string) => [
+const mistakes = (placeholder: string) => [
   {
     what: 'a dot after the message of 404',
     from: '"Deposit not found"',
@@ -47,14 +47,14 @@ const exampleServers = [
     heading: 'Python',
     file: 'examples/python/server.py',
     checksLimiter: 'python3 -B bin/dev/examples/limiter_check.py examples/python',
-    breaks: [...breaks('%s'), tightLimiter],
+    breaks: [...mistakes('%s'), tightLimiter],
   },
   {
     heading: 'Java',
     file: 'examples/java/Server.java',
     checksLimiter:
       'javac -d classes examples/java/Server.java bin/dev/examples/LimiterCheck.java && java -cp classes LimiterCheck',
-    breaks: breaks('?'),
+    breaks: mistakes('?'),
   },
 ];
 
