@@ -58,15 +58,21 @@ export function* coveringRows(
       if (gate !== undefined) partOf(gate).take(row);
       yield { levels: row, strength: 1, depth: 0 };
     }
-  for (const strength of [2, 3] as const)
+  for (const [strength, isCoarse] of [
+    [2, true],
+    [3, true],
+    [3, false],
+  ] as const)
     for (let count = 0; count <= strength; count++) {
       const all = gatesOf(gates, count, isFeasible);
       for (const names of new Set(all.map(namesOf)))
         // What lets a caller in masks nothing: its combinations come first.
         for (const isMasking of [false, true]) {
           const alike = all.filter((gate) => namesOf(gate) === names && masks(gate, gates) === isMasking);
-          const depth = strength < 3 || count === 0 ? 0 : !isMasking || names === 'key' ? 1 : 2;
-          for (const levels of inTurn(alike.map((gate) => partOf(gate).rows(strength - count, isMasking))))
+          const isEarly = isCoarse && (!isMasking || names === 'key');
+          const depth = strength < 3 || count === 0 ? 0 : isEarly ? 1 : 2;
+          const left = isCoarse ? (isMasking ? 'coarse' : 'cheap') : 'all';
+          for (const levels of inTurn(alike.map((gate) => partOf(gate).rows(strength - count, left))))
             yield { levels, strength, depth };
         }
     }
@@ -242,9 +248,10 @@ interface Part {
   /**
    * Rows until every feasible combination of so many factors is covered.
    *
-   * @param isMasked whether the gates decide the answer, so that a few levels of the other factors suffice
+   * @param wanted which levels count in a part with gates: `coarse`: a few that stand for the others, as a gate decides
+   * the answer; `cheap`: all but those that take more requests
    */
-  readonly rows: (strength: number, isMasked: boolean) => Generator<Levels>;
+  readonly rows: (strength: number, wanted: 'coarse' | 'cheap' | 'all') => Generator<Levels>;
 }
 
 /** @param base the gates of a row, and plain levels */
@@ -253,16 +260,16 @@ function createPart(base: (turn: number) => Levels, space: Space, hasGate: boole
   const rows: (readonly number[])[] = [];
   return {
     take: (row) => rows.push(factors.map(({ name, levels }) => levels.indexOf(row[name]))),
-    *rows(strength, isMasked) {
-      // With a gate, a few levels stand for the others.
+    *rows(strength, levelsWanted) {
       const isWanted = ({ row }: Combination) =>
         !hasGate ||
         strength < 2 ||
+        levelsWanted === 'all' ||
         factors.every(
           ({ levels, coarse, isCostly }, at) =>
             row[at]! < 0 ||
             coarse === undefined ||
-            (!isMasked && isCostly !== true) ||
+            (levelsWanted === 'cheap' && isCostly !== true) ||
             coarse.includes(levels[row[at]!]!),
         );
       const wanted = space.combinations(strength).filter(isWanted);
