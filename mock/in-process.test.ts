@@ -27,11 +27,6 @@ describe('a mock without a socket', () => {
         for (const [name, value] of headers) assert.equal(response.headers.get(name), value, name);
       }
   });
-  test('serves the built-in fixture, by the time of the machine', async () => {
-    const mock = createMock();
-    assert.equal((await ask(mock, userPath(ids.member))).status, 200);
-    assert.ok(Math.abs(mock.clock.now() - Date.now()) < 60_000);
-  });
   test('has an admin API, unless it is to have none', async () => {
     const health = '/__admin/health';
     assert.equal((await ask(createMock({ admin: false }), health)).body, '{"error":"Not found"}');
