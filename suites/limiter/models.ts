@@ -29,7 +29,7 @@ interface Bucket {
   readonly ticks: (after: number, until: number) => number;
 }
 
-/** How often in a window a bucket may be refilled, or once for each request. A single time stands for clock-aligned windows as well. */
+/** How often in a window a bucket may be refilled; a single time stands for clock-aligned windows as well. */
 const PARTS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 60];
 
 /** Phases at which windows that count those before in part are tried. */
