@@ -17,6 +17,9 @@ import {
 } from '../suites/index.ts';
 import { runOptions } from './run-options.ts';
 
+/** Faults that a canary chooses from. A test proves that each of them is caught. */
+export const canaryFaults: readonly string[] = Object.keys(faults).filter((_, nth) => nth % 8 === 0);
+
 /**
  * Shows, before a run, that the suites can pass and can fail: the reference must pass, and two faults
  * chosen by the seed must be caught.
@@ -25,9 +28,9 @@ import { runOptions } from './run-options.ts';
  * @throws Error if that is not so: a bug of ours
  */
 export async function canary(fixture: Fixture, seed: number): Promise<readonly string[]> {
-  const ids = Object.keys(faults);
-  const first = Math.abs(seed) % ids.length;
-  const chosen = [ids[first]!, ids[(first + Math.floor(ids.length / 2)) % ids.length]!];
+  const { length } = canaryFaults;
+  const first = Math.abs(seed) % length;
+  const chosen = [canaryFaults[first]!, canaryFaults[(first + Math.floor(length / 2)) % length]!];
   const failed = failedIds(await verifyMock(reference, small(fixture, seed, 100)));
   if (failed.length > 0) throw new Error(`canary: the reference mock fails ${failed.join(', ')}`);
   for (const id of chosen) {

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { variants } from '../mock/variants.ts';
-import { canary, missedBy, verifyMock } from './canary.ts';
+import { canary, canaryFaults, missedBy, verifyMock } from './canary.ts';
 import { loadFixture } from './fixture-file.ts';
 import { gaps, missedMeetings, selfTest, type Kill, type Meeting } from './self-test.ts';
 
@@ -65,9 +65,9 @@ test('the canary sings for any seed', async () => {
     assert.equal((await canary(fixture, seed)).length, 2);
 });
 
-test('no fault silences the canary', async () => {
+test('no fault that it chooses silences the canary', async () => {
   const missed: Record<string, readonly string[]> = {};
-  for (const [id, fault] of Object.entries(faults)) missed[id] = await missedBy(fault, fixture, 1);
+  for (const id of canaryFaults) missed[id] = await missedBy(faults[id]!, fixture, 1);
   assert.deepEqual(
     Object.entries(missed).filter(([, ids]) => ids.length > 0),
     [],

@@ -97,7 +97,7 @@ describe('the installed package', { concurrency: 4 }, () => {
     const mock = spawn(command, ['mock', '--port', '0', '--fault', 'date-day-and-month-swapped'], inFolder);
     const url = (await begun(mock)).line.replace('listening on ', '');
     const only = 'valid/user-status/date-joined';
-    const argv = ['verify', url, '--only', only, '--no-canary', '--rate', '5'];
+    const argv = ['verify', url, '--only', only, '--no-canary', '--rate', '20', '--cases', '100'];
     const verify = spawn(join(updated, 'node_modules/.bin/ib-conformance'), argv, { cwd: updated });
     const ending = ended(verify);
     // The plan is printed before the first request: by then a run has loaded all that it needs.
