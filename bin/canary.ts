@@ -71,6 +71,7 @@ const small = (fixture: Fixture, seed: number, cases: number) => ({
   fixture: { ...fixture, limits },
   seed,
   cases,
+  isBrief: true,
 });
 
 /**
@@ -101,6 +102,7 @@ export interface MockRunOptions {
   readonly hasStateHook?: boolean;
   /** Puts a network before the mock; it may wait on the clock. */
   readonly network?: (client: Client, clock: RunOptions['clock']) => Client;
+  readonly isBrief?: boolean;
   readonly onEvent?: RunOptions['onEvent'];
 }
 
@@ -111,7 +113,14 @@ export interface MockRunOptions {
  */
 export function verifyMock(
   behaviour: Behaviour,
-  { requirements = catalogue, hasStateHook = true, network, onEvent, ...options }: MockRunOptions,
+  {
+    requirements = catalogue,
+    hasStateHook = true,
+    isBrief = false,
+    network,
+    onEvent,
+    ...options
+  }: MockRunOptions,
   served: Fixture = options.fixture,
 ): Promise<RunRecord> {
   const clock = virtualClock(Date.UTC(2026, 0, 1));
@@ -135,6 +144,7 @@ export function verifyMock(
       return network?.(client, clock) ?? client;
     },
     random: () => 0.5,
+    isBrief,
     ...(hasStateHook ? { stateHook } : {}),
     ...(onEvent === undefined ? {} : { onEvent }),
   });

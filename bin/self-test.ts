@@ -87,6 +87,7 @@ async function killsOf({ fixture, seed, from, step }: Share): Promise<readonly K
       fixture: { ...fixture, limits },
       seed,
       cases: ENOUGH_CASES,
+      isBrief: true,
     });
     const unsettled = record.requirements
       .filter(({ level, outcome }) => level !== 'observed' && outcome !== 'passed' && outcome !== 'failed')

@@ -12,7 +12,7 @@ import {
 } from '../model/factors.ts';
 import type { Known } from '../known.ts';
 import { expectedOf } from '../model/model.ts';
-import { drawAt, pathOf } from '../model/path.ts';
+import { pathOf, requestAt } from '../model/path.ts';
 import { lackOf } from '../needs.ts';
 import type { Request } from '../request.ts';
 import type { Rule } from '../requirement.ts';
@@ -157,7 +157,7 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
     depth: Lookup['depth'] = 0,
   ): Lookup {
     const path = pathOf(endpoint, levels, at);
-    const request = drawAt(path, known, seed);
+    const request = requestAt(endpoint, levels, known, seed, at);
     const times = levels.repetition === 'once' ? 1 : 3;
     const isAlone = levels.load === 'alone';
     return { endpoint, request, origin: { levels, path }, strength, depth, times, isAlone };

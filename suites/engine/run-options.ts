@@ -37,6 +37,8 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   readonly ifRefused?: string;
   /** Of the only requirement, judge only the input that this path leads to. */
   readonly path?: string;
+  /** Only finds what fails, without the search for its conditions. */
+  readonly isBrief?: boolean;
   readonly onProgress?: (progress: Progress) => void;
   /** Sees everything that happens, as it happens. */
   readonly onEvent?: OnEvent;

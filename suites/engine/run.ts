@@ -176,6 +176,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     const explained = new Map<string, Partial<Judgement>>();
     let explaining = 0;
     const explainAll = async () => {
+      if (options.isBrief === true) return;
       // What is left to be asked is worth more.
       const endsAt = Math.min(depthEndsAt(), clock.now() + options.maxDurationMs / 4);
       for (const { id } of rules) {

@@ -57,8 +57,23 @@ export const originOf = (path: string, known: Known): Origin => ({
  */
 export function drawAt(path: string, known: Known, seed: number): Request {
   const { endpoint, levels, draw, shrunk, pick } = parsePath(path, known);
-  const arbitrary = requestsOf(endpoint, levels, known, pick === undefined ? undefined : Number(pick));
-  const options = { seed: seedOf(seed, draw), numRuns: 1 };
+  return requestAt(endpoint, levels, known, seed, {
+    draw,
+    shrunk,
+    ...(pick === undefined ? {} : { pick: Number(pick) }),
+  });
+}
+
+/** The request that a draw or an example of these levels is. */
+export function requestAt(
+  endpoint: Endpoint,
+  levels: Levels,
+  known: Known,
+  seed: number,
+  { draw, pick, shrunk = '' }: { readonly draw?: number; readonly pick?: number; readonly shrunk?: string },
+): Request {
+  const arbitrary = requestsOf(endpoint, levels, known, pick);
+  const options = { seed: seedOf(seed, draw ?? pick ?? 0), numRuns: 1 };
   const [request] = fc.sample(arbitrary, shrunk === '' ? options : { ...options, path: shrunk });
   return request!;
 }
