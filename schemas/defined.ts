@@ -9,7 +9,7 @@ type Defined<Members> = {
 
 /** An object without those of its members that are undefined. */
 export function defined<Members extends object>(members: Members): Defined<Members> {
-  const found = { ...members };
-  for (const name in found) if (found[name] === undefined) delete found[name];
-  return found as unknown as Defined<Members>;
+  return Object.fromEntries(
+    Object.entries(members).filter(([, value]) => value !== undefined),
+  ) as Defined<Members>;
 }
