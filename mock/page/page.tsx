@@ -5,13 +5,11 @@ import { left, mockNow, openWorld, refresh, say, send, signIn, start, state } fr
 import type { Answers, Listed, ShownKey } from './store.ts';
 import { amount, curl, dateAndTime, duration, foreign, number, plural, timeOfDay } from './text.ts';
 
-const MAX_WORLDS = 50;
 const MAX_GAUGES = 12;
-const day = new Intl.DateTimeFormat('en-GB', { dateStyle: 'full', timeZone: 'UTC' });
+const dayFormat = { dateStyle: 'full', timeZone: 'UTC' } as const;
 const titleOf = (name: string) => name.replace(/^./, (first) => first.toUpperCase()).replaceAll('-', ' ');
 
-const post = (path: string, body: unknown, said: string, world?: string | null) => () =>
-  void send('POST', path, body, () => said, world);
+const post = (path: string, body: unknown, said: string) => () => void send('POST', path, body, () => said);
 
 function moveClock(path: string, body: unknown, said: string): Promise<void> {
   return send('POST', `clock/${path}`, body, (answer) => {
@@ -29,13 +27,10 @@ function moveClock(path: string, body: unknown, said: string): Promise<void> {
 
 const advance = (seconds: number) =>
   moveClock('advance', { seconds }, `Clock moved on by ${duration(seconds * 1000)}`);
-const reset = (world: string) =>
-  post('reset', undefined, `The world ${world || 'main'} is as the fixture has it.`, world);
 
 function resetAll(): void {
   if (!confirm('Reset all worlds? Tests that are running in them lose their data.')) return;
-  post('reset', undefined, 'All worlds are as the fixture has them.', null)();
-  void openWorld('');
+  void send('POST', 'reset', undefined, () => 'All worlds are as the fixture has them.', null);
 }
 
 const button = (text: string, onClick: () => void, about = '') => (
@@ -55,13 +50,13 @@ const mark = (name: string) => <span class={`state ${name.toLowerCase()}`}>{name
 
 type Input = InputHTMLAttributes & { readonly ref?: Ref<HTMLInputElement> };
 
-function field(submit: string, onValue: (value: string) => void, input: Input) {
+function field(submit: string, onValue: (value: string) => unknown, input: Input) {
   const onSubmit = (event: Event) => {
     event.preventDefault();
     const form = event.currentTarget as HTMLFormElement;
     const { value } = form.querySelector('input')!;
     form.reset();
-    if (value !== '') onValue(value);
+    if (value !== '') void onValue(value);
   };
   return (
     <form onSubmit={onSubmit}>
@@ -85,36 +80,29 @@ const section = (name: string, hint: string, content: ComponentChildren, beside?
 type Columns = Readonly<Record<string, string>>;
 type Row = readonly [key: string, ...cells: ComponentChildren[]];
 
-/** Roles are explicit, because rows are laid out as blocks on narrow screens. */
 function table(name: string, columns: Columns, rows: readonly Row[]) {
-  const kinds = Object.entries(columns);
-  const headOf = ([text, kind]: readonly [string, string]) => (
-    <th key={text} role="columnheader" scope="col" class={kind}>
-      {text}
-    </th>
-  );
-  const cellOf = (cell: ComponentChildren, index: number) => (
-    <td key={kinds[index]![0]} role="cell" class={kinds[index]![1]}>
-      {cell}
-    </td>
-  );
+  const kinds = Object.values(columns);
+  const cellsIn = (Cell: 'th' | 'td', cells: readonly ComponentChildren[]) =>
+    cells.map((cell, at) => (
+      <Cell key={at} class={kinds[at]!}>
+        {cell}
+      </Cell>
+    ));
   return (
-    <table role="table" aria-labelledby={`${name}-heading`}>
-      <thead role="rowgroup">
-        <tr role="row">{kinds.map(headOf)}</tr>
+    <table aria-labelledby={`${name}-heading`}>
+      <thead>
+        <tr>{cellsIn('th', Object.keys(columns))}</tr>
       </thead>
-      <tbody role="rowgroup">
+      <tbody>
         {rows.map(([key, ...cells]) => (
-          <tr key={key} role="row" data-key={key} tabIndex={-1}>
-            {cells.map(cellOf)}
+          <tr key={key} data-key={key} tabIndex={-1}>
+            {cellsIn('td', cells)}
           </tr>
         ))}
       </tbody>
     </table>
   );
 }
-
-let typing: ReturnType<typeof setTimeout> | undefined;
 
 function listSection<Name extends 'deposits' | 'keys' | 'users', Item>(
   name: Name,
@@ -128,8 +116,7 @@ function listSection<Name extends 'deposits' | 'keys' | 'users', Item>(
   const count = rows.length < total ? `first ${number(rows.length)} of ${number(total)}` : number(total);
   const onInput = ({ currentTarget: { value } }: { readonly currentTarget: HTMLInputElement }) => {
     asked.contains = value.trim();
-    clearTimeout(typing);
-    typing = setTimeout(() => void refresh(), 200);
+    void refresh();
   };
   const onMore = () => {
     asked.limit += 25;
@@ -149,12 +136,9 @@ function depositRow({ reference_id: id, state: now, amountInUsd, executedAt, ...
   const { user_id, partner, dueInMs, pollsLeft } = deposit;
   const polls = pollsLeft === 0 ? 'with the next poll' : pollsLeft && `after ${plural(pollsLeft, 'poll')}`;
   const plan = dueInMs === undefined ? polls : `in ${duration(left(dueInMs))}`;
-  const change = (path: string, done: string) =>
-    post(`deposits/${id}/${path}`, undefined, `Deposit ${id} ${done}.`);
-  const buttons = [
-    button('Execute', change('execute', 'executed'), `deposit ${id}`),
-    button('Fail', change('fail', 'failed'), `deposit ${id}`),
-  ];
+  const act = (name: string, path: string, done: string) =>
+    button(name, post(`deposits/${id}/${path}`, undefined, `Deposit ${id} ${done}.`), `deposit ${id}`);
+  const buttons = [act('Execute', 'execute', 'executed'), act('Fail', 'fail', 'failed')];
   const executed = executedAt === undefined ? plan || undefined : dateAndTime(executedAt);
   const paid = withNote(amountInUsd === undefined ? '' : amount(amountInUsd), executed);
   const owner = `${partner ?? 'no IB'}, ${user_id}`;
@@ -162,30 +146,17 @@ function depositRow({ reference_id: id, state: now, amountInUsd, executedAt, ...
 }
 
 function keyRow({ name, key, partner, state: now, expiresAt }: ShownKey): Row {
-  const change = (path: string, done: string) => post(`keys/${path}`, { key: name }, `${name} ${done}.`);
+  const act = (text: string, path: string, done: string) =>
+    button(text, post(`keys/${path}`, { key: name }, `${name} ${done}.`), name);
   const expiry = (at: number) => (now === 'active' ? `in ${duration(at - mockNow())}` : dateAndTime(at));
   const expires = expiresAt !== undefined && now !== 'revoked' && expiry(expiresAt);
-  const buttons = [
-    now !== 'revoked' && button('Revoke', change('revoke', 'revoked'), name),
-    now === 'active' && button('Expire', change('expire', 'expired'), name),
-  ];
+  const revoke = now !== 'revoked' && act('Revoke', 'revoke', 'revoked');
+  const expire = now === 'active' && act('Expire', 'expire', 'expired');
   const shown = key === undefined ? name : withNote(key, name);
-  return [name, shown, mark(now), partner ?? 'none', expires, buttons];
+  return [name, shown, mark(now), partner ?? 'none', expires, [revoke, expire]];
 }
 
-const userRow = ({ user_id: id, partner, date_joined }: User): Row => [
-  id,
-  id,
-  partner ?? 'no IB',
-  date_joined,
-];
-
-function worldRow(world: string): Row {
-  const isShown = world === state.world;
-  const open = button('Open', () => void openWorld(world), `world ${world}`);
-  const actions = [!isShown && open, button('Reset', reset(world), `world ${world}`)];
-  return [world, withNote(world, isShown ? 'shown here' : undefined), actions];
-}
+const userRow = ({ user_id: id, partner, date_joined: at }: User): Row => [id, id, partner ?? 'no IB', at];
 
 const group = (legend: string, controls: ComponentChildren) => (
   <fieldset>
@@ -212,7 +183,7 @@ function Clock({ rate }: Answers['clock']) {
   const count: Input = { type: 'number', min: 0, step: 'any', placeholder: 'seconds' };
   const seconds = { ...count, 'aria-label': 'Seconds to advance by' };
   const time = { placeholder: '2026-01-31T00:00:00Z', 'aria-label': 'Time to set the clock to' };
-  const set = (at: string) => void moveClock('set', { now: at }, `Clock set to ${at}`);
+  const set = (at: string) => moveClock('set', { now: at }, `Clock set to ${at}`);
   return (
     <section class="clock" aria-labelledby="clock-heading">
       <div>
@@ -220,12 +191,12 @@ function Clock({ rate }: Answers['clock']) {
         <p class="time">
           <time id="time">{timeOfDay(mockNow()).slice(0, 8)}</time> <span>UTC</span>
         </p>
-        <p class="quiet">{`${day.format(mockNow())}, ${pace}`}</p>
+        <p class="quiet">{`${new Date(mockNow()).toLocaleDateString('en-GB', dayFormat)}, ${pace}`}</p>
       </div>
       {group('Speed', [0, 1, 10, 60, 3600].map(speed))}
       {group('Advance by', [
         ...[1, 10, 60, 3600].map((one) => button(duration(one * 1000), () => void advance(one))),
-        field('Advance', (given) => void advance(Number(given)), seconds),
+        field('Advance', (given) => advance(Number(given)), seconds),
       ])}
       {group('Set to', field('Set', set, time))}
     </section>
@@ -307,30 +278,11 @@ function Journal({ requests }: Answers['requests']) {
   );
 }
 
-function Worlds({ worlds }: Answers['worlds']) {
-  const some = `the last ${MAX_WORLDS} of ${number(worlds.length)}`;
-  const label = 'Name of the world to open';
-  const title = 'Visible ASCII characters without spaces';
-  const name = { required: true, maxLength: 100, pattern: '[!-~]+', placeholder: 'name', title };
-  return section(
-    'worlds',
-    worlds.length > MAX_WORLDS ? some : 'a key with ~name behind it opens one',
-    <>
-      {table('worlds', worldColumns, worlds.toReversed().slice(0, MAX_WORLDS).map(worldRow))}
-      <div class="controls">
-        {field('Open', (world) => void openWorld(world), { ...name, 'aria-label': label })}
-        {button('Reset all worlds', resetAll)}
-      </div>
-    </>,
-  );
-}
-
-const worldColumns = { Name: 'id', Actions: 'actions' };
 const depositColumns = { reference_id: 'id', State: '', 'USD, executed at': 'number', Actions: 'actions' };
 const keyColumns = { Key: 'id', State: '', Partner: '', Expires: 'number', Actions: 'actions' };
 const userColumns = { user_id: 'id', Partner: '', Joined: 'number' };
 
-const Data = ({ deposits, keys, users, limits, worlds, clock, requests, ...rest }: Answers) => (
+const Data = ({ deposits, keys, users, limits, clock, requests, ...rest }: Answers) => (
   <main>
     <Clock {...clock} />
     <div class="columns">
@@ -339,7 +291,6 @@ const Data = ({ deposits, keys, users, limits, worlds, clock, requests, ...rest 
         {listSection('keys', 'name, partner, state', keyColumns, keys, keyRow)}
         {listSection('users', 'id, partner', userColumns, users, userRow)}
         <Examples {...rest['magic-values']} />
-        <Worlds {...worlds} />
       </div>
       <aside aria-label="What happens" tabIndex={0}>
         <Limiters {...limits} />
@@ -353,7 +304,7 @@ const focusOn = (input: HTMLInputElement | null) => input?.focus();
 const tokenInput: Input = { type: 'password', required: true, ref: focusOn, 'aria-label': 'Admin token' };
 
 const SignIn = () => (
-  <main class="sign-in">
+  <main>
     <h2>Admin token</h2>
     <p>
       Others can reach this mock, so it wants the token of <code>--admin-token</code>, or the one that it
@@ -365,6 +316,9 @@ const SignIn = () => (
 );
 
 function WorldChoice({ worlds }: Answers['worlds']) {
+  const title = 'Visible ASCII characters without spaces';
+  const name = { required: true, maxLength: 100, pattern: '[!-~]+', placeholder: 'name', title };
+  const said = `The world ${state.world || 'main'} is as the fixture has it.`;
   return (
     <div class="controls">
       <label for="world">World</label>
@@ -375,12 +329,14 @@ function WorldChoice({ worlds }: Answers['worlds']) {
           </option>
         ))}
       </select>
-      {button('Reset this world', reset(state.world))}
+      {button('Reset this world', post('reset', undefined, said))}
+      {field('Open', openWorld, { ...name, 'aria-label': 'Name of the world to open' })}
+      {button('Reset all worlds', resetAll)}
     </div>
   );
 }
 
-const sections = ['deposits', 'keys', 'users', 'requests-to-try', 'worlds', 'limiters', 'journal'];
+const sections = ['deposits', 'keys', 'users', 'requests-to-try', 'limiters', 'journal'];
 const links = sections.map((name) => (
   <a key={name} href={`#${name}`}>
     {titleOf(name)}
@@ -388,7 +344,7 @@ const links = sections.map((name) => (
 ));
 
 function Page() {
-  const answers = state.isSignedOut ? undefined : state.answers;
+  const answers = state.signInError === undefined ? state.answers : undefined;
   return (
     <>
       <header>
@@ -399,7 +355,7 @@ function Page() {
       </header>
       {answers && <nav aria-label="Parts of this page">{links}</nav>}
       {answers && <Data {...answers} />}
-      {state.isSignedOut && <SignIn />}
+      {state.signInError !== undefined && <SignIn />}
       <footer>
         <p class={`connection ${state.connection.toLowerCase()}`}>{state.connection}</p>
         <p role="status">{state.said}</p>

@@ -33,8 +33,8 @@ const PACE_MS = 200;
 /** Everything the page shows. */
 export const state = {
   connection: 'Connecting',
-  isSignedOut: false,
-  signInError: '',
+  /** Why the mock wants a token, or wants another one; undefined if it wants none. */
+  signInError: undefined as string | undefined,
   /** Name of the world that is shown; the main world has the empty name. */
   world: new URLSearchParams(location.search).get('world') ?? '',
   answers: undefined as Answers | undefined,
@@ -166,8 +166,8 @@ export async function openWorld(world: string): Promise<void> {
 }
 
 function askForToken(message: string): void {
-  const signInError = state.isSignedOut ? message : '';
-  update({ signInError, isSignedOut: true, connection: 'Waiting for the token' });
+  const signInError = state.signInError === undefined ? '' : message;
+  update({ signInError, connection: 'Waiting for the token' });
 }
 
 export function signIn(given: string): void {
@@ -192,7 +192,7 @@ async function watch(): Promise<void> {
     try {
       // `EventSource` cannot send a token.
       const { body } = await request('events', { signal: ending.signal });
-      update({ isSignedOut: false, connection: 'Live' });
+      update({ signInError: undefined, connection: 'Live' });
       const reader = body!.getReader();
       do void refresh();
       while (!(await reader.read()).done);

@@ -19,16 +19,11 @@ export const timeOfDay = (at: number) => new Date(at).toISOString().slice(11, -1
 /** `5 s`, `2 min 5 s`, `1 h 1 min` or `3 d 2 h` for ms, rounded up to a second. */
 export function duration(ms: number): string {
   const seconds = Math.max(0, Math.ceil(ms / 1000));
-  const parts = [
-    [Math.floor(seconds / 86_400), 'd'],
-    [Math.floor(seconds / 3600) % 24, 'h'],
-    [Math.floor(seconds / 60) % 60, 'min'],
-    [seconds % 60, 's'],
-  ] as const;
-  const first = parts.findIndex(([count]) => count > 0);
-  if (first < 0) return '0 s';
-  const shown = parts.slice(first, first + 2).filter(([count]) => count > 0);
-  return shown.map(([count, unit]) => `${count} ${unit}`).join(' ');
+  const counts = [seconds / 86_400, (seconds / 3600) % 24, (seconds / 60) % 60, seconds % 60].map(Math.floor);
+  const first = counts.findIndex((count) => count > 0);
+  const parts = counts.map((count, at) => (count > 0 ? `${count} ${['d', 'h', 'min', 's'][at]}` : ''));
+  const shown = parts.slice(first, first + 2).filter((part) => part !== '');
+  return shown.join(' ') || '0 s';
 }
 
 /** `1 key`, `2 keys` */
@@ -38,10 +33,7 @@ export const plural = (count: number, word: string) => `${number(count)} ${word}
 export function foreign(text: string): string {
   const rest = text.length - MAX_LENGTH;
   const cut = rest > 0 ? `${text.slice(0, MAX_LENGTH)}… (${number(rest)} more)` : text;
-  return cut.replace(
-    /[\p{C}\p{Zl}\p{Zp}]/gu,
-    (character) => `\\u{${character.codePointAt(0)?.toString(16)}}`,
-  );
+  return cut.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (hidden) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`);
 }
 
 const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
