@@ -23,7 +23,8 @@ interface Variant {
 
 export type Variants = Readonly<Record<string, Variant>>;
 /** A sentence without its full stop, and what is other than in a behaviour. */
-type Rows = Readonly<Record<string, readonly [what: string, edit: (from: Behaviour) => Partial<Behaviour>]>>;
+type Edit = Partial<Behaviour> | ((from: Behaviour) => Partial<Behaviour>);
+type Rows = Readonly<Record<string, readonly [what: string, edit: Edit]>>;
 
 const valuesOf = (parameters: readonly Parameter[], wanted: string) =>
   parameters.filter(([name]) => name === wanted).map(([, value]) => value);
@@ -31,14 +32,8 @@ const valuesOf = (parameters: readonly Parameter[], wanted: string) =>
 const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{12})$/i.test(value);
 
 const requests: Rows = {
-  'trailing-slash-accepted': [
-    'A trailing slash in the path makes no difference',
-    () => ({ path: (path) => path.replace(/\/$/, '') }),
-  ],
-  'path-case-ignored': [
-    'The letter case of the path makes no difference',
-    () => ({ path: (path) => path.toLowerCase() }),
-  ],
+  'trailing-slash-accepted': ['A trailing slash is ignored', { path: (path) => path.replace(/\/$/, '') }],
+  'path-case-ignored': ['The letter case of the path is ignored', { path: (path) => path.toLowerCase() }],
   'other-paths-need-key': [
     'Other paths are answered with 401 to those who present no key',
     answerWith(401, { error: 'Unauthorized' })({
@@ -46,7 +41,7 @@ const requests: Rows = {
       where: ({ request }) => request.headers.authorization === undefined,
     }),
   ],
-  'head-refused': ['HEAD is answered with 405', () => ({ methods: ['GET'] })],
+  'head-refused': ['HEAD is answered with 405', { methods: ['GET'] }],
   'other-methods-not-found': [
     'Other methods are answered with 404',
     answerWith(404, { error: 'Not found' })({ kinds: ['noSuchMethod'] }),
@@ -64,11 +59,11 @@ const requests: Rows = {
   ],
   'repeated-parameter-last': [
     'The last of repeated parameters counts',
-    () => ({ value: (all, name) => valuesOf(all, name).at(-1) }),
+    { value: (all, name) => valuesOf(all, name).at(-1) },
   ],
   'repeated-parameter-refused': [
     'A repeated parameter is invalid',
-    () => ({ value: (all, name) => (valuesOf(all, name).length > 1 ? '' : valuesOf(all, name)[0]) }),
+    { value: (all, name) => (valuesOf(all, name).length > 1 ? '' : valuesOf(all, name)[0]) },
   ],
   'unknown-parameter-refused': [
     'A parameter that the endpoint does not know makes the request invalid',
@@ -76,12 +71,9 @@ const requests: Rows = {
   ],
   'parameter-case-ignored': [
     'The letter case of parameter names makes no difference',
-    () => ({ value: (all, name) => all.find((one) => one[0].toLowerCase() === name)?.[1] }),
+    { value: (all, name) => all.find((one) => one[0].toLowerCase() === name)?.[1] },
   ],
-  'nil-and-max-accepted': [
-    'The nil and the max UUID are well-formed reference_ids',
-    accept(['deposit-check'], isNilOrMax),
-  ],
+  'nil-and-max-accepted': ['The nil and the max UUID are well formed', accept(['deposit-check'], isNilOrMax)],
   'lower-case-bearer-refused': [
     'Only the scheme spelled Bearer is accepted',
     ({ credential }) => ({
@@ -89,8 +81,8 @@ const requests: Rows = {
         call.request.headers.authorization?.startsWith('Bearer ') ? credential(call) : undefined,
     }),
   ],
-  'parameter-before-key': ['400 comes before 401', () => ({ order: ['parameter', 'key', 'limit'] })],
-  'parameter-before-limit': ['400 comes before 429', () => ({ order: ['key', 'parameter', 'limit'] })],
+  'parameter-before-key': ['400 comes before 401', { order: ['parameter', 'key', 'limit'] }],
+  'parameter-before-limit': ['400 comes before 429', { order: ['key', 'parameter', 'limit'] }],
 };
 
 /** The limiter counts for the key that is presented, before the key is checked. */
@@ -105,15 +97,15 @@ const countedOnUserStatus =
 
 /** Other limiters: whom they limit, what they count, what they say (Limits: "not shown"). */
 const limits: Rows = {
-  'limit-before-key': ['429 comes before 401 for whoever presents a limited key', () => limitBeforeKey],
+  'limit-before-key': ['429 comes before 401 for whoever presents a limited key', limitBeforeKey],
   'limit-per-partner': [
     'All keys of a partner are limited together',
-    () => ({ countedFor: (call) => call.caller?.partner ?? '' }),
+    { countedFor: (call) => call.caller?.partner ?? '' },
   ],
-  'limit-for-all': ['All keys are limited together', () => ({ countedFor: () => 'all' })],
+  'limit-for-all': ['All keys are limited together', { countedFor: () => 'all' }],
   'limit-per-address': [
     'Whoever calls from one address is limited together, whatever the key, and before the key is checked',
-    () => ({ ...limitBeforeKey, countedFor: () => 'address' }),
+    { ...limitBeforeKey, countedFor: () => 'address' },
   ],
   'limit-counts-refusals': [
     'Requests that are answered 429 count as well, and a counted request counts for a window',
@@ -131,28 +123,16 @@ const limits: Rows = {
       },
     }),
   ],
-  'sliding-window': [
-    'A counted request stops counting when it is older than the window',
-    () => ({ count: limiters.slidingWindow }),
-  ],
-  'aligned-window': ['A window begins at multiples of its length', () => ({ count: limiters.alignedWindow })],
-  'weighted-window': [
-    'What was counted in the window before counts less and less',
-    () => ({ count: limiters.weightedWindow }),
-  ],
-  'token-bucket': ['A bucket that holds the limit refills evenly', () => ({ count: limiters.bucket })],
+  'sliding-window': ['A counted request counts for a window', { count: limiters.slidingWindow }],
+  'aligned-window': ['A window begins at multiples of its length', { count: limiters.alignedWindow }],
+  'weighted-window': ['The window before counts less and less', { count: limiters.weightedWindow }],
+  'token-bucket': ['A bucket that holds the limit refills evenly', { count: limiters.bucket }],
   'token-bucket-at-intervals': [
-    'A bucket that holds the limit gets a quarter of it back at a time',
-    () => ({ count: limiters.bucketAtIntervals }),
+    'A bucket refills by a quarter at a time',
+    { count: limiters.bucketAtIntervals },
   ],
-  'limit-with-ban': [
-    'A key that has used up its window is refused for three',
-    () => ({ count: limiters.windowThenBan }),
-  ],
-  'only-invalid-ids-counted': [
-    'user-status counts only 400s as failed lookups',
-    countedOnUserStatus('invalid'),
-  ],
+  'limit-with-ban': ['Whoever has reached the limit waits three windows', { count: limiters.windowThenBan }],
+  'only-invalid-ids-counted': ['user-status counts only 400s as failed', countedOnUserStatus('invalid')],
   'only-strangers-counted': [
     'user-status counts only users who are not under the IB as failed lookups',
     countedOnUserStatus('foreign', 'unknown'),
@@ -186,8 +166,8 @@ const limits: Rows = {
 
 const labelled = (type: string) => setHeader('Content-Type', type)();
 
-const numbers = (spell: (number: string) => string) => () => ({
-  write: (payload: unknown) => JSON.stringify(payload).replace(/(?<=":)\d[\d.]*/g, spell),
+const numbers = (spell: (number: string) => string): Partial<Behaviour> => ({
+  write: (payload) => JSON.stringify(payload).replace(/(?<=":)\d[\d.]*/g, spell),
 });
 
 const dates = (rewrite: (date: string) => string) =>
@@ -204,12 +184,9 @@ function escaped(json: string): string {
 const answers: Rows = {
   'json-indented': [
     'JSON is indented and ends in a newline',
-    () => ({ write: (payload) => `${JSON.stringify(payload, null, '\t')}\r\n` }),
+    { write: (payload) => `${JSON.stringify(payload, null, '\t')}\r\n` },
   ],
-  'json-escaped': [
-    'Every character of every name and text is escaped',
-    () => ({ write: (payload) => escaped(JSON.stringify(payload)) }),
-  ],
+  'json-escaped': ['Every character is escaped', { write: (payload) => escaped(JSON.stringify(payload)) }],
   'fields-reversed': [
     'Fields come in the opposite order',
     editPayload((payload) => Object.fromEntries(Object.entries(payload).toReversed()))(),
@@ -231,10 +208,7 @@ const answers: Rows = {
   'charset-named': ['Content-Type names the charset', labelled('application/json; charset=utf-8')],
   'content-type-in-capitals': ['Content-Type is in capitals', labelled('APPLICATION/JSON;CHARSET=UTF-8')],
   'content-type-of-vendor': ['Content-Type is application/vnd.ib+json', labelled('application/vnd.ib+json')],
-  'challenge-left-out': [
-    'A 401 carries no WWW-Authenticate',
-    dropHeader('WWW-Authenticate')({ status: 401 }),
-  ],
+  'challenge-left-out': ['A 401 has no WWW-Authenticate', dropHeader('WWW-Authenticate')({ status: 401 })],
   'challenge-with-realm': [
     'WWW-Authenticate names a realm and an error (RFC 6750)',
     editHeaders(({ call }) => ({
@@ -273,6 +247,9 @@ const answers: Rows = {
 export const variants: Variants = Object.fromEntries(
   Object.entries({ ...requests, ...limits, ...answers }).map(([id, [what, edit]]) => [
     id,
-    { what: `${what}.`, change: (behaviour) => ({ ...behaviour, ...edit(behaviour) }) },
+    {
+      what: `${what}.`,
+      change: (from) => ({ ...from, ...(typeof edit === 'function' ? edit(from) : edit) }),
+    },
   ]),
 );

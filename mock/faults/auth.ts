@@ -66,6 +66,8 @@ const credential = {
     orKey(both)((key, _, text) => text !== undefined && test(key, text)),
 };
 
+const accepted = { id: 'key', what: 'The key is accepted', change: orKey(both) };
+
 const ofEitherEndpoint = onEachEndpoint((endpoint) => {
   const rows = (name: string) => rowsOf('auth', [endpoint], name);
   const opened = { what: endpoint, change: orKey([endpoint]) };
@@ -149,22 +151,13 @@ export const authFaults: Faults = {
   ...at(credential, rowsOf('auth', both, 'unknown-key'), {
     'key-prefix-accepted': ['The beginning of a key is accepted', (key, text) => key.startsWith(text)],
     'key-suffix-accepted': ['The end of a key is accepted', (key, text) => key.endsWith(text)],
-    'key-with-more-behind-accepted': [
-      'A key with more behind it is accepted',
-      (key, text) => text.startsWith(key),
-    ],
-    'key-with-more-before-accepted': [
-      'A key with more before it is accepted',
-      (key, text) => text.endsWith(key),
-    ],
+    'key-with-more-behind-accepted': ['More behind a key is accepted', (key, text) => text.startsWith(key)],
+    'key-with-more-before-accepted': ['More before a key is accepted', (key, text) => text.endsWith(key)],
     'key-case-ignored': [
       'Keys are compared without regard to letter case',
       (key, text) => key.toLowerCase() === text.toLowerCase(),
     ],
-    'key-compared-by-length': [
-      'Anything as long as a key is accepted',
-      (key, text) => key.length === text.length,
-    ],
+    'key-compared-by-length': ['Only the length of a key counts', (key, text) => key.length === text.length],
     'key-compared-by-eight-characters': [
       'Only the first eight characters of a key are compared',
       (key, text) => key.slice(0, 8) === text.slice(0, 8),
@@ -178,15 +171,9 @@ export const authFaults: Faults = {
   }),
   ...afterBearer('revoked'),
   ...afterBearer('expired'),
-  ...at({ change: orKey(both) }, rowsOf('auth', both, 'header-only'), {
-    'key-in-cookie': [
-      'The key is accepted in a cookie',
-      (key, { request }) => request.headers.cookie?.includes(key) ?? false,
-    ],
-    'key-in-x-api-key': ['The key is accepted in X-API-Key', inOwnHeader],
-    'key-in-body': [
-      'The key is accepted in a request body',
-      (key, { request }) => request.body?.includes(key) ?? false,
-    ],
+  ...at(accepted, rowsOf('auth', both, 'header-only'), {
+    'in-cookie': ['in a cookie', (key, { request }) => request.headers.cookie?.includes(key) ?? false],
+    'in-x-api-key': ['in X-API-Key', inOwnHeader],
+    'in-body': ['in a request body', (key, { request }) => request.body?.includes(key) ?? false],
   }),
 };

@@ -37,10 +37,7 @@ const written = (write: Spell) =>
 
 const bodies = {
   'field-called-message': ['call their field `message`', shaped(({ error }) => ({ message: error }))],
-  'field-called-detail': [
-    'follow RFC 9457 (title, status)',
-    shaped(({ error }) => ({ title: error, status: 400 })),
-  ],
+  'field-called-detail': ['follow RFC 9457', shaped(({ error }) => ({ title: error, status: 400 }))],
   'with-second-field': ['have a second field', shaped((payload) => ({ ...payload, code: 'E1' }))],
   'with-null-field': ['have a second field, null', shaped((payload) => ({ ...payload, data: null }))],
   nested: ['nest their message in an object', shaped(({ error }) => ({ error: { message: error } }))],

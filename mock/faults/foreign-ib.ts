@@ -168,10 +168,7 @@ const wrongScope: Faults = {
     };
   }),
   ...failing(userRows('other-ib', 'follows-key'), {
-    'user-cache-ignores-key': [
-      'user-status repeats what one key found about a user to all keys',
-      sharedCache,
-    ],
+    'user-cache-ignores-key': ['user-status repeats to all keys what one of them found', sharedCache],
   }),
 };
 

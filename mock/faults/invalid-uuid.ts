@@ -94,19 +94,13 @@ const part =
 
 const patternFaults: Faults = {
   ...at(ofBoth, malformed, {
-    'dollar-before-newline': [
-      'The end of the pattern also matches before a final newline',
-      part('$', '\\n?$'),
-    ],
+    'dollar-before-newline': ['The pattern allows a newline at its end', part('$', '\\n?$')],
     'any-letter-accepted': ['Any letter is accepted for a hexadecimal digit', digits('[0-9a-z]')],
-    'word-characters-accepted': [
-      'A letter, digit or underscore is accepted for a hexadecimal digit',
-      digits('\\w'),
-    ],
+    'word-characters-accepted': ['Any word character is accepted for a hexadecimal digit', digits('\\w')],
   }),
   ...at(patterns(both, ''), malformed, {
     'class-from-digits-to-f': [
-      'The class of digits reads `[0-9A-f]`, which holds all capital letters and some punctuation',
+      'The class of digits reads `[0-9A-f]`, with all capital letters',
       digits('[0-9A-f]'),
     ],
   }),
@@ -130,26 +124,17 @@ const patternFaults: Faults = {
     'hyphens-only': ['Anything with the hyphens of a UUID is accepted', /^.{8}-.{4}-.{4}-.{4}-.{12}$/s],
   }),
   ...at(patterns(user), rowsOf('invalid-uuid', user, 'malformed'), {
-    'g-in-first-group-of-user-id': [
-      'The letter g is accepted in the first group of user_id',
-      part('f]{8}', 'g]{8}'),
-    ],
+    'g-in-first-group-of-user-id': ['The first group of user_id may hold a g', part('f]{8}', 'g]{8}')],
   }),
   ...at(patterns(deposit), rowsOf('invalid-uuid', deposit, 'malformed'), {
     'g-in-last-group-of-reference-id': [
-      'The letter g is accepted in the last group of reference_id',
+      'The last group of reference_id may hold a g',
       part('f]{12}', 'g]{12}'),
     ],
-    'last-group-too-short': [
-      'The last group of reference_id may have only eleven digits',
-      part('{12}', '{11}'),
-    ],
+    'last-group-too-short': ['The last group of reference_id may lack a digit', part('{12}', '{11}')],
   }),
   ...at(patterns(user), rowsOf('invalid-uuid', user, 'malformed', 'hostile'), {
-    'last-group-too-long': [
-      'The last group of user_id may have more than twelve digits',
-      part('{12}', '{12,}'),
-    ],
+    'last-group-too-long': ['The last group of user_id may be longer', part('{12}', '{12,}')],
   }),
   ...at(ofBoth, alternativeUser, {
     'any-variant-accepted': ['Wrong variant bits are accepted', part('[89ab]', HEX)],
@@ -203,20 +188,11 @@ const readerFaults: Faults = {
         ),
     ],
     'hyphens-anywhere': ['Hyphens may stand anywhere', (value) => hyphenated(value.replaceAll('-', ''))],
-    'controls-stripped': [
-      'Control characters in the value are ignored',
-      (value) => value.replaceAll(/\p{Cc}/gu, ''),
-    ],
-    'white-space-trimmed': [
-      'White space around the value is trimmed, newlines as well',
-      (value) => value.trim(),
-    ],
+    'controls-stripped': ['Control characters are ignored', (value) => value.replaceAll(/\p{Cc}/gu, '')],
+    'white-space-trimmed': ['Any white space around the value is trimmed', (value) => value.trim()],
   }),
   ...at(read, malformed, {
-    'compatibility-digits': [
-      'Full-width digits and letters are read as their ASCII forms',
-      (value) => value.normalize('NFKC'),
-    ],
+    'compatibility-digits': ['Full-width characters are read as ASCII', (value) => value.normalize('NFKC')],
     'nul-ends-text': ['A NUL ends the value, as in C', (value) => value.replace(/\0.*$/s, '')],
   }),
   ...at(read, alternative, {

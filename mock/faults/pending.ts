@@ -24,6 +24,8 @@ const becoming =
     },
   });
 
+const executed = { id: 'becomes-executed', what: 'A deposit that became EXECUTED', change: becoming };
+
 const shown = (status: string, executedAt = 0) => answerWith(200, { status, amountInUsd: 1, executedAt });
 const shownExecuted = shown('EXECUTED', 1_700_000_000_000);
 
@@ -51,20 +53,13 @@ export const pendingFaults: Faults = {
     'told-by-space': ['is answered with a newline at the end', editBody((body) => `${body}\n`)],
   }),
   ...at(failed, ['pending/deposit-check/indistinguishable'], {
-    'told-by-header': [
-      'is answered with its state in a header field',
-      setHeader('X-Deposit-State', 'failed'),
-    ],
+    'told-by-header': ['names its state in a header field', setHeader('X-Deposit-State', 'failed')],
   }),
   ...at({ change: becoming }, ['pending/deposit-check/becomes-executed'], {
     'never-becomes-executed': ['A deposit that was seen pending stays pending for ever', () => undefined],
-    'becomes-executed-without-amount': [
-      'A deposit that became EXECUTED has the amount 0',
-      (execution) => ({ ...execution, amountInUsd: 0 }),
-    ],
-    'becomes-executed-in-1970': [
-      'A deposit that became EXECUTED has the time 0',
-      (execution) => ({ ...execution, executedAt: 0 }),
-    ],
+  }),
+  ...at(executed, ['pending/deposit-check/becomes-executed'], {
+    'without-amount': ['has the amount 0', (execution) => ({ ...execution, amountInUsd: 0 })],
+    'in-1970': ['has the time 0', (execution) => ({ ...execution, executedAt: 0 })],
   }),
 };

@@ -2,11 +2,12 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import { answerWith, editBody, setFields, type Change } from './change.ts';
 import { limiters } from '../limiter-kinds.ts';
 import type { Limit } from '../world.ts';
-import { at, both, failing, onEachEndpoint, rowsOf, type Faults } from './table.ts';
+import { answers, at, both, failing, onEachEndpoint, rowsOf, type Faults } from './table.ts';
 
+type Resize = (limit: Limit) => Limit | undefined;
 const limited =
   (which: Endpoint) =>
-  (edit: (limit: Limit) => Limit | undefined): Change =>
+  (edit: Resize): Change =>
   (behaviour) => ({
     ...behaviour,
     limit: (world, endpoint, key) => {
@@ -17,10 +18,20 @@ const limited =
 
 const counted = { 'user-status': 'failed lookup', 'deposit-check': 'request' } as const;
 
+/** The same limit with so many times the requests, or the time. */
+const resized =
+  (requests: number, time = 1): Resize =>
+  ({ most, windowMs }) => ({ most: Math.ceil(most * requests), windowMs: windowMs * time });
+const more =
+  (requests: number): Resize =>
+  ({ most, windowMs }) => ({ most: Math.max(1, most + requests), windowMs });
+
 /** The limiter of deposit-check as one of a kind, with another limit. */
 const limiterOfDeposits = {
+  id: 'deposit-check',
+  what: 'deposit-check has',
   change:
-    ([kind, edit]: readonly [keyof typeof limiters, (limit: Limit) => Limit]): Change =>
+    ([kind, edit]: readonly [keyof typeof limiters, Resize]): Change =>
     (behaviour) => ({ ...limited('deposit-check')(edit)(behaviour), count: limiters[kind] }),
 };
 
@@ -30,69 +41,31 @@ export const rateLimitFaults: Faults = {
     const place = { id: endpoint, what: endpoint, change: limited(endpoint) };
     const one = counted[endpoint];
     const row = endpoint === 'user-status' ? 'failed-lookups' : 'requests';
+    const when = { endpoint, status: 429 } as const;
     return {
       ...at(place, rowsOf('rate-limit', [endpoint], row), {
         'without-limiter': ['has no limiter', () => undefined],
-        'limit-tenfold': [
-          `lets ten times as many ${one}s pass as were promised`,
-          (limit) => ({ ...limit, most: limit.most * 10 }),
-        ],
-        'limit-one-late': [
-          `lets one ${one} more pass than was promised`,
-          (limit) => ({ ...limit, most: limit.most + 1 }),
-        ],
-        'limit-one-early': [
-          `answers 429 to the last ${one} that was promised`,
-          (limit) => ({ ...limit, most: Math.max(1, limit.most - 1) }),
-        ],
+        'limit-tenfold': [`lets ten times as many ${one}s pass as were promised`, resized(10)],
+        'limit-one-late': [`lets one ${one} more pass than was promised`, more(1)],
+        'limit-one-early': [`answers 429 to the last ${one} that was promised`, more(-1)],
       }),
       ...at(place, rowsOf('rate-limit', [endpoint], 'recovers'), {
-        'never-lets-go': [
-          'never answers a key again once it was limited',
-          (limit) => ({ ...limit, windowMs: Number.MAX_SAFE_INTEGER }),
-        ],
+        'never-lets-go': ['never answers a key again once it was limited', resized(1, 1e12)],
       }),
-      ...failing(rowsOf('rate-limit', [endpoint], 'message'), {
-        [`${endpoint}-429-with-second-field`]: [
-          `The 429 of ${endpoint} says in a second field when to come back`,
-          setFields({ retryAfter: 3 })({ endpoint, status: 429 }),
-        ],
+      ...at(answers(endpoint, `A 429 of ${endpoint}`, when), rowsOf('rate-limit', [endpoint], 'message'), {
+        '429-with-second-field': ['says in a second field when to come back', setFields({ retryAfter: 3 })],
       }),
     };
   }),
   ...at(limiterOfDeposits, ['rate-limit/deposit-check/requests'], {
-    'deposit-check-counter-per-process': [
-      'Each of two processes counts the requests to deposit-check for itself',
-      ['fixedWindow', ({ most, windowMs }) => ({ most: 2 * most, windowMs })],
-    ],
-    'deposit-check-limit-half': [
-      'deposit-check lets half as many requests pass as were promised',
-      ['fixedWindow', ({ most, windowMs }) => ({ most: Math.ceil(most / 2), windowMs })],
-    ],
-    'deposit-check-sliding-window-one-late': [
-      'The sliding window of deposit-check lets one request more pass than was promised',
-      ['slidingWindow', ({ most, windowMs }) => ({ most: most + 1, windowMs })],
-    ],
-    'deposit-check-window-of-a-third': [
-      'The window of deposit-check ends after a third of its time',
-      ['fixedWindow', ({ most, windowMs }) => ({ most, windowMs: windowMs / 3 })],
-    ],
-    'deposit-check-sliding-window-of-a-half': [
-      'The sliding window of deposit-check is half as long as was promised',
-      ['slidingWindow', ({ most, windowMs }) => ({ most, windowMs: windowMs / 2 })],
-    ],
-    'deposit-check-bucket-of-a-third': [
-      'The token bucket of deposit-check refills as was promised and holds a third',
-      ['bucket', ({ most, windowMs }) => ({ most: Math.ceil(most / 3), windowMs: windowMs / 3 })],
-    ],
-    'deposit-check-bucket-of-twice': [
-      'The token bucket of deposit-check refills as was promised and holds twice as many',
-      ['bucket', ({ most, windowMs }) => ({ most: 2 * most, windowMs: 2 * windowMs })],
-    ],
-    'deposit-check-bucket-too-fast': [
-      'The token bucket of deposit-check refills three times as fast as was promised',
-      ['bucket', ({ most, windowMs }) => ({ most, windowMs: windowMs / 3 })],
-    ],
+    'counter-per-process': ['a counter in each of two processes', ['fixedWindow', resized(2)]],
+    'limit-half': ['half the limit that was promised', ['fixedWindow', resized(1 / 2)]],
+    'sliding-window-one-late': ['a sliding window for one request too many', ['slidingWindow', more(1)]],
+    'window-of-a-third': ['a third of the window that was promised', ['fixedWindow', resized(1, 1 / 3)]],
+    'sliding-window-of-a-half': ['a sliding window of half the time', ['slidingWindow', resized(1, 1 / 2)]],
+    'bucket-of-a-third': ['a token bucket that holds a third', ['bucket', resized(1 / 3, 1 / 3)]],
+    'bucket-of-twice': ['a token bucket that holds twice as many', ['bucket', resized(2, 2)]],
+    'bucket-too-fast': ['a token bucket that refills three times as fast', ['bucket', resized(1, 1 / 3)]],
   }),
   ...failing(['rate-limit/user-status/spares-successes'], {
     'user-status-counts-successes': [
@@ -103,16 +76,14 @@ export const rateLimitFaults: Faults = {
       }),
     ],
   }),
-  ...failing(rowsOf('rate-limit', both, 'message'), {
-    'always-429-in-other-words': [
-      'Every request is answered with 429, in words of its own',
-      answerWith(429, { error: 'Rate limit exceeded' })(),
-    ],
+  ...at(answers('always-429', 'Every request', {}), rowsOf('rate-limit', both, 'message'), {
+    'in-other-words': ['is answered with 429 and another text', answerWith(429, { error: 'Slow down' })],
   }),
-  ...failing(['rate-limit/deposit-check/message'], {
-    'deposit-check-429-of-front-end': [
-      'The 429 of deposit-check is the plain text of a front end',
-      editBody(() => 'Too Many Requests')({ endpoint: 'deposit-check', status: 429 }),
-    ],
-  }),
+  ...at(
+    answers('deposit-check', 'A 429 of deposit-check', { endpoint: 'deposit-check', status: 429 }),
+    ['rate-limit/deposit-check/message'],
+    {
+      '429-of-front-end': ['is the plain text of a front end', editBody(() => 'Too Many Requests')],
+    },
+  ),
 };

@@ -85,10 +85,7 @@ export const validDepositFaults: Faults = {
     'as-text': ['is a text', String],
   }),
   ...at(amount, rows('amount'), {
-    capped: [
-      'is at most 9999999.99, the most that a column of nine digits holds',
-      (dollars) => Math.min(dollars, 9_999_999.99),
-    ],
+    capped: ['is at most what a column of nine digits holds', (dollars) => Math.min(dollars, 9_999_999.99)],
   }),
   ...at(last, rows('amount'), {
     'amount-wrong': ['has a wrong amount', setFields({ amountInUsd: 999_999.99 })],
