@@ -140,7 +140,7 @@ export const MAX_IN_FLIGHT = 256;
 
 /**
  * Requests of a stream that may be under way at the same time: as many as the pace needs at the latency of
- * the answers so far.
+ * the first answers.
  *
  * @param bound that the user set
  */
@@ -150,9 +150,10 @@ export function inFlightOf(
   bound = MAX_IN_FLIGHT,
 ): number {
   if (oneAtATime === true) return 1;
+  // Later ones may have waited for each other.
+  const early = answers.slice(0, 2 * IN_FLIGHT_AT_FIRST);
   const latencyMs =
-    answers.reduce((sum, { sentAt, receivedAt }) => sum + receivedAt - sentAt, 0) /
-    Math.max(1, answers.length);
+    early.reduce((sum, { sentAt, receivedAt }) => sum + receivedAt - sentAt, 0) / Math.max(1, early.length);
   const needed = withinMs === undefined ? IN_FLIGHT_AT_FIRST : Math.ceil((most * latencyMs) / withinMs);
   return Math.min(bound, MAX_IN_FLIGHT, Math.max(IN_FLIGHT_AT_FIRST, needed));
 }

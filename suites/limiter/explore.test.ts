@@ -1,5 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import { inFlightOf } from '../engine/context.ts';
 import { priceOf } from '../engine/sender.ts';
 import { fingerprint, userStatus, type Request } from '../request.ts';
 import { sampleKnown } from '../testing/samples.ts';
@@ -104,6 +105,13 @@ describe('a limit that is stated', () => {
     });
     assert.equal(judgement?.kind, 'kept');
     assert.ok(streams[0]!.elapsedMs < 2500, `${streams[0]!.elapsedMs} ms`);
+  });
+  test('a target whose answers wait for each other is not sent more and more at once', () => {
+    const answers = (count: number, tookMs: number) =>
+      Array.from({ length: count }, () => ({ sentAt: 0, receivedAt: tookMs }));
+    const pace = { most: 500, withinMs: 750 };
+    assert.equal(inFlightOf(pace, answers(8, 15)), 10);
+    assert.equal(inFlightOf(pace, [...answers(8, 15), ...answers(100, 3000)]), 10);
   });
   test('what was sent before is forgotten first', async () => {
     const limiterOf = countedBy(() => 'all', laid('sliding'));

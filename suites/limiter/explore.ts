@@ -163,10 +163,10 @@ async function spared(
   supply: Supply,
 ): Promise<Limited> {
   const { first, recovery, recoveryMs } = limited;
-  if (recovery.kind !== 'answer') return limited;
-  const hasMembers = endpoint === 'user-status' && known.members.length > 0;
+  // Any request to deposit-check counts.
+  if (endpoint !== 'user-status' || recovery.kind !== 'answer') return limited;
   // The key has spent one request of its window.
-  let members = hasMembers ? await sendMembers(context, known, first.passed) : undefined;
+  let members = known.members.length > 0 ? await sendMembers(context, known, first.passed) : undefined;
   if (members?.refusal !== undefined) {
     // A limiter that lets in few at first may have refused them for what was counted before.
     await context.rest(2 * (rule?.windowMs ?? recoveryMs));
