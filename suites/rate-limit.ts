@@ -103,7 +103,7 @@ function verdictOfBursts({ rule, bursts, judgement, streams, limited }: Judged):
   return unjudged(
     'timing-window',
     finding.kind === 'tooSlow'
-      ? `no 429 after ${triedOf(streams)}, but the window of ${windowMs / 1000} s ended meanwhile: ${slowness(history, beyond(rule), windowMs)}`
+      ? `${happened}. The window of ${windowMs / 1000} s ended meanwhile: ${slowness(history, beyond(rule), windowMs)}`
       : `${happened}. The bursts do not agree${finding.kind === 'more' && finding.isOvershoot ? ': does it check first and count later?' : ''}`,
   );
 }
@@ -219,7 +219,7 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
         ...(spared.length === 0 ? [] : [`${spared.join(' and ')} did not count`]),
         ...Object.entries(counting).map(([other, does]) => `${other} ${does ? 'count too' : 'do not count'}`),
         ...(windows.length === 0 ? [] : [`consistent with: ${windows.join(', ')}`]),
-        ...(judgement?.kind === 'kept' && judgement.why === 'counts-later'
+        ...(judgement?.kind === 'kept' && judgement.countsLater === true
           ? ['more pass while others are in flight: it counts after its look-up']
           : []),
       ];

@@ -4,33 +4,26 @@ import { isExplained, mayBeBucket } from './models.ts';
 /** What one burst says about a promised limit. */
 export type Finding =
   /**
-   * A common kind of limiter with that limit answers like this. Unless `isCertain`, lost requests may hide that
-   * fewer passed; unless `isExact`, more passed, and only the time that it took allows for it; `isRefilled`: the
-   * limited key was let in again.
+   * A common kind of limiter with that limit answers like this. Unless `isExact`, more passed, and only the time that
+   * it took allows for it; unless `isCertain`, lost requests may hide that fewer passed.
    */
-  | {
-      readonly kind: 'fits';
-      readonly isCertain: boolean;
-      readonly isExact: boolean;
-      readonly isRefilled: boolean;
-    }
+  | { readonly kind: 'fits'; readonly isExact: boolean; readonly isCertain: boolean }
   /** A 429 came although at most so many requests can have been counted. */
   | { readonly kind: 'fewer'; readonly before: number }
   /** More passed than the limit allows; by more than two full windows where `isBeyondTwoWindows`. */
   | {
       readonly kind: 'more';
       readonly passed: number;
-      readonly allowed: number;
       /** Whether those in flight explain what passed too many before the first 429: the limiter may count after its look-up. */
       readonly isOvershoot: boolean;
       readonly isBeyondTwoWindows: boolean;
     }
   /** Where 429 was due, something else came: `503`, or that the connection was reset. */
   | { readonly kind: 'instead'; readonly passed: number; readonly words: string }
-  /** No 429, and the window ended before more requests had passed than it may let through. */
+  /** The window may have ended before more requests had passed than it may let through. */
   | { readonly kind: 'tooSlow' }
   /** Too many requests got no answer. */
-  | { readonly kind: 'lost'; readonly words: string };
+  | { readonly kind: 'lost' };
 
 /** So many requests in a row without a pass and without a 429 are no accident. */
 const IN_A_ROW = 3;
@@ -56,36 +49,36 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
   if (before < most) return { kind: 'fewer', before };
   const isBucket = mayBeBucket(burst, rule);
   const firstRefusedAt = Math.min(Number.POSITIVE_INFINITY, ...refusals.map(({ receivedAt }) => receivedAt));
-  let overshoot = 0;
-  let worst: { readonly passed: number; readonly allowed: number; readonly inWindows: number } | undefined;
-  for (const [at, { sentAt, receivedAt }] of passes.entries()) {
-    const passed = at + 1;
+  const excesses = passes.map(({ sentAt, receivedAt }, at) => {
     const windows = (receivedAt - startedAt + SLACK) / windowMs;
     const inWindows = most * (Math.floor(windows) + 1);
     const allowed = isBucket ? Math.max(inWindows, most + Math.floor(most * windows)) : inWindows;
-    if (sentAt <= firstRefusedAt) overshoot = Math.max(overshoot, passed - allowed);
-    if (passed - allowed > (worst === undefined ? 0 : worst.passed - worst.allowed))
-      worst = { passed, allowed, inWindows };
-  }
-  if (worst !== undefined)
+    return { passed: at + 1, excess: at + 1 - allowed, inWindows, isBefore: sentAt <= firstRefusedAt };
+  });
+  const [worst] = excesses.toSorted((a, b) => b.excess - a.excess);
+  if (worst !== undefined && worst.excess > 0) {
+    const overshoot = Math.max(...excesses.map(({ excess, isBefore }) => (isBefore ? excess : 0)));
     return {
       kind: 'more',
       passed: worst.passed,
-      allowed: worst.allowed,
       isOvershoot: overshoot > 0 && overshoot < inFlight,
       isBeyondTwoWindows: worst.passed > worst.inWindows + most,
     };
+  }
   if (refusals.length > 0) {
     const passed = passes.filter(({ sentAt }) => sentAt <= firstRefusedAt).length;
-    const isRefilled = passes.some(({ sentAt }) => sentAt > firstRefusedAt);
-    return { kind: 'fits', isCertain: passed >= most, isExact: passed <= most, isRefilled };
+    const isExact = passes.length <= most;
+    // A key that was let in again shows a bucket.
+    const isRefilled = passed < passes.length;
+    if ((!isExact && !isRefilled) || (firstRefusedAt > startedAt + windowMs && !isBucket))
+      return { kind: 'tooSlow' };
+    return { kind: 'fits', isExact, isCertain: passed >= most };
   }
   const tail = history.slice(history.findLastIndex(({ result }) => result === 'passed') + 1);
   if (passes.length >= most && tail.length >= IN_A_ROW)
     return { kind: 'instead', passed: passes.length, words: tail[0]!.words ?? '' };
-  const lost = history.find(({ result }) => result === 'lost');
-  if (lost !== undefined && passes.length <= 2 * most) return { kind: 'lost', words: lost.words ?? '' };
-  return { kind: 'tooSlow' };
+  const isLost = history.some(({ result }) => result === 'lost');
+  return { kind: isLost && passes.length <= 2 * most ? 'lost' : 'tooSlow' };
 }
 
 /** Requests that the server may have counted before it refused one. */
@@ -96,7 +89,7 @@ const countedBefore = (history: readonly Sighting[], refusal: Sighting) =>
 
 /** What bursts from rest come to. */
 export type Judgement =
-  | { readonly kind: 'kept'; readonly why?: 'boundary' | 'counts-later' | 'once' }
+  | { readonly kind: 'kept'; readonly countsLater?: true }
   | { readonly kind: 'broken'; readonly finding: Finding }
   | { readonly kind: 'open'; readonly finding: Finding }
   /** It takes another burst; one request at a time where `oneAtATime`. */
@@ -133,12 +126,9 @@ export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
   const more = findings.filter((finding) => finding.kind === 'more' && !finding.isOvershoot);
   const counted = bursts.filter((_, at) => !isOvershoot(findings[at]!));
   if (more.length > 0) return judgeMore(counted, more, rule) ?? again;
-  const breaks = findings.filter(({ kind }) => kind !== 'fits');
-  if (breaks.length === 0) return { kind: 'kept' };
   // A slow burst fits a bucket that refills, and excuses no quick one in which fewer passed.
-  if (last.kind === 'more' || !last.isExact) return again;
-  if (breaks.every(isOvershoot)) return { kind: 'kept', why: 'counts-later' };
-  return breaks.length > 1 ? { kind: 'open', finding: breaks[0]! } : { kind: 'kept', why: 'once' };
+  if (findings.some(({ kind }) => kind !== 'fits') && last.kind === 'fits' && !last.isExact) return again;
+  return findings.some(isOvershoot) ? { kind: 'kept', countsLater: true } : { kind: 'kept' };
 }
 
 /** Judges bursts in some of which more passed; undefined: it takes another one. */
@@ -148,16 +138,12 @@ function judgeMore(bursts: readonly Burst[], more: readonly Finding[], rule: Rul
   if (more.length > 1 && !isExplained(bursts, rule, false)) return { kind: 'broken', finding: more.at(-1)! };
   // Slow bursts and those with losses agree by chance more often.
   const needed = bursts.every((burst) => isClear(burst, rule)) ? 2 : 4;
-  return bursts.length >= needed && isExplained(bursts, rule, true)
-    ? { kind: 'kept', why: 'boundary' }
-    : undefined;
+  return bursts.length >= needed && isExplained(bursts, rule, true) ? { kind: 'kept' } : undefined;
 }
 
 /** A quicker burst, or one with fewer losses, would say more. */
 const isVague = (finding: Finding) =>
-  finding.kind === 'tooSlow' ||
-  finding.kind === 'lost' ||
-  (finding.kind === 'fits' && (!finding.isCertain || !(finding.isExact || finding.isRefilled)));
+  finding.kind === 'tooSlow' || finding.kind === 'lost' || (finding.kind === 'fits' && !finding.isCertain);
 
 /** Whether all of it is known, and the limit was reached early in the window. */
 function isClear({ startedAt, history }: Burst, { windowMs }: Rule): boolean {
