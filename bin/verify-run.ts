@@ -96,10 +96,10 @@ const clearToEndOfLine = '\u001b[K';
 
 function progress({ isTerminal, writeError, terminal }: CliContext): Pick<RunOptions, 'onProgress'> {
   if (!isTerminal) return {};
-  let last = 0;
+  let last = -Infinity;
   return {
     onProgress: (state) => {
-      const now = Date.now();
+      const now = performance.now();
       if (now - last < 50) return;
       last = now;
       writeError(`\r${renderProgress(state, terminal.width)}${clearToEndOfLine}`);

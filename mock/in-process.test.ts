@@ -133,6 +133,21 @@ test('fake timers of a test runner do not hang it, and a fake Date moves it', as
   await mock.close();
 });
 
+test('a wall clock that is set back by a day delays neither limiters nor transitions', async (t) => {
+  t.mock.timers.enable({ apis: ['Date'], now: START });
+  const mock = createMock();
+  const status = async (path: string) =>
+    (await mock.handle(new Request(`http://ib.example${path}`, bearer('northwind-key')))).status;
+  for (let count = 0; count < 60; count++) await status(userPath(ids.nobody));
+  assert.equal(await status(userPath(ids.member)), 429);
+  assert.equal(await status(depositPath(ids.afterSeconds)), 404);
+  t.mock.timers.setTime(START - 86_400_000);
+  assert.equal(await status(userPath(ids.member)), 429);
+  t.mock.timers.tick(5000);
+  assert.equal(await status(userPath(ids.member)), 200);
+  assert.equal(await status(depositPath(ids.afterSeconds)), 200);
+});
+
 test('looking at a world makes none', async () => {
   const mock = createMock({ clock: frozen });
   const world = mock.world('new');

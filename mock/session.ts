@@ -112,8 +112,7 @@ export const wrongAt = (place: string, message: string) =>
  */
 export function createSession(options: MockData, elapsed?: () => number): Session {
   const { fixture = builtIn as Fixture, clock } = options;
-  // `Date.now` is looked up with each call: a test that fakes Date moves the mock.
-  const now = typeof clock === 'object' ? () => clock.now() : () => Date.now();
+  const now = typeof clock === 'object' ? () => clock.now() : machineTime(elapsed);
   const facts = factsOf(fixture);
   const base = { options, facts, now, startedAt: now() };
   return {
@@ -127,6 +126,21 @@ export function createSession(options: MockData, elapsed?: () => number): Sessio
     redact: redactorOf([...facts.keys.values()]),
     main: createSandbox(base, ''),
     answered: 0,
+  };
+}
+
+/**
+ * The time of the machine in Unix ms, which goes on when somebody sets the machine's clock back.
+ * `Date.now` is looked up with each call: a test that fakes Date moves the mock on.
+ */
+function machineTime(elapsed: () => number = () => 0): () => number {
+  let [setBack, last, lastElapsed] = [0, Date.now(), elapsed()];
+  return () => {
+    const [wall, passed] = [Date.now(), elapsed() - lastElapsed];
+    if (wall < last) setBack += last + Math.round(passed) - wall;
+    last = wall;
+    lastElapsed += passed;
+    return wall + setBack;
   };
 }
 

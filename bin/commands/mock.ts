@@ -188,7 +188,7 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
     basePath: basePathOf(values),
     behaviour: variant?.change(reference) ?? reference,
     deviation: values.fault === undefined ? undefined : await deviation('fault', values.fault),
-    clock: { now: Date.now, mode: values.clock },
+    clock: values.clock,
     chaos: values.chaos,
     chaosSeed: values.chaosSeed,
     delayMs: values.delay,
