@@ -54,8 +54,11 @@ describe('the installed package', { concurrency: 4 }, () => {
 
   test('passes on the licences of what it contains', async () => {
     const text = await readFile(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
-    for (const name of ['fast-check', 'polka', 'undici', 'yargs'])
+    for (const name of ['fast-check', 'polka', 'undici', 'yargs', 'preact'])
       assert.match(text, new RegExp(`^${name} \\d`, 'm'));
+    // The code of these is within undici.
+    for (const name of ['llhttp', 'fetch-blob', 'undici-fetch', 'formdata-polyfill', 'ws'])
+      assert.match(text, new RegExp(`^${name} \\(MIT\\)\n[^-]*^Copyright`, 'm'));
   });
 
   test('publint finds nothing', async () => {
