@@ -32,6 +32,12 @@ const MAX_BODY = 65_536;
 /** Connections that may wait to be accepted: with node's 511, others wait for seconds. The system may allow less. */
 const BACKLOG = 16_384;
 
+/** Requests that may wait behind others of their connection. While more do, the connection is not read. */
+const MAX_BEHIND = 100;
+
+/** How long (ms) requests are answered before others may arrive, or a signal. */
+const TURN = 20;
+
 export interface ListenerOptions {
   /** 0 takes a free one. */
   readonly port: number;
@@ -87,18 +93,30 @@ export async function listen({
   const track = (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
+    // Node resumes it behind each response.
+    socket.on('resume', () => countBehind(socket, 0));
   };
   server.on('connection', track).on('secureConnection', track);
-  /** Responses to requests that just arrived, and those that are not written at once: few, so they cost little. */
-  const arrived: ServerResponse[] = [];
+  let closing: Promise<void> | undefined;
+  /** How many responses of a connection stand behind another one. */
+  const behind = new WeakMap<Socket, number>();
+  const countBehind = (socket: Socket, more: number) => {
+    const count = (behind.get(socket) ?? 0) + more;
+    if (more !== 0) behind.set(socket, count);
+    if (count > MAX_BEHIND) socket.pause();
+    else if (more < 0 && count === MAX_BEHIND) socket.resume();
+  };
+  /** Responses to requests that just arrived, by connection, and those that are not written at once. */
+  const queues = new Map<Socket, ServerResponse[]>();
+  let arrived = 0;
   const held = new Set<ServerResponse>();
   const hold = (response: ServerResponse) => {
     held.add(response);
     response.once('close', () => held.delete(response));
   };
   /** Responses that are not written yet; those of a connection in the order of their requests. */
-  const open = () => [...held, ...arrived];
-  const others = () => arrived.length + held.size - 1;
+  const open = () => [...held, ...[...queues.values()].flat()];
+  const others = () => arrived + held.size - 1;
   /** Streams, and responses that never come. */
   const endless = new WeakSet<ServerResponse>();
   /** Ends the delays of responses at once. */
@@ -155,19 +173,35 @@ export async function listen({
   const handle = app.handler as (message: IncomingMessage, response: ServerResponse) => void;
   // Requests of one turn are answered together, so that they know of each other.
   const answerArrived = () => {
-    for (let response = arrived[0]; response !== undefined; response = arrived[0]) {
-      handle(response.req, response);
-      arrived.shift();
+    const begun = performance.now();
+    for (const [socket, queue] of queues) {
+      if (performance.now() - begun > TURN) return void setImmediate(answerArrived);
+      const response = queue[0]!;
+      // Nobody is left to answer where the connection was closed by us.
+      if (closing === undefined || !socket.destroyed) handle(response.req, response);
+      arrived--;
+      queue.shift();
+      // The rest comes last: whoever sends many requests at once delays the others little.
+      queues.delete(socket);
+      if (queue.length > 0) queues.set(socket, queue);
       if (!response.writableEnded && !response.destroyed) hold(response);
     }
   };
-  server.on('request', (_, response: ServerResponse) => {
-    if (arrived.push(response) === 1) setImmediate(answerArrived);
+  server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    const queue = queues.get(socket);
+    if (queue === undefined) queues.set(socket, [response]);
+    else queue.push(response);
+    if (++arrived === 1) setImmediate(answerArrived);
+    // Nearly every request has its connection for itself.
+    if (response.socket !== null) return;
+    countBehind(socket, 1);
+    response.once('close', () => countBehind(socket, -1));
   });
 
   /** Says something on a connection, behind the response to what was asked there before. */
   const behindResponses = (socket: Socket, say: () => void) => {
-    const before = open().findLast(({ req }) => req.socket === socket && req.complete);
+    const all = [...held, ...(queues.get(socket) ?? [])];
+    const before = all.findLast(({ req }) => req.socket === socket && req.complete);
     if (before === undefined) say();
     else before.once('close', say);
   };
@@ -180,12 +214,11 @@ export async function listen({
   });
   server.on('connect', (message: IncomingMessage, duplex) => {
     const socket = duplex as Socket;
-    void Promise.resolve(answer(requestOf(message, undefined, arrived.length + held.size))).then((answered) =>
+    void Promise.resolve(answer(requestOf(message, undefined, others() + 1))).then((answered) =>
       behindResponses(socket, () => sendOnSocket(socket, answered, date())),
     );
   });
 
-  let closing: Promise<void> | undefined;
   server.listen(port, host, BACKLOG);
   await once(server, 'listening');
   return {

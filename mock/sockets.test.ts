@@ -1,4 +1,5 @@
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
 import { setImmediate as turn } from 'node:timers/promises';
 import { afterEach, before, after, describe, test, type TestContext } from 'node:test';
 import * as fc from 'fast-check';
@@ -294,6 +295,40 @@ describe('over sockets', () => {
       await asked;
       for (const at of [2, 0, 1]) gives[at]!(`${at}`);
       assert.deepEqual(bodiesOf((await heardAll).bytes), ['0', '1', '2']);
+    });
+    test('few requests wait at once, and all are answered when their answers are there', async (t) => {
+      const MANY = 20_000;
+      let answered = 0;
+      const gives: (() => void)[] = [];
+      const answer = () =>
+        new Promise<Answer>((resolve) => {
+          gives.push(() => resolve({ status: 200, headers: { 'Content-Length': '0' }, body: '' }));
+        });
+      const listener = await listenFor(t, { answer });
+      const heardAll = say(listener.port, [member.repeat(MANY)], { half: true });
+      while (answered < MANY) {
+        for (let turns = 0; turns < 20; turns++) await arrived();
+        assert.ok(gives.length < 2000, `${gives.length} wait`);
+        answered += gives.length;
+        for (const give of gives.splice(0)) give();
+      }
+      assert.equal((await heardAll).bytes.split('HTTP/1.1 200').length - 1, MANY);
+    });
+    test('many requests do not delay the one of another connection', async (t) => {
+      const asked: string[] = [];
+      const listener = await listenFor(t, {
+        answer: ({ target }) => {
+          asked.push(target);
+          return { status: 200, headers: { 'Content-Length': '0' }, body: '' };
+        },
+      });
+      const [many, one] = await Promise.all([connected(listener.port), connected(listener.port)]);
+      many.write(get('/many').repeat(50_000));
+      while (asked.length === 0) await arrived();
+      one.write(get('/one'));
+      await once(one, 'data');
+      assert.ok(asked.indexOf('/one') < 5000, `behind ${asked.indexOf('/one')}`);
+      for (const socket of [many, one]) socket.destroy();
     });
     test('what is no request is told behind the answers that were asked for before it', async (t) => {
       const { listener, gives, asked } = await withAnswers(t, 2);
