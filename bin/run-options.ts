@@ -54,7 +54,7 @@ export function runOptions({
 }: RunRequest): Omit<RunOptions, 'target'> & Selected {
   return {
     ...select(filters, stateUrl !== undefined),
-    known: knowledge(fixture, partner),
+    known: knownOf(fixture, partner),
     seed,
     cases,
     ...(minStrength === undefined ? {} : { minStrength }),
@@ -72,6 +72,16 @@ export function runOptions({
     signal,
     version,
   };
+}
+
+/** Runs with the same fixture share what is known of it, and what is drawn for it. */
+const knownBefore = new WeakMap<Fixture, RunOptions['known']>();
+
+function knownOf(fixture: Fixture, partner: string | undefined): RunOptions['known'] {
+  if (partner !== undefined) return knowledge(fixture, partner);
+  const known = knownBefore.get(fixture) ?? knowledge(fixture);
+  knownBefore.set(fixture, known);
+  return known;
 }
 
 /** @throws Problem with code `usage` for a certificate file that cannot be read */

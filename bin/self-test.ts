@@ -82,9 +82,10 @@ const resultsOf = async (share: Share) => ({
 async function killsOf({ fixture, seed, from, step }: Share): Promise<readonly Kill[]> {
   const kills: Kill[] = [];
   const share = entries.filter((_, nth) => nth % step === from);
+  const limited = { ...fixture, limits };
   for (const { kind, id, change, fails: expected } of share) {
     const record = await verifyMock(change(reference), {
-      fixture: { ...fixture, limits },
+      fixture: limited,
       seed,
       cases: ENOUGH_CASES,
       isBrief: true,

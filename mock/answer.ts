@@ -116,5 +116,11 @@ export function whyOf(exchange: Exchange): string {
   return chaos === undefined ? why : `${why} (chaos: ${chaosName(chaos)})`;
 }
 
-/** A time in Unix ms as HTTP writes it (RFC 9110, 5.6.7). */
-export const httpDate = (now: number) => new Date(now).toUTCString();
+let [written, text] = [Number.NaN, ''];
+
+/** A time in Unix ms as HTTP writes it (RFC 9110, 5.6.7). All responses of a second have the same. */
+export function httpDate(now: number): string {
+  const second = Math.floor(now / 1000);
+  if (second !== written) [written, text] = [second, new Date(now).toUTCString()];
+  return text;
+}

@@ -9,7 +9,7 @@ type Defined<Members> = {
 
 /** An object without those of its members that are undefined. */
 export function defined<Members extends object>(members: Members): Defined<Members> {
-  return Object.fromEntries(
-    Object.entries(members).filter(([, value]) => value !== undefined),
-  ) as Defined<Members>;
+  const rest: Record<string, unknown> = {};
+  for (const [name, value] of Object.entries(members)) if (value !== undefined) rest[name] = value;
+  return rest as Defined<Members>;
 }

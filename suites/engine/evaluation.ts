@@ -4,7 +4,6 @@ import type { Context, Monitor, Requirement, Rule, Scenario } from '../requireme
 import { noStateHook, unjudged } from '../verdict.ts';
 import type { NotedExchange } from './events.ts';
 import { createJudge, type Judge, type Judgement } from './judge.ts';
-import { originOf } from '../model/path.ts';
 import type { Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -47,13 +46,7 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
         const proof = verdict.kind === 'failed' ? { evidence: { request, reply } } : {};
         monitors.set(monitor, { verdict, cases: cases + 1, ...proof });
       }
-      if (isLost !== true)
-        judge.see(
-          request,
-          reply,
-          path === undefined ? path : originOf(path, known),
-          isAgain === true || isCrowd(of),
-        );
+      if (isLost !== true) judge.see(request, reply, path, isAgain === true || isCrowd(of));
     },
     withoutRequest: (requirement) => {
       if (skip.has(requirement.id))

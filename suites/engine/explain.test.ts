@@ -47,15 +47,14 @@ async function explained(
 ) {
   const endpoint = id.split('/')[1] as 'user-status' | 'deposit-check';
   const judge = createJudge(rules, known);
-  const all: Levels = { ...plainLevels(endpoint), ...levels };
-  const origin = { levels: all, path: pathOf(endpoint, all, { draw: 0 }) };
+  const path = pathOf(endpoint, { ...plainLevels(endpoint), ...levels }, { draw: 0 });
   let sent = 0;
   const send = (request: Request, isAgain = true) => {
     const reply = wrong(request, sent++) ?? right(request);
-    judge.see(request, reply, origin, isAgain);
+    judge.see(request, reply, path, isAgain);
     return Promise.resolve({ request, reply });
   };
-  await send(drawAt(origin.path, known, seed), false);
+  await send(drawAt(path, known, seed), false);
   const [failure] = judge.failures(id);
   assert.ok(failure !== undefined);
   const found = await explain(id, failure, { known, seed, judge, send, isOver: () => false });
@@ -145,7 +144,7 @@ test('nothing more is sent once the run is over', async () => {
   const judge = createJudge(rules, known);
   const path = pathOf('user-status', plainLevels('user-status'), { draw: 0 });
   const request = drawAt(path, known, seed);
-  judge.see(request, answerOf(500, ''), { levels: plainLevels('user-status'), path });
+  judge.see(request, answerOf(500, ''), path);
   const [failure] = judge.failures('valid/user-status/member');
   const context = { known, seed, judge, send: () => assert.fail('over'), isOver: () => true };
   assert.deepEqual(await explain('valid/user-status/member', failure!, context), {});

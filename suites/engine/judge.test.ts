@@ -17,10 +17,8 @@ const upper = userStatus(id.toUpperCase());
 const isMember = answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}');
 const isNoMember = answerOf(200, '{"is_under_ib":false,"date_joined":null}');
 const refused = answerOf(401, { error: 'Unauthorized' });
-const originOf = (levels: Partial<Levels>) => {
-  const all = { ...plainLevels('user-status'), ...levels };
-  return { levels: all, path: pathOf('user-status', all, { draw: 0 }) };
-};
+const pathTo = (levels: Partial<Levels>) =>
+  pathOf('user-status', { ...plainLevels('user-status'), ...levels }, { draw: 0 });
 
 /** What a requirement came to: failed, held, or the reason why it is not judged. */
 function outcome(one: Judge, name: string, keyWorks: boolean | undefined = true, isCut = false): string {
@@ -87,9 +85,9 @@ describe('a repeated lookup', () => {
 
 test('a rule on a spelling fails only if the plain spelling does not fail in the same way', () => {
   const one = judge();
-  one.see(upper, isNoMember, originOf({ 'id spelling': 'upper case' }));
+  one.see(upper, isNoMember, pathTo({ 'id spelling': 'upper case' }));
   assert.equal(outcome(one, 'valid/user-status/uuid-case'), 'failed');
-  one.see(plain, isNoMember, originOf({}));
+  one.see(plain, isNoMember, pathTo({}));
   assert.equal(outcome(one, 'valid/user-status/member'), 'failed');
   assert.notEqual(outcome(one, 'valid/user-status/uuid-case'), 'failed');
 });
@@ -101,7 +99,7 @@ test('the plainest failing lookup is shown, whatever came first', () => {
     { query: 'extra parameter before' },
     {},
   ] as const)
-    one.see(plain, isNoMember, originOf(levels));
+    one.see(plain, isNoMember, pathTo(levels));
   assert.deepEqual(
     one.failures('valid/user-status/member').map(({ origin }) => origin?.path),
     [

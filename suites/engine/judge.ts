@@ -6,6 +6,7 @@ import { fieldsOf } from '../expectations.ts';
 import type { Known } from '../known.ts';
 import { expectedOf, judgeLookup, type Expected, type Finding } from '../model/model.ts';
 import { authorizationOf } from '../model/lookup.ts';
+import { originOf } from '../model/path.ts';
 import { fingerprint, type Request } from '../request.ts';
 import type { Exchange, Rule } from '../requirement.ts';
 import { failed, held, unjudged, type Verdict } from '../verdict.ts';
@@ -28,9 +29,10 @@ export interface Judge {
   /**
    * Judges an answer.
    *
+   * @param path leads to the lookup in the covering array
    * @param isAgain whether the same lookup was sent again only to confirm a failure
    */
-  readonly see: (request: Request, answer: Answer, origin?: Origin, isAgain?: boolean) => readonly Finding[];
+  readonly see: (request: Request, answer: Answer, path?: string, isAgain?: boolean) => readonly Finding[];
   /** Notes that a lookup got no answer that could be judged. */
   readonly miss: (request: Request, trouble: Trouble) => void;
   /** What an answer would show, without noting it. */
@@ -119,14 +121,15 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     return [...judgeLookup(expected, answer), ...further];
   };
 
-  const note = (finding: Finding, exchange: Exchange, isRefusal: boolean, origin?: Origin) => {
+  const note = (finding: Finding, exchange: Exchange, isRefusal: boolean, path?: string) => {
     const state = states.get(finding.id);
     if (state === undefined) return;
     state.cases++;
     const { verdict } = finding;
     if (verdict.kind !== 'failed') return;
     const list = isRefusal ? state.refusals : state.failures;
-    list.push(defined({ verdict, exchange, origin: origin && sentAs(origin, exchange.request) }));
+    const origin = path === undefined ? undefined : sentAs(originOf(path, known), exchange.request);
+    list.push(defined({ verdict, exchange, origin }));
     // A stable order: of equals, the first stays.
     list.sort((one, other) => oddness(one.origin) - oddness(other.origin));
     list.splice(MAX_FAILURES);
@@ -159,7 +162,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
   };
 
   return {
-    see: (request, answer, origin, isAgain = false) => {
+    see: (request, answer, path, isAgain = false) => {
       for (const one of silent.splice(0)) noteSilence(one);
       if (isLimited(request, answer)) return [];
       const expected = request.isStateChanged === true ? undefined : expectedOf(known, request);
@@ -174,7 +177,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
           : all.map(({ id, verdict }) => ({ id: verdict.kind === 'failed' ? repeatable : id, verdict }));
       if (isRight) wereRight.add(name);
       const isRefusal = answer.status === 401 && expected.isKeyValid;
-      if (!isAgain) for (const finding of all) note(finding, { request, reply: answer }, isRefusal, origin);
+      if (!isAgain) for (const finding of all) note(finding, { request, reply: answer }, isRefusal, path);
       findings.set(answer, all);
       return all;
     },

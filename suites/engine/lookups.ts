@@ -21,6 +21,8 @@ import type { Rule } from '../requirement.ts';
 export interface Lookup {
   readonly endpoint: Endpoint;
   readonly request: Request;
+  /** The rules that the model holds the answer against. */
+  readonly ids: readonly string[];
   readonly origin: Origin;
   /** 0: one that covers a requirement for the first time. 5: an example that no other row happened to draw. */
   readonly strength: CoveringRow['strength'] | 0 | 5;
@@ -90,16 +92,15 @@ function* askedLookups(
   // Random rows never end: nothing may be looked for that no row can be.
   const own = rules.filter((one) => one.id.includes(`/${endpoint}/`) && lackOf(one, known) === undefined);
   let left = own.length === 0 ? 0 : cases;
-  for (const one of lookupsOf(endpoint, known, seed)) {
+  for (const one of sharedLookups(endpoint, known, seed)) {
     if (left === 0) return;
-    if (!isAsked(one, own, known)) continue;
+    if (!isAsked(one, own)) continue;
     left--;
     yield one;
   }
 }
 
-/** The rules that the model holds the answer to a request against. */
-export function idsOf(request: Request, known: Known): readonly string[] {
+function idsOf(request: Request, known: Known): readonly string[] {
   const expected = expectedOf(known, request);
   if (expected === undefined) return [];
   const { correct, spelling, scope, advised, hostile } = expected;
@@ -109,11 +110,13 @@ export function idsOf(request: Request, known: Known): readonly string[] {
 }
 
 /** Whether one of the rules covers a lookup. */
-function isAsked({ request, times, endpoint }: Lookup, rules: readonly Rule[], known: Known): boolean {
-  const ids = [...idsOf(request, known), ...(times > 1 ? [`valid/${endpoint}/repeatable`] : [])];
-  const isFinding = ids.some((id) => id.startsWith('valid/') || id.startsWith('foreign-ib/'));
+function isAsked({ ids, times, endpoint }: Lookup, rules: readonly Rule[]): boolean {
+  const isFinding = times > 1 || ids.some((id) => id.startsWith('valid/') || id.startsWith('foreign-ib/'));
   return rules.some(
-    ({ id, holds }) => ids.includes(id) || (holds !== undefined && isFinding && id.includes(`/${endpoint}/`)),
+    ({ id, holds }) =>
+      ids.includes(id) ||
+      (times > 1 && id === `valid/${endpoint}/repeatable`) ||
+      (holds !== undefined && isFinding && id.includes(`/${endpoint}/`)),
   );
 }
 
@@ -136,7 +139,7 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
   if (isFeasible(endpoint, theirs, known)) single.push(lookup(theirs, 1, { draw: nth++ }));
   for (const { levels, strength, depth } of sharedRows(endpoint, known)) {
     // Where requests are scarce, each requirement has one lookup before any has two.
-    if (strength > 1) yield* eachRuleFirst(single.splice(0), known);
+    if (strength > 1) yield* eachRuleFirst(single.splice(0));
     if (strength >= 3 && !isDeep) {
       isDeep = true;
       yield* examples();
@@ -160,7 +163,8 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
     const request = requestAt(endpoint, levels, known, seed, at);
     const times = levels.repetition === 'once' ? 1 : 3;
     const isAlone = levels.load === 'alone';
-    return { endpoint, request, origin: { levels, path }, strength, depth, times, isAlone };
+    const ids = idsOf(request, known);
+    return { endpoint, request, ids, origin: { levels, path }, strength, depth, times, isAlone };
   }
 
   /** What takes turns: the examples of the one gate that is not plain, or without one the entities that fit. */
@@ -193,12 +197,12 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
 }
 
 /** Those that a requirement is covered by for the first time, as strength 0, and then the others. */
-function eachRuleFirst(lookups: readonly Lookup[], known: Known): readonly Lookup[] {
+function eachRuleFirst(lookups: readonly Lookup[]): readonly Lookup[] {
   const covered = new Set<string>();
-  const isNew = ({ request }: Lookup) => {
-    const ids = idsOf(request, known).filter((id) => !covered.has(id));
+  const isNew = ({ ids }: Lookup) => {
+    const before = covered.size;
     for (const id of ids) covered.add(id);
-    return ids.length > 0;
+    return covered.size > before;
   };
   const first = new Set(lookups.filter(isNew));
   return [
@@ -207,19 +211,44 @@ function eachRuleFirst(lookups: readonly Lookup[], known: Known): readonly Looku
   ];
 }
 
+/** An endless list, as far as it was made. */
+interface Shared<Item> {
+  readonly made: Item[];
+  readonly source: Generator<Item>;
+}
+
+function* itemsOf<Item>({ made, source }: Shared<Item>, most = Number.POSITIVE_INFINITY): Generator<Item> {
+  for (let nth = 0; nth < most; nth++) {
+    if (nth === made.length) made.push(source.next().value as Item);
+    yield made[nth]!;
+  }
+}
+
 /** Rows that were made before: equal fixtures, as the self-check before a run and the run itself have, share them. */
-const arrays = new Map<string, { readonly rows: CoveringRow[]; readonly source: Generator<CoveringRow> }>();
+const arrays = new Map<string, Shared<CoveringRow>>();
 
 /** The rows of the covering array. They depend on what the fixture can supply, and on no seed. */
-function* sharedRows(endpoint: Endpoint, known: Known): Generator<CoveringRow> {
+function sharedRows(endpoint: Endpoint, known: Known): Generator<CoveringRow> {
   const name = `${endpoint} ${suppliesOf(endpoint, known)}`;
-  const shared = arrays.get(name) ?? {
-    rows: [],
-    source: coveringRows(factors[endpoint], (levels) => isFeasible(endpoint, levels, known), 1),
-  };
-  arrays.set(name, shared);
-  for (let nth = 0; ; nth++) {
-    if (nth === shared.rows.length) shared.rows.push(shared.source.next().value as CoveringRow);
-    yield shared.rows[nth]!;
-  }
+  const isFeasibleHere = (levels: Partial<Levels>) => isFeasible(endpoint, levels, known);
+  const rows = arrays.get(name) ?? { made: [], source: coveringRows(factors[endpoint], isFeasibleHere, 1) };
+  arrays.set(name, rows);
+  return itemsOf(rows);
+}
+
+/** Lookups that were drawn before with the same seed: a plan and its run share them, and so do the runs of a self-test. */
+const drawn = new WeakMap<Known, { readonly seed: number; readonly of: Map<Endpoint, Shared<Lookup>> }>();
+
+/** Lookups of an endpoint that are kept. */
+const MAX_SHARED = 10_000;
+
+function* sharedLookups(endpoint: Endpoint, known: Known, seed: number): Generator<Lookup> {
+  const before = drawn.get(known);
+  const { of } = before?.seed === seed ? before : { of: new Map<Endpoint, Shared<Lookup>>() };
+  drawn.set(known, { seed, of });
+  const lookups = of.get(endpoint) ?? { made: [], source: lookupsOf(endpoint, known, seed) };
+  of.set(endpoint, lookups);
+  yield* itemsOf(lookups, MAX_SHARED);
+  let nth = 0;
+  for (const one of lookupsOf(endpoint, known, seed)) if (nth++ >= MAX_SHARED) yield one;
 }

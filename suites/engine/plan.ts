@@ -6,7 +6,7 @@ import type { Rule as Limit } from '../limiter/history.ts';
 import { keptBack, limiterMs, limiterRequests, msAt, windowsOf } from '../limiter/reserve.ts';
 import { statedRule } from '../limiter/rule.ts';
 import { suiteOf, type Rule } from '../requirement.ts';
-import { createLookups, idsOf, type Lookup } from './lookups.ts';
+import { createLookups, type Lookup } from './lookups.ts';
 import { priceOf } from './sender.ts';
 import type { RunOptions } from './run-options.ts';
 
@@ -95,7 +95,7 @@ export function plan(options: PlanOptions): Plan {
   );
   const depth = Math.max(fitting, Math.min(1, deepest));
   const taken = lookups.flatMap((list) => list.slice(0, depth));
-  const covered = new Set(taken.flatMap(({ request }) => idsOf(request, known)));
+  const covered = new Set(taken.flatMap(({ ids }) => ids));
   const coverage = createCoverage(known);
   if (selection?.whole === true) for (const one of taken) coverage.take(one.endpoint, one.origin.levels);
   const wholeMs = whole.durationMs - limitersMs + limiterMs(asked, known, Number.POSITIVE_INFINITY, {}, rate);

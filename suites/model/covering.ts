@@ -234,7 +234,10 @@ function createSpace(factors: readonly Factor[], isFeasible: IsFeasible): Space 
 }
 
 /** A number of its own for each choice of levels, of up to 15 each. */
-const codeOf = (row: readonly number[]) => row.reduce((code, level) => code * 16 + level + 1, 0);
+const codeOf = (row: readonly number[]) =>
+  row.reduce((code, level, at) => code + digitOf(level, at, row.length), 0);
+
+const digitOf = (level: number, at: number, length: number) => (level + 1) * 16 ** (length - 1 - at);
 
 const levelsOf = (row: readonly number[], factors: readonly Factor[]): Partial<Levels> =>
   Object.fromEntries(
@@ -275,7 +278,7 @@ function createPart(base: (turn: number) => Levels, space: Space, hasGate: boole
       const wanted = space.combinations(strength).filter(isWanted);
       const left = new Map(wanted.map((one) => [one.code, one]));
       const cover = (row: readonly number[]) => {
-        for (const code of codesIn(row, strength)) left.delete(code);
+        for (const code of codesIn(row)[strength]!) left.delete(code);
       };
       for (const row of rows) cover(row);
       for (let [first] = left.values(); first !== undefined; [first] = left.values()) {
@@ -287,19 +290,15 @@ function createPart(base: (turn: number) => Levels, space: Space, hasGate: boole
   };
 }
 
-/** The combinations of so many factors that a row holds; with a factor given, those that it is part of. */
-function codesIn(row: readonly number[], strength: number, factor?: number): readonly number[] {
-  const codes: number[] = [];
-  const extend = (at: number, left: number, code: number) => {
-    if (left > row.length - at) return;
-    if (at === row.length) {
-      codes.push(code);
-      return;
-    }
-    if (left > 0 && row[at]! >= 0) extend(at + 1, left - 1, code * 16 + row[at]! + 1);
-    if (at !== factor) extend(at + 1, left, code * 16);
-  };
-  extend(0, strength, 0);
+/** The combinations that a row holds: a list for each number of factors, from none to three. */
+function codesIn(row: readonly number[]): readonly (readonly number[])[] {
+  const codes: number[][] = [[0], [], [], []];
+  for (const [at, level] of row.entries()) {
+    if (level < 0) continue;
+    const digit = digitOf(level, at, row.length);
+    for (const strength of [3, 2, 1])
+      for (const code of codes[strength - 1]!) codes[strength]!.push(code + digit);
+  }
   return codes;
 }
 
@@ -314,12 +313,14 @@ function filled(
   let row = start;
   for (const [at, { levels, isCostly }] of space.factors.entries()) {
     if (row[at]! >= 0) continue;
+    const others = codesIn(row)[strength - 1] ?? [];
     let best = row;
     let most = -1;
     for (let nth = 0; nth < levels.length; nth++) {
       const candidate = row.with(at, isCostly === true ? nth : (nth + turn) % levels.length);
       if (!space.isFeasible(candidate)) continue;
-      const gain = codesIn(candidate, strength, at).filter((code) => left.has(code)).length;
+      const own = digitOf(candidate[at]!, at, candidate.length);
+      const gain = others.filter((code) => left.has(code + own)).length;
       if (gain > most) [best, most] = [candidate, gain];
     }
     row = best;
@@ -354,10 +355,10 @@ export function createCounter(factors: readonly Factor[]) {
       const number = gates.get(name) ?? gates.size;
       gates.set(name, number);
       const row = others.map((factor) => factor.levels.indexOf(levels[factor.name]));
+      const codes = codesIn(row);
       for (const strength of [1, 2, 3])
-        if (names.length <= strength)
-          for (const code of codesIn(row, strength - names.length))
-            covered[strength - 1]!.add(number * 16 ** others.length + code);
+        for (const code of codes[strength - names.length] ?? [])
+          covered[strength - 1]!.add(number * 16 ** others.length + code);
     },
     /** How many combinations of one, two and three levels were covered. */
     figures: (): readonly number[] => covered.map(({ size }) => size),

@@ -74,10 +74,6 @@ export function authorizationOf(credential: Credential, caller: KnownKey | undef
   }
 }
 
-/** What was read before: the same query is looked at several times, and sent in many runs of a self-test. */
-const parameters = new Map<string, Parameter | Hostile | undefined>();
-const MAX_REMEMBERED = 20_000;
-
 /**
  * What a query asks for.
  *
@@ -85,15 +81,6 @@ const MAX_REMEMBERED = 20_000;
  * @returns undefined if the interface says nothing about the query: a repeated parameter, another letter case of its name
  */
 export function parameterOf(endpoint: Endpoint, target: string): Parameter | Hostile | undefined {
-  const name = `${endpoint} ${target}`;
-  if (!parameters.has(name)) {
-    if (parameters.size >= MAX_REMEMBERED) parameters.clear();
-    parameters.set(name, readParameter(endpoint, target));
-  }
-  return parameters.get(name);
-}
-
-function readParameter(endpoint: Endpoint, target: string): Parameter | Hostile | undefined {
   const { parameter, path } = endpoints[endpoint];
   const mark = target.indexOf('?');
   if ((mark < 0 ? target : target.slice(0, mark)) !== path) return undefined;

@@ -3,7 +3,7 @@ import type { FixtureUser } from '../../schemas/generated/types.ts';
 import { summary, type Answer } from '../answer.ts';
 import { errorAnswer, fieldsOf, saysExecuted, saysMember, saysNotMember } from '../expectations.ts';
 import type { FixtureDeposit, Known } from '../known.ts';
-import { accessOf, parameterOf, type Parameter } from './lookup.ts';
+import { accessOf, authorizationOf, parameterOf, type Parameter } from './lookup.ts';
 import type { Request } from '../request.ts';
 import { failed, held, type Expectation, type Verdict } from '../verdict.ts';
 
@@ -40,6 +40,10 @@ export interface Expected {
   readonly isFound: boolean;
 }
 
+/** What was found before: a lookup is looked at several times, and is sent in many runs of a self-test. */
+const remembered = new WeakMap<Known, Map<string, Expected | undefined>>();
+const MAX_REMEMBERED = 20_000;
+
 /**
  * What the interface says about a lookup.
  *
@@ -47,6 +51,19 @@ export interface Expected {
  * @returns undefined if the interface says nothing about the request
  */
 export function expectedOf(known: Known, request: Request): Expected | undefined {
+  const { endpoint, method, target, misplaced, credential } = request;
+  const authorization = authorizationOf(credential, known.callerKeys[0]);
+  const name = [endpoint, method, target, misplaced?.key, authorization].join('\n');
+  const before = remembered.get(known) ?? new Map<string, Expected | undefined>();
+  remembered.set(known, before);
+  if (!before.has(name)) {
+    if (before.size >= MAX_REMEMBERED) before.clear();
+    before.set(name, expectationFor(known, request));
+  }
+  return before.get(name);
+}
+
+function expectationFor(known: Known, request: Request): Expected | undefined {
   const { endpoint } = request;
   const parameter = parameterOf(endpoint, request.target);
   if (request.method !== 'GET' || parameter === undefined || known.callerKeys.length === 0) return undefined;
