@@ -191,6 +191,26 @@ describe('members', () => {
   });
 });
 
+describe('which kinds of requests count', () => {
+  const isBadKey = ({ credential }: Request) => credential.as === 'header';
+  for (const [invalid, badKeys] of [
+    [true, true],
+    [true, false],
+    [false, true],
+    [false, false],
+  ] as const)
+    for (const manner of ['fixed', 'sliding'])
+      test(`${manner}: invalid ids ${invalid ? '' : 'do not '}count, bad keys ${badKeys ? '' : 'do not '}count`, async () => {
+        const counts = (request: Request) => {
+          if (isBadKey(request)) return badKeys;
+          return request.target.includes('invalid') ? invalid : priceOf(request, known) > 0;
+        };
+        const account = (request: Request) => (counts(request) ? 'all' : undefined);
+        const { limited } = await exploring(laid(manner), { account, slowness: 5 });
+        assert.deepEqual(limited?.counting, { 'invalid ids': invalid, 'bad keys': badKeys });
+      });
+});
+
 describe('whom else the limiter limits', () => {
   const [, sibling] = known.callerKeys;
   const [stranger] = known.otherKeys;

@@ -3,7 +3,6 @@ import type { Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Context } from '../requirement.ts';
 import { drive, sightingOf, stream, type Stream } from './burst.ts';
-import { LEAST_THRESHOLD, whatCounts } from './counting.ts';
 import { story, type Burst, type Rule, type Sighting } from './history.ts';
 import { judgeBurst, judgeBursts, type Judgement } from './judge.ts';
 import { found, kindsOf, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
@@ -12,9 +11,6 @@ import { beyond, statedRule } from './rule.ts';
 
 /** Requests of one kind that are spent on finding a limiter whose threshold nobody stated. */
 const MOST_WITHOUT_THRESHOLD = 1000;
-
-/** A window, in ms, up to which it is worth another one to see what else counts. */
-const LONGEST_TO_COUNT = 10_000;
 
 /** Added to a window before it counts as over, in ms. */
 const MARGIN = 50;
@@ -53,92 +49,84 @@ type RefusedStream = Stream & { readonly refusal: NonNullable<Stream['refusal']>
 
 const isRefused = (one: Stream): one is RefusedStream => one.refusal !== undefined;
 
+/** A limiter that is sought with requests of one kind. */
+interface Search {
+  readonly endpoint: Endpoint;
+  readonly context: Context;
+  readonly known: Known;
+  readonly supply: Supply;
+}
+
+/** What requests of one kind showed. */
+type Found = Omit<Exploration, 'streams'> & { readonly first: Stream };
+
 /** Drives the limiter to its limit, looks which other keys it limits, and waits until it lets go; once a run. */
 export function explore(endpoint: Endpoint, { once }: Context, known: Known): Promise<Exploration> {
-  return once(`limiter of ${endpoint}`, (context) => {
+  return once(`limiter of ${endpoint}`, async (context) => {
     const rule = statedRule(endpoint, known);
     // Without time to wait until all is forgotten, a 429 may come early and still be due.
-    const isSettled = rule !== undefined && context.leftMs() > 3 * rule.windowMs;
-    return isSettled
-      ? compareLimit(endpoint, context, known, rule)
-      : seekLimit(endpoint, context, known, rule);
+    const isCompared = rule !== undefined && context.leftMs() > 3 * rule.windowMs;
+    const streams: Stream[] = [];
+    let exploration: Exploration = { streams };
+    for (const kind of kindsOf(endpoint)) {
+      const search = { endpoint, context, known, supply: supplyOf(kind, known) };
+      const { first, ...shown } = await (isCompared ? compareLimit(search, rule) : seekLimit(search, rule));
+      streams.push(first);
+      exploration = { streams, ...shown };
+      if (shown.limited !== undefined)
+        return { ...exploration, limited: await countOthers(shown.limited, search, rule) };
+      const finding = rule && shown.bursts && judgeBurst(shown.bursts.at(-1)!, rule);
+      if (first.trouble !== undefined || finding?.kind === 'instead' || finding?.kind === 'lost') break;
+    }
+    return exploration;
   });
 }
 
 /** Sees only whether a 429 comes at all. */
-async function seekLimit(
-  endpoint: Endpoint,
-  context: Context,
-  known: Known,
-  rule: Rule | undefined,
-): Promise<Exploration> {
-  const streams: Stream[] = [];
-  for (const kind of kindsOf(endpoint)) {
-    const supply = supplyOf(kind, known);
-    if (rule === undefined) await context.settle(endpoint);
-    const startedAt = context.now();
-    const most = rule === undefined ? MOST_WITHOUT_THRESHOLD : beyond(rule);
-    const first = await stream(context, supply, { most, withinMs: 1000 });
-    streams.push(first);
-    if (isRefused(first)) {
-      const meanwhile = await lookAround(endpoint, context, known);
-      const recovered = await recover(context, [...first.history], startedAt, rule, supply);
-      const limited = { first, meanwhile, ...recovered };
-      return { streams, limited: await spared(limited, endpoint, context, known, rule, supply) };
-    }
-    if (first.trouble !== undefined) break;
-  }
-  return { streams };
+async function seekLimit(search: Search, rule: Rule | undefined): Promise<Found> {
+  const { endpoint, context, known, supply } = search;
+  if (rule === undefined) await context.settle(endpoint);
+  const startedAt = context.now();
+  const most = rule === undefined ? MOST_WITHOUT_THRESHOLD : beyond(rule);
+  const first = await stream(context, supply, { most, withinMs: 1000 });
+  if (!isRefused(first)) return { first };
+  const meanwhile = await lookAround(endpoint, context, known);
+  const recovered = await recover(search, first.history, startedAt, rule);
+  return { first, limited: { first, meanwhile, ...recovered } };
 }
 
 /** Compares the limiter with what the fixture states of it. */
-async function compareLimit(
-  endpoint: Endpoint,
-  context: Context,
-  known: Known,
-  rule: Rule,
-): Promise<Exploration> {
-  const streams: Stream[] = [];
-  let exploration: Exploration = { streams };
-  for (const kind of kindsOf(endpoint)) {
-    const supply = supplyOf(kind, known);
-    const bursts: Burst[] = [];
-    let limited: Omit<Limited, 'members' | 'counting'> | undefined;
-    let meanwhile: Meanwhile | undefined;
-    const lookOnce = async () => {
-      if (meanwhile !== undefined) return [];
-      meanwhile = await lookAround(endpoint, context, known);
-      return meanwhile.history;
-    };
-    // A key that is still limited from before would show nothing.
-    await context.settle(endpoint);
-    let judgement = judgeBursts(bursts, rule);
-    while (judgement.kind === 'again' && (bursts.length === 0 || hasTime(context, rule))) {
-      await context.rest(2 * rule.windowMs);
-      await context.wait(untilPhase(bursts, rule, context.now()));
-      const { first, burst } = await drive(context, rule, supply, judgement.oneAtATime, lookOnce);
-      bursts.push(burst);
-      judgement = judgeBursts(bursts, rule);
-      if (bursts.length === 1) streams.push(first);
-      if (!isRefused(first)) continue;
-      const recovered = await recover(context, [...burst.history], burst.startedAt, rule, supply);
-      const { recovery } = recovered;
-      if (limited === undefined) streams.splice(-1, 1, first);
-      limited ??= { first, meanwhile: meanwhile!, ...recovered };
-      if (recovery.kind === 'answer' || recovery.code !== 'rate-limited') continue;
-      limited = { ...limited, recovery };
-      break;
-    }
-    exploration = { streams, bursts, judgement };
-    if (limited !== undefined)
-      return {
-        ...exploration,
-        limited: await spared(limited, endpoint, context, known, rule, supply),
-      };
-    const finding = judgeBurst(bursts.at(-1)!, rule);
-    if (finding.kind === 'instead' || finding.kind === 'lost') break;
+async function compareLimit(search: Search, rule: Rule): Promise<Found> {
+  const { endpoint, context, known, supply } = search;
+  const bursts: Burst[] = [];
+  let first: Stream | undefined;
+  let limited: Limited | undefined;
+  let meanwhile: Meanwhile | undefined;
+  const lookOnce = async () => {
+    if (meanwhile !== undefined) return [];
+    meanwhile = await lookAround(endpoint, context, known);
+    return meanwhile.history;
+  };
+  // A key that is still limited from before would show nothing.
+  await context.settle(endpoint);
+  let judgement = judgeBursts(bursts, rule);
+  while (judgement.kind === 'again' && (bursts.length === 0 || hasTime(context, rule))) {
+    await context.rest(2 * rule.windowMs);
+    await context.wait(untilPhase(bursts, rule, context.now()));
+    const driven = await drive(context, rule, supply, judgement.oneAtATime, lookOnce);
+    const { history, startedAt } = driven.burst;
+    bursts.push(driven.burst);
+    judgement = judgeBursts(bursts, rule);
+    first = limited?.first ?? driven.first;
+    if (!isRefused(driven.first)) continue;
+    const recovered = await recover(search, history, startedAt, rule);
+    limited ??= { first: driven.first, meanwhile: meanwhile!, ...recovered };
+    const { recovery } = recovered;
+    if (recovery.kind === 'answer' || recovery.code !== 'rate-limited') continue;
+    limited = { ...limited, recovery };
+    break;
   }
-  return exploration;
+  return { first: first!, bursts, judgement, ...(limited === undefined ? {} : { limited }) };
 }
 
 /** Two windows of rest and one for a burst. */
@@ -149,21 +137,36 @@ const PHASE = 0.57;
 
 /** Time (ms) until the next burst may begin at another phase of the window than the last one. */
 function untilPhase(bursts: readonly Burst[], { windowMs }: Rule, now: number): number {
-  const wanted = (bursts.at(-1)?.startedAt ?? now - PHASE * windowMs) + PHASE * windowMs;
-  return (((wanted - now) % windowMs) + windowMs) % windowMs;
+  const last = bursts.at(-1);
+  if (last === undefined) return 0;
+  const sinceWanted = now - last.startedAt - PHASE * windowMs;
+  return Math.ceil(sinceWanted / windowMs) * windowMs - sinceWanted;
 }
 
-/** What other requests count, and that lookups of members do not. */
-async function spared(
-  limited: Omit<Limited, 'members' | 'counting'>,
-  endpoint: Endpoint,
-  context: Context,
-  known: Known,
+/** Waits for the end of the window, where its length is known, and then until the key is let in. */
+async function recover(
+  { context, supply }: Search,
+  history: readonly Sighting[],
+  startedAt: number,
   rule: Rule | undefined,
-  supply: Supply,
-): Promise<Limited> {
+): Promise<Pick<Limited, 'recovery' | 'refusedMs' | 'recoveryMs' | 'isLetInEarly'>> {
+  const refusals = history.filter(({ result }) => result === 'refused');
+  const refusedAt = refusals[0]!.receivedAt;
+  const isLetInEarly = history.some(({ result, sentAt }) => result === 'passed' && sentAt > refusedAt);
+  const leftMs = rule === undefined ? 0 : startedAt + rule.windowMs + MARGIN - context.now();
+  // The other endpoint needs what is left of a run that ends before the window does.
+  if (leftMs > 0 && leftMs < context.leftMs()) await context.wait(leftMs);
+  const recovery = await context.patiently(supply.next(1)[0]!, (refused) =>
+    refusals.push(sightingOf(refused)),
+  );
+  const refusedMs = Math.max(...refusals.map(({ sentAt }) => sentAt - startedAt));
+  return { recovery, refusedMs, recoveryMs: context.now() - startedAt, isLetInEarly };
+}
+
+/** Sees that lookups of members do not count, and what other requests do. Any request to deposit-check counts. */
+async function countOthers(limited: Limited, search: Search, rule: Rule | undefined): Promise<Limited> {
+  const { endpoint, context, known } = search;
   const { first, recovery, recoveryMs } = limited;
-  // Any request to deposit-check counts.
   if (endpoint !== 'user-status' || recovery.kind !== 'answer') return limited;
   // The key has spent one request of its window.
   let members = known.members.length > 0 ? await sendMembers(context, known, first.passed) : undefined;
@@ -174,7 +177,7 @@ async function spared(
   }
   const counting =
     rule !== undefined && members?.refusal === undefined && hasTimeToCount(context, rule)
-      ? await whatCounts(context, supply, otherKinds(endpoint, known, supply.kind), rule.most)
+      ? await whatCounts(search, rule)
       : undefined;
   if (members?.refusal !== undefined || counting !== undefined) await context.send(found(endpoint, known));
   return {
@@ -184,41 +187,38 @@ async function spared(
   };
 }
 
-/** Waits for the end of the window, where its length is known, and then until the key is let in. */
-async function recover(
-  context: Context,
-  history: Sighting[],
-  startedAt: number,
-  rule: Rule | undefined,
-  supply: Supply,
-): Promise<Pick<Limited, 'recovery' | 'refusedMs' | 'recoveryMs' | 'isLetInEarly'>> {
-  const refusedAt =
-    history.find(({ result }) => result === 'refused')?.receivedAt ?? Number.POSITIVE_INFINITY;
-  const isLetInEarly = history.some(({ result, sentAt }) => result === 'passed' && sentAt > refusedAt);
-  const leftMs = rule === undefined ? 0 : startedAt + rule.windowMs + MARGIN - context.now();
-  // The other endpoint needs what is left of a run that ends before the window does.
-  if (leftMs > 0 && leftMs < context.leftMs()) await context.wait(leftMs);
-  const recovery = await context.patiently(supply.next(1)[0]!, (refused) =>
-    history.push(sightingOf(refused)),
-  );
-  const refused = history.filter(({ result }) => result === 'refused');
-  const refusedMs = Math.max(0, ...refused.map(({ sentAt }) => sentAt - startedAt));
-  return { recovery, refusedMs, recoveryMs: context.now() - startedAt, isLetInEarly };
-}
-
-/** What else counts is worth a short window, and no long one. */
-const hasTimeToCount = (context: Context, { most, windowMs }: Rule) =>
-  most >= LEAST_THRESHOLD && windowMs <= LONGEST_TO_COUNT && context.leftMs() > 2 * windowMs;
-
-const otherKinds = (endpoint: Endpoint, known: Known, counted: string) =>
-  kindsOf(endpoint)
-    .filter(({ name }) => name !== counted)
-    .map((kind) => supplyOf(kind, known));
-
 /** More lookups of members than there may be of anything that counts. */
 export function sendMembers(context: Context, known: Known, passed: number): Promise<Stream> {
   const most = Math.min(2 * passed + 2, MOST_WITHOUT_THRESHOLD);
   return stream(context, supplyOf(lookupsOfMembers, known), { most, withinMs: 1000 });
+}
+
+/** Parts of a limit that are spent on two further kinds: every sum of some of them is another. */
+const PARTS = [1 / 2, 1 / 4];
+
+/** A limit below which the parts are too small to be told apart, and a window (ms) up to which it is worth another one. */
+const [LEAST_TO_COUNT, LONGEST_TO_COUNT] = [8, 10_000];
+
+const hasTimeToCount = (context: Context, { most, windowMs }: Rule) =>
+  most >= LEAST_TO_COUNT && windowMs <= LONGEST_TO_COUNT && context.leftMs() > 2 * windowMs;
+
+/**
+ * Which kinds of requests count beside the one that is known to: spends a part of the limit on each of them, and
+ * sees how much of it is left (Limits: not shown).
+ *
+ * @returns whether each kind counts, by its name; undefined where what was left does not tell
+ */
+async function whatCounts({ endpoint, context, known, supply }: Search, { most }: Rule) {
+  const others = kindsOf(endpoint)
+    .filter(({ name }) => name !== supply.kind)
+    .map((kind, at) => ({ kind, spent: Math.floor(most * PARTS[at]!) }));
+  for (const { kind, spent } of others) await context.burst(...supplyOf(kind, known).next(spent));
+  const { passed } = await stream(context, supply, { most: most + 1 });
+  // The request that went before may be in a window of its own.
+  const counted = [[], [0], [1], [0, 1]].find((some) =>
+    [0, 1].includes(most - passed - some.reduce((sum, at) => sum + others[at]!.spent, 0)),
+  );
+  return counted && Object.fromEntries(others.map(({ kind }, at) => [kind.name, counted.includes(at)]));
 }
 
 /** What the bursts showed, for people. */
