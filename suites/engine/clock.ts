@@ -21,32 +21,37 @@ export const realClock: Clock = {
   during: (work) => work,
 };
 
+interface Sleeper {
+  readonly at: number;
+  readonly wake: () => void;
+}
+
 /**
  * A time that stands still while anything is under way; once everybody waits it goes on to the one
  * who wakes first. Waits cost nothing.
  */
 export function virtualClock(start: number): Clock {
-  const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
+  const sleepers = new Set<Sleeper>();
   let now = start;
   let underWay = 0;
   let turning = false;
 
-  const turn = async () => {
-    turning = true;
-    while (sleepers.size > 0) {
-      // Whatever is ready comes first, and may begin something new.
-      await new Promise(setImmediate);
-      if (underWay > 0) break;
-      const [first] = [...sleepers].toSorted((a, b) => a.at - b.at);
-      if (first === undefined) break;
-      now = Math.max(now, first.at);
-      sleepers.delete(first);
-      first.wake();
-    }
-    turning = false;
-  };
+  // Whatever is ready comes first, and may begin something new.
   const goOn = () => {
-    if (!turning && underWay === 0 && sleepers.size > 0) void turn();
+    if (turning || underWay > 0 || sleepers.size === 0) return;
+    turning = true;
+    setImmediate(turn);
+  };
+  const turn = () => {
+    turning = false;
+    if (underWay > 0) return;
+    let first: Sleeper | undefined;
+    for (const one of sleepers) if (first === undefined || one.at < first.at) first = one;
+    if (first === undefined) return;
+    now = Math.max(now, first.at);
+    sleepers.delete(first);
+    first.wake();
+    goOn();
   };
 
   return {

@@ -10,7 +10,7 @@ export interface ContextOptions extends Pick<
   RunOptions,
   'clock' | 'signal' | 'cases' | 'burstConcurrency' | 'stateHook' | 'onEvent'
 > {
-  readonly sender: Sender;
+  readonly sender: Pick<Sender, 'send' | 'sendOnce' | 'rest' | 'settle' | 'keyWorks'>;
   /** When the run ends, in ms of the clock. */
   readonly deadline: number;
 }

@@ -18,7 +18,7 @@ import {
 import { countedBy, keyOf, simulatedContext } from '../testing/simulated-context.ts';
 
 /** Simulated runs of each limiter; `HISTORIES=10000` makes it more. */
-const RUNS = Number(process.env['HISTORIES'] ?? 50);
+const RUNS = Number(process.env['HISTORIES'] ?? 30);
 
 type Make = (most: number, windowMs: number, random: () => number) => Limiter;
 

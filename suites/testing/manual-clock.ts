@@ -1,47 +1,43 @@
 import assert from 'node:assert/strict';
-import type { Clock } from '../engine/clock.ts';
+import { once } from 'node:events';
+import { virtualClock, type Clock } from '../engine/clock.ts';
 
 /** A clock that only the test moves. */
 export function manualClock(start = 0) {
-  let now = start;
-  const sleepers = new Set<{ readonly at: number; readonly wake: () => void }>();
+  const { now, sleep, during } = virtualClock(start);
+  const stop = () => {
+    let letGo = () => {};
+    void during(new Promise<void>((resolve) => (letGo = resolve)));
+    return letGo;
+  };
+  let letGo = stop();
+  /** Time goes on until something is done. */
+  const until = async <Value>(awaited: Value | Promise<Value>): Promise<Value> => {
+    letGo();
+    const value = await awaited;
+    letGo = stop();
+    return value;
+  };
   /** Lets everything that is ready run. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   const clock: Clock = {
-    now: () => now,
-    sleep: (ms, signal) =>
-      new Promise((resolve) => {
-        assert.ok(ms >= 0 && Number.isFinite(ms), `sleep(${ms})`);
-        const wake = () => {
-          sleepers.delete(sleeper);
-          signal?.removeEventListener('abort', wake);
-          resolve();
-        };
-        const sleeper = { at: now + ms, wake };
-        sleepers.add(sleeper);
-        signal?.addEventListener('abort', wake);
-        if (signal?.aborted === true) wake();
-      }),
+    now,
+    sleep: async (ms, signal) => {
+      assert.ok(ms >= 0 && Number.isFinite(ms), `sleep(${ms})`);
+      if (signal?.aborted === true) return;
+      await Promise.race([sleep(ms), ...(signal === undefined ? [] : [once(signal, 'abort')])]);
+    },
     during: (work) => work,
   };
   return {
     clock,
     settled,
-    /** Moves on to the next one who wakes, within the limit; false where there is none. */
-    next: async (until = Number.POSITIVE_INFINITY) => {
-      await settled();
-      const [first] = [...sleepers].toSorted((a, b) => a.at - b.at);
-      if (first === undefined || first.at > until) return false;
-      now = Math.max(now, first.at);
-      first.wake();
-      await settled();
-      return true;
-    },
+    until,
     /** Moves so many ms, waking everybody on the way. */
-    async pass(ms: number) {
-      const end = now + ms;
-      while (await this.next(end));
-      now = end;
+    pass: async (ms: number) => {
+      await until(sleep(ms));
+      await until(sleep(0));
+      await settled();
     },
   };
 }
@@ -56,9 +52,4 @@ export function tracked<Value>(awaited: Value | Promise<Value>) {
 }
 
 /** What a wait ends in, moving the clock as far as it takes. */
-export async function ended<Value>(time: ManualClock, awaited: Value | Promise<Value>): Promise<Value> {
-  const state = tracked(awaited);
-  await time.settled();
-  while (!state.isDone) assert.ok(await time.next(), 'waits for ever');
-  return state.value!;
-}
+export const ended = <Value>({ until }: ManualClock, awaited: Value | Promise<Value>) => until(awaited);
