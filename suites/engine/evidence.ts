@@ -58,6 +58,17 @@ export function redactor(
   ]);
 }
 
+/** A value without secrets: in texts at any depth, and in the names of members. */
+export function redactedAll<Value>(value: Value, redact: Redact): Value {
+  const clean = (one: unknown): unknown => {
+    if (typeof one === 'string') return redact(one);
+    if (Array.isArray(one)) return one.map(clean);
+    if (typeof one !== 'object' || one === null) return one;
+    return Object.fromEntries(Object.entries(one).map(([name, member]) => [redact(name), clean(member)]));
+  };
+  return clean(value) as Value;
+}
+
 /** The request as a command line that needs $IB_API_KEY in its environment. */
 function curl(request: Request, base: string): string {
   const { method, target, headers, body } = request;

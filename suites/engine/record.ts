@@ -3,7 +3,7 @@ import { defined } from '../../schemas/defined.ts';
 import type { Known } from '../known.ts';
 import type { Exchange, Requirement } from '../requirement.ts';
 import type { Observation, Verdict } from '../verdict.ts';
-import { recordExchange, redactor } from './evidence.ts';
+import { recordExchange, redactedAll, redactor } from './evidence.ts';
 
 /** What a requirement came to. */
 export interface Result {
@@ -128,22 +128,14 @@ const outcomes = {
 /** Writes down what requirements came to, one at a time. */
 export function createDescriber({ known, headers, seed, target }: RecordOptions): Describe {
   const redact = redactor(known, headers);
-  /** Texts at any depth, and the names of members. */
-  const redacted = (value: unknown): unknown => {
-    if (typeof value === 'string') return redact(value);
-    if (Array.isArray(value)) return value.map(redacted);
-    if (typeof value !== 'object' || value === null) return value;
-    return Object.fromEntries(Object.entries(value).map(([name, one]) => [redact(name), redacted(one)]));
-  };
   return ({ id, level, clause, title, reading }, { verdict, cases, evidence, path, where, intermittent }) => {
-    const { kind, ...found } = verdict;
-    const texts = Object.entries(found).filter(([name]) => name !== 'reason');
+    const { kind, reason, ...texts } = { reason: undefined, ...verdict };
     const isOpen = kind === 'failed' || kind === 'unjudged';
     return {
       ...defined({ id, level, clause, title, reading, cases }),
       outcome: outcomes[kind],
-      ...found,
-      ...Object.fromEntries(texts.map(([name, text]) => [name, redacted(text)])),
+      ...defined({ reason }),
+      ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactedAll(text, redact)])),
       ...(kind === 'failed' ? defined({ where, intermittent }) : {}),
       ...(isOpen && evidence ? { counterexample: recordExchange(evidence, target, redact) } : {}),
       ...(isOpen && path !== undefined ? { replay: { seed, path } } : {}),

@@ -1,12 +1,16 @@
 import { defined } from '../../schemas/defined.ts';
-import type { Fixture, TranscriptExchange, TranscriptLine } from '../../schemas/generated/types.ts';
+import type {
+  Fixture,
+  TranscriptAnswer,
+  TranscriptExchange,
+  TranscriptLine,
+} from '../../schemas/generated/types.ts';
 import type { Redact } from '../../schemas/redact.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import type { OnEvent, RunEvent } from '../engine/events.ts';
-import { redactor } from '../engine/evidence.ts';
+import { redactedAll, redactor } from '../engine/evidence.ts';
 import type { RecordOptions } from '../engine/record.ts';
-import type { Credential, Request } from '../request.ts';
-import { withKeys } from './placeholder-keys.ts';
+import type { Request } from '../request.ts';
 
 /** What was to be done in a run: the first line of its transcript. */
 export interface RunHeader extends RecordOptions {
@@ -72,7 +76,8 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
 }
 
 function startLine(header: RunHeader, at: number, redact: Redact): TranscriptLine {
-  const { known, version, seed, cases, minStrength, selection, rerun, canary } = header;
+  const { known, version, seed, cases, minStrength, selection, rerun, canary, fixture } = header;
+  const apiKeys = fixture.apiKeys?.map((apiKey, at) => ({ ...apiKey, key: known.everyKey[at]!.name }));
   return defined({
     line: 'start' as const,
     format: 'ib-conformance/transcript/1' as const,
@@ -89,41 +94,24 @@ function startLine(header: RunHeader, at: number, redact: Redact): TranscriptLin
     notes: [...(header.notes ?? [])],
     rerun: rerun && redact(rerun),
     canary: canary && [...canary],
-    fixture: withKeys(header.fixture, (name) => name) as Record<string, unknown>,
+    fixture: defined({ ...fixture, apiKeys }),
   });
 }
 
+/** With the names of keys. A header says how it is made, not what it holds. */
 function requestLine(request: Request, redact: Redact): TranscriptExchange['request'] {
-  const { endpoint, method, target, headers, body, misplaced, credential, isStateChanged } = request;
+  const { credential, misplaced, target, headers, body, ...rest } = request;
+  const { value: _, key, ...presented } = { value: undefined, key: undefined, ...credential };
   return defined({
-    endpoint,
-    method,
-    target: redact(target),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, redact(value)])),
-    body: body && redact(body),
-    credential: credentialLine(credential),
+    ...rest,
+    ...redactedAll({ target, headers, body }, redact),
+    credential: defined({ ...presented, key: key?.name }),
     misplaced: misplaced?.name,
-    isStateChanged,
   });
 }
 
-function credentialLine(credential: Credential): TranscriptExchange['request']['credential'] {
-  const { as } = credential;
-  if (as === 'key') return defined({ as, key: credential.key.name, scheme: credential.scheme });
-  if (as === 'header') return defined({ as, shell: credential.shell, key: credential.key?.name });
-  return { as };
-}
-
-function answerLine(answer: Answer, redact: Redact): NonNullable<TranscriptExchange['answer']> {
-  const { status, headers, text, json, sentAt, receivedAt, tookMs } = answer;
-  const fields = Object.entries(headers).map(([name, values]) => [redact(name), values.map(redact)]);
-  return defined({
-    status,
-    headers: Object.fromEntries(fields) as Record<string, string[]>,
-    text: redact(text),
-    notJson: json.ok ? undefined : json.why,
-    sentAt,
-    receivedAt,
-    tookMs,
-  });
+function answerLine({ kind: _, json, headers, text, ...rest }: Answer, redact: Redact): TranscriptAnswer {
+  const notJson = json.ok ? undefined : json.why;
+  const shown = redactedAll({ headers, text }, redact) as Pick<TranscriptAnswer, 'headers' | 'text'>;
+  return defined({ ...rest, ...shown, notJson });
 }

@@ -1,11 +1,17 @@
+import { createHash } from 'node:crypto';
 import { defined } from '../../schemas/defined.ts';
-import type { RequirementResult, TranscriptExchange, TranscriptLine } from '../../schemas/generated/types.ts';
+import { keyNames } from '../../schemas/fixture-keys.ts';
+import type {
+  Fixture,
+  RequirementResult,
+  TranscriptExchange,
+  TranscriptLine,
+} from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { readJson, type Answer } from '../answer.ts';
 import { knowledge, type Known, type KnownKey } from '../known.ts';
 import type { NotedExchange } from '../engine/events.ts';
-import type { Credential, Request } from '../request.ts';
-import { placeholder, unnamer, withKeys } from './placeholder-keys.ts';
+import type { Credential } from '../request.ts';
 
 /** A line of one kind. */
 export type LineOf<Kind extends TranscriptLine['line']> = Extract<TranscriptLine, { line: Kind }>;
@@ -39,12 +45,11 @@ export function readTranscript(lines: readonly TranscriptLine[]): Transcript {
   if (start?.line !== 'start')
     throw new Problem('usage', 'the first line of a transcript says what was to be done; this is another');
   checkOrder(lines);
-  const known = knowledge(withKeys(start.fixture, placeholder), start.partner);
-  const keys = new Map(known.everyKey.map((key) => [key.name, key]));
-  const names: Names = { keys, unname: unnamer(start.fixture) };
+  const restored = restorer(start.fixture);
+  const known = knowledge(restored(start).fixture, start.partner);
   const linesOf = <Kind extends TranscriptLine['line']>(kind: Kind) =>
     lines.filter((line): line is LineOf<Kind> => line.line === kind);
-  const exchanges = linesOf('exchange').map((line) => exchangeOf(line, names));
+  const exchanges = linesOf('exchange').map((line) => exchangeOf(restored(line), known));
   const results = linesOf('outcome').map(({ result }) => result as unknown as RequirementResult);
   return {
     start,
@@ -93,59 +98,51 @@ const notWhole = (what: string) =>
     `the transcript is not as its run left it: it ${what}; judge the file that \`verify\` wrote`,
   );
 
-/** What the names of keys in a transcript stand for. */
-interface Names {
-  readonly keys: ReadonlyMap<string, KnownKey>;
-  readonly unname: (text: string) => string;
+/**
+ * A function that puts a key of our own in the place of each name of one. It needs no escape in a URL, JSON or a
+ * shell.
+ */
+function restorer({ apiKeys = [] }: Fixture): <Line>(line: Line) => Line {
+  const names = keyNames(apiKeys).map((name) => JSON.stringify(name).slice(1, -1));
+  const placeholders = new Map(
+    names.map((name) => [name, createHash('sha256').update(name).digest('hex').slice(0, 32)]),
+  );
+  const pattern = new RegExp(
+    names.map((name) => name.replace(/[^\w ]/g, String.raw`\$&`)).join('|') || '$^',
+    'g',
+  );
+  return <Line>(line: Line) =>
+    JSON.parse(JSON.stringify(line).replace(pattern, (name) => placeholders.get(name)!)) as Line;
 }
 
 function exchangeOf(
   { request, answer, trouble, n: _, line: __, ...rest }: TranscriptExchange,
-  names: Names,
+  { everyKey }: Known,
 ): NotedExchange {
+  const { credential, misplaced, ...sent } = request;
+  const keyOf = (value: string | undefined) => everyKey.find(({ key }) => key === value);
   return {
     ...rest,
-    request: requestOf(request, names),
-    reply:
-      answer === undefined
-        ? { kind: 'trouble', code: trouble!.code, words: trouble!.words }
-        : answerOf(answer, names.unname),
+    request: {
+      ...sent,
+      ...defined({ misplaced: keyOf(misplaced) }),
+      credential: credentialOf(credential, keyOf(credential.key)),
+    },
+    reply: answer === undefined ? { kind: 'trouble', ...trouble! } : answerOf(answer),
   };
 }
 
-function answerOf(
-  { text, headers, notJson, ...rest }: NonNullable<TranscriptExchange['answer']>,
-  unname: (text: string) => string,
-): Answer {
-  const body = unname(text);
-  const fields = Object.entries(headers).map(([name, values]) => [unname(name), values.map(unname)] as const);
-  return {
-    kind: 'answer',
-    ...rest,
-    headers: Object.assign(Object.create(null), Object.fromEntries(fields)) as Answer['headers'],
-    text: body,
-    json: notJson === undefined ? readJson(body) : { ok: false, why: notJson },
-  };
-}
-
-function requestOf(
-  { credential, misplaced, body, headers, target, ...rest }: TranscriptExchange['request'],
-  { keys, unname }: Names,
-): Request {
-  return {
-    ...rest,
-    target: unname(target),
-    headers: Object.fromEntries(Object.entries(headers).map(([name, value]) => [name, unname(value)])),
-    ...defined({ body: body && unname(body), misplaced: keys.get(misplaced ?? '') }),
-    credential: credentialOf(credential, keys),
-  };
-}
+const answerOf = ({ headers, notJson, ...rest }: NonNullable<TranscriptExchange['answer']>): Answer => ({
+  kind: 'answer',
+  ...rest,
+  headers: Object.assign(Object.create(null), headers) as Answer['headers'],
+  json: notJson === undefined ? readJson(rest.text) : { ok: false, why: notJson },
+});
 
 function credentialOf(
-  { as, key: name = '', scheme, shell = '' }: TranscriptExchange['request']['credential'],
-  keys: ReadonlyMap<string, KnownKey>,
+  { as, scheme, shell = '' }: TranscriptExchange['request']['credential'],
+  key: KnownKey | undefined,
 ): Credential {
-  const key = keys.get(name);
   if (as === 'key' && key !== undefined) return { as, key, ...defined({ scheme }) };
   if (as === 'header') return { as, value: headerValue(shell, key), shell, ...defined({ key }) };
   return { as: as === 'none' ? 'none' : 'caller' };
