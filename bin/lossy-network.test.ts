@@ -5,7 +5,7 @@ import { faults } from '../mock/faults.ts';
 import type { Change } from '../mock/faults/change.ts';
 import { variants } from '../mock/variants.ts';
 import { catalogue, suiteOf, type Client } from '../suites/index.ts';
-import { noise } from '../suites/testing/simulated.ts';
+import { randomOf } from '../suites/model/covering.ts';
 import { failedIds, verifyMock, type MockRunOptions } from './canary.ts';
 import { defaults } from './commands/flags.ts';
 import { loadFixture } from './fixture-file.ts';
@@ -39,7 +39,7 @@ const reset: Reply = {
 
 /** Takes about so many ms, and loses a share of the requests, half of them before the mock sees them. */
 function lossy(latencyMs: number, loss: number, seed: number): NonNullable<MockRunOptions['network']> {
-  const random = noise(seed);
+  const random = randomOf(seed);
   return (client, clock) => ({
     ...client,
     send: async (request) => {

@@ -9,12 +9,12 @@ import {
   countingLater,
   filledUp,
   limiters,
-  noise,
   refilled,
   refilledInParts,
   weighted,
   type Limiter,
 } from '../testing/simulated.ts';
+import { randomOf } from '../model/covering.ts';
 import { countedBy, keyOf, simulatedContext } from '../testing/simulated-context.ts';
 
 /** Simulated runs of each limiter; `HISTORIES=10000` makes it more. */
@@ -91,7 +91,7 @@ const scenes: readonly Scene[] = [
 
 /** What exploring a simulated limiter comes to; equal numbers give equal runs. */
 async function outcomeOf(make: Make, seed: number, isLate: boolean): Promise<string> {
-  const random = noise(seed);
+  const random = randomOf(seed);
   const { latencyMs, loss } = scenes[seed % scenes.length]!;
   const most = 8 + Math.floor(random() * 60);
   const windowSeconds = 1 + Math.floor(random() * 4);

@@ -10,7 +10,7 @@ export interface CoveringRow {
 }
 
 /** A source of numbers from 0 to 1, the same for the same seed. */
-function randomOf(seed: number): () => number {
+export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
     state = (state + 0x6d2b79f5) >>> 0;

@@ -1,10 +1,11 @@
 import { trouble, type Answer } from '../answer.ts';
 import { virtualClock } from '../engine/clock.ts';
 import { createContexts } from '../engine/context.ts';
+import { randomOf } from '../model/covering.ts';
 import type { Request } from '../request.ts';
 import type { Exchange } from '../requirement.ts';
 import { answerOf } from './samples.ts';
-import { noise, type Limiter } from './simulated.ts';
+import type { Limiter } from './simulated.ts';
 
 /** A target with limiters, in a time of its own. */
 export interface Simulation {
@@ -46,7 +47,7 @@ export function simulatedContext(simulation: Simulation) {
   const clock = virtualClock(START);
   const deadline = START + (simulation.deadline ?? 1_000_000_000);
   const { signal } = new AbortController();
-  const next = noise(seed);
+  const next = randomOf(seed);
   const log: Request[] = [];
 
   const sendOnce = async (request: Request): Promise<Exchange> => {

@@ -4,60 +4,31 @@ export type Limiter = (instant: number) => boolean;
 /** Limiters as servers have them, written without a look at the judge. */
 export const limiters: Readonly<Record<string, (most: number, windowMs: number, phase: number) => Limiter>> =
   {
-    fixed: (most, windowMs) => {
-      let start = Number.NEGATIVE_INFINITY;
-      let count = 0;
-      return (instant) => {
-        if (instant >= start + windowMs) [start, count] = [instant, 0];
-        if (count >= most) return false;
-        count++;
-        return true;
-      };
-    },
-    aligned: (most, windowMs, phase) => {
-      let window = Number.NaN;
-      let count = 0;
-      return (instant) => {
-        const at = Math.floor((instant - phase) / windowMs);
-        if (at !== window) [window, count] = [at, 0];
-        if (count >= most) return false;
-        count++;
-        return true;
-      };
-    },
-    sliding: (most, windowMs) => {
-      let hits: number[] = [];
-      return (instant) => {
-        hits = hits.filter((hit) => hit > instant - windowMs);
-        if (hits.length >= most) return false;
-        hits.push(instant);
-        return true;
-      };
-    },
-    'sliding, refusals counted': (most, windowMs) => {
-      let hits: number[] = [];
-      return (instant) => {
-        hits = hits.filter((hit) => hit > instant - windowMs);
-        hits.push(instant);
-        return hits.length <= most;
-      };
-    },
+    fixed: (most, windowMs) => countingLater(most, windowMs, 0),
+    aligned: filledUp,
+    sliding: (most, windowMs) => sliding(most, windowMs, false),
+    'sliding, refusals counted': (most, windowMs) => sliding(most, windowMs, true),
     'locked until a window without a try': (most, windowMs) => {
-      let hits: number[] = [];
+      let limiter = sliding(most, windowMs, false);
       let locked = Number.NEGATIVE_INFINITY;
       return (instant) => {
-        const isLocked = instant < locked + windowMs;
-        if (!isLocked) hits = hits.filter((hit) => hit > instant - windowMs);
-        if (isLocked || hits.length >= most) {
-          if (!isLocked) hits = [];
-          locked = instant;
-          return false;
-        }
-        hits.push(instant);
-        return true;
+        if (instant >= locked + windowMs && limiter(instant)) return true;
+        locked = instant;
+        limiter = sliding(most, windowMs, false);
+        return false;
       };
     },
   };
+
+function sliding(most: number, windowMs: number, areRefusalsCounted: boolean): Limiter {
+  let hits: number[] = [];
+  return (instant) => {
+    hits = hits.filter((hit) => hit > instant - windowMs);
+    const passes = hits.length < most;
+    if (passes || areRefusalsCounted) hits.push(instant);
+    return passes;
+  };
+}
 
 /** A bucket that holds so many and refills evenly, so many a ms; full to begin with. */
 export const refilled = (holds: number, perMs: number): Limiter => {
@@ -87,18 +58,10 @@ export const refilledInParts = (holds: number, windowMs: number, times: number, 
   };
 };
 
-/** A bucket that is filled up at intervals. */
-export const filledUp = (holds: number, intervalMs: number, phase: number): Limiter => {
-  let level = holds;
-  let last = Number.NEGATIVE_INFINITY;
-  return (instant) => {
-    const interval = Math.floor((instant - phase) / intervalMs);
-    if (interval > last) [level, last] = [holds, interval];
-    if (level < 1) return false;
-    level--;
-    return true;
-  };
-};
+/** A bucket that is filled up at intervals, or a window that begins anew. */
+export function filledUp(holds: number, intervalMs: number, phase: number): Limiter {
+  return refilledInParts(holds, intervalMs, 1, phase);
+}
 
 /** Refuses everything for so many ms after it refused once. */
 export const banning = (limiter: Limiter, banMs: number): Limiter => {
@@ -135,14 +98,3 @@ export const weighted = (most: number, windowMs: number, phase: number): Limiter
     return true;
   };
 };
-
-/** Numbers from 0 to 1, always the same ones for a seed: cheaper by far than to draw each (mulberry32). */
-export function noise(seed: number): () => number {
-  let state = seed;
-  return () => {
-    state = (state + 0x6d2b79f5) | 0;
-    let mixed = Math.imul(state ^ (state >>> 15), state | 1);
-    mixed ^= mixed + Math.imul(mixed ^ (mixed >>> 7), mixed | 61);
-    return ((mixed ^ (mixed >>> 14)) >>> 0) / 2 ** 32;
-  };
-}
