@@ -170,7 +170,6 @@ function directClient(handle: Handler, world: World, now: () => number): Client 
           kind: 'trouble',
           code: 'network',
           words: 'the connection was closed before the answer',
-          unreachable: false,
         };
       const fields = Object.entries(response.headers).map(
         ([name, value]) => [name.toLowerCase(), [value]] as const,

@@ -34,7 +34,6 @@ const reset: Reply = {
   kind: 'trouble',
   code: 'network',
   words: 'the connection was reset',
-  unreachable: false,
 };
 
 /** Takes about so many ms, and loses a share of the requests, half of them before the mock sees them. */

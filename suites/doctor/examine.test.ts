@@ -14,7 +14,7 @@ type Send = Client['send'];
 
 const trouble =
   (words: string, code: 'network' | 'timeout' | 'budget' = 'network'): Send =>
-  async () => ({ kind: 'trouble', code, words, unreachable: false });
+  async () => ({ kind: 'trouble', code, words });
 const refusal: Send = async () => answerOf(401, { error: 'Unauthorized' });
 
 interface World {

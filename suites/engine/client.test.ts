@@ -3,11 +3,10 @@ import { createServer as createHttpServer, type RequestListener } from 'node:htt
 import { createServer, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
-import type { Answer } from '../answer.ts';
+import type { Answer, Reply, Trouble } from '../answer.ts';
 import { against } from '../testing/against.ts';
 
 import { createClient, MAX_BODY_BYTES, type Client, type ClientOptions, type WireRequest } from './client.ts';
-import type { TransportError } from './transport-error.ts';
 
 const request: WireRequest = { method: 'GET', target: '/api/ib/user-status?user_id=x', headers: {} };
 
@@ -34,10 +33,7 @@ async function withClient<Result>(
 }
 
 /** What the client makes of a server that writes these bytes, once it has the head of the request. */
-function afterBytes(
-  write: (socket: Socket) => void,
-  options: Partial<ClientOptions> = {},
-): Promise<Answer | TransportError> {
+function afterBytes(write: (socket: Socket) => void, options: Partial<ClientOptions> = {}): Promise<Reply> {
   const server = createServer((socket) => socket.once('data', () => write(socket)));
   return against(server, (port) => withClient(port, (client) => client.send(request), options));
 }
@@ -49,7 +45,7 @@ function afterHttp(listener: RequestListener, options: Partial<ClientOptions> = 
   );
 }
 
-function answered(reply: Answer | TransportError): Answer {
+function answered(reply: Reply): Answer {
   assert.equal(reply.kind, 'answer', JSON.stringify(reply));
   return reply;
 }
@@ -115,7 +111,7 @@ describe('an answer that arrives whole', () => {
 });
 
 describe('a body that is not what it should be', () => {
-  const why = (reply: Answer | TransportError) => {
+  const why = (reply: Reply) => {
     const { json } = answered(reply);
     return json.ok ? 'JSON' : json.why;
   };
@@ -178,7 +174,7 @@ describe('a body that is not what it should be', () => {
 describe('no whole answer', { concurrency: true }, () => {
   /** What a server does, and what that is called; `bin/hostile-targets.test.ts` has many more. */
   const troubles: Readonly<
-    Record<string, readonly [write: (socket: Socket) => void, code: TransportError['code'], words: RegExp]>
+    Record<string, readonly [write: (socket: Socket) => void, code: Trouble['code'], words: RegExp]>
   > = {
     'hangs before the head': [() => {}, 'timeout', /no whole answer within 200 ms/],
     'closes within the body': [
@@ -204,26 +200,23 @@ describe('no whole answer', { concurrency: true }, () => {
       assert.equal(reply.kind, 'trouble', JSON.stringify(reply));
       assert.equal(reply.code, code);
       assert.match(reply.words, words);
-      assert.equal(reply.unreachable, false);
     });
 
-  test('where nothing listens: network, and not reachable', async () => {
+  test('where nothing listens: network', async () => {
     const port = await against(createServer(), async (free) => free);
     const reply = await withClient(port, (client) => client.send(request));
     assert.deepEqual(reply, {
       kind: 'trouble',
       code: 'network',
       words: 'the connection was refused: nothing listens there',
-      unreachable: true,
     });
   });
-  test('from a port that speaks no TLS: network, and not reachable', async () => {
+  test('from a port that speaks no TLS: network', async () => {
     const reply = await against(createHttpServer(), (port) =>
       withClient(port, (client) => client.send(request), { target: new URL(`https://127.0.0.1:${port}`) }),
     );
     assert.equal(reply.kind, 'trouble');
     assert.match(reply.words, /TLS/);
-    assert.equal(reply.unreachable, true);
   });
   test('a longer body than Content-Length says is cut there, and spoils no later answer', async () => {
     const server = createServer((socket) =>
@@ -376,7 +369,6 @@ test('what is under way when the run ends is cut off for want of time, and is no
     kind: 'trouble',
     code: 'budget',
     words: 'the time of --max-duration was used up before the answer came',
-    unreachable: false,
   });
 });
 

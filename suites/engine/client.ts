@@ -1,9 +1,9 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { Pool } from 'undici';
-import { readBeginning, readBody, type Answer } from '../answer.ts';
+import { readBeginning, readBody, trouble, type Answer, type Reply } from '../answer.ts';
 import { defined } from '../../schemas/defined.ts';
-import { late, timedOut, tooManyFields, transportErrorOf, type TransportError } from './transport-error.ts';
+import { timedOut, transportErrorOf } from './transport-error.ts';
 
 /** Where requests go, and how patiently. */
 export interface ClientOptions {
@@ -36,7 +36,7 @@ export interface WireRequest {
 }
 
 export interface Client {
-  readonly send: (request: WireRequest) => Promise<Answer | TransportError>;
+  readonly send: (request: WireRequest) => Promise<Reply>;
   readonly close: () => Promise<void>;
 }
 
@@ -66,10 +66,14 @@ export function createClient(options: ClientOptions): Client {
   const cutOffAll = () => void pool.destroy(new Error('cut off'));
   signal.addEventListener('abort', cutOffAll);
 
-  const send = async (request: WireRequest): Promise<Answer | TransportError> => {
+  const send = async (request: WireRequest): Promise<Reply> => {
     const sentAt = now();
     const leftMs = Math.max(0, deadline + GRACE - sentAt);
-    const outOfTime = () => (leftMs < timeoutMs ? late() : timedOut(timeoutMs));
+    // Each has a trouble of its own, by which a transcript tells them apart.
+    const outOfTime = () =>
+      leftMs < timeoutMs
+        ? trouble('budget', 'the time of --max-duration was used up before the answer came')
+        : timedOut(timeoutMs);
     if (signal.aborted) return outOfTime();
     const started = performance.now();
     const cutOff = new AbortController();
@@ -89,7 +93,7 @@ export function createClient(options: ClientOptions): Client {
       const fields = multiMap(headers);
       if (Object.values(fields).flat().length > MAX_FIELDS) {
         body.destroy();
-        return tooManyFields(MAX_FIELDS);
+        return trouble('network', `the answer has more than ${MAX_FIELDS} header fields`);
       }
       const bytes = await beginningOf(body);
       const [receivedAt, tookMs] = [now(), performance.now() - started];

@@ -24,7 +24,7 @@ const answer = (status: number): Answer => ({
   receivedAt: clock.now(),
   tookMs: 1,
 });
-const gone: Sent = { kind: 'trouble', code: 'timeout', words: 'no answer', unreachable: false };
+const gone: Sent = { kind: 'trouble', code: 'timeout', words: 'no answer' };
 
 const options: Omit<RunOptions, 'requirements' | 'connect'> = {
   target: new URL('http://target'),
@@ -109,7 +109,7 @@ test('a lookup that the network loses three times is sent again after the others
   const tries: string[] = [];
   const json = { 'content-type': ['application/json'] };
   const body = readBody(new TextEncoder().encode('{"error":"Unauthorized"}'));
-  const lost: Sent = { kind: 'trouble', code: 'network', words: 'reset', unreachable: false };
+  const lost: Sent = { kind: 'trouble', code: 'network', words: 'reset' };
   const { requirements } = await run({
     ...options,
     requirements: auth.filter((requirement) => requirement.id === 'auth/user-status/missing'),

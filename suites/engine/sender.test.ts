@@ -1,17 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { depositCheck, lookup, userStatus, type Changes } from '../request.ts';
-import type { Answer } from '../answer.ts';
+import type { Reply, Trouble } from '../answer.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { createBudget } from './budget.ts';
 import { virtualClock } from './clock.ts';
 import { createSender, priceOf } from './sender.ts';
 import { createQuota } from './quota.ts';
-import type { TransportError } from './transport-error.ts';
 
 /** A sender to a target, how many requests that got, and how many exchanges were seen. */
 function senderOf(
-  respond: (nth: number) => Answer | TransportError | Promise<TransportError>,
+  respond: (nth: number) => Reply | Promise<Trouble>,
   { signal = new AbortController().signal, maxRequests = 1e9, keepBack = 0, maxLostInARow = 10 } = {},
 ) {
   const clock = virtualClock(0);
@@ -35,11 +34,10 @@ function senderOf(
   return { sender, sent: () => sent, seen: () => seen };
 }
 
-const broken: TransportError = {
+const broken: Trouble = {
   kind: 'trouble',
   code: 'network',
   words: 'the connection broke',
-  unreachable: false,
 };
 const fine = answerOf(200, {});
 const someUser = userStatus('x');
@@ -77,8 +75,8 @@ describe('a connection that breaks', () => {
   });
 
   test('is not tried again, nor is anything else, where the target is gone', async () => {
-    let breakOff!: (trouble: TransportError) => void;
-    const slow = new Promise<TransportError>((resolve) => (breakOff = resolve));
+    let breakOff!: (trouble: Trouble) => void;
+    const slow = new Promise<Trouble>((resolve) => (breakOff = resolve));
     const { sender, sent } = senderOf((nth) => (nth === 0 ? slow : broken), { maxLostInARow: 1 });
     const underWay = sender.send(someUser);
     await sender.send(someUser);
