@@ -144,15 +144,6 @@ export function updated({ requirements }: RunRecord, { known }: ReadBaseline, st
 
 /** One entry per line, for short diffs. */
 function renderBaseline(known: readonly KnownFailure[], schema?: string): string {
-  const lines = known.map(
-    ({ id, reason }) => `    { "id": ${JSON.stringify(id)}, "reason": ${JSON.stringify(reason)} }`,
-  );
-  return [
-    '{',
-    ...(schema === undefined ? [] : [`  "$schema": ${JSON.stringify(schema)},`]),
-    '  "format": "ib-conformance/baseline/1",',
-    ...(lines.length === 0 ? ['  "known": []'] : ['  "known": [', lines.join(',\n'), '  ]']),
-    '}',
-    '',
-  ].join('\n');
+  const baseline = { ...(schema && { $schema: schema }), format: 'ib-conformance/baseline/1', known };
+  return `${JSON.stringify(baseline, undefined, 2).replace(/\{\n +("id": .*)\n +(.*)\n +\}/g, '{ $1 $2 }')}\n`;
 }

@@ -1,10 +1,17 @@
+import { expandKeys, type Environment } from '../schemas/fixture-keys.ts';
+import type { Fixture } from '../schemas/generated/types.ts';
 import { controlsOf, type ControlledMock } from './controls.ts';
 import { adminOf, answererOf } from './answer-request.ts';
 import type { Answer, HttpRequest, HttpResponse, StreamedResponse } from './exchange.ts';
 import { createSession } from './session.ts';
 import type { MockData } from './options.ts';
 
-export interface InProcessOptions extends MockData {
+export interface GivenFixture {
+  /** What `${NAME}` in a key of the fixture is read from; the environment of the process where it is missing. */
+  readonly env?: Environment;
+}
+
+export interface InProcessOptions extends MockData, GivenFixture {
   /** Without the admin API, its paths are like any other. */
   readonly admin?: boolean;
 }
@@ -18,16 +25,30 @@ export interface InProcessMock extends ControlledMock {
   readonly handle: (request: Request) => Promise<Response>;
 }
 
-/** Makes a mock in this process; an interceptor of fetch can mount its `handle`. It waits for nothing that is not asked for. */
-export function createMock({ admin = true, ...data }: InProcessOptions = {}): InProcessMock {
-  const session = createSession(data, () => performance.now());
+/**
+ * Makes a mock in this process; an interceptor of fetch can mount its `handle`. It waits for nothing
+ * that is not asked for. The fixture is checked with the first request: `handle` rejects with a Problem of
+ * code `fixture` where it is wrong.
+ */
+export function createMock(options: InProcessOptions = {}): InProcessMock {
+  const { admin = true, env = process.env, fixture, ...data } = options;
+  const given = fixture && { fixture: expandKeys(fixture, env).fixture };
+  const session = createSession({ ...data, ...given }, () => performance.now());
   const answer = answererOf(session, { admin: admin ? adminOf(session, undefined) : undefined });
+  let check: Promise<Fixture> | undefined;
   return {
     ...controlsOf(session),
     handle: async (request) => {
+      if (fixture !== undefined) await (check ??= checked(fixture, env));
       return responseOf(await answer(await received(request)), request);
     },
   };
+}
+
+/** A fixture like one in a file. The validator is loaded only when there is something to check. */
+export async function checked(fixture: Fixture, env: Environment): Promise<Fixture> {
+  const { checkFixture } = await import('../schemas/fixture.ts');
+  return checkFixture(fixture, 'fixture', env);
 }
 
 async function received(request: Request): Promise<HttpRequest> {

@@ -35,9 +35,9 @@ const openProbes: readonly Probe[] = [
   ...times(61, user(nobody, { key: 'contoso-key', atMs: 1000 })),
   ...times(2, user(nobody, { key: 'contoso-key', atMs: 3500 })),
   ...times(61, user(nobody, { key: 'nope', atMs: 10_000 })),
-  ...times(60, user(nobody, { atMs: 20_000 })),
-  { revoke: 'northwind-key', atMs: 20_000 },
-  user(nobody, { atMs: 20_000 }),
+  // This key expires after 30 s, within the window.
+  ...times(60, user(nobody, { key: 'fabrikam-expiring-key', atMs: 29_000 })),
+  user(nobody, { key: 'fabrikam-expiring-key', atMs: 30_500 }),
   ...times(61, user(nobody, { key: 'contoso-key', atMs: 50_000 })),
   user(nobody, { key: 'contoso-key', atMs: 51_100 }),
   user(ids.member, { headers: { 'accept-encoding': 'br, gzip' } }),

@@ -8,7 +8,7 @@ export interface Difference {
   readonly after: string;
 }
 
-/** What both texts have around the difference is cut to so many code units where it has more columns. */
+/** What both texts have around the difference is cut to so many characters where it has more columns. */
 const MAX_SAME = 300;
 const KEPT_OF_SAME = 40;
 /** Texts that share less than this part of the shorter one have no difference worth marking. */
@@ -22,42 +22,37 @@ const MIN_SHARED = 1 / 4;
  * @param actual any text, however long
  */
 export function difference(expected: string, actual: string): Difference {
-  const from = firstDifference(expected, actual);
-  const end = commonEnd(expected, actual, from);
-  if (from + end < Math.min(expected.length, actual.length) * MIN_SHARED)
+  const [wanted, got] = [[...expected], [...actual]];
+  const from = firstDifference(wanted, got);
+  const end = commonEnd(wanted, got, from);
+  if (from + end < Math.min(wanted.length, got.length) * MIN_SHARED)
     return { before: '', expected, actual, after: '' };
-  const before = expected.slice(0, from);
-  const after = expected.slice(expected.length - end);
+  const before = wanted.slice(0, from);
+  const after = wanted.slice(wanted.length - end);
   return {
-    before: isLong(before) ? `…${before.slice(characterStart(before, from - KEPT_OF_SAME))}` : before,
-    expected: expected.slice(from, expected.length - end),
-    actual: actual.slice(from, actual.length - end),
-    after: isLong(after) ? `${after.slice(0, characterStart(after, KEPT_OF_SAME))}…` : after,
+    before: isLong(before) ? `…${before.slice(-KEPT_OF_SAME).join('')}` : before.join(''),
+    expected: wanted.slice(from, wanted.length - end).join(''),
+    actual: got.slice(from, got.length - end).join(''),
+    after: isLong(after) ? `${after.slice(0, KEPT_OF_SAME).join('')}…` : after.join(''),
   };
 }
 
-const isLong = (text: string) => columns(printable(text, 2 * MAX_SAME)) > MAX_SAME;
+type Characters = readonly string[];
 
-/** Index of the first character in which two texts differ; the length of both where none does. */
-function firstDifference(a: string, b: string): number {
+const isLong = (text: Characters) => columns(printable(text.join(''), 2 * MAX_SAME)) > MAX_SAME;
+
+function firstDifference(a: Characters, b: Characters): number {
   let at = 0;
-  while (at < a.length && at < b.length && a.charCodeAt(at) === b.charCodeAt(at)) at += 1;
-  return Math.min(characterStart(a, at), characterStart(b, at));
+  while (at < a.length && a[at] === b[at]) at += 1;
+  return at;
 }
 
-/** Length of the common end, outside the common beginning of so many code units. */
-function commonEnd(a: string, b: string, from: number): number {
+/** Length of the common end, outside a common beginning of so many characters. */
+function commonEnd(a: Characters, b: Characters, from: number): number {
   const most = Math.min(a.length, b.length) - from;
   let length = 0;
-  while (length < most && a.charCodeAt(a.length - 1 - length) === b.charCodeAt(b.length - 1 - length))
-    length += 1;
-  const isTorn = [a, b].some((text) => characterStart(text, text.length - length) !== text.length - length);
-  return isTorn ? length - 1 : length;
-}
-
-/** The index itself, or the one before where it lies in the middle of a surrogate pair. */
-function characterStart(text: string, index: number): number {
-  return (text.codePointAt(index - 1) ?? 0) > 0xffff ? index - 1 : index;
+  while (length < most && a.at(-1 - length) === b.at(-1 - length)) length += 1;
+  return length;
 }
 
 /**
@@ -65,8 +60,8 @@ function characterStart(text: string, index: number): number {
  * where the texts are equal, or both characters are ASCII.
  */
 export function differingCodePoints(expected: string, actual: string): string | undefined {
-  const at = firstDifference(expected, actual);
-  const [wanted, got] = [expected.codePointAt(at), actual.codePointAt(at)];
+  const texts = [[...expected], [...actual]] as const;
+  const [wanted, got] = texts.map((text) => text[firstDifference(...texts)]?.codePointAt(0));
   const named = (codePoint: number | undefined) =>
     codePoint === undefined ? 'the end' : `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
   return Math.max(wanted ?? 0, got ?? 0) < 0x80

@@ -1,17 +1,15 @@
 import type { Comparison } from '../../reports/index.ts';
 import { exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
-import { onOff, outputs } from './flags.ts';
+import { fileArgument, onOff, outputs } from './flags.ts';
 import { comparisonFormats } from '../../reports/formats.ts';
-
-const file = { type: 'string', names: 'file', demandOption: true } as const;
 
 export const diff = command({
   usage: 'diff <before> <after>',
   what: 'tell what changed between two runs',
   positionals: {
-    before: { ...file, describe: 'record of the first run, which `verify --report json=file` wrote' },
-    after: { ...file, describe: 'record of the second' },
+    before: fileArgument('record of the first run, which `verify --report json=file` wrote'),
+    after: fileArgument('record of the second'),
   },
   flags: {
     format: {

@@ -4,14 +4,14 @@ import { setImmediate } from 'node:timers/promises';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { command, type Family } from './command.ts';
-import { file, onOff, seed, wholeNumberOr } from './flags.ts';
+import { file, fileArgument, onOff, seed, wholeNumberOr } from './flags.ts';
 
-const placed = { type: 'string', names: 'file', demandOption: true, describe: 'the fixture' } as const;
+const positionals = { file: fileArgument('the fixture') } as const;
 
 const check = command({
   usage: 'check <file>',
   what: 'say what is wrong with a fixture, and what it leaves unchecked',
-  positionals: { file: placed },
+  positionals,
   run: async (flags, { env, print }) => {
     const { loadFixture } = await import('../fixture-file.ts');
     const fixture = await loadFixture(flags.file, env);
@@ -81,7 +81,7 @@ const PRIVATE = 0o600;
 const exporting = command({
   usage: 'export <file>',
   what: 'write a fixture as data for the database of your server; it holds the keys',
-  positionals: { file: placed },
+  positionals,
   flags: {
     format: {
       type: 'string',

@@ -14,6 +14,8 @@ export const defaults = {
 /** Kinds of flags, and flags of several commands. */
 export const text = { type: 'string', requiresArg: true } as const;
 export const file = { ...text, names: 'file' } as const;
+export const fileArgument = (describe: string) =>
+  ({ type: 'string', names: 'file', demandOption: true, describe }) as const;
 export const onOff = { type: 'boolean', default: false } as const;
 
 /** Only `--help --all` shows them. */

@@ -3,19 +3,12 @@ import type { RunRecord } from '../../schemas/generated/types.ts';
 import type { CliContext } from '../cli-context.ts';
 import { exitCodeOf, exitCodes } from '../exit-codes.ts';
 import { command } from './command.ts';
-import { file, onOff, outputs } from './flags.ts';
+import { file, fileArgument, onOff, outputs } from './flags.ts';
 
 export const judge = command({
   usage: 'judge <file>',
   what: 'judge a recorded run again, without its target',
-  positionals: {
-    file: {
-      type: 'string',
-      names: 'file',
-      demandOption: true,
-      describe: 'what `verify --report ndjson=file` wrote',
-    },
-  },
+  positionals: { file: fileArgument('what `verify --report ndjson=file` wrote') },
   flags: {
     report: {
       ...outputs,

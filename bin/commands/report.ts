@@ -1,18 +1,11 @@
 import { command } from './command.ts';
-import { outputs } from './flags.ts';
+import { fileArgument, outputs } from './flags.ts';
 import { reportFormats } from '../../reports/formats.ts';
 
 export const report = command({
   usage: 'report <file>',
   what: 'render the record of a run that is over',
-  positionals: {
-    file: {
-      type: 'string',
-      names: 'file',
-      demandOption: true,
-      describe: 'what `verify --report json=file` wrote',
-    },
-  },
+  positionals: { file: fileArgument('what `verify --report json=file` wrote') },
   flags: {
     format: {
       ...outputs,

@@ -84,7 +84,7 @@ function table(name: string, columns: Columns, rows: readonly Row[]) {
   const kinds = Object.values(columns);
   const cellsIn = (Cell: 'th' | 'td', cells: readonly ComponentChildren[]) =>
     cells.map((cell, at) => (
-      <Cell key={at} class={kinds[at]!}>
+      <Cell key={at} class={kinds[at]}>
         {cell}
       </Cell>
     ));
@@ -317,7 +317,7 @@ const SignIn = () => (
 
 function WorldChoice({ worlds }: Answers['worlds']) {
   const title = 'Visible ASCII characters without spaces';
-  const name = { required: true, maxLength: 100, pattern: '[!-~]+', placeholder: 'name', title };
+  const input = { required: true, maxLength: 100, pattern: '[!-~]+', placeholder: 'name', title };
   const said = `The world ${state.world || 'main'} is as the fixture has it.`;
   return (
     <div class="controls">
@@ -330,7 +330,7 @@ function WorldChoice({ worlds }: Answers['worlds']) {
         ))}
       </select>
       {button('Reset this world', post('reset', undefined, said))}
-      {field('Open', openWorld, { ...name, 'aria-label': 'Name of the world to open' })}
+      {field('Open', openWorld, { ...input, 'aria-label': 'Name of the world to open' })}
       {button('Reset all worlds', resetAll)}
     </div>
   );

@@ -6,7 +6,6 @@ import { entriesOf } from '../journal.ts';
 import type { HttpRequest, HttpResponse } from '../exchange.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { ClockMode, MockData } from '../options.ts';
-import { changeState } from '../provider-state.ts';
 import { createSession, sandboxNamed } from '../session.ts';
 
 export const builtIn = fixture as Fixture;
@@ -55,10 +54,11 @@ export function testSession({ clock: mode, elapsed, ...options }: TestOptions = 
   };
 }
 
-/** A request at so many ms after the creation of the world, or the revocation of a key. */
-export type Probe =
-  | { readonly request: HttpRequest; readonly atMs: number }
-  | { readonly revoke: string; readonly atMs: number };
+/** A request at so many ms after the creation of the world. */
+export interface Probe {
+  readonly request: HttpRequest;
+  readonly atMs: number;
+}
 
 interface Details {
   readonly key?: string | null;
@@ -86,11 +86,9 @@ export const deposit = (id: string, details?: Details) => probe(depositPath(enco
 export function answersTo(probes: readonly Probe[], behaviour?: Behaviour): readonly HttpResponse[] {
   const { session, pass } = testSession({ behaviour });
   let passed = 0;
-  return probes.flatMap((one) => {
-    pass(one.atMs - passed);
-    passed = one.atMs;
-    if ('request' in one) return [answerRequest(session, one.request).response];
-    changeState(session.main.world, { state: 'key revoked', params: { key: one.revoke } });
-    return [];
+  return probes.map(({ request, atMs }) => {
+    pass(atMs - passed);
+    passed = atMs;
+    return answerRequest(session, request).response;
   });
 }
