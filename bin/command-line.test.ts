@@ -105,7 +105,7 @@ test('the mock and verify agree, also behind a prefix', async () => {
   await using mock = await startMock({ fixture: JSON.parse(text) as Fixture, basePath: '/gateway/v2' });
   const run = await runCli(words(`verify ${mock.url}/ --fixture ${file} --cases 100 ${suites}`));
   assert.equal(run.code, 0, run.output + run.error);
-  assert.match(run.output, /conformant: 46 of 48 required verified/);
+  assert.match(run.output, /conformant \(narrowed by --suite or --only\): 46 of 48 required verified/);
   // The second run finds the deposits that become EXECUTED as the first one left them, and still agrees.
   const again = await runCli(words(`verify ${mock.url} --fixture ${file} --cases 100 ${suites}`));
   assert.equal(again.code, 0, again.output + again.error);
@@ -152,24 +152,51 @@ test('the plan is printed, and nothing is sent', async (t) => {
   assert.ok(!readdirSync(folder).includes('of-a-plan.json'));
 });
 
-test('a verdict on a part says so, in the record and in every report', async () => {
+test('a verdict on a part says so, and that it is on the mock, in every format', async () => {
   const one = words('verify --only valid/user-status/member --cases 1 --seed 1 --no-canary --report');
-  const note = /Narrowed by --suite or --only: the verdict is on 1 requirement, not on all\./;
-  for (const [format, says] of [
-    ['json', note],
-    ['html', note],
-    ['console', note],
-    ['ndjson', /"selection":\{"whole":false,/],
+  const narrowed = /narrowed by --suite or --only/;
+  const isMock = /the mock was verified/;
+  for (const [format, ...says] of [
+    ['json', /"whole": false/, /"mock": true/],
+    ['ndjson', /"whole":false/, /"mock":true/],
+    ['junit', narrowed, isMock],
+    ['html', narrowed, isMock],
+    ['markdown', narrowed, isMock],
+    ['github', narrowed, isMock],
+    ['console', narrowed, isMock],
   ] as const) {
     const { code, output } = await runCli([...one, format]);
     assert.equal(code, 0);
-    assert.match(output.replaceAll(/\s+/g, ' '), says, format);
+    for (const text of says) assert.match(output.replaceAll(/\s+/g, ' '), text, format);
   }
-  // What is skipped stands in the report as such.
-  const skipped = await runCli(
-    words('verify --skip valid/user-status/member --cases 1 --seed 1 --no-canary --report json'),
-  );
-  assert.doesNotMatch(skipped.output, /the verdict is on/);
+});
+
+test('where nothing required is verified, no flag makes 0 of it', async () => {
+  const few = (more: string) => runCli(words(`verify mock --seed 1 --no-canary ${more}`));
+  for (const flags of [
+    '--max-requests 5 --only valid/user-status/member --allow-incomplete',
+    '--only valid/deposit-check/closed --cases 1',
+  ]) {
+    const { code, output } = await few(flags);
+    assert.equal(code, 3, flags);
+    assert.match(output, /^incomplete/m);
+  }
+  assert.equal((await few('--suite valid --max-requests 60 --allow-incomplete')).code, 0);
+});
+
+test('in CI, verify needs a URL, and mock is one', async () => {
+  const plan = words('--plan --only valid/user-status/member');
+  const codeIn = async (env: Record<string, string>, ...argv: readonly string[]) =>
+    (await runCli(['verify', ...argv, ...plan], { env })).code;
+  for (const CI of ['true', '1', 'yes']) {
+    assert.equal(await codeIn({ CI }), 2);
+    assert.equal(await codeIn({ CI }, 'mock'), 0);
+    assert.equal(await codeIn({ CI, IB_URL: 'mock' }), 0);
+    assert.equal(await codeIn({ CI }, 'http://127.0.0.1:1'), 0);
+  }
+  for (const CI of ['', '0', 'false']) assert.equal(await codeIn({ CI }), 0);
+  const { error } = await runCli(['verify'], { env: { CI: 'true' } });
+  assert.match(error, /no URL was given.*IB_URL.*verify mock/);
 });
 
 test('no more is sent than --max-requests, the cut is even, though one endpoint is slower, and is said', async () => {

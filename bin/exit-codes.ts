@@ -12,7 +12,7 @@ export const exitCodes = {
   usage: [2, 'wrong usage, configuration or fixture'],
   incomplete: [
     3,
-    'incomplete: a required requirement could not be judged, or nothing ran (--allow-incomplete: 0)',
+    'incomplete: a required requirement could not be judged, or none was verified (--allow-incomplete: 0, if any was)',
   ],
   unreachable: [4, 'the target cannot be reached, or is plainly something else'],
   bug: [70, 'a bug of ib-conformance'],
@@ -40,7 +40,8 @@ export function exitCodeOf(
   );
   const isStrictFailure = strict && !advised.every(isKnownFailure);
   if (verdict === 'nonconformant' || wrong.length > 0 || isStrictFailure) return exitCodes.nonconformant[0];
-  if (verdict === 'incomplete' && !allowIncomplete) return exitCodes.incomplete[0];
+  const isExcused = allowIncomplete && record.counts.required.passed > 0;
+  if (verdict === 'incomplete' && !isExcused) return exitCodes.incomplete[0];
   return exitCodes.conformant[0];
 }
 

@@ -106,7 +106,10 @@ const webPage = /not this interface: 200 with a web page/;
 
 /** Targets that are another service. */
 const others: Targets = {
-  'redirects for ever': [answers('302 Found', '', 'Location: /'), /not this interface: 302, a redirect/],
+  'redirects for ever': [
+    answers('302 Found', '', 'Location: https://sso.example/in?to=\u009b31m'),
+    /not this interface: 302, a redirect to https:\/\/sso\.example\/in\?to=\?+31m for/,
+  ],
   'is a web page': [answers('200 OK', `<!DOCTYPE html><title>${ESCAPE}Log in</title>`, html), webPage],
   'is a long web page': [answers('200 OK', `<!doctype html>${'<p>wait</p>'.repeat(10_000)}`, html), webPage],
   'knows no such path': [

@@ -50,7 +50,7 @@ export async function verifyRun(
   }
 }
 
-interface Session extends Pick<RunOptions, 'target' | 'notes' | 'ifRefused'> {
+interface Session extends Pick<RunOptions, 'target' | 'notes' | 'ifRefused' | 'mock'> {
   readonly clock?: RunOptions['clock'];
   readonly close?: () => Promise<void>;
 }
@@ -63,6 +63,7 @@ async function mockSession(fixture: Fixture): Promise<Session> {
   return {
     target: new URL(mock.url),
     clock,
+    mock: true,
     notes: ['No URL was given: the mock was verified.'],
     close: () => mock.close(),
   };

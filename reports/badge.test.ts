@@ -36,6 +36,11 @@ for (const [record, message, color, isError] of [
     );
   });
 
+test('the badge of the mock says so, and is not green', () => {
+  const { label, color } = badgeOf({ ...having('conformant', 'passed'), mock: true });
+  assert.deepEqual([label, color], ['ib-conformance mock', 'blue']);
+});
+
 /** Members that shields.io takes; it refuses a badge with any other. */
 const known = new Set(
   'schemaVersion label message color labelColor isError namedLogo logoSvg logoColor logoSize style cacheSeconds'.split(
@@ -62,9 +67,9 @@ describe('no badge', () => {
     'checked nothing': { ...whole, requirements: [] },
     'a bug of ib-conformance': { ...whole, requirements: sampleRecord.requirements },
     'does not say': unsaid,
-    '--replay': { ...whole, selection: { whole: true, skip: [], replay: '1' } },
-    '--suite, --only': { ...whole, selection: { whole: false, skip: [] } },
-    '--skip': { ...whole, selection: { whole: true, skip: ['a/b/c'] } },
+    'narrowed by --replay': { ...whole, selection: { whole: true, skip: [], replay: '1' } },
+    'narrowed by --suite or --only': { ...whole, selection: { whole: false, skip: [] } },
+    'narrowed by --skip': { ...whole, selection: { whole: true, skip: ['a/b/c'] } },
   };
   for (const [words, record] of Object.entries(refused))
     test(words, () => {

@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 import { renderJson } from './json.ts';
-import { isWeak } from './strength.ts';
+import { isWeak, narrowedBy } from './strength.ts';
 
 /** Colour and sign: a tick, a cross, a question mark, 16 by 16. */
 const looks = {
@@ -27,14 +27,15 @@ export function renderBadge(record: RunRecord): string {
   const passed = required.filter(({ outcome }) => outcome === 'passed').length;
   const failed = required.filter(({ outcome }) => outcome === 'failed').length;
   const { color, sign } = looks[record.verdict];
-  const weak = record.verdict === 'conformant' && isWeak(record);
-  const judged = passed < required.length && record.verdict === 'conformant' ? 'green' : color;
+  const remark = isWeak(record) ? `, strength ${record.strength}` : '';
+  const green = record.mock === true ? 'blue' : passed < required.length ? 'green' : color;
   const digest = createHash('sha256').update(renderJson(record)).digest('hex');
   const badge = {
     schemaVersion: 1,
-    label: 'ib-conformance',
-    message: `${failed === 0 ? '' : `${failed} failed, `}${passed}/${required.length} verified${weak ? `, strength ${record.strength}` : ''}`,
-    color: weak ? 'yellow' : judged,
+    // Nobody is to take our own mock for a server.
+    label: `ib-conformance${record.mock === true ? ' mock' : ''}`,
+    message: `${failed === 0 ? '' : `${failed} failed, `}${passed}/${required.length} verified${remark}`,
+    color: record.verdict !== 'conformant' ? color : isWeak(record) ? 'yellow' : green,
     // Whoever embeds the badge cannot paint this one green.
     isError: record.verdict === 'nonconformant',
     logoSvg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><metadata>sha256:${digest}</metadata><path fill="none" stroke="#fff" stroke-width="2" d="${sign}"/></svg>`,
@@ -48,12 +49,7 @@ export function unfitForBadge({ selection, interrupted, requirements }: RunRecor
   if (requirements.length === 0) return 'this one checked nothing';
   if (requirements.some(({ outcome }) => outcome === 'broken'))
     return 'a bug of ib-conformance broke this one';
-  return selection === undefined ? 'this record does not say that it is one' : narrowedBy(selection);
-}
-
-/** What narrowed a run; undefined where nothing did. */
-export function narrowedBy({ whole, skip, replay }: NonNullable<RunRecord['selection']>): string | undefined {
-  if (replay !== undefined) return 'this one replayed one input (--replay)';
-  if (!whole) return 'this one was narrowed (--suite, --only)';
-  return skip.length > 0 ? 'this one left requirements out (--skip)' : undefined;
+  if (selection === undefined) return 'this record does not say that it is one';
+  const narrowed = narrowedBy({ selection });
+  return narrowed && `this one was ${narrowed}`;
 }

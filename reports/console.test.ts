@@ -188,7 +188,7 @@ for (const width of [60, 80, 100, 200])
         .slice(text.lastIndexOf('\n\n') + 2)
         .trimEnd()
         .split('\n');
-      assert.match(ending[0]!, /^nonconformant: \d+ of \d+ required failed/);
+      assert.match(ending[0]!, /^nonconformant \(narrowed by --skip\): \d+ of \d+ required/);
       assert.ok(ending.some((line) => line.startsWith('failed: ')));
       assert.ok(ending.slice(-2).some((line) => line.startsWith('next: ')));
       assert.ok(ending.length <= 20, ending.join('\n'));

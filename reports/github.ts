@@ -22,7 +22,7 @@ type Kind = 'error' | 'warning' | 'notice';
  * notice. GitHub shows ten of a kind: the most important come first, and the tenth counts the rest.
  */
 export function renderGithub(record: RunRecord): string {
-  const { requirements, baseline } = record;
+  const { requirements, baseline, notes } = record;
   const at = (level: RequirementResult['level'], outcome: RequirementResult['outcome']) =>
     requirements.filter(
       (result) => result.level === level && result.outcome === outcome && !isKnownFailure(result),
@@ -37,7 +37,8 @@ export function renderGithub(record: RunRecord): string {
   ];
   const allWrong = baseline?.wrong ?? [];
   const wrong = allWrong.length > MAX_WRONG ? [allWrong.join('; ')] : allWrong;
-  const [headline, ...remarks] = conclusion(record);
+  const [headline, ...sentences] = conclusion(record);
+  const remarks = [...sentences, ...notes.map((note) => `note: ${note}`)];
   const lines = [
     ...wrong.map((words) => command('error', 'baseline', [printable(words, MAX_SENTENCE)])),
     ...annotations('error', record, errors, MAX_SHOWN - wrong.length),
@@ -45,7 +46,9 @@ export function renderGithub(record: RunRecord): string {
     command(
       'notice',
       `ib-conformance: ${printable(headline, MAX_SENTENCE)}`,
-      remarks.length === 0 ? ['all was verified'] : remarks.map((text) => printable(text, MAX_SENTENCE)),
+      remarks.length === 0
+        ? ['all that was asked for was verified']
+        : remarks.map((text) => printable(text, MAX_SENTENCE)),
     ),
   ];
   return `${lines.join('\n')}\n`;

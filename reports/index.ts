@@ -11,7 +11,8 @@ import { renderMarkdown } from './markdown.ts';
 
 export { compare, type Comparison } from './diff.ts';
 export type { ReportName, ReportOptions } from './formats.ts';
-export { narrowedBy, ONLY_WHOLE, unfitForBadge } from './badge.ts';
+export { ONLY_WHOLE, unfitForBadge } from './badge.ts';
+export { narrowedBy } from './strength.ts';
 export { renderCheckup } from './checkup.ts';
 export { renderJson, renderLine } from './json.ts';
 export { renderPlan, renderProgress } from './progress.ts';

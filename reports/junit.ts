@@ -3,7 +3,7 @@ import { isKnownFailure } from '../schemas/known-failure.ts';
 import { html as xml, source, text, type Markup } from './markup.ts';
 import { bySuite, conditionOf, factsOf, factLines, MAX_COMMAND, oftenWords, wordsOf } from './results.ts';
 import { present } from './text.ts';
-import { isTooWeak, isWeak, strengthSentences } from './strength.ts';
+import { isTooWeak, isWeak, narrowedBy, strengthSentences } from './strength.ts';
 
 const MAX_NAME = 300;
 const MAX_MESSAGE = 1_300;
@@ -51,10 +51,11 @@ export function renderJunit(record: RunRecord): string {
       rows.map((row) => caseOf(record, row)),
     ),
   );
+  const ofRun = runCases(record);
   const all = [
     ...suites,
     ...(wrong.length === 0 ? [] : [testSuite(record, 'baseline', wrong)]),
-    ...(isWeak(record) ? [testSuite(record, 'run', [strengthCase(record)])] : []),
+    ...(ofRun.length === 0 ? [] : [testSuite(record, 'run', ofRun)]),
   ];
   return source(xml`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="ib-conformance">${all}
@@ -62,13 +63,20 @@ export function renderJunit(record: RunRecord): string {
 `);
 }
 
-/** Combinations that were not tried are a skipped case, or an error where `--min-strength` asks for them. */
-function strengthCase(record: RunRecord): Case {
-  const lines = strengthSentences(record, MAX_LEVELS);
-  const [type, kind] = isTooWeak(record)
-    ? (['incomplete', 'error'] as const)
-    : (['strength', 'skipped'] as const);
-  return { name: 'run/strength', kind, type, message: lines[0]!, lines };
+/** What keeps the verdict from being one on a whole server: skipped, or an error where it makes the run incomplete. */
+function runCases(record: RunRecord): readonly Case[] {
+  const { verdict, counts, mock } = record;
+  const remark = (name: string, lines: readonly string[], isError = false): readonly Case[] => {
+    const [type, kind] = isError ? (['incomplete', 'error'] as const) : ([name, 'skipped'] as const);
+    return lines.map((message) => ({ name: `run/${name}`, kind, type, message, lines }));
+  };
+  const [strength = ''] = strengthSentences(record, MAX_LEVELS);
+  const isEmpty = verdict === 'incomplete' && counts.required.passed === 0;
+  return [
+    ...remark('strength', isWeak(record) ? [strength] : [], isTooWeak(record)),
+    ...remark('selection', present(narrowedBy(record)), isEmpty),
+    ...remark('target', present(mock === true && 'no URL was given: the mock was verified')),
+  ];
 }
 
 function testSuite(record: RunRecord, suite: string, cases: readonly Case[]): Markup {

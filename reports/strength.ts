@@ -1,6 +1,17 @@
 import type { Coverage, RunRecord } from '../schemas/generated/types.ts';
 import { count, present } from './text.ts';
 
+/** `narrowed by --skip`: why a verdict is not on the whole interface; undefined where it is, or where the record does not say. */
+export function narrowedBy({ selection }: Pick<RunRecord, 'selection'>): string | undefined {
+  if (selection === undefined) return undefined;
+  const flags = present(
+    selection.replay !== undefined && '--replay',
+    !selection.whole && '--suite or --only',
+    selection.skip.length > 0 && '--skip',
+  );
+  return flags.length === 0 ? undefined : `narrowed by ${flags.join(' and ')}`;
+}
+
 /** The strength that a verdict without a remark needs. */
 const FULL_STRENGTH = 2;
 

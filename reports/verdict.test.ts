@@ -9,7 +9,7 @@ const row = (id: string, level: Level, outcome: RequirementResult['outcome'], re
   ({ id, level, outcome, reason, words: 'w', aspect: 'status', cases: 1 }) as unknown as RequirementResult;
 
 /** Strength has tests of its own. */
-const { strength: _strength, coverage: _coverage, ...plainRecord } = sampleRecord;
+const { strength: _strength, coverage: _coverage, selection: _selection, ...plainRecord } = sampleRecord;
 
 const passed = [
   row('a/b/1', 'required', 'passed'),
@@ -87,6 +87,24 @@ test('conclusion when the run was stopped', () => {
     'incomplete, interrupted before its end: 1 of 1 required verified, 1 of 1 recommended',
   );
 });
+
+for (const [selection, remark] of [
+  [{ whole: false, skip: [] }, 'narrowed by --suite or --only'],
+  [{ whole: true, skip: ['a/c/1'] }, 'narrowed by --skip'],
+  [{ whole: false, skip: [], replay: 'x@1' }, 'narrowed by --replay and --suite or --only'],
+] as const)
+  test(`the headline of a run that was ${remark}`, () => {
+    for (const verdict of ['conformant', 'nonconformant', 'incomplete'] as const)
+      assert.match(
+        conclusion({
+          ...plainRecord,
+          verdict,
+          requirements: passed,
+          selection: { ...selection, skip: [...selection.skip] },
+        })[0],
+        new RegExp(`^${verdict} \\(${remark}\\): `),
+      );
+  });
 
 const known = (id: string) => ({ ...row(id, 'required', 'failed'), baseline: 'reason' });
 
@@ -176,6 +194,16 @@ const steps: readonly (readonly [what: string, step: ReturnType<typeof stepOf>, 
   ],
   ['time was short', stepOf([open('budget')]), /--max-duration/],
   ['there is no state hook', stepOf([open('no-state-hook', 'excluded')]), /--state-url/],
+  [
+    'what is required and unjudged comes before warnings',
+    stepOf([row('a/b/d', 'recommended', 'failed'), open('timeout')]),
+    /--timeout/,
+  ],
+  [
+    'warnings come before what was left out',
+    stepOf([open('no-state-hook', 'excluded'), row('a/b/d', 'recommended', 'failed')]),
+    /--only a\/b\/d/,
+  ],
   ['the target is slow', stepOf([open('no-state-hook', 'excluded'), open('timeout')]), /--timeout/],
 ];
 for (const [what, step, words] of steps)

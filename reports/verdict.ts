@@ -6,7 +6,7 @@ import type {
   RunRecord,
 } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { isWeak, strengthSentences, weaknessOf } from './strength.ts';
+import { isWeak, narrowedBy, strengthSentences, weaknessOf } from './strength.ts';
 import { present, printable, several, shellQuoted, shellWord } from './text.ts';
 
 const MAX_IDS = 6;
@@ -70,11 +70,14 @@ function headline(record: RunRecord, required: Rows, recommended: Rows): string 
 /** The verdict, or what it would be without the failures that the baseline knows. */
 function verdictWords(record: RunRecord): string {
   const { verdict, baseline, requirements } = record;
-  const weakness =
-    (baseline?.verdict ?? verdict) !== 'nonconformant' && isWeak(record) ? ` (${weaknessOf(record)})` : '';
-  if (baseline === undefined || baseline.verdict === verdict) return `${verdict}${weakness}`;
+  const remarks = present(
+    narrowedBy(record),
+    (baseline?.verdict ?? verdict) !== 'nonconformant' && isWeak(record) && weaknessOf(record),
+  );
+  const remark = remarks.length === 0 ? '' : ` (${remarks.join('; ')})`;
+  if (baseline === undefined || baseline.verdict === verdict) return `${verdict}${remark}`;
   const known = requirements.filter((row) => row.level === 'required' && isKnownFailure(row)).length;
-  return `${baseline.verdict} but for ${several(known, 'known failure')}${weakness}`;
+  return `${baseline.verdict} but for ${several(known, 'known failure')}${remark}`;
 }
 
 /** Rows without a verdict, as `id (reason)`; the later ones of a reason as `3 more (reason)`. */
@@ -147,23 +150,33 @@ export function remedyOf(reason: string): string | undefined {
 /** Reasons that need no step of their own: another requirement fails first, or the user wanted it so. */
 const minor: ReadonlySet<string> = new Set(['depends', 'not-seen', 'skipped']);
 
-/** What a reader of the report does next: a command to copy, or words; undefined where nothing is left to do. */
+/**
+ * What a reader of the report does next: a command to copy, or words; undefined where nothing is left to do.
+ * What is required comes before what only warns, and what was left out comes last.
+ */
 export function nextStep(
   record: RunRecord,
 ): { readonly command?: string; readonly words?: string } | undefined {
   const { requirements, counts } = record;
   if (counts.broken > 0) return { words: 'report the bug of ib-conformance, with --report json=run.json' };
-  const reasons = new Set(byReason(requirements).keys());
+  const remedyFor = (rows: Rows) => {
+    const reasons = byReason(rows);
+    return Object.keys(remedies).find((reason) => reasons.has(reason) && !minor.has(reason));
+  };
+  const open = requirements.filter(({ outcome }) => outcome === 'inconclusive');
   // While the key is refused, no other result means anything.
-  if (reasons.has('key-refused')) return { words: remedies['key-refused'] };
-  for (const level of ['required', 'recommended', 'observed'] as const)
-    for (const result of requirements)
-      if (result.level === level && result.outcome === 'failed' && !isKnownFailure(result)) {
-        const command = replayCommand(record, result);
-        if (command !== undefined) return { command };
-      }
-  const first = Object.keys(remedies).find((reason) => reasons.has(reason) && !minor.has(reason));
-  if (first !== undefined) return { words: remedyOf(first)! };
+  if (byReason(open).has('key-refused')) return { words: remedies['key-refused'] };
+  for (const level of ['required', 'recommended', 'observed'] as const) {
+    const isNew = (row: RequirementResult): row is Failed =>
+      row.level === level && row.outcome === 'failed' && !isKnownFailure(row);
+    const failed = requirements.find(isNew);
+    const command = failed && replayCommand(record, failed);
+    if (command !== undefined) return { command };
+    const reason = remedyFor(open.filter((row) => row.level === level));
+    if (reason !== undefined) return { words: remedyOf(reason)! };
+  }
+  const left = remedyFor(requirements);
+  if (left !== undefined) return { words: remedyOf(left)! };
   return isWeak(record)
     ? { words: 'give more of --max-duration, --max-requests, --rate or --cases, to reach strength 2' }
     : undefined;

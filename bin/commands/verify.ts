@@ -9,7 +9,13 @@ import * as kinds from './flags.ts';
 
 const { defaults } = kinds;
 
-const positionals = { url: kinds.targetArgument } as const;
+const positionals = {
+  url: {
+    ...kinds.targetArgument,
+    coerce: (given: string) => (given === 'mock' ? given : kinds.url.coerce(given)),
+    describe: '{base_url} of the target, may carry a path; mock: the mock itself',
+  },
+} as const;
 
 const flags = {
   fixture: kinds.target.fixture,
@@ -85,7 +91,12 @@ const flags = {
   }),
 } as const;
 
-type VerifyFlags = Values<typeof flags> & Values<typeof positionals>;
+type Given = Values<typeof flags> & Values<typeof positionals>;
+
+/** Without a URL the mock is verified. */
+interface VerifyFlags extends Given {
+  readonly url: URL | undefined;
+}
 
 export const verify = command({
   usage: 'verify [url]',
@@ -94,8 +105,16 @@ export const verify = command({
   flags,
   configured: { by: 'verify' },
   examples: [['$0 verify', 'verify the mock, to see what comes of it']],
-  run: runVerify,
+  run: ({ url, ...given }, context) => {
+    if (url === undefined && isSet(context.env['CI']))
+      throw wrongUsage(
+        'no URL was given, and in CI (the variable CI is set) that is taken for a mistake: give the URL of the target, as an argument, by IB_URL or in the config file; `verify mock` verifies the mock',
+      );
+    return runVerify({ ...given, url: url === 'mock' ? undefined : url }, context);
+  },
 });
+
+const isSet = (variable = '') => !['', '0', 'false'].includes(variable.toLowerCase());
 
 async function runVerify(given: VerifyFlags, context: CliContext): Promise<number> {
   const { signal, print, writeError } = context;
@@ -112,8 +131,9 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   const baseline = await openBaseline(given);
   const { fixture, options } = await optionsOf(given, context);
   const isBadge = ({ format }: ReportRequest) => format === 'badge';
-  const narrowed = requests.some(isBadge) ? reporting.narrowedBy(options.selection) : undefined;
-  if (narrowed !== undefined) throw wrongUsage(`--report badge: ${reporting.ONLY_WHOLE}${narrowed}`);
+  const narrowed = requests.some(isBadge) ? reporting.narrowedBy(options) : undefined;
+  if (narrowed !== undefined)
+    throw wrongUsage(`--report badge: ${reporting.ONLY_WHOLE}this one is ${narrowed}`);
 
   const hasTarget = given.url !== undefined;
   if (given.plan && signal.aborted) return exitCodes.interrupted[0];
@@ -212,7 +232,7 @@ async function rerunCommand(given: VerifyFlags): Promise<string> {
   const flag = (name: string, value: string | undefined) => value && `--${name} ${shellWord(value)}`;
   return present(
     'ib-conformance verify',
-    url && shellWord(url.href.replace(/\/$/, '')),
+    url === undefined ? 'mock' : shellWord(url.href.replace(/\/$/, '')),
     flag('fixture', fixture),
     flag('partner', partner),
     cases !== defaults.cases && flag('cases', String(cases)),

@@ -316,6 +316,10 @@ export interface RunRecord {
    */
   target: string;
   /**
+   * Whether the target was the mock of ib-conformance, because no URL was given.
+   */
+  mock?: boolean;
+  /**
    * Id of the partner whose key made the calls.
    */
   partner?: string;
@@ -667,6 +671,10 @@ export interface TranscriptStart {
   partner?: string;
   seed: number;
   cases: number;
+  /**
+   * Whether the target is the mock of ib-conformance, because no URL was given.
+   */
+  mock?: boolean;
   /**
    * Strength that the verdict needs.
    */

@@ -63,10 +63,17 @@ export async function preflight(
   };
 }
 
+const MAX_LOCATION = 300;
+
 /** What shows that nobody who knows the interface wrote an answer; undefined where nothing does. */
 function strangeness(answer: Answer, endpoint: Endpoint): string | undefined {
   const { status, json } = answer;
-  if (status >= 300 && status < 400) return `${status}, a redirect`;
+  if (status >= 300 && status < 400) {
+    const location = header(answer, 'location')
+      ?.replaceAll(/[^\x20-\x7e]/g, '?')
+      .slice(0, MAX_LOCATION);
+    return `${status}, a redirect${location === undefined ? '' : ` to ${location}`}`;
+  }
   if (isPage(answer) && status < 500) return `${status} with a web page`;
   const isJson = json.ok || /\bjson\b/i.test(header(answer, 'content-type') ?? '');
   if (status !== 404) return undefined;

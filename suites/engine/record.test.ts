@@ -101,7 +101,8 @@ describe('the verdict', () => {
     'nothing at all': [[], 'incomplete'],
     'everything excluded': [rows(['required', 'excluded'], ['recommended', 'excluded']), 'incomplete'],
     'nothing but observations': [rows(['observed', 'observed']), 'incomplete'],
-    'a recommended one that passed, alone': [rows(['recommended', 'passed']), 'conformant'],
+    'a recommended one that passed, alone': [rows(['recommended', 'passed']), 'incomplete'],
+    'a recommended one that failed, alone': [rows(['recommended', 'failed']), 'incomplete'],
     'a failure, and an inconclusive one': [
       rows(['required', 'inconclusive'], ['required', 'failed']),
       'nonconformant',

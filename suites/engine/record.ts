@@ -38,6 +38,8 @@ export interface RecordOptions {
   readonly notes?: readonly string[];
   /** What the run is to check, if the caller knows the whole catalogue. */
   readonly selection?: RunRecord['selection'];
+  /** Whether the target is the mock of ib-conformance, because no URL was given. */
+  readonly mock?: boolean;
 }
 
 /** What the engine counted. Times are ms. */
@@ -65,7 +67,7 @@ export function makeRecord(
   figures: Figures,
   traffic: Traffic,
 ): RunRecord {
-  const { known, version, seed, cases, selection, minStrength, rerun } = options;
+  const { known, version, seed, cases, selection, minStrength, rerun, mock } = options;
   const { startedAt, keyWorks, interrupted, interruptedBy, isCut: _, ...rest } = figures;
   const redact = redactor(known, options.headers);
   const run = defined({ selection, minStrength });
@@ -74,7 +76,7 @@ export function makeRecord(
     version,
     verdict: verdictOf(list, { ...run, interrupted, strength: figures.strength }),
     target: redact(options.target),
-    ...defined({ partner: known.partner }),
+    ...defined({ mock, partner: known.partner }),
     seed,
     ...run,
     startedAt: new Date(startedAt).toISOString(),
@@ -82,7 +84,6 @@ export function makeRecord(
     cases,
     interrupted,
     notes: [
-      ...(selection === undefined || selection.whole ? [] : [narrowedNote(list.length)]),
       ...(options.notes ?? []),
       ...(keyWorks === false ? [refusedNote(known.callerKeys[0]?.name ?? 'the key')] : []),
       ...limitNote(figures.rateLimited),
@@ -94,10 +95,6 @@ export function makeRecord(
     traffic,
   };
 }
-
-/** A verdict on a part must not be taken for one on the whole. */
-const narrowedNote = (count: number) =>
-  `Narrowed by --suite or --only: the verdict is on ${count} requirement${count === 1 ? '' : 's'}, not on all.`;
 
 const refusedNote = (key: string) =>
   `The target answers every request of ${key} with 401: is it the key of an active partner there?`;
@@ -148,7 +145,7 @@ type Run = Pick<RunRecord, 'interrupted' | 'strength' | 'minStrength' | 'selecti
 
 /**
  * The verdict over a run: nonconformant if a required requirement failed; else incomplete if one is
- * inconclusive or anything is broken, nothing was judged, or the run did not come to its end or not to the
+ * inconclusive or anything is broken, none was verified, or the run did not come to its end or not to the
  * strength that it needs; else conformant. Excluded ones change nothing.
  */
 export function verdictOf(results: readonly RequirementResult[], run: Run): RunRecord['verdict'] {
@@ -157,9 +154,7 @@ export function verdictOf(results: readonly RequirementResult[], run: Run): RunR
   if (run.interrupted || isTooWeak(run) || results.some(({ outcome }) => outcome === 'broken'))
     return 'incomplete';
   if (required.some(({ outcome }) => outcome === 'inconclusive')) return 'incomplete';
-  return results.some(({ outcome }) => outcome === 'passed' || outcome === 'failed')
-    ? 'conformant'
-    : 'incomplete';
+  return required.some(({ outcome }) => outcome === 'passed') ? 'conformant' : 'incomplete';
 }
 
 /** Only a whole run is asked for a strength: one that was narrowed leaves lookups out on purpose. */

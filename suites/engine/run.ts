@@ -142,13 +142,13 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         const exchange = await sender.send(request, { of: 'lookups', path: origin.path, until });
         const { reply } = exchange;
         if (reply.kind === 'trouble') {
-          // What had no time or no room left was not tried: that is said once, by the strength of the run.
+          // Each level has to be tried. Of further combinations, the strength of the run says what was not.
           const isUntried = reply.code === 'budget' || reply.code === 'rate-limited';
           if (reply.code === 'network' && lost !== undefined && lost.length < MAX_LOST) {
             lost.push(lookup);
             return true;
           }
-          if (!isUntried || strength === 0) await miss(exchange.request, reply, origin.path);
+          if (!isUntried || strength <= 1) await miss(exchange.request, reply, origin.path);
           return !isUntried && reply.code !== 'interrupted';
         }
       }
@@ -159,7 +159,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     const sendAll = async (lists: readonly (readonly Lookup[])[], until?: number) => {
       const lost: Lookup[] = [];
       const sendInTurn = async (lookups: Iterable<Lookup>) => {
-        for (const one of lookups) if (!(await send(one, until, lost))) return;
+        for (const one of lookups) if (!(await send(one, until, lost)) && one.strength > 1) return;
       };
       await Promise.all(
         lists.flatMap((list) => {

@@ -76,13 +76,14 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
 }
 
 function startLine(header: RunHeader, at: number, redact: Redact): TranscriptLine {
-  const { known, version, seed, cases, minStrength, selection, rerun, canary, fixture } = header;
+  const { known, version, seed, cases, minStrength, selection, rerun, canary, fixture, mock } = header;
   const apiKeys = fixture.apiKeys?.map((apiKey, at) => ({ ...apiKey, key: known.everyKey[at]!.name }));
   return defined({
     line: 'start' as const,
     format: 'ib-conformance/transcript/1' as const,
     version,
     target: redact(header.target),
+    mock,
     partner: known.partner,
     seed,
     cases,

@@ -76,7 +76,7 @@ describe('the installed package', { concurrency: 4 }, () => {
     });
 
   test('verify verifies the mock', async () => {
-    assert.match((await cli('verify', '--seed', '1')).stdout, /^conformant: /m);
+    assert.match((await cli('verify', 'mock', '--seed', '1')).stdout, /^conformant: /m);
   });
 
   test('mock prints its URL, answers, serves its page, and ends on SIGTERM', async () => {
