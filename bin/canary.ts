@@ -5,16 +5,8 @@ import { handlerOf, type Handler } from '../mock/handler.ts';
 import { changeState } from '../mock/provider-state.ts';
 import { createWorld, type World } from '../mock/world.ts';
 import type { Fixture, FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
-import {
-  catalogue,
-  decodeBody,
-  run,
-  suiteOf,
-  virtualClock,
-  type Client,
-  type Requirement,
-  type RunOptions,
-} from '../suites/index.ts';
+import { catalogue, decodeBody, run, suiteOf, virtualClock } from '../suites/index.ts';
+import type { Client, Requirement, RunOptions } from '../suites/index.ts';
 import { runOptions } from './run-options.ts';
 
 /** Faults that a canary chooses from. A test proves that each of them is caught. */

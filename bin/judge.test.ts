@@ -13,14 +13,8 @@ import { variants } from '../mock/variants.ts';
 import { renderJson, renderLine } from '../reports/json.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { against } from '../suites/testing/against.ts';
-import {
-  catalogue,
-  createTranscriber,
-  judgeTranscript,
-  knowledge,
-  readTranscript,
-  type Requirement,
-} from '../suites/index.ts';
+import { catalogue, createTranscriber, judgeTranscript, knowledge, readTranscript } from '../suites/index.ts';
+import type { Requirement } from '../suites/index.ts';
 import { failed } from '../suites/verdict.ts';
 import { verifyMock } from './canary.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';

@@ -1,15 +1,8 @@
 import { randomInt } from 'node:crypto';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
-import {
-  catalogue,
-  knowledge,
-  realClock,
-  suiteOf,
-  suites,
-  type Requirement,
-  type RunOptions,
-} from '../suites/index.ts';
+import { catalogue, knowledge, realClock, suiteOf, suites } from '../suites/index.ts';
+import type { Requirement, RunOptions } from '../suites/index.ts';
 import { stateHookAt } from './state-hook.ts';
 import type { VerifyOptions } from './api/verify-options.ts';
 import { defaults } from './commands/flags.ts';

@@ -2,15 +2,8 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import { payloadOf, type Payload } from './answer.ts';
 import type { Call, Exchange, FindingKind, HttpResponse, Parameter } from './exchange.ts';
 import { limiters, type Count } from './limiter-kinds.ts';
-import {
-  becomeExecuted,
-  lookIn,
-  type ApiKey,
-  type Deposit,
-  type Execution,
-  type Limit,
-  type World,
-} from './world.ts';
+import { becomeExecuted, lookIn } from './world.ts';
+import type { ApiKey, Deposit, Execution, Limit, World } from './world.ts';
 
 /** A step that may refuse a request before its lookup. */
 export type Check = 'key' | 'limit' | 'parameter';

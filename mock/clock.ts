@@ -1,17 +1,8 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Behaviour } from './behaviour.ts';
 import { gaugesOf } from './limiter.ts';
-import {
-  wrongAt,
-  LATEST,
-  tell,
-  timeIn,
-  timeOf,
-  type Clock,
-  type Due,
-  type Sandbox,
-  type Session,
-} from './session.ts';
+import { wrongAt, LATEST, tell, timeIn, timeOf } from './session.ts';
+import type { Clock, Due, Sandbox, Session } from './session.ts';
 import { dueAt, eachOf, expiryOf, lookIn, type Overlay, type World } from './world.ts';
 
 /** The result of a change of a clock; `now` in Unix ms. */

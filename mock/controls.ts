@@ -3,17 +3,8 @@ import { wrongUsage } from '../schemas/problem.ts';
 import { chaosName, newChaos, parseChaos, queuedChaos, specOf } from './chaos.ts';
 import { advanceClock, resetClock, scaleClock, setClock, type Moved } from './clock.ts';
 import { entriesOf, type JournalEntry } from './journal.ts';
-import {
-  Refusal,
-  resetAll,
-  resetWorld,
-  sandboxNamed,
-  sandboxSeen,
-  tell,
-  timeIn,
-  type Sandbox,
-  type Session,
-} from './session.ts';
+import { Refusal, resetAll, resetWorld, sandboxNamed, sandboxSeen, tell, timeIn } from './session.ts';
+import type { Sandbox, Session } from './session.ts';
 import type { Scorecard } from './scorecard.ts';
 import { depositNow, lookIn, valuesOf, type Deposit, type DepositNow, type Execution } from './world.ts';
 

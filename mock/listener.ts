@@ -1,10 +1,6 @@
 import { once } from 'node:events';
-import {
-  createServer as createPlainServer,
-  type IncomingMessage,
-  type ServerOptions,
-  type ServerResponse,
-} from 'node:http';
+import { createServer as createPlainServer } from 'node:http';
+import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
 // A test runner's fake timers replace the global ones, and nobody would move them.

@@ -13,19 +13,8 @@ import {
   verdictLooks,
   wordsOf,
 } from './results.ts';
-import {
-  columns,
-  count,
-  duration,
-  hanging,
-  padded,
-  printable,
-  screenOf,
-  several,
-  wrap,
-  type Screen,
-  type Tone,
-} from './text.ts';
+import { columns, count, duration, hanging, padded, printable, screenOf, several, wrap } from './text.ts';
+import type { Screen, Tone } from './text.ts';
 import { conclusion, nextStep } from './verdict.ts';
 
 const MAX_WORDS = 400;

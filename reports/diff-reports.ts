@@ -1,13 +1,7 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { findingLines } from './console-findings.ts';
-import {
-  changeKinds,
-  changesByKind,
-  diffConclusion,
-  type Change,
-  type ChangeKind,
-  type Comparison,
-} from './diff.ts';
+import { changeKinds, changesByKind, diffConclusion } from './diff.ts';
+import type { Change, ChangeKind, Comparison } from './diff.ts';
 import type { ReportOptions } from './formats.ts';
 import { safeJson } from './json.ts';
 import { code, fit, prose, type Block } from './markdown-text.ts';

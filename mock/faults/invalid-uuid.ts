@@ -1,17 +1,8 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { accept, answerWith, crash, dropConnection, onlyIf, type Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
-import {
-  at,
-  both,
-  deposit,
-  failing,
-  noServerErrors,
-  onEachEndpoint,
-  rowsOf,
-  user,
-  type Faults,
-} from './table.ts';
+import { at, both, deposit, failing, noServerErrors, onEachEndpoint, rowsOf, user } from './table.ts';
+import type { Faults } from './table.ts';
 
 const malformed = rowsOf('invalid-uuid', both, 'malformed');
 const alternative = rowsOf('invalid-uuid', both, 'alternative-spelling');

@@ -1,13 +1,5 @@
-import {
-  answerWith,
-  editPayload,
-  editResponse,
-  fromThird,
-  onlyIf,
-  setFields,
-  setJson,
-  type Change,
-} from './change.ts';
+import { answerWith, editPayload, editResponse, fromThird, onlyIf, setFields, setJson } from './change.ts';
+import type { Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
 import { answers, at, failing, firstPartner, memberRows, noUserData, type Faults } from './table.ts';
 
