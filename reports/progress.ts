@@ -1,17 +1,6 @@
-import { reachedWords, type Reached } from './strength.ts';
+import type { Plan, Progress } from '../schemas/plan.ts';
+import { reachedWords } from './strength.ts';
 import { columns, count, duration, present, printable, several } from './text.ts';
-
-/** How far a run has come. Infinity stands for a bound that there is not. */
-export interface Progress {
-  readonly done: number;
-  readonly total: number;
-  readonly requirement: string;
-  readonly requests: number;
-  readonly elapsedMs: number;
-  readonly leftMs?: number;
-  readonly maxRequests: number;
-  readonly maxDurationMs: number;
-}
 
 /** An id cut shorter than this says nothing; then the line goes without. */
 const MIN_ID = 12;
@@ -31,45 +20,13 @@ export function renderProgress(progress: Progress, width: number): string {
 }
 
 function figuresOf(progress: Progress, rate: string): string {
-  const { requests, maxRequests, elapsedMs, maxDurationMs, leftMs } = progress;
+  const { requests, maxRequests, elapsedMs, maxDurationMs } = progress;
   const isBounded = Number.isFinite(maxRequests);
   return present(
     (isBounded ? `${count(requests)} of ${several(maxRequests, 'request')}` : several(requests, 'request')) +
       rate,
     duration(elapsedMs) + (Number.isFinite(maxDurationMs) ? ` of ${duration(maxDurationMs)}` : ''),
-    leftMs !== undefined && `about ${roughly(leftMs)} left`,
   ).join('  ');
-}
-
-/** Whole seconds up to two minutes, then minutes: it is an estimate. */
-function roughly(ms: number): string {
-  const seconds = Math.ceil(ms / 1000);
-  return seconds <= 120 ? `${seconds} s` : `${count(Math.ceil(seconds / 60))} min`;
-}
-
-/** What a run is expected to take. Times are ms. */
-export interface Plan {
-  readonly requests: number;
-  /** Waits alone; what the target takes to answer comes on top. */
-  readonly durationMs: number;
-  readonly load: readonly {
-    readonly endpoint: string;
-    /** Requests that count at its limiter. */
-    readonly counted: number;
-    readonly keys: number;
-    readonly limit?: { readonly most: number; readonly windowMs: number };
-  }[];
-  /** Rows that an endpoint gets at most, where that is fewer than were asked for. */
-  readonly cutTo?: number;
-  readonly because?: string;
-  /** Requirements that not even one input fits for, by id. */
-  readonly leftOut: readonly string[];
-  /** Endpoints whose stated limit is not compared with the target's. */
-  readonly notCompared: readonly string[];
-  /** What the run would wait for without bounds, where that is more. */
-  readonly wholeMs?: number;
-  /** What a whole run is going to cover. */
-  readonly reached?: Reached;
 }
 
 /** The plan in a few lines, for people. */

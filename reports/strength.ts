@@ -1,4 +1,5 @@
-import type { Coverage, RunRecord } from '../schemas/generated/types.ts';
+import type { RunRecord } from '../schemas/generated/types.ts';
+import type { Reached } from '../schemas/plan.ts';
 import { count, present } from './text.ts';
 
 /** `narrowed by --skip`: why a verdict is not on the whole interface; undefined where it is, or where the record does not say. */
@@ -43,12 +44,6 @@ export function strengthSentences(record: RunRecord, most: number): readonly str
     reachedWords({ strength, coverage }, needed),
     missing.length > 0 && `levels that the fixture lacks: ${levels}`,
   );
-}
-
-/** A strength, and the combinations behind it. */
-export interface Reached {
-  readonly strength: number;
-  readonly coverage: Pick<Coverage, 'pairs' | 'triples'>;
 }
 
 /** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples` */

@@ -6,7 +6,7 @@ export { factors, forbiddenPairs } from './model/factors.ts';
 export { realClock, virtualClock } from './engine/clock.ts';
 export { plan } from './engine/plan.ts';
 export { run } from './engine/run.ts';
-export type { Progress, RunOptions } from './engine/run-options.ts';
+export type { RunOptions } from './engine/run-options.ts';
 export { verdictOf } from './engine/record.ts';
 export { knowledge } from './known.ts';
 export { lackOf } from './needs.ts';

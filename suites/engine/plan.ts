@@ -1,40 +1,12 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
 import { defined } from '../../schemas/defined.ts';
-import type { Coverage as Covered } from '../../schemas/generated/types.ts';
+import type { Plan } from '../../schemas/plan.ts';
 import { createCoverage } from '../model/coverage.ts';
-import type { Rule as Limit } from '../limiter/history.ts';
 import { keptBack, limiterMs, limiterRequests, msAt, windowsOf } from '../limiter/reserve.ts';
 import { statedRule } from '../limiter/rule.ts';
 import { suiteOf, type Rule } from '../requirement.ts';
 import { createLookups, type Lookup } from './lookups.ts';
 import { priceOf } from './sender.ts';
 import type { RunOptions } from './run-options.ts';
-
-/** What a run is expected to take, before its first request. Times are ms. */
-export interface Plan {
-  readonly requests: number;
-  /** Waits for limiters and for --rate; what the target itself takes comes on top. */
-  readonly durationMs: number;
-  /** Counted requests of each endpoint, and what its stated limit makes of them. */
-  readonly load: readonly {
-    readonly endpoint: Endpoint;
-    readonly counted: number;
-    readonly keys: number;
-    readonly limit?: Limit;
-  }[];
-  /** Inputs that a requirement gets at most, where that is fewer than were asked for. */
-  readonly cutTo?: number;
-  /** What makes for the cut. */
-  readonly because?: '--max-duration' | '--max-requests';
-  /** Requirements that not even one lookup fits for, by id. */
-  readonly leftOut: readonly string[];
-  /** Endpoints whose stated limit is not compared with the target's: its windows take too long. */
-  readonly notCompared: readonly Endpoint[];
-  /** What the run would wait for without bounds, where that is more. */
-  readonly wholeMs?: number;
-  /** What a whole run is going to cover. */
-  readonly reached?: { readonly strength: number; readonly coverage: Covered };
-}
 
 export type PlanOptions = Pick<
   RunOptions,

@@ -1,3 +1,4 @@
+import type { Progress } from '../../schemas/plan.ts';
 import type { Requirement, StateHook } from '../requirement.ts';
 import type { Client, ClientOptions } from './client.ts';
 import type { Clock } from './clock.ts';
@@ -42,16 +43,4 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   readonly onProgress?: (progress: Progress) => void;
   /** Sees everything that happens, as it happens. */
   readonly onEvent?: OnEvent;
-}
-
-/** How far a run has come. */
-export interface Progress {
-  readonly done: number;
-  readonly total: number;
-  /** Id of the requirement at work. */
-  readonly requirement: string;
-  readonly requests: number;
-  readonly elapsedMs: number;
-  readonly maxDurationMs: number;
-  readonly maxRequests: number;
 }
