@@ -18,9 +18,9 @@ const progress: Progress = {
 
 const lines: readonly (readonly [width: number, line: string])[] = [
   [110, '[12/68] invalid-uuid/user-status/malformed  1,234 requests, 293/s  4.2 s of 5 min 0 s'],
-  [80, '[12/68] invalid-uuid…  1,234 requests, 293/s  4.2 s of 5 min 0 s'],
-  [70, '[12/68]  1,234 requests, 293/s  4.2 s of 5 min 0 s'],
-  [60, '[12/68]  1,234 requests  4.2 s of 5 min 0 s'],
+  [80, '[12/68] invalid-uuid/user-status/mal…  1,234 requests, 293/s  4.2 s of 5 min 0 s'],
+  [55, '[12/68]  1,234 requests, 293/s  4.2 s of 5 min 0 s'],
+  [48, '[12/68]  1,234 requests  4.2 s of 5 min 0 s'],
   [40, '[12/68]  1,234 requests  4.2 s of 5 min…'],
 ];
 
