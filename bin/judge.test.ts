@@ -16,7 +16,7 @@ import { against } from '../suites/testing/against.ts';
 import { catalogue, createTranscriber, judgeTranscript, knowledge, readTranscript } from '../suites/index.ts';
 import type { Requirement } from '../suites/index.ts';
 import { failed } from '../suites/verdict.ts';
-import { verifyMock } from './canary.ts';
+import { limits, verifyMock } from './canary.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 import { loadTranscript } from './record-files.ts';
 import { faltering } from './testing/hostile-servers.ts';
@@ -24,7 +24,7 @@ import { packagedProgram } from './testing/packaged.ts';
 import { runCli } from './testing/run-cli.ts';
 import { version } from './version.ts';
 
-const fixture = await loadFixture(undefined, {});
+const fixture = { ...(await loadFixture(undefined, {})), limits };
 const folder = mkdtempSync(join(tmpdir(), 'ib-judge-'));
 const place = (name: string) => join(folder, name);
 
@@ -213,10 +213,10 @@ test('of a target that falls silent no requirement fails, in the run and when it
     response.end('{"error":"Invalid user_id format"}');
   });
   const [transcript, record] = [place('silent.ndjson'), place('silent.json')];
-  const only = ['--only', 'invalid-uuid/user-status/hostile', '--timeout', '50', '--no-canary', '--strict'];
+  const only = ['--only', 'invalid-uuid/user-status/hostile', '--cases', '20', '--timeout', '50'];
   const reports = ['--report', `ndjson=${transcript}`, '--report', `json=${record}`];
   const { code } = await against(server, (port) =>
-    call(['verify', `http://127.0.0.1:${port}`, ...only, ...reports]),
+    call(['verify', `http://127.0.0.1:${port}`, ...only, '--no-canary', '--strict', ...reports]),
   );
   const [result] = (JSON.parse(readFileSync(record, 'utf8')) as RunRecord).requirements;
   assert.deepEqual([code, result?.outcome], [3, 'inconclusive']);

@@ -13,12 +13,17 @@ export const head = (status: string, ...fields: readonly string[]) =>
 
 export const json = 'Content-Type: application/json';
 
-/** Gives the same answer to everything. */
-export function says(status: string, body: string | Uint8Array, ...fields: readonly string[]): Server {
-  const start = head(status, `Content-Length: ${Buffer.byteLength(body)}`, ...fields);
-  const bytes = Buffer.concat([Buffer.from(start, 'latin1'), Buffer.from(body)]);
-  return always((socket) => socket.write(bytes));
+/** Gives the same answer to everything, or these bodies in turn. */
+export function says(status: string, body: Body | readonly Body[], ...fields: readonly string[]): Server {
+  const answers = [body].flat().map((each) => {
+    const start = head(status, `Content-Length: ${Buffer.byteLength(each)}`, ...fields);
+    return Buffer.concat([Buffer.from(start, 'latin1'), Buffer.from(each)]);
+  });
+  let turn = 0;
+  return always((socket) => socket.write(answers[turn++ % answers.length]!));
 }
+
+type Body = string | Uint8Array;
 
 /** Writes as long as the client reads. */
 export const endlessly = (start: string, more: string) =>
