@@ -1,11 +1,11 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import { header, type Answer } from './answer.ts';
+import type { Answer } from './answer.ts';
 import { errorAnswer, fieldsOf as bodyOf } from './expectations.ts';
 import type { Known } from './known.ts';
 import type { Stream } from './limiter/burst.ts';
 import { explore, sendMembers, storyOf, type Exploration, type Limited } from './limiter/explore.ts';
-import { seconds, type Burst, type Rule } from './limiter/history.ts';
-import type { Judgement } from './limiter/judge.ts';
+import { seconds, type Rule } from './limiter/history.ts';
+import type { Break } from './limiter/judge.ts';
 import { beyond, statedRule } from './limiter/rule.ts';
 import { slowness } from './limiter/slowness.ts';
 import {
@@ -35,25 +35,10 @@ async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): P
   };
 }
 
-function verdictOf(exploration: Exploration, rule: Rule | undefined): Verdict {
-  const { streams, bursts, judgement, limited } = exploration;
-  if (rule !== undefined && bursts !== undefined && judgement !== undefined)
-    return verdictOfBursts({ rule, bursts, judgement, streams, limited });
-  if (limited === undefined)
-    return unreached(
-      streams,
-      `no 429 after ${triedOf(streams)}; state the threshold in the fixture's limits to have it judged`,
-    );
-  const { passed } = limited.first;
-  return rule === undefined || passed <= rule.most
-    ? held
-    : unjudged('budget', `429 after ${passed} requests, and no time was left to try it once more`);
-}
-
-/** No 429 came: for what the network did, or else for what `words` say. */
-function unreached(streams: readonly Stream[], words: string): Verdict {
+/** What the network did, where no 429 came for that; otherwise `finding`. */
+function unlessTrouble<Of>(streams: readonly Stream[], finding: Of) {
   const trouble = streams.at(-1)?.trouble;
-  return trouble === undefined ? unjudged('limit-not-reached', words) : unjudged(trouble.code, trouble.words);
+  return trouble === undefined ? finding : unjudged(trouble.code, trouble.words);
 }
 
 const triedOf = (streams: readonly Stream[]) =>
@@ -61,56 +46,58 @@ const triedOf = (streams: readonly Stream[]) =>
     .map(({ kind, sent, elapsedMs }) => `${sent} requests (${kind}) in ${seconds(elapsedMs)}`)
     .join(', ');
 
-interface Judged {
-  readonly rule: Rule;
-  readonly bursts: readonly Burst[];
-  readonly judgement: Judgement;
-  readonly streams: readonly Stream[];
-  readonly limited: Limited | undefined;
-}
-
-/** What the comparison with the stated limit comes to, and what may cause it. */
-function verdictOfBursts({ rule, bursts, judgement, streams, limited }: Judged): Verdict {
-  const { most, windowMs } = rule;
-  const stated = `${most} pass in ${windowMs / 1000} s and the next is answered 429, as the fixture states`;
+/** What driving a limiter comes to, compared with the stated limit where there is one. */
+function verdictOf(exploration: Exploration, rule: Rule | undefined): Verdict {
+  const { streams, bursts, judgement, limited } = exploration;
+  if (rule === undefined || bursts === undefined || judgement === undefined) {
+    if (limited === undefined) {
+      const words = `no 429 after ${triedOf(streams)}; state the threshold in the fixture's limits to have it judged`;
+      return unlessTrouble(streams, unjudged('limit-not-reached', words));
+    }
+    const { passed } = limited.first;
+    return rule === undefined || passed <= rule.most
+      ? held
+      : unjudged('budget', `429 after ${passed} requests, and no time was left to try it once more`);
+  }
   if (judgement.kind === 'kept') return held;
   const happened = storyOf(bursts, rule);
-  if (judgement.kind === 'again' && limited?.recovery.kind === 'trouble')
-    return unjudged(
-      limited.recovery.code,
-      `${happened}. It takes another burst to decide, and the key was not let in again: ${limited.recovery.words}`,
-    );
-  if (judgement.kind === 'again')
-    return unjudged('budget', `${happened}. It takes another burst to decide, and no time was left for it`);
-  const { finding } = judgement;
-  if (judgement.kind === 'broken') {
-    if (finding.kind === 'instead')
-      return failed('status', stated, `${finding.passed} passed, then ${finding.words}: ${happened}`);
-    const words = limited === undefined ? '' : fieldsOf(limited.first.refusal.answer);
-    const said = words === '' ? '' : `. The 429 says ${words}`;
-    if (finding.kind === 'fewer')
-      return failed(
-        'threshold',
-        stated,
-        `${happened}. A 429 came before ${most} had passed; a limit of ${finding.before} in ${windowMs / 1000} s would fit${said}`,
-      );
-    return finding.kind === 'more' && limited !== undefined
-      ? failed('threshold', stated, `${happened}. ${causeOf(finding.passed, rule)}${said}`)
-      : failed('status', stated, `no 429 after ${triedOf(streams)}`);
+  if (judgement.kind === 'again') {
+    const words = `${happened}. It takes another burst to decide, and`;
+    const recovery = limited?.recovery;
+    return recovery?.kind === 'trouble'
+      ? unjudged(recovery.code, `${words} the key was not let in again: ${recovery.words}`)
+      : unjudged('budget', `${words} no time was left for it`);
   }
+  if (judgement.kind === 'broken') return brokenBy(judgement.finding, happened, exploration, rule);
+  const { finding } = judgement;
   if (finding.kind === 'lost') return unjudged('network', `${happened}. Too many requests were lost`);
   const history = bursts.flatMap((burst) => burst.history);
-  return unjudged(
-    'timing-window',
+  const why =
     finding.kind === 'tooSlow'
-      ? `${happened}. The window of ${windowMs / 1000} s ended meanwhile: ${slowness(history, beyond(rule), windowMs)}`
-      : `${happened}. The bursts do not agree${finding.kind === 'more' && finding.isOvershoot ? ': does it check first and count later?' : ''}`,
-  );
+      ? `The window of ${rule.windowMs / 1000} s ended meanwhile: ${slowness(history, beyond(rule), rule.windowMs)}`
+      : `The bursts do not agree${finding.kind === 'more' && finding.isOvershoot ? ': does it check first and count later?' : ''}`;
+  return unjudged('timing-window', `${happened}. ${why}`);
+}
+
+/** How the stated limit was broken, and what may cause it. */
+function brokenBy(finding: Break, happened: string, { streams, limited }: Exploration, rule: Rule): Verdict {
+  const { most, windowMs } = rule;
+  const stated = `${most} pass in ${windowMs / 1000} s and the next is answered 429, as the fixture states`;
+  if (finding.kind === 'instead')
+    return failed('status', stated, `${finding.passed} passed, then ${finding.words}: ${happened}`);
+  if (limited === undefined) return failed('status', stated, `no 429 after ${triedOf(streams)}`);
+  const fields = listOf(fieldsOf(limited.first.refusal.answer));
+  const said = fields === '' ? '' : `. The 429 says ${fields}`;
+  const cause =
+    finding.kind === 'more'
+      ? causeOf(finding.passed, rule)
+      : `A 429 came before ${most} had passed; a limit of ${finding.before} in ${windowMs / 1000} s would fit`;
+  return failed('threshold', stated, `${happened}. ${cause}${said}`);
 }
 
 /** What a limiter that lets too many through may be doing. */
 function causeOf(passed: number, { most, windowMs }: Rule): string {
-  if (passed % most === 0 && passed > most)
+  if (passed % most === 0)
     return `${passed / most} times as many as stated: is there one counter for each process, or a shorter window?`;
   const cause =
     passed === most + 1
@@ -121,10 +108,11 @@ function causeOf(passed: number, { most, windowMs }: Rule): string {
 
 /** The header fields of a 429 that speak of its limit. */
 const fieldsOf = ({ headers }: Answer) =>
-  Object.keys(headers)
-    .filter((name) => /retry|limit/i.test(name))
-    .map((name) => `${name}: ${headers[name]!.join(', ')}`)
-    .join(', ');
+  Object.fromEntries(
+    Object.entries(headers).flatMap(([name, values]) =>
+      /retry|limit/i.test(name) ? [[name, values.join(', ')]] : [],
+    ),
+  );
 
 /** A key that is still refused after so long, although its window is stated, counts as never let in again. */
 const LONGEST_BAN_MS = 3_600_000;
@@ -132,7 +120,8 @@ const LONGEST_BAN_MS = 3_600_000;
 /** The key works again, once one has waited. */
 async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
   const { streams, limited } = await explore(endpoint, context, known);
-  if (limited === undefined) return { finding: unreached(streams, 'the limiter never set in') };
+  if (limited === undefined)
+    return { finding: unlessTrouble(streams, unjudged('limit-not-reached', 'the limiter never set in')) };
   const { recovery, recoveryMs } = limited;
   const { request, answer } = limited.first.refusal;
   if (recovery.kind === 'answer') return { finding: held, cases: 1 };
@@ -170,6 +159,11 @@ function message(endpoint: Endpoint): Monitor {
   };
 }
 
+const listOf = (values: Readonly<Record<string, unknown>>) =>
+  Object.entries(values)
+    .map(([name, value]) => `${name}: ${String(value)}`)
+    .join(', ');
+
 /** What is recorded of an endpoint's limiter, where the interface shows nothing. */
 function observations(endpoint: Endpoint): readonly Requirement[] {
   const afterLimit = (
@@ -183,30 +177,16 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
       title,
       run: async (context, known) => {
         const exploration = await explore(endpoint, context, known);
-        if (exploration.limited !== undefined) return words(exploration.limited, known, exploration);
-        const trouble = exploration.streams.at(-1)?.trouble;
-        return trouble === undefined
-          ? observed('the limiter did not set in')
-          : unjudged(trouble.code, trouble.words);
+        return exploration.limited === undefined
+          ? unlessTrouble(exploration.streams, observed('the limiter did not set in'))
+          : words(exploration.limited, known, exploration);
       },
     });
   return [
-    afterLimit(
-      'retry-after',
-      'Retry-After and other headers of a 429',
-      ({
-        first: {
-          refusal: { answer },
-        },
-      }) => {
-        const names = Object.keys(answer.headers).filter((name) => /retry|limit/i.test(name));
-        const fields = Object.fromEntries(names.map((name) => [name, header(answer, name)]));
-        return observed(
-          names.length === 0 ? 'none' : names.map((name) => `${name}: ${fields[name]}`).join(', '),
-          fields,
-        );
-      },
-    ),
+    afterLimit('retry-after', 'Retry-After and other headers of a 429', ({ first }) => {
+      const fields = fieldsOf(first.refusal.answer);
+      return observed(listOf(fields) || 'none', fields);
+    }),
     afterLimit('threshold', 'Where the limiter set in', (limited, known, { streams, judgement }) => {
       const {
         first: { kind, passed },
@@ -243,13 +223,7 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
     afterLimit(
       'order',
       'What a limited key, and an unknown one, is told of other requests',
-      ({ meanwhile: { statuses } }) =>
-        observed(
-          Object.entries(statuses)
-            .map(([asked, status]) => `${asked}: ${status}`)
-            .join(', '),
-          statuses,
-        ),
+      ({ meanwhile: { statuses } }) => observed(listOf(statuses), statuses),
     ),
   ];
 }

@@ -84,29 +84,23 @@ export async function drive(
   rule: Rule,
   supply: Supply,
   oneAtATime: boolean,
-  whileLimited: () => Promise<readonly Sighting[]> = async () => [],
+  whileLimited: () => Promise<readonly Sighting[]>,
 ): Promise<Drive> {
-  const { windowMs } = rule;
   const startedAt = context.now();
-  const pace = oneAtATime ? { oneAtATime } : { withinMs: windowMs / 4 };
-  const first = await stream(context, supply, { most: beyond(rule), ...pace });
+  const pace = { most: beyond(rule), ...(oneAtATime ? { oneAtATime } : { withinMs: rule.windowMs / 4 }) };
+  const first = await stream(context, supply, pace);
   const history = [...first.history];
   if (first.refusal !== undefined) {
     history.push(...(await whileLimited()));
     for (const part of PROBES) {
-      const since = context.now();
-      const at = startedAt + part * windowMs;
-      if (since > at + 0.15 * windowMs) continue;
-      await context.wait(Math.max(0, at - since));
+      await context.wait(Math.max(0, startedAt + part * rule.windowMs - context.now()));
       let probe: Sighting | undefined;
       // A lost one says nothing, and another one may be sent.
       for (let tries = 0; tries < PROBE_TRIES && (probe?.result ?? 'lost') === 'lost'; tries++) {
         [probe] = (await stream(context, supply, { most: 1 })).history;
         if (probe !== undefined) history.push(probe);
       }
-      if (probe?.result !== 'passed') continue;
-      const more = await stream(context, supply, { most: beyond(rule), ...pace });
-      history.push(...more.history);
+      if (probe?.result === 'passed') history.push(...(await stream(context, supply, pace)).history);
     }
   }
   const inFlight = oneAtATime ? 1 : Math.max(IN_FLIGHT_AT_FIRST, mostInFlight(history));

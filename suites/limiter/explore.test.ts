@@ -81,6 +81,20 @@ describe('a limit that is stated', () => {
     assert.deepEqual(judgement, { kind: 'kept' });
     assert.equal(members, undefined, 'a key that is limited tells nothing of members');
   });
+  test('one of which nobody knows whether it has let go is not driven again', async () => {
+    let [count, first, last, lost] = [0, 0, 0, 0];
+    const { bursts, limited, judgement } = await exploring(
+      () => (instant) => {
+        first ||= instant;
+        last = instant;
+        return count++ < MOST - 1;
+      },
+      { isLost: () => last >= first + 0.9 * WINDOW && lost++ < 3 },
+    );
+    const { recovery } = limited!;
+    assert.equal(recovery.kind === 'trouble' && recovery.code, 'network');
+    assert.deepEqual([bursts!.length, judgement?.kind], [1, 'again']);
+  });
   test('one burst shows a bucket that refills evenly', async () => {
     for (const slowness of [0, 2, 15]) {
       const { bursts, judgement } = await exploring(() => refilled(MOST, MOST / WINDOW), { slowness });

@@ -121,9 +121,9 @@ async function compareLimit(search: Search, rule: Rule): Promise<Found> {
     if (!isRefused(driven.first)) continue;
     const recovered = await recover(search, history, startedAt, rule);
     limited ??= { first: driven.first, meanwhile: meanwhile!, ...recovered };
-    const { recovery } = recovered;
-    if (recovery.kind === 'answer' || recovery.code !== 'rate-limited') continue;
-    limited = { ...limited, recovery };
+    if (recovered.recovery.kind === 'answer') continue;
+    // A burst of a key that may still be limited would show nothing.
+    limited = { ...limited, recovery: recovered.recovery };
     break;
   }
   return { first: first!, bursts, judgement, ...(limited === undefined ? {} : { limited }) };

@@ -25,6 +25,11 @@ export type Finding =
   /** Too many requests got no answer. */
   | { readonly kind: 'lost' };
 
+type Kind<Name extends Finding['kind']> = Extract<Finding, { readonly kind: Name }>;
+
+/** What a broken promise looks like. */
+export type Break = Kind<'fewer' | 'more' | 'instead'>;
+
 /** So many requests in a row without a pass and without a 429 are no accident. */
 const IN_A_ROW = 3;
 
@@ -90,7 +95,7 @@ const countedBefore = (history: readonly Sighting[], refusal: Sighting) =>
 /** What bursts from rest come to. */
 export type Judgement =
   | { readonly kind: 'kept'; readonly countsLater?: true }
-  | { readonly kind: 'broken'; readonly finding: Finding }
+  | { readonly kind: 'broken'; readonly finding: Break }
   | { readonly kind: 'open'; readonly finding: Finding }
   /** It takes another burst; one request at a time where `oneAtATime`. */
   | { readonly kind: 'again'; readonly oneAtATime: boolean };
@@ -113,9 +118,8 @@ export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
   const open: Judgement = { kind: 'open', finding: last };
   const again: Judgement =
     findings.length >= MOST_BURSTS ? open : { kind: 'again', oneAtATime: findings.some(isOvershoot) };
-  const { inFlight, history } = bursts.at(-1)!;
-  const isGone = last.kind === 'lost' && history.at(-1)!.result === 'lost';
-  const isWorthAnother = inFlight > 1 && !isGone && findings.filter(isVague).length < TRIES;
+  const isGone = last.kind === 'lost' && bursts.at(-1)!.history.at(-1)!.result === 'lost';
+  const isWorthAnother = !isGone && findings.filter(isVague).length < TRIES;
   if (isVague(last) && isWorthAnother) return again;
   if (last.kind === 'tooSlow' || last.kind === 'lost') return open;
   if (isOvershoot(last)) return again;
@@ -123,17 +127,23 @@ export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
     const same = findings.filter(({ kind }) => kind === last.kind).length;
     return same > 1 ? { kind: 'broken', finding: last } : again;
   }
-  const more = findings.filter((finding) => finding.kind === 'more' && !finding.isOvershoot);
-  const counted = bursts.filter((_, at) => !isOvershoot(findings[at]!));
-  if (more.length > 0) return judgeMore(counted, more, rule) ?? again;
+  const more = findings.filter((one): one is Kind<'more'> => one.kind === 'more' && !one.isOvershoot);
+  if (more.length > 0) {
+    const counted = bursts.filter((_, at) => !isOvershoot(findings[at]!));
+    return judgeMore(counted, more, rule) ?? again;
+  }
   // A slow burst fits a bucket that refills, and excuses no quick one in which fewer passed.
-  if (findings.some(({ kind }) => kind !== 'fits') && last.kind === 'fits' && !last.isExact) return again;
+  if (last.kind === 'fits' && !last.isExact && findings.some(({ kind }) => kind !== 'fits')) return again;
   return findings.some(isOvershoot) ? { kind: 'kept', countsLater: true } : { kind: 'kept' };
 }
 
 /** Judges bursts in some of which more passed; undefined: it takes another one. */
-function judgeMore(bursts: readonly Burst[], more: readonly Finding[], rule: Rule): Judgement | undefined {
-  const worst = more.find((finding) => finding.kind === 'more' && finding.isBeyondTwoWindows);
+function judgeMore(
+  bursts: readonly Burst[],
+  more: readonly Kind<'more'>[],
+  rule: Rule,
+): Judgement | undefined {
+  const worst = more.find(({ isBeyondTwoWindows }) => isBeyondTwoWindows);
   if (worst !== undefined) return { kind: 'broken', finding: worst };
   if (more.length > 1 && !isExplained(bursts, rule, false)) return { kind: 'broken', finding: more.at(-1)! };
   // Slow bursts and those with losses agree by chance more often.

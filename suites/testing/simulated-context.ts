@@ -40,6 +40,9 @@ const BACK = 10;
 /** First wait for a 429 to end, in ms; doubled each time, and given up after a day. */
 const [FIRST_BACK_OFF, LONGEST_WAIT] = [500, 86_400_000];
 
+/** A request that is lost is sent so many times. */
+const MAX_TRIES = 3;
+
 /** A scenario context with a simulated target, and the requests that were sent. */
 export function simulatedContext(simulation: Simulation) {
   const { limiterOf, slowness = 0, meets, seed = 1, forgetsAfter = 0, inFlight, statusOf } = simulation;
@@ -69,7 +72,9 @@ export function simulatedContext(simulation: Simulation) {
     { onRefused }: { readonly onRefused?: (answer: Answer) => void } = {},
   ): Promise<Exchange> => {
     for (let backOff = FIRST_BACK_OFF; backOff < LONGEST_WAIT; backOff *= 2) {
-      const { reply } = await sendOnce(request);
+      let { reply } = await sendOnce(request);
+      for (let tries = 1; tries < MAX_TRIES && reply.kind === 'trouble'; tries++)
+        ({ reply } = await sendOnce(request));
       if (reply.kind !== 'answer' || reply.status !== 429) return { request, reply };
       onRefused?.(reply);
       if (clock.now() + backOff > deadline) break;
