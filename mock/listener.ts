@@ -65,15 +65,8 @@ export interface Listener {
  *
  * @throws the system's error where it cannot listen, such as one with code EADDRINUSE
  */
-export async function listen({
-  port,
-  host,
-  tls,
-  answer,
-  maxBody,
-  date,
-  timeouts,
-}: ListenerOptions): Promise<Listener> {
+export async function listen(options: ListenerOptions): Promise<Listener> {
+  const { port, host, tls, answer, maxBody, date, timeouts } = options;
   // A request without Host is answered like any other: node's own 400 carries no JSON.
   const settings = { maxHeaderSize: MAX_HEADER, requireHostHeader: false, ...timeouts };
   const server = tls === undefined ? createPlainServer(settings) : createTlsServer({ ...settings, ...tls });

@@ -44,6 +44,7 @@ export function magicValues(fixture: Fixture, facts: Facts): readonly MagicValue
   const ours = deposits.filter(isOfOurs);
   const polled = ours.find((deposit) => planOf(deposit)?.afterPolls !== undefined);
   const timed = ours.find((deposit) => planOf(deposit)?.afterSeconds !== undefined);
+  const [polls, seconds] = [planOf(polled)?.afterPolls, planOf(timed)?.afterSeconds];
   const pending = ours.find((deposit) => deposit.state === 'pending' && planOf(deposit) === undefined);
   const ofOthers = deposits.find((deposit) => !isOfOurs(deposit) && planOf(deposit) === undefined);
   const inStateOf = (state: Deposit['state']) => ours.find((deposit) => deposit.state === state);
@@ -62,13 +63,8 @@ export function magicValues(fixture: Fixture, facts: Facts): readonly MagicValue
     ['200, EXECUTED', 'deposit-check', inStateOf('EXECUTED')?.reference_id, caller],
     ['404, pending', 'deposit-check', pending?.reference_id, caller],
     ['404, failed', 'deposit-check', inStateOf('failed')?.reference_id, caller],
-    [
-      `404, then 200 after ${planOf(polled)?.afterPolls} polls`,
-      'deposit-check',
-      polled?.reference_id,
-      caller,
-    ],
-    [`404, then 200 after ${planOf(timed)?.afterSeconds} s`, 'deposit-check', timed?.reference_id, caller],
+    [`404, then 200 after ${polls} polls`, 'deposit-check', polled?.reference_id, caller],
+    [`404, then 200 after ${seconds} s`, 'deposit-check', timed?.reference_id, caller],
     ["404, another IB's deposit", 'deposit-check', ofOthers?.reference_id, caller],
     ['404, an unknown deposit', 'deposit-check', UNKNOWN_ID, caller],
   ];

@@ -13,16 +13,8 @@ export type { Fixture, RunRecord, VerifyOptions };
  * @returns the run record: verdict, counts, and each requirement with its outcome and evidence
  * @throws Problem for unknown names, for a wrong fixture, and for a server that cannot be reached
  */
-export async function verify({
-  url,
-  fixture,
-  env = process.env,
-  headers = {},
-  tls,
-  stateUrl,
-  minStrength = 1,
-  ...options
-}: VerifyOptions): Promise<RunRecord> {
+export async function verify(given: VerifyOptions): Promise<RunRecord> {
+  const { url, fixture, env = process.env, headers = {}, tls, stateUrl, minStrength = 1, ...options } = given;
   const { runOptions } = await import('../run-options.ts');
   const { run } = await import('../../suites/index.ts');
   const { headerFields, targetUrl } = await import('../values.ts');

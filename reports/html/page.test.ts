@@ -6,11 +6,11 @@ import type { RequirementResult, RunRecord } from '../../schemas/generated/types
 import { matchesSnapshot } from '../../schemas/testing/snapshot.ts';
 import { renderHtml } from './page.ts';
 import { anchorsOf } from './parts.ts';
-import { attribute, classed, parsedPage, textIn, type Element } from '../testing/parsers.ts';
+import { attribute, classed, parsed, textIn, type Element } from '../testing/parsers.ts';
 import { anyRecord, hostileText, sampleRecord } from '../testing/records.ts';
 import { printable } from '../text.ts';
 
-const sample = parsedPage(renderHtml(sampleRecord));
+const sample = parsed(renderHtml(sampleRecord));
 const idOf = (element: Element) => attribute(element, 'id');
 
 /** To write it anew: `UPDATE_SNAPSHOT=1 node --import tsx --test reports/html/page.test.ts`. Style is left aside. */
@@ -38,7 +38,7 @@ const elementsKnown =
 const attributesKnown =
   /^(?:charset|http-equiv|content|name|lang|id|class|href|title|role|aria-(?:label|labelledby|hidden)|scope|open|data-outcome|type|checked|[xy][12]?|width|height|text-anchor)$/;
 
-function assertInert({ elements, errors }: ReturnType<typeof parsedPage>): void {
+function assertInert({ elements, errors }: ReturnType<typeof parsed>): void {
   assert.deepEqual(errors, []);
   for (const { tagName, attrs } of elements) {
     assert.match(tagName, elementsKnown);
@@ -53,7 +53,7 @@ test('whatever the record holds, the page is well-formed and inert, and every li
   fc.assert(
     fc.property(anyRecord(fc.oneof(hostileText, hostileMarkup)), (drawn) => {
       const requirements = [...new Map(drawn.requirements.map((result) => [result.id, result])).values()];
-      const page = parsedPage(renderHtml({ ...drawn, requirements }));
+      const page = parsed(renderHtml({ ...drawn, requirements }));
       assertInert(page);
       const ids = page.elements.map(idOf).filter((id) => id !== undefined);
       assert.equal(new Set(ids).size, ids.length);
@@ -83,7 +83,7 @@ const hostileMarkup = fc.constantFrom(
 test('what the record says stands in the page, with what nobody would see made visible', () => {
   fc.assert(
     fc.property(anyRecord(fc.oneof(hostileText, hostileMarkup)), (record) => {
-      const page = parsedPage(renderHtml(record));
+      const page = parsed(renderHtml(record));
       const isShown = (text: string, most: number) =>
         assert.ok(page.texts.has(printable(text, most).trim()), JSON.stringify(text));
       for (const result of record.requirements) {
@@ -107,7 +107,7 @@ const pairOf = (...texts: readonly string[]) =>
   JSON.stringify(texts.map((text) => (text === '' ? '(nothing)' : printable(text, 2000))));
 
 /** Expected and actual of every comparison. */
-function sides(page: ReturnType<typeof parsedPage>): readonly string[] {
+function sides(page: ReturnType<typeof parsed>): readonly string[] {
   const texts = classed(page, 'side').map(({ childNodes }) => {
     const code = childNodes.find((node): node is Element => node.nodeName === 'code');
     return textIn(code!);
@@ -147,13 +147,13 @@ test('the page stays small however much a target sends', () => {
 
 test('what the record lacks is left out', () => {
   const { traffic: _, rerun: _rerun, canary: _canary, ...rest } = sampleRecord;
-  const ids = (record: RunRecord) => parsedPage(renderHtml(record)).elements.map(idOf);
+  const ids = (record: RunRecord) => parsed(renderHtml(record)).elements.map(idOf);
   const parts = ['traffic', 'rerun'];
   for (const part of parts) {
     assert.ok(ids(sampleRecord).includes(part), part);
     assert.ok(!ids({ ...rest, requirements: [] }).includes(part), part);
   }
-  const empty = parsedPage(renderHtml({ ...rest, verdict: 'incomplete', requirements: [] }));
+  const empty = parsed(renderHtml({ ...rest, verdict: 'incomplete', requirements: [] }));
   assert.ok(empty.texts.has('nothing was checked'));
 });
 
@@ -186,7 +186,7 @@ test('rows without a verdict stand under their reason, each with its words where
       { ...first!, reason: 'depends', words: one },
       { ...second!, reason: 'depends', words: other },
     ] as RunRecord['requirements'];
-    const { elements } = parsedPage(renderHtml({ ...sampleRecord, requirements, notes: [] }));
+    const { elements } = parsed(renderHtml({ ...sampleRecord, requirements, notes: [] }));
     const glance = elements.find((element) => attribute(element, 'class') === 'glance');
     return textIn(glance!);
   };

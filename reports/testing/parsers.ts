@@ -27,25 +27,12 @@ export const textOf = ({ value = '', children = [] }: MarkdownNode): string =>
 
 export type Element = DefaultTreeAdapterTypes.Element;
 
-/** What stands in a page. */
-export interface Parsed {
-  readonly elements: readonly Element[];
-  /** Every text without white space around it. */
-  readonly texts: ReadonlySet<string>;
-  /** What was wrong with the page: a browser would have guessed. */
-  readonly errors: readonly string[];
-}
-
-/** Reads a whole page. */
-export const parsedPage = (source: string): Parsed => parsed(source, parse);
-
-/** Reads what may stand in the body of a page. */
-export const parsedPart = (source: string): Parsed => parsed(source, parseFragment);
-
-function parsed(source: string, read: typeof parse | typeof parseFragment): Parsed {
+/** What stands in a page, or in a part of one, and what was wrong with it: a browser would have guessed. */
+export function parsed(source: string, read: typeof parse | typeof parseFragment = parse) {
   const errors: string[] = [];
   const { childNodes } = read(source, { onParseError: ({ code }) => errors.push(code) });
   const elements: Element[] = [];
+  /** Every text without white space around it. */
   const texts = new Set<string>();
   const visit = (node: DefaultTreeAdapterTypes.ChildNode) => {
     if (defaultTreeAdapter.isTextNode(node)) texts.add(node.value.trim());
@@ -62,7 +49,7 @@ export const attribute = ({ attrs }: Element, name: string) =>
   attrs.find((attr) => attr.name === name)?.value;
 
 /** Elements that have a class. */
-export const classed = ({ elements }: Parsed, name: string) =>
+export const classed = ({ elements }: ReturnType<typeof parsed>, name: string) =>
   elements.filter((element) => attribute(element, 'class')?.split(' ').includes(name) === true);
 
 /** All text in an element. */
