@@ -225,6 +225,11 @@ const answers: Rows = {
       'X-Content-Type-Options': 'nosniff',
     }))(),
   ],
+  'own-partner-told': [
+    "A header field gives the caller's partner id",
+    editHeaders(({ call }) => ({ 'X-Partner': call?.caller?.partner ?? '-' }))(),
+  ],
+  'partner-in-server': ['The name of the server is that of a partner', setHeader('Server', 'contoso')()],
   'request-id': [
     'Every answer carries a number of its own',
     (behaviour) => {

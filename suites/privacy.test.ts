@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer } from './answer.ts';
-import { knowledge } from './known.ts';
-import { foreignData, userData } from './privacy.ts';
+import { knowledge, type Known } from './known.ts';
+import { userData, watchPrivacy } from './privacy.ts';
 import { depositCheck, lookup, userStatus, type Request } from './request.ts';
 import { answerOf, sampleKnown as known } from './testing/samples.ts';
 
@@ -15,8 +15,19 @@ const [caller] = known.callerKeys;
 const [other] = known.otherKeys;
 const as = (key = caller) => ({ credential: { as: 'key', key: key! } }) as const;
 const asked = userStatus(ours, as());
+const deposit = '4a000000-0000-4000-8000-000000000001';
 const body = (text: string) => answerOf(200, text);
 const headed = (name: string, value: string) => answerOf(200, '{}', { [name]: value });
+
+/** What the last of some answers holds, or makes of an earlier one. */
+function toldOf(of: Known, ...exchanges: readonly (readonly [Request, Answer])[]) {
+  const look = watchPrivacy(of);
+  return exchanges.map(([request, answer]) => look(request, answer)?.words).at(-1);
+}
+
+/** Of an answer behind one that has no headers. */
+const foreignData = (request: Request, answer: Answer, of: Known) =>
+  toldOf(of, [request, answerOf(200, {})], [request, answer]);
 
 /** What was asked, what came back, and what of it the request did not name. */
 const exchanges: Readonly<Record<string, readonly [Request, Answer, string | undefined]>> = {
@@ -29,7 +40,34 @@ const exchanges: Readonly<Record<string, readonly [Request, Answer, string | und
     undefined,
   ],
   'an id that the fixture does not know': [asked, headed('x-request-id', nobody), undefined],
-  'an id of a deposit': [asked, body('4a000000-0000-4000-8000-000000000001'), undefined],
+  "the caller's own partner in a header": [asked, headed('x-partner', 'northwind'), undefined],
+  "the caller's own partner in the body": [asked, body('{"partner":"Northwind"}'), undefined],
+  'a random entity tag': [asked, headed('etag', `W/"${nobody}"`), undefined],
+  'a header whose name says user data, with what was asked': [asked, headed('x-user-id', ours), undefined],
+  'a header whose name says user data, without any': [asked, headed('x-user', '-'), undefined],
+  'the name of an error': [asked, answerOf(404, { error: 'x', name: 'NotFoundError' }), undefined],
+  'an e-mail address that all answers may hold': [asked, headed('x-contact', 'a@example.com'), undefined],
+
+  'another deposit': [asked, body(deposit), `the reference id ${deposit} in the body`],
+  'another key in an entity tag': [
+    asked,
+    headed('etag', `W/"${other!.key}-gzip"`),
+    `${other!.name} in the header etag`,
+  ],
+  'another user in Server': [asked, headed('server', theirs), `the user id ${theirs} in the header server`],
+  "another partner's id in Via": [
+    asked,
+    headed('via', '1.1 contoso'),
+    'the partner id contoso in the header via',
+  ],
+  'a name in X-User': [asked, headed('x-user', 'Jane'), 'the header x-user, whose name says user data'],
+  'a phone number': [asked, headed('phone', '+49 1'), 'the header phone, whose name says user data'],
+  'a field email': [asked, body('{"a":[{"email":"x"}]}'), 'a field "email" in the body'],
+  "the caller's partner to one that sent no key": [
+    userStatus(ours, { credential: { as: 'none' } }),
+    headed('x-partner', 'northwind'),
+    'the partner id northwind in the header x-partner',
+  ],
   'the key that was sent': [asked, headed('x-key', caller!.key), undefined],
   'a key that was sent in another way': [
     userStatus(ours, {
@@ -57,15 +95,11 @@ const exchanges: Readonly<Record<string, readonly [Request, Answer, string | und
 
   'another user': [asked, body(`{"user_id":"${theirs}"}`), `the user id ${theirs} in the body`],
   'another user of ours': [
-    depositCheck('4a000000-0000-4000-8000-000000000001', as()),
+    depositCheck(deposit, as()),
     body(`{"owner":"${ours}"}`),
     `the user id ${ours} in the body`,
   ],
-  'another user in upper case': [
-    asked,
-    body(theirs.toUpperCase()),
-    `the user id ${theirs.toUpperCase()} in the body`,
-  ],
+  'another user in upper case': [asked, body(theirs.toUpperCase()), `the user id ${theirs} in the body`],
   'another user behind the one asked for': [
     asked,
     body(`${ours} ${theirs}`),
@@ -83,7 +117,6 @@ const exchanges: Readonly<Record<string, readonly [Request, Answer, string | und
     body(ours),
     `the user id ${ours} in the body`,
   ],
-  "the partner's own id": [asked, body('{"partner":"northwind"}'), 'the partner id northwind in the body'],
   "another partner's id": [asked, body('{"partner":"contoso"}'), 'the partner id contoso in the body'],
   "another partner's id in another case": [
     asked,
@@ -112,6 +145,43 @@ describe('what an answer holds that its request did not name', () => {
   test('a repeated header is looked at whole', () => {
     const answer = { ...answerOf(200, '{}'), headers: { 'set-cookie': ['a=1', `b=${theirs}`] } };
     assert.equal(foreignData(asked, answer, known), `the user id ${theirs} in the header set-cookie`);
+  });
+
+  const constant = [asked, headed('server', 'contoso')] as const;
+  test('a header field that is the same in all answers is no user data, until one differs', () => {
+    assert.equal(toldOf(known, constant, constant, constant), undefined);
+    const leak = 'the partner id contoso in the header server';
+    assert.equal(toldOf(known, constant, [asked, answerOf(200, {})]), leak);
+    assert.equal(toldOf(known, constant, [asked, headed('server', 'x')]), leak);
+    // What a front end says by itself, and what answers to other methods say, is no other value.
+    assert.equal(toldOf(known, constant, [asked, answerOf(414, '<html>')]), undefined);
+    assert.equal(toldOf(known, constant, [{ ...asked, method: 'POST' }, answerOf(405, {})]), undefined);
+  });
+  test('the exchange that is shown is that with the leak, though a later one proves it', () => {
+    const look = watchPrivacy(known);
+    look(...constant);
+    assert.equal(look(asked, answerOf(200, {}))?.answer, constant[1]);
+  });
+  test('an id that is the same in all answers is still an id', () => {
+    const id = [asked, headed('server', theirs)] as const;
+    assert.equal(toldOf(known, id, id), `the user id ${theirs} in the header server`);
+  });
+
+  test('e-mail addresses that differ are user data, wherever they stand', () => {
+    const at = (address: string) => [asked, headed('x-reply', `${address}@example.com`)] as const;
+    assert.equal(toldOf(known, at('a'), at('a')), undefined);
+    const words = 'an e-mail address in the header x-reply, another than in other answers';
+    assert.equal(toldOf(known, at('a'), at('b')), words);
+  });
+
+  test('a partner id without a letter is searched where HTTP puts no number', () => {
+    const plain = knowledge({ partners: [{ id: '1234' }] });
+    const told = (answer: Answer) => foreignData(userStatus(nobody), answer, plain);
+    for (const name of ['content-length', 'age', 'via', 'x-ratelimit-remaining'])
+      assert.equal(told(headed(name, '1234')), undefined, name);
+    assert.equal(told(headed('x-owner', '1234')), 'the partner id 1234 in the header x-owner');
+    assert.equal(told(body('{"owner":1234}')), 'the partner id 1234 in the body');
+    assert.equal(told(body('{"amountInUsd":1234,"executedAt":1234}')), undefined);
   });
 
   test('no output holds the value of a key', () => {
@@ -143,7 +213,9 @@ describe('what an answer holds that its request did not name', () => {
   test('a key that holds a partner id does not name the partner', () => {
     const plain = knowledge({ apiKeys: [{ key: 'northwind-key', partner: 'northwind', state: 'active' }] });
     const request = userStatus(nobody, as(plain.callerKeys[0]));
-    assert.equal(foreignData(request, body('northwind'), plain), 'the partner id northwind in the body');
+    const keyless = userStatus(nobody, { credential: { as: 'none' } });
+    assert.equal(foreignData(request, body('northwind'), plain), undefined);
+    assert.equal(foreignData(keyless, body('northwind'), plain), 'the partner id northwind in the body');
   });
 
   test('a percent sign in the key does not hide what else the request named', () => {

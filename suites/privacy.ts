@@ -5,77 +5,193 @@ import { authorizationOf } from './model/lookup.ts';
 import type { Request } from './request.ts';
 
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
+const email = /[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{0,190}\w/g;
 
 /** Ids shorter than this are words that an answer may hold for any reason. */
 const SHORTEST_TELLING_ID = 4;
 
+/** A key of this length is found within a longer word, too: an entity tag may have an end of its own. */
+const LONG_KEY = 8;
+
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
 /** Words of the interface and of HTTP: a partner or key of such a name cannot be told from them. */
-const ordinaryWords = setOf('error status partner json application close keep-alive true false null');
-
-/** Names of fields that hold user data, letters only. */
-const userFields = setOf(
-  'userid user username email emailaddress firstname lastname fullname phone phonenumber dateofbirth accountid partner partnerid',
+const ordinaryWords = setOf(
+  'error status partner json application close keep-alive true false null bearer origin accept gzip chunked',
 );
 
-/** Fields whose values are HTTP's own words, numbers and dates. */
-const ordinaryHeaders = setOf(
-  'date expires last-modified age cache-control content-length content-type content-encoding connection keep-alive transfer-encoding vary server via etag retry-after allow',
+/** Names that say user data, letters only: of fields and, behind an X, of header fields. */
+const userNames = setOf(
+  'user userid username useremail email emailaddress mail name firstname lastname fullname displayname phone phonenumber mobile dateofbirth',
 );
+
+/** Further ones in a deposit result. */
+const accountNames = setOf('accountid partner partnerid');
+
+/** Fields that HTTP defines (RFC 9110, 9111, 6265 …) or that count requests: numbers in them are theirs. */
+const httpField =
+  /^(?:accept.*|age|allow|alt-svc|authentication-info|cache-control|connection|content-.*|date|etag|expires|keep-alive|last-modified|location|(?:x-)?ratelimit.*|retry-after|server|set-cookie|strict-transport-security|trailer|transfer-encoding|upgrade|vary|via|www-authenticate)$/;
 
 /** Messages and values that the interface itself puts into bodies. */
 const ownTexts = new Set<string>([
   ...Object.values(endpoints).flatMap(({ messages }) => Object.values(messages)),
   'EXECUTED',
 ]);
+const ownNumbers = setOf('amountInUsd executedAt');
+
+/** Something in an answer that is nobody's business. */
+interface Leak {
+  readonly words: string;
+  /** A header field, whose value is no user data if it is the same in all answers. */
+  readonly field?: string;
+}
+
+/** A leak, and the exchange that shows it. */
+export interface Found {
+  readonly words: string;
+  readonly request: Request;
+  readonly answer: Answer;
+}
 
 /**
- * Says which user id, key or partner id of the fixture an answer holds that its request did not
- * name; undefined where there is none.
+ * Begins a run. What it gives looks at each answer, and says which user id, reference id, key or partner
+ * id of the fixture it holds that its request did not name, or what else looks like user data.
  */
-export function foreignData(request: Request, answer: Answer, known: Known): string | undefined {
-  const { pattern, names } = secretsOf(known);
-  const wordsIn = (text: string) => Array.from(text.matchAll(pattern), ([word]) => word);
-  let named: ReadonlySet<string> | undefined;
-  for (const [place, text] of placesOf(answer))
-    for (const word of wordsIn(text)) {
-      const lower = word.toLowerCase();
-      const name = known.userById.has(lower) ? `the user id ${word}` : names.get(lower);
-      // Most answers hold none.
-      named ??= new Set(wordsIn(askedOf(request)).map((one) => one.toLowerCase()));
-      if (name !== undefined && !named.has(lower)) return `${name} in ${place}`;
+export function watchPrivacy(known: Known): (request: Request, answer: Answer) => Found | undefined {
+  const secrets = secretsOf(known);
+  let answers = 0;
+  /** The first value of each header field, and how many answers had it. */
+  const fields = new Map<string, { readonly value: string; times: number }>();
+  const suspects = new Map<string, Found>();
+  const addresses = new Map<string, string>();
+  const isConstant = (field: string, { answer }: Pick<Found, 'answer'>) => {
+    const first = fields.get(field);
+    return first?.times === answers && first.value === header(answer, field);
+  };
+  const isOtherAddress = (place: string, text: string) => {
+    const found = text.match(email)?.join();
+    if (found === undefined) return false;
+    const before = addresses.get(place) ?? found;
+    addresses.set(place, before);
+    return before !== found;
+  };
+  return (request, answer) => {
+    // What a front end answers by itself has other header fields.
+    if (request.method === 'GET' && answer.json.ok) {
+      answers++;
+      for (const name of Object.keys(answer.headers)) {
+        const value = header(answer, name)!;
+        const first = fields.get(name);
+        if (first === undefined) fields.set(name, { value, times: 1 });
+        else if (first.value === value) first.times++;
+      }
     }
-  return undefined;
+    const places = placesOf(answer);
+    for (const { words, field } of leaksIn(request, answer, places, secrets)) {
+      const found = { words, request, answer };
+      if (field === undefined || !isConstant(field, found)) return found;
+      if (!suspects.has(field)) suspects.set(field, found);
+    }
+    for (const [place, text] of places)
+      if (isOtherAddress(place, text))
+        return { words: `an e-mail address in ${place}, another than in other answers`, request, answer };
+    for (const [field, suspect] of suspects) if (!isConstant(field, suspect)) return suspect;
+    return undefined;
+  };
+}
+
+/** Everything that an answer holds and its request did not name. */
+function* leaksIn(
+  request: Request,
+  answer: Answer,
+  places: ReturnType<typeof placesOf>,
+  { words: secretWords, numbers, names, partners }: Secrets,
+): Generator<Leak> {
+  const { credential, misplaced } = request;
+  const key = misplaced ?? ('key' in credential ? credential.key : undefined);
+  const isOwnPartner = (word: string) => key?.partner?.toLowerCase() === word;
+  let asked: string | undefined;
+  let named: ReadonlySet<string> | undefined;
+  const isNamed = (word: string) => {
+    // Most answers hold none.
+    named ??= new Set(wordsIn((asked ??= askedOf(request)), secretWords, numbers));
+    return named.has(word);
+  };
+  for (const [place, text, field] of places)
+    for (const word of wordsIn(
+      text,
+      secretWords,
+      field !== undefined && httpField.test(field) ? undefined : numbers,
+    )) {
+      const name = names.get(word);
+      if (name === undefined || isOwnPartner(word) || isNamed(word)) continue;
+      const isSuspect = field !== undefined && partners.has(word);
+      yield { words: `${name} in ${place}`, ...(isSuspect ? { field } : {}) };
+    }
+  const isHarmless = (value: string) => {
+    const lower = value.replaceAll(/^[\s"]+|[\s"]+$/g, '').toLowerCase();
+    asked ??= askedOf(request);
+    return (
+      !/\w/.test(lower) || isOwnPartner(lower) || (lower.length >= 8 && asked.toLowerCase().includes(lower))
+    );
+  };
+  for (const field of Object.keys(answer.headers))
+    if (userNames.has(lettersOf(field).replace(/^x/, '')) && !isHarmless(header(answer, field)!))
+      yield { words: `the header ${field}, whose name says user data`, field };
+  if (!answer.json.ok) return;
+  for (const [name, value] of membersOf(answer.json.value)) {
+    // In an error, a name is that of the error.
+    const isName = answer.status >= 400 && name.toLowerCase() === 'name';
+    if (userNames.has(lettersOf(name)) && !isName && !isHarmless(JSON.stringify(value ?? '')))
+      yield { words: `a field "${name}" in the body` };
+  }
 }
 
 interface Secrets {
-  /** Finds ids, and keys and partners as words: not as a part of a longer one or of a host name. */
-  readonly pattern: RegExp;
-  /** Keys and partners by their words in lower case. */
+  /** Finds ids, keys, and partners with a letter as words: not as a part of a longer one or of a host name. */
+  readonly words: RegExp;
+  /** Finds partners without a letter. */
+  readonly numbers: RegExp | undefined;
+  /** What they are, by their words in lower case. */
   readonly names: ReadonlyMap<string, string>;
+  readonly partners: ReadonlySet<string>;
 }
 
-const made = new WeakMap<Known, Secrets>();
+function secretsOf({ partnerIds, everyKey, userById, depositById }: Known): Secrets {
+  const isTelling = (word: string) =>
+    word.length >= SHORTEST_TELLING_ID && !ordinaryWords.has(word.toLowerCase());
+  const partners = partnerIds.filter(isTelling);
+  const keys = everyKey.filter(({ key }) => isTelling(key));
+  const names = new Map([
+    ...[...userById.keys()].map((id) => [id, `the user id ${id}`] as const),
+    ...[...depositById.keys()].map((id) => [id, `the reference id ${id}`] as const),
+    ...partners.map((id) => [id.toLowerCase(), `the partner id ${id}`] as const),
+    ...keys.map(({ key, name }) => [key.toLowerCase(), name] as const),
+  ]);
+  const hasLetter = (word: string) => /\p{L}/u.test(word);
+  const escaped = (word: string) => word.replace(/[^a-z0-9]/gi, String.raw`\$&`);
+  const wholeWords = (list: readonly string[]) =>
+    list.length === 0 ? [] : [String.raw`(?<![\w-]|\w\.)(?:${list.map(escaped).join('|')})(?![\w-]|\.\w)`];
+  // The longest first: one may be the beginning of another.
+  const long = keys.map(({ key }) => key).filter((key) => key.length >= LONG_KEY);
+  const longestFirst = long.toSorted((a, b) => b.length - a.length).map(escaped);
+  const short = keys.map(({ key }) => key).filter((key) => key.length < LONG_KEY);
+  const pattern = [uuid, ...longestFirst, ...wholeWords([...short, ...partners.filter(hasLetter)])].join('|');
+  const [numbers] = wholeWords(partners.filter((id) => !hasLetter(id)));
+  return {
+    words: new RegExp(pattern, 'gi'),
+    numbers: numbers === undefined ? undefined : new RegExp(numbers, 'g'),
+    names,
+    partners: new Set(partners.map((id) => id.toLowerCase())),
+  };
+}
 
-/** Made once: every answer of a run comes by here. */
-function secretsOf(known: Known): Secrets {
-  const before = made.get(known);
-  if (before !== undefined) return before;
-  const names = new Map(
-    [
-      ...known.partnerIds.map((id) => [id, `the partner id ${id}`] as const),
-      ...known.everyKey.map(({ key, name }) => [key, name] as const),
-    ]
-      .filter(([word]) => word.length >= SHORTEST_TELLING_ID && !ordinaryWords.has(word.toLowerCase()))
-      .map(([word, name]) => [word.toLowerCase(), name]),
+const wordsIn = (text: string, ...patterns: readonly (RegExp | undefined)[]): readonly string[] =>
+  patterns.flatMap((pattern) =>
+    pattern === undefined ? [] : Array.from(text.matchAll(pattern), ([word]) => word.toLowerCase()),
   );
-  const words = [...names.keys()].map((word) => word.replace(/[^a-z0-9]/g, String.raw`\$&`));
-  const pattern = new RegExp(String.raw`(?<![\w-]|\w\.)(?:${words.join('|')})(?![\w-]|\.\w)|${uuid}`, 'gi');
-  const secrets = { pattern: words.length === 0 ? new RegExp(uuid, 'gi') : pattern, names };
-  made.set(known, secrets);
-  return secrets;
-}
+
+const lettersOf = (name: string) => name.replace(/[^a-z]/gi, '').toLowerCase();
 
 /** All that a request says, as it stands and decoded. */
 function askedOf({ target, headers, body = '', credential }: Request): string {
@@ -90,33 +206,43 @@ function askedOf({ target, headers, body = '', credential }: Request): string {
 /** Says what in a deposit result looks like user data; undefined where nothing does. */
 export function userData(fields: Readonly<Record<string, unknown>>, known: Known): string | undefined {
   for (const [name, value] of Object.entries(fields)) {
-    if (userFields.has(name.replace(/[^a-z]/gi, '').toLowerCase())) return `a field "${name}"`;
+    const letters = lettersOf(name);
+    if (userNames.has(letters) || accountNames.has(letters)) return `a field "${name}"`;
     const text = JSON.stringify(value) ?? '';
     for (const [id] of text.matchAll(new RegExp(uuid, 'gi')))
       if (known.userById.has(id.toLowerCase())) return `a user id in "${name}"`;
-    if (/[\w.+-]+@[\w-]+\.\w/.test(text)) return `an e-mail address in "${name}"`;
+    if (text.match(email) !== null) return `an e-mail address in "${name}"`;
   }
   return undefined;
 }
 
-/** Where an answer may hold what is nobody's business: the strings of its JSON, or a text that is none; and its headers. */
-const placesOf = (answer: Answer): readonly (readonly [string, string])[] => [
-  ['the body', answer.json.ok ? stringsIn(answer.json.value).join('\n') : answer.text],
-  ...Object.keys(answer.headers)
-    .filter((name) => !ordinaryHeaders.has(name))
-    .map((name) => [`the header ${name}`, header(answer, name) ?? ''] as const),
+/** Where an answer may hold what is nobody's business: what its JSON says, or a text that is none; and its header fields. */
+const placesOf = (answer: Answer): readonly (readonly [place: string, text: string, field?: string])[] => [
+  ['the body', answer.json.ok ? textsIn(answer.json.value).join('\n') : answer.text],
+  ...Object.keys(answer.headers).map(
+    (name) => [`the header ${name}`, header(answer, name) ?? '', name] as const,
+  ),
 ];
 
-/** One list takes them all. */
-function stringsIn(value: unknown, found: string[] = []): readonly string[] {
-  if (typeof value === 'string') {
-    if (!ownTexts.has(value)) found.push(value);
-  } else if (typeof value === 'object' && value !== null)
-    for (const [name, item] of Object.entries(value)) {
-      if (!Array.isArray(value)) found.push(name);
-      stringsIn(item, found);
-    }
-  return found;
+/** The names and values of JSON, without those that the interface puts there. */
+const textsIn = (value: unknown): readonly string[] =>
+  typeof value === 'string' || typeof value === 'number'
+    ? [String(value)]
+    : [...membersOf(value)].flatMap(([name, item]) => [
+        name,
+        ...((typeof item === 'string' && !ownTexts.has(item)) ||
+        (typeof item === 'number' && !ownNumbers.has(name))
+          ? [String(item)]
+          : []),
+      ]);
+
+/** Names and values at any depth; the items of a list have none. */
+function* membersOf(value: unknown): Generator<readonly [name: string, value: unknown]> {
+  if (typeof value !== 'object' || value === null) return;
+  for (const [name, item] of Object.entries(value)) {
+    yield [Array.isArray(value) ? '' : name, item];
+    yield* membersOf(item);
+  }
 }
 
 function decodeSafely(text: string): string {

@@ -174,7 +174,7 @@ test('a 429 to HEAD has no body that could be wrong', () => {
       const exchange = { request: ask(id, { method }), answer: answerOf(429, '') };
       const verdicts = rateLimit.flatMap((requirement) =>
         requirement.kind === 'monitor'
-          ? [requirement.sees(exchange.request, exchange.answer, sampleKnown)?.kind]
+          ? [requirement.watch(sampleKnown)(exchange.request, exchange.answer)?.verdict.kind]
           : [],
       );
       assert.ok(

@@ -9,10 +9,10 @@ import type { Break } from './limiter/judge.ts';
 import { beyond, statedRule } from './limiter/rule.ts';
 import { slowness } from './limiter/slowness.ts';
 import {
+  monitor,
   observing,
   scenario,
   type Context,
-  type Monitor,
   type Requirement,
   type ScenarioResult,
 } from './requirement.ts';
@@ -142,10 +142,9 @@ async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known)
 const isOfLimiter = (endpoint: Endpoint, answer: Answer) =>
   answer.status === 429 || bodyOf(answer)?.['error'] === endpoints[endpoint].messages[429];
 
-function message(endpoint: Endpoint): Monitor {
+function message(endpoint: Endpoint): Requirement {
   const limited = errorAnswer(endpoint, 429);
-  return {
-    kind: 'monitor',
+  return monitor({
     id: `rate-limit/${endpoint}/message`,
     level: 'required',
     clause: 'Errors, 429',
@@ -156,7 +155,7 @@ function message(endpoint: Endpoint): Monitor {
       request.endpoint === endpoint && request.method !== 'HEAD' && isOfLimiter(endpoint, answer)
         ? limited(answer)
         : undefined,
-  };
+  });
 }
 
 const listOf = (values: Readonly<Record<string, unknown>>) =>

@@ -32,10 +32,16 @@ export interface Rule extends Subject, Needy {
 /** Must hold of every exchange of the run that it speaks of. */
 export interface Monitor extends Subject {
   readonly kind: 'monitor';
-  /** Undefined: nothing of its concern. */
-  readonly sees: (request: Request, answer: Answer, known: Known) => Verdict | undefined;
+  /** Begins a run. What it gives sees each answer; undefined: nothing of its concern. */
+  readonly watch: (known: Known) => (request: Request, answer: Answer) => Sighting | undefined;
   /** What is said when the run held nothing of its concern. */
   readonly unseen: Verdict;
+}
+
+/** What an answer shows, and the exchange that proves it where that is an earlier one. */
+interface Sighting {
+  readonly verdict: Verdict;
+  readonly evidence?: Exchange;
 }
 
 /**
@@ -123,6 +129,21 @@ type Row<Of> = Omit<Of, 'kind' | 'level'>;
 export const required = (rule: Row<Rule>): Rule => ({ ...rule, kind: 'rule', level: 'required' });
 
 export const recommended = (rule: Row<Rule>): Rule => ({ ...rule, kind: 'rule', level: 'recommended' });
+
+/** A monitor to which each answer shows all that counts. */
+export const monitor = ({
+  sees,
+  ...spec
+}: Omit<Monitor, 'kind' | 'watch'> & {
+  readonly sees: (request: Request, answer: Answer) => Verdict | undefined;
+}): Monitor => ({
+  ...spec,
+  kind: 'monitor',
+  watch: () => (request, answer) => {
+    const verdict = sees(request, answer);
+    return verdict && { verdict };
+  },
+});
 
 export const scenario = (spec: Omit<Scenario, 'kind'>): Scenario => ({ ...spec, kind: 'scenario' });
 

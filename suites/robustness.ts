@@ -5,7 +5,7 @@ import { findableId, spread, stranger } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { statedRule } from './limiter/rule.ts';
 import { depositCheck, lookup, lookupOf, userStatus, type Request } from './request.ts';
-import { observingEach, scenario, type Requirement, type Scenario } from './requirement.ts';
+import { monitor, observingEach, scenario, type Requirement, type Scenario } from './requirement.ts';
 import { failed, held, unjudged } from './verdict.ts';
 
 const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
@@ -136,8 +136,7 @@ export const robustness: readonly Requirement[] = [
     needs: 'two members or EXECUTED deposits',
     run: judgeConcurrency,
   }),
-  {
-    kind: 'monitor',
+  monitor({
     id: 'robustness/service/no-5xx',
     level: 'recommended',
     clause: 'Errors, notes: other statuses are not shown',
@@ -148,5 +147,5 @@ export const robustness: readonly Requirement[] = [
       answer.status >= 500 && !(answer.status === 501 && !['GET', 'HEAD'].includes(request.method))
         ? failed('status', 'a status below 500', summary(answer))
         : held,
-  },
+  }),
 ];

@@ -2,8 +2,8 @@ import { header, repeatedNames, summary, type Answer } from './answer.ts';
 import { fieldsOf, hasExactly, noObject, saysExecuted, saysMember, saysNumber } from './expectations.ts';
 import type { Known } from './known.ts';
 import type { Expected } from './model/model.ts';
-import { foreignData, userData } from './privacy.ts';
-import { recommended, required, type Monitor, type Requirement } from './requirement.ts';
+import { userData, watchPrivacy } from './privacy.ts';
+import { monitor, recommended, required, type Monitor, type Requirement } from './requirement.ts';
 import { readTimestamp, sameInstant } from './timestamp.ts';
 import { failed, held, unjudged, type Verdict } from './verdict.ts';
 
@@ -200,8 +200,7 @@ export const valid: readonly Requirement[] = [
     title: 'The same lookup gives the same answer, in any order',
     needs: 'EXECUTED deposit of a user under the IB',
   }),
-  {
-    kind: 'monitor',
+  monitor({
     id: 'valid/service/json-content-type',
     level: 'recommended',
     clause: 'What the service does: both return JSON; RFC 8259 11',
@@ -217,17 +216,24 @@ export const valid: readonly Requirement[] = [
         ? held
         : failed('media type', 'Content-Type: application/json', `Content-Type: ${label ?? '(none)'}`);
     },
-  } satisfies Monitor,
+  }),
   {
     kind: 'monitor',
     id: 'valid/service/no-user-data',
     level: 'required',
     clause: 'What the service does: returns no user data beyond membership and join date',
     title: 'No answer holds a user id, key or partner id that its request did not name',
+    reading:
+      'The partner of the key that was sent is no user data, nor is a header field that is the same in all answers. A field whose name says user data is.',
     unseen: unjudged('not-seen', 'no answer arrived'),
-    sees: (request, answer, known) => {
-      const leak = foreignData(request, answer, known);
-      return leak === undefined ? held : failed('value', 'nothing of other users, keys and partners', leak);
+    watch: (known) => {
+      const look = watchPrivacy(known);
+      return (request, answer) => {
+        const found = look(request, answer);
+        if (found === undefined) return { verdict: held };
+        const verdict = failed('value', 'nothing of other users, keys and partners', found.words);
+        return { verdict, evidence: { request: found.request, reply: found.answer } };
+      };
     },
   } satisfies Monitor,
 ];

@@ -1,4 +1,5 @@
 import { dropHeader, editBody, editHeaders, editPayload, editResponse, setHeader } from './change.ts';
+import type { Exchange } from '../exchange.ts';
 import { valuesOf } from '../world.ts';
 import {
   allErrorRows,
@@ -51,11 +52,34 @@ const formatFaults: Faults = {
   ),
 };
 
+const otherKey = ({ world, call }: Exchange) =>
+  valuesOf(world.keys).find(({ partner }) => partner !== null && partner !== call?.caller?.partner);
+
 const leakFaults: Faults = {
   ...failing([noUserData], {
     'partner-in-header': [
-      "A header field gives the caller's partner id",
-      editHeaders(({ call }) => ({ 'X-Partner': call?.caller?.partner ?? '-' }))(),
+      "A header field gives members another partner's id",
+      editHeaders((exchange) => ({ 'X-Partner': otherKey(exchange)?.partner ?? '-' }))({ kinds: ['member'] }),
+    ],
+    'other-key-in-etag': [
+      'The entity tag of a member holds the key of another partner',
+      editHeaders((exchange) => ({ ETag: `W/"${otherKey(exchange)?.key}-gzip"` }))({ kinds: ['member'] }),
+    ],
+    'other-deposit-in-via': [
+      'Via holds the reference id of another deposit',
+      editHeaders(({ finding, world }) => ({
+        Via: `1.1 ${finding.kind === 'executed' && valuesOf(world.deposits).find((one) => one !== finding.deposit)?.reference_id}`,
+      }))({ kinds: ['executed'] }),
+    ],
+    'member-named-in-header': [
+      'A header field gives the name of a member',
+      editHeaders(() => ({ 'X-User': 'Jane Doe' }))({ kinds: ['member'] }),
+    ],
+    'email-in-header': [
+      'A header field gives the e-mail address of a member',
+      editHeaders(({ finding }) => ({
+        'X-Reply': `${finding.kind === 'member' && finding.user.user_id.slice(0, 4)}@example.com`,
+      }))({ kinds: ['member'] }),
     ],
     'user-in-header': [
       'A header field gives the user of a deposit',

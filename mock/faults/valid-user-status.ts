@@ -1,7 +1,7 @@
 import { answerWith, editPayload, editResponse, fromThird, onlyIf, setFields, setJson } from './change.ts';
 import type { Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
-import { answers, at, failing, firstPartner, memberRows, noUserData, type Faults } from './table.ts';
+import { answers, at, failing, firstPartner, memberRows, type Faults } from './table.ts';
 
 const kinds = ['member'] as const;
 const member = answers('member', 'A member', { kinds });
@@ -50,7 +50,7 @@ const memberFaults: Faults = {
   ...at(member, rows('shape'), {
     'with-third-field': ['is answered with a third field', setFields({ tier: 'gold' })],
   }),
-  ...at(member, [...rows('shape'), noUserData], {
+  ...at(member, rows('shape'), {
     'with-partner': [
       "is answered with the partner's id",
       editPayload((payload, { call }) => ({ ...payload, partner: call?.caller?.partner })),

@@ -31,20 +31,23 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
     requirements.filter((one): one is Rule => one.kind === 'rule' && !skip.has(one.id)),
     known,
   );
-  const monitors = new Map(
-    requirements.flatMap((one): [Monitor, Judgement][] =>
-      one.kind === 'monitor' ? [[one, { verdict: one.unseen, cases: 0 }]] : [],
-    ),
-  );
+  const monitors = requirements
+    .filter((one) => one.kind === 'monitor')
+    .map((of) => {
+      const found: Judgement = { verdict: of.unseen, cases: 0 };
+      return { of, sees: of.watch(known), found };
+    });
   return {
     judge,
     see: ({ request, reply, of, path, isAgain, isLost }) => {
       if (reply.kind !== 'answer') return;
-      for (const [monitor, { verdict: before, cases }] of monitors) {
-        const verdict = before.kind === 'failed' ? undefined : monitor.sees(request, reply, known);
-        if (verdict === undefined) continue;
-        const proof = verdict.kind === 'failed' ? { evidence: { request, reply } } : {};
-        monitors.set(monitor, { verdict, cases: cases + 1, ...proof });
+      for (const monitor of monitors) {
+        const { verdict: before, cases } = monitor.found;
+        const sighting = before.kind === 'failed' ? undefined : monitor.sees(request, reply);
+        if (sighting === undefined) continue;
+        const { verdict, evidence = { request, reply } } = sighting;
+        const proof = verdict.kind === 'failed' ? { evidence } : {};
+        monitor.found = { verdict, cases: cases + 1, ...proof };
       }
       if (isLost !== true) judge.see(request, reply, path, isAgain === true || isCrowd(of));
     },
@@ -67,6 +70,6 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
         return { verdict: { kind: 'broken', words }, cases: 0 };
       }
     },
-    monitored: (monitor) => monitors.get(monitor)!,
+    monitored: (monitor) => monitors.find(({ of }) => of === monitor)!.found,
   };
 }
