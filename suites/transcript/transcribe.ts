@@ -75,7 +75,7 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
   };
 }
 
-function startLine(header: RunHeader, at: number, redact: Redact): TranscriptLine {
+function startLine(header: RunHeader, startedAt: number, redact: Redact): TranscriptLine {
   const { known, version, seed, cases, minStrength, selection, rerun, canary, fixture, mock } = header;
   const apiKeys = fixture.apiKeys?.map((apiKey, at) => ({ ...apiKey, key: known.everyKey[at]!.name }));
   return defined({
@@ -88,7 +88,7 @@ function startLine(header: RunHeader, at: number, redact: Redact): TranscriptLin
     seed,
     cases,
     minStrength,
-    startedAt: new Date(at).toISOString(),
+    startedAt: new Date(startedAt).toISOString(),
     requirements: [...header.requirements],
     selection,
     stateHook: header.hasStateHook,
