@@ -9,7 +9,7 @@ import { startMock } from '../mock/server.ts';
 import { tls } from '../mock/testing/certificate.ts';
 import type { Checkup, Fixture } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/checkup.cjs';
-import { gapsOf } from '../suites/doctor/gaps.ts';
+import { gapsOf } from '../suites/needs.ts';
 import { against } from '../suites/testing/against.ts';
 import { catalogue, knowledge } from '../suites/index.ts';
 import { verifyMock } from './canary.ts';

@@ -1,5 +1,7 @@
+import type { Gap } from '../schemas/generated/types.ts';
 import { hasLetters } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
+import type { Reason } from './verdict.ts';
 
 /** What a fixture may lack: where it would be found, and what to add. */
 type Need = readonly [found: (known: Known) => readonly unknown[], mend: string];
@@ -65,10 +67,51 @@ export interface Needy {
   readonly needs?: keyof typeof needs;
 }
 
+/** What a run cannot judge, and what to do about it. */
+type Lack = Omit<Gap, 'requirements'> & { readonly reason: Reason | 'no-state-hook' };
+
+const noHook: Lack = {
+  reason: 'no-state-hook',
+  words: 'no state hook was given (--state-url): nobody but the target can tell',
+  mend: 'Give --state-url, a URL that changes the state of the target on request.',
+};
+
+const noTransition: Lack = {
+  reason: 'no-state-hook',
+  words: 'no state hook was given, and no pending deposit of the IB becomes EXECUTED by itself',
+  mend: 'Give --state-url, or to deposits add one of a user of the IB such as { "reference_id": "…", "user_id": "…", "state": "pending", "becomes": { "state": "EXECUTED", "amountInUsd": 10, "afterSeconds": 5 } }, if your system does so by itself',
+};
+
+type Checked = Needy & { readonly kind: string; readonly needsStateHook?: true };
+
 /** Why a requirement cannot be judged with a fixture, and what to add; undefined if it can. */
-export function lackOf({ kind, needs: own = CALLER }: Needy & { readonly kind: string }, known: Known) {
+export function lackOf(
+  { kind, needs: own = CALLER, needsStateHook }: Checked,
+  known: Known,
+  hasStateHook = true,
+): Lack | undefined {
+  if (needsStateHook === true && !hasStateHook) return noHook;
   const lack = ([CALLER, own] as const).find((name) => needs[name][0](known).length === 0);
   if (kind === 'monitor' || lack === undefined) return undefined;
   const reason = lack === SECOND_KEY ? 'no-second-key' : 'no-fixture';
-  return { reason, words: `the fixture has no ${lack}`, mend: needs[lack][1] } as const;
+  return { reason, words: `the fixture has no ${lack}`, mend: needs[lack][1] };
+}
+
+/** The requirements that a run cannot judge with this fixture, by reason. Asks the target nothing. */
+export function gapsOf(
+  requirements: readonly (Checked & { readonly id: string })[],
+  known: Known,
+  hasStateHook: boolean,
+): readonly Gap[] {
+  const gaps = new Map<string, Gap>();
+  for (const requirement of requirements) {
+    const { id } = requirement;
+    // Without a hook, a deposit of the fixture that becomes EXECUTED by itself suffices.
+    const isStill = id.endsWith('/becomes-executed') && !hasStateHook && known.becoming.length === 0;
+    const lack = lackOf(requirement, known, hasStateHook) ?? (isStill ? noTransition : undefined);
+    if (lack === undefined) continue;
+    const others = gaps.get(lack.words)?.requirements ?? [];
+    gaps.set(lack.words, { ...lack, requirements: [...others, id] });
+  }
+  return [...gaps.values()];
 }

@@ -56,35 +56,30 @@ function other(why: string, instant?: Instant): TimestampReading {
   return { kind: 'other', why, ...(instant === undefined ? {} : { instant }) };
 }
 
-/** Days since 1970-01-01; undefined where the calendar has no such day. */
+/** Days since 1970-01-01; undefined where the calendar has no such day: Date takes it for one of another month or year. */
 function dayOf(groups: Groups): number | undefined {
-  const { year, ordinalYear, weekYear } = groups;
-  if (year !== undefined) {
-    const month = Number(groups['month'] ?? groups['monthBasic']);
-    const day = Number(groups['day'] ?? groups['dayBasic']);
-    const date = new Date(utcDay(Number(year), month - 1, day) * 86_400_000);
-    return date.getUTCMonth() === month - 1 && date.getUTCDate() === day
-      ? utcDay(Number(year), month - 1, day)
-      : undefined;
+  const numberOf = (...names: readonly string[]) => Number(names.map((name) => groups[name]).find(Boolean));
+  const year = numberOf('year', 'ordinalYear', 'weekYear');
+  if (groups['year'] !== undefined) {
+    const month = numberOf('month', 'monthBasic') - 1;
+    const day = utcDay(year, month, numberOf('day', 'dayBasic'));
+    return dateOf(day).getUTCMonth() === month ? day : undefined;
   }
-  if (ordinalYear !== undefined) {
-    const nth = Number(groups['ordinal']);
-    const first = utcDay(Number(ordinalYear), 0, 1);
-    return nth >= 1 && first + nth - 1 < utcDay(Number(ordinalYear) + 1, 0, 1) ? first + nth - 1 : undefined;
+  if (groups['ordinalYear'] !== undefined) {
+    const day = utcDay(year, 0, numberOf('ordinal'));
+    return dateOf(day).getUTCFullYear() === year ? day : undefined;
   }
-  const nth = Number(groups['week']);
-  const monday = mondayOf(utcDay(Number(weekYear), 0, 4));
-  const weeks = (mondayOf(utcDay(Number(weekYear) + 1, 0, 4)) - monday) / 7;
-  return nth >= 1 && nth <= weeks ? monday + (nth - 1) * 7 + Number(groups['weekday']) - 1 : undefined;
+  // Weeks begin on Monday and belong to the year of their Thursday, as day 0 was one. The first holds the 4th of January.
+  const fourth = utcDay(year, 0, 4);
+  const thursday = fourth - ((((fourth + 3) % 7) + 7) % 7) + 3 + (numberOf('week') - 1) * 7;
+  return dateOf(thursday).getUTCFullYear() === year ? thursday + numberOf('weekday') - 4 : undefined;
 }
 
-/** The Monday of a day's week; day 0 was a Thursday. */
-const mondayOf = (day: number) => day - ((((day + 3) % 7) + 7) % 7);
+const dateOf = (day: number) => new Date(day * 86_400_000);
 
 /** Date.UTC takes the years 0 to 99 for 1900 to 1999. */
-function utcDay(year: number, month: number, day: number): number {
-  return new Date(0).setUTCFullYear(year, month, day) / 86_400_000;
-}
+const utcDay = (year: number, month: number, day: number) =>
+  new Date(0).setUTCFullYear(year, month, day) / 86_400_000;
 
 function secondsOf(groups: Groups): { seconds: number; fraction: string } | undefined {
   const { hour = '', minute, second, fraction = '' } = groups;
@@ -95,11 +90,10 @@ function secondsOf(groups: Groups): { seconds: number; fraction: string } | unde
   const whole = h * 3600 + m * 60 + s;
   if (second !== undefined || fraction === '') return { seconds: whole, fraction };
   // A decimal fraction of the minute or the hour, kept to nanoseconds.
-  const unit = minute === undefined ? 3600n : 60n;
-  const nanoseconds = (BigInt(fraction.slice(0, 15).padEnd(15, '0')) * unit) / 1_000_000n;
+  const nanoseconds = Math.floor(Number(`0.${fraction}`) * (minute === undefined ? 3600 : 60) * 1e9);
   return {
-    seconds: whole + Number(nanoseconds / 1_000_000_000n),
-    fraction: String(nanoseconds % 1_000_000_000n).padStart(9, '0'),
+    seconds: whole + Math.floor(nanoseconds / 1e9),
+    fraction: String(nanoseconds % 1e9).padStart(9, '0'),
   };
 }
 

@@ -23,7 +23,7 @@ import {
   type Finding,
   type Probe,
 } from './checks.ts';
-import { gapsOf } from './gaps.ts';
+import { gapsOf } from '../needs.ts';
 
 /** Maximum number of requests to the target. */
 export const MAX_REQUESTS = 15;

@@ -1,7 +1,7 @@
 import { Problem } from '../../schemas/problem.ts';
 import { lackOf } from '../needs.ts';
 import type { Context, Monitor, Requirement, Rule, Scenario } from '../requirement.ts';
-import { noStateHook, unjudged } from '../verdict.ts';
+import { unjudged, type Verdict } from '../verdict.ts';
 import type { NotedExchange } from './events.ts';
 import { createJudge, type Judge, type Judgement } from './judge.ts';
 import type { Result } from './record.ts';
@@ -54,10 +54,12 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
     withoutRequest: (requirement) => {
       if (skip.has(requirement.id))
         return { verdict: { kind: 'excluded', reason: 'skipped', words: 'left out on request' }, cases: 0 };
-      if (requirement.kind === 'scenario' && requirement.needsStateHook === true && !hasStateHook)
-        return { verdict: noStateHook('nobody but the target can tell'), cases: 0 };
-      const lack = lackOf(requirement, known);
-      return lack && { verdict: unjudged(lack.reason, lack.words), cases: 0 };
+      const lack = lackOf(requirement, known, hasStateHook);
+      if (lack === undefined) return undefined;
+      const { reason, words } = lack;
+      const verdict: Verdict =
+        reason === 'no-state-hook' ? { kind: 'excluded', reason, words } : unjudged(reason, words);
+      return { verdict, cases: 0 };
     },
     runScenario: async (scenario, context) => {
       try {
