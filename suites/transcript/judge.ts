@@ -170,10 +170,10 @@ function createRecordedContexts({ exchanges, calls, start }: Transcript): (of: s
       leftMs: () => Number(next('leftMs').value ?? Number.POSITIVE_INFINITY),
       keyWorks: () => next('keyWorks').value as boolean | undefined,
       cases: start.cases,
-      once: <Result>(name: string, make: (context: Context) => Promise<Result>) => {
+      once: <Found>(name: string, make: (context: Context) => Promise<Found>) => {
         const result = shared.get(name) ?? make(contextOf(name));
         shared.set(name, result);
-        return result as Promise<Result>;
+        return result as Promise<Found>;
       },
     };
   }
