@@ -5,7 +5,6 @@ import { endpoints, type Endpoint, type ErrorStatus } from '../schemas/endpoints
 import {
   errorAnswer,
   executedResult,
-  fieldsOf,
   sameAnswer,
   saysExecuted,
   saysMember,
@@ -41,14 +40,11 @@ const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expec
   'escapes in the name': [String.raw`{"\u0065rror":"Unauthorized"}`, 'held'],
 
   'a letter changed': ['{"error":"Unauthorised"}', 'message'],
-  'a letter in another case': ['{"error":"unauthorized"}', 'message'],
   'all letters in another case': ['{"error":"UNAUTHORIZED"}', 'message'],
   'a space behind': ['{"error":"Unauthorized "}', 'message'],
-  'a line feed behind': [String.raw`{"error":"Unauthorized\n"}`, 'message'],
   'a NUL behind': [String.raw`{"error":"Unauthorized\u0000"}`, 'message'],
   'a look-alike': ['{"error":"Unаuthorized"}', 'message'],
   'an empty message': ['{"error":""}', 'message'],
-  'the name for the message': ['{"error":"error"}', 'message'],
   'the name within the message': [String.raw`{"error":"the \"error\""}`, 'message'],
 
   'another name': ['{"message":"Unauthorized"}', 'shape'],
@@ -58,11 +54,8 @@ const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expec
   'an empty object': ['{}', 'shape'],
   'no string: null': ['{"error":null}', 'shape'],
   'no string: a number': ['{"error":401}', 'shape'],
-  'no string: an object': ['{"error":{"message":"Unauthorized"}}', 'shape'],
-  'no string: an array': ['{"error":["Unauthorized"]}', 'shape'],
   'the field twice': ['{"error":"Unauthorized","error":"Unauthorized"}', 'shape'],
   'the field twice, the right one last': ['{"error":"x","error":"Unauthorized"}', 'shape'],
-  'the field twice, the right one first': ['{"error":"Unauthorized","error":"x"}', 'shape'],
   'the field twice, once escaped': [
     String.raw`{"\u0065rror":"Deposit not found","error":"Unauthorized"}`,
     'shape',
@@ -72,11 +65,9 @@ const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expec
   'a string': ['"Unauthorized"', 'shape'],
 
   'no body': ['', 'JSON'],
-  'white space alone': [' ', 'JSON'],
   text: ['Unauthorized', 'JSON'],
   HTML: ['<html><body>401 Unauthorized</body></html>', 'JSON'],
   'single quotes': ["{'error':'Unauthorized'}", 'JSON'],
-  'a comma at the end': ['{"error":"Unauthorized",}', 'JSON'],
   'a second value': ['{"error":"Unauthorized"}{"error":"Unauthorized"}', 'JSON'],
   'half a body': ['{"error":"Unauth', 'JSON'],
   'a raw control character': ['{"error":"Unauthorized\n"}', 'JSON'],
@@ -111,26 +102,6 @@ describe('every error of the interface', () => {
         assert.equal(shortOf(expectation(answerOf(another, { error: message }))), 'status', String(another));
     });
   }
-  test('no other text is a message, also if it differs in one character', () => {
-    const near = fc
-      .tuple(fc.constantFrom(...errors), fc.nat(), fc.string({ maxLength: 2 }))
-      .map(([[endpoint, status, message], place, piece]) => {
-        const at = place % (message.length + 1);
-        return { endpoint, status, message, text: message.slice(0, at) + piece + message.slice(at + 1) };
-      });
-    fc.assert(
-      fc.property(near, ({ endpoint, status, message, text }) => {
-        const verdict = errorAnswer(endpoint, status)(answerOf(status, { error: text }));
-        assert.equal(shortOf(verdict), text === message ? 'held' : 'message');
-      }),
-      { numRuns: 300 },
-    );
-  });
-});
-
-test('headers do not matter to an error, its label neither', () => {
-  for (const headers of [{}, { 'content-type': 'text/html' }, { 'x-request-id': '7', date: 'now' }])
-    assert.deepEqual(unauthorized(answerOf(401, { error: 'Unauthorized' }, headers)), held);
 });
 
 test('a failed expectation says what was expected and what came', () => {
@@ -220,12 +191,6 @@ test('an amount is compared as an IEEE double, however it is written', () => {
       assert.equal(shortOf(saysNumber('amountInUsd', value)(off)), next === value ? 'held' : 'value');
     }),
   );
-});
-
-test('the fields of a body are those of an object', () => {
-  assert.deepEqual(fieldsOf(answerOf(200, '{"a":1}')), { a: 1 });
-  for (const body of ['[]', 'null', '1', '"x"', 'true', '', 'x'])
-    assert.equal(fieldsOf(answerOf(200, body)), undefined, body);
 });
 
 /** Two answers to one lookup, and whether they say the same. */

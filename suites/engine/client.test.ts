@@ -132,18 +132,11 @@ describe('a body that is not what it should be', () => {
     ['deflate', deflateSync],
     ['br', brotli],
   ] as const)
-    test(`${encoding} is read`, async () => {
+    test(`${encoding} is read, and a bomb of it is not blown up`, async () => {
       assert.equal(answered(await sent(encode(body), encoding)).text, body);
-    });
-  for (const [encoding, encode] of [
-    ['gzip', gzipSync],
-    ['deflate', deflateSync],
-    ['br', brotli],
-  ] as const)
-    test(`a ${encoding} bomb is not blown up`, async () => {
-      const reply = await sent(encode(Buffer.alloc(16 * 1024 * 1024)), encoding);
-      assert.equal(answered(reply).text, '');
-      assert.match(why(reply), /longer than 16384 bytes/);
+      const bomb = await sent(encode(Buffer.alloc(16 * 1024 * 1024)), encoding);
+      assert.equal(answered(bomb).text, '');
+      assert.match(why(bomb), /longer than 16384 bytes/);
     });
   test('half a gzip', async () => {
     const reply = await sent(gzipSync(body).subarray(0, 20), 'gzip');
@@ -182,17 +175,6 @@ describe('no whole answer', { concurrency: true }, () => {
       'network',
       /closed|not as long/,
     ],
-    'closes within a chunk': [
-      (socket) => socket.end(`${head('Transfer-Encoding: chunked')}18\r\n{"err`),
-      'network',
-      /closed|not as long|not HTTP/,
-    ],
-    'resets within the body': [
-      (socket) => socket.write(head('Content-Length: 24') + body.slice(0, 9), () => socket.resetAndDestroy()),
-      'network',
-      /reset|closed/,
-    ],
-    'greets as SMTP does': [(socket) => socket.end('220 mail ESMTP\r\n'), 'network', /not HTTP/],
   };
   for (const [name, [write, code, words]] of Object.entries(troubles))
     test(`a server that ${name}: ${code}`, async () => {

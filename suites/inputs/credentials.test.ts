@@ -108,21 +108,6 @@ test('near misses are of every kind that the catalogue names', () => {
   for (const [name, token] of Object.entries(expected)) assert.ok(tokens.has(token), name);
 });
 
-test('wrong forms are of every kind that the catalogue names', () => {
-  const [key] = sampleKnown.callerKeys;
-  const text = key!.key;
-  const half = text.length / 2;
-  const values = new Set(malformed(key!).map(({ value }) => value));
-  const expected = {
-    'no scheme': text,
-    'an empty token': 'Bearer',
-    'Basic with the key as user': `Basic ${Buffer.from(`${text}:`).toString('base64')}`,
-    Token: `Token ${text}`,
-    'two parts': `Bearer ${text.slice(0, Math.ceil(half))} ${text.slice(Math.ceil(half))}`,
-  };
-  for (const [name, value] of Object.entries(expected)) assert.ok(values.has(value), name);
-});
-
 test('a misplaced key stands anywhere but in the Authorization header', () => {
   const [key] = sampleKnown.callerKeys;
   const all = misplaced(key!);
@@ -133,13 +118,6 @@ test('a misplaced key stands anywhere but in the Authorization header', () => {
     const places = [query, changes.body, ...Object.values(changes.headers ?? {})];
     assert.ok(places.some((place) => place?.includes(key!.key)));
   }
-  const kinds = {
-    'the query': all.some(({ query }) => query !== undefined),
-    'a cookie': all.some(({ changes }) => changes.headers?.['cookie'] !== undefined),
-    'X-API-Key': all.some(({ changes }) => changes.headers?.['x-api-key'] === key!.key),
-    'a body': all.some(({ changes }) => changes.body !== undefined),
-  };
-  for (const [kind, isTried] of Object.entries(kinds)) assert.ok(isTried, kind);
 });
 
 test('a misplaced key fits into a query, a cookie and a header, whatever its characters', () => {
