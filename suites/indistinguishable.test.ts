@@ -40,6 +40,11 @@ const comparisons: Readonly<
     headedEach('x-remaining', ['8', '6', '4']),
     'held',
   ],
+  'times that tell': [
+    [headed({ date: '1', age: '0', expires: '9' }), headed({ date: '1', age: '0', expires: '9' })],
+    [headed({ date: '2', age: '5', expires: '4' }), headed({ date: '2', age: '5', expires: '4' })],
+    'held',
+  ],
   'the id repeated': [headedEach('x-id', ['one', 'one', 'one']), headedEach('x-id', ['a', 'b', 'c']), 'held'],
   'bodies that repeat the id': [
     [answerOf(404, 'no one'), answerOf(404, 'no one')],
@@ -116,7 +121,7 @@ async function outcomeOn(id: string, target: (request: Request, nth: number) => 
   let nth = 0;
   const send = (...requests: readonly Request[]) =>
     Promise.resolve(requests.map((request) => target(request, nth++)));
-  const { finding } = await requirement.run({ send } as unknown as Context, known);
+  const { finding } = await requirement.run({ send, sendAtOnce: send } as unknown as Context, known);
   return finding.kind === 'observed' ? finding.kind : short(finding);
 }
 
@@ -135,6 +140,22 @@ for (const id of [
         headed({ 'x-for': target, 'x-count': String(nth), date: String(Math.floor(nth / 3)) }),
     ];
     for (const target of targets) assert.equal(await outcomeOn(id, target), 'held');
+  });
+
+const hiddenIds = known.foreigners.map(({ user_id }) => user_id);
+const isForeign = ({ target }: Request) => hiddenIds.some((id) => target.endsWith(id));
+for (const [what, expected, fieldOf, step] of [
+  ['a difference that recurs', 'header x-a', () => 'x-a', 1],
+  ['a difference that does not', 'held', (nth) => (nth % 26 < 13 ? 'x-a' : 'x-b'), 1],
+  ['a difference seconds apart', 'unjudged', () => 'x-a', 1000],
+  ['a difference half a second apart', 'header x-a', () => 'x-a', 500],
+] as const satisfies readonly (readonly [string, string, (nth: number) => string, number])[])
+  test(`${what} is ${expected}`, async () => {
+    const outcome = await outcomeOn('foreign-ib/user-status/indistinguishable', (request, nth) => ({
+      ...headed({ 'x-a': '', 'x-b': '', [fieldOf(nth)]: String(isForeign(request)) }),
+      sentAt: nth * step,
+    }));
+    assert.equal(outcome, expected);
   });
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, nth) => from + nth);
