@@ -123,7 +123,7 @@ const conditions: readonly Condition[] = [
     level: "another partner's",
     holds: ({ call }) => call?.caller?.partner === 'contoso',
   },
-  { factor: 'key', level: 'second active', holds: ({ call }) => call?.caller?.key === 'northwind-spare-key' },
+  { factor: 'active key', level: 'second', holds: ({ call }) => call?.caller?.key === 'northwind-spare-key' },
   ...[...'12345678'].map((version): Condition => ({
     factor: 'id version',
     level: version,
@@ -150,13 +150,17 @@ const conditions: readonly Condition[] = [
 const hasData = new Set(['EXECUTED deposit', 'foreign deposit']);
 const isRefused = (name: string) => name.endsWith(' key');
 
+/** What two conditions cannot both be about. */
+const groupOf = ({ factor }: Condition) => (factor === 'active key' ? 'key' : factor);
+
 /** Whether a condition can be met in a place. */
 function goesWith({ name, endpoint, factors }: Place, condition: Condition): boolean {
   if (condition.endpoint !== undefined && condition.endpoint !== endpoint) return false;
-  if (factors.includes(condition.factor)) return false;
+  const group = groupOf(condition);
+  if (factors.includes(group)) return false;
   if (condition.factor === 'data') return hasData.has(name);
-  if (name === 'no value') return ['key', 'header', 'repetition'].includes(condition.factor);
-  return !isRefused(name) || condition.factor !== 'key';
+  if (name === 'no value') return ['key', 'header', 'repetition'].includes(group);
+  return !isRefused(name) || group !== 'key';
 }
 
 /** Ways to answer wrongly, by name. */
@@ -189,7 +193,7 @@ export function combinedFaults(count: 1 | 2, seed: number): readonly CombinedFau
       count === 1
         ? fitting.map((one) => [one])
         : fitting.flatMap((one, at) =>
-            fitting.slice(at + 1).flatMap((other) => (other.factor === one.factor ? [] : [[one, other]])),
+            fitting.slice(at + 1).flatMap((other) => (groupOf(other) === groupOf(one) ? [] : [[one, other]])),
           );
     return chosen.flatMap((some) => Object.keys(wrongs).map((wrong) => combined(place, some, wrong)));
   });

@@ -140,7 +140,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     origin.levels.key === 'active' &&
     credential.as === 'key' &&
     credential.key.key !== known.callerKeys[0]?.key
-      ? { ...origin, levels: { ...origin.levels, key: 'second active' } }
+      ? { ...origin, levels: { ...origin.levels, 'active key': 'second' } }
       : origin;
 
   const noteSilence = ({ id, request, reply }: (typeof silent)[number]) => {

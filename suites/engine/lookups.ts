@@ -1,12 +1,12 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { coveringRows, type CoveringRow } from '../model/covering.ts';
+import { arrayOf } from '../model/coverage.ts';
+import { kept, type CoveringRow } from '../model/covering.ts';
 import {
   examplesOf,
   factors,
   isFeasible,
   ownEntities,
   plainLevels,
-  suppliesOf,
   type Levels,
   type Origin,
 } from '../model/factors.ts';
@@ -32,7 +32,7 @@ export interface Lookup {
 }
 
 /** Requests for lookups of the covering array, for each of `--cases`: beyond, only what comes before the deep ones. */
-const MAX_DEPTH = 2;
+const MAX_DEPTH = 1.75;
 
 /** Rows of each endpoint that are taken at a time. */
 const ROWS_IN_TURN = 64;
@@ -137,7 +137,7 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
   };
   const single: Lookup[] = [];
   if (isFeasible(endpoint, theirs, known)) single.push(lookup(theirs, 1, { draw: nth++ }));
-  for (const { levels, strength, depth } of sharedRows(endpoint, known)) {
+  for (const { levels, strength, depth } of arrayOf(endpoint, known).rows()) {
     // Where requests are scarce, each requirement has one lookup before any has two.
     if (strength > 1) yield* eachRuleFirst(single.splice(0));
     if (strength >= 3 && !isDeep) {
@@ -211,44 +211,17 @@ function eachRuleFirst(lookups: readonly Lookup[]): readonly Lookup[] {
   ];
 }
 
-/** An endless list, as far as it was made. */
-interface Shared<Item> {
-  readonly made: Item[];
-  readonly source: Generator<Item>;
-}
-
-function* itemsOf<Item>({ made, source }: Shared<Item>, most = Number.POSITIVE_INFINITY): Generator<Item> {
-  for (let nth = 0; nth < most; nth++) {
-    if (nth === made.length) made.push(source.next().value as Item);
-    yield made[nth]!;
-  }
-}
-
-/** Rows that were made before: equal fixtures, as the self-check before a run and the run itself have, share them. */
-const arrays = new Map<string, Shared<CoveringRow>>();
-
-/** The rows of the covering array. They depend on what the fixture can supply, and on no seed. */
-function sharedRows(endpoint: Endpoint, known: Known): Generator<CoveringRow> {
-  const name = `${endpoint} ${suppliesOf(endpoint, known)}`;
-  const isFeasibleHere = (levels: Partial<Levels>) => isFeasible(endpoint, levels, known);
-  const rows = arrays.get(name) ?? { made: [], source: coveringRows(factors[endpoint], isFeasibleHere, 1) };
-  arrays.set(name, rows);
-  return itemsOf(rows);
-}
-
 /** Lookups that were drawn before with the same seed: a plan and its run share them, and so do the runs of a self-test. */
-const drawn = new WeakMap<Known, { readonly seed: number; readonly of: Map<Endpoint, Shared<Lookup>> }>();
+const drawn = new WeakMap<
+  Known,
+  { readonly seed: number; readonly of: Map<Endpoint, () => Generator<Lookup>> }
+>();
 
-/** Lookups of an endpoint that are kept. */
-const MAX_SHARED = 10_000;
-
-function* sharedLookups(endpoint: Endpoint, known: Known, seed: number): Generator<Lookup> {
+function sharedLookups(endpoint: Endpoint, known: Known, seed: number): Generator<Lookup> {
   const before = drawn.get(known);
-  const { of } = before?.seed === seed ? before : { of: new Map<Endpoint, Shared<Lookup>>() };
+  const { of } = before?.seed === seed ? before : { of: new Map<Endpoint, () => Generator<Lookup>>() };
   drawn.set(known, { seed, of });
-  const lookups = of.get(endpoint) ?? { made: [], source: lookupsOf(endpoint, known, seed) };
+  const lookups = of.get(endpoint) ?? kept(lookupsOf(endpoint, known, seed));
   of.set(endpoint, lookups);
-  yield* itemsOf(lookups, MAX_SHARED);
-  let nth = 0;
-  for (const one of lookupsOf(endpoint, known, seed)) if (nth++ >= MAX_SHARED) yield one;
+  return lookups();
 }

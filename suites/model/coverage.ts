@@ -1,6 +1,6 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Coverage as Covered } from '../../schemas/generated/types.ts';
-import { createCounter, totalOf } from './covering.ts';
+import { coveringArray, createCounter, type CoveringArray } from './covering.ts';
 import { factors, isFeasible, missingLevels, suppliesOf, type Levels } from './factors.ts';
 import type { Known } from '../known.ts';
 
@@ -20,7 +20,7 @@ export function createCoverage(known: Known): Coverage {
       const taken = names.map((name) => counters.get(name)!.figures());
       const [singles, pairs, triples] = [0, 1, 2].map((at): [number, number] => [
         taken.reduce((sum, one) => sum + one[at]!, 0),
-        names.reduce((sum, name) => sum + totalsOf(name, known)[at]!, 0),
+        names.reduce((sum, name) => sum + arrayOf(name, known).total(at + 1), 0),
       ]) as [[number, number], [number, number], [number, number]];
       const firstCut = [singles, pairs, triples].findIndex(([covered, total]) => covered < total);
       return {
@@ -35,16 +35,13 @@ export function createCoverage(known: Known): Coverage {
   };
 }
 
-const totals = new Map<string, readonly number[]>();
+const arrays = new Map<string, CoveringArray>();
 
-/** The feasible combinations of one, two and three levels; counted once for equal fixtures. */
-function totalsOf(endpoint: Endpoint, known: Known): readonly number[] {
+/** The covering array of an endpoint. Equal fixtures, as the self-check before a run and the run itself have, share it. */
+export function arrayOf(endpoint: Endpoint, known: Known): CoveringArray {
   const name = `${endpoint} ${suppliesOf(endpoint, known)}`;
-  const made =
-    totals.get(name) ??
-    [1, 2, 3].map((strength) =>
-      totalOf(factors[endpoint], (levels) => isFeasible(endpoint, levels, known), strength),
-    );
-  totals.set(name, made);
-  return made;
+  const array =
+    arrays.get(name) ?? coveringArray(factors[endpoint], (levels) => isFeasible(endpoint, levels, known));
+  arrays.set(name, array);
+  return array;
 }

@@ -20,73 +20,116 @@ export function randomOf(seed: number): () => number {
   };
 }
 
+/** What each part of the array covers: early ones are the parts in which no gate, or only a key, decides the answer. */
+const passes: readonly {
+  readonly strength: 2 | 3;
+  readonly wanted: 'few' | 'some' | 'all';
+  readonly early: readonly boolean[];
+}[] = [
+  { strength: 2, wanted: 'few', early: [true, false] },
+  { strength: 3, wanted: 'few', early: [true] },
+  { strength: 3, wanted: 'some', early: [true] },
+  { strength: 3, wanted: 'few', early: [false] },
+  { strength: 3, wanted: 'all', early: [true, false] },
+];
+
 type IsFeasible = (levels: Partial<Levels>) => boolean;
 
+/** Rows of levels that cover every feasible combination of them. */
+export interface CoveringArray {
+  /** Each level, each pair, each triple, then random rows without end. They are made once, when they are asked for. */
+  readonly rows: () => Generator<CoveringRow>;
+  /** The number of feasible combinations of so many levels. */
+  readonly total: (strength: number) => number;
+}
+
 /**
- * Rows that cover every feasible combination of levels, in the order in which a run tries them: each level,
- * each pair, each triple, then random rows. A combination counts as covered only by a row in which no gate
+ * The rows are in the order in which a run tries them. A combination counts as covered only by a row in which no gate
  * masks it: each gate that is not plain has to be part of it. So the rows with the same gates are an array of their own.
  *
  * @param isFeasible whether some lookup has these levels
  */
-export function* coveringRows(
-  factors: readonly Factor[],
-  isFeasible: IsFeasible,
-  seed: number,
-): Generator<CoveringRow> {
+export function coveringArray(factors: readonly Factor[], isFeasible: IsFeasible): CoveringArray {
   const plain = Object.fromEntries(factors.map(({ name, levels }) => [name, levels[0]!])) as Levels;
   const gates = factors.filter(({ isGate }) => isGate);
-  const space = createSpace(
-    factors.filter(({ isGate }) => !isGate),
-    isFeasible,
-  );
+  const others = factors.filter(({ isGate }) => !isGate);
+  const space = createSpace(others, isFeasible);
+  const known: (readonly Gate[])[] = [];
+  const gatesOf = (count: number) => (known[count] ??= gatesWith(gates, count, isFeasible));
+  const constraints = constraintsOf(others, isFeasible);
   const parts = new Map<string, Part>();
   const partOf = (gate: Gate) => {
     const name = JSON.stringify(gate);
     const part =
       parts.get(name) ??
-      createPart((turn) => ({ ...plain, ...levelsAt(gate, turn) }), space, Object.keys(gate).length > 0);
+      createPart(space, {
+        base: (turn) => ({ ...plain, ...levelsAt(gate, turn) }),
+        isAllowed: allows(constraints(gate)),
+        hasGate: Object.keys(gate).length > 0,
+        isMasked: masks(gate, gates),
+      });
     parts.set(name, part);
     return part;
   };
-
-  for (const { name, levels } of factors)
-    for (const level of name === factors[0]!.name ? levels : levels.slice(1)) {
-      const row = plainest({ ...plain, [name]: level }, factors, isFeasible);
-      if (row === undefined) continue;
-      const gate = gateOf(row, factors);
-      if (gate !== undefined) partOf(gate).take(row);
-      yield { levels: row, strength: 1, depth: 0 };
-    }
-  for (const [strength, isCoarse] of [
-    [2, true],
-    [3, true],
-    [3, false],
-  ] as const)
-    for (let count = 0; count <= strength; count++) {
-      const all = gatesOf(gates, count, isFeasible);
-      for (const names of new Set(all.map(namesOf)))
-        // What lets a caller in masks nothing: its combinations come first.
-        for (const isMasking of [false, true]) {
-          const alike = all.filter((gate) => namesOf(gate) === names && masks(gate, gates) === isMasking);
-          const isEarly = isCoarse && (!isMasking || names === 'key');
-          const depth = strength < 3 || count === 0 ? 0 : isEarly ? 1 : 2;
-          const left = isCoarse ? (isMasking ? 'coarse' : 'cheap') : 'all';
-          for (const levels of inTurn(alike.map((gate) => partOf(gate).rows(strength - count, left))))
-            yield { levels, strength, depth };
+  const totals = new Map<string, number>();
+  return {
+    rows: kept(ordered()),
+    total: (strength) => {
+      let total = 0;
+      for (let count = 0; count <= strength; count++)
+        for (const gate of gatesOf(count)) {
+          const found = constraints(gate);
+          const name = `${strength - count} ${found.join()}`;
+          const number =
+            totals.get(name) ??
+            space.combinations(strength - count).filter(({ row }) => allows(found)(row)).length;
+          totals.set(name, number);
+          total += number;
         }
+      return total;
+    },
+  };
+
+  function* ordered(): Generator<CoveringRow> {
+    for (const { name, levels } of factors)
+      for (const level of name === factors[0]!.name ? levels : levels.slice(1)) {
+        const row = plainest({ ...plain, [name]: level }, factors, isFeasible);
+        if (row === undefined) continue;
+        const gate = gateOf(row, factors);
+        if (gate !== undefined) partOf(gate).take(row);
+        yield { levels: row, strength: 1, depth: 0 };
+      }
+    const isEarly = (gate: Gate) => !masks(gate, gates) || namesOf(gate) === 'key';
+    for (const { strength, wanted, early } of passes)
+      for (let count = 0; count <= strength; count++) {
+        const alike = gatesOf(count).filter((gate) => early.includes(isEarly(gate)));
+        const depth = strength < 3 || count === 0 ? 0 : wanted !== 'all' && early[0]! ? 1 : 2;
+        for (const levels of inTurn(alike.map((gate) => partOf(gate).rows(strength - count, wanted))))
+          yield { levels, strength, depth };
+      }
+    const random = randomOf(1);
+    const anyOf = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)]!;
+    for (;;) {
+      const levels = Object.fromEntries(
+        factors.map((factor) => [
+          factor.name,
+          factor.isGate && random() < 0.75 ? factor.levels[0]! : anyOf(factor.levels),
+        ]),
+      ) as Levels;
+      if (isFeasible(levels)) yield { levels, strength: 4, depth: 2 };
     }
-  const random = randomOf(seed);
-  const anyOf = <Item>(items: readonly Item[]) => items[Math.floor(random() * items.length)]!;
-  for (;;) {
-    const levels = Object.fromEntries(
-      factors.map((factor) => [
-        factor.name,
-        factor.isGate && random() < 0.75 ? factor.levels[0]! : anyOf(factor.levels),
-      ]),
-    ) as Levels;
-    if (isFeasible(levels)) yield { levels, strength: 4, depth: 2 };
   }
+}
+
+/** What an endless source makes, as often as it is asked for, but made only once. */
+export function kept<Item>(source: Generator<Item, unknown>): () => Generator<Item> {
+  const made: Item[] = [];
+  return function* () {
+    for (let nth = 0; ; nth++) {
+      if (nth === made.length) made.push(source.next().value as Item);
+      yield made[nth]!;
+    }
+  };
 }
 
 /** One of each source after the other, so that a run that is cut short has seen something of each. */
@@ -123,7 +166,7 @@ function optionsOf({ name, levels, classes, coarseClasses }: Factor, names: read
 const namesOf = (gate: Gate) => Object.keys(gate).join();
 
 /** All combinations of so many gates. A level that does not go with the others is left out. */
-function gatesOf(gates: readonly Factor[], count: number, isFeasible: IsFeasible): readonly Gate[] {
+function gatesWith(gates: readonly Factor[], count: number, isFeasible: IsFeasible): readonly Gate[] {
   const choose = (from: number, left: number): readonly (readonly Factor[])[] =>
     left === 0
       ? [[]]
@@ -156,6 +199,35 @@ function feasibleIn(gate: Gate, isFeasible: IsFeasible): Gate | undefined {
   return Object.fromEntries(entries.map(([name]) => [name, turns.map((levels) => levels[name]!)]));
 }
 
+/** For each of the other factors, which of its levels go with a gate. */
+type Constraint = readonly (readonly boolean[])[];
+
+/** Finds what a gate forbids. */
+function constraintsOf(
+  others: readonly Factor[],
+  isFeasible: IsFeasible,
+): (gate: Gate) => readonly Constraint[] {
+  const known = new Map<string, Constraint>();
+  const constraintOf = (name: string, gateLevel: string) => {
+    const place = `${name}: ${gateLevel}`;
+    const constraint =
+      known.get(place) ??
+      others.map((other) =>
+        other.levels.map((level) => isFeasible({ [name]: gateLevel, [other.name]: level })),
+      );
+    known.set(place, constraint);
+    return constraint;
+  };
+  return (gate) =>
+    Object.entries(gate)
+      .map(([name, levels]) => constraintOf(name, levels[0]!))
+      .filter((constraint) => constraint.some((levels) => levels.includes(false)));
+}
+
+/** Whether the levels of a row keep to the constraints. */
+const allows = (constraints: readonly Constraint[]) => (row: readonly number[]) =>
+  constraints.every((constraint) => row.every((level, at) => level < 0 || constraint[at]![level]!));
+
 const levelsAt = (gate: Gate, turn: number): Partial<Levels> =>
   Object.fromEntries(Object.entries(gate).map(([name, levels]) => [name, levels[turn % levels.length]]));
 
@@ -186,6 +258,8 @@ function plainest(row: Levels, factors: readonly Factor[], isFeasible: IsFeasibl
 /** The factors that are no gates, as numbers. */
 interface Space {
   readonly factors: readonly Factor[];
+  /** What a level of each factor adds to the number of a combination. */
+  readonly places: readonly number[];
   /** Whether some lookup has these levels: an index for each factor, -1 if it is left open. */
   readonly isFeasible: (row: readonly number[]) => boolean;
   /** Feasible combinations of so many factors. */
@@ -199,9 +273,14 @@ interface Combination {
 }
 
 function createSpace(factors: readonly Factor[], isFeasible: IsFeasible): Space {
+  const { places } = numbering(factors);
   const known = new Map<number, boolean>();
+  const made: (readonly Combination[])[] = [];
+  const codeOf = (row: readonly number[]) =>
+    row.reduce((code, level, at) => code + (level + 1) * places[at]!, 0);
   const space: Space = {
     factors,
+    places,
     isFeasible: (row) => {
       const code = codeOf(row);
       let answer = known.get(code);
@@ -222,22 +301,24 @@ function createSpace(factors: readonly Factor[], isFeasible: IsFeasible): Space 
           for (let level = 0; level < factors[at]!.levels.length; level++)
             extend(at + 1, left - 1, row.with(at, level));
       };
-      extend(
-        0,
-        strength,
-        factors.map(() => -1),
-      );
-      return found;
+      const open = factors.map(() => -1);
+      if (made[strength] === undefined) extend(0, strength, open);
+      return (made[strength] ??= found);
     },
   };
   return space;
 }
 
-/** A number of its own for each choice of levels, of up to 15 each. */
-const codeOf = (row: readonly number[]) =>
-  row.reduce((code, level, at) => code + digitOf(level, at, row.length), 0);
-
-const digitOf = (level: number, at: number, length: number) => (level + 1) * 16 ** (length - 1 - at);
+/** Gives each combination of levels a small number of its own. */
+function numbering(factors: readonly Factor[]) {
+  let count = 1;
+  const places = factors.map(({ levels }) => {
+    const place = count;
+    count *= levels.length + 1;
+    return place;
+  });
+  return { places, count };
+}
 
 const levelsOf = (row: readonly number[], factors: readonly Factor[]): Partial<Levels> =>
   Object.fromEntries(
@@ -251,38 +332,51 @@ interface Part {
   /**
    * Rows until every feasible combination of so many factors is covered.
    *
-   * @param wanted which levels count in a part with gates: `coarse`: a few that stand for the others, as a gate decides
-   * the answer; `cheap`: all but those that take more requests
+   * @param wanted which levels count in a part with gates: `few`: those that take one request, and where a gate decides
+   * the answer some that stand for the others; `some`: repeated ones, too
    */
-  readonly rows: (strength: number, wanted: 'coarse' | 'cheap' | 'all') => Generator<Levels>;
+  readonly rows: (strength: number, wanted: 'few' | 'some' | 'all') => Generator<Levels>;
 }
 
-/** @param base the gates of a row, and plain levels */
-function createPart(base: (turn: number) => Levels, space: Space, hasGate: boolean): Part {
+interface PartOptions {
+  /** The gates of a row, and plain levels. */
+  readonly base: (turn: number) => Levels;
+  /** Whether the levels of a row go with the gates. */
+  readonly isAllowed: (row: readonly number[]) => boolean;
+  readonly hasGate: boolean;
+  /** Whether a gate decides the answer. */
+  readonly isMasked: boolean;
+}
+
+function createPart(space: Space, { base, isAllowed, hasGate, isMasked }: PartOptions): Part {
   const { factors } = space;
   const rows: (readonly number[])[] = [];
   return {
     take: (row) => rows.push(factors.map(({ name, levels }) => levels.indexOf(row[name]))),
-    *rows(strength, levelsWanted) {
+    *rows(strength, wanted) {
+      const isLevelWanted = ({ levels, coarse, isCostly }: Factor, level: number) =>
+        level <= 0 ||
+        (isCostly === true
+          ? wanted === 'some' && coarse === undefined
+          : !isMasked || coarse === undefined || coarse.includes(levels[level]!));
       const isWanted = ({ row }: Combination) =>
-        !hasGate ||
-        strength < 2 ||
-        levelsWanted === 'all' ||
-        factors.every(
-          ({ levels, coarse, isCostly }, at) =>
-            row[at]! < 0 ||
-            coarse === undefined ||
-            (levelsWanted === 'cheap' && isCostly !== true) ||
-            coarse.includes(levels[row[at]!]!),
-        );
-      const wanted = space.combinations(strength).filter(isWanted);
-      const left = new Map(wanted.map((one) => [one.code, one]));
+        isAllowed(row) &&
+        (!hasGate ||
+          strength < 2 ||
+          wanted === 'all' ||
+          factors.every((factor, at) => isLevelWanted(factor, row[at]!)));
+      const left = new Map(
+        space
+          .combinations(strength)
+          .filter(isWanted)
+          .map((one) => [one.code, one]),
+      );
       const cover = (row: readonly number[]) => {
-        for (const code of codesIn(row)[strength]!) left.delete(code);
+        for (const code of codesIn(row, space.places, strength)) left.delete(code);
       };
       for (const row of rows) cover(row);
       for (let [first] = left.values(); first !== undefined; [first] = left.values()) {
-        const row = filled(first.row, space, left, strength, rows.length);
+        const row = filled(first.row, space, isAllowed, left, strength, rows.length);
         cover(row);
         yield { ...base(rows.push(row)), ...levelsOf(row, factors) };
       }
@@ -290,60 +384,51 @@ function createPart(base: (turn: number) => Levels, space: Space, hasGate: boole
   };
 }
 
-/** The combinations that a row holds: a list for each number of factors, from none to three. */
-function codesIn(row: readonly number[]): readonly (readonly number[])[] {
-  const codes: number[][] = [[0], [], [], []];
-  for (const [at, level] of row.entries()) {
-    if (level < 0) continue;
-    const digit = digitOf(level, at, row.length);
-    for (const strength of [3, 2, 1])
-      for (const code of codes[strength - 1]!) codes[strength]!.push(code + digit);
-  }
+/** The numbers of the combinations of so many factors that a row holds. */
+function codesIn(row: readonly number[], places: readonly number[], strength: number): readonly number[] {
+  const codes: number[] = [];
+  const extend = (from: number, left: number, code: number) => {
+    if (left === 0) codes.push(code);
+    else
+      for (let at = from; at <= row.length - left; at++)
+        if (row[at]! >= 0) extend(at + 1, left - 1, code + (row[at]! + 1) * places[at]!);
+  };
+  if (strength >= 0) extend(0, strength, 0);
   return codes;
 }
 
 /** Gives each factor that is open the level that covers most of what is left. */
 function filled(
   start: readonly number[],
-  space: Space,
+  { factors, places, isFeasible }: Space,
+  isAllowed: (row: readonly number[]) => boolean,
   left: ReadonlyMap<number, Combination>,
   strength: number,
   turn: number,
 ): readonly number[] {
   let row = start;
-  for (const [at, { levels, isCostly }] of space.factors.entries()) {
+  for (const [at, { levels, isCostly }] of factors.entries()) {
     if (row[at]! >= 0) continue;
-    const others = codesIn(row)[strength - 1] ?? [];
+    const others = codesIn(row, places, strength - 1);
     let best = row;
     let most = -1;
     for (let nth = 0; nth < levels.length; nth++) {
-      const candidate = row.with(at, isCostly === true ? nth : (nth + turn) % levels.length);
-      if (!space.isFeasible(candidate)) continue;
-      const own = digitOf(candidate[at]!, at, candidate.length);
-      const gain = others.filter((code) => left.has(code + own)).length;
-      if (gain > most) [best, most] = [candidate, gain];
+      const level = isCostly === true ? nth : (nth + turn) % levels.length;
+      let gain = 0;
+      for (const code of others) if (left.has(code + (level + 1) * places[at]!)) gain++;
+      if (gain <= most) continue;
+      const candidate = row.with(at, level);
+      if (isAllowed(candidate) && isFeasible(candidate)) [best, most] = [candidate, gain];
     }
     row = best;
   }
   return row;
 }
 
-/** The number of feasible combinations of so many levels. */
-export function totalOf(factors: readonly Factor[], isFeasible: IsFeasible, strength: number): number {
-  const gates = factors.filter(({ isGate }) => isGate);
-  const space = createSpace(
-    factors.filter(({ isGate }) => !isGate),
-    isFeasible,
-  );
-  let total = 0;
-  for (let count = 0; count <= strength; count++)
-    total += gatesOf(gates, count, isFeasible).length * space.combinations(strength - count).length;
-  return total;
-}
-
 /** Counts the combinations that rows cover: each gate that is not plain is part of them. */
 export function createCounter(factors: readonly Factor[]) {
   const others = factors.filter(({ isGate }) => !isGate);
+  const { places, count } = numbering(others);
   const covered = [1, 2, 3].map(() => new Set<number>());
   const gates = new Map<string, number>();
   return {
@@ -355,10 +440,10 @@ export function createCounter(factors: readonly Factor[]) {
       const number = gates.get(name) ?? gates.size;
       gates.set(name, number);
       const row = others.map((factor) => factor.levels.indexOf(levels[factor.name]));
-      const codes = codesIn(row);
       for (const strength of [1, 2, 3])
-        for (const code of codes[strength - names.length] ?? [])
-          covered[strength - 1]!.add(number * 16 ** others.length + code);
+        if (names.length <= strength)
+          for (const code of codesIn(row, places, strength - names.length))
+            covered[strength - 1]!.add(number * count + code);
     },
     /** How many combinations of one, two and three levels were covered. */
     figures: (): readonly number[] => covered.map(({ size }) => size),

@@ -160,8 +160,8 @@ test('levels that the fixture cannot supply are named', () => {
       ...knowledge({ ...sampleFixture, apiKeys }),
       depositById: known.depositById,
       userById: known.userById,
-    }).filter((name) => name.startsWith('key')),
-    ['key: second active', "key: another partner's", 'key: revoked', 'key: expired', 'key: non-Partner'],
+    }).filter((name) => name.includes('key')),
+    ["key: another partner's", 'key: revoked', 'key: expired', 'key: non-Partner', 'active key: second'],
   );
 });
 

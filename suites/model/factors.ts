@@ -24,6 +24,7 @@ import { classifyUuid } from './uuid.ts';
 export type FactorName =
   | 'key'
   | 'header'
+  | 'active key'
   | 'situation'
   | 'data'
   | 'id version'
@@ -64,7 +65,6 @@ export interface Origin {
 /** Keys, by the level that they are of. */
 const keys: Readonly<Record<string, (known: Known) => readonly Token[]>> = {
   active: ({ callerKeys }) => callerKeys.slice(0, 1).map(tokenOf),
-  'second active': ({ callerKeys }) => callerKeys.slice(1).map(tokenOf),
   "another partner's": ({ otherKeys }) => otherKeys.map(tokenOf),
   revoked: ({ revokedKeys }) => revokedKeys.map(tokenOf),
   expired: ({ expiredKeys }) => expiredKeys.map(tokenOf),
@@ -141,7 +141,7 @@ function table({
       name: 'key',
       levels: Object.keys(keys),
       isGate: true,
-      open: ['second active', "another partner's"],
+      open: ["another partner's"],
     },
     {
       name: 'header',
@@ -161,6 +161,7 @@ function table({
     { name: 'situation', levels: situation, isGate: false, coarse: coarseSituation },
     { name: 'id spelling', levels: spellings, isGate: false },
     { name: 'data', levels: data, isGate: false },
+    { name: 'active key', levels: ['first', 'second'], isGate: false },
     { name: 'query', levels: ['alone', 'extra parameter before', 'extra parameter after'], isGate: false },
     {
       name: 'repetition',
@@ -278,6 +279,8 @@ const needsLetters = (spelling: string | undefined) => spelling === 'upper case'
 /** Whether some lookup has these levels, with this fixture. */
 export function isFeasible(endpoint: Endpoint, levels: Partial<Levels>, known: Known): boolean {
   const { key, header, situation, data } = levels;
+  if (levels['active key'] === 'second' && (known.callerKeys.length < 2 || (key ?? 'active') !== 'active'))
+    return false;
   if (key !== undefined && key !== 'none' && keysOf(key, known).length === 0) return false;
   if (header !== undefined && header !== 'Bearer' && key !== undefined) {
     if (key === 'none') return false;
@@ -302,6 +305,7 @@ const fits = (endpoint: Endpoint, pool: Pool, levels: Partial<Levels>) =>
 export const suppliesOf = (endpoint: Endpoint, known: Known): string =>
   JSON.stringify([
     Object.keys(keys).map((level) => keysOf(level, known).length > 0),
+    known.callerKeys.length > 1,
     poolsOf(endpoint, known).map(({ ids: _, ...pool }) => pool),
   ]);
 
@@ -460,11 +464,15 @@ function malformed(
 function presentationsOf(levels: Levels, known: Known, pick?: number): fc.Arbitrary<Presentation> {
   const { key, header } = levels;
   if (key === 'none') return fc.constant({ changes: { credential: { as: 'none' } } });
+  const isFirst = key === 'active' && levels['active key'] === 'first';
   // Any key of the caller's will do, but three times it is the same.
-  if (key === 'active' && header === 'Bearer' && levels.repetition === 'once')
-    return fc.constant({ changes: {} });
+  if (isFirst && header === 'Bearer' && levels.repetition === 'once') return fc.constant({ changes: {} });
   const ways = forms[header as FormName];
-  return fc.tuple(tokensOf(key, known, pick), fc.nat(1000)).map(([token, nth]) => {
+  const presented =
+    levels['active key'] === 'second'
+      ? fc.constantFrom(...known.callerKeys.slice(1).map(tokenOf))
+      : tokensOf(key, known, pick);
+  return fc.tuple(presented, fc.nat(1000)).map(([token, nth]) => {
     const at = key === 'active' ? (pick ?? nth) : nth;
     return ways[at % ways.length]!(token);
   });
