@@ -12,6 +12,7 @@ import {
   setHeader,
   type Change,
 } from './faults/change.ts';
+import { partsOf } from './faults/table.ts';
 import type { Parameter } from './exchange.ts';
 import { limiters } from './limiter-kinds.ts';
 
@@ -22,9 +23,9 @@ interface Variant {
 }
 
 export type Variants = Readonly<Record<string, Variant>>;
-/** A sentence without its full stop, and what is other than in a behaviour. */
+/** What is other than in a behaviour, by id and sentence: `chunked: Bodies are sent in chunks`. */
 type Edit = Partial<Behaviour> | ((from: Behaviour) => Partial<Behaviour>);
-type Rows = Readonly<Record<string, readonly [what: string, edit: Edit]>>;
+type Rows = Readonly<Record<string, Edit>>;
 
 const valuesOf = (parameters: readonly Parameter[], wanted: string) =>
   parameters.filter(([name]) => name === wanted).map(([, value]) => value);
@@ -32,57 +33,46 @@ const valuesOf = (parameters: readonly Parameter[], wanted: string) =>
 const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{12})$/i.test(value);
 
 const requests: Rows = {
-  'trailing-slash-accepted': ['A trailing slash is ignored', { path: (path) => path.replace(/\/$/, '') }],
-  'path-case-ignored': ['The letter case of the path is ignored', { path: (path) => path.toLowerCase() }],
-  'other-paths-need-key': [
-    'Other paths are answered with 401 to those who present no key',
-    answerWith(401, { error: 'Unauthorized' })({
-      kinds: ['noSuchPath'],
-      where: ({ request }) => request.headers.authorization === undefined,
-    }),
-  ],
-  'head-refused': ['HEAD is answered with 405', { methods: ['GET'] }],
-  'other-methods-not-found': [
-    'Other methods are answered with 404',
-    answerWith(404, { error: 'Not found' })({ kinds: ['noSuchMethod'] }),
-  ],
-  'other-methods-like-get': [
-    'POST, PUT, PATCH, DELETE and OPTIONS are answered like GET',
-    ({ methods }) => ({ methods: [...methods, 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'] }),
-  ],
-  'cross-origin-allowed': [
-    'OPTIONS is answered with 204, and every answer allows any origin (CORS)',
-    (behaviour) =>
-      noContent({ kinds: ['noSuchMethod'], where: ({ request }) => request.method === 'OPTIONS' })(
-        setHeader('Access-Control-Allow-Origin', '*')()(behaviour),
-      ),
-  ],
-  'repeated-parameter-last': [
-    'The last of repeated parameters counts',
-    { value: (all, name) => valuesOf(all, name).at(-1) },
-  ],
-  'repeated-parameter-refused': [
-    'A repeated parameter is invalid',
-    { value: (all, name) => (valuesOf(all, name).length > 1 ? '' : valuesOf(all, name)[0]) },
-  ],
-  'unknown-parameter-refused': [
-    'A parameter that the endpoint does not know makes the request invalid',
-    ({ value }) => ({ value: (all, name) => (all.some((one) => one[0] !== name) ? '' : value(all, name)) }),
-  ],
-  'parameter-case-ignored': [
-    'The letter case of parameter names makes no difference',
-    { value: (all, name) => all.find((one) => one[0].toLowerCase() === name)?.[1] },
-  ],
-  'nil-and-max-accepted': ['The nil and the max UUID are well formed', accept(['deposit-check'], isNilOrMax)],
-  'lower-case-bearer-refused': [
-    'Only the scheme spelled Bearer is accepted',
-    ({ credential }) => ({
-      credential: (call) =>
-        call.request.headers.authorization?.startsWith('Bearer ') ? credential(call) : undefined,
-    }),
-  ],
-  'parameter-before-key': ['400 comes before 401', { order: ['parameter', 'key', 'limit'] }],
-  'parameter-before-limit': ['400 comes before 429', { order: ['key', 'parameter', 'limit'] }],
+  'trailing-slash-accepted: A trailing slash is ignored': { path: (path) => path.replace(/\/$/, '') },
+  'path-case-ignored: The letter case of the path is ignored': { path: (path) => path.toLowerCase() },
+  'other-paths-need-key: Other paths are answered with 401 to those who present no key': answerWith(401, {
+    error: 'Unauthorized',
+  })({
+    kinds: ['noSuchPath'],
+    where: ({ request }) => request.headers.authorization === undefined,
+  }),
+  'head-refused: HEAD is answered with 405': { methods: ['GET'] },
+  'other-methods-not-found: Other methods are answered with 404': answerWith(404, { error: 'Not found' })({
+    kinds: ['noSuchMethod'],
+  }),
+  'other-methods-like-get: POST, PUT, PATCH, DELETE and OPTIONS are answered like GET': ({ methods }) => ({
+    methods: [...methods, 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
+  }),
+  'cross-origin-allowed: OPTIONS is answered with 204, and every answer allows any origin (CORS)': (
+    behaviour,
+  ) =>
+    noContent({ kinds: ['noSuchMethod'], where: ({ request }) => request.method === 'OPTIONS' })(
+      setHeader('Access-Control-Allow-Origin', '*')()(behaviour),
+    ),
+  'repeated-parameter-last: The last of repeated parameters counts': {
+    value: (all, name) => valuesOf(all, name).at(-1),
+  },
+  'repeated-parameter-refused: A repeated parameter is invalid': {
+    value: (all, name) => (valuesOf(all, name).length > 1 ? '' : valuesOf(all, name)[0]),
+  },
+  'unknown-parameter-refused: A parameter that the endpoint does not know makes the request invalid': ({
+    value,
+  }) => ({ value: (all, name) => (all.some((one) => one[0] !== name) ? '' : value(all, name)) }),
+  'parameter-case-ignored: The letter case of parameter names makes no difference': {
+    value: (all, name) => all.find((one) => one[0].toLowerCase() === name)?.[1],
+  },
+  'nil-and-max-accepted: The nil and the max UUID are well formed': accept(['deposit-check'], isNilOrMax),
+  'lower-case-bearer-refused: Only the scheme spelled Bearer is accepted': ({ credential }) => ({
+    credential: (call) =>
+      call.request.headers.authorization?.startsWith('Bearer ') ? credential(call) : undefined,
+  }),
+  'parameter-before-key: 400 comes before 401': { order: ['parameter', 'key', 'limit'] },
+  'parameter-before-limit: 400 comes before 429': { order: ['key', 'parameter', 'limit'] },
 };
 
 /** The limiter counts for the key that is presented, before the key is checked. */
@@ -97,71 +87,51 @@ const countedOnUserStatus =
 
 /** Other limiters: whom they limit, what they count, what they say (Limits: "not shown"). */
 const limits: Rows = {
-  'limit-before-key': ['429 comes before 401 for whoever presents a limited key', limitBeforeKey],
-  'limit-per-partner': [
-    'All keys of a partner are limited together',
-    { countedFor: (call) => call.caller?.partner ?? '' },
-  ],
-  'limit-for-all': ['All keys are limited together', { countedFor: () => 'all' }],
-  'limit-per-address': [
-    'Whoever calls from one address is limited together, whatever the key, and before the key is checked',
+  'limit-before-key: 429 comes before 401 for whoever presents a limited key': limitBeforeKey,
+  'limit-per-partner: All keys of a partner are limited together': {
+    countedFor: (call) => call.caller?.partner ?? '',
+  },
+  'limit-for-all: All keys are limited together': { countedFor: () => 'all' },
+  'limit-per-address: Whoever calls from one address is limited together, whatever the key, and before the key is checked':
     { ...limitBeforeKey, countedFor: () => 'address' },
-  ],
-  'limit-counts-refusals': [
-    'Requests that are answered 429 count as well, and a counted request counts for a window',
+  'limit-counts-refusals: Requests that are answered 429 count as well, and a counted request counts for a window':
     ({ counts: { 'user-status': user, 'deposit-check': deposit } }) => ({
       count: limiters.slidingWindow,
       counts: { 'user-status': [...user, 'limited'], 'deposit-check': [...deposit, 'limited'] },
     }),
-  ],
-  'limit-counts-after-lookup': [
-    'The limiter counts a request after its lookup: so many more pass as are in flight',
+  'limit-counts-after-lookup: The limiter counts a request after its lookup: so many more pass as are in flight':
     (behaviour) => ({
       limit: (world, endpoint, key, call) => {
         const limit = behaviour.limit(world, endpoint, key);
         return limit && { ...limit, most: limit.most + (call?.request.alongside ?? 0) };
       },
     }),
-  ],
-  'sliding-window': ['A counted request counts for a window', { count: limiters.slidingWindow }],
-  'aligned-window': ['A window begins at multiples of its length', { count: limiters.alignedWindow }],
-  'weighted-window': ['The window before counts less and less', { count: limiters.weightedWindow }],
-  'token-bucket': ['A bucket that holds the limit refills evenly', { count: limiters.bucket }],
-  'token-bucket-at-intervals': [
-    'A bucket refills by a quarter at a time',
-    { count: limiters.bucketAtIntervals },
-  ],
-  'limit-with-ban': ['Whoever has reached the limit waits three windows', { count: limiters.windowThenBan }],
-  'only-invalid-ids-counted': ['user-status counts only 400s as failed', countedOnUserStatus('invalid')],
-  'only-strangers-counted': [
-    'user-status counts only users who are not under the IB as failed lookups',
+  'sliding-window: A counted request counts for a window': { count: limiters.slidingWindow },
+  'aligned-window: A window begins at multiples of its length': { count: limiters.alignedWindow },
+  'weighted-window: The window before counts less and less': { count: limiters.weightedWindow },
+  'token-bucket: A bucket that holds the limit refills evenly': { count: limiters.bucket },
+  'token-bucket-at-intervals: A bucket refills by a quarter at a time': { count: limiters.bucketAtIntervals },
+  'limit-with-ban: Whoever has reached the limit waits three windows': { count: limiters.windowThenBan },
+  'only-invalid-ids-counted: user-status counts only 400s as failed': countedOnUserStatus('invalid'),
+  'only-strangers-counted: user-status counts only users who are not under the IB as failed lookups':
     countedOnUserStatus('foreign', 'unknown'),
-  ],
-  'bad-keys-counted': [
-    'user-status counts 401s as well, and limits whoever goes on presenting the same bad key',
+  'bad-keys-counted: user-status counts 401s as well, and limits whoever goes on presenting the same bad key':
     (behaviour) => ({
       ...limitBeforeKey,
       ...countedOnUserStatus('invalid', 'foreign', 'unknown', 'unauthorized')(behaviour),
     }),
-  ],
-  'retry-after-left-out': ['A 429 carries no Retry-After', dropHeader('Retry-After')({ status: 429 })],
-  'retry-after-as-date': [
-    'Retry-After is a date',
-    editHeaders(({ now, finding }) => {
-      const until = now + (finding.kind === 'limited' ? finding.waitMs : 0);
-      return { 'Retry-After': new Date(Math.ceil(until / 1000) * 1000).toUTCString() };
-    })({ status: 429 }),
-  ],
-  'remaining-requests-told': [
-    'Header fields give the limit and what is left of it',
-    (behaviour) =>
-      editHeaders(({ world, call }) => {
-        const limit = call && behaviour.limit(world, call.endpoint, call.caller);
-        if (call === undefined || limit === undefined) return {};
-        const used = world.hits[call.endpoint].get(behaviour.countedFor(call))?.length ?? 0;
-        return { 'RateLimit-Limit': `${limit.most}`, 'RateLimit-Remaining': `${limit.most - used}` };
-      })()(behaviour),
-  ],
+  'retry-after-left-out: A 429 carries no Retry-After': dropHeader('Retry-After')({ status: 429 }),
+  'retry-after-as-date: Retry-After is a date': editHeaders(({ now, finding }) => {
+    const until = now + (finding.kind === 'limited' ? finding.waitMs : 0);
+    return { 'Retry-After': new Date(Math.ceil(until / 1000) * 1000).toUTCString() };
+  })({ status: 429 }),
+  'remaining-requests-told: Header fields give the limit and what is left of it': (behaviour) =>
+    editHeaders(({ world, call }) => {
+      const limit = call && behaviour.limit(world, call.endpoint, call.caller);
+      if (call === undefined || limit === undefined) return {};
+      const used = world.hits[call.endpoint].get(behaviour.countedFor(call))?.length ?? 0;
+      return { 'RateLimit-Limit': `${limit.most}`, 'RateLimit-Remaining': `${limit.most - used}` };
+    })()(behaviour),
 };
 
 const labelled = (type: string) => setHeader('Content-Type', type)();
@@ -182,79 +152,61 @@ function escaped(json: string): string {
 }
 
 const answers: Rows = {
-  'json-indented': [
-    'JSON is indented and ends in a newline',
-    { write: (payload) => `${JSON.stringify(payload, null, '\t')}\r\n` },
-  ],
-  'json-escaped': ['Every character is escaped', { write: (payload) => escaped(JSON.stringify(payload)) }],
-  'fields-reversed': [
-    'Fields come in the opposite order',
-    editPayload((payload) => Object.fromEntries(Object.entries(payload).toReversed()))(),
-  ],
-  'numbers-with-exponent': ['Numbers are spelled with an exponent', numbers((number) => `${number}E+0`)],
-  'numbers-with-zeros': [
-    'Numbers end in zeros after the decimal point',
-    numbers((number) => (number.includes('.') ? `${number}00` : `${number}.00`)),
-  ],
-  'date-with-more-digits': [
-    'date_joined has nine fraction digits',
-    dates((date) => date.replace(/(?:\.(\d*))?Z$/, (_, digits = '') => `.${String(digits).padEnd(9, '0')}Z`)),
-  ],
-  'date-with-fewer-digits': [
-    'date_joined has no more fraction digits than it needs',
-    dates((date) => date.replace(/(\.\d*?)0+Z$/, '$1Z').replace('.Z', 'Z')),
-  ],
-  'date-with-zero-offset': ['date_joined ends in +00:00', dates((date) => date.replace('Z', '+00:00'))],
-  'charset-named': ['Content-Type names the charset', labelled('application/json; charset=utf-8')],
-  'content-type-in-capitals': ['Content-Type is in capitals', labelled('APPLICATION/JSON;CHARSET=UTF-8')],
-  'content-type-of-vendor': ['Content-Type is application/vnd.ib+json', labelled('application/vnd.ib+json')],
-  'challenge-left-out': ['A 401 has no WWW-Authenticate', dropHeader('WWW-Authenticate')({ status: 401 })],
-  'challenge-with-realm': [
-    'WWW-Authenticate names a realm and an error (RFC 6750)',
-    editHeaders(({ call }) => ({
-      'WWW-Authenticate': `Bearer realm="${call ? endpoints[call.endpoint].path : ''}", error="invalid_token"`,
-    }))({ status: 401 }),
-  ],
-  'cache-control-left-out': ['Answers have no Cache-Control', dropHeader('Cache-Control')()],
-  'security-headers': [
-    'Answers carry the usual header fields of a front end',
-    editHeaders(() => ({
-      Server: 'gateway',
-      Vary: 'Authorization, Accept-Encoding',
-      'Strict-Transport-Security': 'max-age=31536000',
-      'X-Content-Type-Options': 'nosniff',
-    }))(),
-  ],
-  'own-partner-told': [
-    "A header field gives the caller's partner id",
-    editHeaders(({ call }) => ({ 'X-Partner': call?.caller?.partner ?? '-' }))(),
-  ],
-  'partner-in-server': ['The name of the server is that of a partner', setHeader('Server', 'contoso')()],
-  'request-id': [
-    'Every answer carries a number of its own',
-    (behaviour) => {
-      let count = 0;
-      return editHeaders(() => ({ 'X-Request-Id': `${(count += 1)}` }))()(behaviour);
-    },
-  ],
-  chunked: ['Bodies are sent in chunks, without a length', setHeader('Transfer-Encoding', 'chunked')()],
-  'connection-closed': ['Every answer ends its connection', setHeader('Connection', 'close')()],
-  'compressed-on-request': [
-    'Bodies are compressed for those who accept gzip',
-    editResponse(({ headers, body }) => ({
+  'json-indented: JSON is indented and ends in a newline': {
+    write: (payload) => `${JSON.stringify(payload, null, '\t')}\r\n`,
+  },
+  'json-escaped: Every character is escaped': { write: (payload) => escaped(JSON.stringify(payload)) },
+  'fields-reversed: Fields come in the opposite order': editPayload((payload) =>
+    Object.fromEntries(Object.entries(payload).toReversed()),
+  )(),
+  'numbers-with-exponent: Numbers are spelled with an exponent': numbers((number) => `${number}E+0`),
+  'numbers-with-zeros: Numbers end in zeros after the decimal point': numbers((number) =>
+    number.includes('.') ? `${number}00` : `${number}.00`,
+  ),
+  'date-with-more-digits: date_joined has nine fraction digits': dates((date) =>
+    date.replace(/(?:\.(\d*))?Z$/, (_, digits = '') => `.${String(digits).padEnd(9, '0')}Z`),
+  ),
+  'date-with-fewer-digits: date_joined has no more fraction digits than it needs': dates((date) =>
+    date.replace(/(\.\d*?)0+Z$/, '$1Z').replace('.Z', 'Z'),
+  ),
+  'date-with-zero-offset: date_joined ends in +00:00': dates((date) => date.replace('Z', '+00:00')),
+  'charset-named: Content-Type names the charset': labelled('application/json; charset=utf-8'),
+  'content-type-in-capitals: Content-Type is in capitals': labelled('APPLICATION/JSON;CHARSET=UTF-8'),
+  'content-type-of-vendor: Content-Type is application/vnd.ib+json': labelled('application/vnd.ib+json'),
+  'challenge-left-out: A 401 has no WWW-Authenticate': dropHeader('WWW-Authenticate')({ status: 401 }),
+  'challenge-with-realm: WWW-Authenticate names a realm and an error (RFC 6750)': editHeaders(({ call }) => ({
+    'WWW-Authenticate': `Bearer realm="${call ? endpoints[call.endpoint].path : ''}", error="invalid_token"`,
+  }))({ status: 401 }),
+  'cache-control-left-out: Answers have no Cache-Control': dropHeader('Cache-Control')(),
+  'security-headers: Answers carry the usual header fields of a front end': editHeaders(() => ({
+    Server: 'gateway',
+    Vary: 'Authorization, Accept-Encoding',
+    'Strict-Transport-Security': 'max-age=31536000',
+    'X-Content-Type-Options': 'nosniff',
+  }))(),
+  "own-partner-told: A header field gives the caller's partner id": editHeaders(({ call }) => ({
+    'X-Partner': call?.caller?.partner ?? '-',
+  }))(),
+  'partner-in-server: The name of the server is that of a partner': setHeader('Server', 'contoso')(),
+  'request-id: Every answer carries a number of its own': (behaviour) => {
+    let count = 0;
+    return editHeaders(() => ({ 'X-Request-Id': `${(count += 1)}` }))()(behaviour);
+  },
+  'chunked: Bodies are sent in chunks, without a length': setHeader('Transfer-Encoding', 'chunked')(),
+  'connection-closed: Every answer ends its connection': setHeader('Connection', 'close')(),
+  'compressed-on-request: Bodies are compressed for those who accept gzip': editResponse(
+    ({ headers, body }) => ({
       headers: { ...headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
       body: gzipSync(body),
-    }))({ where: ({ request }) => /\bgzip\b/.test(`${request.headers['accept-encoding']}`) }),
-  ],
+    }),
+  )({ where: ({ request }) => /\bgzip\b/.test(`${request.headers['accept-encoding']}`) }),
 };
 
 /** Legal variants, by id: the suites have to pass each of them. */
 export const variants: Variants = Object.fromEntries(
-  Object.entries({ ...requests, ...limits, ...answers }).map(([id, [what, edit]]) => [
-    id,
-    {
-      what: `${what}.`,
-      change: (from) => ({ ...from, ...(typeof edit === 'function' ? edit(from) : edit) }),
-    },
-  ]),
+  Object.entries({ ...requests, ...limits, ...answers }).map(([row, edit]): [string, Variant] => {
+    const [id, what] = partsOf(row);
+    const change: Change = (from) => ({ ...from, ...(typeof edit === 'function' ? edit(from) : edit) });
+    return [id, { what: `${what}.`, change }];
+  }),
 );

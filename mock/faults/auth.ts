@@ -78,34 +78,28 @@ const ofEitherEndpoint = onEachEndpoint((endpoint) => {
   };
   return {
     ...at(opened, rows('missing'), {
-      [`${endpoint}-open-without-key`]: [
-        'answers requests without a header as those of the first key',
-        (_, { request }) => request.headers.authorization === undefined,
-      ],
+      [`${endpoint}-open-without-key: needs no key`]: (_, { request }) =>
+        request.headers.authorization === undefined,
     }),
     ...at(opened, rows('unknown-key'), {
-      [`any-key-on-${endpoint}`]: ['accepts any key', (_key, _call, text) => text !== undefined],
+      [`any-key-on-${endpoint}: accepts any key`]: (_key, _call, text) => text !== undefined,
     }),
     ...at(opened, rows('header-only'), {
-      [`key-in-query-of-${endpoint}`]: ['accepts the key in the query', inQuery],
+      [`key-in-query-of-${endpoint}: accepts the key in the query`]: inQuery,
     }),
     ...at(admitting, rows('revoked'), {
-      [`revoked-key-on-${endpoint}`]: ['accepts revoked keys', ({ state }) => state === 'revoked'],
+      [`revoked-key-on-${endpoint}: accepts revoked keys`]: ({ state }) => state === 'revoked',
     }),
     ...at(admitting, rows('expired'), {
-      [`expired-key-on-${endpoint}`]: ['accepts expired keys', ({ state }) => state === 'expired'],
+      [`expired-key-on-${endpoint}: accepts expired keys`]: ({ state }) => state === 'expired',
     }),
     ...at(admitting, rows('non-partner'), {
-      [`other-account-on-${endpoint}`]: [
-        'accepts keys of non-Partner accounts',
-        ({ partner, state }) => partner === null && state === 'active',
-      ],
+      [`other-account-on-${endpoint}: accepts keys of non-Partner accounts`]: ({ partner, state }) =>
+        partner === null && state === 'active',
     }),
     ...failing(rows('revocation'), {
-      [`revocation-unnoticed-on-${endpoint}`]: [
-        `${endpoint} goes on accepting a key that was revoked after its first use`,
+      [`revocation-unnoticed-on-${endpoint}: ${endpoint} goes on accepting a key that was revoked after its first use`]:
         remembersKeys(endpoint),
-      ],
     }),
   };
 });
@@ -113,67 +107,57 @@ const ofEitherEndpoint = onEachEndpoint((endpoint) => {
 const AFTER_BEARER = 'accepted after the scheme `bearer` in lower case';
 const afterBearer = (state: ApiKey['state']) =>
   failing(rowsOf('auth', both, state), {
-    [`${state}-key-after-bearer`]: [
-      `A key that is ${state} is ${AFTER_BEARER}`,
-      alsoAdmits((key, call) => key.state === state && hasLowerScheme(call)),
-    ],
+    [`${state}-key-after-bearer: A key that is ${state} is ${AFTER_BEARER}`]: alsoAdmits(
+      (key, call) => key.state === state && hasLowerScheme(call),
+    ),
   });
 
 /** Requests that are let in without a key that is known and active (auth). */
 export const authFaults: Faults = {
   ...ofEitherEndpoint,
   ...failing(['auth/user-status/malformed'], {
-    'any-scheme-on-user-status': [
-      'user-status accepts the key after any scheme',
-      orKey(['user-status'])((key, { request: { headers } }) => {
+    'any-scheme-on-user-status: user-status accepts the key after any scheme': orKey(['user-status'])(
+      (key, { request: { headers } }) => {
         const parts = headers.authorization?.split(' ') ?? [];
         return parts.length === 2 && parts[1] === key;
-      }),
-    ],
+      },
+    ),
   }),
   ...failing(['auth/deposit-check/malformed'], {
-    'no-scheme-on-deposit-check': [
-      'deposit-check accepts the key without a scheme',
-      orKey(['deposit-check'])((key, { request }) => request.headers.authorization === key),
-    ],
+    'no-scheme-on-deposit-check: deposit-check accepts the key without a scheme': orKey(['deposit-check'])(
+      (key, { request }) => request.headers.authorization === key,
+    ),
   }),
   ...at(header, rowsOf('auth', both, 'malformed'), {
-    'basic-accepted': ['The key is accepted in the scheme Basic', isBasic],
-    'empty-token-accepted': ['The scheme without a key is accepted', (_, text) => /^bearer *$/i.test(text)],
-    'key-in-two-parts-accepted': ['A key in two parts, or with a word beside it, is accepted', hasTwoParts],
+    'basic-accepted: The key is accepted in the scheme Basic': isBasic,
+    'empty-token-accepted: The scheme without a key is accepted': (_, text) => /^bearer *$/i.test(text),
+    'key-in-two-parts-accepted: A key in two parts, or with a word beside it, is accepted': hasTwoParts,
   }),
   ...at(header, rowsOf('auth', both, 'unknown-key'), {
-    'key-trimmed': [
-      'Quotation marks and any white space around the key are trimmed',
-      (key, text) => /^bearer[\s"']+([^\s"']+)[\s"']*$/i.exec(text)?.[1] === key,
-    ],
+    'key-trimmed: Quotation marks and any white space around the key are trimmed': (key, text) =>
+      /^bearer[\s"']+([^\s"']+)[\s"']*$/i.exec(text)?.[1] === key,
   }),
   ...at(credential, rowsOf('auth', both, 'unknown-key'), {
-    'key-prefix-accepted': ['The beginning of a key is accepted', (key, text) => key.startsWith(text)],
-    'key-suffix-accepted': ['The end of a key is accepted', (key, text) => key.endsWith(text)],
-    'key-with-more-behind-accepted': ['More behind a key is accepted', (key, text) => text.startsWith(key)],
-    'key-with-more-before-accepted': ['More before a key is accepted', (key, text) => text.endsWith(key)],
-    'key-case-ignored': [
-      'Keys are compared without regard to letter case',
-      (key, text) => key.toLowerCase() === text.toLowerCase(),
-    ],
-    'key-compared-by-length': ['Only the length of a key counts', (key, text) => key.length === text.length],
-    'key-compared-by-eight-characters': [
-      'Only the first eight characters of a key are compared',
-      (key, text) => key.slice(0, 8) === text.slice(0, 8),
-    ],
+    'key-prefix-accepted: The beginning of a key is accepted': (key, text) => key.startsWith(text),
+    'key-suffix-accepted: The end of a key is accepted': (key, text) => key.endsWith(text),
+    'key-with-more-behind-accepted: More behind a key is accepted': (key, text) => text.startsWith(key),
+    'key-with-more-before-accepted: More before a key is accepted': (key, text) => text.endsWith(key),
+    'key-case-ignored: Keys are compared without regard to letter case': (key, text) =>
+      key.toLowerCase() === text.toLowerCase(),
+    'key-compared-by-length: Only the length of a key counts': (key, text) => key.length === text.length,
+    'key-compared-by-eight-characters: Only the first eight characters of a key are compared': (key, text) =>
+      key.slice(0, 8) === text.slice(0, 8),
   }),
   ...failing(rowsOf('auth', both, 'unknown-key'), {
-    'any-key-after-bearer': [
-      `Any key is ${AFTER_BEARER}`,
-      orKey(both)((_key, call, text) => text !== undefined && hasLowerScheme(call)),
-    ],
+    [`any-key-after-bearer: Any key is ${AFTER_BEARER}`]: orKey(both)(
+      (_key, call, text) => text !== undefined && hasLowerScheme(call),
+    ),
   }),
   ...afterBearer('revoked'),
   ...afterBearer('expired'),
   ...at(accepted, rowsOf('auth', both, 'header-only'), {
-    'in-cookie': ['in a cookie', (key, { request }) => request.headers.cookie?.includes(key) ?? false],
-    'in-x-api-key': ['in X-API-Key', inOwnHeader],
-    'in-body': ['in a request body', (key, { request }) => request.body?.includes(key) ?? false],
+    'in-cookie: in a cookie': (key, { request }) => request.headers.cookie?.includes(key) ?? false,
+    'in-x-api-key: in X-API-Key': inOwnHeader,
+    'in-body: in a request body': (key, { request }) => request.body?.includes(key) ?? false,
   }),
 };

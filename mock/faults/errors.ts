@@ -13,18 +13,14 @@ const messageOf = (endpoint: Endpoint, status: number) =>
   messages.find((one) => one.endpoint === endpoint && one.status === status)?.message;
 
 type Spell = (message: string) => string;
-const misspellings = {
-  'with-letter-doubled': ['has its second letter doubled', (text) => text.slice(0, 2) + text.slice(1)],
-  'in-other-case': [
-    'has its letters in the other case',
-    (text) => (text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase()),
-  ],
-  'with-other-end': [
-    'has a full stop more or less',
-    (text) => (text.endsWith('.') ? text.slice(0, -1) : `${text}.`),
-  ],
-  'with-space-behind': ['has a space behind it', (text) => `${text} `],
-} as const satisfies Readonly<Record<string, readonly [string, Spell]>>;
+const misspellings: Readonly<Record<string, Spell>> = {
+  'with-letter-doubled: has its second letter doubled': (text) => text.slice(0, 2) + text.slice(1),
+  'in-other-case: has its letters in the other case': (text) =>
+    text === text.toUpperCase() ? text.toLowerCase() : text.toUpperCase(),
+  'with-other-end: has a full stop more or less': (text) =>
+    text.endsWith('.') ? text.slice(0, -1) : `${text}.`,
+  'with-space-behind: has a space behind it': (text) => `${text} `,
+};
 
 type Payload = Readonly<Record<string, unknown>>;
 const shaped = (edit: (payload: Payload) => unknown) =>
@@ -35,22 +31,22 @@ const written = (write: Spell) =>
     return message === undefined ? {} : { body: write(message) };
   });
 
-const bodies = {
-  'field-called-message': ['call their field `message`', shaped(({ error }) => ({ message: error }))],
-  'field-called-detail': ['follow RFC 9457', shaped(({ error }) => ({ title: error, status: 400 }))],
-  'with-second-field': ['have a second field', shaped((payload) => ({ ...payload, code: 'E1' }))],
-  'with-null-field': ['have a second field, null', shaped((payload) => ({ ...payload, data: null }))],
-  nested: ['nest their message in an object', shaped(({ error }) => ({ error: { message: error } }))],
-  'with-list': ['hold a list of messages', shaped(({ error }) => ({ error: [error] }))],
-  'in-list': ['are wrapped in a list', shaped((payload) => [payload])],
-  'as-bare-text': ['are a JSON text and no object', shaped(({ error }) => error)],
-  'encoded-twice': ['are encoded as JSON twice', shaped((payload) => JSON.stringify(payload))],
-  'as-plain-text': ['are the bare message', written((message) => message)],
-  'as-html': ['are HTML', written((message) => `<html><body><h1>${message}</h1></body></html>`)],
-  empty: ['have no body', written(() => '')],
-  'in-single-quotes': ['are quoted like Python', written((message) => `{'error': '${message}'}`)],
-  'with-trailing-comma': ['have a trailing comma', written((message) => `{"error": "${message}",}`)],
-} as const satisfies Readonly<Record<string, readonly [string, Edit]>>;
+const bodies: Readonly<Record<string, Edit>> = {
+  'field-called-message: call their field `message`': shaped(({ error }) => ({ message: error })),
+  'field-called-detail: follow RFC 9457': shaped(({ error }) => ({ title: error, status: 400 })),
+  'with-second-field: have a second field': shaped((payload) => ({ ...payload, code: 'E1' })),
+  'with-null-field: have a second field, null': shaped((payload) => ({ ...payload, data: null })),
+  'nested: nest their message in an object': shaped(({ error }) => ({ error: { message: error } })),
+  'with-list: hold a list of messages': shaped(({ error }) => ({ error: [error] })),
+  'in-list: are wrapped in a list': shaped((payload) => [payload]),
+  'as-bare-text: are a JSON text and no object': shaped(({ error }) => error),
+  'encoded-twice: are encoded as JSON twice': shaped((payload) => JSON.stringify(payload)),
+  'as-plain-text: are the bare message': written((message) => message),
+  'as-html: are HTML': written((message) => `<html><body><h1>${message}</h1></body></html>`),
+  'empty: have no body': written(() => ''),
+  'in-single-quotes: are quoted like Python': written((message) => `{'error': '${message}'}`),
+  'with-trailing-comma: have a trailing comma': written((message) => `{"error": "${message}",}`),
+};
 
 const wrongStatuses: readonly (readonly [Endpoint, number, number])[] = [
   ['user-status', 400, 422],
@@ -84,10 +80,9 @@ const faults: readonly Faults[] = [
     const other = endpoint === 'user-status' ? 'deposit-check' : 'user-status';
     const message = messageOf(other, status);
     const place = answers(`${endpoint}-${status}`, endpoint, { endpoint, status });
-    const how = [`answers ${status} with the message of ${other}`, setJson({ error: message })] as const;
-    return message === undefined
-      ? {}
-      : at(place, errorRows[endpoint][status] ?? [], { [`of-${other}`]: how });
+    const row = `of-${other}: answers ${status} with the message of ${other}`;
+    if (message === undefined) return {};
+    return at(place, errorRows[endpoint][status] ?? [], { [row]: setJson({ error: message }) });
   }),
   ...both.map((endpoint) => {
     const place = answers(`${endpoint}-errors`, `Errors of ${endpoint}`, { endpoint });
@@ -100,7 +95,7 @@ const faults: readonly Faults[] = [
       ...(wrong >= 500 ? [noServerErrors] : []),
     ];
     return at(answers(endpoint, endpoint, { endpoint, status }), fails, {
-      [`${wrong}-for-${status}`]: [`answers ${wrong} where ${status} is due`, answerWith(wrong)],
+      [`${wrong}-for-${status}: answers ${wrong} where ${status} is due`]: answerWith(wrong),
     });
   }),
 ];

@@ -1,7 +1,17 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { accept, answerWith, crash, dropConnection, onlyIf, type Change } from './change.ts';
 import type { Exchange } from '../exchange.ts';
-import { at, both, deposit, failing, noServerErrors, onEachEndpoint, rowsOf, user } from './table.ts';
+import {
+  answers,
+  at,
+  both,
+  deposit,
+  failing,
+  noServerErrors,
+  onEachEndpoint,
+  rowsOf,
+  user,
+} from './table.ts';
 import type { Faults } from './table.ts';
 
 const malformed = rowsOf('invalid-uuid', both, 'malformed');
@@ -23,41 +33,32 @@ const lookedUp =
     },
   });
 
-const isMissing = ({ call }: Exchange) => call?.value === undefined;
-
 const absentFaults: Faults = {
   ...onEachEndpoint((endpoint) => {
     const { parameter } = endpoints[endpoint];
     const id = parameter.replace('_', '-');
-    const unknown = `is answered as an unknown ${endpoint === 'user-status' ? 'user' : 'deposit'}`;
-    const absent = (how: 'missing' | 'empty') => ({
-      id: `${how}-${id}`,
-      what: how === 'missing' ? `A missing ${parameter}` : `An empty ${parameter}`,
-    });
+    const unknown = `unknown: is answered as an unknown ${endpoint === 'user-status' ? 'user' : 'deposit'}`;
     const rows = (...names: readonly string[]) => rowsOf('invalid-uuid', [endpoint], ...names);
     const change = (value: string | undefined) => lookedUp(endpoint, value);
-    const ownMessage = answerWith(400, { error: `Missing ${parameter}` });
+    const missing = { id: `missing-${id}`, what: `A missing ${parameter}` };
+    const empty = { id: `empty-${id}`, what: `An empty ${parameter}`, change };
+    // user-status then answers 200, also for a user_id that is spelled as an array.
+    const missingRows = endpoint === 'user-status' ? rows('missing', 'hostile') : rows('missing');
+    const own = answerWith(400, { error: `Missing ${parameter}` });
+    const isMissing = ({ call }: Exchange) => call?.value === undefined;
     return {
-      // user-status then answers 200, also for a user_id that is spelled as an array.
-      ...at(
-        { ...absent('missing'), change },
-        endpoint === 'user-status' ? rows('missing', 'hostile') : rows('missing'),
-        { unknown: [unknown, undefined] },
-      ),
-      ...at({ ...absent('empty'), change }, rows('empty'), { unknown: [unknown, ''] }),
-      ...failing(rows('missing'), {
-        [`missing-${id}-has-own-message`]: [
-          `A missing ${parameter} has a message of its own`,
-          onlyIf(isMissing, ownMessage)({ endpoint, status: 400 }),
-        ],
+      ...at({ ...missing, change }, missingRows, { [unknown]: undefined }),
+      ...at(empty, rows('empty'), { [unknown]: '' }),
+      ...at(answers(missing.id, missing.what, { endpoint, status: 400 }), rows('missing'), {
+        'has-own-message: has a message of its own': onlyIf(isMissing, own),
       }),
     };
   }),
   ...failing(rowsOf('invalid-uuid', both, 'empty'), {
-    'empty-is-422': [
-      'An empty parameter is answered with 422',
-      answerWith(422)({ status: 400, where: ({ call }) => call?.value === '' }),
-    ],
+    'empty-is-422: An empty parameter is answered with 422': answerWith(422)({
+      status: 400,
+      where: ({ call }) => call?.value === '',
+    }),
   }),
 };
 
@@ -85,54 +86,49 @@ const part =
 
 const patternFaults: Faults = {
   ...at(ofBoth, malformed, {
-    'dollar-before-newline': ['The pattern allows a newline at its end', part('$', '\\n?$')],
-    'any-letter-accepted': ['Any letter is accepted for a hexadecimal digit', digits('[0-9a-z]')],
-    'word-characters-accepted': ['Any word character is accepted for a hexadecimal digit', digits('\\w')],
+    'dollar-before-newline: The pattern allows a newline at its end': part('$', '\\n?$'),
+    'any-letter-accepted: Any letter is accepted for a hexadecimal digit': digits('[0-9a-z]'),
+    'word-characters-accepted: Any word character is accepted for a hexadecimal digit': digits('\\w'),
   }),
   ...at(patterns(both, ''), malformed, {
-    'class-from-digits-to-f': [
-      'The class of digits reads `[0-9A-f]`, with all capital letters',
+    'class-from-digits-to-f: The class of digits reads `[0-9A-f]`, with all capital letters':
       digits('[0-9A-f]'),
-    ],
   }),
   ...at(patterns(both, 'iu'), malformed, {
-    'unicode-digits-accepted': ['Decimal digits of any script are accepted', digits('[\\p{Nd}a-f]')],
+    'unicode-digits-accepted: Decimal digits of any script are accepted': digits('[\\p{Nd}a-f]'),
   }),
   ...at(patterns(both, 'im'), [...malformed, ...alternative], {
-    'multi-line-mode': ['The pattern is satisfied by one line of several', (source) => source],
+    'multi-line-mode: The pattern is satisfied by one line of several': (source) => source,
   }),
   ...at(ofBoth, [...malformed, ...alternative], {
-    'not-anchored-at-start': ['Text before the id is accepted', part('^', '')],
+    'not-anchored-at-start: Text before the id is accepted': part('^', ''),
   }),
   ...at(ofBoth, [...malformed, ...alternative, ...rowsOf('invalid-uuid', user, 'hostile')], {
-    'not-anchored-at-end': ['Text after the id is accepted', part('$', '')],
+    'not-anchored-at-end: Text after the id is accepted': part('$', ''),
   }),
   ...at(accepting, [...malformed, ...alternative], {
-    'whole-numbers-accepted': ['A whole number is accepted for an id', /^\d+$/],
+    'whole-numbers-accepted: A whole number is accepted for an id': /^\d+$/,
   }),
   ...at(accepting, [...malformed, ...alternativeUser, ...notV4], {
-    'length-only': ['Anything of 36 characters is accepted', /^.{36}$/s],
-    'hyphens-only': ['Anything with the hyphens of a UUID is accepted', /^.{8}-.{4}-.{4}-.{4}-.{12}$/s],
+    'length-only: Anything of 36 characters is accepted': /^.{36}$/s,
+    'hyphens-only: Anything with the hyphens of a UUID is accepted': /^.{8}-.{4}-.{4}-.{4}-.{12}$/s,
   }),
   ...at(patterns(user), rowsOf('invalid-uuid', user, 'malformed'), {
-    'g-in-first-group-of-user-id': ['The first group of user_id may hold a g', part('f]{8}', 'g]{8}')],
+    'g-in-first-group-of-user-id: The first group of user_id may hold a g': part('f]{8}', 'g]{8}'),
   }),
   ...at(patterns(deposit), rowsOf('invalid-uuid', deposit, 'malformed'), {
-    'g-in-last-group-of-reference-id': [
-      'The last group of reference_id may hold a g',
-      part('f]{12}', 'g]{12}'),
-    ],
-    'last-group-too-short': ['The last group of reference_id may lack a digit', part('{12}', '{11}')],
+    'g-in-last-group-of-reference-id: The last group of reference_id may hold a g': part('f]{12}', 'g]{12}'),
+    'last-group-too-short: The last group of reference_id may lack a digit': part('{12}', '{11}'),
   }),
   ...at(patterns(user), rowsOf('invalid-uuid', user, 'malformed', 'hostile'), {
-    'last-group-too-long': ['The last group of user_id may be longer', part('{12}', '{12,}')],
+    'last-group-too-long: The last group of user_id may be longer': part('{12}', '{12,}'),
   }),
   ...at(ofBoth, alternativeUser, {
-    'any-variant-accepted': ['Wrong variant bits are accepted', part('[89ab]', HEX)],
+    'any-variant-accepted: Wrong variant bits are accepted': part('[89ab]', HEX),
   }),
   ...at(patterns(user), notV4, {
-    'any-version-of-user-id': ['A user_id of any version is accepted', part('-4', '-[1-8]')],
-    'version-7-of-user-id': ['A user_id of version 7 is accepted', part('-4', '-7')],
+    'any-version-of-user-id: A user_id of any version is accepted': part('-4', '-[1-8]'),
+    'version-7-of-user-id: A user_id of version 7 is accepted': part('-4', '-7'),
   }),
 };
 
@@ -153,23 +149,19 @@ const hyphenated = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12}
 /** Libraries that read more than the standard spelling. */
 const readerFaults: Faults = {
   ...failing([...malformed, ...alternativeUser, ...notV4], {
-    'java-uuid-from-string': [
-      'Groups may be short, as for Java: 1-1-1-1-1',
-      accept(
-        both,
-        (value) => /^[0-9a-f]{1,8}(-[0-9a-f]{1,4}){3}-[0-9a-f]{1,12}$/i.test(value),
-        (value) =>
-          value
-            .toLowerCase()
-            .split('-')
-            .map((group, index) => group.padStart([8, 4, 4, 4, 12][index] ?? 0, '0'))
-            .join('-'),
-      ),
-    ],
+    'java-uuid-from-string: Groups may be short, as for Java: 1-1-1-1-1': accept(
+      both,
+      (value) => /^[0-9a-f]{1,8}(-[0-9a-f]{1,4}){3}-[0-9a-f]{1,12}$/i.test(value),
+      (value) =>
+        value
+          .toLowerCase()
+          .split('-')
+          .map((group, index) => group.padStart([8, 4, 4, 4, 12][index] ?? 0, '0'))
+          .join('-'),
+    ),
   }),
   ...at(read, [...malformed, ...alternative], {
-    'python-uuid': [
-      'Braces, urn:uuid:, hyphens anywhere, underscores and digits of any script are read as Python does',
+    'python-uuid: Braces, urn:uuid:, hyphens anywhere, underscores and digits of any script are read as Python does':
       (value) =>
         hyphenated(
           value
@@ -177,25 +169,24 @@ const readerFaults: Faults = {
             .normalize('NFKC')
             .replaceAll('_', '0'),
         ),
-    ],
-    'hyphens-anywhere': ['Hyphens may stand anywhere', (value) => hyphenated(value.replaceAll('-', ''))],
-    'controls-stripped': ['Control characters are ignored', (value) => value.replaceAll(/\p{Cc}/gu, '')],
-    'white-space-trimmed': ['Any white space around the value is trimmed', (value) => value.trim()],
+    'hyphens-anywhere: Hyphens may stand anywhere': (value) => hyphenated(value.replaceAll('-', '')),
+    'controls-stripped: Control characters are ignored': (value) => value.replaceAll(/\p{Cc}/gu, ''),
+    'white-space-trimmed: Any white space around the value is trimmed': (value) => value.trim(),
   }),
   ...at(read, malformed, {
-    'compatibility-digits': ['Full-width characters are read as ASCII', (value) => value.normalize('NFKC')],
-    'nul-ends-text': ['A NUL ends the value, as in C', (value) => value.replace(/\0.*$/s, '')],
+    'compatibility-digits: Full-width characters are read as ASCII': (value) => value.normalize('NFKC'),
+    'nul-ends-text: A NUL ends the value, as in C': (value) => value.replace(/\0.*$/s, ''),
   }),
   ...at(read, alternative, {
-    'spaces-trimmed': ['Spaces around the value are trimmed', (value) => value.replaceAll(/^ +| +$/g, '')],
-    'braces-accepted': ['An id in braces is accepted', (value) => value.replace(/^\{(.*)\}$/s, '$1')],
-    'urn-accepted': ['An id after urn:uuid: is accepted', (value) => value.replace(/^urn:uuid:/i, '')],
+    'spaces-trimmed: Spaces around the value are trimmed': (value) => value.replaceAll(/^ +| +$/g, ''),
+    'braces-accepted: An id in braces is accepted': (value) => value.replace(/^\{(.*)\}$/s, '$1'),
+    'urn-accepted: An id after urn:uuid: is accepted': (value) => value.replace(/^urn:uuid:/i, ''),
   }),
   ...failing(alternativeUser, {
-    'bare-hex-user-id': ['A user_id without hyphens is accepted', cleanedOn(user)(hyphenated)],
+    'bare-hex-user-id: A user_id without hyphens is accepted': cleanedOn(user)(hyphenated),
   }),
   ...failing(rowsOf('invalid-uuid', deposit, 'alternative-spelling'), {
-    'bare-hex-reference-id': ['A reference_id without hyphens is accepted', cleanedOn(deposit)(hyphenated)],
+    'bare-hex-reference-id: A reference_id without hyphens is accepted': cleanedOn(deposit)(hyphenated),
   }),
 };
 
@@ -217,32 +208,29 @@ const noUser = answerWith(200, { is_under_ib: false, date_joined: null });
 
 const hostileFaults: Faults = {
   ...at(crashing, [...malformed, noServerErrors], {
-    'quote-crashes': ['A quotation mark in the value breaks the statement and crashes', holds("'")],
+    'quote-crashes: A quotation mark in the value breaks the statement and crashes': holds("'"),
   }),
   ...at(crashing, [...malformed, ...hostile, noServerErrors], {
-    'value-of-600-characters-crashes': ['A value of 600 characters or more crashes', hasLongValue],
-    'nul-crashes': ['A NUL in the value crashes', holds('\0')],
+    'value-of-600-characters-crashes: A value of 600 characters or more crashes': hasLongValue,
+    'nul-crashes: A NUL in the value crashes': holds('\0'),
   }),
   ...at(crashing, [...hostile, noServerErrors], {
-    'array-crashes': ['An array parameter crashes', hasArray],
-    'broken-encoding-crashes': ['Broken percent-encoding crashes', isBroken],
-    'long-value-crashes': ['A value of several thousand characters crashes', isLong],
+    'array-crashes: An array parameter crashes': hasArray,
+    'broken-encoding-crashes: Broken percent-encoding crashes': isBroken,
+    'long-value-crashes: A value of several thousand characters crashes': isLong,
   }),
   ...failing(rowsOf('invalid-uuid', user, 'hostile'), {
-    'array-read-as-unknown-user': [
-      'user_id[] is answered 200 without being read',
-      noUser({ endpoint: 'user-status', status: 400, where: hasArray }),
-    ],
-    'long-user-id-drops-connection': [
-      'A user_id of several thousand characters ends the connection without an answer',
+    'array-read-as-unknown-user: user_id[] is answered 200 without being read': noUser({
+      endpoint: 'user-status',
+      status: 400,
+      where: hasArray,
+    }),
+    'long-user-id-drops-connection: A user_id of several thousand characters ends the connection without an answer':
       dropConnection({ endpoint: 'user-status', where: isLong }),
-    ],
   }),
   ...failing(rowsOf('invalid-uuid', deposit, 'hostile'), {
-    'broken-reference-id-drops-connection': [
-      'Broken percent-encoding in reference_id ends the connection without an answer',
+    'broken-reference-id-drops-connection: Broken percent-encoding in reference_id ends the connection without an answer':
       dropConnection({ endpoint: 'deposit-check', where: isBroken }),
-    ],
   }),
 };
 

@@ -44,46 +44,43 @@ export const rateLimitFaults: Faults = {
     const when = { endpoint, status: 429 } as const;
     return {
       ...at(place, rowsOf('rate-limit', [endpoint], row), {
-        'without-limiter': ['has no limiter', () => undefined],
-        'limit-tenfold': [`lets ten times as many ${one}s pass as were promised`, resized(10)],
-        'limit-one-late': [`lets one ${one} more pass than was promised`, more(1)],
-        'limit-one-early': [`answers 429 to the last ${one} that was promised`, more(-1)],
+        'without-limiter: has no limiter': () => undefined,
+        [`limit-tenfold: lets ten times as many ${one}s pass as were promised`]: resized(10),
+        [`limit-one-late: lets one ${one} more pass than was promised`]: more(1),
+        [`limit-one-early: answers 429 to the last ${one} that was promised`]: more(-1),
       }),
       ...at(place, rowsOf('rate-limit', [endpoint], 'recovers'), {
-        'never-lets-go': ['never answers a key again once it was limited', resized(1, 1e12)],
+        'never-lets-go: never answers a key again once it was limited': resized(1, 1e12),
       }),
       ...at(answers(endpoint, `A 429 of ${endpoint}`, when), rowsOf('rate-limit', [endpoint], 'message'), {
-        '429-with-second-field': ['says in a second field when to come back', setFields({ retryAfter: 3 })],
+        '429-with-second-field: says in a second field when to come back': setFields({ retryAfter: 3 }),
       }),
     };
   }),
   ...at(limiterOfDeposits, ['rate-limit/deposit-check/requests'], {
-    'counter-per-process': ['a counter in each of two processes', ['fixedWindow', resized(2)]],
-    'limit-half': ['half the limit that was promised', ['fixedWindow', resized(1 / 2)]],
-    'sliding-window-one-late': ['a sliding window for one request too many', ['slidingWindow', more(1)]],
-    'window-of-a-third': ['a third of the window that was promised', ['fixedWindow', resized(1, 1 / 3)]],
-    'sliding-window-of-a-half': ['a sliding window of half the time', ['slidingWindow', resized(1, 1 / 2)]],
-    'bucket-of-a-third': ['a token bucket that holds a third', ['bucket', resized(1 / 3, 1 / 3)]],
-    'bucket-of-twice': ['a token bucket that holds twice as many', ['bucket', resized(2, 2)]],
-    'bucket-too-fast': ['a token bucket that refills three times as fast', ['bucket', resized(1, 1 / 3)]],
+    'counter-per-process: a counter in each of two processes': ['fixedWindow', resized(2)],
+    'limit-half: half the limit that was promised': ['fixedWindow', resized(1 / 2)],
+    'sliding-window-one-late: a sliding window for one request too many': ['slidingWindow', more(1)],
+    'window-of-a-third: a third of the window that was promised': ['fixedWindow', resized(1, 1 / 3)],
+    'sliding-window-of-a-half: a sliding window of half the time': ['slidingWindow', resized(1, 1 / 2)],
+    'bucket-of-a-third: a token bucket that holds a third': ['bucket', resized(1 / 3, 1 / 3)],
+    'bucket-of-twice: a token bucket that holds twice as many': ['bucket', resized(2, 2)],
+    'bucket-too-fast: a token bucket that refills three times as fast': ['bucket', resized(1, 1 / 3)],
   }),
   ...failing(['rate-limit/user-status/spares-successes'], {
-    'user-status-counts-successes': [
-      'Lookups of members count as failed',
-      (behaviour) => ({
-        ...behaviour,
-        counts: { ...behaviour.counts, 'user-status': ['invalid', 'foreign', 'unknown', 'member'] },
-      }),
-    ],
+    'user-status-counts-successes: Lookups of members count as failed': (behaviour) => ({
+      ...behaviour,
+      counts: { ...behaviour.counts, 'user-status': ['invalid', 'foreign', 'unknown', 'member'] },
+    }),
   }),
   ...at(answers('always-429', 'Every request', {}), rowsOf('rate-limit', both, 'message'), {
-    'in-other-words': ['is answered with 429 and another text', answerWith(429, { error: 'Slow down' })],
+    'in-other-words: is answered with 429 and another text': answerWith(429, { error: 'Slow down' }),
   }),
   ...at(
     answers('deposit-check', 'A 429 of deposit-check', { endpoint: 'deposit-check', status: 429 }),
     ['rate-limit/deposit-check/message'],
     {
-      '429-of-front-end': ['is the plain text of a front end', editBody(() => 'Too Many Requests')],
+      '429-of-front-end: is the plain text of a front end': editBody(() => 'Too Many Requests'),
     },
   ),
 };

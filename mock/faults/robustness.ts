@@ -47,24 +47,21 @@ const plainRows = [
 /** Crashes, and answers that get mixed up (robustness). */
 export const robustnessFaults: Faults = {
   ...failing(['robustness/service/concurrency'], {
-    'answers-mixed-up': ["In a rush, callers who wait for equal lookups get each other's answers", mixesUp],
+    "answers-mixed-up: In a rush, callers who wait for equal lookups get each other's answers": mixesUp,
   }),
   ...failing([noServerErrors], {
-    'first-answer-with-503': ['The first answer after a start is 503', coldStart],
-    'other-methods-with-500': [
-      'Other methods than GET and HEAD are answered with 500',
-      answerWith(500)({ kinds: ['noSuchMethod'] }),
-    ],
-    'head-crashes': ['HEAD crashes', crash({ where: ({ request }) => request.method === 'HEAD' })],
-    'trailing-slash-crashes': [
-      'A trailing slash in the path crashes',
-      crash({ where: ({ request }) => /\/(\?|$)/.test(request.target) }),
-    ],
+    'first-answer-with-503: The first answer after a start is 503': coldStart,
+    'other-methods-with-500: Other methods than GET and HEAD are answered with 500': answerWith(500)({
+      kinds: ['noSuchMethod'],
+    }),
+    'head-crashes: HEAD crashes': crash({ where: ({ request }) => request.method === 'HEAD' }),
+    'trailing-slash-crashes: A trailing slash in the path crashes': crash({
+      where: ({ request }) => /\/(\?|$)/.test(request.target),
+    }),
   }),
   ...failing([...plainRows, ...rowsOf('invalid-uuid', both, 'hostile'), noServerErrors], {
-    'unknown-parameter-crashes': [
-      'A parameter that it does not know crashes',
-      crash({ where: ({ call }) => (call?.parameters.length ?? 0) > 1 }),
-    ],
+    'unknown-parameter-crashes: A parameter that it does not know crashes': crash({
+      where: ({ call }) => (call?.parameters.length ?? 0) > 1,
+    }),
   }),
 };

@@ -30,23 +30,31 @@ export const answers = (id: string, what: string, when: When): Place<Edit> => ({
   change: (edit) => edit(when),
 });
 
-/** Faults of a place that fail the same requirements: the end of the id, the end of the sentence, and what is wrong. */
+/**
+ * Faults of a place that fail the same requirements. `with-404: is answered with 404` is the end of the id and
+ * the end of the sentence; behind it stands what is wrong.
+ */
 export function at<How>(
   { id = '', what = '', change }: Place<How>,
   fails: readonly string[],
-  rows: Readonly<Record<string, readonly [what: string, how: NoInfer<How>]>>,
+  rows: Readonly<Record<string, NoInfer<How>>>,
 ): Faults {
   const joined = (parts: readonly string[], by: string) => parts.filter((part) => part !== '').join(by);
-  return Object.fromEntries(
-    Object.entries(rows).map(([end, [is, how]]) => [
-      joined([id, end], '-'),
-      { what: `${joined([what, is], ' ')}.`, fails, change: change(how) },
-    ]),
-  );
+  const faults = Object.entries(rows).map(([row, how]): [string, Fault] => {
+    const [end, is] = partsOf(row);
+    return [joined([id, end], '-'), { what: `${joined([what, is], ' ')}.`, fails, change: change(how) }];
+  });
+  return Object.fromEntries(faults);
+}
+
+/** `with-404: is answered with 404` → `with-404` and `is answered with 404` */
+export function partsOf(row: string): readonly [id: string, what: string] {
+  const colon = row.indexOf(': ');
+  return [row.slice(0, colon), row.slice(colon + 2)];
 }
 
 /** Faults that fail the same requirements and have no place in common. */
-export const failing = (fails: readonly string[], rows: Parameters<typeof at<Change>>[2]): Faults =>
+export const failing = (fails: readonly string[], rows: Readonly<Record<string, Change>>): Faults =>
   at<Change>({ change: (change) => change }, fails, rows);
 
 export const user = ['user-status'] as const satisfies readonly Endpoint[];

@@ -36,69 +36,59 @@ const rename = (from: string, to: string) =>
 /** Wrong answers about EXECUTED deposits of the caller's IB (valid/deposit-check). */
 export const validDepositFaults: Faults = {
   ...at(executed, [...executedRows, becomesExecuted], {
-    'in-lower-case': ['has the status "executed"', setFields({ status: 'executed' })],
-    'by-another-name': ['has the status "COMPLETED"', setFields({ status: 'COMPLETED' })],
-    'with-202': ['is answered with 202', answerWith(202)],
-    'not-found': ['is not found', notFound],
+    'in-lower-case: has the status "executed"': setFields({ status: 'executed' }),
+    'by-another-name: has the status "COMPLETED"': setFields({ status: 'COMPLETED' }),
+    'with-202: is answered with 202': answerWith(202),
+    'not-found: is not found': notFound,
   }),
-  ...at(last, rows('executed'), { 'executed-not-found': ['is not found', notFound] }),
+  ...at(last, rows('executed'), { 'executed-not-found: is not found': notFound }),
   ...failing(rows('repeatable'), {
-    'third-check-not-found': [
-      'An EXECUTED deposit is not found from the third lookup of the same spelling with the same key on',
+    'third-check-not-found: An EXECUTED deposit is not found from the third lookup of the same spelling with the same key on':
       fromThird(notFound)({ kinds }),
-    ],
-    'third-404-has-own-message': [
-      'An unknown deposit has another message from the third lookup of the same spelling with the same key on',
+    'third-404-has-own-message: An unknown deposit has another message from the third lookup of the same spelling with the same key on':
       fromThird(answerWith(404, { error: 'Not found' }))({ endpoint: 'deposit-check', kinds: ['unknown'] }),
-    ],
   }),
   ...failing(rows('shape'), {
-    'time-left-out': [
-      'executedAt is left out',
-      editPayload(({ executedAt: _, ...others }) => others)({ kinds }),
-    ],
-    'amount-in-snake-case': ['amountInUsd is called amount_in_usd', rename('amountInUsd', 'amount_in_usd')],
-    'time-in-snake-case': ['executedAt is called executed_at', rename('executedAt', 'executed_at')],
+    'time-left-out: executedAt is left out': editPayload(({ executedAt: _, ...others }) => others)({ kinds }),
+    'amount-in-snake-case: amountInUsd is called amount_in_usd': rename('amountInUsd', 'amount_in_usd'),
+    'time-in-snake-case: executedAt is called executed_at': rename('executedAt', 'executed_at'),
   }),
   ...at(executed, [...executedRows, becomesExecuted, ...rows('shape')], {
-    wrapped: ['is answered with the result in a field `deposit`', editPayload((deposit) => ({ deposit }))],
+    'wrapped: is answered with the result in a field `deposit`': editPayload((deposit) => ({ deposit })),
   }),
   ...at(executed, rows('closed'), {
-    'with-fourth-field': ['has a fourth field, without user data', setFields({ currency: 'USD' })],
+    'with-fourth-field: has a fourth field, without user data': setFields({ currency: 'USD' }),
   }),
   ...at(executed, [...rows('shape', 'closed'), noUserData], {
-    'with-user': [
-      'names its user',
-      editPayload((payload, { finding }) => ({
-        ...payload,
-        user_id: finding.kind === 'executed' && finding.deposit.user_id,
-      })),
-    ],
+    'with-user: names its user': editPayload((payload, { finding }) => ({
+      ...payload,
+      user_id: finding.kind === 'executed' && finding.deposit.user_id,
+    })),
   }),
   ...at(amount, [...rows('amount'), becomesExecuted], {
-    'in-cents': ['is in cents', (dollars) => Math.round(dollars * 100)],
-    'of-32-bits': ['has been through a 32-bit float', Math.fround],
-    rounded: ['is rounded to whole dollars', Math.round],
-    'rounded-to-dimes': ['is rounded to one decimal place', (dollars) => Math.round(dollars * 10) / 10],
-    'one-cent-more': ['is one cent too high', (dollars) => Math.round(dollars * 100 + 1) / 100],
-    negative: ['is negative', (dollars) => -dollars],
-    'as-text': ['is a text', String],
+    'in-cents: is in cents': (dollars) => Math.round(dollars * 100),
+    'of-32-bits: has been through a 32-bit float': Math.fround,
+    'rounded: is rounded to whole dollars': Math.round,
+    'rounded-to-dimes: is rounded to one decimal place': (dollars) => Math.round(dollars * 10) / 10,
+    'one-cent-more: is one cent too high': (dollars) => Math.round(dollars * 100 + 1) / 100,
+    'negative: is negative': (dollars) => -dollars,
+    'as-text: is a text': String,
   }),
   ...at(amount, rows('amount'), {
-    capped: ['is at most what a column of nine digits holds', (dollars) => Math.min(dollars, 9_999_999.99)],
+    'capped: is at most what a column of nine digits holds': (dollars) => Math.min(dollars, 9_999_999.99),
   }),
   ...at(last, rows('amount'), {
-    'amount-wrong': ['has a wrong amount', setFields({ amountInUsd: 999_999.99 })],
+    'amount-wrong: has a wrong amount': setFields({ amountInUsd: 999_999.99 }),
   }),
   ...at(time, [...rows('executed-at'), becomesExecuted], {
-    'in-seconds': ['is in seconds', (ms) => Math.trunc(ms / 1000)],
-    'in-microseconds': ['is in microseconds', (ms) => ms * 1000],
-    'rounded-to-seconds': ['has lost its milliseconds', (ms) => ms - (ms % 1000)],
-    'one-ms-late': ['is one millisecond late', (ms) => ms + 1],
-    'one-hour-late': ['is local time (one hour east) taken for UTC', (ms) => ms + 3_600_000],
-    'of-32-bits': ['has overflowed a 32-bit integer', (ms) => ms | 0],
-    'as-iso-text': ['is an ISO 8601 text', (ms) => new Date(ms).toISOString()],
-    'as-digits': ['is a number as text', String],
+    'in-seconds: is in seconds': (ms) => Math.trunc(ms / 1000),
+    'in-microseconds: is in microseconds': (ms) => ms * 1000,
+    'rounded-to-seconds: has lost its milliseconds': (ms) => ms - (ms % 1000),
+    'one-ms-late: is one millisecond late': (ms) => ms + 1,
+    'one-hour-late: is local time (one hour east) taken for UTC': (ms) => ms + 3_600_000,
+    'of-32-bits: has overflowed a 32-bit integer': (ms) => ms | 0,
+    'as-iso-text: is an ISO 8601 text': (ms) => new Date(ms).toISOString(),
+    'as-digits: is a number as text': String,
   }),
-  ...at(last, rows('executed-at'), { 'time-wrong': ['has a wrong time', setFields({ executedAt: 1.6e12 })] }),
+  ...at(last, rows('executed-at'), { 'time-wrong: has a wrong time': setFields({ executedAt: 1.6e12 }) }),
 };

@@ -43,23 +43,23 @@ export const validIdFaults: Faults = {
     const ofNumber = endpoint === 'user-status' ? 'member' : 'any-uuid-version';
     return {
       ...at(lookup, rowsOf('valid', [endpoint], 'uuid-case'), {
-        [`upper-case-${thing}-unknown`]: ['in upper case is not found', (value) => value],
+        [`upper-case-${thing}-unknown: in upper case is not found`]: (value) => value,
       }),
       ...at(lookup, rowsOf('valid', [endpoint], ofNumber), {
-        [`${id}-read-as-number`]: ['that begins like 1e500000 is read as that number', asNumber],
+        [`${id}-read-as-number: that begins like 1e500000 is read as that number`]: asNumber,
       }),
       ...at({ change: undecoded }, rowsOf('valid', [endpoint], 'percent-encoding'), {
-        [`${id}-not-decoded`]: [`Percent-encoding in ${parameter} is not decoded`, endpoint],
+        [`${id}-not-decoded: Percent-encoding in ${parameter} is not decoded`]: endpoint,
       }),
     };
   }),
   ...at(refused(both), rowsOf('valid', both, 'uuid-case'), {
-    'upper-case-refused': ['Ids with upper-case letters are refused', /[A-F]/],
-    'mixed-case-refused': ['Ids with letters of both cases are refused', /[A-F].*[a-f]|[a-f].*[A-F]/],
+    'upper-case-refused: Ids with upper-case letters are refused': /[A-F]/,
+    'mixed-case-refused: Ids with letters of both cases are refused': /[A-F].*[a-f]|[a-f].*[A-F]/,
   }),
   ...at(refused(deposit), ['valid/deposit-check/any-uuid-version'], {
-    'reference-id-up-to-version-5': ['Only reference_ids of versions 1 to 5 are accepted', /^.{14}[678]/],
-    'reference-id-of-version-4-only': ['Only reference_ids of version 4 are accepted', /^.{14}[^4]/],
-    'reference-id-not-of-version-8': ['reference_ids of version 8 are refused', /^.{14}8/],
+    'reference-id-up-to-version-5: Only reference_ids of versions 1 to 5 are accepted': /^.{14}[678]/,
+    'reference-id-of-version-4-only: Only reference_ids of version 4 are accepted': /^.{14}[^4]/,
+    'reference-id-not-of-version-8: reference_ids of version 8 are refused': /^.{14}8/,
   }),
 };
