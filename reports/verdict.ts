@@ -132,6 +132,7 @@ export const remedies = {
   flaky: 'find out why the target answers the same request in two ways',
   'timing-window': 'run it nearer to the target, without --rate, or on a test system with a longer window',
   'limit-not-reached': "state the threshold in the fixture's limits, or lower it on a test system",
+  'fixture-outdated': 'restart the target with fresh data, so that it is as the fixture says',
   'no-second-key': 'add an active key of another partner to the fixture',
   'no-fixture': 'add to the fixture what it lacks, as said above',
   'not-recorded': 'verify the target again, so that it is asked for',

@@ -29,3 +29,13 @@ test('a state hook is told an execution in whole milliseconds, not in whole seco
     assert.ok(executedAt % 1000 !== 0 && executedAt < startedAt + step, `${executedAt}`);
   }
 });
+
+test('where every deposit was EXECUTED before the run, the row is open, whatever they show', async () => {
+  const execution = { status: 'EXECUTED', amountInUsd: 10, executedAt: Date.UTC(2026, 0, 1) };
+  const answer = answerOf(200, execution, { date: 'Fri, 02 Jan 2026 00:00:00 GMT' });
+  const { finding } = await becomesExecuted.run(
+    { send: async () => [answer] } as unknown as Context,
+    sampleKnown,
+  );
+  assert.ok(finding.kind === 'unjudged' && finding.reason === 'fixture-outdated');
+});

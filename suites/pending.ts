@@ -14,20 +14,22 @@ import {
   type Scenario,
 } from './requirement.ts';
 import { spread } from './inputs/uuids.ts';
-import { depends, failed, held, judged, noStateHook, observed, unjudged, type Verdict } from './verdict.ts';
+import {
+  depends,
+  failed,
+  held,
+  judged,
+  noStateHook,
+  observed,
+  outdated,
+  unjudged,
+  type Verdict,
+} from './verdict.ts';
 
 const notFound = errorAnswer('deposit-check', 404);
 
 /** Polls beyond those that the fixture states, before a transition counts as missing. */
 const SPARE_POLLS = 5;
-
-/** What is said of a deposit whose transition came and went before the run. */
-const alreadyExecuted: Verdict = {
-  kind: 'excluded',
-  reason: 'no-state-hook',
-  words:
-    'the deposit that becomes EXECUTED has done so before this run: restart the target with fresh data, or give a state hook',
-};
 
 /**
  * Whether the answer is that of a deposit that had become EXECUTED before anybody asked: seconds pass
@@ -65,7 +67,7 @@ const pollUntilExecuted =
       if (notFound(answer).kind === 'held')
         return failed('status', `200 after ${due}`, `${summary(answer)} after ${polls} polls`);
       if (polls > 1) return turned(answer, becomes);
-      return wasExecutedBefore(answer, deposit) ? alreadyExecuted : judgeFirstPoll(answer, context, known);
+      return wasExecutedBefore(answer, deposit) ? outdated : judgeFirstPoll(answer, context, known);
     };
     const verdict = reply.kind === 'answer' ? await finding(reply) : unjudged(reply.code, reply.words);
     return { finding: verdict, request, reply };

@@ -13,6 +13,8 @@ export type Reason =
   | 'flaky'
   /** The target refuses the key under test whatever it asks for. */
   | 'key-refused'
+  /** The fixture calls something pending that was EXECUTED before the run. */
+  | 'fixture-outdated'
   /** Another requirement, named in the words, speaks of what went wrong before this check could begin. */
   | 'depends'
   /** Nothing was seen that the requirement speaks of. */
@@ -57,6 +59,12 @@ export const noStateHook = (words: string): Verdict => ({
   reason: 'no-state-hook',
   words: `no state hook was given (--state-url): ${words}`,
 });
+
+/** What is said of a deposit whose transition came and went before anybody looked. */
+export const outdated: Verdict = unjudged(
+  'fixture-outdated',
+  'every deposit with "becomes" was EXECUTED at the first look: restart the target with fresh data, or give a state hook',
+);
 
 /** The check could not begin because of what another requirement speaks of. */
 export function depends(id: string): Verdict {

@@ -30,6 +30,19 @@ function outcome(one: Judge, name: string, keyWorks: boolean | undefined = true,
   return verdict.kind === 'unjudged' ? verdict.reason : verdict.kind;
 }
 
+test('a deposit that was EXECUTED already shows nothing of pending ones, until one is hidden', () => {
+  const one = judge();
+  const row = 'pending/deposit-check/pending';
+  const becoming = depositCheck(known.becoming[0]!.reference_id);
+  one.see(becoming, answerOf(200, { status: 'EXECUTED', amountInUsd: 10, executedAt: 1.7e12 }));
+  assert.deepEqual(
+    [outcome(one, row), outcome(one, 'valid/deposit-check/executed')],
+    ['fixture-outdated', 'held'],
+  );
+  one.see(depositCheck(known.pending[0]!.reference_id), answerOf(404, { error: 'Deposit not found' }));
+  assert.equal(outcome(one, row), 'held');
+});
+
 test('every answer is judged by every rule that speaks of it', () => {
   const one = judge();
   one.see(plain, answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-28T23:59:59.999Z","x":1}'));

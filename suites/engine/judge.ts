@@ -55,6 +55,8 @@ interface State {
   refusals: Failure[];
   /** A lookup that got no answer. */
   gap?: Unanswered;
+  /** What an answer comes to that shows nothing; it counts if none shows anything. */
+  open?: Judgement;
 }
 
 interface Unanswered extends Exchange {
@@ -124,8 +126,9 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
   const note = (finding: Finding, exchange: Exchange, isRefusal: boolean, path?: string) => {
     const state = states.get(finding.id);
     if (state === undefined) return;
-    state.cases++;
     const { verdict } = finding;
+    if (verdict.kind === 'unjudged') return void (state.open ??= { verdict, cases: 0, evidence: exchange });
+    state.cases++;
     if (verdict.kind !== 'failed') return;
     const list = isRefusal ? state.refusals : state.failures;
     const origin = path === undefined ? undefined : sentAs(originOf(path, known), exchange.request);
@@ -196,7 +199,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     findings: (answer) => findings.get(answer) ?? [],
     failures: ownFailures,
     judgement: ({ id }, keyWorks, isCut) => {
-      const { cases, refusals, gap } = states.get(id)!;
+      const { cases, refusals, gap, open } = states.get(id)!;
       const failures = ownFailures(id);
       const provesKey = id === 'valid/user-status/member' || id === 'valid/deposit-check/executed';
       const [failure] = keyWorks === false && !provesKey ? failures : [...failures, ...refusals];
@@ -212,6 +215,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       if (gap !== undefined)
         return { verdict: unjudged(gap.reply.code, gap.reply.words), cases, evidence: gap };
       if (cases > 0) return { verdict: held, cases };
+      if (open !== undefined) return open;
       const verdict = isCut
         ? unjudged('budget', 'time or requests were used up before its turn came')
         : unjudged('depends', 'not checked, because no answer was right enough to look at it');

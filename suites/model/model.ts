@@ -5,7 +5,7 @@ import { errorAnswer, fieldsOf, saysExecuted, saysMember, saysNotMember } from '
 import type { FixtureDeposit, Known } from '../known.ts';
 import { accessOf, authorizationOf, parameterOf, type Parameter } from './lookup.ts';
 import type { Request } from '../request.ts';
-import { failed, held, type Expectation, type Verdict } from '../verdict.ts';
+import { failed, held, outdated, type Expectation, type Verdict } from '../verdict.ts';
 
 /** What an answer may say (Endpoints). */
 export type Outcome = 'member' | 'not-member' | 'executed' | 'not-found' | 'invalid' | 'unauthorized';
@@ -205,8 +205,10 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
   }
   const isRead = spelling !== undefined && match.outcome !== 'unauthorized';
   const ids = [main.id, match.id, ...(isRead ? [spelling] : []), ...(scope === undefined ? [] : [scope])];
+  // Of a deposit that was EXECUTED already, nobody saw that it was hidden.
+  const isOutdated = main.outcome === 'not-found' && match.outcome === 'executed';
   return [...new Set(ids)]
-    .map((id): Finding => ({ id, verdict: held }))
+    .map((id): Finding => ({ id, verdict: isOutdated && id === main.id ? outdated : held }))
     .concat(
       advised === undefined
         ? []
