@@ -1,4 +1,4 @@
-import type { Coverage, RequirementResult, RunRecord, Traffic } from '../../schemas/generated/types.ts';
+import type { RequirementResult, RunRecord, Traffic } from '../../schemas/generated/types.ts';
 import { defined } from '../../schemas/defined.ts';
 import type { Known } from '../known.ts';
 import type { Exchange, Requirement } from '../requirement.ts';
@@ -20,43 +20,25 @@ export interface Result {
 }
 
 /** What a record says of the run, before anything was found. */
-export interface RecordOptions {
+export interface RecordOptions extends Readonly<
+  Pick<RunRecord, 'target' | 'seed' | 'cases' | 'version' | 'minStrength' | 'rerun' | 'selection' | 'mock'>
+> {
   readonly known: Known;
-  /** The `{base_url}` that was driven. */
-  readonly target: string;
-  /** A 32-bit integer. */
-  readonly seed: number;
-  /** Rows per endpoint, at most. */
-  readonly cases: number;
-  /** Strength that the verdict needs; none without it. */
-  readonly minStrength?: number;
-  readonly version: string;
   /** Sent with every request; their secrets are hidden like keys. */
   readonly headers?: Readonly<Record<string, string>>;
-  /** Command that repeats the run, without its filters and its seed. */
-  readonly rerun?: string;
   readonly notes?: readonly string[];
-  /** What the run is to check, if the caller knows the whole catalogue. */
-  readonly selection?: RunRecord['selection'];
-  /** Whether the target is the mock of ib-conformance, because no URL was given. */
-  readonly mock?: boolean;
 }
 
+type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'strength' | 'coverage' | 'interrupted';
+
 /** What the engine counted. Times are ms. */
-export interface Figures {
+export interface Figures extends Readonly<Required<Pick<RunRecord, Counted>>> {
   readonly startedAt: number;
-  readonly durationMs: number;
-  readonly requests: number;
-  readonly rateLimited: RunRecord['rateLimited'];
-  readonly strength: number;
   /** Whether some lookups were not tried for want of time or requests. */
   readonly isCut: boolean;
-  readonly coverage: Coverage;
   /** Whether the key under test was ever answered with anything but 401; undefined before it was used. */
   readonly keyWorks: boolean | undefined;
-  /** Whether the run was stopped before its end. */
-  readonly interrupted: boolean;
-  /** The signal that stopped it, where it was one. */
+  /** The signal that stopped the run, where it was one. */
   readonly interruptedBy?: string;
 }
 
