@@ -27,6 +27,8 @@ export const endpoints = {
 /** Name of an operation of the interface. */
 export type Endpoint = keyof typeof endpoints;
 
+export const endpointNames = ['user-status', 'deposit-check'] as const satisfies readonly Endpoint[];
+
 /** Status of an error that the interface names for an endpoint. */
 export type ErrorStatus<Name extends Endpoint = Endpoint> = Name extends Endpoint
   ? keyof (typeof endpoints)[Name]['messages']

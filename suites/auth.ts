@@ -1,4 +1,4 @@
-import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { endpointNames, endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { header, summary, type Answer, type Reply } from './answer.ts';
 import { findableId, stranger } from './inputs/uuids.ts';
 import { lookup, lookupOf } from './request.ts';
@@ -120,10 +120,7 @@ export const auth: readonly Requirement[] = [
     clause: 'RFC 9110 15.5.2',
     title: 'Whether a 401 carries WWW-Authenticate',
     requests: (known) =>
-      (['user-status', 'deposit-check'] as const).map((endpoint) => [
-        endpoint,
-        lookupOf(endpoint, stranger(known), keyless),
-      ]),
+      endpointNames.map((endpoint) => [endpoint, lookupOf(endpoint, stranger(known), keyless)]),
     show: (reply) => (reply.kind === 'answer' ? (header(reply, 'www-authenticate') ?? 'none') : reply.words),
   }),
 ];

@@ -1,4 +1,4 @@
-import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { endpointNames, endpoints } from '../schemas/endpoints.ts';
 import { header, summary, type Answer, type Reply } from './answer.ts';
 import { sameAnswer } from './expectations.ts';
 import { findableId, spread, stranger } from './inputs/uuids.ts';
@@ -8,15 +8,13 @@ import { depositCheck, lookup, lookupOf, userStatus, type Request } from './requ
 import { monitor, observingEach, scenario, type Requirement, type Scenario } from './requirement.ts';
 import { failed, held, unjudged } from './verdict.ts';
 
-const bothEndpoints = Object.keys(endpoints) as readonly Endpoint[];
-
 /** Records how odd requests are answered. */
 const statuses = (row: Omit<Parameters<typeof observingEach>[0], 'clause'>): Requirement =>
   observingEach({ ...row, clause: 'not shown' });
 
 /** The same change of a plain lookup for both endpoints. */
 const changed = (change: (request: Request) => Partial<Request>) => (known: Known) =>
-  bothEndpoints.map((endpoint) => {
+  endpointNames.map((endpoint) => {
     const request = lookupOf(endpoint, findableId(endpoint, known));
     return [endpoint, { ...request, ...change(request) }] as const;
   });
@@ -90,7 +88,7 @@ export const robustness: readonly Requirement[] = [
     id: 'robustness/service/repeated-parameter',
     title: 'Which of a repeated parameter counts',
     requests: (known) =>
-      bothEndpoints.flatMap((endpoint) => {
+      endpointNames.flatMap((endpoint) => {
         const bad = `${endpoints[endpoint].parameter}=x`;
         const good = `${endpoints[endpoint].parameter}=${findableId(endpoint, known)}`;
         return [

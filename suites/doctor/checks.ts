@@ -1,5 +1,5 @@
 import type { Check, Fixture, FixtureApiKey, FixtureUser } from '../../schemas/generated/types.ts';
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import { header, isPage, summary, type Answer } from '../answer.ts';
 import { errorAnswer, executedResult, fieldsOf, saysMember, saysNotMember } from '../expectations.ts';
 import type { Known } from '../known.ts';
@@ -245,7 +245,7 @@ const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 export function judgeLimits(answers: readonly Answer[], { limits }: Pick<Known, 'limits'>): Finding {
   const limited = answers.filter(({ status }) => status === 429);
   if (limited.length === 0) {
-    const stated = ['user-status', 'deposit-check'].filter((endpoint) => Object.hasOwn(limits, endpoint));
+    const stated = endpointNames.filter((endpoint) => Object.hasOwn(limits, endpoint));
     return good(
       `no 429 among ${answers.length} answers; ${stated.length === 0 ? 'the fixture states no limits such as { "user-status": { "failedLookups": 60, "windowSeconds": 60 } }, so a run learns them, which takes longer' : `stated for ${stated.join(' and ')}`}`,
     );

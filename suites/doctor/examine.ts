@@ -1,3 +1,4 @@
+import { endpointNames } from '../../schemas/endpoints.ts';
 import type { Check, Checkup, Fixture, FixtureApiKey } from '../../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
 import { createClient, type Client } from '../engine/client.ts';
@@ -208,7 +209,7 @@ function checkOf({ area, subject, judge, reply }: Probed): Check {
 const withKey = (key: KnownKey) => ({ credential: { as: 'key', key } as const });
 
 const keylessProbes = (known: Known): readonly Probe[] =>
-  (['user-status', 'deposit-check'] as const).map((endpoint) => ({
+  endpointNames.map((endpoint) => ({
     area: 'interface',
     subject: endpoint,
     request: lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'none' } }),

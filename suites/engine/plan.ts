@@ -1,3 +1,4 @@
+import { endpointNames } from '../../schemas/endpoints.ts';
 import { defined } from '../../schemas/defined.ts';
 import type { Plan } from '../../schemas/plan.ts';
 import { createCoverage } from '../model/coverage.ts';
@@ -24,20 +25,18 @@ export type PlanOptions = Pick<
 /** What a scenario takes, about. */
 const REQUESTS_OF_SCENARIO = 12;
 
-const bothEndpoints = ['user-status', 'deposit-check'] as const;
-
 /** Estimates a run, and how deep it can go within its bounds. */
 export function plan(options: PlanOptions): Plan {
   const { known, requirements, skip, maxDurationMs, maxRequests, rate, selection } = options;
   const asked = requirements.filter(({ id }) => !skip.has(id));
   const rules = asked.filter((requirement): requirement is Rule => requirement.kind === 'rule');
-  const lookups = bothEndpoints.map((): Lookup[] => []);
+  const lookups = endpointNames.map((): Lookup[] => []);
   for (const lists of createLookups(options, rules).inTurn())
     for (const [at, list] of lists.entries()) lookups[at]!.push(...list);
   const limitersMs = limiterMs(asked, known, maxDurationMs, {}, rate);
   const limiters = keptBack(limiterRequests(asked, known), maxRequests);
   const scenarios = asked.filter((one) => one.kind === 'scenario' && suiteOf(one) !== 'rate-limit');
-  const load = bothEndpoints.map((endpoint) => ({
+  const load = endpointNames.map((endpoint) => ({
     endpoint,
     counted: scenarios.filter(({ id }) => id.includes(`/${endpoint}/`)).length * REQUESTS_OF_SCENARIO,
     keys: known.callerKeys.length,

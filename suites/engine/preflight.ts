@@ -1,4 +1,4 @@
-import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { header, isPage, type Answer } from '../answer.ts';
 import { fieldsOf } from '../expectations.ts';
@@ -30,7 +30,7 @@ export async function preflight(
   ifRefused?: string,
 ): Promise<Silence | undefined> {
   const credential = known.callerKeys.length > 0 ? { as: 'caller' as const } : { as: 'none' as const };
-  const [user, deposit] = (['user-status', 'deposit-check'] as const).map((endpoint) =>
+  const [user, deposit] = endpointNames.map((endpoint) =>
     lookupOf(endpoint, findableId(endpoint, known), { credential }),
   ) as [Request, Request];
   let { reply } = await sender.send(user);

@@ -1,5 +1,5 @@
 import type { EndpointTraffic, Traffic, TrafficStep } from '../../schemas/generated/types.ts';
-import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Reply } from '../answer.ts';
 import type { Request } from '../request.ts';
 
@@ -19,7 +19,7 @@ export interface TrafficCounter {
 export function createTraffic(startedAt: number): TrafficCounter {
   // In whole ms, as a record states it: what is counted again from a transcript comes to the same.
   const begin = Math.floor(startedAt);
-  const latencies = new Map<Endpoint, number[]>(names.map((name) => [name, []]));
+  const latencies = new Map<Endpoint, number[]>(endpointNames.map((name) => [name, []]));
   const events: [afterMs: number, what: keyof TrafficStep][] = [];
   let last = 0;
   return {
@@ -39,8 +39,6 @@ export function createTraffic(startedAt: number): TrafficCounter {
     }),
   };
 }
-
-const names = Object.keys(endpoints) as readonly Endpoint[];
 
 /** @param sorted latencies in ms, the shortest first */
 function figuresOf(sorted: readonly number[]): Omit<EndpointTraffic, 'endpoint'> {

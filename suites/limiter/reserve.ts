@@ -1,9 +1,7 @@
-import type { Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
 import type { Requirement } from '../requirement.ts';
 import { statedRule, WINDOWS_OF_EXPLORATION } from './rule.ts';
-
-const bothEndpoints = ['user-status', 'deposit-check'] as const;
 
 /** Requests that the rate-limit suite sends for each that an endpoint lets through: on user-status it tries three kinds, and members. */
 const BURSTS: Readonly<Record<Endpoint, number>> = { 'user-status': 6, 'deposit-check': 3 };
@@ -61,7 +59,7 @@ export function limiterRequests(requirements: readonly Requirement[], known: Kno
 
 /** Endpoints whose limiter is asked about. */
 const limitersOf = (requirements: readonly Requirement[]) =>
-  bothEndpoints.filter((endpoint) =>
+  endpointNames.filter((endpoint) =>
     requirements.some(({ id, kind }) => kind === 'scenario' && id.startsWith(`rate-limit/${endpoint}/`)),
   );
 

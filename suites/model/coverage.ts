@@ -1,4 +1,4 @@
-import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
+import { endpointNames as names, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Coverage as Covered } from '../../schemas/generated/types.ts';
 import { coveringArray, createCounter, type CoveringArray } from './covering.ts';
 import { factors, isFeasible, missingLevels, suppliesOf, type Levels } from './factors.ts';
@@ -12,7 +12,6 @@ export interface Coverage {
 }
 
 export function createCoverage(known: Known): Coverage {
-  const names = Object.keys(endpoints) as readonly Endpoint[];
   const counters = new Map(names.map((name) => [name, createCounter(factors[name])]));
   return {
     take: (endpoint, levels) => counters.get(endpoint)!.take(levels),
