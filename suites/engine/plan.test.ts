@@ -1,6 +1,5 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { sampleKnown } from '../testing/samples.ts';
@@ -140,33 +139,5 @@ describe('a cut', () => {
     const whole = planned(some, limited(3, 10));
     assert.equal(found.wholeMs, whole.durationMs);
     assert.deepEqual([whole.leftOut, whole.notCompared, whole.wholeMs], [[], [], undefined]);
-  });
-  test('keeps the bounds wherever one lookup does, and no deeper cut would be needed', () => {
-    const bounds = fc.record({
-      most: fc.integer({ min: 1, max: 60 }),
-      seconds: fc.integer({ min: 1, max: 60 }),
-      maxDurationMs: fc.integer({ min: 1000, max: 600_000 }),
-      maxRequests: fc.integer({ min: 50, max: 500 }),
-      rate: fc.option(fc.integer({ min: 1, max: 200 }), { nil: undefined }),
-    });
-    const all = [...list, scenarioOf('auth/user-status/s'), scenarioOf('rate-limit/user-status/l')];
-    fc.assert(
-      fc.property(bounds, ({ most, seconds, maxDurationMs, maxRequests, rate }) => {
-        const options = {
-          ...limited(most, seconds),
-          maxDurationMs,
-          maxRequests,
-          ...(rate === undefined ? {} : { rate }),
-        };
-        const keeps = ({ requests, durationMs }: ReturnType<typeof plan>) =>
-          requests <= maxRequests && durationMs <= maxDurationMs;
-        const found = planned(all, options);
-        assert.equal(found.cutTo === undefined, found.because === undefined);
-        if (found.cutTo === undefined) return keeps(found);
-        if (!keeps(planned(all, { ...options, cases: 1 }))) return found.cutTo === 1;
-        return keeps(found) && planned(all, { ...options, cases: found.cutTo + 1 }).cutTo !== undefined;
-      }),
-      { numRuns: 10 },
-    );
   });
 });

@@ -9,21 +9,19 @@ const [MAX_STEPS, SHORTEST_STEP] = [120, 10];
 /** Buckets of a histogram for each doubling of the latency, and the first and the last of them: 2^-4 to 2^20 ms. */
 const [PER_DOUBLING, FIRST, LAST] = [8, -4 * 8, 20 * 8 - 1];
 
-/** Counts answers by their latency and time. */
-export interface TrafficCounter {
-  readonly see: (request: Pick<Request, 'endpoint'>, reply: Reply) => void;
-  readonly figures: () => Traffic;
-}
-
-/** @param startedAt in ms of the engine's clock */
-export function createTraffic(startedAt: number): TrafficCounter {
+/**
+ * Counts answers by their latency and time.
+ *
+ * @param startedAt in ms of the engine's clock
+ */
+export function createTraffic(startedAt: number) {
   // In whole ms, as a record states it: what is counted again from a transcript comes to the same.
   const begin = Math.floor(startedAt);
   const latencies = new Map<Endpoint, number[]>(endpointNames.map((name) => [name, []]));
   const events: [afterMs: number, what: keyof TrafficStep][] = [];
   let last = 0;
   return {
-    see: ({ endpoint }, reply) => {
+    see: ({ endpoint }: Pick<Request, 'endpoint'>, reply: Reply): void => {
       // Nobody notes when an answer did not come: it is put to the one before.
       if (reply.kind === 'trouble') return void events.push([last, 'troubles']);
       last = Math.max(0, reply.receivedAt - begin);
@@ -31,7 +29,7 @@ export function createTraffic(startedAt: number): TrafficCounter {
       events.push([last, 'answers']);
       if (reply.status === 429) events.push([last, 'limited']);
     },
-    figures: () => ({
+    figures: (): Traffic => ({
       endpoints: [...latencies].flatMap(([endpoint, list]) =>
         list.length === 0 ? [] : [{ endpoint, ...figuresOf(list.toSorted((a, b) => a - b)) }],
       ),

@@ -1,4 +1,5 @@
 import * as fc from 'fast-check';
+import { defined } from '../../schemas/defined.ts';
 import type { Known, KnownKey } from '../known.ts';
 import type { Changes } from '../request.ts';
 
@@ -81,28 +82,26 @@ const inTwoParts: Form = (token) => {
 
 /** A token that stands elsewhere than in the Authorization header. */
 const misplaced =
-  (change: (value: string) => Changes, queryOf?: (value: string) => string): Form =>
-  ({ value, key }) => ({
-    changes: { credential: { as: 'none' }, ...(key && { misplaced: key }), ...change(value) },
-    ...(queryOf && { query: queryOf(value) }),
-  });
+  (place: (value: string) => Changes & Pick<Presentation, 'query'>): Form =>
+  ({ value, key }) => {
+    const { query, ...changes } = place(value);
+    const credential = { as: 'none' } as const;
+    return defined({ changes: defined({ credential, misplaced: key, ...changes }), query });
+  };
 
-const inQuery = (name: string, scheme = ''): Form =>
-  misplaced(
-    () => ({}),
-    (value) => `${name}=${encodeURIComponent(scheme + value)}`,
-  );
+const inQuery = (name: string, scheme = '') =>
+  misplaced((value) => ({ query: `${name}=${encodeURIComponent(scheme + value)}` }));
 
-const inCookie = (name: string): Form =>
+const inCookie = (name: string) =>
   misplaced((value) => {
     const text = /^[\w.~+/=-]+$/.test(value) ? value : encodeURIComponent(value);
     return { headers: { cookie: `${name}=${text}` } };
   });
 
-const inField = (name: string, scheme = ''): Form =>
+const inField = (name: string, scheme = '') =>
   misplaced((value) => ({ headers: { [name]: scheme + value } }));
 
-const inBody = (type: string, bodyOf: (value: string) => string): Form =>
+const inBody = (type: string, bodyOf: (value: string) => string) =>
   misplaced((value) => ({ headers: { 'content-type': type }, body: bodyOf(value) }));
 
 /** Ways to present a token, by what is odd about them. The first is the interface's own. */

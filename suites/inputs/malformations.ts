@@ -24,6 +24,9 @@ function values(
   };
 }
 
+/** Queries as they are. */
+const raw = (examples: Malformation['examples']): Malformation => ({ examples });
+
 const mistake = (...texts: [Parameters<typeof values>[1], Parameters<typeof values>[2]?]) =>
   values('malformed', ...texts);
 const spelling = (of: (uuid: string) => readonly string[]) => values('alternative-spelling', of);
@@ -60,18 +63,14 @@ const fewCharacters = fc.string({ unit: anyCharacter, maxLength: 3 });
 
 /** Every way to fail, by name: what is no UUID in any spelling, other spellings (RFC 9562 4 knows one), attacks on the parser. */
 export const malformations: Readonly<Record<string, Malformation>> = {
-  'no parameter': {
-    examples: (parameter, uuid) => [
-      undefined,
-      '',
-      'other=1',
-      `id=${uuid}`,
-      `${parameter === 'user_id' ? 'reference_id' : 'user_id'}=${uuid}`,
-    ],
-  },
-  'an empty value': {
-    examples: (parameter) => [`${parameter}=`, `${parameter}=&other=1`, parameter],
-  },
+  'no parameter': raw((parameter, uuid) => [
+    undefined,
+    '',
+    'other=1',
+    `id=${uuid}`,
+    `${parameter === 'user_id' ? 'reference_id' : 'user_id'}=${uuid}`,
+  ]),
+  'an empty value': raw((parameter) => [`${parameter}=`, `${parameter}=&other=1`, parameter]),
   'text before or after': mistake(
     (uuid) => [
       ...after.map((text) => uuid + text),
@@ -203,31 +202,25 @@ export const malformations: Readonly<Record<string, Malformation>> = {
         (digit) => `${parameter}=${'00000000-0000-0000-0000-000000000000'.replaceAll('0', digit)}`,
       ),
   },
-  'no known version': {
-    examples: (parameter, uuid) => [...'09abcdef'].map((version) => `${parameter}=${put(uuid, 14, version)}`),
-  },
-  'broken percent-encoding': {
-    examples: (parameter, uuid) => [
-      ...`% %zz %4 %E0%A4%A %ff %C0%AF %ED%A0%80 %u0031 ${uuid}% ${uuid}%2`
-        .split(' ')
-        .map((value) => `${parameter}=${value}`),
-      '%',
-    ],
-  },
-  'brackets or a strange name': {
-    examples: (parameter, uuid) => [
-      ...'[]= []=x [0]=x [a]=x [a][b]=x [__proto__]=x .x=1 =='.split(' ').map((rest) => parameter + rest),
-      ...['[]', '[0]', '[toString]'].map((rest) => `${parameter}${rest}=${uuid}`),
-      `=${uuid}`,
-      '&&&',
-    ],
-  },
-  '8 KiB': {
-    examples: (parameter, uuid) => [
-      `${parameter}=${'a'.repeat(8192)}`,
-      `${parameter}=${uuid}${'0'.repeat(8156)}`,
-      `${parameter}=${'%00'.repeat(2730)}`,
-      `${parameter}=x${'&x=1'.repeat(2000)}`,
-    ],
-  },
+  'no known version': raw((parameter, uuid) =>
+    [...'09abcdef'].map((version) => `${parameter}=${put(uuid, 14, version)}`),
+  ),
+  'broken percent-encoding': raw((parameter, uuid) => [
+    ...`% %zz %4 %E0%A4%A %ff %C0%AF %ED%A0%80 %u0031 ${uuid}% ${uuid}%2`
+      .split(' ')
+      .map((value) => `${parameter}=${value}`),
+    '%',
+  ]),
+  'brackets or a strange name': raw((parameter, uuid) => [
+    ...'[]= []=x [0]=x [a]=x [a][b]=x [__proto__]=x .x=1 =='.split(' ').map((rest) => parameter + rest),
+    ...['[]', '[0]', '[toString]'].map((rest) => `${parameter}${rest}=${uuid}`),
+    `=${uuid}`,
+    '&&&',
+  ]),
+  '8 KiB': raw((parameter, uuid) => [
+    `${parameter}=${'a'.repeat(8192)}`,
+    `${parameter}=${uuid}${'0'.repeat(8156)}`,
+    `${parameter}=${'%00'.repeat(2730)}`,
+    `${parameter}=x${'&x=1'.repeat(2000)}`,
+  ]),
 };
