@@ -39,8 +39,12 @@ async function serve(t: TestContext, answer: RequestListener): Promise<string> {
 /** Bad input, and what the one line must say. The exit code is 2, unless a third element says another. */
 const refusals: readonly (readonly [argv: string, says: RegExp, code?: number])[] = [
   ['verify nonsense', /nonsense: is not a URL; write it like/],
-  ['verify http://127.0.0.1:9', /127\.0\.0\.1:9\/: the connection was refused: nothing listens there/, 4],
-  ['verify http://no-such-host.invalid', /the name does not resolve/, 4],
+  [
+    'verify http://127.0.0.1:9 --no-canary',
+    /127\.0\.0\.1:9\/: the connection was refused: nothing listens there/,
+    4,
+  ],
+  ['verify http://no-such-host.invalid --no-canary', /the name does not resolve/, 4],
   ['verify --cases 0', /--cases 0: needs a whole number from 1/],
   ['verify --min-strength 4', /--min-strength 4: needs a whole number from 0 to 3/],
   ['verify --seed', /Not enough arguments following: seed/],
@@ -95,19 +99,20 @@ test('a target that refuses the keys of the built-in fixture is asked for a fixt
   assert.equal(requests, 2);
 });
 
+// Limiters in real time are left out: how many requests fit into a window is the machine's affair.
+const { limits: _, ...rest } = JSON.parse(fixtureText.replace(/("afterSeconds": *)5/, '$10.5')) as Fixture;
+const unlimited: Fixture = rest;
+const unlimitedFile = fileOf('unlimited.json', JSON.stringify(unlimited));
+
 test('the mock and verify agree, also behind a prefix', async () => {
-  // Limiters in real time are left out: how many requests fit into a window is the machine's affair.
-  const { limits: _, ...unlimited } = JSON.parse(fixtureText) as Fixture;
-  const text = JSON.stringify(unlimited).replace('"afterSeconds":5', '"afterSeconds":0.5');
-  const file = fileOf('unlimited.json', text);
   const suites =
     '--suite valid --suite invalid-uuid --suite foreign-ib --suite pending --suite auth --suite robustness';
-  await using mock = await startMock({ fixture: JSON.parse(text) as Fixture, basePath: '/gateway/v2' });
-  const run = await runCli(words(`verify ${mock.url}/ --fixture ${file} --cases 100 ${suites}`));
+  await using mock = await startMock({ fixture: unlimited, basePath: '/gateway/v2' });
+  const run = await runCli(words(`verify ${mock.url}/ --fixture ${unlimitedFile} --cases 100 ${suites}`));
   assert.equal(run.code, 0, run.output + run.error);
   assert.match(run.output, /conformant \(narrowed by --suite or --only\): 46 of 48 required verified/);
   // The second run finds the deposits that become EXECUTED as the first one left them: it says so, and no more.
-  const again = await runCli(words(`verify ${mock.url} --fixture ${file} --cases 100 ${suites}`));
+  const again = await runCli(words(`verify ${mock.url} --fixture ${unlimitedFile} --cases 100 ${suites}`));
   assert.equal(again.code, 3, again.output + again.error);
   assert.match(again.output, /not verified: pending\/deposit-check\/becomes-executed \(fixture-outdated\)/);
   assert.match(again.output, /^next: restart the target with fresh data/m);
@@ -115,8 +120,8 @@ test('the mock and verify agree, also behind a prefix', async () => {
 
 test('replay sends the one input that a report names', async () => {
   const behaviour = faults['g-in-last-group-of-reference-id']!.change(reference);
-  await using mock = await startMock({ behaviour });
-  const only = `verify ${mock.url} --only invalid-uuid/deposit-check/malformed --report json --fixture ${builtIn}`;
+  await using mock = await startMock({ fixture: unlimited, behaviour });
+  const only = `verify ${mock.url} --only invalid-uuid/deposit-check/malformed --report json --fixture ${unlimitedFile} --no-canary`;
   const failed = async (...more: readonly string[]) => {
     const { code, output } = await runCli([...words(only), ...more]);
     assert.equal(code, 1);
@@ -187,7 +192,7 @@ test('where nothing required is verified, no flag makes 0 of it', async () => {
 });
 
 test('in CI, verify needs a URL, and mock is one', async () => {
-  const plan = words('--plan --only valid/user-status/member');
+  const plan = words('--plan --cases 1 --only valid/user-status/member');
   const codeIn = async (env: Record<string, string>, ...argv: readonly string[]) =>
     (await runCli(['verify', ...argv, ...plan], { env })).code;
   for (const CI of ['true', '1', 'yes']) {

@@ -244,7 +244,7 @@ describe('no key comes out of a mock, wherever a client has put it', () => {
 /** Errors that hold something secret, and what they say of it. */
 const errors: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
   [
-    ['verify', `http://127.0.0.1:9/${keys.active}`, '--fixture', fixture],
+    ['verify', `http://127.0.0.1:9/${keys.active}`, '--fixture', fixture, '--no-canary', '--cases', '1'],
     /127\.0\.0\.1:9\/<key northwind\/active>/,
   ],
   [['verify', `ftp://user:${keys.other}@here`], /ftp:\/\/…@here: needs http/],
