@@ -56,7 +56,6 @@ export function coveringArray(factors: readonly Factor[], isFeasible: IsFeasible
   const space = createSpace(others, isFeasible);
   const known: (readonly Gate[])[] = [];
   const gatesOf = (count: number) => (known[count] ??= gatesWith(gates, count, isFeasible));
-  const constraints = constraintsOf(others, isFeasible);
   const parts = new Map<string, Part>();
   const partOf = (gate: Gate) => {
     const name = JSON.stringify(gate);
@@ -64,28 +63,18 @@ export function coveringArray(factors: readonly Factor[], isFeasible: IsFeasible
       parts.get(name) ??
       createPart(space, {
         base: (turn) => ({ ...plain, ...levelsAt(gate, turn) }),
-        isAllowed: allows(constraints(gate)),
         hasGate: Object.keys(gate).length > 0,
         isMasked: masks(gate, gates),
       });
     parts.set(name, part);
     return part;
   };
-  const totals = new Map<string, number>();
   return {
     rows: kept(ordered()),
     total: (strength) => {
       let total = 0;
       for (let count = 0; count <= strength; count++)
-        for (const gate of gatesOf(count)) {
-          const found = constraints(gate);
-          const name = `${strength - count} ${found.join()}`;
-          const number =
-            totals.get(name) ??
-            space.combinations(strength - count).filter(({ row }) => allows(found)(row)).length;
-          totals.set(name, number);
-          total += number;
-        }
+        total += gatesOf(count).length * space.combinations(strength - count).length;
       return total;
     },
   };
@@ -198,35 +187,6 @@ function feasibleIn(gate: Gate, isFeasible: IsFeasible): Gate | undefined {
   if (turns.length === 0) return undefined;
   return Object.fromEntries(entries.map(([name]) => [name, turns.map((levels) => levels[name]!)]));
 }
-
-/** For each of the other factors, which of its levels go with a gate. */
-type Constraint = readonly (readonly boolean[])[];
-
-/** Finds what a gate forbids. */
-function constraintsOf(
-  others: readonly Factor[],
-  isFeasible: IsFeasible,
-): (gate: Gate) => readonly Constraint[] {
-  const known = new Map<string, Constraint>();
-  const constraintOf = (name: string, gateLevel: string) => {
-    const place = `${name}: ${gateLevel}`;
-    const constraint =
-      known.get(place) ??
-      others.map((other) =>
-        other.levels.map((level) => isFeasible({ [name]: gateLevel, [other.name]: level })),
-      );
-    known.set(place, constraint);
-    return constraint;
-  };
-  return (gate) =>
-    Object.entries(gate)
-      .map(([name, levels]) => constraintOf(name, levels[0]!))
-      .filter((constraint) => constraint.some((levels) => levels.includes(false)));
-}
-
-/** Whether the levels of a row keep to the constraints. */
-const allows = (constraints: readonly Constraint[]) => (row: readonly number[]) =>
-  constraints.every((constraint) => row.every((level, at) => level < 0 || constraint[at]![level]!));
 
 const levelsAt = (gate: Gate, turn: number): Partial<Levels> =>
   Object.fromEntries(Object.entries(gate).map(([name, levels]) => [name, levels[turn % levels.length]]));
@@ -341,14 +301,12 @@ interface Part {
 interface PartOptions {
   /** The gates of a row, and plain levels. */
   readonly base: (turn: number) => Levels;
-  /** Whether the levels of a row go with the gates. */
-  readonly isAllowed: (row: readonly number[]) => boolean;
   readonly hasGate: boolean;
   /** Whether a gate decides the answer. */
   readonly isMasked: boolean;
 }
 
-function createPart(space: Space, { base, isAllowed, hasGate, isMasked }: PartOptions): Part {
+function createPart(space: Space, { base, hasGate, isMasked }: PartOptions): Part {
   const { factors } = space;
   const rows: (readonly number[])[] = [];
   return {
@@ -360,11 +318,10 @@ function createPart(space: Space, { base, isAllowed, hasGate, isMasked }: PartOp
           ? wanted === 'some' && coarse === undefined
           : !isMasked || coarse === undefined || coarse.includes(levels[level]!));
       const isWanted = ({ row }: Combination) =>
-        isAllowed(row) &&
-        (!hasGate ||
-          strength < 2 ||
-          wanted === 'all' ||
-          factors.every((factor, at) => isLevelWanted(factor, row[at]!)));
+        !hasGate ||
+        strength < 2 ||
+        wanted === 'all' ||
+        factors.every((factor, at) => isLevelWanted(factor, row[at]!));
       const left = new Map(
         space
           .combinations(strength)
@@ -376,7 +333,7 @@ function createPart(space: Space, { base, isAllowed, hasGate, isMasked }: PartOp
       };
       for (const row of rows) cover(row);
       for (let [first] = left.values(); first !== undefined; [first] = left.values()) {
-        const row = filled(first.row, space, isAllowed, left, strength, rows.length);
+        const row = filled(first.row, space, left, strength, rows.length);
         cover(row);
         yield { ...base(rows.push(row)), ...levelsOf(row, factors) };
       }
@@ -401,7 +358,6 @@ function codesIn(row: readonly number[], places: readonly number[], strength: nu
 function filled(
   start: readonly number[],
   { factors, places, isFeasible }: Space,
-  isAllowed: (row: readonly number[]) => boolean,
   left: ReadonlyMap<number, Combination>,
   strength: number,
   turn: number,
@@ -418,7 +374,7 @@ function filled(
       for (const code of others) if (left.has(code + (level + 1) * places[at]!)) gain++;
       if (gain <= most) continue;
       const candidate = row.with(at, level);
-      if (isAllowed(candidate) && isFeasible(candidate)) [best, most] = [candidate, gain];
+      if (isFeasible(candidate)) [best, most] = [candidate, gain];
     }
     row = best;
   }

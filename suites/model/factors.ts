@@ -279,8 +279,8 @@ const needsLetters = (spelling: string | undefined) => spelling === 'upper case'
 /** Whether some lookup has these levels, with this fixture. */
 export function isFeasible(endpoint: Endpoint, levels: Partial<Levels>, known: Known): boolean {
   const { key, header, situation, data } = levels;
-  if (levels['active key'] === 'second' && (known.callerKeys.length < 2 || (key ?? 'active') !== 'active'))
-    return false;
+  // Any other key can be sent whichever key of the caller's would have been.
+  if (levels['active key'] === 'second' && known.callerKeys.length < 2) return false;
   if (key !== undefined && key !== 'none' && keysOf(key, known).length === 0) return false;
   if (header !== undefined && header !== 'Bearer' && key !== undefined) {
     if (key === 'none') return false;
@@ -469,7 +469,7 @@ function presentationsOf(levels: Levels, known: Known, pick?: number): fc.Arbitr
   if (isFirst && header === 'Bearer' && levels.repetition === 'once') return fc.constant({ changes: {} });
   const ways = forms[header as FormName];
   const presented =
-    levels['active key'] === 'second'
+    key === 'active' && levels['active key'] === 'second'
       ? fc.constantFrom(...known.callerKeys.slice(1).map(tokenOf))
       : tokensOf(key, known, pick);
   return fc.tuple(presented, fc.nat(1000)).map(([token, nth]) => {
