@@ -140,7 +140,7 @@ export const remedies = {
   'no-state-hook': 'give --state-url, so that the rest can be verified, too',
   depends: 'mend the requirement that the reason names',
   'not-seen': 'see why no answer of the kind arrived that the requirement speaks of',
-  skipped: 'leave --skip out',
+  skipped: 'leave --skip out, or --concurrency 1',
 } as const satisfies Record<string, string>;
 
 /** The remedy for a reason; undefined for an unknown reason, which a newer version may have written. */

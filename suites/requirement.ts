@@ -76,7 +76,7 @@ export interface Exchange {
 export interface Context {
   /** One after another; 429 is waited out. */
   readonly send: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
-  /** All at once; 429 is waited out. */
+  /** All at once, as far as --concurrency and --rate allow; 429 is waited out. */
   readonly sendAtOnce: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
   /** As `send`, and shows the 429s that were waited out. */
   readonly patiently: (request: Request, onRefused: (answer: Answer) => void) => Promise<Reply>;

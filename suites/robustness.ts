@@ -48,6 +48,7 @@ function crowds(known: Known): readonly (readonly Request[])[] {
 const judgeConcurrency: Scenario['run'] = async ({ send, sendAtOnce }, known) => {
   const alone = new Map<string, Reply>();
   let cases = 0;
+  let isOverlapping = false;
   for (const crowd of crowds(known)) {
     for (const request of crowd)
       if (!alone.has(request.target)) alone.set(request.target, (await send(request))[0]!);
@@ -59,6 +60,7 @@ const judgeConcurrency: Scenario['run'] = async ({ send, sendAtOnce }, known) =>
         return { finding: unjudged(trouble.code, trouble.words), request, reply: trouble, cases };
       const verdict = sameAnswer(before as Answer, reply as Answer);
       cases++;
+      isOverlapping ||= together.slice(0, at).some((other) => overlap(other, reply));
       if (verdict.kind === 'held') continue;
       const [again] = await send(request);
       const isMood = again?.kind !== 'answer' || sameAnswer(before as Answer, again).kind !== 'held';
@@ -66,8 +68,15 @@ const judgeConcurrency: Scenario['run'] = async ({ send, sendAtOnce }, known) =>
       return { finding, request, reply, cases };
     }
   }
-  return { finding: held, cases };
+  const words = 'no two lookups were under way at the same time';
+  return { finding: isOverlapping ? held : unjudged('timing-window', words), cases };
 };
+
+const overlap = (one: Reply, other: Reply) =>
+  one.kind === 'answer' &&
+  other.kind === 'answer' &&
+  one.sentAt <= other.receivedAt &&
+  other.sentAt <= one.receivedAt;
 
 export const robustness: readonly Requirement[] = [
   statuses({

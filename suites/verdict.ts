@@ -53,6 +53,9 @@ export function unjudged(reason: Reason, words: string): Verdict {
   return { kind: 'unjudged', reason, words };
 }
 
+/** The user did not want it checked. */
+export const skipped = (words: string): Verdict => ({ kind: 'excluded', reason: 'skipped', words });
+
 /** The check needs somebody who changes the target's state. */
 export const noStateHook = (words: string): Verdict => ({
   kind: 'excluded',

@@ -67,7 +67,7 @@ const flags = {
     },
     rate: {
       ...kinds.positiveNumberTo(100_000),
-      describe: 'requests a second, at most, such as 20 or 0.5 (default: as fast as they come)',
+      describe: 'requests a second on average, such as 20 or 0.5 (default: as fast as they come)',
     },
     'update-baseline': {
       ...kinds.onOff,

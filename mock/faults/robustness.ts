@@ -7,6 +7,9 @@ const RUSH = 5;
 
 const QUEUE = 12;
 
+/** How long a lookup takes, in ms. */
+const LATENCY = 20;
+
 /**
  * In a rush, a lookup of a target that is being looked up waits for that answer. There is room for three
  * that wait; a fourth one gets the answer of the third.
@@ -14,7 +17,9 @@ const QUEUE = 12;
 const mixesUp: Change = (behaviour) => {
   let recent: readonly { readonly target: string; readonly waits: boolean }[] = [];
   let last: HttpResponse | undefined;
-  return editResponse((response, { request }) => {
+  return editResponse((rest, { request }) => {
+    // Over a network, others come in meanwhile.
+    const response = { ...rest, delayMs: LATENCY };
     const { target, alongside = 0 } = request;
     recent = alongside < RUSH ? [] : recent.slice(-Math.min(alongside, QUEUE));
     const waits = recent.some((one) => one.target === target);

@@ -79,6 +79,17 @@ describe('a rate', () => {
       assert.equal(at[0], 0);
       assert.equal(gaps[4], pause);
     });
+  test('is an average: of those that go out at once, two do, and the next two wait for both', async () => {
+    const run = budgetOf({ rate: 4 });
+    const at: number[] = [];
+    const spend = async (isAtOnce: boolean) => {
+      await run.spend(isAtOnce);
+      at.push(run.clock.now());
+    };
+    await ended(run, Promise.all(Array.from({ length: 5 }, () => spend(true))));
+    await ended(run, Promise.all([spend(false), spend(false)]));
+    assert.deepEqual(at, [0, 0, 500, 500, 1000, 1250, 1500]);
+  });
   test('whose next turn comes after the deadline sends nothing, and counts nothing', async () => {
     const run = budgetOf({ rate: 1, deadline: 500 });
     assert.equal(await run.spend(), undefined);

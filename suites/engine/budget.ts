@@ -5,8 +5,11 @@ import type { RunOptions } from './run-options.ts';
 export interface Budget {
   /** Why nothing more may go out; undefined while something may. Earlier, for what has to end before `until` (ms). */
   readonly ended: (until?: number) => Trouble | undefined;
-  /** Takes one request out of the budget, and waits for its turn where there is a rate; trouble where there is none left. */
-  readonly spend: () => Promise<Trouble | undefined>;
+  /**
+   * Takes one request out of the budget, and waits for its turn where there is a rate; trouble where there is none
+   * left. A rate is an average: of those that are to go out at once, two do, and the next one waits for both.
+   */
+  readonly spend: (isAtOnce?: boolean) => Promise<Trouble | undefined>;
   /** Requests taken so far. */
   readonly spent: () => number;
 }
@@ -22,6 +25,7 @@ export function createBudget(options: BudgetOptions): Budget {
   const { clock, signal, deadline, maxRequests, keepBack, rate } = options;
   let spent = 0;
   let nextTurn = Number.NEGATIVE_INFINITY;
+  let mayDouble = false;
 
   const ended: Budget['ended'] = (until) => {
     if (signal.aborted) return trouble('interrupted', 'the run was interrupted');
@@ -33,19 +37,25 @@ export function createBudget(options: BudgetOptions): Budget {
   };
   return {
     ended,
-    spend: async () => {
+    spend: async (isAtOnce = false) => {
       const end = ended();
       if (end !== undefined) return end;
       spent++;
       if (rate === undefined) return undefined;
       // A request that wakes too late must not make up for it: that would be too many at once.
       while (clock.now() < nextTurn) {
+        if (isAtOnce && mayDouble) {
+          mayDouble = false;
+          nextTurn += 1000 / rate;
+          return undefined;
+        }
         await clock.sleep(Math.min(nextTurn, deadline) - clock.now(), signal);
         if (!signal.aborted && clock.now() < deadline) continue;
         spent--;
         return ended();
       }
       nextTurn = clock.now() + 1000 / rate;
+      mayDouble = true;
       return undefined;
     },
     spent: () => spent,

@@ -42,9 +42,18 @@ export function createContexts(options: ContextOptions): (of: string) => Context
       for (const request of requests) replies.push(await send(request));
       return replies;
     };
+    const sendTogether = async (requests: readonly Request[]) => {
+      const replies: Reply[] = [];
+      const bound = options.burstConcurrency ?? requests.length;
+      for (let at = 0; at < requests.length; at += bound) {
+        const sent = requests.slice(at, at + bound).map((one) => sender.send(one, { of, isAtOnce: true }));
+        replies.push(...(await Promise.all(sent)).map(({ reply }) => reply));
+      }
+      return replies;
+    };
     return {
       send: (...requests) => reported('send', sendInTurn(requests)),
-      sendAtOnce: (...requests) => reported('sendAtOnce', Promise.all(requests.map(send))),
+      sendAtOnce: (...requests) => reported('sendAtOnce', sendTogether(requests)),
       burst: (...requests) =>
         reported('burst', Promise.all(requests.map(async (request) => (await sendOnce(request)).reply))),
       stream: async (make, pace) => {

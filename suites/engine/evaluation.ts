@@ -1,13 +1,16 @@
 import { Problem } from '../../schemas/problem.ts';
 import { lackOf } from '../needs.ts';
 import type { Context, Monitor, Requirement, Rule, Scenario } from '../requirement.ts';
-import { unjudged, type Verdict } from '../verdict.ts';
+import { skipped, unjudged, type Verdict } from '../verdict.ts';
 import type { NotedExchange } from './events.ts';
 import { createJudge, type Judge, type Judgement } from './judge.ts';
 import type { Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
 
-export interface EvaluationOptions extends Pick<RunOptions, 'known' | 'requirements' | 'skip'> {
+export interface EvaluationOptions extends Pick<
+  RunOptions,
+  'known' | 'requirements' | 'skip' | 'burstConcurrency'
+> {
   readonly hasStateHook: boolean;
 }
 
@@ -26,7 +29,7 @@ export interface Evaluation {
 const isCrowd = (of: string | undefined): boolean => of === 'robustness/service/concurrency';
 
 export function createEvaluation(options: EvaluationOptions): Evaluation {
-  const { known, requirements, skip, hasStateHook } = options;
+  const { known, requirements, skip, hasStateHook, burstConcurrency } = options;
   const judge = createJudge(
     requirements.filter((one): one is Rule => one.kind === 'rule' && !skip.has(one.id)),
     known,
@@ -52,8 +55,9 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
       if (isLost !== true) judge.see(request, reply, path, isAgain === true || isCrowd(of));
     },
     withoutRequest: (requirement) => {
-      if (skip.has(requirement.id))
-        return { verdict: { kind: 'excluded', reason: 'skipped', words: 'left out on request' }, cases: 0 };
+      if (skip.has(requirement.id)) return { verdict: skipped('left out on request'), cases: 0 };
+      if (isCrowd(requirement.id) && burstConcurrency === 1)
+        return { verdict: skipped('--concurrency 1 sends one request at a time'), cases: 0 };
       const lack = lackOf(requirement, known, hasStateHook);
       if (lack === undefined) return undefined;
       const { reason, words } = lack;

@@ -15,6 +15,8 @@ import type { RunOptions } from './run-options.ts';
 export interface SendOptions extends Pick<NotedExchange, 'of' | 'path' | 'isAgain'> {
   /** No limiter is waited for beyond this time, in ms of the clock. */
   readonly until?: number | undefined;
+  /** Whether it is to be under way together with others, as far as a rate allows. */
+  readonly isAtOnce?: boolean;
   /** Sees the 429s that are waited out. */
   readonly onRefused?: (answer: Answer) => void;
 }
@@ -75,7 +77,7 @@ export function createSender(setup: SenderOptions): Sender {
   ): Promise<Reply> => {
     const wire = wireRequest(request);
     for (let tries = 1; ; tries++) {
-      const end = await budget.spend();
+      const end = await budget.spend(options.isAtOnce);
       if (end !== undefined) return end;
       const reply = await clock.during(client.send(wire));
       if (reply.kind === 'answer') {

@@ -9,7 +9,7 @@ import { createDescriber, makeRecord, type Figures, type Result } from '../engin
 import { createTraffic } from '../engine/traffic.ts';
 import type { Request } from '../request.ts';
 import type { Context, Requirement } from '../requirement.ts';
-import { unjudged, type Reason } from '../verdict.ts';
+import { skipped, unjudged, type Reason } from '../verdict.ts';
 import type { LineOf, Transcript } from './transcript.ts';
 
 /**
@@ -104,6 +104,9 @@ function lost({ id, kind }: Requirement, { stopped, outcomes, start }: Transcrip
   if (why !== undefined) return { verdict: unjudged(why.reason as Reason, why.words), cases: 0 };
   const outcome = outcomes.get(id);
   if (outcome?.outcome === 'broken') return { verdict: { kind: 'broken', words: outcome.words }, cases: 0 };
+  // What a flag left out that a transcript does not name.
+  if (outcome?.outcome === 'excluded' && outcome.reason === 'skipped')
+    return { verdict: skipped(outcome.words), cases: 0 };
   const wasAsked = start.requirements.includes(id);
   if (outcome !== undefined || (kind === 'monitor' && !wasAsked)) return undefined;
   return wasAsked

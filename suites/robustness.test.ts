@@ -1,0 +1,37 @@
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Answer } from './answer.ts';
+import type { Request } from './request.ts';
+import type { Context, Scenario } from './requirement.ts';
+import { robustness } from './robustness.ts';
+import { answerOf, sampleKnown } from './testing/samples.ts';
+
+const concurrency = robustness.find(({ id }) => id === 'robustness/service/concurrency') as Scenario;
+
+/** A target that takes 2 ms for an answer; the crowd goes out so many ms apart, and its answers may be mixed up. */
+async function findingOf(gap: number, isMixedUp = false) {
+  let now = 0;
+  const answer = ({ target }: Request): Answer => ({
+    ...answerOf(200, { is_under_ib: target.length % 2 === 0, date_joined: target }),
+    sentAt: (now += gap),
+    receivedAt: now + 2,
+  });
+  const send = async (...requests: readonly Request[]) => requests.map(answer);
+  const sendAtOnce = async (...requests: readonly Request[]) => {
+    const answers = await send(...requests);
+    return isMixedUp ? answers.toReversed() : answers;
+  };
+  const { finding } = await concurrency.run({ send, sendAtOnce } as unknown as Context, sampleKnown);
+  return finding.kind === 'unjudged' ? finding.reason : finding.kind;
+}
+
+for (const [gap, expected] of [
+  [0, 'held'],
+  [1, 'held'],
+  [3, 'timing-window'],
+  [50, 'timing-window'],
+] as const)
+  test(`lookups sent ${gap} ms apart, that take 2 ms: ${expected}`, async () => {
+    assert.equal(await findingOf(gap), expected);
+    assert.equal(await findingOf(gap, true), 'failed');
+  });
