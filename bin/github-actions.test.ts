@@ -3,7 +3,8 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { reports, transcripts } from '../reports/index.ts';
+import { runFormats } from '../reports/formats.ts';
+import { reports } from '../reports/index.ts';
 import { sampleRecord } from '../reports/testing/records.ts';
 import { annotateStep, printerFor } from './github-actions.ts';
 import { parseReports } from './report-files.ts';
@@ -16,7 +17,7 @@ async function ranWith(asked: readonly string[], env: Record<string, string> = {
   const summary = join(folder, 'summary.md');
   writeFileSync(summary, before);
   let [output, aside] = ['', ''];
-  const requests = parseReports('report', { ...reports, ...transcripts }, asked);
+  const requests = parseReports('report', runFormats, asked);
   const context = {
     env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary, ...env },
     signal: new AbortController().signal,
@@ -30,8 +31,8 @@ async function ranWith(asked: readonly string[], env: Record<string, string> = {
   return { output, aside, summary: readFileSync(summary, 'utf8') };
 }
 
-const annotations = reports.github.render(sampleRecord);
-const markdown = reports.markdown.render(sampleRecord);
+const annotations = reports.github(sampleRecord);
+const markdown = reports.markdown(sampleRecord);
 const plain = 'the report\n::error::of a target\n';
 
 test('beside the console report the step is annotated, and its summary added to', async () => {

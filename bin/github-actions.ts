@@ -38,10 +38,10 @@ export async function annotateStep(
   const isRequested = (wanted: string) => requests.some(({ format }) => format === wanted);
   const printed = printedFormat(requests) ?? 'console';
   if (!isRequested('github') && printed === 'console')
-    await print(reports.github.render(record)).catch(unlessClosed);
+    await print(reports.github(record)).catch(unlessClosed);
   const summary = env['GITHUB_STEP_SUMMARY'] ?? '';
   if (summary === '' || isRequested('markdown')) return;
-  const problem = await append(summary, reports.markdown.render(record));
+  const problem = await append(summary, reports.markdown(record));
   if (problem !== undefined)
     writeError(`ib-conformance: the summary of the step was not written: ${problem}\n`);
 }

@@ -4,7 +4,7 @@ import { createServer, type ServerResponse } from 'node:http';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
-import { reports, transcripts } from '../reports/index.ts';
+import { runFormats } from '../reports/formats.ts';
 import { against } from '../suites/testing/against.ts';
 import { runCli } from './testing/run-cli.ts';
 
@@ -138,7 +138,7 @@ describe('no secret comes out, whatever a target does with it', () => {
   const flags = ['--fixture', fixture, '--no-canary', '--cases', '20', '--seed', '1', '--timeout', '2000'];
   const header = ['--header', `cookie: session=${cookie}`];
   // A badge is made of a whole run only, and holds numbers alone.
-  const formats = Object.keys({ ...reports, ...transcripts }).filter((name) => name !== 'badge');
+  const formats = runFormats.filter((name) => name !== 'badge');
   for (const concurrency of ['1', '16'])
     test(`with ${concurrency} at once, in ${formats.join(', ')}, in the progress and the plan`, async () => {
       const files = formats.map((format) => join(folder, `${concurrency}.${format}`));

@@ -1,6 +1,6 @@
 import { realpathSync } from 'node:fs';
 import { basename, dirname, join, resolve } from 'node:path';
-import type { ReportOptions } from '../reports/index.ts';
+import type { Render, ReportOptions } from '../reports/formats.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
 import { unlessClosed } from './exit-codes.ts';
@@ -22,15 +22,14 @@ export interface ReportRequest<Name extends string = string> {
  */
 export function parseReports<Name extends string>(
   flag: string,
-  formats: Readonly<Record<Name, unknown>>,
+  known: readonly Name[],
   texts: readonly string[],
   sources: readonly (string | undefined)[] = [],
 ): readonly ReportRequest<Name>[] {
   const refuse = (words: string) => wrongUsage(`--${flag}${words}`);
-  const isKnown = (name: string): name is Name => Object.hasOwn(formats, name);
+  const isKnown = (name: string): name is Name => (known as readonly string[]).includes(name);
   const requests = (texts.length === 0 ? ['console'] : texts).map((text): ReportRequest<Name> => {
     const [format = '', ...rest] = text.split('=');
-    const known = Object.keys(formats);
     if (!isKnown(format))
       throw refuse(
         ` ${text}: there is no format ${format}${didYouMean(format, known)} (known: ${known.join(', ')})`,
@@ -124,17 +123,17 @@ export async function settleAll(work: readonly Promise<unknown>[]): Promise<void
  */
 export async function writeFormats<Data>(
   texts: readonly string[],
-  formats: Readonly<Record<string, { readonly render: (data: Data, options: ReportOptions) => string }>>,
+  formats: Readonly<Record<string, Render<Data>>>,
   sources: readonly (string | undefined)[],
   load: () => Promise<Data>,
   context: CliContext,
   flag = 'format',
 ): Promise<Data> {
-  const requests = parseReports(flag, formats, texts, sources);
+  const requests = parseReports(flag, Object.keys(formats), texts, sources);
   const data = await load();
   const reports = await prepareReports(requests, context);
   try {
-    await reports.write((format, options) => formats[format]!.render(data, options));
+    await reports.write((format, options) => formats[format]!(data, options));
     return data;
   } finally {
     await reports.discard();

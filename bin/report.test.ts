@@ -18,7 +18,7 @@ const terminal: ReportOptions = { color: false, width: 100 };
 
 /** Writes a record to a file of that name, as verify does. */
 function fileOf(name: string, record: RunRecord): string {
-  writeFileSync(place(name), reports.json.render(record));
+  writeFileSync(place(name), reports.json(record));
   return place(name);
 }
 
@@ -42,7 +42,7 @@ const whole: RunRecord = {
 };
 
 describe('report', () => {
-  for (const [format, { render }] of Object.entries(reports))
+  for (const [format, render] of Object.entries(reports))
     test(`renders ${format}`, async () => {
       const file = fileOf('whole.json', whole);
       const expected = render(whole, terminal);
@@ -64,7 +64,7 @@ describe('report', () => {
       '--format',
       `junit=${place('x.xml')}`,
     ]);
-    assert.equal(output, reports.console.render(sampleRecord, terminal));
+    assert.equal(output, reports.console(sampleRecord, terminal));
     assert.equal((await call(['report', sample])).output, output);
     assert.match(readFileSync(place('x.xml'), 'utf8'), /^<\?xml /);
   });
@@ -151,7 +151,7 @@ describe('verify', () => {
   });
 
   for (const [flags, why] of [
-    [['--only', 'auth/user-status/missing'], /--suite, --only/],
+    [['--only', 'auth/user-status/missing'], /--suite or --only/],
     [['--only', 'auth/user-status/missing', '--replay', '0'], /--replay/],
   ] as const)
     test(`no badge with ${flags.join(' ')}: said before anything is sent`, async () => {

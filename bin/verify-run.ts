@@ -64,7 +64,7 @@ async function mockSession(fixture: Fixture): Promise<Session> {
     target: new URL(mock.url),
     clock,
     mock: true,
-    notes: ['No URL was given: the mock was verified.'],
+    notes: ['Without the URL of a server, the mock was verified.'],
     close: () => mock.close(),
   };
 }

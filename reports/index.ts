@@ -2,7 +2,7 @@ import { renderBadge } from './badge.ts';
 import { renderConsole } from './console.ts';
 import { renderDiffConsole, renderDiffJson, renderDiffMarkdown } from './diff-reports.ts';
 import type { Comparison } from './diff.ts';
-import type { comparisonFormats, Report, ReportName, transcriptFormats } from './formats.ts';
+import type { comparisonFormats, Render, ReportName } from './formats.ts';
 import { renderGithub } from './github.ts';
 import { renderHtml } from './html/page.ts';
 import { renderJson } from './json.ts';
@@ -20,23 +20,18 @@ export { renderVerdict } from './verdict.ts';
 
 /** Every format of a report. */
 export const reports = {
-  console: { what: 'text for people, on a terminal or in a CI log', render: renderConsole },
-  html: { what: 'one page to read in a browser: findings, matrix, latencies', render: renderHtml },
-  json: { what: 'the run record, for programs', render: renderJson },
-  junit: { what: 'test cases for Jenkins, GitLab and other CI servers', render: renderJunit },
-  markdown: { what: 'Markdown for the summary of a step on GitHub', render: renderMarkdown },
-  github: { what: 'annotations, by commands to GitHub Actions', render: renderGithub },
-  badge: { what: 'the endpoint of a shields.io badge, of a whole run only', render: renderBadge },
-} as const satisfies Record<ReportName, Report>;
-
-/** What is written while the run goes on. */
-export const transcripts = {
-  ndjson: { what: 'the transcript, while the run goes on: `ib-conformance judge` judges it again' },
-} as const satisfies Record<(typeof transcriptFormats)[number], Pick<Report, 'what'>>;
+  console: renderConsole,
+  html: renderHtml,
+  json: renderJson,
+  junit: renderJunit,
+  markdown: renderMarkdown,
+  github: renderGithub,
+  badge: renderBadge,
+} as const satisfies Record<ReportName, Render>;
 
 /** Every format of a comparison of two runs. */
 export const comparisons = {
-  console: { what: 'text for people', render: renderDiffConsole },
-  markdown: { what: 'Markdown short enough for a comment on GitHub', render: renderDiffMarkdown },
-  json: { what: 'for programs', render: renderDiffJson },
-} as const satisfies Record<(typeof comparisonFormats)[number], Report<Comparison>>;
+  console: renderDiffConsole,
+  markdown: renderDiffMarkdown,
+  json: renderDiffJson,
+} as const satisfies Record<(typeof comparisonFormats)[number], Render<Comparison>>;

@@ -58,6 +58,6 @@ async function tellChanges(before: RunRecord, after: RunRecord, { writeError, te
   const { compare, comparisons } = await import('../../reports/index.ts');
   const comparison = compare(before, after);
   if (comparison.changes.every(({ kind }) => kind === 'unchanged' || kind === 'stillFailing')) return;
-  const text = comparisons.console.render(comparison, { ...terminal, color: false });
+  const text = comparisons.console(comparison, { ...terminal, color: false });
   writeError(`ib-conformance: some of it comes out otherwise than in the run itself:\n${text}`);
 }

@@ -257,7 +257,7 @@ async function prepareScorecards(texts: readonly string[], context: CliContext) 
   if (texts.length === 0) return undefined;
   const { scorecardFormats } = await import('../../mock/scorecard.ts');
   const { parseReports, prepareReports } = await import('../report-files.ts');
-  const files = await prepareReports(parseReports('scorecard', scorecardFormats, texts), context);
+  const files = await prepareReports(parseReports('scorecard', ['json', 'text'] as const, texts), context);
   return {
     write: async (server: Mock) => {
       const card = await server.scorecard();

@@ -1,4 +1,4 @@
-import { reportFormats, transcriptFormats, type ReportName } from '../../reports/formats.ts';
+import { runFormats, type ReportName } from '../../reports/formats.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import type { Requirement } from '../../suites/index.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -34,8 +34,8 @@ const flags = {
   baseline: { ...kinds.file, describe: 'JSON file of known failures to let pass' },
   report: {
     ...kinds.outputs,
-    completions: [...reportFormats, ...transcriptFormats],
-    describe: `${[...reportFormats, ...transcriptFormats].join(', ')}, or format=file`,
+    completions: runFormats,
+    describe: `${runFormats.join(', ')}, or format=file`,
   },
   config: kinds.config,
   ...kinds.rare({
@@ -126,8 +126,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   const { openTranscripts } = await import('../record-files.ts');
   const { verifyRun } = await import('../verify-run.ts');
   const { annotateStep } = await import('../github-actions.ts');
-  const formats = { ...reporting.reports, ...reporting.transcripts };
-  const requests = files.parseReports('report', formats, given.report, [given.fixture, given.baseline]);
+  const requests = files.parseReports('report', runFormats, given.report, [given.fixture, given.baseline]);
   const baseline = await openBaseline(given);
   const { fixture, options } = await optionsOf(given, context);
   const isBadge = ({ format }: ReportRequest) => format === 'badge';
@@ -160,10 +159,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
     const isWritten = (request: ReportRequest) => unfit === undefined || !isBadge(request);
     const report = async () => {
       try {
-        await reportFiles.write(
-          (format, shown) => reporting.reports[format].render(record, shown),
-          isWritten,
-        );
+        await reportFiles.write((format, shown) => reporting.reports[format](record, shown), isWritten);
       } finally {
         await annotateStep(requests, record, context);
       }

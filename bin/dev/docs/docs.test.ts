@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
-import { reports, transcripts } from '../../../reports/index.ts';
+import { runFormats } from '../../../reports/formats.ts';
 import { remedies } from '../../../reports/verdict.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -33,22 +33,19 @@ const rowsOf = (file: string) =>
       .map((line) => line.replace(/\s*\|\s*/g, '|').trim()),
   );
 
-/** Tables that say what the code says. */
-const tables: Readonly<Record<string, readonly (readonly [page: string, row: string])[]>> = {
-  'every format of a report': Object.entries({ ...reports, ...transcripts }).map(([name, { what }]) => [
-    'docs/read-a-report.md',
-    `|\`${name}\`|${what}|`,
-  ]),
-  'every exit code': Object.values(exitCodes).map(([code, meaning]) => [
-    'docs/verify.md',
-    `|${code}|${meaning}|`,
-  ]),
-};
+test('the docs list every exit code', () => {
+  for (const [code, meaning] of Object.values(exitCodes))
+    assert.ok(rowsOf('docs/verify.md').has(`|${code}|${meaning}|`), meaning);
+});
 
-for (const [what, rows] of Object.entries(tables))
-  test(`the docs list ${what}`, () => {
-    for (const [page, row] of rows) assert.ok(rowsOf(page).has(row), `${page}: ${row}`);
-  });
+test('the docs list every format of a report', () => {
+  const page = [...rowsOf('docs/read-a-report.md')];
+  for (const name of runFormats)
+    assert.ok(
+      page.some((row) => row.startsWith(`|\`${name}\`|`)),
+      name,
+    );
+});
 
 test('the docs say what mends each reason', () => {
   const page = [...rowsOf('docs/read-a-report.md')];
