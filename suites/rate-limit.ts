@@ -242,27 +242,20 @@ function windowsOf(
 /** Looking up members is no failed lookup, however often it is done. */
 async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioResult> {
   const { limited } = await explore('user-status', context, known);
-  if (limited === undefined) return judgeSuccessesAlone(context, known);
-  const {
-    recovery,
-    members,
-    first: { passed },
-  } = limited;
-  if (members === undefined)
-    return {
-      finding:
-        recovery.kind === 'trouble' && recovery.code !== 'rate-limited'
-          ? unjudged(recovery.code, recovery.words)
-          : depends('rate-limit/user-status/recovers'),
-    };
-  return ofMembers(members, passed);
-}
-
-/** Where no failed lookup was ever limited, a fair number of members will do. */
-async function judgeSuccessesAlone(context: Context, known: Known): Promise<ScenarioResult> {
-  await context.settle('user-status');
-  const most = statedRule('user-status', known)?.most ?? 100;
-  return ofMembers(await sendMembers(context, known, most), most);
+  if (limited === undefined) {
+    // Where no failed lookup was ever limited, a fair number of members will do.
+    await context.settle('user-status');
+    const most = statedRule('user-status', known)?.most ?? 100;
+    return ofMembers(await sendMembers(context, known, most), most);
+  }
+  const { recovery, members, first } = limited;
+  if (members !== undefined) return ofMembers(members, first.passed);
+  return {
+    finding:
+      recovery.kind === 'trouble' && recovery.code !== 'rate-limited'
+        ? unjudged(recovery.code, recovery.words)
+        : depends('rate-limit/user-status/recovers'),
+  };
 }
 
 /** @param most failed lookups that pass: of members, more have to */

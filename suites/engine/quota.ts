@@ -24,7 +24,7 @@ const USED_UP = 'the rate limit is used up, and lets the key in again only after
 
 /** What one key has spent on one endpoint, and whether its limiter lets it in. */
 interface Account {
-  readonly endpoint: Endpoint;
+  readonly limiter: Limiter;
   readonly key: string;
   inFlight: number;
   /** When counted requests that passed went out, the latest of them; where no limit is stated. */
@@ -46,12 +46,16 @@ interface Account {
 /** Whose requests a limiter counts together. */
 type Scope = 'key' | 'endpoint' | 'service';
 
-/** What 429s have taught of an endpoint's limiter. */
-interface Lesson {
+/** An endpoint's limiter, and what 429s have taught of it. */
+interface Limiter {
+  readonly stated: Rule | undefined;
+  readonly accounts: Map<string, Account>;
+  /** When the endpoint was last heard of, in ms. */
+  lastAnswerAt: number;
   /** Refusals that were waited out, the latest of them. */
   refusals: readonly Refusal[];
   /** The limit that explains them. */
-  rule?: Rule;
+  learned?: Rule;
   scope: Scope;
   /** Refusals that it did not explain: other requests count as well, or somebody else's. */
   surprises: number;
@@ -123,28 +127,28 @@ export interface QuotaOptions {
  * latency, and whether the target's window is fixed or slides, the threshold is not crossed.
  */
 export function createQuota({ clock, budget, limits, deadline, random, signal }: QuotaOptions): Quota {
-  const stated = new Map(
-    endpointsOf.map((endpoint) => [endpoint, statedRule(endpoint, { limits })] as const),
-  );
-  const accounts = new Map(endpointsOf.map((endpoint) => [endpoint, new Map<string, Account>()] as const));
-  const lessons = new Map(
-    endpointsOf.map((endpoint): [Endpoint, Lesson] => [
-      endpoint,
-      { refusals: [], scope: 'key', surprises: 0 },
-    ]),
-  );
-  /** When an endpoint was last heard of, in ms. */
-  const lastAnswer = new Map<Endpoint, number>();
+  const limiterOf = (endpoint: Endpoint): Limiter => ({
+    stated: statedRule(endpoint, { limits }),
+    accounts: new Map(),
+    lastAnswerAt: Number.NEGATIVE_INFINITY,
+    refusals: [],
+    scope: 'key',
+    surprises: 0,
+  });
+  const limiters: Readonly<Record<Endpoint, Limiter>> = {
+    'user-status': limiterOf('user-status'),
+    'deposit-check': limiterOf('deposit-check'),
+  };
   const waiters = new Set<() => void>();
   let waitedMs = 0;
   let waitedUntil = 0;
 
   const accountOf = (endpoint: Endpoint, key: string): Account => {
-    const ofEndpoint = accounts.get(endpoint)!;
-    let account = ofEndpoint.get(key);
+    const limiter = limiters[endpoint];
+    let account = limiter.accounts.get(key);
     if (account === undefined) {
       account = {
-        endpoint,
+        limiter,
         key,
         inFlight: 0,
         passes: [],
@@ -156,14 +160,13 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
         probing: false,
         shut: undefined,
       };
-      ofEndpoint.set(key, account);
+      limiter.accounts.set(key, account);
     }
     return account;
   };
 
   /** Only keys that were issued have a limit of their own; the empty name stands for everybody else. */
-  const ruleFor = ({ endpoint, key }: Account): Rule | undefined =>
-    key === '' ? undefined : (stated.get(endpoint) ?? lessons.get(endpoint)!.rule);
+  const ruleFor = ({ limiter, key }: Account) => (key === '' ? undefined : ruleOf(limiter));
 
   /** Until a reply has been noted. */
   const nextNote = () => new Promise<void>((resolve) => waiters.add(resolve));
@@ -171,8 +174,8 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
   /** The accounts whose requests count together. */
   const sharing = (account: Account, scope: Scope): readonly Account[] => {
     if (scope === 'key') return [account];
-    const all = scope === 'endpoint' ? [accounts.get(account.endpoint)!] : [...accounts.values()];
-    return all.flatMap((ofEndpoint) => [...ofEndpoint.values()]).filter(({ key }) => key !== '');
+    const all = scope === 'endpoint' ? [account.limiter] : Object.values(limiters);
+    return all.flatMap(({ accounts }) => [...accounts.values()]).filter(({ key }) => key !== '');
   };
 
   /** Counted requests that are not forgotten, and when the first of them is. */
@@ -180,7 +183,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     const now = clock.now();
     let spent = 0;
     let release = Number.POSITIVE_INFINITY;
-    for (const { releases, inFlight } of sharing(account, lessons.get(account.endpoint)!.scope)) {
+    for (const { releases, inFlight } of sharing(account, account.limiter.scope)) {
       while (releases.length > 0 && releases[0]! <= now) releases.shift();
       spent += inFlight + releases.length;
       release = Math.min(release, releases[0] ?? release);
@@ -195,6 +198,13 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     return spending(account).spent >= (price === 0 ? rule.most : Math.max(1, rule.most - 1));
   };
 
+  /** When a request may go out: 0 for at once, infinity where only a reply tells. */
+  const opensAt = (account: Account, price: 0 | 1): number => {
+    if (clock.now() < account.closedUntil) return account.closedUntil;
+    if (account.probing) return Number.POSITIVE_INFINITY;
+    return isFull(account, price) ? spending(account).release : 0;
+  };
+
   /** What stands in the way of a request: trouble, or something to wait for; undefined where nothing does. */
   const obstacle = (account: Account, price: 0 | 1, until?: number): Trouble | Promise<void> | undefined => {
     const end = budget.ended(until);
@@ -203,11 +213,9 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     // What lasts too long is not waited for in vain.
     const waitUntil = (at: number) =>
       at < Math.min(until ?? deadline, deadline) ? clock.sleep(at - clock.now(), signal) : refused(USED_UP);
-    if (clock.now() < account.closedUntil) return waitUntil(account.closedUntil);
-    if (account.probing) return nextNote();
-    if (!isFull(account, price)) return undefined;
-    const { release } = spending(account);
-    return Number.isFinite(release) ? waitUntil(release) : nextNote();
+    const at = opensAt(account, price);
+    if (at === 0) return undefined;
+    return Number.isFinite(at) ? waitUntil(at) : nextNote();
   };
 
   const admit: Quota['admit'] = async (endpoint, key, price, until) => {
@@ -225,7 +233,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
 
   const note: Quota['note'] = (endpoint, key, price, reply, wasAdmitted, isPatient = false) => {
     const account = accountOf(endpoint, key);
-    lastAnswer.set(endpoint, clock.now());
+    account.limiter.lastAnswerAt = clock.now();
     if (wasAdmitted) account.inFlight -= price;
     // What was under way when the limiter set in, and passed, does not say that it has let go.
     const isLate = account.strikes > 0 && reply !== undefined && reply.sentAt < account.closedUntil;
@@ -244,7 +252,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
   const count = (account: Account, reply: Answer | undefined) => {
     const windowMs = ruleFor(account)?.windowMs;
     if (windowMs !== undefined) account.releases.push((reply?.receivedAt ?? clock.now()) + windowMs + MARGIN);
-    if (reply === undefined || account.key === '' || stated.get(account.endpoint) !== undefined) return;
+    if (reply === undefined || account.key === '' || account.limiter.stated !== undefined) return;
     account.passes.push(reply.sentAt);
     if (account.passes.length > 2 * MOST_PASSES) account.passes = account.passes.slice(-MOST_PASSES);
   };
@@ -262,28 +270,28 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
   /** When the limiter let go, between `least` and `most`, tells its window; what passed before, its threshold. */
   const learn = (account: Account, least: number, most: number) => {
     if (!account.passes.some((at) => at < most)) return;
-    const lesson = lessons.get(account.endpoint)!;
-    lesson.refusals = [...lesson.refusals, { account, least, most }].slice(-MOST_REFUSALS);
+    const { limiter } = account;
+    limiter.refusals = [...limiter.refusals, { account, least, most }].slice(-MOST_REFUSALS);
     let best: Explanation | undefined;
     for (const scope of ['key', 'endpoint', 'service'] as const) {
       const found = explanation(
-        lesson.refusals.map((refusal) => ({
+        limiter.refusals.map((refusal) => ({
           ...refusal,
           passes: sharing(refusal.account, scope).flatMap(({ passes }) => passes),
         })),
       );
       if (found === undefined || (best !== undefined && found.fit < best.fit + CLEARLY)) continue;
       best = found;
-      lesson.scope = scope;
+      limiter.scope = scope;
     }
     if (best === undefined) return;
     const { windowMs } = best;
-    lesson.rule = {
+    limiter.learned = {
       windowMs,
-      most: lesson.surprises < MOST_SURPRISES ? best.most : Number.POSITIVE_INFINITY,
+      most: limiter.surprises < MOST_SURPRISES ? best.most : Number.POSITIVE_INFINITY,
     };
     // What was spent counts from now on.
-    for (const one of sharing(account, lesson.scope === 'key' ? 'endpoint' : lesson.scope))
+    for (const one of sharing(account, limiter.scope === 'key' ? 'endpoint' : limiter.scope))
       one.releases = one.passes.map((sentAt) => sentAt + windowMs + MARGIN).toSorted((a, b) => a - b);
   };
 
@@ -292,10 +300,10 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     if (answer.sentAt < account.closedUntil) return;
     const now = clock.now();
     account.refusedAt = answer.sentAt;
-    const lesson = lessons.get(account.endpoint)!;
-    if (account.strikes === 0 && lesson.rule !== undefined && !isFull(account, 1)) lesson.surprises++;
+    const { limiter } = account;
+    if (account.strikes === 0 && limiter.learned !== undefined && !isFull(account, 1)) limiter.surprises++;
     const asked = waitAskedFor(answer, now);
-    const fixed = stated.get(account.endpoint)?.windowMs;
+    const fixed = limiter.stated?.windowMs;
     // A ban may last longer than the window.
     const said = asked !== undefined && (fixed === undefined || asked <= 4 * fixed + 5000) ? asked : fixed;
     const backOff = Math.min(
@@ -325,8 +333,8 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
   };
 
   /** What is left of a window that was learned, or of one like the other endpoint's. */
-  const windowLeft = ({ endpoint, key, passes, strikes }: Account, now: number) => {
-    const [rule] = [lessons.get(endpoint)!, ...lessons.values()].flatMap((lesson) => lesson.rule ?? []);
+  const windowLeft = ({ limiter, key, passes, strikes }: Account, now: number) => {
+    const [rule] = [limiter, ...Object.values(limiters)].flatMap(({ learned }) => learned ?? []);
     const first = rule && (passes.at(-rule.most) ?? passes[0]);
     if (key === '' || strikes > 0 || first === undefined) return undefined;
     return Math.max(FIRST_BACK_OFF, first + rule!.windowMs - now);
@@ -341,38 +349,32 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
       account.waitedMs = 0;
     },
     soonest: (endpoint, keys) => {
-      const opensAt = (key: string) => {
+      const rank = (key: string) => {
         const account = accountOf(endpoint, key);
         if (account.shut !== undefined) return Number.POSITIVE_INFINITY;
-        const { release } = spending(account);
-        const free = isFull(account, 1) ? (Number.isFinite(release) ? release : clock.now() + 1) : 0;
-        return Math.max(
-          account.closedUntil > clock.now() ? account.closedUntil : 0,
-          account.probing ? clock.now() + 1 : 0,
-          free,
-        );
+        const at = opensAt(account, 1);
+        return Number.isFinite(at) ? at : clock.now() + 1;
       };
-      return keys.reduce((best, key) => (opensAt(key) < opensAt(best) ? key : best));
+      return keys.reduce((best, key) => (rank(key) < rank(best) ? key : best));
     },
     learned: () =>
       Object.fromEntries(
-        [...lessons].flatMap(([endpoint, { rule }]) => (rule === undefined ? [] : [[endpoint, rule]])),
+        Object.entries(limiters).flatMap(([endpoint, { learned }]) => (learned ? [[endpoint, learned]] : [])),
       ),
     settle: async (endpoint) => {
-      const windowMs = (stated.get(endpoint) ?? lessons.get(endpoint)!.rule)?.windowMs ?? 0;
-      const end = (lastAnswer.get(endpoint) ?? Number.NEGATIVE_INFINITY) + windowMs + MARGIN;
+      const limiter = limiters[endpoint];
+      const end = limiter.lastAnswerAt + (ruleOf(limiter)?.windowMs ?? 0) + MARGIN;
       if (end > clock.now() && end < deadline) await clock.sleep(end - clock.now(), signal);
     },
     rest: async (ms) => {
-      const endsAt = () =>
-        Math.min(Math.max(...lastAnswer.values(), Number.NEGATIVE_INFINITY) + ms + MARGIN, deadline);
-      for (let left = endsAt() - clock.now(); left > 0 && !signal.aborted; left = endsAt() - clock.now())
-        await clock.sleep(left, signal);
+      const lastAnswerAt = () => Math.max(...Object.values(limiters).map((one) => one.lastAnswerAt));
+      const left = () => Math.min(lastAnswerAt() + ms + MARGIN, deadline) - clock.now();
+      while (left() > 0 && !signal.aborted) await clock.sleep(left(), signal);
     },
     waitedMs: () => waitedMs,
   };
 }
 
-const endpointsOf = ['user-status', 'deposit-check'] as const;
+const ruleOf = ({ stated, learned }: Limiter): Rule | undefined => stated ?? learned;
 
 const refused = (words: string): Trouble => ({ kind: 'trouble', code: 'rate-limited', words });

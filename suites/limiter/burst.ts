@@ -26,7 +26,7 @@ const isLost = (status: number) => status === 408 || status >= 500;
 /** Sends fresh requests until one is answered 429, or `most` went out. Nothing is sent again. */
 export async function stream(context: Context, { kind, next }: Supply, pace: Pace): Promise<Stream> {
   const startedAt = context.now();
-  const sent = await context.stream(() => next(1)[0]!, pace);
+  const sent = await context.stream(next, pace);
   const history = sightingsOf(sent, startedAt);
   const refused = sent.find(({ reply }) => reply.kind === 'answer' && reply.status === 429);
   const trouble = sent.find(({ reply }) => reply.kind === 'trouble')?.reply;

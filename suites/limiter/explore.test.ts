@@ -127,18 +127,22 @@ describe('a limit that is stated', () => {
     assert.equal(inFlightOf(pace, answers(8, 15)), 10);
     assert.equal(inFlightOf(pace, [...answers(8, 15), ...answers(100, 3000)]), 10);
   });
-  test('what was sent before is forgotten first', async () => {
+  test('without time to let all be forgotten nothing is judged, nor waited for', async () => {
+    const { judgement, streams, context, elapsedMs } = await exploring(laid('fixed'), { deadline: WINDOW });
+    assert.equal(judgement, undefined);
+    assert.ok(elapsedMs() <= WINDOW);
+    assert.equal(streams[0]!.history[0]!.sentAt, context.now() - elapsedMs());
+  });
+});
+
+test('what was sent before is forgotten first, stated or not', async () => {
+  for (const what of [known, unstated]) {
     const limiterOf = countedBy(() => 'all', laid('sliding'));
     const { context } = simulatedContext({ limiterOf, forgetsAfter: WINDOW + 20 });
     await context.burst(...Array.from({ length: 5 }, () => userStatus('x')));
-    const { limited, judgement } = await explore('user-status', context, known);
-    assert.deepEqual([limited!.first.passed, judgement?.kind], [MOST, 'kept']);
-  });
-  test('without time to let all be forgotten nothing is judged', async () => {
-    const { judgement, elapsedMs } = await exploring(laid('fixed'), { deadline: WINDOW });
-    assert.equal(judgement, undefined);
-    assert.ok(elapsedMs() <= WINDOW);
-  });
+    const { limited } = await explore('user-status', context, what);
+    assert.equal(limited!.first.passed, MOST);
+  }
 });
 
 test('where none is stated, what passed and when it let go is recorded, and nothing is judged', async () => {
@@ -251,6 +255,22 @@ test('what a limited key and an unknown one are told meanwhile', async () => {
     'an invalid id': 429,
     'an unknown key': 404,
   });
+});
+
+test('a key whose request got lost is not said to be limited or not', async () => {
+  let isLimited = false;
+  const limiter = laid('fixed');
+  const { limited } = await exploring(
+    () => {
+      const passes = limiter();
+      return (instant) => {
+        isLimited ||= !passes(instant);
+        return !isLimited;
+      };
+    },
+    { isLost: () => isLimited, deadline: WINDOW },
+  );
+  assert.deepEqual([limited!.meanwhile.others, limited!.meanwhile.statuses], [{}, {}]);
 });
 
 test('a limiter is driven to its limit once a run', async () => {

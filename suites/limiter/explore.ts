@@ -5,7 +5,7 @@ import type { Context } from '../requirement.ts';
 import { drive, sightingOf, stream, type Stream } from './burst.ts';
 import { story, type Burst, type Rule, type Sighting } from './history.ts';
 import { judgeBurst, judgeBursts, type Judgement } from './judge.ts';
-import { found, kindsOf, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
+import { found, kinds, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
 import { lookAround, type Meanwhile } from './meanwhile.ts';
 import { beyond, statedRule } from './rule.ts';
 
@@ -68,7 +68,7 @@ export function explore(endpoint: Endpoint, { once }: Context, known: Known): Pr
     const isCompared = rule !== undefined && context.leftMs() > 3 * rule.windowMs;
     const streams: Stream[] = [];
     let exploration: Exploration = { streams };
-    for (const kind of kindsOf(endpoint)) {
+    for (const kind of kinds[endpoint]) {
       const search = { endpoint, context, known, supply: supplyOf(kind, known) };
       const { first, ...shown } = await (isCompared ? compareLimit(search, rule) : seekLimit(search, rule));
       streams.push(first);
@@ -156,9 +156,7 @@ async function recover(
   const leftMs = rule === undefined ? 0 : startedAt + rule.windowMs + MARGIN - context.now();
   // The other endpoint needs what is left of a run that ends before the window does.
   if (leftMs > 0 && leftMs < context.leftMs()) await context.wait(leftMs);
-  const recovery = await context.patiently(supply.next(1)[0]!, (refused) =>
-    refusals.push(sightingOf(refused)),
-  );
+  const recovery = await context.patiently(supply.next(), (refused) => refusals.push(sightingOf(refused)));
   const refusedMs = Math.max(...refusals.map(({ sentAt }) => sentAt - startedAt));
   return { recovery, refusedMs, recoveryMs: context.now() - startedAt, isLetInEarly };
 }
@@ -209,10 +207,13 @@ const hasTimeToCount = (context: Context, { most, windowMs }: Rule) =>
  * @returns whether each kind counts, by its name; undefined where what was left does not tell
  */
 async function whatCounts({ endpoint, context, known, supply }: Search, { most }: Rule) {
-  const others = kindsOf(endpoint)
+  const others = kinds[endpoint]
     .filter(({ name }) => name !== supply.kind)
     .map((kind, at) => ({ kind, spent: Math.floor(most * PARTS[at]!) }));
-  for (const { kind, spent } of others) await context.burst(...supplyOf(kind, known).next(spent));
+  for (const { kind, spent } of others) {
+    const { next } = supplyOf(kind, known);
+    await context.burst(...Array.from({ length: spent }, next));
+  }
   const { passed } = await stream(context, supply, { most: most + 1 });
   // The request that went before may be in a window of its own.
   const counted = [[], [0], [1], [0, 1]].find((some) =>

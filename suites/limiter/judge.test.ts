@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { sampleKnown } from '../testing/samples.ts';
 import { explore } from './explore.ts';
 import type { Burst } from './history.ts';
-import { judgeBursts } from './judge.ts';
+import { judgeBurst, judgeBursts } from './judge.ts';
 import {
   banning,
   countingLater,
@@ -168,6 +168,42 @@ test('two bursts that a boundary explains decide only if both are quick and lost
   assert.equal(judgeBursts([twice(0, 50), twice(20_000, 50)], rule).kind, 'again');
   const four = [0, 20_000, 40_000, 60_000].map((startedAt) => twice(startedAt, 50));
   assert.deepEqual(judgeBursts(four, rule), boundary);
+});
+
+test('a burst in which lost requests may hide that fewer passed is tried three times in all', () => {
+  const burst = (passed: number, lost: number): Burst => ({
+    startedAt: 0,
+    history: [
+      ...Array.from({ length: passed }, () => ({ sentAt: 0, receivedAt: 1, result: 'passed' as const })),
+      ...Array.from({ length: lost }, () => ({ sentAt: 0, receivedAt: Infinity, result: 'lost' as const })),
+      { sentAt: 2, receivedAt: 3, result: 'refused' as const },
+    ],
+    inFlight: 4,
+  });
+  const rule = { most: 10, windowMs: 2000 };
+  const three = [burst(9, 1), burst(9, 1), burst(9, 1)];
+  const kinds = [1, 2, 3].map((tries) => judgeBursts(three.slice(0, tries), rule).kind);
+  assert.deepEqual(kinds, ['again', 'again', 'kept']);
+  assert.equal(judgeBursts([burst(10, 1)], rule).kind, 'kept');
+  assert.equal(judgeBursts([burst(8, 1), burst(9, 0)], rule).kind, 'broken');
+});
+
+test('three requests in a row that neither pass nor meet a 429 stand in its place', () => {
+  const finding = (passed: number, tail: number) => {
+    const sighting = (nth: number) => ({ sentAt: nth, receivedAt: nth + 1 });
+    const history = Array.from({ length: passed + tail }, (_, nth) =>
+      nth < passed
+        ? { ...sighting(nth), result: 'passed' as const }
+        : { ...sighting(nth), result: 'lost' as const, words: '503' },
+    );
+    return judgeBurst({ startedAt: 0, history, inFlight: 2 }, { most: 4, windowMs: 2000 });
+  };
+  assert.deepEqual(finding(4, 3), { kind: 'instead', passed: 4, words: '503' });
+  for (const [passed, tail] of [
+    [4, 2],
+    [3, 5],
+  ] as const)
+    assert.deepEqual(finding(passed, tail), { kind: 'lost' });
 });
 
 test('five bursts that agree with nothing are enough', () => {

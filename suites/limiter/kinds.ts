@@ -6,25 +6,18 @@ import { depositCheck, lookupOf, userStatus, type Request } from '../request.ts'
 /** A kind of request that may count, and how to make many of them, each another. */
 export interface Kind {
   readonly name: string;
-  readonly make: (known: Known, from: number, count: number) => readonly Request[];
+  readonly make: (known: Known, nth: number) => Request;
 }
 
-/** Fresh requests of one kind, as many as are asked for. */
+/** Fresh requests of one kind. */
 export interface Supply {
   readonly kind: string;
-  readonly next: (count: number) => readonly Request[];
+  readonly next: () => Request;
 }
 
 export function supplyOf({ name, make }: Kind, known: Known): Supply {
   let used = 0;
-  return {
-    kind: name,
-    next: (count) => {
-      const requests = make(known, used, count);
-      used += count;
-      return requests;
-    },
-  };
+  return { kind: name, next: () => make(known, used++) };
 }
 
 /** The suite spends one key only: the one under test. */
@@ -37,35 +30,32 @@ export const asCaller = (known: Known, request: Request): Request => ({
 export const found = (endpoint: Endpoint, known: Known) =>
   asCaller(known, lookupOf(endpoint, findableId(endpoint, known)));
 
-const each = (name: string, request: (known: Known, nth: number) => Request): Kind => ({
-  name,
-  make: (known, from, count) => Array.from({ length: count }, (_, at) => request(known, from + at)),
-});
-
 /** What may count as a failed lookup, the likeliest first; for deposit-check any request counts. */
-const kinds: Readonly<Record<Endpoint, readonly Kind[]>> = {
+export const kinds: Readonly<Record<Endpoint, readonly Kind[]>> = {
   'user-status': [
-    each('unknown users', (known, nth) => asCaller(known, userStatus(strangerAt(known, nth)))),
-    each('invalid ids', (known, nth) => asCaller(known, userStatus(`invalid-${nth}`))),
-    each('bad keys', (known, nth) =>
-      userStatus(stranger(known), {
-        credential: { as: 'header', value: `Bearer nobody-${nth}`, shell: `Bearer nobody-${nth}` },
-      }),
-    ),
+    { name: 'unknown users', make: (known, nth) => asCaller(known, userStatus(strangerAt(known, nth))) },
+    { name: 'invalid ids', make: (known, nth) => asCaller(known, userStatus(`invalid-${nth}`)) },
+    {
+      name: 'bad keys',
+      make: (known, nth) => {
+        const value = `Bearer nobody-${nth}`;
+        return userStatus(stranger(known), { credential: { as: 'header', value, shell: value } });
+      },
+    },
   ],
   'deposit-check': [
-    each('found and unknown deposits in turn', (known, nth) =>
-      asCaller(
-        known,
-        depositCheck(nth % 2 === 0 ? strangerAt(known, nth) : findableId('deposit-check', known)),
-      ),
-    ),
+    {
+      name: 'found and unknown deposits in turn',
+      make: (known, nth) => {
+        const id = nth % 2 === 0 ? strangerAt(known, nth) : findableId('deposit-check', known);
+        return asCaller(known, depositCheck(id));
+      },
+    },
   ],
 };
 
-export const kindsOf = (endpoint: Endpoint): readonly Kind[] => kinds[endpoint];
-
 /** What is no failed lookup, however often it is done. */
-export const lookupsOfMembers = each('members', (known, nth) =>
-  asCaller(known, userStatus(known.members[nth % known.members.length]!.user_id)),
-);
+export const lookupsOfMembers: Kind = {
+  name: 'members',
+  make: (known, nth) => asCaller(known, userStatus(known.members[nth % known.members.length]!.user_id)),
+};
