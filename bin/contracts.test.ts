@@ -5,7 +5,7 @@ import { mkdtemp, readFile, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
-import { test } from 'node:test';
+import { after, test } from 'node:test';
 import { packagedProgram } from './testing/packaged.ts';
 
 /**
@@ -114,25 +114,25 @@ interface RunRecord {
   readonly requirements: readonly { readonly id: string; readonly outcome: string }[];
 }
 
-async function recorded(
-  ...args: readonly string[]
-): Promise<{ readonly ended: Ended; readonly record: RunRecord }> {
-  const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
-  try {
-    const file = join(folder, 'run.json');
-    const ended = await run('verify', ...args, '--seed', '7', '--report', `json=${file}`);
-    return { ended, record: JSON.parse(await readFile(file, 'utf8')) as RunRecord };
-  } finally {
-    await rm(folder, { recursive: true });
-  }
+const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
+after(() => rm(folder, { recursive: true }));
+
+async function recorded(...args: readonly string[]) {
+  const file = join(folder, 'json');
+  const ended = await run('verify', ...args, '--seed', '7', '--report', `json=${file}`);
+  return { ended, record: JSON.parse(await readFile(file, 'utf8')) as RunRecord };
 }
 
 const rowFieldsOf = (record: RunRecord) => [
   ...new Set(record.requirements.flatMap((row) => Object.keys(row))),
 ];
 
-test('the golden run: verdict, exit code, fields and outcomes', async () => {
-  const { ended, record } = await recorded();
+test('the golden run: verdict, exit code, fields and outcomes; every format of a report', async () => {
+  const formats = ['console', 'ndjson', 'junit', 'html', 'markdown', 'github', 'badge'];
+  const files = formats.map((format) => [format, join(folder, format)] as const);
+  const { ended, record } = await recorded(
+    ...files.flatMap(([format, file]) => ['--report', `${format}=${file}`]),
+  );
   const { verdict, exitCode, fields, rowFields, outcomes } = frozen.goldenRecord;
   assert.equal(record.verdict, verdict);
   assert.equal(ended.code, exitCode);
@@ -140,12 +140,23 @@ test('the golden run: verdict, exit code, fields and outcomes', async () => {
   assertHolds(rowFieldsOf(record), rowFields, 'row');
   const found = Object.fromEntries(record.requirements.map(({ id, outcome }) => [id, outcome]));
   for (const [id, outcome] of Object.entries(outcomes)) assert.equal(found[id], outcome, id);
+  for (const [format, file] of files) assert.ok((await readFile(file)).length > 0, format);
+  for (const format of ['console', 'html', 'json', 'junit', 'markdown', 'github', 'badge']) {
+    const { code: rendered } = await run('report', join(folder, 'json'), '--format', format);
+    assert.equal(rendered, 0, format);
+  }
+  const judged = await run('judge', join(folder, 'ndjson'));
+  assert.equal(judged.code, 0);
+  for (const format of ['console', 'markdown', 'json']) {
+    const compared = await run('diff', join(folder, 'json'), join(folder, 'json'), '--format', format);
+    assert.equal(compared.code, 0, format);
+  }
 });
 
 test('the golden failure: a mock with a fault, over HTTP', async () => {
   const mock = await startedMock('--fault', 'date-day-and-month-swapped', '--limits', 'off');
   try {
-    const { ended, record } = await recorded(mock.url, '--suite', 'valid', '--no-canary');
+    const { ended, record } = await recorded(mock.url, '--suite', 'valid', '--cases', '300', '--no-canary');
     const { verdict, exitCode, failed, rowFields } = frozen.goldenFailure;
     assert.equal(record.verdict, verdict);
     assert.equal(ended.code, exitCode);
@@ -195,34 +206,5 @@ test('faults and variants are listed', async () => {
     assert.equal(code, 0);
     const found = [...stdout.matchAll(/^ *([a-z\d-]+)/gm)].map(([, id]) => id!);
     assertHolds(found, frozen[`${kind}s`], kind);
-  }
-});
-
-test('every format of a report', async () => {
-  const folder = await mkdtemp(join(tmpdir(), 'contracts-'));
-  try {
-    const formats = ['console', 'json', 'ndjson', 'junit', 'html', 'markdown', 'github', 'badge'];
-    const files = formats.map((format) => [format, join(folder, format)] as const);
-    const { code } = await run(
-      'verify',
-      '--seed',
-      '7',
-      '--no-canary',
-      ...files.flatMap(([format, file]) => ['--report', `${format}=${file}`]),
-    );
-    assert.equal(code, 0);
-    for (const [format, file] of files) assert.ok((await readFile(file)).length > 0, format);
-    for (const format of ['console', 'html', 'json', 'junit', 'markdown', 'github', 'badge']) {
-      const { code: rendered } = await run('report', join(folder, 'json'), '--format', format);
-      assert.equal(rendered, 0, format);
-    }
-    const judged = await run('judge', join(folder, 'ndjson'));
-    assert.equal(judged.code, 0);
-    for (const format of ['console', 'markdown', 'json']) {
-      const compared = await run('diff', join(folder, 'json'), join(folder, 'json'), '--format', format);
-      assert.equal(compared.code, 0, format);
-    }
-  } finally {
-    await rm(folder, { recursive: true });
   }
 });
