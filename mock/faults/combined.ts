@@ -81,70 +81,38 @@ const extraAt = (isFirst: boolean) => (exchange: Exchange) => {
   return parameters.length > 1 && parameters[isFirst ? 1 : 0]!.startsWith(own);
 };
 
+/** An id that is spelled as it is sent, and fits. */
+const spelled = (fits: (value: string) => boolean) => (exchange: Exchange) =>
+  isUuid(exchange) && !isEncoded(exchange) && fits(valueOf(exchange));
+const hasUpper = (value: string) => value !== value.toLowerCase();
+const hasLower = (value: string) => value !== value.toUpperCase();
+const amountIs = (fits: (amount: number) => boolean) => (exchange: Exchange) => {
+  const amount = amountOf(exchange);
+  return amount !== undefined && fits(amount);
+};
+
 const conditions: readonly Condition[] = [
-  {
-    factor: 'id spelling',
-    level: 'upper case',
-    holds: (exchange) => {
-      const value = valueOf(exchange);
-      return (
-        isUuid(exchange) &&
-        !isEncoded(exchange) &&
-        value !== value.toLowerCase() &&
-        value === value.toUpperCase()
-      );
-    },
-  },
-  {
-    factor: 'id spelling',
-    level: 'mixed case',
-    holds: (exchange) => {
-      const value = valueOf(exchange);
-      return (
-        isUuid(exchange) &&
-        !isEncoded(exchange) &&
-        value !== value.toLowerCase() &&
-        value !== value.toUpperCase()
-      );
-    },
-  },
-  {
-    factor: 'id spelling',
-    level: 'percent-encoded',
-    holds: (exchange) => isUuid(exchange) && isEncoded(exchange),
-  },
+  { factor: 'id spelling', level: 'upper case', holds: spelled((id) => hasUpper(id) && !hasLower(id)) },
+  { factor: 'id spelling', level: 'mixed case', holds: spelled((id) => hasUpper(id) && hasLower(id)) },
+  { factor: 'id spelling', level: 'percent-encoded', holds: (one) => isUuid(one) && isEncoded(one) },
   { factor: 'query', level: 'extra parameter before', holds: extraAt(true) },
   { factor: 'query', level: 'extra parameter after', holds: extraAt(false) },
   { factor: 'repetition', level: 'three times', holds: (_, times) => times > 2 },
   { factor: 'header', level: 'bearer', holds: scheme('bearer') },
   { factor: 'header', level: 'BEARER', holds: scheme('BEARER') },
-  {
-    factor: 'key',
-    level: "another partner's",
-    holds: ({ call }) => call?.caller?.partner === 'contoso',
-  },
-  { factor: 'active key', level: 'second', holds: ({ call }) => call?.caller?.key === 'northwind-spare-key' },
+  { factor: 'key', level: "another partner's", holds: ({ call }) => call?.caller?.partner === 'contoso' },
+  { factor: 'key', level: 'second active', holds: ({ call }) => call?.caller?.key === 'northwind-spare-key' },
   ...[...'12345678'].map((version): Condition => ({
     factor: 'id version',
     level: version,
     endpoint: 'deposit-check',
     holds: (exchange) => isUuid(exchange) && valueOf(exchange)[14] === version,
   })),
-  ...(
-    [
-      ['whole amount', (amount) => Number.isInteger(amount) && amount < 10_000],
-      ['amount below 1', (amount) => amount < 1],
-      ['amount of 10,000 or more', (amount) => amount >= 10_000],
-    ] as const satisfies readonly (readonly [string, (amount: number) => boolean])[]
-  ).map(([level, test]): Condition => ({
-    factor: 'data',
-    level,
-    endpoint: 'deposit-check',
-    holds: (exchange) => {
-      const amount = amountOf(exchange);
-      return amount !== undefined && test(amount);
-    },
-  })),
+  ...Object.entries({
+    'whole amount': amountIs((amount) => Number.isInteger(amount) && amount < 10_000),
+    'amount below 1': amountIs((amount) => amount < 1),
+    'amount of 10,000 or more': amountIs((amount) => amount >= 10_000),
+  }).map(([level, holds]): Condition => ({ factor: 'data', level, endpoint: 'deposit-check', holds })),
 ];
 
 const hasData = new Set(['EXECUTED deposit', 'foreign deposit']);
