@@ -158,11 +158,7 @@ function directClient(handle: Handler, world: World, now: () => number): Client 
       await Promise.resolve();
       inFlight--;
       if (response.transportFault === 'reset')
-        return {
-          kind: 'trouble',
-          code: 'network',
-          words: 'the connection was closed before the answer',
-        };
+        return { kind: 'trouble', code: 'network', words: 'the connection was closed before the answer' };
       const fields = Object.entries(response.headers).map(
         ([name, value]) => [name.toLowerCase(), [value]] as const,
       );

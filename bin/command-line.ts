@@ -36,11 +36,7 @@ export async function commandLine(argv: readonly string[], context: CliContext):
         .join('\n')}`,
     )
     .wrap(Math.min(110, context.terminal.width))
-    .parserConfiguration({
-      'greedy-arrays': false,
-      'boolean-negation': false,
-      'populate--': true,
-    })
+    .parserConfiguration({ 'greedy-arrays': false, 'boolean-negation': false, 'populate--': true })
     .exitProcess(false)
     .fail((message: string, error: Error | undefined) => {
       // yargs reports wrong usage with its own error, or with none.

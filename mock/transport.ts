@@ -87,11 +87,7 @@ export function readBody(message: IncomingMessage, most: number): Promise<ReadBo
 export function transportError(status: number): HttpResponse {
   const body = JSON.stringify({ error: STATUS_CODES[status] });
   const length = { 'Content-Length': `${body.length}` };
-  return {
-    status,
-    headers: { 'Content-Type': 'application/json', ...length, Connection: 'close' },
-    body,
-  };
+  return { status, headers: { 'Content-Type': 'application/json', ...length, Connection: 'close' }, body };
 }
 
 const statusByCode: Readonly<Record<string, number>> = {

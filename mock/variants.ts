@@ -37,10 +37,7 @@ const requests: Rows = {
   'path-case-ignored: The letter case of the path is ignored': { path: (path) => path.toLowerCase() },
   'other-paths-need-key: Other paths are answered with 401 to those who present no key': answerWith(401, {
     error: 'Unauthorized',
-  })({
-    kinds: ['noSuchPath'],
-    where: ({ request }) => request.headers.authorization === undefined,
-  }),
+  })({ kinds: ['noSuchPath'], where: ({ request }) => request.headers.authorization === undefined }),
   'head-refused: HEAD is answered with 405': { methods: ['GET'] },
   'other-methods-not-found: Other methods are answered with 404': answerWith(404, { error: 'Not found' })({
     kinds: ['noSuchMethod'],

@@ -84,12 +84,7 @@ function refuseExisting(files: readonly string[]): void {
 
 const configOf = ({ fixture, ca, insecure }: InitFlags, url: string) => ({
   $schema: schemaReference('config', CONFIG_FILE),
-  verify: {
-    url,
-    fixture,
-    ...(ca === undefined ? {} : { ca }),
-    ...(insecure ? { insecure } : {}),
-  },
+  verify: { url, fixture, ...(ca === undefined ? {} : { ca }), ...(insecure ? { insecure } : {}) },
 });
 
 async function writeFiles(

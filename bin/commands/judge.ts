@@ -10,11 +10,7 @@ export const judge = command({
   what: 'judge a recorded run again, without its target',
   positionals: { file: fileArgument('what `verify --report ndjson=file` wrote') },
   flags: {
-    report: {
-      ...outputs,
-      completions: reportFormats,
-      describe: 'format or format=file, as of verify',
-    },
+    report: { ...outputs, completions: reportFormats, describe: 'format or format=file, as of verify' },
     baseline: { ...file, describe: 'JSON file of known failures, each with its reason: they do not fail it' },
     strict: { ...onOff, describe: 'fail on recommended requirements too' },
     'allow-incomplete': {

@@ -1,5 +1,6 @@
 import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
+import { setTimeout as sleep } from 'node:timers/promises';
 import { clockModes, sessionDefaults } from '../../mock/options.ts';
 import type { Mock, MockOptions } from '../../mock/server.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
@@ -129,7 +130,7 @@ async function serve(server: Mock, values: MockFlags, context: CliContext, stamp
       if (adminUrl !== undefined) await print(`admin API at ${adminUrl}\n`);
       await print(curlLines(server.magicValues(), url, values.fixture === undefined));
     }
-    if (values.watch) reloadOnChange(server, values, context, stamp);
+    if (values.watch) void reloadOnChange(server, values, context, stamp);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   } finally {
     const deadline = setTimeout(() => void server.close({ force: true }), CLOSE_TIMEOUT_MS);
@@ -148,15 +149,15 @@ function stampOf({ fixture = '' }: MockFlags): string {
 }
 
 /** @param loaded stamp of the file that is served */
-function reloadOnChange(server: Mock, values: MockFlags, context: CliContext, loaded: string): void {
+async function reloadOnChange(server: Mock, values: MockFlags, context: CliContext, loaded: string) {
   const { print, writeError, signal } = context;
-  let [served, last, isLoading] = [loaded, loaded, false];
-  const look = async () => {
+  let [served, last] = [loaded, loaded];
+  for (; !signal.aborted; await sleep(POLL_INTERVAL_MS, undefined, { ref: false })) {
     const [now, before] = [stampOf(values), last];
     last = now;
     // Editors write in several steps: the file is read when it was left alone since the last look.
-    if (now === served || now !== before || isLoading) return;
-    [served, isLoading] = [now, true];
+    if (now === served || now !== before) continue;
+    served = now;
     try {
       const fixture = await fixtureOf(values, context);
       if (signal.aborted) return;
@@ -166,12 +167,8 @@ function reloadOnChange(server: Mock, values: MockFlags, context: CliContext, lo
       if (!(error instanceof Problem)) throw error;
       writeError('ib-conformance: the fixture was not loaded again, the one before is still served:\n');
       writeError(`${error.message}\n`);
-    } finally {
-      isLoading = false;
     }
-  };
-  const timer = setInterval(() => void look(), POLL_INTERVAL_MS).unref();
-  signal.addEventListener('abort', () => clearInterval(timer));
+  }
 }
 
 async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) {

@@ -32,11 +32,7 @@ const flags = {
   plan: { ...kinds.onOff, configurable: 'never', describe: 'say what a run takes, and send nothing' },
   strict: { ...kinds.onOff, describe: 'fail on recommended requirements too' },
   baseline: { ...kinds.file, describe: 'JSON file of known failures to let pass' },
-  report: {
-    ...kinds.outputs,
-    completions: runFormats,
-    describe: `${runFormats.join(', ')}, or format=file`,
-  },
+  report: { ...kinds.outputs, completions: runFormats, describe: `${runFormats.join(', ')}, or format=file` },
   config: kinds.config,
   ...kinds.rare({
     partner: kinds.target.partner,

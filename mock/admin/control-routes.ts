@@ -29,10 +29,7 @@ function timeOf(value: unknown): number {
   throw wrongAt('now', `has to be ${timeHint}`);
 }
 
-const shownFaults = (sandbox: Sandbox) => ({
-  fault: sandbox.deviation?.id ?? null,
-  ...shownChaos(sandbox),
-});
+const shownFaults = (sandbox: Sandbox) => ({ fault: sandbox.deviation?.id ?? null, ...shownChaos(sandbox) });
 
 function readingChaos<Result>(act: () => Result, details: Refusal['details'] = {}): Result {
   try {

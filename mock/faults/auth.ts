@@ -35,10 +35,7 @@ const inOwnHeader = (key: string, { request: { headers } }: UnreadCall) =>
 
 const alsoAdmits =
   (test: (key: ApiKey, call: UnreadCall) => boolean): Change =>
-  (behaviour) => ({
-    ...behaviour,
-    admits: (key, call) => behaviour.admits(key, call) || test(key, call),
-  });
+  (behaviour) => ({ ...behaviour, admits: (key, call) => behaviour.admits(key, call) || test(key, call) });
 
 const hasLowerScheme = ({ request }: UnreadCall) =>
   request.headers.authorization?.startsWith('bearer ') === true;

@@ -79,8 +79,6 @@ export const rateLimitFaults: Faults = {
   ...at(
     answers('deposit-check', 'A 429 of deposit-check', { endpoint: 'deposit-check', status: 429 }),
     ['rate-limit/deposit-check/message'],
-    {
-      '429-of-front-end: is the plain text of a front end': editBody(() => 'Too Many Requests'),
-    },
+    { '429-of-front-end: is the plain text of a front end': editBody(() => 'Too Many Requests') },
   ),
 };

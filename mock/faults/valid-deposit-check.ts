@@ -77,9 +77,7 @@ export const validDepositFaults: Faults = {
   ...at(amount, rows('amount'), {
     'capped: is at most what a column of nine digits holds': (dollars) => Math.min(dollars, 9_999_999.99),
   }),
-  ...at(last, rows('amount'), {
-    'amount-wrong: has a wrong amount': setFields({ amountInUsd: 999_999.99 }),
-  }),
+  ...at(last, rows('amount'), { 'amount-wrong: has a wrong amount': setFields({ amountInUsd: 999_999.99 }) }),
   ...at(time, [...rows('executed-at'), becomesExecuted], {
     'in-seconds: is in seconds': (ms) => Math.trunc(ms / 1000),
     'in-microseconds: is in microseconds': (ms) => ms * 1000,

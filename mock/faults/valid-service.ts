@@ -76,14 +76,10 @@ const leakFaults: Faults = {
     }))({ kinds: ['executed'] }),
     "key-in-header: A header field gives the first key of the caller's partner": editHeaders(({ world }) => ({
       'X-Expected-Key': valuesOf(world.keys)[0]?.key ?? '-',
-    }))({
-      kinds: ['unauthorized'],
-    }),
+    }))({ kinds: ['unauthorized'] }),
     'partner-in-challenge: WWW-Authenticate names a partner as its realm': editHeaders(({ world }) => ({
       'WWW-Authenticate': `Bearer realm="${firstPartner(world) ?? '-'}"`,
-    }))({
-      status: 401,
-    }),
+    }))({ status: 401 }),
   }),
   ...failing([noUserData, 'foreign-ib/user-status/indistinguishable'], {
     'owner-in-header: A header field gives the partner id of a foreign user': editHeaders(({ finding }) => ({
