@@ -188,22 +188,22 @@ test('a burst in which lost requests may hide that fewer passed is tried three t
   assert.equal(judgeBursts([burst(8, 1), burst(9, 0)], rule).kind, 'broken');
 });
 
-test('three requests in a row that neither pass nor meet a 429 stand in its place', () => {
-  const finding = (passed: number, tail: number) => {
-    const sighting = (nth: number) => ({ sentAt: nth, receivedAt: nth + 1 });
+test('three answers in a row that neither pass nor are 429 stand in its place; lost requests do not', () => {
+  const finding = (passed: number, tail: number, tookMs = 1) => {
     const history = Array.from({ length: passed + tail }, (_, nth) =>
       nth < passed
-        ? { ...sighting(nth), result: 'passed' as const }
-        : { ...sighting(nth), result: 'lost' as const, words: '503' },
+        ? { sentAt: nth, receivedAt: nth + 1, result: 'passed' as const }
+        : { sentAt: nth, receivedAt: nth + tookMs, result: 'lost' as const, words: '503' },
     );
     return judgeBurst({ startedAt: 0, history, inFlight: 2 }, { most: 4, windowMs: 2000 });
   };
   assert.deepEqual(finding(4, 3), { kind: 'instead', passed: 4, words: '503' });
-  for (const [passed, tail] of [
+  for (const [passed, tail, tookMs] of [
     [4, 2],
     [3, 5],
+    [4, 5, Infinity],
   ] as const)
-    assert.deepEqual(finding(passed, tail), { kind: 'lost' });
+    assert.deepEqual(finding(passed, tail, tookMs), { kind: 'lost' });
 });
 
 test('five bursts that agree with nothing are enough', () => {

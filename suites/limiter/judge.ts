@@ -18,7 +18,7 @@ export type Finding =
       readonly isOvershoot: boolean;
       readonly isBeyondTwoWindows: boolean;
     }
-  /** Where 429 was due, something else came: `503`, or that the connection was reset. */
+  /** Where 429 was due, another status came: `503`. */
   | { readonly kind: 'instead'; readonly passed: number; readonly words: string }
   /** The window may have ended before more requests had passed than it may let through. */
   | { readonly kind: 'tooSlow' }
@@ -30,7 +30,7 @@ type Kind<Name extends Finding['kind']> = Extract<Finding, { readonly kind: Name
 /** What a broken promise looks like. */
 export type Break = Kind<'fewer' | 'more' | 'instead'>;
 
-/** So many requests in a row without a pass and without a 429 are no accident. */
+/** So many answers in a row that are neither a pass nor a 429 are no accident. */
 const IN_A_ROW = 3;
 
 /**
@@ -80,8 +80,10 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
     return { kind: 'fits', isExact, isCertain: passed >= most };
   }
   const tail = history.slice(history.findLastIndex(({ result }) => result === 'passed') + 1);
-  if (passes.length >= most && tail.length >= IN_A_ROW)
-    return { kind: 'instead', passed: passes.length, words: tail[0]!.words ?? '' };
+  // A front end may answer so; what got no answer at all may be the network's fault, and was perhaps never sent.
+  const answered = tail.filter(({ receivedAt }) => receivedAt < Number.POSITIVE_INFINITY);
+  if (passes.length >= most && answered.length >= IN_A_ROW)
+    return { kind: 'instead', passed: passes.length, words: answered[0]!.words ?? '' };
   const isLost = history.some(({ result }) => result === 'lost');
   return { kind: isLost && passes.length <= 2 * most ? 'lost' : 'tooSlow' };
 }
