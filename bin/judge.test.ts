@@ -10,6 +10,7 @@ import { reference, type Behaviour } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { startMock } from '../mock/server.ts';
 import { variants } from '../mock/variants.ts';
+import { conclusion } from '../reports/verdict.ts';
 import { renderJson, renderLine } from '../reports/json.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { against } from '../suites/testing/against.ts';
@@ -74,6 +75,47 @@ describe('a transcript is judged as the run was, byte for byte', () => {
       const { record, text } = await recorded(change(reference));
       assert.equal(renderJson(await judged(text)), renderJson(record));
     });
+});
+
+describe("a result that an empty database would show as well rests on the fixture's word", () => {
+  const onWord = ({ requirements }: RunRecord) =>
+    requirements.flatMap((row) => (row.outcome === 'passed' && row.basis === 'fixture' ? [row.id] : []));
+  const own = (names: string) => names.split(' ');
+  const never = own(
+    'pending/deposit-check/failed auth/user-status/expired auth/user-status/non-partner auth/deposit-check/expired auth/deposit-check/non-partner',
+  );
+  const ofKeys = own('auth/user-status/revoked auth/deposit-check/revoked');
+  const ofEntities = own(
+    'foreign-ib/user-status/other-ib foreign-ib/user-status/indistinguishable foreign-ib/deposit-check/other-ib foreign-ib/deposit-check/indistinguishable pending/deposit-check/pending pending/deposit-check/indistinguishable',
+  );
+  test('but for what the run proves', () => {
+    assert.deepEqual(new Set(onWord(ofReference.record)), new Set(never));
+  });
+  test('without a state hook, and without the data of others', async () => {
+    const ours = new Set(
+      fixture.users!.filter(({ partner }) => partner === 'northwind').map((one) => one.user_id),
+    );
+    const stays = (deposit: NonNullable<typeof fixture.deposits>[number]) =>
+      deposit.state !== 'pending' || deposit.becomes === undefined;
+    const told = {
+      ...fixture,
+      apiKeys: fixture.apiKeys!.filter(({ partner, state }) => partner !== 'contoso' || state !== 'active'),
+      deposits: fixture.deposits!.filter(stays),
+    };
+    const served = {
+      ...told,
+      apiKeys: told.apiKeys.filter(({ partner, state }) => partner === 'northwind' && state === 'active'),
+      users: fixture.users!.filter(({ user_id }) => ours.has(user_id)),
+      deposits: told.deposits.filter(({ user_id, state }) => ours.has(user_id) && state === 'EXECUTED'),
+    };
+    const run = { fixture: told, seed: 7, cases: 30, hasStateHook: false };
+    const record = await verifyMock(reference, run, served);
+    assert.deepEqual(new Set(onWord(record)), new Set([...never, ...ofKeys, ...ofEntities]));
+    assert.match(
+      conclusion(record).join('\n'),
+      /^13 on the fixture's word, as an empty database would pass: /m,
+    );
+  });
 });
 
 describe('a transcript that is cut off', () => {

@@ -117,7 +117,7 @@ function answerWords(response: RecordedResponse): string {
 export function wordsOf(result: RequirementResult): string {
   switch (result.outcome) {
     case 'passed':
-      return '';
+      return result.basis === undefined ? '' : "on the fixture's word";
     case 'failed':
       return differenceOf(result);
     case 'inconclusive':

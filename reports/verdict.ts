@@ -40,8 +40,16 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
       ...openIds(recommended, ', recommended', most),
     ]),
     ...sentence('not observed', openIds(observed, '', most)),
+    ...onWord(rows, most),
     ...strengthSentences(record, most),
   ];
+}
+
+/** Results that a server without the data would show as well. */
+function onWord(rows: Rows, most: number): readonly string[] {
+  const ids = idsOf(rows.filter((row) => row.outcome === 'passed' && row.basis === 'fixture'));
+  const subject = `${ids.length} on the fixture's word, as an empty database would pass`;
+  return sentence(subject, shortened(ids, most));
 }
 
 /** The headline of the conclusion as a line of at most 200 columns. */

@@ -19,21 +19,27 @@ const keyless = { credential: { as: 'none' } } as const;
 
 /** Requirements of one endpoint: each kind of credential that must not be let in. */
 function turnsAway(endpoint: Endpoint): readonly Requirement[] {
-  const refusal = (name: string, title: string, needs?: Rule['needs']) =>
+  const refusal = (name: string, title: string, needs?: Rule['needs'], provedBy?: Rule['provedBy']) =>
     required({
       id: `auth/${endpoint}/${name}`,
       clause: 'Authentication; Errors, 401',
       title: `${title}: 401 with its exact body`,
       reading: 'With a missing or malformed parameter as well, 400 may come first.',
       ...(needs && { needs }),
+      ...(provedBy && { provedBy }),
     });
   return [
     refusal('missing', 'No Authorization header'),
     refusal('malformed', 'No scheme, another scheme, an empty token, the key in two parts'),
     refusal('unknown-key', 'A key that nobody was given, also a near miss of a real one'),
-    refusal('revoked', 'A revoked key', 'revoked key'),
-    refusal('expired', 'An expired key', 'expired key'),
-    refusal('non-partner', 'A key of a non-Partner account', 'key of a non-Partner account (partner null)'),
+    refusal('revoked', 'A revoked key', 'revoked key', [`auth/${endpoint}/revocation`]),
+    refusal('expired', 'An expired key', 'expired key', []),
+    refusal(
+      'non-partner',
+      'A key of a non-Partner account',
+      'key of a non-Partner account (partner null)',
+      [],
+    ),
     required({
       id: `auth/${endpoint}/header-only`,
       clause: 'Authentication: every request carries the Authorization header',

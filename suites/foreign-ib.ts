@@ -20,6 +20,7 @@ export const foreignIb: readonly Requirement[] = [
     clause: 'GET user-status, 200: not an error',
     title: 'A user of another IB, or of none: 200, false, null',
     needs: 'user outside the IB under test',
+    provedBy: ['foreign-ib/user-status/follows-key'],
   }),
   required({
     id: 'foreign-ib/user-status/unknown',
@@ -48,6 +49,7 @@ export const foreignIb: readonly Requirement[] = [
     title: 'Nothing tells a foreign user from an unknown one',
     endpoint: 'user-status',
     ...hiddenUsers,
+    provedBy: ['foreign-ib/user-status/follows-key'],
   }),
   required({
     id: 'foreign-ib/user-status/follows-key',
@@ -60,6 +62,7 @@ export const foreignIb: readonly Requirement[] = [
     clause: 'GET deposit-check, 404',
     title: "A deposit of another IB's user, EXECUTED or not: 404 with its exact body",
     needs: 'deposit of a user outside the IB under test',
+    provedBy: ['foreign-ib/deposit-check/follows-key'],
   }),
   required({
     id: 'foreign-ib/deposit-check/unknown',
@@ -72,6 +75,7 @@ export const foreignIb: readonly Requirement[] = [
     title: 'Nothing tells a foreign deposit from an unknown one',
     endpoint: 'deposit-check',
     ...hiddenDeposits,
+    provedBy: ['foreign-ib/deposit-check/follows-key'],
   }),
   required({
     id: 'foreign-ib/deposit-check/follows-key',

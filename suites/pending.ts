@@ -139,12 +139,14 @@ export const pending: readonly Requirement[] = [
     clause: 'States; GET deposit-check, 404',
     title: 'A pending deposit under the IB: 404 with its exact body',
     needs: 'pending deposit of a user under the IB',
+    provedBy: ['pending/deposit-check/becomes-executed'],
   }),
   required({
     id: 'pending/deposit-check/failed',
     clause: 'States; GET deposit-check, 404',
     title: 'A failed deposit under the IB: 404 with its exact body',
     needs: 'failed deposit of a user under the IB',
+    provedBy: [],
   }),
   indistinguishable({
     id: 'pending/deposit-check/indistinguishable',
@@ -152,6 +154,7 @@ export const pending: readonly Requirement[] = [
     title: 'Nothing tells a pending or failed deposit from an unknown one',
     endpoint: 'deposit-check',
     needs: 'deposit that stays pending, or failed one, of a user under the IB',
+    provedBy: ['pending/deposit-check/becomes-executed'],
     hidden: ({ pending: waiting, failed: gone }) =>
       [...spread(waiting, 2), ...spread(gone, 2)].map(({ reference_id }) => reference_id),
   }),

@@ -17,6 +17,11 @@ export interface Subject {
   readonly title: string;
   /** Which reading was taken where the interface is silent or disagrees with itself. */
   readonly reading?: string;
+  /**
+   * Set where a server without the data answers the same: requirements of which one that passes shows that it has
+   * them. Otherwise the result rests on the fixture's word.
+   */
+  readonly provedBy?: readonly string[];
 }
 
 /** Must hold of the answer to every lookup that it covers. */

@@ -478,6 +478,10 @@ export interface RequirementSubject {
 }
 export interface Passed1 {
   outcome: 'passed';
+  /**
+   * fixture: a server without the data would have answered the same, and nothing in the run showed that it has them.
+   */
+  basis?: 'fixture';
 }
 export interface Failed1 {
   outcome: 'failed';

@@ -1,4 +1,6 @@
+import type { RequirementResult } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
+import { saysExecuted, saysMember } from '../expectations.ts';
 import { lackOf } from '../needs.ts';
 import type { Context, Monitor, Requirement, Rule, Scenario } from '../requirement.ts';
 import { skipped, unjudged, type Verdict } from '../verdict.ts';
@@ -23,6 +25,8 @@ export interface Evaluation {
   /** Runs a scenario. An error in it is our own bug, and is said to be. */
   readonly runScenario: (scenario: Scenario, context: Context) => Promise<Result>;
   readonly monitored: (monitor: Monitor) => Judgement;
+  /** The results of a run, with what those that passed rest on. */
+  readonly withBasis: (results: readonly RequirementResult[]) => readonly RequirementResult[];
 }
 
 /** A crowd is held against the same lookups alone: that requirement says what is wrong with it. */
@@ -40,6 +44,8 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
       const found: Judgement = { verdict: of.unseen, cases: 0 };
       return { of, sees: of.watch(known), found };
     });
+  /** Requirements on the other partner's key with which something was found. */
+  const found = new Set<string>();
   return {
     judge,
     see: ({ request, reply, of, path, isAgain, isLost }) => {
@@ -52,7 +58,10 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
         const proof = verdict.kind === 'failed' ? { evidence } : {};
         monitor.found = { verdict, cases: cases + 1, ...proof };
       }
-      if (isLost !== true) judge.see(request, reply, path, isAgain === true || isCrowd(of));
+      if (isLost === true) return;
+      const findings = judge.see(request, reply, path, isAgain === true || isCrowd(of));
+      if (saysMember(reply).kind === 'held' || saysExecuted(reply).kind === 'held')
+        for (const { id, verdict } of findings) if (verdict.kind === 'held') found.add(id);
     },
     withoutRequest: (requirement) => {
       if (skip.has(requirement.id)) return { verdict: skipped('left out on request'), cases: 0 };
@@ -75,6 +84,15 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
         const words = error instanceof Error ? (error.stack ?? error.message) : String(error);
         return { verdict: { kind: 'broken', words }, cases: 0 };
       }
+    },
+    withBasis: (results) => {
+      const passed = new Set(results.flatMap(({ id, outcome }) => (outcome === 'passed' ? [id] : [])));
+      const proves = (id: string) => passed.has(id) && (!id.endsWith('/follows-key') || found.has(id));
+      return results.map((result) => {
+        const { provedBy } = requirements.find(({ id }) => id === result.id)!;
+        const isWord = provedBy !== undefined && !provedBy.some(proves);
+        return result.outcome === 'passed' && isWord ? { ...result, basis: 'fixture' } : result;
+      });
     },
     monitored: (monitor) => monitors.find(({ of }) => of === monitor)!.found,
   };

@@ -244,7 +244,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       if (silence === undefined || seen.verdict.kind === 'failed') settle(requirement, seen);
       else stop(requirement, silence);
     }
-    const list = requirements.map((requirement) => results.get(requirement)!);
+    const list = evaluation.withBasis(requirements.map((requirement) => results.get(requirement)!));
     const figures: Figures = {
       startedAt,
       durationMs: Math.round(performance.now() - begun),

@@ -63,7 +63,7 @@ export async function judgeTranscript(
   const describe = createDescriber(optionsOf(transcript, version));
   const list: RequirementResult[] = [];
   for (const requirement of requirements) list.push(describe(requirement, await resultOf(requirement)));
-  return recordOf(transcript, version, list);
+  return recordOf(transcript, version, evaluation.withBasis(list));
 }
 
 /** The record that the run itself made, as far as it came. */
