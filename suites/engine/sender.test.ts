@@ -88,6 +88,13 @@ describe('a connection that breaks', () => {
     assert.equal(sent(), 4);
   });
 
+  test('in a burst, does not mean that the target is gone', async () => {
+    const { sender, sent } = senderOf(() => broken, { maxLostInARow: 1 });
+    for (let nth = 0; nth < 3; nth++) await sender.sendOnce(someUser);
+    await sender.send(someUser);
+    assert.equal(sent(), 6);
+  });
+
   test('which times out, is not tried again', async () => {
     const { sender, sent } = senderOf(() => ({ ...broken, code: 'timeout' }));
     await sender.send(someUser);

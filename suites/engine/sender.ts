@@ -96,7 +96,8 @@ export function createSender(setup: SenderOptions): Sender {
         noteLost();
         continue;
       }
-      if (isBroken || (reply.kind === 'trouble' && reply.code === 'timeout')) lostInARow++;
+      // A burst may be more than a target that goes on afterwards can take.
+      if (most > 1 && reply.kind === 'trouble' && (isBroken || reply.code === 'timeout')) lostInARow++;
       return reply;
     }
   };
