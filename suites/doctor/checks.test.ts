@@ -68,17 +68,13 @@ const keys: Readonly<Record<string, readonly [FixtureApiKey, answer: typeof letI
   'active, limited': [key(), limited, 'unknown', /429/],
   'active, limited by its own limits': [key({ limits: {} }), limited, 'good', /its own limits/],
   'active, answered with a page': [key(), answerOf(200, '<html>'), 'bad', /answered 200 <html>/],
-  'active, answered 404': [key(), answerOf(404, {}), 'bad', /answered 404/],
   'revoked, turned away': [revoked, refused, 'good', /being revoked/],
   'revoked, let in': [revoked, letIn, 'bad', /let in \(200\), though apiKeys\[3\] is revoked/],
-  'expired, let in': [key({ state: 'expired' }), letIn, 'bad', /is expired/],
-  'of nobody, turned away': [key({ partner: null }), refused, 'good', /non-Partner account/],
   'of nobody, let in': [key({ partner: null }), letIn, 'bad', /non-Partner account/],
   'expiring some time, turned away': [expiring, refused, 'good', /having expired/],
   'expiring some time, let in': [expiring, letIn, 'good', /let in/],
   'expiring later, turned away': [key({ expiresAt: NOW + 1e6 }), refused, 'bad', /is active/],
   'expired long ago, turned away': [past, refused, 'good', /expired/],
-  'expired long ago, let in': [past, letIn, 'bad', /expired/],
   'expiring about now, let in': [key({ expiresAt: NOW - 1000 }), letIn, 'good', /let in/],
 };
 

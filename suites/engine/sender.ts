@@ -50,31 +50,24 @@ const MAX_TRIES = 3;
 
 export function createSender(setup: SenderOptions): Sender {
   const { client, known, clock, budget, quota, signal, maxLostInARow, onExchange } = setup;
-  const issued = new Set(known.everyKey.map(({ key }) => key));
   const callers = known.callerKeys.map(({ key }) => key);
-  const keyNamed = new Map(known.everyKey.map((key) => [key.key, key]));
   let rateLimited = 0;
   let lostInARow = 0;
   let keyWorks: boolean | undefined;
 
   /** Whose account a request is put on; the empty name is that of everybody without an issued key. */
-  const accountOf = ({ credential }: Request) =>
-    credential.as === 'key' && issued.has(credential.key.key) ? credential.key.key : '';
+  const accountOf = ({ credential }: Request) => (credential.as === 'key' ? credential.key.key : '');
 
   /** Puts a key in the caller's place; undefined where there is none. */
   const resolve = (request: Request): Request | undefined => {
     if (request.credential.as !== 'caller') return request;
     if (callers.length === 0) return undefined;
-    const key = keyNamed.get(quota.soonest(request.endpoint, callers))!;
+    const soonest = quota.soonest(request.endpoint, callers);
+    const key = known.callerKeys.find((one) => one.key === soonest)!;
     return { ...request, credential: { as: 'key', key } };
   };
 
-  const transmit = async (
-    request: Request,
-    options: SendOptions,
-    most: number,
-    noteLost: () => void,
-  ): Promise<Reply> => {
+  const transmit = async (request: Request, options: SendOptions, most: number): Promise<Reply> => {
     const wire = wireRequest(request);
     for (let tries = 1; ; tries++) {
       const end = await budget.spend(options.isAtOnce);
@@ -93,7 +86,7 @@ export function createSender(setup: SenderOptions): Sender {
       const isBroken = reply.kind === 'trouble' && reply.code === 'network';
       if ((isLost || isBroken) && !isLast) {
         // The target may have counted it.
-        noteLost();
+        quota.note(request.endpoint, accountOf(request), priceOf(request, known), undefined, false);
         continue;
       }
       // A burst may be more than a target that goes on afterwards can take.
@@ -122,9 +115,7 @@ export function createSender(setup: SenderOptions): Sender {
             ? undefined
             : await quota.admit(endpoint, account, price, until));
       if (refusal !== undefined) return { request, reply: refusal };
-      const reply = await transmit(request, options, isOnce ? 1 : MAX_TRIES, () =>
-        quota.note(endpoint, account, price, undefined, false),
-      );
+      const reply = await transmit(request, options, isOnce ? 1 : MAX_TRIES);
       const answer = reply.kind === 'answer' ? reply : undefined;
       quota.note(endpoint, account, price, answer, !isOnce, onRefused !== undefined);
       if (answer === undefined && signal.aborted)
