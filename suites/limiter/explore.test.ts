@@ -106,7 +106,8 @@ describe('a limit that is stated', () => {
     assert.equal(bursts!.length, 3);
   });
   test('no request is in flight beside another one where the user said so', async () => {
-    const { bursts } = await exploring(laid('fixed'), { slowness: 100, inFlight: 1 });
+    const { streams, bursts } = await exploring(laid('fixed'), { slowness: 100, inFlight: 1 });
+    assert.equal(streams[0]!.sent, MOST + 1, 'the first 429 ends a stream');
     const history = bursts![0]!.history.filter(({ result }) => result !== 'other');
     for (const [at, { sentAt }] of history.entries())
       assert.ok(at === 0 || sentAt >= history[at - 1]!.receivedAt);
