@@ -1,7 +1,7 @@
 import { reference, type Behaviour } from '../mock/behaviour.ts';
 import type { HttpResponse } from '../mock/exchange.ts';
 import { faults, type Fault } from '../mock/faults.ts';
-import { handlerOf, type Handler } from '../mock/handler.ts';
+import { serviceOf, type Service } from '../mock/handler.ts';
 import { changeState } from '../mock/provider-state.ts';
 import { createWorld, type World } from '../mock/world.ts';
 import type { Fixture, FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
@@ -132,7 +132,7 @@ export function verifyMock(
     // While a request is on its way, time goes on.
     clock: network === undefined ? clock : { ...clock, during: (work) => work },
     connect: () => {
-      const client = directClient(handlerOf(behaviour), world, clock.now);
+      const client = directClient(serviceOf(behaviour), world, clock.now);
       return network?.(client, clock) ?? client;
     },
     random: () => 0.5,
@@ -143,14 +143,14 @@ export function verifyMock(
 }
 
 /** Requests that are sent together are in flight together, as over connections. */
-function directClient(handle: Handler, world: World, now: () => number): Client {
+function directClient({ answer }: Service, world: World, now: () => number): Client {
   let inFlight = 0;
   return {
     send: async ({ method, target, headers, body }) => {
       const sentAt = now();
       inFlight++;
       await Promise.resolve();
-      const response = handle(
+      const { response } = answer(
         world,
         { method, target, headers, alongside: inFlight - 1, ...(body === undefined ? {} : { body }) },
         now(),

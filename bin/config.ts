@@ -117,10 +117,7 @@ export function problemsOf(config: unknown, sections: Sections): readonly string
 export const TEXT_PATTERN = String.raw`^\P{Cc}+$`;
 const isText = (value: unknown) => typeof value === 'string' && new RegExp(TEXT_PATTERN, 'u').test(value);
 
-function problemOf(
-  value: unknown,
-  { array, type, choices, isNumber, configurable }: Flag,
-): string | undefined {
+function problemOf(value: unknown, { array, type, choices, isNumber, configurable }: Flag) {
   const unless = (isRight: boolean, needed: string) => (isRight ? undefined : `needs ${needed}`);
   if (configurable !== undefined) return 'cannot be in a config file';
   if (array === true) return unless(Array.isArray(value) && value.every(isText), 'a list of texts');

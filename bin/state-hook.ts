@@ -21,15 +21,12 @@ export function stateHookAt(url: URL, timeoutMs: number): NonNullable<RunOptions
         await response.body?.cancel();
         status = response.status;
       } catch (error) {
-        throw new Error(`the state hook at ${url.href} cannot be reached: ${reasonOf(error)}`, {
-          cause: error,
-        });
+        const words = `the state hook at ${url.href} cannot be reached: ${reasonOf(error)}`;
+        throw new Error(words, { cause: error });
       }
-      if (status < 200 || status > 299)
-        throw Object.assign(
-          new Error(`the state hook at ${url.href} answered ${status} to "${state}" (${action})`),
-          { status },
-        );
+      if (status >= 200 && status <= 299) return;
+      const words = `the state hook at ${url.href} answered ${status} to "${state}" (${action})`;
+      throw Object.assign(new Error(words), { status });
     },
   };
 }

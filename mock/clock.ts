@@ -44,11 +44,8 @@ export function resetClock(session: Session, sandbox: Sandbox): Moved {
   for (const endpoint of Object.keys(shifted.hits) as Endpoint[])
     for (const [countedFor, hits] of shifted.hits[endpoint]) {
       const limit = sandbox.service.behaviour.limit(world, endpoint, lookIn(world.keys, countedFor));
-      const latest = now + (limit?.windowMs ?? 0);
-      shifted.hits[endpoint].set(
-        countedFor,
-        hits.filter((at) => at <= latest),
-      );
+      const kept = hits.filter((at) => at <= now + (limit?.windowMs ?? 0));
+      shifted.hits[endpoint].set(countedFor, kept);
     }
   sandbox.world = shifted;
   return move(session, sandbox, firstClock);

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
 import { answersTo, builtIn, deposit, probe, type Probe, START, user, ids } from './testing/session.ts';
-import { handlerOf } from './handler.ts';
+import { serviceOf } from './handler.ts';
 import { parserError } from './transport.ts';
 import { createWorld } from './world.ts';
 
@@ -72,8 +72,8 @@ const shown: Readonly<Record<string, () => boolean>> = {
     const { limits: _, ...unlimited } = builtIn;
     const world = createWorld(unlimited, START);
     const request = { method: 'GET', target: path, headers: { authorization: 'Bearer northwind-key' } };
-    return Array.from({ length: 500 }, () => handlerOf()(world, request, START)).every(
-      (response) => response.status === 400,
+    return Array.from({ length: 500 }, () => serviceOf().answer(world, request, START)).every(
+      ({ response }) => response.status === 400,
     );
   },
   'Retry-After': () => last(...limited, user(ids.nobody, { atMs: 1001 })).headers['Retry-After'] === '2',

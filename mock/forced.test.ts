@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { deposit, probe, user, type Probe, answersTo, builtIn, START, ids } from './testing/session.ts';
 import { preferredStatus } from './forced.ts';
-import { handlerOf } from './handler.ts';
+import { serviceOf } from './handler.ts';
 import { createWorld } from './world.ts';
 
 const preferring = (code: number | string) => ({ headers: { prefer: `code=${code}` } });
@@ -65,7 +65,7 @@ describe('an answer that is asked for', () => {
     const world = createWorld({ ...builtIn, users: [], deposits: [] }, START);
     for (const target of ['/api/ib/user-status', '/api/ib/deposit-check']) {
       const headers = { authorization: 'Bearer northwind-key', prefer: 'code=200' };
-      const response = handlerOf()(world, { method: 'GET', target, headers }, START);
+      const { response } = serviceOf().answer(world, { method: 'GET', target, headers }, START);
       assert.equal(response.status, 400);
       assert.equal(response.headers['Preference-Applied'], undefined);
     }

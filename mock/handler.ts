@@ -7,13 +7,13 @@ import { forcedError, preferredFinding } from './forced.ts';
 import { checkLimit, countCall } from './limiter.ts';
 import { countPoll, keyAt, lookIn, partnerOf, type ApiKey, type World } from './world.ts';
 
-/** Answers a request in a world at a time in Unix ms. Only the world's counters change. */
-export type Handler = (world: World, request: HttpRequest, now: number) => HttpResponse;
-
 /** The chaos that hits a request of an accepted key; undefined: none. */
 export type DrawChaos = (caller: ApiKey) => ChaosAction | undefined;
 
-/** The service of a behaviour. `answer` also says what was decided. */
+/**
+ * The service of a behaviour. `answer` answers a request in a world at a time in Unix ms, and says what was
+ * decided. Only the world's counters change.
+ */
 export interface Service {
   readonly behaviour: Behaviour;
   readonly answer: (
@@ -43,12 +43,6 @@ export function serviceOf(behaviour: Behaviour = reference, basePath = '/'): Ser
       return { exchange, response: respond(behaviour, exchange) };
     },
   };
-}
-
-/** The service as one function. */
-export function handlerOf(behaviour: Behaviour = reference, basePath = '/'): Handler {
-  const { answer } = serviceOf(behaviour, basePath);
-  return (world, request, now) => answer(world, request, now).response;
 }
 
 type Decision = Pick<Exchange, 'call' | 'finding' | 'preferred' | 'chaos'>;

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { handlerOf } from './handler.ts';
+import { serviceOf } from './handler.ts';
 import { changeState } from './provider-state.ts';
 import { builtIn, depositPath, ids, START, userPath } from './testing/session.ts';
 import { createWorld, lookIn } from './world.ts';
@@ -22,7 +22,8 @@ const executed = (reference_id: unknown, action?: unknown, details: object = exe
 function newWorld() {
   const world = createWorld(builtIn, START);
   const ask = (target: string, key = 'northwind-key') =>
-    handlerOf()(world, { method: 'GET', target, headers: { authorization: `Bearer ${key}` } }, START);
+    serviceOf().answer(world, { method: 'GET', target, headers: { authorization: `Bearer ${key}` } }, START)
+      .response;
   return {
     world,
     user: (key?: string) => ask(userPath(ids.member), key).status,

@@ -84,10 +84,7 @@ const sameRequest = (entry: Entry) => [...sameEndpoint(entry), entry.method, ent
  * that were asked for by Prefer, are left out. A new group begins when the clock of the world goes back:
  * what was promised before is void.
  */
-function grouped(
-  entries: readonly Entry[],
-  partsOf: (entry: Entry) => readonly (string | undefined)[],
-): readonly (readonly Entry[])[] {
+function grouped(entries: readonly Entry[], partsOf: (entry: Entry) => readonly (string | undefined)[]) {
   const groups = new Map<string, Entry[]>();
   const clocks = new Map<string, { readonly at: number; readonly turn: number }>();
   for (const entry of entries.toSorted((one, other) => one.id - other.id)) {

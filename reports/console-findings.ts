@@ -19,21 +19,13 @@ export function findingLines(
   ]);
 }
 
-function headingLines(
-  result: RequirementResult,
-  heading: string,
-  { paint, width }: Screen,
-): readonly string[] {
+function headingLines(result: RequirementResult, heading: string, { paint, width }: Screen) {
   const { mark, tone } = markOf(result);
   return ['', `${paint(tone, mark)} ${paint('loud', printable(heading, width - 2))}`];
 }
 
 /** Expected and actual stand one under the other. A command is on one line, so that it can be copied. */
-function factLines(
-  { label, text, kind }: Fact,
-  result: RequirementResult,
-  screen: Screen,
-): readonly string[] {
+function factLines({ label, text, kind }: Fact, result: RequirementResult, screen: Screen) {
   const room = screen.width - LABEL_WIDTH;
   if (label === 'actual') return [];
   if (label === 'expected' && result.outcome === 'failed')

@@ -54,12 +54,7 @@ export function renderGithub(record: RunRecord): string {
   return `${lines.join('\n')}\n`;
 }
 
-function annotations(
-  kind: Kind,
-  record: RunRecord,
-  results: readonly RequirementResult[],
-  most: number,
-): readonly string[] {
+function annotations(kind: Kind, record: RunRecord, results: readonly RequirementResult[], most: number) {
   const groups = alike(results);
   const shown = groups.length > most ? groups.slice(0, most - 1) : groups;
   const more = groups.slice(shown.length).flatMap(({ first, rest }) => idsOf([first, ...rest]));

@@ -70,11 +70,7 @@ function headBlocks(record: RunRecord): readonly Block[] {
   ];
 }
 
-function section(
-  title: string,
-  results: readonly RequirementResult[],
-  texts: readonly string[],
-): readonly Block[] {
+function section(title: string, results: readonly RequirementResult[], texts: readonly string[]) {
   if (results.length === 0) return [];
   const items = texts.map((text) => ({ text, isOptional: true }));
   return [{ text: `### ${title} (${count(results.length)})` }, ...items];

@@ -92,12 +92,7 @@ function* crossCheck(fixture: Fixture): Generator<string> {
   }
 }
 
-function* repeated<Item>(
-  place: string,
-  field: string,
-  items: readonly Item[],
-  idOf: (item: Item) => string,
-): Generator<string> {
+function* repeated<Item>(place: string, field: string, items: readonly Item[], idOf: (item: Item) => string) {
   const first = new Map<string, number>();
   for (const [index, item] of items.entries()) {
     const id = idOf(item);

@@ -87,9 +87,7 @@ const configOf = ({ fixture, ca, insecure }: InitFlags, url: string) => ({
   verify: { url, fixture, ...(ca === undefined ? {} : { ca }), ...(insecure ? { insecure } : {}) },
 });
 
-async function writeFiles(
-  contents: readonly (readonly [path: string, what: string, content: object])[],
-): Promise<void> {
+async function writeFiles(contents: readonly (readonly [path: string, what: string, content: object])[]) {
   const pending = [];
   try {
     for (const [path, what, content] of contents)
