@@ -4,19 +4,19 @@ import { Problem, type ProblemCode } from '../schemas/problem.ts';
 
 /** Exit codes by name; help and README list them. */
 export const exitCodes = {
-  conformant: [0, 'conformant, but for known failures (--baseline)'],
+  conformant: [0, 'conformant; known failures (--baseline) do not count'],
   nonconformant: [
     1,
-    'nonconformant: a required requirement failed (with --strict also a recommended one), or the baseline is wrong',
+    'nonconformant: a required requirement failed (with --strict: or a recommended one), or the baseline is wrong',
   ],
   usage: [2, 'wrong usage, configuration or fixture'],
   incomplete: [
     3,
-    'incomplete: a required requirement could not be judged, or none was verified (--allow-incomplete: 0, if any was)',
+    'incomplete: a required requirement could not be judged, or none was verified (--allow-incomplete: 0 if any was verified)',
   ],
-  unreachable: [4, 'the target cannot be reached, or is plainly something else'],
+  unreachable: [4, 'target unreachable, or not this service'],
   bug: [70, 'a bug of ib-conformance'],
-  interrupted: [130, 'interrupted; what was found so far is reported'],
+  interrupted: [130, 'interrupted; the reports cover the run so far'],
 } as const satisfies Record<string, readonly [code: number, meaning: string]>;
 
 const ofProblem: Readonly<Record<ProblemCode, number>> = {

@@ -145,7 +145,7 @@ describe('as a process', () => {
       const { code, complaint } = await ended(child);
       assert.equal(code, 130, complaint);
       assert.ok(
-        complaint.includes(`ib-conformance: interrupted by ${signal}; what was found so far is reported`),
+        complaint.includes(`ib-conformance: interrupted by ${signal}; writing the reports so far`),
       );
       const record = recordIn(join(folder, 'x'));
       assert.equal(record.interrupted, true);

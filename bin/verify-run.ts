@@ -86,7 +86,7 @@ function announceEnd(context: CliContext): void {
     const by = typeof signal.reason === 'string' ? ` by ${signal.reason}` : '';
     clearLine(context);
     writeError(
-      `ib-conformance: interrupted${by}; what was found so far is reported, a second signal ends at once\n`,
+      `ib-conformance: interrupted${by}; writing the reports so far; a second signal ends at once\n`,
     );
   };
   if (signal.aborted) announce();

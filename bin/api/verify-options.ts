@@ -37,6 +37,6 @@ export interface VerifyOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** PEM certificates to trust, and whether to accept any certificate. */
   readonly tls?: { readonly ca?: string; readonly insecure?: boolean };
-  /** Ends the run; what was found so far is in the record. */
+  /** Ends the run; the record covers the run so far. */
   readonly signal?: AbortSignal;
 }

@@ -4,7 +4,7 @@ const shells = ['bash', 'zsh'] as const;
 
 export const completion = command({
   usage: 'completion [shell]',
-  what: 'print the script with which a shell completes command lines',
+  what: 'print the completion script for your shell',
   positionals: {
     shell: { type: 'string', choices: shells, describe: 'the shell (default: that of $SHELL)' },
   },

@@ -6,24 +6,24 @@ import { comparisonFormats } from '../../reports/formats.ts';
 
 export const diff = command({
   usage: 'diff <before> <after>',
-  what: 'tell what changed between two runs',
+  what: 'show what changed between two runs',
   positionals: {
-    before: fileArgument('record of the first run, which `verify --report json=file` wrote'),
-    after: fileArgument('record of the second'),
+    before: fileArgument('record of the first run, written by `verify --report json=file`'),
+    after: fileArgument('record of the second run'),
   },
   flags: {
     format: {
       ...outputs,
       completions: comparisonFormats,
-      describe: `format or format=file (${comparisonFormats.join(', ')}; default: console)`,
+      describe: `write this format, or format=file: ${comparisonFormats.join(', ')} (default: console)`,
     },
     'allow-incomplete': {
       ...onOff,
-      describe: 'exit 0 where nothing fails newly, but something that passed was not judged any more',
+      describe: 'exit with 0 if nothing new failed, even if something is no longer judged',
     },
   },
   examples: [
-    ['$0 diff main.json branch.json', 'exit 1 where what is required passed before and fails now'],
+    ['$0 diff main.json branch.json', 'exit with 1 if a required requirement passed before and fails now'],
     ['$0 diff main.json branch.json --format markdown=diff.md', 'for a comment'],
   ],
   run: async ({ before, after, format, allowIncomplete }, context) => {

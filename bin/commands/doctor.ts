@@ -5,20 +5,20 @@ import { config, onOff, target, targetArgument, wholeNumberOr } from './flags.ts
 
 export const doctor = command({
   usage: 'doctor [url]',
-  what: 'look, in seconds, whether a server and its fixture are ready for verify',
+  what: 'check in seconds whether a server is ready for verify',
   positionals: { url: targetArgument },
   flags: {
     ...target,
     timeout: {
       ...wholeNumberOr(3000, 1, 5000),
-      describe: 'ms that an answer may take; all of it takes 5 s at most',
+      describe: 'wait at most this many ms for an answer',
     },
     config,
-    json: { ...onOff, describe: 'as JSON, for programs' },
+    json: { ...onOff, describe: 'print JSON' },
   },
   // What stands in the way of a run, whose target is this one, too.
   configured: { by: 'verify', only: ['url', ...Object.keys(target), 'config'] },
-  examples: [['$0 doctor https://ib.example.com --fixture f.json', 'before the first run']],
+  examples: [['$0 doctor --fixture f.json', 'before the first run']],
   run: async ({ url, timeout: timeoutMs, header: headers, json, ...flags }, context) => {
     if (url === undefined) throw wrongUsage('doctor: which server? Give its URL, or set IB_URL');
     const { examine } = await import('../../suites/index.ts');

@@ -10,7 +10,7 @@ const positionals = { file: fileArgument('the fixture') } as const;
 
 const check = command({
   usage: 'check <file>',
-  what: 'say what is wrong with a fixture, and what it leaves unchecked',
+  what: 'validate a fixture and list what it leaves unchecked',
   positionals,
   run: async (flags, { env, print }) => {
     const { loadFixture } = await import('../fixture-file.ts');
@@ -41,23 +41,26 @@ const MAX_RECORDS = 100_000_000;
 
 const generate = command({
   usage: 'generate',
-  what: 'make a large fixture: every state, values worth testing, always the same for a seed',
+  what: 'generate a large fixture with every state; the same seed gives the same data',
   flags: {
-    users: { ...wholeNumberOr(1000, 0, MAX_RECORDS), describe: 'users to make' },
-    deposits: { ...wholeNumberOr(1000, 0, MAX_RECORDS), describe: 'deposits to make' },
-    partners: { ...wholeNumberOr(2, 1, MAX_PARTNERS), describe: 'partners to make, each with an active key' },
-    seed: { ...seed, default: '1', describe: 'whole number that decides every value' },
+    users: { ...wholeNumberOr(1000, 0, MAX_RECORDS), describe: 'generate this many users' },
+    deposits: { ...wholeNumberOr(1000, 0, MAX_RECORDS), describe: 'generate this many deposits' },
+    partners: {
+      ...wholeNumberOr(2, 1, MAX_PARTNERS),
+      describe: 'generate this many partners, each with an active key',
+    },
+    seed: { ...seed, default: '1', describe: 'set the seed of all values' },
     'no-becomes': {
       ...onOff,
-      describe: 'let no pending deposit become EXECUTED by itself: no database does',
+      describe: 'keep pending deposits pending, as a database does',
     },
-    output: { ...file, describe: 'file to write (default: standard output)' },
+    output: { ...file, describe: 'write to this file (default: standard output)' },
   },
   examples: [
-    ['$0 fixture generate --output f.json', 'a fixture of a thousand users and deposits'],
+    ['$0 fixture generate --output f.json', 'a fixture with 1,000 users and deposits'],
     [
       '$0 fixture generate --users 1000000 --deposits 1000000 --seed 7 --output big.json',
-      'one that shows how a server does when it is full',
+      'data for a load test',
     ],
   ],
   run: async (flags, context) => {
@@ -80,7 +83,7 @@ const PRIVATE = 0o600;
 
 const exporting = command({
   usage: 'export <file>',
-  what: 'write a fixture as data for the database of your server; it holds the keys',
+  what: 'export a fixture as data for your database; the data contains the keys',
   positionals,
   flags: {
     format: {
@@ -88,13 +91,13 @@ const exporting = command({
       choices: ['sql', 'csv', 'ndjson'],
       demandOption: true,
       requiresArg: true,
-      describe: 'sql for PostgreSQL and SQLite; csv, a file for each table; ndjson, an object a line',
+      describe: 'choose sql (PostgreSQL, SQLite), csv (one file per table) or ndjson (one object per line)',
     },
-    output: { ...file, describe: 'file to write (default: standard output); for csv a folder' },
+    output: { ...file, describe: 'write to this file (default: standard output); csv: to this folder' },
   },
   examples: [
     ['$0 fixture export f.json --format sql | psql -v ON_ERROR_STOP=1 testdb', 'fill a database'],
-    ['$0 fixture export f.json --format csv --output tables', 'a file for each table'],
+    ['$0 fixture export f.json --format csv --output tables', 'one file per table'],
   ],
   run: async ({ file: fixtureFile, format, output }, context) => {
     const { loadFixture } = await import('../fixture-file.ts');
@@ -156,6 +159,6 @@ async function write(
 
 export const fixture: Family = {
   usage: 'fixture',
-  what: 'check, make and export fixture files',
+  what: 'check, generate and export fixture files',
   commands: [check, generate, exporting],
 };

@@ -76,25 +76,29 @@ export const seed = wholeNumberFrom(-(2 ** 31), 2 ** 31 - 1);
 export const config = {
   ...file,
   configurable: 'by variable',
-  describe: 'config file (IB_* variables and flags override it)',
+  describe: 'read flags from this file; IB_* overrides it',
 } as const;
 
 export const url = { type: 'string', coerce: (given: string) => targetUrl(given) } as const;
 
 /** The target of `verify` and `doctor`. */
-export const targetArgument = { ...url, describe: '{base_url} of the target; may carry a path' } as const;
+export const targetArgument = { ...url, describe: 'base URL of the target, with or without a path' } as const;
 
 /** Flags of a target and of the way to it. */
 export const target = {
-  fixture: { ...file, describe: 'JSON file of what is true of the target' },
-  partner: { ...text, describe: 'id of the partner whose key makes the calls' },
+  fixture: { ...file, describe: 'read the data of the target from this JSON file' },
+  partner: { ...text, describe: 'call as this partner (default: of the first key)' },
   header: {
     ...list,
     isHeader: true,
     coerce: (given: readonly string[]) => headerFields(given),
-    describe: "'name: value' to send along",
+    describe: "send this header with every request: 'name: value'",
   },
-  ca: { ...file, describe: 'PEM file of certificates to trust' },
-  insecure: { ...onOff, describe: 'do not check certificates' },
-  'state-url': { ...url, requiresArg: true, describe: 'URL of the state hook' },
+  ca: { ...file, describe: 'trust the certificates in this PEM file' },
+  insecure: { ...onOff, describe: 'accept any certificate' },
+  'state-url': {
+    ...url,
+    requiresArg: true,
+    describe: 'change data through the state hook at this URL',
+  },
 } as const;

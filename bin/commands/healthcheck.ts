@@ -7,9 +7,9 @@ import { url as anyUrl } from './flags.ts';
 
 export const healthcheck = command({
   usage: 'healthcheck [url]',
-  what: 'exit with 0 if a mock answers, with 1 if none does',
+  what: 'exit with 0 if a mock answers, else with 1',
   positionals: {
-    url: { ...anyUrl, default: 'http://127.0.0.1:4010', describe: '{base_url} of the mock' },
+    url: { ...anyUrl, default: 'http://127.0.0.1:4010', describe: 'base URL of the mock' },
   },
   run: async ({ url }, { writeError }) => {
     const problem = await problemAt(url);

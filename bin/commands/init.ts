@@ -10,13 +10,13 @@ import { command, type Flags, type Values } from './command.ts';
 import { file, onOff, text } from './flags.ts';
 
 const flags = {
-  url: { ...text, describe: '{base_url} of the server; may contain a path' },
-  member: { ...text, describe: 'user_id of a user under the IB' },
-  executed: { ...text, describe: 'reference_id of an EXECUTED deposit of that user' },
-  fixture: { ...file, default: 'fixture.json', describe: 'fixture to write' },
-  ca: { ...file, describe: 'PEM file of certificates to trust' },
-  insecure: { ...onOff, describe: 'do not check certificates' },
-  yes: { ...onOff, describe: 'ask nothing; write the files even if the check of the server finds problems' },
+  url: { ...text, describe: 'set the base URL of the server, with or without a path' },
+  member: { ...text, describe: 'use this user_id of a user under the IB' },
+  executed: { ...text, describe: 'use this reference_id of an EXECUTED deposit of that user' },
+  fixture: { ...file, default: 'fixture.json', describe: 'write the fixture to this file' },
+  ca: { ...file, describe: 'trust the certificates in this PEM file' },
+  insecure: { ...onOff, describe: 'accept any certificate' },
+  yes: { ...onOff, describe: 'ask nothing, and write the files even if the check finds problems' },
   force: { ...onOff, describe: 'overwrite existing files' },
 } as const satisfies Flags;
 
@@ -26,7 +26,7 @@ const TIMEOUT_MS = 3000;
 
 export const init = command({
   usage: 'init',
-  what: 'write a first fixture and a config file, after a few questions and a check of your server',
+  what: 'create a first fixture and a config file for your server',
   flags,
   examples: [
     ['$0 init', 'asks; the key comes from IB_API_KEY or is typed hidden, and is written nowhere'],

@@ -8,19 +8,23 @@ import { file, fileArgument, onOff, outputs } from './flags.ts';
 export const judge = command({
   usage: 'judge <file>',
   what: 'judge a recorded run again, without its target',
-  positionals: { file: fileArgument('what `verify --report ndjson=file` wrote') },
+  positionals: { file: fileArgument('file written by `verify --report ndjson=file`') },
   flags: {
-    report: { ...outputs, completions: reportFormats, describe: 'format or format=file, as of verify' },
-    baseline: { ...file, describe: 'JSON file of known failures, each with its reason: they do not fail it' },
-    strict: { ...onOff, describe: 'fail on recommended requirements too' },
+    report: {
+      ...outputs,
+      completions: reportFormats,
+      describe: 'write a report: format or format=file, as for verify',
+    },
+    baseline: { ...file, describe: 'accept the known failures in this JSON file' },
+    strict: { ...onOff, describe: 'fail on recommended requirements, too' },
     'allow-incomplete': {
       ...onOff,
-      describe: 'exit 0 where nothing failed but something could not be judged',
+      describe: 'exit with 0 if nothing failed but some requirements could not be judged',
     },
   },
   examples: [
-    ['$0 judge run.ndjson', 'the verdict again, by what the catalogue says now'],
-    ['$0 judge run.ndjson --report json=run.json', 'and its run record'],
+    ['$0 judge run.ndjson', 'judge by the current catalogue'],
+    ['$0 judge run.ndjson --report json=run.json', 'write a run record, too'],
   ],
   run: async (flags, context) => {
     const { reports } = await import('../../reports/index.ts');

@@ -13,65 +13,78 @@ import { command, type Flags, type Values } from './command.ts';
 import { config, file, list, onOff, outputs, rare, text, wholeNumberFrom, wholeNumberOr } from './flags.ts';
 
 const flags = {
-  port: { ...wholeNumberOr(4010, 0, 65_535), describe: 'port to listen on; 0 takes a free one' },
+  port: { ...wholeNumberOr(4010, 0, 65_535), describe: 'listen on this port; 0 for a free one' },
   host: {
     ...text,
     default: '127.0.0.1',
     // An IPv6 address may be given as in a URL.
     coerce: (given: string) => given.replace(/^\[(.*)\]$/, '$1'),
-    describe: 'address to listen on',
+    describe: 'listen on this address',
   },
-  fixture: { ...file, describe: 'JSON file of data (default: built in)' },
-  limits: { ...text, choices: ['on', 'off'], default: 'on', describe: 'whether rate limits apply' },
-  fault: { ...text, completions: 'faults', describe: 'break one rule of the interface; `list` lists them' },
-  variant: { ...text, completions: 'variants', describe: 'answer in another legal way; or `list`' },
+  fixture: { ...file, describe: 'serve this JSON file (default: built-in data)' },
+  limits: { ...text, choices: ['on', 'off'], default: 'on', describe: 'apply rate limits' },
+  fault: {
+    ...text,
+    completions: 'faults',
+    describe: 'break one rule; `list` prints all faults',
+  },
+  variant: {
+    ...text,
+    completions: 'variants',
+    describe: 'answer in another correct way; or `list`',
+  },
   chaos: {
     ...list,
-    describe: 'what fails, how often: 500:0.1, reset:0.02, timeout, truncate, slow:200ms..2s',
+    describe: 'inject failures at a rate: 500:0.1, reset:0.02, timeout, truncate, slow:200ms..2s',
   },
-  watch: { ...onOff, describe: 'load the fixture again when it changes' },
+  watch: { ...onOff, describe: 'reload the fixture when it changes' },
   clock: {
     ...text,
     choices: clockModes,
     default: 'real',
-    describe: 'frozen: only the admin API moves the time',
+    describe: 'choose the clock; frozen: only the admin API moves it',
   },
   config,
   ...rare({
-    'base-path': { ...text, default: '/', describe: 'path of {base_url}' },
+    'base-path': { ...text, default: '/', describe: 'serve the interface below this path' },
     'chaos-seed': {
       ...wholeNumberOr(sessionDefaults.chaosSeed, Number.MIN_SAFE_INTEGER, Number.MAX_SAFE_INTEGER),
-      describe: 'whole number that decides which requests --chaos hits',
+      describe: 'set the seed that decides which requests --chaos hits',
     },
-    delay: { ...wholeNumberOr(0, 0, 600_000), describe: 'ms to wait before each answer' },
+    delay: { ...wholeNumberOr(0, 0, 600_000), describe: 'wait this many ms before each answer' },
     scorecard: {
       ...outputs,
       completions: ['json', 'text'],
-      describe: 'format or format=file (json, text): grades the clients at the end',
+      describe: 'grade the clients at the end: json, text, or format=file',
     },
     journal: {
       ...wholeNumberOr(sessionDefaults.journal, 0, 1_000_000),
-      describe: 'requests to keep, for each world',
+      describe: 'keep this many requests per world',
     },
     'max-worlds': {
       ...wholeNumberOr(sessionDefaults.maxWorlds, 1, 100_000),
-      describe: 'worlds that keys with ~name may open; a new one then replaces the least recently used',
+      describe: 'keep at most this many worlds; a new one replaces the least recently used',
     },
-    'no-admin': { ...onOff, describe: 'leave the admin API out' },
+    'no-admin': { ...onOff, describe: 'disable the admin API' },
     'admin-port': {
       ...wholeNumberFrom(0, 65_535),
-      describe: 'separate port for the admin API; 0 takes a free one',
+      describe: 'serve the admin API on this port; 0 chooses a free one',
     },
     'admin-token': {
       ...text,
       isSecret: true,
       configurable: 'by variable',
-      describe: 'token for the admin API (default: none on loopback, else a new one, printed)',
+      describe: 'require this token for the admin API (default: none on loopback, else a new one, printed)',
     },
-    'tls-cert': { ...file, describe: 'PEM file of a certificate: serve https' },
-    'tls-key': { ...file, describe: 'PEM file of its key' },
-    cors: { ...onOff, describe: 'let pages of any origin call the service' },
-    log: { ...text, choices: ['pretty', 'json', 'silent'], default: 'pretty', describe: 'what is printed' },
+    'tls-cert': { ...file, describe: 'serve HTTPS with the certificate in this PEM file' },
+    'tls-key': { ...file, describe: 'read the key of the certificate from this PEM file' },
+    cors: { ...onOff, describe: 'allow calls from web pages of any origin' },
+    log: {
+      ...text,
+      choices: ['pretty', 'json', 'silent'],
+      default: 'pretty',
+      describe: 'choose what is printed',
+    },
   }),
 } as const satisfies Flags;
 

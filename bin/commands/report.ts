@@ -4,17 +4,17 @@ import { reportFormats } from '../../reports/formats.ts';
 
 export const report = command({
   usage: 'report <file>',
-  what: 'render the record of a run that is over',
-  positionals: { file: fileArgument('what `verify --report json=file` wrote') },
+  what: 'render the record of a finished run',
+  positionals: { file: fileArgument('file written by `verify --report json=file`') },
   flags: {
     format: {
       ...outputs,
       completions: reportFormats,
-      describe: `format or format=file (${reportFormats.join(', ')}; default: console)`,
+      describe: `write this format, or format=file: ${reportFormats.join(', ')} (default: console)`,
     },
   },
   examples: [
-    ['$0 report run.json', 'as verify told it'],
+    ['$0 report run.json', 'print the summary again'],
     ['$0 report run.json --format junit=junit.xml --format markdown', 'for a CI server and for people'],
   ],
   run: async ({ file, format }, context) => {

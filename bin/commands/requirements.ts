@@ -4,11 +4,11 @@ import { onOff } from './flags.ts';
 
 export const requirements = command({
   usage: 'requirements',
-  what: 'list what is checked',
+  what: 'list the requirements',
   flags: {
-    json: { ...onOff, describe: 'as JSON, for programs' },
-    'by-clause': { ...onOff, describe: 'by the clauses of the interface' },
-    factors: { ...onOff, describe: 'the conditions that lookups combine, and their levels' },
+    json: { ...onOff, describe: 'print JSON' },
+    'by-clause': { ...onOff, describe: 'group by clause of the interface' },
+    factors: { ...onOff, describe: 'list the factors of a lookup and their levels' },
   },
   run: async ({ json, byClause, factors }, { print, env }) => {
     if (factors) {

@@ -4,15 +4,15 @@ import { onOff, seed, wholeNumberFrom } from './flags.ts';
 
 export const selfTest = command({
   usage: 'self-test',
-  what: 'hold the suites against every fault and every variant of the mock',
+  what: 'test the suites with every fault and every variant of the mock',
   flags: {
-    json: { ...onOff, describe: 'as JSON, with every pair' },
+    json: { ...onOff, describe: 'print JSON, with every fault' },
     combined: {
       ...wholeNumberFrom(0, 10_000),
       default: '20',
-      describe: 'generated faults with a place and one condition, and as many with two',
+      describe: 'generate this many faults with one condition, and as many with two',
     },
-    seed: { ...seed, default: '1', describe: 'whole number that decides every drawn input' },
+    seed: { ...seed, default: '1', describe: 'set the seed of all random values' },
   },
   run: async (values, { env, print }) => {
     const { selfTest: run } = await import('../self-test.ts');

@@ -13,76 +13,86 @@ const positionals = {
   url: {
     ...kinds.targetArgument,
     coerce: (given: string) => (given === 'mock' ? given : kinds.url.coerce(given)),
-    describe: '{base_url} of the target, may carry a path; mock: the mock itself',
+    describe: 'base URL of the target; `mock` for the built-in mock',
   },
 } as const;
 
 const flags = {
   fixture: kinds.target.fixture,
-  cases: { ...kinds.wholeNumberOr(defaults.cases, 1, 1_000_000), describe: 'rows per endpoint, at most' },
-  suite: { ...kinds.list, completions: 'suites', describe: 'check this suite only' },
+  cases: {
+    ...kinds.wholeNumberOr(defaults.cases, 1, 1_000_000),
+    describe: 'test at most so many cases per endpoint',
+  },
+  suite: { ...kinds.list, completions: 'suites', describe: 'check only this suite' },
   only: {
     ...kinds.list,
     completions: 'requirements',
     // Whoever names one wants that: also where most runs are about others, as a replay that a report prints.
     setsAside: ['suite', 'skip'],
-    describe: 'check this requirement only',
+    describe: 'check only this requirement',
   },
-  skip: { ...kinds.list, completions: 'requirements', describe: 'leave this requirement out' },
-  plan: { ...kinds.onOff, configurable: 'never', describe: 'say what a run takes, and send nothing' },
-  strict: { ...kinds.onOff, describe: 'fail on recommended requirements too' },
-  baseline: { ...kinds.file, describe: 'JSON file of known failures to let pass' },
-  report: { ...kinds.outputs, completions: runFormats, describe: `${runFormats.join(', ')}, or format=file` },
+  skip: { ...kinds.list, completions: 'requirements', describe: 'skip this requirement' },
+  plan: { ...kinds.onOff, configurable: 'never', describe: 'print the plan of the run and send nothing' },
+  strict: { ...kinds.onOff, describe: 'fail on recommended requirements, too' },
+  baseline: { ...kinds.file, describe: 'accept the known failures in this JSON file' },
+  report: {
+    ...kinds.outputs,
+    completions: runFormats,
+    describe: `write a report: ${runFormats.join(', ')}, or format=file`,
+  },
   config: kinds.config,
   ...kinds.rare({
     partner: kinds.target.partner,
     'min-strength': {
       ...kinds.wholeNumberOr(defaults.minStrength, 0, 3),
-      describe: 'incomplete below this strength: 1 every level, 2 every pair, 3 every triple',
+      describe: 'end as incomplete below this strength: 1 every level, 2 every pair, 3 every triple',
     },
     seed: {
       ...kinds.seed,
-      describe: 'whole number that decides every drawn input (default: a new one, printed)',
+      describe: 'set the seed of all random values (default: a new one, printed)',
     },
     concurrency: {
       ...kinds.wholeNumberFrom(1, 256),
-      describe: `requests at once to an endpoint (default: ${defaults.concurrency}, in rate-limit bursts as many as it takes)`,
+      describe: `send this many requests at once per endpoint (default: ${defaults.concurrency}; in bursts as many as needed)`,
     },
     timeout: {
       ...kinds.wholeNumberOr(defaults.timeoutMs, 1, 600_000),
-      describe: 'ms that an answer may take',
+      describe: 'wait at most this many ms for an answer',
     },
     'max-duration': {
       ...kinds.duration,
       default: `${defaults.maxDurationMs / 60_000}m`,
-      describe: 'time that the run of a target may take: 90s, 5m, 1h; the mock waits in no time',
+      describe: 'stop after this time: 90s, 5m, 1h (the built-in mock needs no time to wait)',
     },
     'max-requests': {
       ...kinds.wholeNumberFrom(1, 1_000_000_000),
-      describe: 'requests that the run may send (default: no bound)',
+      describe: 'send at most this many requests (default: no limit)',
     },
     rate: {
       ...kinds.positiveNumberTo(100_000),
-      describe: 'requests a second on average, such as 20 or 0.5 (default: as fast as they come)',
+      describe: 'send this many requests per second on average, such as 20 or 0.5 (default: no limit)',
     },
     'update-baseline': {
       ...kinds.onOff,
       configurable: 'never',
-      describe: 'write what fails now to that file; a new failure waits there for its reason',
+      describe: 'write the current failures to the baseline file, for you to add reasons',
     },
-    'allow-incomplete': { ...kinds.onOff, describe: 'exit 0 where only something went unjudged' },
+    'allow-incomplete': {
+      ...kinds.onOff,
+      describe: 'exit with 0 if nothing failed but some requirements could not be judged',
+    },
     header: kinds.target.header,
     ca: kinds.target.ca,
     insecure: kinds.target.insecure,
     'state-url': kinds.target['state-url'],
-    'no-canary': { ...kinds.onOff, describe: 'do not show first, on the mock, that the suites can fail' },
+    'no-canary': { ...kinds.onOff, describe: 'skip the self-check before the run' },
     replay: {
       ...kinds.text,
       configurable: 'never',
       // What is tried again is looked at: it judges no baseline, and is no news for a CI server. Without
       // --cases it means the default, as the line means that a report prints.
       setsAside: ['baseline', 'report', 'cases'],
-      describe: 'with --only and --seed: the one lookup that a report names',
+      describe: 'repeat one lookup of a report; needs --only and --seed',
     },
   }),
 } as const;
@@ -96,11 +106,11 @@ interface VerifyFlags extends Given {
 
 export const verify = command({
   usage: 'verify [url]',
-  what: 'verify a server by its {base_url}, or the mock where none is given',
+  what: 'verify a server; without a URL, verify the built-in mock',
   positionals,
   flags,
   configured: { by: 'verify' },
-  examples: [['$0 verify', 'verify the mock, to see what comes of it']],
+  examples: [['$0 verify', 'see what a run looks like']],
   run: ({ url, ...given }, context) => {
     if (url === undefined && isSet(context.env['CI']))
       throw wrongUsage(
