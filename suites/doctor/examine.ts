@@ -1,3 +1,4 @@
+import { defined } from '../../schemas/defined.ts';
 import { endpointNames } from '../../schemas/endpoints.ts';
 import type { Check, Checkup, Fixture, FixtureApiKey } from '../../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from '../answer.ts';
@@ -69,7 +70,7 @@ export async function examine(options: ExamineOptions): Promise<Checkup> {
       version,
       verdict: verdictOf(all),
       target: redact(target.href),
-      ...(known.partner === undefined ? {} : { partner: known.partner }),
+      ...defined({ partner: known.partner }),
       notes: [...(options.notes ?? [])],
       requests: sender.sent(),
       durationMs: Math.round(clock.now() - begun),
@@ -98,12 +99,8 @@ function expectedRun(options: ExamineOptions, answers: readonly Answer[]): Check
   const { requests, durationMs, cutTo } = plan(options);
   const times = answers.map(({ tookMs }) => tookMs).toSorted((a, b) => a - b);
   const median = times[Math.floor(times.length / 2)];
-  return {
-    requests,
-    waitMs: durationMs,
-    ...(median === undefined ? {} : { answersMs: Math.round((requests * median) / options.concurrency) }),
-    ...(cutTo === undefined ? {} : { cutTo }),
-  };
+  const answersMs = median && Math.round((requests * median) / options.concurrency);
+  return defined({ requests, waitMs: durationMs, answersMs, cutTo });
 }
 
 type Sender = ReturnType<typeof createSender>;
