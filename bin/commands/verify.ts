@@ -21,7 +21,7 @@ const flags = {
   fixture: kinds.target.fixture,
   cases: {
     ...kinds.wholeNumberOr(defaults.cases, 1, 1_000_000),
-    describe: 'test at most so many cases per endpoint',
+    describe: 'limit the cases per endpoint',
   },
   suite: { ...kinds.list, completions: 'suites', describe: 'check only this suite' },
   only: {
