@@ -3,6 +3,7 @@ import { existsSync, readdirSync, readFileSync } from 'node:fs';
 import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { runFormats } from '../../../reports/formats.ts';
+import { markdownNodes, textOf } from '../../../reports/testing/parsers.ts';
 import { remedies } from '../../../reports/verdict.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import { exitCodes } from '../../exit-codes.ts';
@@ -27,28 +28,22 @@ const files = [
 
 /** The rows of a page's tables; white space around cells is the formatter's. */
 const rowsOf = (file: string) =>
-  new Set(
-    read(file)
-      .split('\n')
-      .map((line) => line.replace(/\s*\|\s*/g, '|').trim()),
-  );
+  read(file)
+    .split('\n')
+    .map((line) => line.replace(/\s*\|\s*/g, '|').trim());
 
 test('the docs list every exit code', () => {
   for (const [code, meaning] of Object.values(exitCodes))
-    assert.ok(rowsOf('docs/verify.md').has(`|${code}|${meaning}|`), meaning);
+    assert.ok(rowsOf('docs/verify.md').includes(`|${code}|${meaning}|`), meaning);
 });
 
 test('the docs list every format of a report', () => {
-  const page = [...rowsOf('docs/read-a-report.md')];
-  for (const name of runFormats)
-    assert.ok(
-      page.some((row) => row.startsWith(`|\`${name}\`|`)),
-      name,
-    );
+  const page = rowsOf('docs/reports.md').join('\n');
+  for (const name of runFormats) assert.ok(page.includes(`\n|\`${name}\`|`), name);
 });
 
 test('the docs say what mends each reason', () => {
-  const page = [...rowsOf('docs/read-a-report.md')];
+  const page = rowsOf('docs/read-a-report.md');
   for (const [reason, remedy] of Object.entries(remedies))
     assert.ok(
       page.some((row) => row.startsWith(`|\`${reason}\`|`) && row.endsWith(`|${remedy}|`)),
@@ -98,9 +93,33 @@ test('every block of the README and of the docs is run', () => {
     assert.equal(pages[file]?.length ?? 0, partsOf(read(file)).blocks.length, file);
 });
 
-test('the README leads to every guide', () => {
-  const led = partsOf(read('README.md')).links;
-  for (const name of guides) assert.ok(led.includes(`docs/${name}`), name);
+test('the README leads to every guide, at most by another page', () => {
+  const linked = (file: string) =>
+    partsOf(read(file)).links.map((link) => join(dirname(file), link.split('#')[0]!));
+  const near = linked('README.md').filter((file) => files.includes(file));
+  const led = new Set([...near, ...near.flatMap(linked)]);
+  for (const name of guides) assert.ok(led.has(`docs/${name}`), name);
+});
+
+const sentences = new Intl.Segmenter('en', { granularity: 'sentence' });
+
+test('pages have at most 200 lines, and sentences 30 words, 20 on average', () => {
+  for (const file of files.filter((name) => !/CHANGELOG|reference/.test(name))) {
+    assert.ok(read(file).split('\n').length <= 201, `${file} is too long`);
+    // Code is one word; in upper case it may begin a sentence.
+    const paragraphs = markdownNodes(read(file).replace(/`[^`\n]+`/g, 'CODE')).filter(
+      ({ type }) => type === 'paragraph',
+    );
+    const lengths = paragraphs.flatMap((one) =>
+      Array.from(
+        sentences.segment(textOf(one).replaceAll('\n', ' ')),
+        ({ segment }) => segment.match(/\S+/g)?.length ?? 0,
+      ),
+    );
+    const average = lengths.reduce((sum, length) => sum + length, 0) / lengths.length;
+    assert.ok(average <= 20, `${file}: ${average.toFixed(1)} words on average`);
+    assert.ok(Math.max(...lengths) <= 30, `${file}: a sentence of ${Math.max(...lengths)} words`);
+  }
 });
 
 test('every link in the docs leads somewhere', () => {

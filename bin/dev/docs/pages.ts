@@ -1,4 +1,13 @@
-import { answerOfLast, commands, elsewhere, excerptOf, outputOf, program, runByCi } from './runners.ts';
+import {
+  answerOfLast,
+  commands,
+  elsewhere,
+  excerptOf,
+  namesFiles,
+  outputOf,
+  program,
+  runByCi,
+} from './runners.ts';
 import type { Runner } from './runners.ts';
 
 const ci = elsewhere('bin/dev/action.test.ts', 'docs/ci.md');
@@ -42,17 +51,20 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     commands(),
     commands(),
     commands(),
-    program('known.json', `${found} --fixture fixture.json --suite valid --baseline known.json`),
-    tests('conformance.test.ts'),
-    typescript('verify.ts'),
-    elsewhere('bin/self-test.test.ts', 'selfTest'),
+    // Its command is that of the block on verifying.
+    (text, reader, t) => commands()(/npx .*\n/.exec(text)![0], reader, t),
   ],
+  'docs/known-failures.md': [
+    program('known.json', `${found} --fixture fixture.json --suite valid --baseline known.json`),
+  ],
+  'docs/verify-in-tests.md': [tests('conformance.test.ts'), typescript('verify.ts')],
+  'docs/how-it-works.md': [namesFiles],
   'docs/strength.md': [
     elsewhere('reports/strength.test.ts', 'levels that the fixture lacks'),
     elsewhere('reports/console.golden.txt', 'fails when'),
   ],
-  'docs/read-a-report.md': [
-    example,
+  'docs/read-a-report.md': [example],
+  'docs/reports.md': [
     async (text, reader, t) => {
       // The page speaks of the records of earlier runs.
       await reader.run(
