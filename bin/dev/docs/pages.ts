@@ -7,6 +7,7 @@ import {
   outputOf,
   program,
   runByCi,
+  SHORT,
 } from './runners.ts';
 import type { Runner } from './runners.ts';
 
@@ -55,7 +56,7 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     (text, reader, t) => commands()(/npx .*\n/.exec(text)![0], reader, t),
   ],
   'docs/known-failures.md': [
-    program('known.json', `${found} --fixture fixture.json --suite valid --baseline known.json`),
+    program('known.json', `${found} --fixture fixture.json --suite valid --baseline known.json${SHORT}`),
   ],
   'docs/verify-in-tests.md': [tests('conformance.test.ts'), typescript('verify.ts')],
   'docs/how-it-works.md': [namesFiles],
@@ -67,9 +68,7 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
   'docs/reports.md': [
     async (text, reader, t) => {
       // The page speaks of the records of earlier runs.
-      await reader.run(
-        'npx ib-conformance verify --no-canary --report json=run.json --report ndjson=run.ndjson',
-      );
+      await reader.run(`npx ib-conformance verify --report json=run.json --report ndjson=run.ndjson${SHORT}`);
       await reader.run('cp run.json main.json && cp run.json branch.json');
       await commands()(text, reader, t);
     },

@@ -14,6 +14,12 @@ import { begun, ended } from '../../testing/child-process.ts';
 import { builtInFixture } from '../../fixture-file.ts';
 import { root } from '../paths.ts';
 
+/** The built-in fixture with limits whose windows take no time to wait for. */
+const shortFixture = readFileSync(builtInFixture, 'utf8').replaceAll(
+  '"windowSeconds": 3',
+  '"windowSeconds": 1',
+);
+
 /** A reader of a page, in a folder where the package is installed, with the servers that the page speaks of. */
 export type Reader = Awaited<ReturnType<typeof startReader>>;
 
@@ -21,7 +27,7 @@ export type Reader = Awaited<ReturnType<typeof startReader>>;
  * @param nodeModules where the package is installed
  * @param fixtureText the fixture of the server under test
  */
-export async function startReader(nodeModules: string, fixtureText = readFileSync(builtInFixture, 'utf8')) {
+export async function startReader(nodeModules: string, fixtureText = shortFixture) {
   const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-docs-'));
   const write = (file: string, content: string, mode = 0o644) =>
     writeFileSync(join(folder, file), content, { mode });
@@ -41,13 +47,14 @@ export async function startReader(nodeModules: string, fixtureText = readFileSyn
   cpSync(join(root, 'schemas'), join(folder, 'schemas'), { recursive: true });
   write('package.json', '{ "private": true, "type": "module" }\n');
   write('npx', '#!/bin/sh\nexec "$@"\n', 0o755);
+  write('schemas/built-in.fixture.json', shortFixture);
   write('fixture.json', fixtureText);
 
   const { fixture } = expandKeys(JSON.parse(fixtureText) as Fixture, env);
   const swapped = faults['date-day-and-month-swapped']!.change(reference);
   const mocks = await Promise.all([
     startMock({ fixture, basePath: '/gateway' }),
-    startMock(),
+    startMock({ fixture: expandKeys(JSON.parse(shortFixture) as Fixture, env).fixture }),
     startMock({ fixture, behaviour: swapped }),
   ]);
   const [server, mock, faulty] = mocks;

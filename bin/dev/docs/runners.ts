@@ -9,8 +9,8 @@ import type { Reader } from './reader.ts';
 /** Does with the text of a block what its reader would; fails if that fails. */
 export type Runner = (text: string, reader: Reader, t: TestContext) => void | Promise<void>;
 
-/** Keeps a run of `verify` short. */
-const SHORT = ' --suite valid --cases 100 --no-canary';
+/** Keeps a run of `verify` short: `npm test` and `test:package` have long ones. */
+export const SHORT = ' --cases 100 --no-canary';
 
 /** Stands for the answers of a reader whom `init` asks. */
 const ANSWERS =
@@ -27,9 +27,11 @@ export const commands =
     for (const [index, written] of text.trim().split('\n').entries()) {
       // By itself curl accepts any answer.
       const line = written.replace(/^curl /, 'curl --fail ');
-      const isLong = / verify http/.test(line) && !/ --(?:suite|only|plan)\b/.test(line);
+      const isWhole = / verify http/.test(line) && !/ --(?:suite|only|plan)\b/.test(line);
+      const isRun = / verify\b/.test(line) && !line.includes(' --plan');
+      const flags = (isWhole ? ' --suite valid' : '') + (isRun ? SHORT : '');
       if (/ib-conformance mock\b/.test(line)) await reader.serve(line);
-      else await reader.run(line + (line.endsWith(' init') ? ANSWERS : isLong ? SHORT : ''), codes[index]);
+      else await reader.run(line + (line.endsWith(' init') ? ANSWERS : flags), codes[index]);
     }
   };
 
