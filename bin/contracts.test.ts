@@ -160,6 +160,8 @@ test('the golden failure: a mock with a fault, over HTTP', async () => {
     const { verdict, exitCode, failed, rowFields } = frozen.goldenFailure;
     assert.equal(record.verdict, verdict);
     assert.equal(ended.code, exitCode);
+    // The report went to a file.
+    assert.match(ended.stdout, /^nonconformant/m);
     assert.deepEqual(
       record.requirements.flatMap(({ id, outcome }) => (outcome === 'failed' ? [id] : [])),
       failed,
