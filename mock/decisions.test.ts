@@ -120,10 +120,7 @@ const page = readFileSync(new URL('../docs/mock-data.md', import.meta.url), 'utf
 const [, section = ''] = page.split('## Where the interface is silent');
 const decisions = Array.from(
   section.split('\n## ')[0]!.matchAll(/^\| (.+?) +\| (.+?) +\|$/gm),
-  ([, question, answer]) => ({
-    question: question!,
-    answer: answer!,
-  }),
+  ([, question, answer]) => ({ question: question!, answer: answer! }),
 ).slice(2);
 
 test('the page lists every decision that is tested', () =>

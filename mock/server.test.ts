@@ -100,9 +100,7 @@ test('requests that are answered at the same time know of each other', async (t)
   let seen: number[] = [];
   const agent = new Agent({ keepAlive: true });
   t.after(() => agent.destroy());
-  const mock = await startFor(t, {
-    onExchange: ({ request: { alongside } }) => seen.push(alongside ?? 0),
-  });
+  const mock = await startFor(t, { onExchange: ({ request: { alongside } }) => seen.push(alongside ?? 0) });
   const atOnce = () => Promise.all(Array.from({ length: 8 }, () => ask(mock, '/', { agent })));
   await atOnce();
   seen = [];

@@ -100,12 +100,7 @@ describe('a deposit that becomes ids.executed after 3 polls', () => {
 test("the fixture's executedAt counts where there is one", () => {
   for (const when of [{ afterPolls: 1 }, { afterSeconds: 0.001 }]) {
     const becomes: FixtureTransition = { state: 'EXECUTED', amountInUsd: 1, executedAt: 42, ...when };
-    const one: Deposit = {
-      reference_id: ids.afterPolls,
-      user_id: '',
-      state: 'pending',
-      becomes,
-    };
+    const one: Deposit = { reference_id: ids.afterPolls, user_id: '', state: 'pending', becomes };
     const world = createWorld({}, START);
     assert.equal(becomeExecuted(world, one, START), undefined);
     countPoll(world, one, START);

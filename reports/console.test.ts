@@ -112,10 +112,7 @@ test('a command that could not be shown as it is says so', () => {
   const { request } = first.counterexample;
   const show = (curl: string): string =>
     renderConsole(
-      {
-        ...sampleRecord,
-        requirements: [{ ...first, counterexample: { request, curl } }],
-      },
+      { ...sampleRecord, requirements: [{ ...first, counterexample: { request, curl } }] },
       plain,
     );
   assert.match(show('curl \u202e'), /curl \\u\{202e\}\n  note +request is escaped or cut/);

@@ -16,11 +16,7 @@ const whole: RunRecord = {
   requirements: passed,
   counts: { ...sampleRecord.counts, broken: 0 },
 };
-const weak: RunRecord = {
-  ...whole,
-  strength: 1,
-  coverage: { ...whole.coverage!, pairs: [1804, 2134] },
-};
+const weak: RunRecord = { ...whole, strength: 1, coverage: { ...whole.coverage!, pairs: [1804, 2134] } };
 const badgeOf = (record: RunRecord) => JSON.parse(renderBadge(record)) as Record<string, unknown>;
 
 test('strength 2 qualifies nothing, and the summary states it', () => {
