@@ -1,4 +1,4 @@
-// Exits with 0 if this Node, or the version given as the argument, is one that `engines` in package.json allows.
+// Exits with 0 if `engines` in package.json allows this Node, or the version in the argument.
 import { readFileSync } from 'node:fs';
 
 const { engines } = JSON.parse(readFileSync(new URL('../package.json', import.meta.url), 'utf8'));

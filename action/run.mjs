@@ -1,4 +1,4 @@
-// Runs verify with the inputs of the action (INPUT_* variables), writes the outputs and ends with verify's exit code.
+// Runs verify with the inputs of the action (INPUT_* variables), writes the outputs, and exits as verify does.
 import { spawn } from 'node:child_process';
 import { randomUUID } from 'node:crypto';
 import { once } from 'node:events';
@@ -14,7 +14,7 @@ const OUR_BUG = 70;
 const withValue = ['fixture', 'partner', 'cases', 'max-duration', 'baseline', 'state-url'];
 const onOff = ['strict', 'allow-incomplete'];
 
-/** A wrong input. The message names it, but does not show its value: a URL or a header may hold a secret. */
+/** A wrong input. The message does not show its value: a URL or a header may contain a secret. */
 class InputError extends Error {}
 
 const input = (name) => env[`INPUT_${name.toUpperCase().replaceAll('-', '_')}`]?.trim() ?? '';
@@ -26,7 +26,7 @@ const list = (name, separator) =>
 
 /** Arguments for the program, and the report files that they name. */
 function readInputs() {
-  // Without a URL verify would test its own mock and pass; one that begins with - would be a flag.
+  // Without a URL, verify would test its own mock and pass. A text that begins with - would be a flag.
   if (!/^https?:\/\//i.test(input('url')))
     throw new InputError('url: needs the http or https URL of the server');
   for (const name of onOff)
@@ -35,13 +35,13 @@ function readInputs() {
   if (!reports.every((report) => /^[a-z]+=./.test(report)))
     throw new InputError('reports: needs format=file on each line');
   const flags = list('args', /\r?\n/);
-  // A bare -- would hide what follows it, and a value on its own line would be a separate argument.
+  // A bare -- would turn the flags after it into arguments, and so would a value on a line of its own.
   if (!flags.every((flag) => /^--[a-z]/.test(flag)))
     throw new InputError('args: needs a flag on each line, its value behind =');
   const argv = [
     'verify',
     input('url'),
-    // "false" is passed on, because a config file of the project may say "true".
+    // "false" is passed too, because a config file of the project may say "true".
     ...[...withValue, ...onOff]
       .filter((name) => input(name) !== '')
       .map((name) => `--${name}=${input(name)}`),
@@ -52,7 +52,7 @@ function readInputs() {
   return { argv, files: reports.map((report) => resolve(report.slice(report.indexOf('=') + 1))) };
 }
 
-/** Exit code of the program. GitHub cancels a step by a signal to this process; the run must still write its record. */
+/** Returns the exit code. GitHub cancels a step with a signal to this process; the run must still write its record. */
 async function run(argv) {
   const child = spawn(process.execPath, [program, ...argv], { stdio: 'inherit' });
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP']) process.on(signal, () => child.kill(signal));
@@ -60,7 +60,7 @@ async function run(argv) {
   return code ?? 128 + constants.signals[signal];
 }
 
-/** Runs verify. The record goes to a new folder, so that the record of an earlier run is never read. */
+/** Runs verify. The record goes to a new folder, so that an old record is never read. */
 async function verify() {
   const { argv, files } = readInputs();
   for (const file of files) mkdirSync(dirname(file), { recursive: true });
@@ -70,7 +70,7 @@ async function verify() {
     const code = await run([...argv, `--report=json=${file}`]);
     if (existsSync(file))
       return { code, record: JSON.parse(readFileSync(file, 'utf8')), files: files.filter(existsSync) };
-    // Without a record there is no verdict: neither a pass (--plan, --help), nor the 1 of a Node that cannot start.
+    // Without a record there is no verdict: not with 0 (--plan, --help), and not with 1 (Node cannot start).
     if (code === 0) throw new InputError('nothing was verified: there is no run record');
     return { code: code === 1 ? OUR_BUG : code };
   } finally {
@@ -81,7 +81,7 @@ async function verify() {
 function explain(error) {
   const isUsage = error instanceof InputError || error.syscall === 'mkdir';
   process.stderr.write(`ib-conformance: ${isUsage ? error.message : error.stack}\n`);
-  // Node would end with 1, which says that the server is not conformant.
+  // Node would exit with 1, which means nonconformant.
   return { code: isUsage ? WRONG_USAGE : OUR_BUG };
 }
 

@@ -1,5 +1,5 @@
 #!/bin/sh
-# A partner's program: polls a deposit until it is executed, and prints it. A 404 means: not yet.
+# A partner's program: polls a deposit until it is executed, and prints it. 404 means "not yet".
 polls=1
 until answer=$(wget -q -O - --header "Authorization: Bearer $IB_API_KEY" \
   "$IB_BASE_URL/api/ib/deposit-check?reference_id=$REFERENCE_ID"); do

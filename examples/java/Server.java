@@ -26,11 +26,11 @@ import java.util.regex.Pattern;
  *
  * <pre>java -cp /usr/share/java/postgresql.jar Server.java 8080</pre>
  *
- * libpq's variables (PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE) say which database. docs/provide-data.md says how
+ * libpq's variables (PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE) choose the database. docs/provide-data.md shows how
  * to fill it.
  */
 public final class Server {
-  // One spelling, 8-4-4-4-12, in any letter case. A user_id is of version 4; a reference_id of any.
+  // Only the form 8-4-4-4-12, in any letter case. A user_id has version 4, a reference_id any version.
   static final Pattern USER_ID = uuid("4");
   static final Pattern REFERENCE_ID = uuid("[1-8]");
 
@@ -39,22 +39,22 @@ public final class Server {
     return Pattern.compile(form, Pattern.CASE_INSENSITIVE);
   }
 
-  // Keys are not stored here: only their SHA-256 is looked up, so a copy of the table lets nobody in.
+  // The table holds only the SHA-256 of keys, so nobody can use a copy of it to call the service.
   static final String PARTNER_OF_KEY =
       "SELECT partner FROM api_keys WHERE key_sha256 = ? AND state = 'active' AND partner IS NOT NULL";
-  // Scoping is a condition of the query: what is another partner's is not even read.
+  // The query itself selects by partner, so data of other partners is never read.
   static final String MEMBER = "SELECT date_joined FROM users WHERE user_id = ?::uuid AND partner = ?";
   static final String EXECUTED_DEPOSIT =
       "SELECT deposits.amount_in_usd, deposits.executed_at FROM deposits JOIN users USING (user_id)"
           + " WHERE deposits.reference_id = ?::uuid AND users.partner = ? AND deposits.state = 'EXECUTED'";
 
-  /** An answer: its status, its body as JSON, and after how many seconds to come again, or 0. */
+  /** Status, body as JSON, and Retry-After in seconds, or 0 for none. */
   record Answer(int status, String body, long retryAfter) {
     static Answer of(int status, String body) {
       return new Answer(status, body, 0);
     }
 
-    /** Messages are constants without anything that JSON would have to escape. */
+    /** The messages are constants that need no escaping in JSON. */
     static Answer error(int status, String message) {
       return of(status, "{\"error\":\"" + message + "\"}");
     }
@@ -65,14 +65,14 @@ public final class Server {
     }
   }
 
-  /** What reads the first row; it is only called where there is one. */
+  /** Reads the first row. Not called if there is none. */
   interface Reading<Result> {
     Result of(ResultSet row) throws SQLException;
   }
 
   /**
-   * A fixed number of database connections, each lent to one request at a time. One that is lost is not replaced: a
-   * service would take the pool of its framework.
+   * A fixed number of database connections, each lent to one request at a time. A lost connection is not replaced. A real
+   * service would use the pool of its framework.
    */
   static final class Connections {
     private final BlockingQueue<Connection> idle;
@@ -104,7 +104,7 @@ public final class Server {
     }
   }
 
-  /** So many counted requests of a partner's key in a window, which begins with the first of them. */
+  /** A fixed window for each key. It begins with the first counted request. */
   static final class Limiter {
     private record Window(long endsAt, int count) {}
 
@@ -118,8 +118,8 @@ public final class Server {
     }
 
     /**
-     * Nanoseconds until the key is let in again; 0 if it is let in now, and then the request is counted. One step under
-     * a lock: of requests that come at once, none slips through between look and count.
+     * Nanoseconds until the key is accepted again. If it is 0, the request is accepted. The lock covers the check and the
+     * count, so that simultaneous requests cannot exceed the limit.
      */
     synchronized long wait(String key, boolean counts) {
       long now = System.nanoTime();
@@ -131,7 +131,7 @@ public final class Server {
     }
   }
 
-  // As the fixture states them under "limits".
+  // The same as "limits" in the fixture.
   static final Limiter FAILED_LOOKUPS = new Limiter(60, 3);
   static final Limiter DEPOSIT_CHECKS = new Limiter(250, 3);
 
@@ -139,12 +139,12 @@ public final class Server {
     boolean isValid = userId != null && USER_ID.matcher(userId).matches();
     OffsetDateTime dateJoined =
         isValid ? database.row(row -> row.getObject(1, OffsetDateTime.class), MEMBER, userId, partner) : null;
-    // Only failed lookups count: an id that is none, or a user that is not under the IB.
+    // Only failed lookups count: an invalid id, or a user who is not under the IB.
     long wait = FAILED_LOOKUPS.wait(key, dateJoined == null);
     if (wait > 0) return Answer.tooMany(wait, "Too many failed lookups. Please try again later.");
     if (!isValid) return Answer.error(400, "Invalid user_id format");
     if (dateJoined == null) return Answer.of(200, "{\"is_under_ib\":false,\"date_joined\":null}");
-    // An Instant is written in UTC, with a Z.
+    // An Instant prints as UTC, with a Z.
     return Answer.of(200, "{\"is_under_ib\":true,\"date_joined\":\"" + dateJoined.toInstant() + "\"}");
   }
 
@@ -153,7 +153,7 @@ public final class Server {
     if (wait > 0) return Answer.tooMany(wait, "TOO_MANY_REQUESTS");
     if (referenceId == null || !REFERENCE_ID.matcher(referenceId).matches())
       return Answer.error(400, "Invalid reference_id format");
-    // The amount stays a decimal number, as the database has it: no detour by a double.
+    // The amount stays a decimal number, as in the database. A double could change it.
     String executed =
         database.row(
             row ->
@@ -162,7 +162,7 @@ public final class Server {
             EXECUTED_DEPOSIT,
             referenceId,
             partner);
-    // Unknown, another IB's, pending or failed: one answer, byte for byte, so that nothing tells them apart.
+    // Unknown, of another IB, pending or failed: the same bytes, so that a caller cannot tell them apart.
     return executed == null ? Answer.error(404, "Deposit not found") : Answer.of(200, executed);
   }
 
@@ -170,7 +170,7 @@ public final class Server {
     Answer of(Connections database, String partner, String key, String value) throws Exception;
   }
 
-  /** An endpoint: its parameter, the message of its 401 (it differs), and what answers. */
+  /** The parameter, the message of a 401 (they differ), and the function that answers. */
   record Endpoint(String parameter, String unauthorized, Lookup lookup) {}
 
   static final Map<String, Endpoint> ENDPOINTS =
@@ -193,7 +193,7 @@ public final class Server {
     return endpoint.lookup.of(database, partner, key, value);
   }
 
-  /** The first value of a parameter of the query; null where there is none, or none that can be decoded. */
+  /** The first value of a query parameter. Null if there is none, or if it cannot be decoded. */
   static String parameter(String query, String name) {
     if (query == null) return null;
     for (String pair : query.split("&")) {
@@ -239,7 +239,7 @@ public final class Server {
   }
 
   public static void main(String[] args) throws Exception {
-    // Head and body are two packets, and the second would wait 40 ms for an acknowledgement of the first.
+    // Head and body are two packets. The body would otherwise wait 40 ms for an acknowledgement.
     System.setProperty("sun.net.httpserver.nodelay", "true");
     Connections database = new Connections(16);
     HttpServer server = HttpServer.create(new InetSocketAddress("127.0.0.1", Integer.parseInt(args[0])), 128);

@@ -2,8 +2,8 @@
 
     python3 server.py 8080
 
-libpq's variables (PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE) say which database.
-docs/provide-data.md says how to fill it.
+libpq's variables (PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE) choose the database.
+docs/provide-data.md shows how to fill it.
 """
 
 import hashlib
@@ -21,15 +21,15 @@ from urllib.parse import parse_qs, urlsplit
 
 import psycopg2
 
-# One spelling, 8-4-4-4-12, in any letter case. A user_id is of version 4; a reference_id of any.
+# Only the form 8-4-4-4-12, in any letter case. A user_id has version 4, a reference_id any version.
 USER_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-4[0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.I | re.A)
 REFERENCE_ID = re.compile(r"[0-9a-f]{8}-[0-9a-f]{4}-[1-8][0-9a-f]{3}-[89ab][0-9a-f]{3}-[0-9a-f]{12}", re.I | re.A)
 
-# Keys are not stored here: only their SHA-256 is looked up, so a copy of the table lets nobody in.
+# The table holds only the SHA-256 of keys, so nobody can use a copy of it to call the service.
 PARTNER_OF_KEY = """
     SELECT partner FROM api_keys
     WHERE key_sha256 = %s AND state = 'active' AND partner IS NOT NULL"""
-# Scoping is a condition of the query: what is another partner's is not even read.
+# The query itself selects by partner, so data of other partners is never read.
 MEMBER = "SELECT date_joined FROM users WHERE user_id = %s AND partner = %s"
 EXECUTED_DEPOSIT = """
     SELECT deposits.amount_in_usd, deposits.executed_at
@@ -40,7 +40,7 @@ EXECUTED_DEPOSIT = """
 class Connections:
     """A fixed number of database connections, each lent to one request at a time.
 
-    One that is lost is not replaced: a service would take the pool of its framework.
+    A lost connection is not replaced. A real service would use the pool of its framework.
     """
 
     def __init__(self, size):
@@ -66,7 +66,7 @@ class Connections:
 
 
 class Limiter:
-    """So many counted requests of a partner's key in a window, which begins with the first of them."""
+    """A fixed window for each key. It begins with the first counted request."""
 
     def __init__(self, most, seconds):
         self.most = most
@@ -75,9 +75,9 @@ class Limiter:
         self.lock = threading.Lock()
 
     def wait(self, key, counts):
-        """Seconds until the key is let in again; 0 if it is let in now, and then the request is counted.
+        """Seconds until the key is accepted again. If it is 0, the request is accepted.
 
-        One step under a lock: of requests that come at once, none slips through between look and count.
+        The lock covers the check and the count, so that simultaneous requests cannot exceed the limit.
         """
         with self.lock:
             now = time.monotonic()
@@ -91,7 +91,7 @@ class Limiter:
             return 0
 
 
-# As the fixture states them under "limits".
+# The same as "limits" in the fixture.
 FAILED_LOOKUPS = Limiter(60, 3)
 DEPOSIT_CHECKS = Limiter(250, 3)
 
@@ -99,7 +99,7 @@ DEPOSIT_CHECKS = Limiter(250, 3)
 def user_status(database, partner, key, user_id):
     is_valid = user_id is not None and USER_ID.fullmatch(user_id) is not None
     member = database.row(MEMBER, user_id, partner) if is_valid else None
-    # Only failed lookups count: an id that is none, or a user that is not under the IB.
+    # Only failed lookups count: an invalid id, or a user who is not under the IB.
     wait = FAILED_LOOKUPS.wait(key, counts=member is None)
     if wait > 0:
         return too_many(wait, "Too many failed lookups. Please try again later.")
@@ -118,7 +118,7 @@ def deposit_check(database, partner, key, reference_id):
     if reference_id is None or REFERENCE_ID.fullmatch(reference_id) is None:
         return 400, {"error": "Invalid reference_id format"}, {}
     deposit = database.row(EXECUTED_DEPOSIT, reference_id, partner)
-    # Unknown, another IB's, pending or failed: one answer, byte for byte, so that nothing tells them apart.
+    # Unknown, of another IB, pending or failed: the same bytes, so that a caller cannot tell them apart.
     if deposit is None:
         return 404, {"error": "Deposit not found"}, {}
     amount, executed_at = deposit
@@ -129,7 +129,7 @@ def too_many(wait, message):
     return 429, {"error": message}, {"Retry-After": str(math.ceil(wait))}
 
 
-# Path: the parameter, the message of a 401 (it differs), and what answers.
+# By path: the parameter, the message of a 401 (they differ), and the function that answers.
 ENDPOINTS = {
     "/api/ib/user-status": ("user_id", "Unauthorized", user_status),
     "/api/ib/deposit-check": ("reference_id", "UNAUTHORIZED", deposit_check),
@@ -154,7 +154,7 @@ def respond(database, target, authorization):
 class Handler(BaseHTTPRequestHandler):
     database = None
     protocol_version = "HTTP/1.1"
-    # Head and body leave together: in two parts the second may wait 40 ms for an acknowledgement.
+    # Sends head and body together. The body would otherwise wait up to 40 ms for an acknowledgement.
     wbufsize = -1
 
     def do_GET(self):
@@ -170,9 +170,9 @@ class Handler(BaseHTTPRequestHandler):
     do_HEAD = do_GET
 
     def skips_body(self):
-        """A GET may have a body, which must not be taken for the next request of the connection.
+        """Reads the body of a GET, so that it is not taken for the next request of the connection.
 
-        Where it is long, or does not say how long it is, the connection has to end instead.
+        If the body is long or of unknown length, the connection must end instead.
         """
         length = self.headers.get("Content-Length", "0")
         if "Transfer-Encoding" in self.headers or not re.fullmatch("[0-9]{1,4}", length):
@@ -181,7 +181,7 @@ class Handler(BaseHTTPRequestHandler):
         return True
 
     def not_allowed(self):
-        # Its body is not read, so the connection ends here.
+        # The body is not read, so the connection must end.
         self.send(405, {"error": "Method not allowed"}, {"Allow": "GET, HEAD", "Connection": "close"})
 
     do_POST = do_PUT = do_PATCH = do_DELETE = do_OPTIONS = do_TRACE = not_allowed

@@ -1,9 +1,9 @@
-"""A state hook for test systems: lets `ib-conformance verify --state-url` change the test database.
+"""A state hook for test systems: `ib-conformance verify --state-url` changes the database through it.
 
     python3 state_hook.py 8090
 
-It is a program of its own, because it has no place in a service: whoever can call it can revoke keys.
-libpq's variables (PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE) say which database.
+Keep it out of the service itself: whoever can call it can revoke keys.
+libpq's variables (PGHOST, PGPORT, PGUSER, PGPASSWORD, PGDATABASE) choose the database.
 """
 
 import json
@@ -12,7 +12,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 
 import psycopg2
 
-# By state and action; the values are the params of the call.
+# By state and action. The placeholders are the params of the call.
 CHANGES = {
     ("deposit executed", "setup"): """
         UPDATE deposits SET state = 'EXECUTED', amount_in_usd = %(amountInUsd)s, executed_at = %(executedAt)s
