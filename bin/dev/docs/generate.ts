@@ -61,7 +61,7 @@ function requirementParts({ id, level, title, clause, reading }: Requirement): r
     `## ${id}`,
     `${title}.`,
     `- Level: ${level}\n- Clause: ${clause}${reading === undefined ? '' : `\n- Reading taken: ${reading}`}`,
-    broken.length === 0 ? '' : 'It fails, as `ib-conformance mock --fault` shows, where',
+    broken.length === 0 ? '' : 'It catches these faults of the mock (`ib-conformance mock --fault id`):',
     broken.map(([fault, { what }]) => `- \`${fault}\`: ${what}`).join('\n'),
   ];
 }
@@ -71,14 +71,14 @@ await mkdir(join(folder, 'requirements'), { recursive: true });
 await write(
   'commands.md',
   '# Commands',
-  '`ib-conformance <command> --help` says the same on a terminal, and with `--all` what is seldom wanted, too. [How a run ends](../verify.md#outcomes-and-exit-codes) has the exit codes.',
+  '`ib-conformance <command> --help` prints the same; add `--all` for the rarely used flags. See also the [exit codes](../verify.md#outcomes-and-exit-codes).',
   ...commands.flatMap((one) => commandParts(one)),
 );
 await write(
   'requirements.md',
   '# Requirements',
-  `What \`verify\` holds a server to. A **required** one that fails makes the server nonconformant, a **recommended** one warns, and what
-is **observed** is told and never judged. Ids are a contract: none is ever renamed, or used for something else.`,
+  `\`verify\` checks these requirements. If a **required** one fails, the server is nonconformant. If a **recommended** one fails, that is a
+warning. An **observed** one is recorded and never judged. Ids never change, and no id is used again.`,
   ...Object.entries(suites).flatMap(([suite, requirements]) => {
     const page = `requirements/${suite}.md`;
     const rows = requirements.map(({ id, level, title }) => [
@@ -86,13 +86,13 @@ is **observed** is told and never judged. Ids are a contract: none is ever renam
       level,
       title,
     ]);
-    return [`## [${suite}](${page})`, table(['requirement', 'level', 'what has to hold'], rows)];
+    return [`## [${suite}](${page})`, table(['requirement', 'level', 'what must hold'], rows)];
   }),
 );
 for (const [suite, requirements] of Object.entries(suites))
   await write(
     `requirements/${suite}.md`,
     `# Suite ${suite}`,
-    `\`ib-conformance verify <url> --suite ${suite}\` checks these alone. [All requirements](../requirements.md)`,
+    `\`ib-conformance verify <url> --suite ${suite}\` checks only these. See [all requirements](../requirements.md).`,
     ...requirements.flatMap(requirementParts),
   );
