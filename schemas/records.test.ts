@@ -88,6 +88,11 @@ const refusals: readonly (readonly [what: string, text: string, says: string])[]
     'run.json: requirements[1].id is the same as requirements[0].id',
   ],
   [
+    'a verdict that its rows do not have',
+    JSON.stringify({ ...record, verdict: 'conformant' }),
+    'run.json: the verdict is conformant, and the required a/b/2 failed',
+  ],
+  [
     'what a newer version writes',
     JSON.stringify({ ...record, version: '1.1.0', news: 1 }),
     'run.json: the record has an unknown key "news"; known are ',

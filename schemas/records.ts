@@ -21,7 +21,7 @@ export function readRecord(text: string, where: string, version: string): RunRec
   const found = parseJson(text, where, 'usage');
   refuseOtherFormats(found, where, version);
   const problems = collectProblems(where, 'usage');
-  if (validateRecord(found)) problems.add(repeatedIds(found));
+  if (validateRecord(found)) problems.add([...repeatedIds(found), ...wrongVerdict(found)]);
   else {
     problems.add(schemaProblems(validateRecord.errors, 'the record'));
     problems.add(otherVersion(found, version));
@@ -47,6 +47,14 @@ function otherVersion(found: unknown, version: string): readonly string[] {
   return typeof other !== 'string' || other === version
     ? []
     : [`was written by ib-conformance ${JSON.stringify(other.slice(0, 40))}, and this is ${version}`];
+}
+
+/** No report may be greener than its rows. */
+function wrongVerdict({ verdict, requirements }: RunRecord): readonly string[] {
+  const failed = requirements.find(({ level, outcome }) => level === 'required' && outcome === 'failed');
+  return failed === undefined || verdict === 'nonconformant'
+    ? []
+    : [`the verdict is ${verdict}, and the required ${failed.id} failed`];
 }
 
 /** Reports and comparisons identify a requirement by its id. */
