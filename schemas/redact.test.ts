@@ -45,6 +45,8 @@ const writings: Readonly<Record<string, (text: string) => string>> = {
   'in HTML by numbers': (text) =>
     perCharacter(text, (code) => (code % 2 === 0 ? `&#${code};` : `&#x${hex(code)};`)),
   'in hexadecimal': (text) => Buffer.from(text).toString('hex'),
+  backwards: (text) => [...text].toReversed().join(''),
+  'as the numbers of its bytes': (text) => JSON.stringify([...Buffer.from(text)]).slice(1, -1),
   'in hexadecimal, in upper case': (text) => Buffer.from(text).toString('hex').toUpperCase(),
 };
 
@@ -108,6 +110,62 @@ describe('a secret does not come out', () => {
       { value: 'pk_live_1_and_more', name: '<long>' },
     ]);
     assert.equal(nested('pk_live_1_and_more pk_live_1'), '<long> <short>');
+  });
+});
+
+describe('of keys that begin alike, no part comes out', () => {
+  const drawn = 'Zx81Q0pLkvB7TnR4yWc2HsD9mUeJ6aG';
+  const values = [drawn, [...drawn].toReversed().join(''), '0f3c9a7e51b2d8460f3c9a7e51b2d84'];
+  const alike = redactorOf(values.map((value, at) => ({ value: `ib_live_${value}`, name: `<key ${at}>` })));
+  const whole = `ib_live_${drawn}`;
+  /** The characters of the drawn part that a reader of a text still sees in their order, of 31. */
+  const seen = (text: string) => {
+    const dense = text.replaceAll(/[^a-z0-9]/gi, '');
+    const runs = Array.from(drawn, (_, at) => drawn.slice(at, at + 4)).filter((run) => run.length === 4);
+    return runs.filter((run) => dense.includes(run)).length;
+  };
+  const inGroups = (size: number, by: string) => whole.match(new RegExp(`.{1,${size}}`, 'g'))!.join(by);
+  for (const [what, text] of Object.entries({
+    'the last 19 of 39 characters': `…${whole.slice(-19)}`,
+    'the first 19': `${whole.slice(0, 19)}…`,
+    '8 in the middle': `…${drawn.slice(9, 17)}…`,
+    'both ends, with words between them': `begins with ${drawn.slice(0, 7)} and ends with ${drawn.slice(-7)}`,
+    'a half as it is, a half in hexadecimal': `${drawn.slice(0, 15)} ${Buffer.from(drawn.slice(15)).toString('hex')}`,
+    ...Object.fromEntries(
+      [' ', '\n', '-', 'x', '…', '\u200B', '%20', '\\u0020'].map((by) => [
+        `split by ${JSON.stringify(by)}`,
+        whole.slice(0, 21) + by + whole.slice(21),
+      ]),
+    ),
+    'in groups of four': inGroups(4, ' '),
+    'one by one': inGroups(1, '.'),
+    'in groups of ten, with letters between them': inGroups(10, 'xy'),
+    'in base64 with line breaks': btoa(`user:${whole}`)
+      .match(/.{1,12}/g)!
+      .join('\r\n'),
+  }))
+    test(what, () => {
+      const clean = alike(`{"error":"(${text})"}`);
+      assert.match(clean, /<key \d>/);
+      assert.equal(seen(clean), 0, clean);
+    });
+  test('but their beginning and the words of keys do', () => {
+    const words = redactorOf(
+      ['contoso-revoked-key', 'jane-personal-key', 'partner-live-secret-77', 'ib_live_0f3c9a7e51b2d846'].map(
+        (value) => ({ value, name: '<key>' }),
+      ),
+    );
+    for (const text of [
+      'ib_live_…',
+      'a revoked key of contoso',
+      "Contoso's revoked key; revoked. Key",
+      'the personal key of Jane: jane, personal, key',
+      'the live secret of a partner, 77',
+      'live secret keys/partner secret',
+    ])
+      assert.equal(words(text), text);
+    for (const text of ['contoso-rev oked-key', 'j-a-n-e-p-e-r-s-o-n-a-l-k-e-y', 'partnerlivesecret77'])
+      assert.doesNotMatch(words(text), /oked|p-e-r|live/);
   });
 });
 

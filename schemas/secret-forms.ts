@@ -9,27 +9,47 @@ export interface Secret {
   readonly owner?: string | null;
 }
 
-/** One way to write a secret, prepared for the search. */
-export interface SecretForm {
+/** A secret, prepared for the search. The lists tell of each of its characters. */
+export interface SearchedSecret {
   readonly name: string;
+  readonly folded: string;
+  /** Whether parts of it may occur by chance. */
+  readonly isWholeOnly: boolean;
+  /** Not part of a known word, nor of a beginning that another secret has, too. */
+  readonly isSecret: readonly boolean[];
+  /** Secret, and a letter or digit that is not part of a word. */
+  readonly isRandom: readonly boolean[];
+}
+
+/** One way to write a secret. */
+export interface SecretForm {
+  readonly secret: SearchedSecret;
   readonly text: string;
   readonly folded: string;
-  /** How many characters of it, side by side, reveal the secret. If it is the whole length, only the whole does. */
+  /** For each of its characters, the place in the secret of what it tells. */
+  readonly places: readonly number[];
+  /** Shorter parts are not looked for. */
   readonly minLength: number;
-  /** For each character, whether it is secret, that is, not part of a well-known word. */
-  readonly isSecret: readonly boolean[];
   /** Whether it counts only as a separate word in its exact letter case. */
   readonly isWord: boolean;
+  /** Without separators, to be found where others stand between its characters. */
+  readonly isCompact: boolean;
+  /** Its letters and digits, with blanks where it has separators. */
+  readonly spelled: string;
 }
 
 /** Shorter texts occur in ordinary sentences, so they cannot be hidden. */
 const MIN_SECRET = 4;
 /** A text with fewer different characters, such as `00000000`, occurs within numbers. */
-const MIN_VARIETY = 4;
+const MIN_WORD_VARIETY = 4;
 /** A text of this length does not occur within a word by chance, nor does a part of this length. */
-const MIN_PART = 8;
+export const MIN_PART = 8;
 /** A part with fewer different characters may occur by chance. */
-export const MIN_PART_VARIETY = 6;
+export const MIN_VARIETY = 6;
+/** Parts of this length are looked for, and added up. */
+export const MIN_PIECE = 6;
+/** Forms are found by sequences of so many characters. */
+export const GRAM = 4;
 const MAX_LAYERS = 4;
 
 /**
@@ -49,43 +69,104 @@ const interfaceWords: readonly string[] = [
 ].map((word) => word.toLowerCase());
 
 /**
- * The forms of a secret: as it is, in hexadecimal, and in base64 at any place of a longer text.
- * None if it cannot be hidden: too short, or a word that the interface or the fixture contains anyway.
+ * The ways to write secrets: as they are, backwards, in hexadecimal, as the numbers of their bytes, and in base64
+ * at any place of a longer text; each also without separators. None for a secret that cannot be hidden: too short,
+ * or a word that the interface or the fixture contains anyway.
  */
-export function secretForms({ value, name, owner }: Secret): readonly SecretForm[] {
+export function secretForms(secrets: readonly Secret[]): readonly SecretForm[] {
+  const sorted = [...new Set(secrets.map(({ value }) => value))].toSorted();
+  const shared = new Map(
+    sorted.map((value, at) => [
+      value,
+      Math.max(commonLength(value, sorted[at - 1]), commonLength(value, sorted[at + 1])),
+    ]),
+  );
+  return secrets.flatMap((secret) => formsOf(secret, shared.get(secret.value)!));
+}
+
+function commonLength(one: string, other = ''): number {
+  let length = 0;
+  while (length < one.length && one[length] === other[length]) length++;
+  return length;
+}
+
+/** @param shared how many characters at its beginning another secret has, too */
+function formsOf({ value, name, owner }: Secret, shared: number): readonly SecretForm[] {
   const known = owner ? [...interfaceWords, owner.toLowerCase()] : interfaceWords;
   if (value.length < MIN_SECRET || known.some((word) => word.includes(value.toLowerCase()))) return [];
   const variety = new Set(value).size;
-  const isLong = value.length >= MIN_PART && variety >= MIN_VARIETY;
-  const [, ...decoded] = layersOf(value);
-  const part = Math.max(MIN_PART, Math.ceil(value.length / 2));
-  const formOf = (text: string, perCharacter: number, words: readonly string[] = []): SecretForm => ({
-    name,
+  const isLong = value.length >= MIN_PART && variety >= MIN_WORD_VARIETY;
+  const isWholeOnly = variety < MIN_VARIETY;
+  const isSecret = Array.from({ length: value.length }, () => true);
+  const lower = value.toLowerCase();
+  for (const word of known)
+    for (let at = lower.indexOf(word); at !== -1; at = lower.indexOf(word, at + 1))
+      isSecret.fill(false, at, at + word.length);
+  // Of what is hardly longer than the beginning that it shares, all is secret.
+  if (value.length - shared >= MIN_PART) isSecret.fill(false, 0, shared);
+  const isRandom = isSecret.map((one, at) => one && /[a-z0-9]/i.test(value[at]!));
+  for (const { index, 0: word } of value.matchAll(/[A-Z]?[a-z]+|[A-Z]+/g))
+    if (isWordLike(word)) isRandom.fill(false, index, index + word.length);
+  const secret = { name, folded: fold(value), isWholeOnly, isSecret, isRandom };
+  const formOf = (text: string, placeOf?: (at: number) => number): SecretForm => ({
+    secret,
     text,
     folded: fold(text),
-    minLength:
-      variety < MIN_PART_VARIETY ? text.length : Math.min(text.length, Math.ceil(part * perCharacter)),
-    isSecret: secretsIn(text.toLowerCase(), words),
+    places: placesOf(text.length, placeOf ?? ((at) => Math.floor((at * value.length) / text.length))),
+    minLength: isWholeOnly
+      ? text.length
+      : Math.max(GRAM, Math.floor((MIN_PIECE * text.length) / value.length)),
     isWord: false,
+    isCompact: false,
+    spelled: spelled(fold(text)),
   });
-  return [
-    { ...formOf(value, 1, known), isWord: !isLong },
+  const forms = [
+    { ...formOf(value), isWord: !isLong },
     ...[
       // A secret that contains %20 loses it when the escapes around it are decoded.
-      ...decoded.map(({ text }) => formOf(text, text.length / value.length, known)),
-      formOf(Buffer.from(value).toString('hex'), 2),
-      ...[0, 1, 2].map((offset) => formOf(base64Core(value, offset), 4 / 3)),
+      ...layersOf(value)
+        .slice(1)
+        .map(({ text, from }) => formOf(text, from)),
+      ...(isLong ? [formOf([...value].toReversed().join(''), (at) => value.length - 1 - at)] : []),
+      formOf(Buffer.from(value).toString('hex')),
+      formOf(Buffer.from(value).join(',')),
+      ...[0, 1, 2].map((offset) => formOf(base64Core(value, offset))),
     ].filter(({ text }) => text.length >= MIN_PART),
+  ];
+  return isWholeOnly || !isLong ? forms : [...forms, ...forms.flatMap(compactForm)];
+}
+
+/** The form without separators, where it has some and enough is left. */
+function compactForm(form: SecretForm): readonly SecretForm[] {
+  const { text, places } = compacted(form.folded);
+  if (text.length < MIN_PART || text === form.folded) return [];
+  const minLength = Math.min(form.minLength, text.length);
+  return [
+    { ...form, text, folded: text, places: places.map((at) => form.places[at]!), minLength, isCompact: true },
   ];
 }
 
-function secretsIn(text: string, known: readonly string[]): readonly boolean[] {
-  const isSecret = Array.from({ length: text.length }, () => true);
-  for (const word of known)
-    for (let at = text.indexOf(word); at !== -1; at = text.indexOf(word, at + 1))
-      isSecret.fill(false, at, at + word.length);
-  return isSecret;
+/** A folded text without separators, and where its characters were. */
+export function compacted(folded: string): { readonly text: string; readonly places: readonly number[] } {
+  const places: number[] = [];
+  for (let at = 0; at < folded.length; at++) if (isLetterOrDigit(folded.charCodeAt(at))) places.push(at);
+  return { text: spelled(folded).replaceAll(' ', ''), places };
 }
+
+/** A folded text with blanks in the place of what separates its letters and digits. */
+export const spelled = (folded: string) => folded.replaceAll(/[^a-z0-9]+/g, ' ').trim();
+
+export const isLetterOrDigit = (code: number) => (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
+
+function placesOf(length: number, placeOf: (at: number) => number): readonly number[] {
+  const places: number[] = [];
+  for (let at = 0; at < length; at++) places.push(placeOf(at));
+  return places;
+}
+
+/** A short run of letters that can be spoken. */
+const isWordLike = (text: string) =>
+  text.length > 2 && text.length <= 12 && /[aeiouy]/i.test(text) && !/[^aeiouy]{5}/i.test(text);
 
 /** The base64 characters that depend on the text alone, if `offset` bytes (modulo 3) stand before it. */
 function base64Core(text: string, offset: number): string {
