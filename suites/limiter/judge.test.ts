@@ -128,6 +128,20 @@ describe('a limiter that keeps its promise is never said to break it, and mostly
     });
 });
 
+test('nor is a bucket that gets a part back every second, whatever its window', async () => {
+  for (const [most, windowSeconds] of [
+    [100, 25],
+    [90, 45],
+  ] as const)
+    for (let seed = 0; seed < 8; seed++) {
+      const make = () => refilledInParts(most, windowSeconds * 1000, windowSeconds, 1000 * randomOf(seed)());
+      const { context } = simulatedContext({ limiterOf: countedBy(keyOf, make), slowness: 20, seed });
+      const known = { ...sampleKnown, limits: { 'deposit-check': { requests: most, windowSeconds } } };
+      const { judgement } = await explore('deposit-check', context, known);
+      assert.equal(judgement?.kind, 'kept');
+    }
+});
+
 test('a boundary between the requests of a quick burst is no break', () => {
   const quick = (startedAt: number): Burst => {
     const history = Array.from({ length: 9 }, (_, nth) => ({
@@ -186,6 +200,8 @@ test('a burst in which lost requests may hide that fewer passed is tried three t
   assert.deepEqual(kinds, ['again', 'again', 'kept']);
   assert.equal(judgeBursts([burst(10, 1)], rule).kind, 'kept');
   assert.equal(judgeBursts([burst(8, 1), burst(9, 0)], rule).kind, 'broken');
+  const half = [burst(5, 5), burst(5, 5), burst(5, 5)];
+  assert.equal(judgeBursts(half, rule).kind, 'open', 'half as many would do as well');
 });
 
 test('three answers in a row that neither pass nor are 429 stand in its place; lost requests do not', () => {

@@ -30,6 +30,9 @@ type Kind<Name extends Finding['kind']> = Extract<Finding, { readonly kind: Name
 /** What a broken promise looks like. */
 export type Break = Kind<'fewer' | 'more' | 'instead'>;
 
+/** Part of the limit that has to be seen to pass: the rest may have been lost. */
+const ENOUGH = 3 / 4;
+
 /** So many answers in a row that are neither a pass nor a 429 are no accident. */
 const IN_A_ROW = 3;
 
@@ -72,6 +75,7 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
   }
   if (refusals.length > 0) {
     const passed = passes.filter(({ sentAt }) => sentAt <= firstRefusedAt).length;
+    if (passed < ENOUGH * most) return { kind: 'lost' };
     const isExact = passes.length <= most;
     // A key that was let in again shows a bucket.
     const isRefilled = passed < passes.length;

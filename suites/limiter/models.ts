@@ -30,7 +30,12 @@ interface Bucket {
 }
 
 /** How often in a window a bucket may be refilled; a single time stands for clock-aligned windows as well. */
-const PARTS = [1, 2, 3, 4, 5, 6, 7, 8, 9, 10, 12, 15, 20, 30, 60];
+const partsOf = ({ most, windowMs }: Rule) => [
+  ...[1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, windowMs / 1000, windowMs / 100].filter(
+    (parts) => parts >= 1 && parts < most,
+  ),
+  most,
+];
 
 /** Phases at which windows that count those before in part are tried. */
 const PHASES = 200;
@@ -46,13 +51,14 @@ export function mayBeBucket(burst: Burst, { most, windowMs }: Rule): boolean {
  * passed in all bursts, whenever its windows begin; with `isStrict` also whether it can have refused what was
  * refused. Without it, windows may refuse for longer: there are bans.
  */
-export function isExplained(bursts: readonly Burst[], { most, windowMs }: Rule, isStrict: boolean): boolean {
+export function isExplained(bursts: readonly Burst[], rule: Rule, isStrict: boolean): boolean {
+  const { most, windowMs } = rule;
   const all = bursts.map((burst) => seenIn(burst, most));
   // Whatever explains all of them still does so where a tick is moved on to the end of one.
   const edges = all.flatMap(({ passes, refusals }) =>
     [...passes, ...refusals].map(({ to }) => Math.ceil(to)),
   );
-  const isBucket = [...PARTS.filter((parts) => parts < most), most].some((parts) => {
+  const isBucket = partsOf(rule).some((parts) => {
     const intervalMs = windowMs / parts;
     return [...new Set(edges.map((edge) => Math.floor(edge % intervalMs)))].some((phase) => {
       const ticks = (after: number, until: number) =>
