@@ -74,7 +74,14 @@ const targets: Readonly<
     '--only',
     'rate-limit/deposit-check/requests',
   ],
-  'Brotli bombs': [() => says('200 OK', bomb(), json, 'Content-Encoding: br'), 1, '--suite', 'valid'],
+  'Brotli bombs': [
+    () => says('200 OK', bomb(), json, 'Content-Encoding: br'),
+    1,
+    '--suite',
+    'valid',
+    '--cases',
+    '300',
+  ],
 };
 
 describe('no more than 256 MB are taken by', { concurrency: 2 }, () => {
