@@ -33,11 +33,7 @@ export async function canary(fixture: Fixture, seed: number): Promise<readonly s
 }
 
 /** Ids of the requirements that should catch a fault and do not. */
-export async function missedBy(
-  { change, fails }: Fault,
-  fixture: Fixture,
-  seed: number,
-): Promise<readonly string[]> {
+export async function missedBy({ change, fails }: Fault, fixture: Fixture, seed: number) {
   const requirements = involved(fails);
   let missed = fails;
   // Most faults show within a few lookups.

@@ -35,10 +35,7 @@ export function statusOf(call: Call | undefined, finding: Finding): number {
 const everywhere = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } as const;
 
 /** Header fields of a response; `methods` are those that the endpoints answer. */
-export function headersOf(
-  { status, finding, preferred }: Exchange,
-  methods: readonly string[],
-): Readonly<Record<string, string>> {
+export function headersOf({ status, finding, preferred }: Exchange, methods: readonly string[]) {
   const headers = usualHeaders(status, finding, methods);
   return preferred === undefined ? headers : { ...headers, 'Preference-Applied': `code=${preferred}` };
 }

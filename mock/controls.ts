@@ -3,7 +3,16 @@ import { wrongUsage } from '../schemas/problem.ts';
 import { chaosName, newChaos, parseChaos, queuedChaos, specOf } from './chaos.ts';
 import { advanceClock, resetClock, scaleClock, setClock, type Moved } from './clock.ts';
 import { entriesOf, type JournalEntry } from './journal.ts';
-import { Refusal, resetAll, resetWorld, sandboxNamed, sandboxSeen, tell, timeIn } from './session.ts';
+import {
+  Refusal,
+  resetAll,
+  resetWorld,
+  sandboxNamed,
+  sandboxSeen,
+  tell,
+  timeIn,
+  wrongAt,
+} from './session.ts';
 import type { Sandbox, Session } from './session.ts';
 import type { Scorecard } from './scorecard.ts';
 import { depositNow, lookIn, valuesOf, type Deposit, type DepositNow, type Execution } from './world.ts';
@@ -139,9 +148,7 @@ function depositsIn(session: Session, here: () => Sandbox, seen: () => Sandbox):
       const { reference_id, user_id } = deposit;
       const { users, deposits } = here().world;
       if (lookIn(users, user_id.toLowerCase()) === undefined)
-        throw new Refusal(400, `user_id ${user_id} is not among the users; POST /__admin/users adds one`, {
-          place: 'user_id',
-        });
+        throw wrongAt('user_id', `${user_id} is not among the users; POST /__admin/users adds one`);
       if (lookIn(deposits, reference_id.toLowerCase()) !== undefined)
         throw new Refusal(409, `there is a deposit ${reference_id} already`, { place: 'reference_id' });
       return put('added', { ...deposit, since: timeIn(session, here()) });
@@ -178,10 +185,7 @@ export function shownChaos({ chaos: { plan, seed, queue } }: Sandbox): ShownChao
 }
 
 /** Grades the clients of some worlds. The rules are loaded when somebody asks. */
-export async function gradeOf(
-  { options, redact }: Session,
-  sandboxes: readonly Sandbox[],
-): Promise<Scorecard> {
+export async function gradeOf({ options, redact }: Session, sandboxes: readonly Sandbox[]) {
   const { GRACE, scorecardOf } = await import('./scorecard.ts');
   return scorecardOf(
     sandboxes.flatMap(({ journal }) => entriesOf(journal, redact)),

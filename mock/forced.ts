@@ -33,10 +33,7 @@ function forcedSuccess(world: World, endpoint: Endpoint, partner: string | null)
  * The finding that a call with an accepted key asks for by `Prefer: code=…`; undefined where it asks for
  * none, or for one that the fixture lacks. It is neither looked up nor counted nor limited.
  */
-export function preferredFinding(
-  world: World,
-  { endpoint, request, caller }: Call,
-): { readonly finding: Finding; readonly preferred: number } | undefined {
+export function preferredFinding(world: World, { endpoint, request, caller }: Call) {
   const preferred = caller && preferredStatus(request.headers, endpoint);
   if (preferred === undefined) return undefined;
   const finding =

@@ -22,13 +22,7 @@ export function checkLimit(behaviour: Behaviour, world: World, call: Call, now: 
 }
 
 /** Counts a call if the limiter counts what it found (Limits). */
-export function countCall(
-  behaviour: Behaviour,
-  world: World,
-  call: Call,
-  finding: Finding,
-  now: number,
-): void {
+export function countCall(behaviour: Behaviour, world: World, call: Call, finding: Finding, now: number) {
   const limit = behaviour.limit(world, call.endpoint, call.caller);
   if (limit === undefined || !behaviour.counts[call.endpoint].includes(finding.kind)) return;
   const windows = world.hits[call.endpoint];

@@ -175,10 +175,8 @@ const rules: readonly Rule[] = [
         ...grouped(entries, sameRequest).flatMap((group) => earlyRetries(group, graceMs)),
         ...onEndpoint.flatMap((group) => pressingOn(group, graceMs)),
       ]);
-      return {
-        times: onEndpoint.flat().filter(limited).length,
-        broken: entries.filter((entry) => broken.has(entry)),
-      };
+      const times = onEndpoint.flat().filter(limited).length;
+      return { times, broken: entries.filter((entry) => broken.has(entry)) };
     },
   },
   {
@@ -192,10 +190,8 @@ const rules: readonly Rule[] = [
         .flatMap((group) => runsBetween(group, ({ status }) => status !== 429))
         .filter((run) => run.every(arrived))
         .map((run) => judgeTries(run, graceMs));
-      return {
-        times: all.filter(({ times }) => times > 0).length,
-        broken: all.flatMap(({ broken }) => broken),
-      };
+      const times = all.filter((one) => one.times > 0).length;
+      return { times, broken: all.flatMap(({ broken }) => broken) };
     },
   },
   {

@@ -178,10 +178,7 @@ export function timeIn(session: Session, sandbox: Sandbox): number {
 }
 
 /** The service with a deviation. Each world has its own, because some deviations remember what they saw. */
-export function serviceWith(
-  { behaviour = reference, basePath }: MockData,
-  deviation: Deviation | undefined,
-): Service {
+export function serviceWith({ behaviour = reference, basePath }: MockData, deviation: Deviation | undefined) {
   return serviceOf(deviation === undefined ? behaviour : deviation.change(behaviour), basePath);
 }
 
@@ -240,10 +237,7 @@ export const isWorldName = (text: string): boolean => /^[!-~]{0,100}$/.test(text
  * The world that an Authorization field asks for: `Bearer northwind-key~mine` is the key northwind-key
  * in the world `mine`. Undefined: the main world, as for every key that is known as it stands.
  */
-export function addressedWorld(
-  session: Session,
-  authorization: string,
-): { readonly name: string; readonly authorization: string } | undefined {
+export function addressedWorld(session: Session, authorization: string) {
   const [, credential = ''] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
   if (lookIn(session.main.world.keys, credential) !== undefined) return undefined;
   for (let at = credential.lastIndexOf('~'); at > 0; at = credential.lastIndexOf('~', at - 1)) {

@@ -7,11 +7,7 @@ const MAX_ID = 200;
 const LABEL_WIDTH = 15;
 
 /** Findings in full. Of several that share answer and condition, the first is shown, and the others are named. */
-export function findingLines(
-  record: RunRecord,
-  results: readonly RequirementResult[],
-  screen: Screen,
-): readonly string[] {
+export function findingLines(record: RunRecord, results: readonly RequirementResult[], screen: Screen) {
   return alike(results).flatMap(({ first, rest }) => [
     ...headingLines(first, first.id, screen),
     ...factsOf(record, first).flatMap((fact) => factLines(fact, first, screen)),

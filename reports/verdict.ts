@@ -163,9 +163,7 @@ const minor: ReadonlySet<string> = new Set(['depends', 'not-seen', 'skipped']);
  * What a reader of the report does next: a command to copy, or words; undefined where nothing is left to do.
  * What is required comes before what only warns, and what was left out comes last.
  */
-export function nextStep(
-  record: RunRecord,
-): { readonly command?: string; readonly words?: string } | undefined {
+export function nextStep(record: RunRecord) {
   const { requirements, counts } = record;
   if (counts.broken > 0) return { words: 'report the bug of ib-conformance, with --report json=run.json' };
   const remedyFor = (rows: Rows) => {

@@ -9,10 +9,7 @@ export const doctor = command({
   positionals: { url: targetArgument },
   flags: {
     ...target,
-    timeout: {
-      ...wholeNumberOr(3000, 1, 5000),
-      describe: 'wait at most this many ms for an answer',
-    },
+    timeout: { ...wholeNumberOr(3000, 1, 5000), describe: 'wait at most this many ms for an answer' },
     config,
     json: { ...onOff, describe: 'print JSON' },
   },

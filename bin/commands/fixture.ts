@@ -50,10 +50,7 @@ const generate = command({
       describe: 'generate this many partners, each with an active key',
     },
     seed: { ...seed, default: '1', describe: 'set the seed of all values' },
-    'no-becomes': {
-      ...onOff,
-      describe: 'keep pending deposits pending, as a database does',
-    },
+    'no-becomes': { ...onOff, describe: 'keep pending deposits pending, as a database does' },
     output: { ...file, describe: 'write to this file (default: standard output)' },
   },
   examples: [

@@ -96,9 +96,5 @@ export const target = {
   },
   ca: { ...file, describe: 'trust the certificates in this PEM file' },
   insecure: { ...onOff, describe: 'accept any certificate' },
-  'state-url': {
-    ...url,
-    requiresArg: true,
-    describe: 'change data through the state hook at this URL',
-  },
+  'state-url': { ...url, requiresArg: true, describe: 'change data through the state hook at this URL' },
 } as const;

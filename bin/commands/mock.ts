@@ -23,16 +23,8 @@ const flags = {
   },
   fixture: { ...file, describe: 'serve this JSON file (default: built-in data)' },
   limits: { ...text, choices: ['on', 'off'], default: 'on', describe: 'apply rate limits' },
-  fault: {
-    ...text,
-    completions: 'faults',
-    describe: 'break one rule; `list` prints all faults',
-  },
-  variant: {
-    ...text,
-    completions: 'variants',
-    describe: 'answer in another correct way; or `list`',
-  },
+  fault: { ...text, completions: 'faults', describe: 'break one rule; `list` prints all faults' },
+  variant: { ...text, completions: 'variants', describe: 'answer in another correct way; or `list`' },
   chaos: {
     ...list,
     describe: 'inject failures at a rate: 500:0.1, reset:0.02, timeout, truncate, slow:200ms..2s',

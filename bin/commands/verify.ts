@@ -19,10 +19,7 @@ const positionals = {
 
 const flags = {
   fixture: kinds.target.fixture,
-  cases: {
-    ...kinds.wholeNumberOr(defaults.cases, 1, 1_000_000),
-    describe: 'limit the cases per endpoint',
-  },
+  cases: { ...kinds.wholeNumberOr(defaults.cases, 1, 1_000_000), describe: 'limit the cases per endpoint' },
   suite: { ...kinds.list, completions: 'suites', describe: 'check only this suite' },
   only: {
     ...kinds.list,
@@ -47,10 +44,7 @@ const flags = {
       ...kinds.wholeNumberOr(defaults.minStrength, 0, 3),
       describe: 'end as incomplete below this strength: 1 every level, 2 every pair, 3 every triple',
     },
-    seed: {
-      ...kinds.seed,
-      describe: 'set the seed of all random values (default: a new one, printed)',
-    },
+    seed: { ...kinds.seed, describe: 'set the seed of all random values (default: a new one, printed)' },
     concurrency: {
       ...kinds.wholeNumberFrom(1, 256),
       describe: `send this many requests at once per endpoint (default: ${defaults.concurrency}; in bursts as many as needed)`,

@@ -14,11 +14,7 @@ const ROOT = '/__admin';
 const MAX_DEPTH = 32;
 
 /** Answers an admin call; `access` is undefined if the caller is in this process. */
-export async function answerAdmin(
-  session: Session,
-  access: Access | undefined,
-  request: HttpRequest,
-): Promise<Answer> {
+export async function answerAdmin(session: Session, access: Access | undefined, request: HttpRequest) {
   const isHead = request.method === 'HEAD';
   let answer: Answer;
   try {

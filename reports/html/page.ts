@@ -78,18 +78,14 @@ function header(record: RunRecord): Markup {
   const [headline] = conclusion(record);
   const colon = headline.lastIndexOf(': ');
   const waited = `, ${duration(rateLimited.waitedMs)} of it waiting out ${several(rateLimited.answers, 'answer')} with status 429`;
+  const strengths = strengthSentences(record, MAX_LEVELS).map((one) => one.split(/: (.*)/s, 2));
   const facts = {
     target,
     partner,
     started: startedAt,
     took: `${duration(durationMs)}${rateLimited.answers > 0 ? waited : ''}`,
     requests: count(requests),
-    ...Object.fromEntries(
-      strengthSentences(record, MAX_LEVELS).map((sentence) => [
-        sentence.slice(0, sentence.indexOf(': ')),
-        sentence.slice(sentence.indexOf(': ') + 2),
-      ]),
-    ),
+    ...(Object.fromEntries(strengths) as Readonly<Record<string, string>>),
     seed: String(seed),
   };
   return html`<header class="verdict ${record.verdict}">

@@ -93,19 +93,11 @@ describe('clients that are not ours', () => {
     const tool = (name: string) => join(folder, 'node_modules/.bin', name);
     await cp(here('openapi-fetch.ts'), join(folder, 'client.mts'));
     // In a folder of its own, because the generator needs another version of TypeScript.
-    const packages = [
-      'openapi-fetch@0.17.0',
-      'openapi-typescript@7.13.0',
-      'typescript@5.9.3',
-      '@types/node@20',
-    ];
-    await inFolder('npm', 'install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent', ...packages);
-    await inFolder(
-      tool('openapi-typescript'),
-      join(root, 'schemas/openapi.json'),
-      '--output',
-      'interface.ts',
-    );
+    const packages = 'openapi-fetch@0.17.0 openapi-typescript@7.13.0 typescript@5.9.3 @types/node@20';
+    const install = ['install', '--ignore-scripts', '--no-audit', '--no-fund', '--silent'];
+    await inFolder('npm', ...install, ...packages.split(' '));
+    const schema = join(root, 'schemas/openapi.json');
+    await inFolder(tool('openapi-typescript'), schema, '--output', 'interface.ts');
     const options =
       '--strict --target es2022 --module nodenext --types node --rewriteRelativeImportExtensions';
     await inFolder(tool('tsc'), ...options.split(' '), 'client.mts');

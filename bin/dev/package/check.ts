@@ -136,17 +136,10 @@ describe('the installed package', { concurrency: 4 }, () => {
   });
 
   test('every entry works as its types say', async () => {
-    const compilerOptions = {
-      target: 'es2023',
-      module: 'nodenext',
-      strict: true,
-      exactOptionalPropertyTypes: true,
-      resolveJsonModule: true,
-      skipLibCheck: false,
-      types: ['node'],
-      typeRoots: [join(root, 'node_modules/@types')],
-      lib: ['es2023'],
-    };
+    const strict = { strict: true, exactOptionalPropertyTypes: true, skipLibCheck: false };
+    const language = { target: 'es2023', lib: ['es2023'], module: 'nodenext', resolveJsonModule: true };
+    const types = { types: ['node'], typeRoots: [join(root, 'node_modules/@types')] };
+    const compilerOptions = { ...strict, ...language, ...types };
     const files = [await write('consumer.test.ts', consumer)];
     await write('tsconfig.json', JSON.stringify({ compilerOptions, files }));
     await tool('tsc', '--project', '.').catch((error: { readonly stdout: string }) =>
