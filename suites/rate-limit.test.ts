@@ -138,6 +138,12 @@ const rows: Readonly<Record<string, Row>> = {
     { isLost: (nth) => nth > 89 },
     /^network: /,
   ],
+  'members of a target too slow to fill a window': [
+    'user-status/spares-successes',
+    () => () => true,
+    { slowness: 3000 },
+    /^timing-window: 26 requests \(members\) in .* are too slow to fill a window$/,
+  ],
   'members that count': [
     'user-status/spares-successes',
     fixed(),

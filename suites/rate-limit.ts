@@ -242,14 +242,15 @@ function windowsOf(
 /** Looking up members is no failed lookup, however often it is done. */
 async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioResult> {
   const { limited } = await explore('user-status', context, known);
+  const rule = statedRule('user-status', known);
   if (limited === undefined) {
     // Where no failed lookup was ever limited, a fair number of members will do.
     await context.settle('user-status');
-    const most = statedRule('user-status', known)?.most ?? 100;
-    return ofMembers(await sendMembers(context, known, most), most);
+    const most = rule?.most ?? 100;
+    return ofMembers(await sendMembers(context, known, most, rule), most, rule);
   }
   const { recovery, members, first } = limited;
-  if (members !== undefined) return ofMembers(members, first.passed);
+  if (members !== undefined) return ofMembers(members, first.passed, rule);
   return {
     finding:
       recovery.kind === 'trouble' && recovery.code !== 'rate-limited'
@@ -259,9 +260,12 @@ async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioR
 }
 
 /** @param most failed lookups that pass: of members, more have to */
-function ofMembers({ trouble, refusal, passed, sent }: Stream, most: number): ScenarioResult {
+function ofMembers(members: Stream, most: number, rule: Rule | undefined): ScenarioResult {
+  const { trouble, refusal, passed, sent, elapsedMs } = members;
   if (refusal === undefined && trouble !== undefined && passed <= most)
     return { finding: unjudged(trouble.code, trouble.words) };
+  if (refusal === undefined && rule !== undefined && elapsedMs > rule.windowMs)
+    return { finding: unjudged('timing-window', `${triedOf([members])} are too slow to fill a window`) };
   if (refusal === undefined) return { finding: held, cases: sent };
   return {
     finding: failed(

@@ -167,11 +167,11 @@ async function countOthers(limited: Limited, search: Search, rule: Rule | undefi
   const { first, recovery, recoveryMs } = limited;
   if (endpoint !== 'user-status' || recovery.kind !== 'answer') return limited;
   // The key has spent one request of its window.
-  let members = known.members.length > 0 ? await sendMembers(context, known, first.passed) : undefined;
+  let members = known.members.length > 0 ? await sendMembers(context, known, first.passed, rule) : undefined;
   if (members?.refusal !== undefined) {
     // A limiter that lets in few at first may have refused them for what was counted before.
     await context.rest(2 * (rule?.windowMs ?? recoveryMs));
-    members = await sendMembers(context, known, first.passed);
+    members = await sendMembers(context, known, first.passed, rule);
   }
   const counting =
     rule !== undefined && members?.refusal === undefined && hasTimeToCount(context, rule)
@@ -186,9 +186,15 @@ async function countOthers(limited: Limited, search: Search, rule: Rule | undefi
 }
 
 /** More lookups of members than there may be of anything that counts. */
-export function sendMembers(context: Context, known: Known, passed: number): Promise<Stream> {
+export function sendMembers(
+  context: Context,
+  known: Known,
+  passed: number,
+  rule: Rule | undefined,
+): Promise<Stream> {
   const most = Math.min(2 * passed + 2, MOST_WITHOUT_THRESHOLD);
-  return stream(context, supplyOf(lookupsOfMembers, known), { most, withinMs: 1000 });
+  const withinMs = Math.min(1000, (rule?.windowMs ?? 1000) / 2);
+  return stream(context, supplyOf(lookupsOfMembers, known), { most, withinMs });
 }
 
 /** Parts of a limit that are spent on two further kinds: every sum of some of them is another. */
