@@ -11,11 +11,8 @@ export function targetUrl(text: string): URL {
     url = new URL(text);
   } catch {
     const [, port = ''] = /:(\d+)(?:[/?#]|$)/.exec(shown) ?? [];
-    throw wrongUsage(
-      Number(port) > 65_535
-        ? `${shown}: there is no port ${port}; the last one is 65535`
-        : `${shown}: is not a URL; write it like https://api.example.com/gateway`,
-    );
+    if (Number(port) > 65_535) throw wrongUsage(`${shown}: there is no port ${port}; the last one is 65535`);
+    throw wrongUsage(`${shown}: is not a URL; write it like https://api.example.com/gateway`);
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
     throw wrongUsage(

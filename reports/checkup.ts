@@ -84,10 +84,8 @@ function gapLines({ gaps }: Checkup, { paint, width }: Screen): readonly string[
 
 function endLines(checkup: Checkup, { paint, width }: Screen): readonly string[] {
   const { plan, checks, gaps, verdict, requests, durationMs } = checkup;
-  const waits =
-    plan.waitMs === 0
-      ? 'no waiting for limiters that are known'
-      : `${duration(plan.waitMs)} of waiting for limiters`;
+  const waiting = plan.waitMs === 0 ? 'no waiting' : `${duration(plan.waitMs)} of waiting`;
+  const waits = `${waiting} for limiters${plan.waitMs === 0 ? ' that are known' : ''}`;
   const run = present(
     `a run of verify takes about ${several(plan.requests, 'request')}, ${waits}`,
     plan.answersMs !== undefined && `${duration(plan.answersMs)} for answers as fast as these`,
@@ -95,11 +93,9 @@ function endLines(checkup: Checkup, { paint, width }: Screen): readonly string[]
   ).join(', ');
   const of = (outcome: Check['outcome']) => checks.filter((check) => check.outcome === outcome).length;
   const unjudged = new Set(gaps.flatMap(({ requirements }) => requirements)).size;
+  const but = `nothing is in the way of a run, which cannot judge ${several(unjudged, 'requirement')}`;
   const words = {
-    well:
-      unjudged === 0
-        ? 'all is well'
-        : `nothing is in the way of a run, which cannot judge ${several(unjudged, 'requirement')}`,
+    well: unjudged === 0 ? 'all is well' : but,
     ill: `${several(of('bad'), 'check')} failed`,
     unreachable: 'the target cannot be reached',
   }[verdict];
