@@ -1,6 +1,6 @@
 import type { Checkup, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { Problem, type ProblemCode } from '../schemas/problem.ts';
+import { Problem, TOO_MANY_FILES, type ProblemCode } from '../schemas/problem.ts';
 
 /** Exit codes by name; help and README list them. */
 export const exitCodes = {
@@ -61,11 +61,19 @@ export function explain(error: unknown): { readonly code: number; readonly messa
   }
   if (error instanceof Problem)
     return { code: ofProblem[error.code], message: error.message.replace(/^/gm, 'ib-conformance: ') };
+  const trouble = troubleOfMachine(error as NodeJS.ErrnoException);
+  if (trouble !== undefined) return { code: exitCodes.usage[0], message: `ib-conformance: ${trouble}` };
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return {
     code: exitCodes.bug[0],
     message: `ib-conformance: this is a bug of ib-conformance, please report it:\n${stack}`,
   };
+}
+
+/** What keeps the process from working at all, wherever it is met. */
+function troubleOfMachine({ code = '', syscall }: NodeJS.ErrnoException): string | undefined {
+  if (syscall === 'uv_cwd') return 'the working directory was deleted: change to another one';
+  return code === 'EMFILE' || code === 'ENFILE' ? TOO_MANY_FILES : undefined;
 }
 
 /** Ignores that the reader of standard output closed it. */

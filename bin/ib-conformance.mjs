@@ -4,6 +4,13 @@
 import { existsSync } from 'node:fs';
 
 const isCheckout = existsSync(new URL('./main.ts', import.meta.url));
-if (isCheckout) (await import('tsx/esm/api')).register();
-const { main } = await import(isCheckout ? './main.ts' : '../dist/main.mjs');
-process.exitCode = await main(process.argv.slice(2));
+try {
+  if (isCheckout) (await import('tsx/esm/api')).register();
+  const { main } = await import(isCheckout ? './main.ts' : '../dist/main.mjs');
+  process.exitCode = await main(process.argv.slice(2));
+} catch (error) {
+  // Without files or a working directory, nothing can be loaded. Node would exit with 1, which is a verdict.
+  if (error.code !== 'EMFILE' && error.syscall !== 'uv_cwd') throw error;
+  process.stderr.write(`ib-conformance: cannot start: ${error.message}\n`);
+  process.exitCode = 2;
+}

@@ -14,9 +14,10 @@ export async function main(argv: readonly string[]): Promise<number> {
   const signal = onSignals(process, () => process.exit(exitCodes.interrupted[0]));
   // Node would exit with 1, which is a verdict.
   process.on('uncaughtException', (error) => {
-    writeError(`${explain(error).message}\n`);
+    const { code, message } = explain(error);
+    writeError(`${message}\n`);
     // oxlint-disable-next-line unicorn/no-process-exit
-    process.exit(exitCodes.bug[0]);
+    process.exit(code);
   });
   // `print` reports its errors; if messages cannot be written, the exit code is enough.
   process.stdout.on('error', () => undefined);

@@ -320,6 +320,29 @@ describe('as a process', () => {
     assert.match(await said, /card\.json: the report cannot be written: its folder does not exist/);
   });
 
+  for (const [what, script, says] of [
+    ['a deleted working directory', 'cd "$1" && rmdir "$1"', /: the working directory was deleted: change/],
+    [
+      'a limit of 24 open files',
+      'ulimit -n 24',
+      /: (?:the system lets this process open too few files|cannot start: EMFILE)/,
+    ],
+  ] as const)
+    test(`${what} is named, with exit code 2`, () => {
+      const place = mkdtempSync(join(folder, 'place-'));
+      const argv = [
+        '-c',
+        `${script} && exec "$2" "$3" verify http://127.0.0.1:9`,
+        'sh',
+        place,
+        process.execPath,
+        packagedProgram,
+      ];
+      const { status, stderr } = spawnSync('sh', argv, { encoding: 'utf8' });
+      assert.deepEqual([status, /\n +at /.test(stderr)], [2, false], stderr);
+      assert.match(stderr, says);
+    });
+
   const canUnshare = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
   test('SIGTERM ends it as the first process of a container', { skip: !canUnshare }, async (t) => {
     const { child } = await start(t, 'unshare', '--pid', '--fork', process.execPath, ...mock);

@@ -3,6 +3,7 @@ import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { Pool } from 'undici';
 import { readBeginning, readBody, trouble, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { defined } from '../../schemas/defined.ts';
+import { TOO_MANY_FILES, wrongUsage } from '../../schemas/problem.ts';
 
 /** Where requests go, and how patiently. */
 export interface ClientOptions {
@@ -99,6 +100,9 @@ export function createClient(options: ClientOptions): Client {
       const content = decodeBody(bytes, fields['content-encoding']?.[0]);
       return { kind: 'answer', status: statusCode, headers: fields, ...content, sentAt, receivedAt, tookMs };
     } catch (error) {
+      // The target has no part in that.
+      if (['EMFILE', 'ENFILE'].includes((error as { code?: string }).code ?? ''))
+        throw wrongUsage(TOO_MANY_FILES);
       return cutOff.signal.aborted ? outOfTime() : transportErrorOf(error as Error, timeoutMs, hasHead);
     } finally {
       clearTimeout(timer);
