@@ -134,7 +134,7 @@ test('every link in the docs leads somewhere', () => {
 });
 
 test('every file of this repository that CONTRIBUTING and the docs name exists', () => {
-  const ours = /`((?:\.ci|action|bin|docs|examples|mock|reports|schemas|suites)\/[\w./-]*)`/g;
+  const ours = /[`"]((?:\.ci|action|bin|docs|examples|mock|reports|schemas|suites)\/[\w./-]*)(?:`|<br>)/g;
   for (const file of files.filter((name) => name !== 'CHANGELOG.md'))
     for (const [, path] of read(file).matchAll(ours))
       assert.ok(existsSync(join(root, path!)), `${file}: ${path}`);

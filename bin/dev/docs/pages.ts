@@ -3,7 +3,6 @@ import {
   commands,
   elsewhere,
   excerptOf,
-  namesFiles,
   outputOf,
   program,
   runByCi,
@@ -59,7 +58,7 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     program('known.json', `${found} --fixture fixture.json --suite valid --baseline known.json${SHORT}`),
   ],
   'docs/verify-in-tests.md': [tests('conformance.test.ts'), typescript('verify.ts')],
-  'docs/how-it-works.md': [namesFiles],
+  'docs/how-it-works.md': [elsewhere('bin/dev/docs/docs.test.ts', '<br>')],
   'docs/strength.md': [
     elsewhere('reports/strength.test.ts', 'levels that the fixture lacks'),
     elsewhere('reports/console.golden.txt', 'fails when'),

@@ -1,5 +1,5 @@
 import assert from 'node:assert/strict';
-import { existsSync, readFileSync } from 'node:fs';
+import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { TestContext } from 'node:test';
 import { root } from '../paths.ts';
@@ -53,12 +53,6 @@ export const excerptOf =
   (name: string): Runner =>
   (text) =>
     assert.ok(readFileSync(join(root, name), 'utf8').includes(text), `${name} differs`);
-
-/** The block names files of this repository. */
-export const namesFiles: Runner = (text) => {
-  for (const [path] of text.matchAll(/[\w-]+(?:\/[\w-]+)+\.ts/g))
-    assert.ok(existsSync(join(root, path)), path);
-};
 
 /** The block is what a command prints before it ends with 1; text may be left out at an empty line. */
 export const outputOf =
