@@ -32,7 +32,7 @@ export interface Lookup {
 }
 
 /** Requests for lookups of the covering array, for each of `--cases`: beyond, only what comes before the deep ones. */
-const MAX_DEPTH = 1.75;
+const MAX_DEPTH = 1.85;
 
 /** Rows of each endpoint that are taken at a time. */
 const ROWS_IN_TURN = 64;
