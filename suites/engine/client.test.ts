@@ -1,9 +1,10 @@
 import assert from 'node:assert/strict';
-import { createServer as createHttpServer, type RequestListener } from 'node:http';
-import { createServer, type Socket } from 'node:net';
+import { once } from 'node:events';
+import { createServer as createHttpServer, type IncomingMessage, type RequestListener } from 'node:http';
+import { createServer, type Server, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
-import type { Answer, Reply, Trouble } from '../answer.ts';
+import type { Answer, Reply } from '../answer.ts';
 import { against } from '../testing/against.ts';
 
 import { createClient, MAX_BODY_BYTES, type Client, type ClientOptions, type WireRequest } from './client.ts';
@@ -32,18 +33,21 @@ async function withClient<Result>(
   }
 }
 
+type Options = NonNullable<Parameters<typeof withClient>[2]>;
+
+/** What comes of the use of a client of this server. */
+const using = <Result>(server: Server, use: (client: Client) => Promise<Result>, options?: Options) =>
+  against(server, (port) => withClient(port, use, options));
+
 /** What the client makes of a server that writes these bytes, once it has the head of the request. */
-function afterBytes(write: (socket: Socket) => void, options: Partial<ClientOptions> = {}): Promise<Reply> {
+function afterBytes(write: (socket: Socket) => void, options?: Options): Promise<Reply> {
   const server = createServer((socket) => socket.once('data', () => write(socket)));
-  return against(server, (port) => withClient(port, (client) => client.send(request), options));
+  return using(server, (client) => client.send(request), options);
 }
 
 /** What the client makes of a server that speaks HTTP. */
-function afterHttp(listener: RequestListener, options: Partial<ClientOptions> = {}) {
-  return against(createHttpServer(listener), (port) =>
-    withClient(port, (client) => client.send(request), options),
-  );
-}
+const afterHttp = (listener: RequestListener, options?: Options, wire = request) =>
+  using(createHttpServer(listener), (client) => client.send(wire), options);
 
 function answered(reply: Reply): Answer {
   assert.equal(reply.kind, 'answer', JSON.stringify(reply));
@@ -53,7 +57,6 @@ function answered(reply: Reply): Answer {
 const head = (...fields: readonly string[]) =>
   `HTTP/1.1 200 OK\r\n${fields.map((field) => `${field}\r\n`).join('')}\r\n`;
 const body = '{"error":"Unauthorized"}';
-const impatient = { timeoutMs: 200 };
 
 const brotli = (data: string | Buffer) =>
   brotliCompressSync(data, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
@@ -68,9 +71,8 @@ describe('an answer that arrives whole', () => {
       ),
     );
     assert.equal(answer.status, 401);
-    assert.deepEqual(answer.headers['x-one'], ['a']);
-    assert.deepEqual(answer.headers['set-cookie'], ['b', 'c']);
-    assert.equal(answer.headers['constructor'], undefined, 'no names but those that were sent');
+    const { 'x-one': one, 'set-cookie': cookies, constructor: unsent } = answer.headers;
+    assert.deepEqual([one, cookies, unsent], [['a'], ['b', 'c'], undefined]);
     assert.equal(answer.text, body);
     assert.deepEqual(answer.json, { ok: true, value: { error: 'Unauthorized' } });
     assert.ok(answer.sentAt >= 1000 && answer.receivedAt > answer.sentAt);
@@ -165,20 +167,18 @@ describe('a body that is not what it should be', () => {
 });
 
 describe('no whole answer', { concurrency: true }, () => {
-  /** What a server does, and what that is called; `bin/hostile-targets.test.ts` has many more. */
-  const troubles: Readonly<
-    Record<string, readonly [write: (socket: Socket) => void, code: Trouble['code'], words: RegExp]>
-  > = {
-    'hangs before the head': [() => {}, 'timeout', /no whole answer within 200 ms/],
-    'closes within the body': [
-      (socket) => socket.end(head('Content-Length: 24') + body.slice(0, 9)),
+  // `bin/hostile-targets.test.ts` has many more.
+  for (const [name, write, code, words] of [
+    ['hangs before the head', () => {}, 'timeout', /no whole answer within 200 ms/],
+    [
+      'closes within the body',
+      (socket: Socket) => socket.end(head('Content-Length: 24') + body.slice(0, 9)),
       'network',
       /closed|not as long/,
     ],
-  };
-  for (const [name, [write, code, words]] of Object.entries(troubles))
+  ] as const)
     test(`a server that ${name}: ${code}`, async () => {
-      const reply = await afterBytes(write, code === 'timeout' ? impatient : {});
+      const reply = await afterBytes(write, code === 'timeout' ? { timeoutMs: 200 } : {});
       assert.equal(reply.kind, 'trouble', JSON.stringify(reply));
       assert.equal(reply.code, code);
       assert.match(reply.words, words);
@@ -187,16 +187,14 @@ describe('no whole answer', { concurrency: true }, () => {
   test('where nothing listens: network', async () => {
     const port = await against(createServer(), async (free) => free);
     const reply = await withClient(port, (client) => client.send(request));
-    assert.deepEqual(reply, {
-      kind: 'trouble',
-      code: 'network',
-      words: 'the connection was refused: nothing listens there',
-    });
+    const words = 'the connection was refused: nothing listens there';
+    assert.deepEqual(reply, { kind: 'trouble', code: 'network', words });
   });
   test('from a port that speaks no TLS: network', async () => {
-    const reply = await against(createHttpServer(), (port) =>
-      withClient(port, (client) => client.send(request), { target: new URL(`https://127.0.0.1:${port}`) }),
-    );
+    const reply = await against(createHttpServer(), (port) => {
+      const target = new URL(`https://127.0.0.1:${port}`);
+      return withClient(port, (client) => client.send(request), { target });
+    });
     assert.equal(reply.kind, 'trouble');
     assert.match(reply.words, /TLS/);
   });
@@ -206,37 +204,31 @@ describe('no whole answer', { concurrency: true }, () => {
         socket.write(`${head(`Content-Length: ${body.length}`)}${body}{"error":"more"}`),
       ),
     );
-    await against(server, (port) =>
-      withClient(
-        port,
-        async (client) => {
-          for (let nth = 0; nth < 3; nth++) {
-            const reply = await client.send(request);
-            if (reply.kind === 'answer') assert.equal(reply.text, body);
-            else assert.equal(reply.code, 'network');
-          }
-        },
-        { connections: 1 },
-      ),
-    );
+    const thrice = async (client: Client) => {
+      for (let nth = 0; nth < 3; nth++) {
+        const reply = await client.send(request);
+        if (reply.kind === 'answer') assert.equal(reply.text, body);
+        else assert.equal(reply.code, 'network');
+      }
+    };
+    await using(server, thrice, { connections: 1 });
   });
 });
 
 describe('what is sent', () => {
   /** What a server sees of a request. */
-  async function seen(options: Partial<ClientOptions> & { readonly path?: string }, wire = request) {
-    const requests: { url: string; method: string; headers: NodeJS.Dict<string | string[]>; body: string }[] =
-      [];
-    const server = createHttpServer((incoming, response) => {
+  async function seen(options: Options, wire = request) {
+    const requests: (Pick<IncomingMessage, 'url' | 'method' | 'headers'> & { readonly text: string })[] = [];
+    const look: RequestListener = (incoming, response) => {
       let text = '';
       incoming.on('data', (piece) => (text += piece));
       incoming.on('end', () => {
-        const { url = '', method = '', headers } = incoming;
-        requests.push({ url, method, headers, body: text });
+        const { url, method, headers } = incoming;
+        requests.push({ url, method, headers, text });
         response.end();
       });
-    });
-    await against(server, (port) => withClient(port, (client) => client.send(wire), options));
+    };
+    await afterHttp(look, options, wire);
     assert.equal(requests.length, 1);
     return requests[0]!;
   }
@@ -251,30 +243,25 @@ describe('what is sent', () => {
   ] as const)
     test(`below the base path ${JSON.stringify(path)}`, async () => {
       const { url, method } = await seen({ path });
-      assert.equal(url, `${expected}/api/ib/user-status?user_id=x`);
-      assert.equal(method, 'GET');
+      assert.deepEqual([method, url], ['GET', `${expected}/api/ib/user-status?user_id=x`]);
     });
   test('the target as it is written, not normalized', async () => {
-    for (const target of ['/a/../b', '/a//b', '/%2e%2E/%zz', "/x?a=%&b=%u0031&c='{}|\\^`", '/x?']) {
-      const { url } = await seen({}, { ...request, target });
-      assert.equal(url, target);
-    }
+    for (const target of ['/a/../b', '/a//b', '/%2e%2E/%zz', "/x?a=%&b=%u0031&c='{}|\\^`", '/x?'])
+      assert.equal((await seen({}, { ...request, target })).url, target);
   });
   test("the run's headers, and the request's over them", async () => {
     const { headers } = await seen(
       { headers: { 'x-run': '1', accept: 'application/json' } },
       { ...request, headers: { accept: 'text/html', authorization: 'Bearer k' } },
     );
-    assert.equal(headers['x-run'], '1');
-    assert.equal(headers['accept'], 'text/html');
-    assert.equal(headers['authorization'], 'Bearer k');
+    const { 'x-run': run, accept, authorization } = headers;
+    assert.deepEqual([run, accept, authorization], ['1', 'text/html', 'Bearer k']);
     assert.equal(headers['accept-encoding'], undefined, 'no compression unless asked for');
   });
   test('no body, or the body of a GET', async () => {
-    assert.equal((await seen({})).body, '');
-    const { body: text, headers } = await seen({}, { ...request, body: '{"k":1}' });
-    assert.equal(text, '{"k":1}');
-    assert.equal(headers['content-length'], '7');
+    assert.equal((await seen({})).text, '');
+    const withBody = await seen({}, { ...request, body: '{"k":1}' });
+    assert.deepEqual([withBody.text, withBody.headers['content-length']], ['{"k":1}', '7']);
   });
   for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
     test(`${method} goes out`, async () => {
@@ -284,32 +271,19 @@ describe('what is sent', () => {
 
 describe('connections', () => {
   test('are kept, and opened anew where the server closed them between requests', async () => {
-    let opened = 0;
-    const closed: (() => Promise<unknown>)[] = [];
+    const opened: Socket[] = [];
     const server = createServer((socket) => {
-      opened++;
+      opened.push(socket);
       socket.on('data', () => socket.write(head('Content-Length: 0')));
-      closed.push(
-        () =>
-          new Promise((resolve) => {
-            socket.on('close', resolve);
-            socket.end();
-          }),
-      );
     });
-    await against(server, (port) =>
-      withClient(
-        port,
-        async (client) => {
-          for (let nth = 0; nth < 3; nth++) answered(await client.send(request));
-          assert.equal(opened, 1, 'one connection for one request after the other');
-          await closed[0]!();
-          answered(await client.send(request));
-          assert.equal(opened, 2);
-        },
-        { connections: 1 },
-      ),
-    );
+    const use = async (client: Client) => {
+      for (let nth = 0; nth < 3; nth++) answered(await client.send(request));
+      assert.equal(opened.length, 1, 'one connection for one request after the other');
+      await once(opened[0]!.end(), 'close');
+      answered(await client.send(request));
+      assert.equal(opened.length, 2);
+    };
+    await using(server, use, { connections: 1 });
   });
   test('are as many as allowed, and carry one request each at a time', async () => {
     let [under, most] = [0, 0];
@@ -323,44 +297,29 @@ describe('connections', () => {
       // Answers only when both connections have a request.
       if (waiting.length % 2 === 0) for (const go of waiting.splice(0)) go();
     });
-    await against(server, (port) =>
-      withClient(port, (client) => Promise.all(Array.from({ length: 8 }, () => client.send(request))), {
-        connections: 2,
-      }),
-    );
+    const eight = Array.from({ length: 8 }, () => request);
+    await using(server, (client) => Promise.all(eight.map(client.send)), { connections: 2 });
     assert.equal(most, 2);
   });
   test('that are closed with the client end what is under way', async () => {
     const server = createServer();
-    const reply = await against(server, (port) =>
-      withClient(port, async (client) => {
-        const connected = new Promise((resolve) => server.once('connection', resolve));
-        const pending = client.send(request);
-        await connected;
-        await client.close();
-        return pending;
-      }),
-    );
+    const reply = await using(server, async (client) => {
+      const connected = once(server, 'connection');
+      const pending = client.send(request);
+      await connected;
+      await client.close();
+      return pending;
+    });
     assert.equal(reply.kind, 'trouble');
   });
 });
 
-test('what is under way when the run ends is cut off for want of time, and is no fault of the target', async () => {
-  const reply = await afterBytes(() => {}, { timeoutMs: 600_000, deadline: 1000, now: () => 1000 });
-  assert.deepEqual(reply, {
-    kind: 'trouble',
-    code: 'budget',
-    words: 'the time of --max-duration was used up before the answer came',
-  });
-});
-
-test('requests that are cut off together have each a trouble of its own', async () => {
-  const [one, other] = await against(createServer(), (port) =>
-    withClient(port, (client) => Promise.all([client.send(request), client.send(request)]), {
-      timeoutMs: 600_000,
-      deadline: 1000,
-      now: () => 1000,
-    }),
-  );
+test('what the end of the run cuts off is no fault of the target, and has a trouble of its own', async () => {
+  const ending = { timeoutMs: 600_000, deadline: 1000, now: () => 1000 };
+  const both = (client: Client) => Promise.all([client.send(request), client.send(request)]);
+  const [one, other] = await using(createServer(), both, ending);
+  const words = 'the time of --max-duration was used up before the answer came';
+  assert.deepEqual(one, { kind: 'trouble', code: 'budget', words });
+  assert.deepEqual(other, one);
   assert.notEqual(one, other);
 });

@@ -3,23 +3,52 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
+import type { Answer } from '../answer.ts';
 import { answerOf } from '../testing/samples.ts';
 import { createBudget } from './budget.ts';
 import { ended, manualClock, tracked, type ManualClock } from '../testing/manual-clock.ts';
-import { createQuota, type Quota } from './quota.ts';
+import { createQuota } from './quota.ts';
 
+/** A quota, and short forms of what tests ask of it on the endpoint `deposit-check`. */
 function quotaOf(
-  { clock }: ManualClock,
   limits: FixtureLimits = {},
-  more: { readonly deadline?: number; readonly signal?: AbortSignal } = {},
-): Quota {
-  const bounds = {
-    clock,
-    deadline: more.deadline ?? Number.MAX_SAFE_INTEGER,
-    signal: more.signal ?? new AbortController().signal,
-  };
+  {
+    hand = manualClock(),
+    deadline = Number.MAX_SAFE_INTEGER,
+    signal = new AbortController().signal,
+  }: { readonly hand?: ManualClock; readonly deadline?: number; readonly signal?: AbortSignal } = {},
+) {
+  const bounds = { clock: hand.clock, deadline, signal };
   const budget = createBudget({ ...bounds, maxRequests: Number.POSITIVE_INFINITY, keepBack: 0 });
-  return createQuota({ ...bounds, budget, limits, random: () => 0 });
+  const quota = createQuota({ ...bounds, budget, limits, random: () => 0 });
+  const admit = (key = 'k', price: 0 | 1 = 1, until?: number) =>
+    quota.admit('deposit-check', key, price, until);
+  const note = (reply: Answer | undefined, key = 'k', price: 0 | 1 = 1) =>
+    quota.note('deposit-check', key, price, reply, true);
+  return {
+    hand,
+    quota,
+    admit,
+    note,
+    /** A request that is admitted, and what it is answered. */
+    meet: async (reply: Answer) => {
+      await admit();
+      note(reply);
+    },
+    /** Asks for so many requests; the function says how many of them are admitted so many ms later. */
+    ask: (count = 1, key = 'k', { price = 1, endpoint = 'deposit-check' }: Asked = {}) => {
+      const asked = Array.from({ length: count }, () => tracked(quota.admit(endpoint, key, price)));
+      return async (ms = 0) => {
+        await (ms === 0 ? hand.settled() : hand.pass(ms));
+        return asked.filter(({ isDone }) => isDone).length;
+      };
+    },
+  };
+}
+
+interface Asked {
+  readonly price?: 0 | 1;
+  readonly endpoint?: Endpoint;
 }
 
 const ok = (sentAt: number, receivedAt = sentAt) => ({ ...answerOf(404, {}), sentAt, receivedAt });
@@ -107,22 +136,20 @@ async function refusals(
   passes: Limiter,
   stated = threshold,
 ): Promise<{ refused: number; sent: number }> {
-  const hand = manualClock();
+  const { hand, admit, note } = quotaOf(limitsOf(stated, windowMs / 1000));
   const { clock } = hand;
-  const quota = quotaOf(hand, limitsOf(stated, windowMs / 1000));
   const queue = [...trips];
   let [refused, sent] = [0, 0];
   const worker = async () => {
     for (let trip = queue.shift(); trip !== undefined; trip = queue.shift()) {
       const price = trip.isFree ? 0 : 1;
-      assert.equal(await quota.admit('deposit-check', 'k', price), undefined);
+      assert.equal(await admit('k', price), undefined);
       const sentAt = clock.now();
       await clock.sleep(trip.there);
       sent++;
       if (!passes(clock.now(), price)) refused++;
       await clock.sleep(trip.back);
-      const reply = trip.isLost ? undefined : ok(sentAt, clock.now());
-      quota.note('deposit-check', 'k', price, reply, true);
+      note(trip.isLost ? undefined : ok(sentAt, clock.now()), 'k', price);
     }
   };
   await ended(hand, Promise.all(Array.from({ length: concurrency }, worker)));
@@ -143,12 +170,8 @@ describe('a stated threshold is never crossed, whatever the latencies', () => {
     });
     test(`${name}: the simulation notices what goes beyond`, async () => {
       const trip = { there: 5, back: 5, isFree: false, isLost: false };
-      const crowd = {
-        threshold: 4,
-        windowMs: 100,
-        concurrency: 8,
-        trips: Array.from({ length: 20 }, () => trip),
-      };
+      const trips = Array.from({ length: 20 }, () => trip);
+      const crowd = { threshold: 4, windowMs: 100, concurrency: 8, trips };
       const { refused } = await refusals(crowd, limiter(4, 100), 6);
       assert.ok(refused > 0);
     });
@@ -163,165 +186,122 @@ describe('a stated threshold is used up', () => {
     [60, 59],
   ] as const)
     test(`of ${threshold}, ${atOnce} go out at once, and the next when the first is forgotten`, async () => {
-      const hand = manualClock();
-      const quota = quotaOf(hand, limitsOf(threshold, 1));
-      const admitted = Array.from({ length: threshold + 5 }, () =>
-        tracked(quota.admit('deposit-check', 'k', 1)),
-      );
-      const done = () => admitted.filter(({ isDone }) => isDone).length;
-      await hand.settled();
-      assert.equal(done(), atOnce, 'one is kept back for those that are free');
+      const { hand, note, ask } = quotaOf(limitsOf(threshold, 1));
+      const done = ask(threshold + 5);
+      assert.equal(await done(), atOnce, 'one is kept back for those that are free');
       await hand.pass(200);
-      quota.note('deposit-check', 'k', 1, ok(0, 200), true);
-      await hand.pass(1000);
-      assert.equal(done(), atOnce, 'a window after the answer is not over');
-      await hand.pass(100);
-      assert.equal(done(), atOnce + 1);
+      note(ok(0, 200));
+      assert.equal(await done(1000), atOnce, 'a window after the answer is not over');
+      assert.equal(await done(100), atOnce + 1);
     });
   test('what is not admitted counts as well; what is free waits only at the threshold', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand, limitsOf(2, 1));
+    const { quota, ask } = quotaOf(limitsOf(2, 1));
     quota.note('deposit-check', 'k', 1, ok(0), false);
-    const paid = tracked(quota.admit('deposit-check', 'k', 1));
-    const free = tracked(quota.admit('deposit-check', 'k', 0));
-    await hand.settled();
-    assert.deepEqual([paid.isDone, free.isDone], [false, true]);
+    const paid = ask();
+    const free = ask(1, 'k', { price: 0 });
+    assert.deepEqual([await paid(), await free()], [0, 1]);
     quota.note('deposit-check', 'k', 1, ok(0), false);
-    const late = tracked(quota.admit('deposit-check', 'k', 0));
-    await hand.settled();
-    assert.equal(late.isDone, false);
-    await hand.pass(1100);
-    assert.deepEqual([paid.isDone, late.isDone], [true, true]);
+    const late = ask(1, 'k', { price: 0 });
+    assert.equal(await late(), 0);
+    assert.deepEqual([await paid(1100), await late()], [1, 1]);
   });
   test('each endpoint, each key has a limiter of its own; no key has none', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand, { ...limitsOf(1, 1), 'user-status': { failedLookups: 1, windowSeconds: 1 } });
-    const ask = (endpoint: Endpoint, key: string) => tracked(quota.admit(endpoint, key, 1));
-    const first = [
-      ask('deposit-check', 'a'),
-      ask('deposit-check', 'b'),
-      ask('user-status', 'a'),
-      ...Array.from({ length: 50 }, () => ask('deposit-check', '')),
-    ];
-    const second = [ask('deposit-check', 'a'), ask('deposit-check', 'b'), ask('user-status', 'a')];
-    await hand.settled();
-    assert.ok(first.every(({ isDone }) => isDone));
-    assert.ok(second.every(({ isDone }) => !isDone));
+    const stated = { ...limitsOf(1, 1), 'user-status': { failedLookups: 1, windowSeconds: 1 } };
+    const { ask } = quotaOf(stated);
+    const done = [ask(2, 'a'), ask(2, 'b'), ask(2, 'a', { endpoint: 'user-status' }), ask(50, '')];
+    assert.deepEqual(await Promise.all(done.map((count) => count())), [1, 1, 1, 50]);
   });
   test('without a threshold nothing waits', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand);
-    const admitted = Array.from({ length: 500 }, () => tracked(quota.admit('user-status', 'k', 1)));
-    await hand.settled();
-    assert.ok(admitted.every(({ isDone }) => isDone));
+    const { ask } = quotaOf();
+    const done = ask(500, 'k', { endpoint: 'user-status' });
+    assert.equal(await done(), 500);
   });
 });
 
 test('keys share the load: each is used up before anything waits', async () => {
-  const hand = manualClock();
-  const quota = quotaOf(hand, limitsOf(3, 1));
-  const keys = ['a', 'b', 'c'];
+  const { hand, quota, note, ask } = quotaOf(limitsOf(3, 1));
+  const soonest = () => quota.soonest('deposit-check', ['a', 'b', 'c']);
   const used: string[] = [];
   for (let nth = 0; nth < 6; nth++) {
-    const key = quota.soonest('deposit-check', keys);
+    const key = soonest();
     used.push(key);
-    const admission = tracked(quota.admit('deposit-check', key, 1));
-    await hand.settled();
-    assert.ok(admission.isDone);
+    const done = ask(1, key);
+    assert.equal(await done(), 1);
   }
   assert.deepEqual(used.toSorted(), ['a', 'a', 'b', 'b', 'c', 'c']);
   await hand.pass(50);
-  quota.note('deposit-check', 'b', 1, ok(0, 50), true);
+  note(ok(0, 50), 'b');
   await hand.pass(100);
-  quota.note('deposit-check', 'a', 1, ok(0, 150), true);
+  note(ok(0, 150), 'a');
   await hand.pass(950);
-  assert.equal(quota.soonest('deposit-check', keys), 'b', 'the first that has room again');
+  assert.equal(soonest(), 'b', 'the first that has room again');
   await hand.pass(1000);
-  quota.note('deposit-check', 'b', 1, limited(hand.clock.now()), true);
-  assert.equal(quota.soonest('deposit-check', keys), 'a', 'a key that the limiter holds is passed over');
+  note(limited(hand.clock.now()), 'b');
+  assert.equal(soonest(), 'a', 'a key that the limiter holds is passed over');
 });
 
 describe('a 429', () => {
   test('closes the key until one request has tried whether it is over', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand);
-    await quota.admit('deposit-check', 'k', 1);
-    quota.note('deposit-check', 'k', 1, limited(0, '2'), true);
-    const waiting = Array.from({ length: 5 }, () => tracked(quota.admit('deposit-check', 'k', 1)));
-    const done = () => waiting.filter(({ isDone }) => isDone).length;
-    const other = tracked(quota.admit('deposit-check', 'other', 1));
-    await hand.pass(1999);
-    assert.equal(done(), 0);
-    assert.equal(other.isDone, true, 'other keys are not held back');
-    await hand.pass(100);
-    assert.equal(done(), 1, 'a single probe');
-    await hand.pass(60_000);
-    assert.equal(done(), 1, 'until its answer is in');
-    quota.note('deposit-check', 'k', 1, ok(hand.clock.now()), true);
-    await hand.settled();
-    assert.equal(done(), 5);
+    const { hand, quota, note, meet, ask } = quotaOf();
+    await meet(limited(0, '2'));
+    const done = ask(5);
+    const other = ask(1, 'other');
+    assert.equal(await done(1999), 0);
+    assert.equal(await other(), 1, 'other keys are not held back');
+    assert.equal(await done(100), 1, 'a single probe');
+    assert.equal(await done(60_000), 1, 'until its answer is in');
+    note(ok(hand.clock.now()));
+    assert.equal(await done(), 5);
     assert.equal(quota.waitedMs(), 2020);
   });
   test('to the probe closes again, for longer', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand);
-    const waits: number[] = [];
+    const { hand, admit, note } = quotaOf();
+    const waited: number[] = [];
     for (let nth = 0; nth < 5; nth++) {
       const before = hand.clock.now();
-      assert.equal(await ended(hand, quota.admit('deposit-check', 'k', 1)), undefined);
-      waits.push(hand.clock.now() - before);
-      quota.note('deposit-check', 'k', 1, limited(hand.clock.now()), true);
+      assert.equal(await ended(hand, admit()), undefined);
+      waited.push(hand.clock.now() - before);
+      note(limited(hand.clock.now()));
     }
-    assert.deepEqual(waits, [0, 520, 1020, 2020, 4020]);
+    assert.deepEqual(waited, [0, 520, 1020, 2020, 4020]);
   });
   test('a probe that got lost is followed by another, alone', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand);
-    await quota.admit('deposit-check', 'k', 1);
-    quota.note('deposit-check', 'k', 1, limited(0, '1'), true);
-    const waiting = Array.from({ length: 3 }, () => tracked(quota.admit('deposit-check', 'k', 1)));
-    const done = () => waiting.filter(({ isDone }) => isDone).length;
+    const { hand, note, meet, ask } = quotaOf();
+    await meet(limited(0, '1'));
+    const done = ask(3);
     await hand.pass(2000);
-    quota.note('deposit-check', 'k', 1, undefined, true);
-    await hand.settled();
-    assert.equal(done(), 2);
+    note(undefined);
+    assert.equal(await done(), 2);
   });
   test('to requests that were under way when the limiter set in says nothing new', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand);
-    for (let nth = 0; nth < 20; nth++) await quota.admit('deposit-check', 'k', 1);
+    const { hand, admit, note } = quotaOf();
+    for (let nth = 0; nth < 20; nth++) await admit();
     await hand.pass(100);
-    for (let nth = 0; nth < 20; nth++) quota.note('deposit-check', 'k', 1, limited(0), true);
-    const next = tracked(quota.admit('deposit-check', 'k', 1));
+    for (let nth = 0; nth < 20; nth++) note(limited(0));
+    const next = tracked(admit());
     await hand.pass(521);
     assert.deepEqual({ ...next }, { isDone: true, value: undefined });
   });
   test('is not over because a request that went out before it passes', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand);
-    for (let nth = 0; nth < 3; nth++) await quota.admit('deposit-check', 'k', 1);
+    const { hand, quota, admit, note, ask } = quotaOf();
+    for (let nth = 0; nth < 3; nth++) await admit();
     await hand.pass(100);
-    quota.note('deposit-check', 'k', 1, ok(0, 100), true);
-    quota.note('deposit-check', 'k', 1, limited(0, '2'), true);
-    const waiting = Array.from({ length: 3 }, () => tracked(quota.admit('deposit-check', 'k', 1)));
-    const done = () => waiting.filter(({ isDone }) => isDone).length;
-    await hand.pass(2020);
-    assert.equal(done(), 1, 'a probe');
-    quota.note('deposit-check', 'k', 1, ok(0, hand.clock.now()), true);
-    await hand.settled();
-    assert.equal(done(), 1, 'it alone tells');
+    note(ok(0, 100));
+    note(limited(0, '2'));
+    const done = ask(3);
+    assert.equal(await done(2020), 1, 'a probe');
+    note(ok(0, hand.clock.now()));
+    assert.equal(await done(), 1, 'it alone tells');
     assert.deepEqual(quota.learned(), {});
-    quota.note('deposit-check', 'k', 1, ok(hand.clock.now()), true);
+    note(ok(hand.clock.now()));
     await hand.settled();
     assert.deepEqual(quota.learned(), { 'deposit-check': { most: 2, windowMs: 2000 } });
   });
   test('that was asked for closes nothing', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand);
+    const { quota, ask } = quotaOf();
     quota.note('deposit-check', 'k', 1, limited(0, '60'), false);
-    const next = tracked(quota.admit('deposit-check', 'k', 1));
-    await hand.settled();
-    assert.equal(next.isDone, true);
+    const done = ask();
+    assert.equal(await done(), 1);
   });
 });
 
@@ -348,32 +328,24 @@ describe('the wait after a 429', () => {
         [{}, unstated],
         [limitsOf(5, 3), stated],
       ] as const) {
-        const hand = manualClock(now);
-        const quota = quotaOf(hand, limits);
-        await quota.admit('deposit-check', 'k', 1);
-        quota.note('deposit-check', 'k', 1, limited(now, value), true);
-        const trouble = await ended(hand, quota.admit('deposit-check', 'k', 1));
+        const { hand, admit, meet } = quotaOf(limits, { hand: manualClock(now) });
+        await meet(limited(now, value));
+        const trouble = await ended(hand, admit());
         const outcome = trouble?.code === 'rate-limited' ? 'shut' : hand.clock.now() - now;
         assert.equal(outcome, expected);
       }
     });
 
-  test('that is longer than is waited for: the reason says what was asked', async () => {
-    for (const [field, name] of [
-      ['retry-after', 'Retry-After'],
-      ['x-ratelimit-reset', 'RateLimit-Reset'],
-    ] as const) {
-      const quota = quotaOf(manualClock(now));
-      await quota.admit('deposit-check', 'k', 1);
-      const answer = { ...answerOf(429, {}, { [field]: '86400' }), sentAt: now, receivedAt: now };
-      quota.note('deposit-check', 'k', 1, answer, true);
-      const trouble = await quota.admit('deposit-check', 'k', 1);
-      assert.match(
-        trouble?.words ?? '',
-        new RegExp(`429 with ${name} of 86400 s, longer than is waited for`),
-      );
-    }
-  });
+  for (const [field, name] of [
+    ['retry-after', 'Retry-After'],
+    ['x-ratelimit-reset', 'RateLimit-Reset'],
+  ] as const)
+    test(`that is longer than is waited for: the reason says what ${name} asked`, async () => {
+      const { admit, meet } = quotaOf({}, { hand: manualClock(now) });
+      await meet({ ...answerOf(429, {}, { [field]: '86400' }), sentAt: now, receivedAt: now });
+      const words = (await admit())?.words ?? '';
+      assert.match(words, new RegExp(`429 with ${name} of 86400 s, longer than is waited for`));
+    });
 });
 
 describe('patience ends', () => {
@@ -385,73 +357,58 @@ describe('patience ends', () => {
     ['with a stated window and a Retry-After of nothing', limitsOf(5, 3), '0'],
   ] as const)
     test(name, async () => {
-      const hand = manualClock();
-      const quota = quotaOf(hand, limits);
-      for (let nth = 0; ; nth++) {
+      const { hand, quota, admit, note } = quotaOf(limits);
+      let trouble = await admit();
+      for (let nth = 0; trouble === undefined; nth++) {
         assert.ok(nth < 60, 'asked for ever');
-        const trouble = await ended(hand, quota.admit('deposit-check', 'k', 1));
-        if (trouble !== undefined) {
-          assert.equal(trouble.code, 'rate-limited');
-          assert.match(trouble.words, /still 429/);
-          break;
-        }
-        quota.note('deposit-check', 'k', 1, limited(hand.clock.now(), value), true);
+        note(limited(hand.clock.now(), value));
+        trouble = await ended(hand, admit());
       }
+      assert.equal(trouble.code, 'rate-limited');
+      assert.match(trouble.words, /still 429/);
       assert.ok(hand.clock.now() <= 3_600_000);
       assert.equal(await quota.admit('user-status', 'k', 1), undefined, 'the other endpoint goes on');
       assert.equal(quota.soonest('deposit-check', ['k', 'l']), 'l');
     });
   test('and starts anew after an answer', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand);
+    const { hand, admit, note } = quotaOf();
     for (let nth = 0; nth < 100; nth++) {
-      assert.equal(await ended(hand, quota.admit('deposit-check', 'k', 1)), undefined);
+      assert.equal(await ended(hand, admit()), undefined);
       const at = hand.clock.now();
-      quota.note('deposit-check', 'k', 1, nth % 2 === 0 ? limited(at, '60') : ok(at), true);
+      note(nth % 2 === 0 ? limited(at, '60') : ok(at));
     }
   });
 });
 
 describe('the deadline', () => {
-  test('ends the wait for room before it begins', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand, limitsOf(1, 60), { deadline: 500 });
-    await quota.admit('deposit-check', 'k', 1);
-    quota.note('deposit-check', 'k', 1, ok(0), true);
-    const trouble = await quota.admit('deposit-check', 'k', 1);
-    assert.equal(trouble?.code, 'rate-limited');
-    assert.match(trouble.words, /max-duration/);
-  });
+  for (const [name, limits, reply] of [
+    ['for room', limitsOf(1, 60), ok(0)],
+    ['of a 429', {}, limited(0, '60')],
+  ] as const)
+    test(`ends the wait ${name} before it begins`, async () => {
+      const { quota, admit, meet } = quotaOf(limits, { deadline: 5000 });
+      await meet(reply);
+      const trouble = await admit();
+      assert.equal(trouble?.code, 'rate-limited');
+      assert.match(trouble.words, /max-duration/);
+      assert.equal(quota.waitedMs(), 0);
+    });
   test('that comes earlier for some does so for them alone', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand, limitsOf(1, 60), { deadline: 100_000 });
-    await quota.admit('deposit-check', 'k', 1);
-    quota.note('deposit-check', 'k', 1, ok(0), true);
-    assert.equal((await quota.admit('deposit-check', 'k', 1, 50_000))?.code, 'rate-limited');
-    assert.equal(await ended(hand, quota.admit('deposit-check', 'k', 1)), undefined);
+    const { hand, admit, meet } = quotaOf(limitsOf(1, 60), { deadline: 100_000 });
+    await meet(ok(0));
+    assert.equal((await admit('k', 1, 50_000))?.code, 'rate-limited');
+    assert.equal(await ended(hand, admit()), undefined);
     assert.equal(hand.clock.now(), 60_020);
-  });
-  test('ends the wait of a 429 before it begins', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand, {}, { deadline: 5000 });
-    await quota.admit('deposit-check', 'k', 1);
-    quota.note('deposit-check', 'k', 1, limited(0, '60'), true);
-    const trouble = await quota.admit('deposit-check', 'k', 1);
-    assert.equal(trouble?.code, 'rate-limited');
-    assert.match(trouble.words, /max-duration/);
-    assert.equal(quota.waitedMs(), 0);
   });
 });
 
 describe('an interruption', () => {
   for (const [name, reply] of Object.entries({ 'for room': ok(0), 'of a 429': limited(0, '60') }))
     test(`ends the wait ${name}`, async () => {
-      const hand = manualClock();
       const abort = new AbortController();
-      const quota = quotaOf(hand, limitsOf(1, 60), { signal: abort.signal });
-      await quota.admit('deposit-check', 'k', 1);
-      quota.note('deposit-check', 'k', 1, reply, true);
-      const next = tracked(quota.admit('deposit-check', 'k', 1));
+      const { hand, admit, meet } = quotaOf(limitsOf(1, 60), { signal: abort.signal });
+      await meet(reply);
+      const next = tracked(admit());
       await hand.settled();
       assert.equal(next.isDone, false);
       abort.abort();
@@ -459,19 +416,14 @@ describe('an interruption', () => {
       assert.equal(next.value?.code, 'interrupted');
     });
   test('ends the wait for a probe when its reply is in', async () => {
-    const hand = manualClock();
     const abort = new AbortController();
-    const quota = quotaOf(hand, {}, { signal: abort.signal });
-    await quota.admit('deposit-check', 'k', 1);
-    quota.note('deposit-check', 'k', 1, limited(0, '1'), true);
-    const [probe, next] = [
-      tracked(quota.admit('deposit-check', 'k', 1)),
-      tracked(quota.admit('deposit-check', 'k', 1)),
-    ];
+    const { hand, admit, note, meet } = quotaOf({}, { signal: abort.signal });
+    await meet(limited(0, '1'));
+    const [probe, next] = [tracked(admit()), tracked(admit())];
     await hand.pass(2000);
     assert.deepEqual([probe.isDone, next.isDone], [true, false]);
     abort.abort();
-    quota.note('deposit-check', 'k', 1, undefined, true);
+    note(undefined);
     await hand.settled();
     assert.equal(next.value?.code, 'interrupted');
   });
@@ -479,15 +431,14 @@ describe('an interruption', () => {
 
 describe('settling', () => {
   test('waits until a window after whatever was last heard of the endpoint, counted or not', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand, limitsOf(5, 1));
+    const { hand, quota, admit, note } = quotaOf(limitsOf(5, 1));
     for (const [at, key, price] of [
       [0, 'k', 1],
       [300, '', 0],
     ] as const) {
       await hand.pass(at);
-      await quota.admit('deposit-check', key, price);
-      quota.note('deposit-check', key, price, ok(at), true);
+      await admit(key, price);
+      note(ok(at), key, price);
     }
     const settling = tracked(quota.settle('deposit-check'));
     await hand.pass(1000);
@@ -496,9 +447,8 @@ describe('settling', () => {
     assert.equal(settling.isDone, true);
   });
   test('does not wait for nothing, for another endpoint, or beyond the deadline', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand, limitsOf(5, 1), { deadline: 100 });
-    quota.note('deposit-check', 'k', 1, ok(0), true);
+    const { hand, quota, note } = quotaOf(limitsOf(5, 1), { deadline: 100 });
+    note(ok(0));
     await quota.settle('user-status');
     const settling = tracked(quota.settle('deposit-check'));
     await hand.pass(100);
@@ -507,40 +457,25 @@ describe('settling', () => {
 });
 
 describe('a limit that nobody stated', () => {
-  /** Sends counted requests at these times, then meets a 429, and is let in again after so many ms. */
+  /** Sends counted requests, then meets a 429, and is let in again after so many ms. */
   const meetLimit = async (
-    hand: ManualClock,
-    quota: Quota,
+    { hand, admit, note }: ReturnType<typeof quotaOf>,
     { key = 'k', passes, wait }: { key?: string; passes: number; wait: number },
   ) => {
-    const ask = async (reply: (at: number) => ReturnType<typeof ok>) => {
-      assert.equal(await ended(hand, quota.admit('deposit-check', key, 1)), undefined);
-      quota.note('deposit-check', key, 1, reply(hand.clock.now()), true);
-    };
-    for (let nth = 0; nth < passes; nth++) await ask(ok);
-    await ask((at) => limited(at, String(wait / 1000)));
-    await ask(ok);
+    const refusal = (at: number) => limited(at, String(wait / 1000));
+    for (const reply of [...Array.from({ length: passes }, () => ok), refusal, ok]) {
+      assert.equal(await ended(hand, admit(key)), undefined);
+      note(reply(hand.clock.now()), key);
+    }
   };
   test('is kept to from then on, by every key of its endpoint and by no other', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand);
-    for (const key of ['sibling', '']) await ended(hand, quota.admit('deposit-check', key, 1));
-    await meetLimit(hand, quota, { passes: 4, wait: 3000 });
-    const atOnce = (endpoint: Endpoint, key: string) =>
-      Array.from({ length: 10 }, () => tracked(quota.admit(endpoint, key, 1)));
-    const asked = {
-      k: atOnce('deposit-check', 'k'),
-      sibling: atOnce('deposit-check', 'sibling'),
-      fresh: atOnce('deposit-check', 'fresh'),
-      nobody: atOnce('deposit-check', ''),
-      elsewhere: atOnce('user-status', 'k'),
-    };
-    await hand.settled();
-    const admitted = Object.entries(asked).map(
-      ([name, list]) => [name, list.filter(({ isDone }) => isDone).length] as const,
-    );
+    const one = quotaOf();
+    for (const key of ['sibling', '']) await ended(one.hand, one.admit(key));
+    await meetLimit(one, { passes: 4, wait: 3000 });
+    const done = ['k', 'sibling', 'fresh', ''].map((key) => one.ask(10, key));
+    done.push(one.ask(10, 'k', { endpoint: 'user-status' }));
     // One is kept back; the probe of the first key and the first request of its sibling count as well.
-    assert.deepEqual(Object.fromEntries(admitted), { k: 2, sibling: 2, fresh: 3, nobody: 10, elsewhere: 10 });
+    assert.deepEqual(await Promise.all(done.map((count) => count())), [2, 2, 3, 10, 10]);
   });
   for (const [name, limits, meeting] of [
     ['where one is stated', limitsOf(5, 3), { passes: 2, wait: 1000 }],
@@ -548,27 +483,23 @@ describe('a limit that nobody stated', () => {
     ['from a limiter that was shut to begin with', {}, { passes: 0, wait: 1000 }],
   ] as const)
     test(`nothing is learned ${name}`, async () => {
-      const hand = manualClock();
-      const quota = quotaOf(hand, limits);
-      await meetLimit(hand, quota, meeting);
-      assert.deepEqual(quota.learned(), {});
+      const one = quotaOf(limits);
+      await meetLimit(one, meeting);
+      assert.deepEqual(one.quota.learned(), {});
     });
   test('a stated limit stands, whatever its sibling meets', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand, limitsOf(5, 3));
-    await meetLimit(hand, quota, { passes: 2, wait: 9000 });
-    const asked = Array.from({ length: 9 }, () => tracked(quota.admit('deposit-check', 'other', 1)));
-    await hand.settled();
-    assert.equal(asked.filter(({ isDone }) => isDone).length, 4);
+    const one = quotaOf(limitsOf(5, 3));
+    await meetLimit(one, { passes: 2, wait: 9000 });
+    const done = one.ask(9, 'other');
+    assert.equal(await done(), 4);
   });
   test('is settled for as well', async () => {
-    const hand = manualClock();
-    const quota = quotaOf(hand);
-    await meetLimit(hand, quota, { passes: 4, wait: 3000 });
-    const settling = tracked(quota.settle('deposit-check'));
-    await hand.pass(3000);
+    const one = quotaOf();
+    await meetLimit(one, { passes: 4, wait: 3000 });
+    const settling = tracked(one.quota.settle('deposit-check'));
+    await one.hand.pass(3000);
     assert.equal(settling.isDone, false);
-    await hand.pass(100);
+    await one.hand.pass(100);
     assert.equal(settling.isDone, true);
   });
 });
