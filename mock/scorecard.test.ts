@@ -6,15 +6,15 @@ import { scorecardFormats, scorecardOf } from './scorecard.ts';
 import { START } from './testing/session.ts';
 
 /** What a test says of a request and its answer; the rest is made up. */
-type Sample = Partial<Omit<JournalEntry, 'id'>>;
+type Sample = Partial<Omit<JournalEntry, 'id'>> & { readonly hasNoKey?: boolean };
 
 /** Entries of one caller who asks for one user, or for what the samples say; `at` counts from noon. */
 function sampleEntries(samples: readonly Sample[]): readonly JournalEntry[] {
-  return samples.map(({ at = 0, ...sample }, index) => ({
+  return samples.map(({ at = 0, hasNoKey = false, ...sample }, index) => ({
     id: index + 1,
     at: START + at,
     world: '',
-    credentialDigest: 'c0ffee',
+    ...(hasNoKey ? {} : { credentialDigest: 'c0ffee' }),
     method: 'GET',
     target: '/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111',
     status: 200,
@@ -32,205 +32,175 @@ const each = (times: readonly number[], sample: Sample): readonly Sample[] =>
 const every = (step: number, count: number, from = 0): readonly number[] =>
   Array.from({ length: count }, (_, index) => from + index * step);
 
-/** How a rule is kept by what the samples say. */
-function outcomeOf(id: string, samples: readonly Sample[]) {
-  const found = scorecardOf(sampleEntries(samples)).find(({ rule }) => rule.id === id);
-  assert.ok(found);
-  return found.outcome;
-}
 /** `kept`, `notSeen`, or the ids of the entries that break the rule. */
 function grade(id: string, samples: readonly Sample[]): string {
-  const outcome = outcomeOf(id, samples);
+  const found = scorecardOf(sampleEntries(samples)).find(({ rule }) => rule.id === id);
+  assert.ok(found);
+  const { outcome } = found;
   return outcome.kind === 'broken' ? outcome.entries.map((entry) => entry.id).join() : outcome.kind;
 }
 
 const limited: Sample = { status: 429, retryAfterSeconds: 3 };
+const again = (at: number, more: Sample = {}): Sample => ({ ...limited, at, ...more });
 const user = (number: number) => `/api/ib/user-status?user_id=${number}`;
+const others = (count: number) =>
+  every(10, count, 300).map((at, index) => again(at, { target: user(index) }));
+/** A 429 at a time of the mock's clock and of one that nobody sets, and the next one. */
+const clocks = (at: number, elapsedMs: number) => [again(0, { elapsedMs: 0 }), again(at, { elapsedMs })];
 
-describe('retry-after', () => {
-  const graded = (...samples: readonly Sample[]) => grade('retry-after', samples);
-  test('without a 429, nothing is seen', () => assert.equal(graded({}, {}), 'notSeen'));
-  test('a wait of so many seconds, less what clocks are coarse, keeps it', () => {
-    assert.equal(graded(limited, { at: 3000 }), 'kept');
-    assert.equal(graded(limited, { ...limited, at: 2900 }), 'kept');
-  });
-  test('the same request before its time breaks it', () => {
-    assert.equal(graded(limited, { ...limited, at: 2899 }), '2');
-    assert.equal(graded(limited, { ...limited, at: 251 }, { at: 3000 }), '2');
-  });
-  test('what may have been in flight does not', () =>
-    assert.equal(graded(limited, ...each(every(10, 25), limited), { ...limited, at: 250 }), 'kept'));
-  test('another user, endpoint, credential or world is no retry', () => {
-    for (const other of [
-      { target: user(2) },
-      { target: '/api/ib/deposit-check?reference_id=1' },
-      { credentialDigest: 'beef' },
-      { world: 'b' },
-    ])
-      assert.equal(graded(limited, { ...limited, ...other, at: 1000 }), 'kept');
-  });
-  test('an answer but 429 shows that the limit was lifted, unless the 429 was by chaos', () => {
-    assert.equal(graded(limited, { at: 1000 }), 'kept');
-    assert.equal(graded({ ...limited, chaos: '429' }, { at: 1000 }), '2');
-  });
-  test('a 429 that chaos kept from the client, or that was asked for, binds nobody', () => {
-    for (const chaos of ['reset', 'timeout', 'truncate', 'slow:900ms'])
-      assert.equal(graded({ ...limited, chaos }, { ...limited, chaos, at: 1000 }), 'notSeen');
-    const asked = { ...limited, preferred: 429 };
-    assert.equal(graded(asked, { ...asked, at: 1000 }), 'notSeen');
-  });
-  test('going on with other users breaks it where workers cannot explain how many', () => {
-    const others = (count: number) =>
-      every(10, count, 300).map((at, index) => ({ ...limited, at, target: user(index) }));
-    assert.equal(graded(limited, ...others(32)), 'kept');
-    assert.equal(graded(limited, ...others(33)).split(',').length, 33);
-    assert.equal(graded(limited, ...others(32), { ...limited, at: 3000, target: user(99) }), 'kept');
-  });
-  test('what was before the clock was put back is void', () =>
-    assert.equal(graded({ ...limited, at: 5000 }, { at: 0 }, { ...limited, at: 6000 }), 'kept'));
-  test("the wait is by the kinder of the mock's clock and one that nobody sets", () => {
-    const at = (mock: number, elapsedMs: number): Sample => ({ ...limited, at: mock, elapsedMs });
-    assert.equal(graded(at(0, 0), at(0, 3000)), 'kept', 'frozen');
-    assert.equal(graded(at(0, 0), at(0, 1000)), '2', 'frozen, and not waited');
-    assert.equal(graded(at(0, 0), at(3000, 300)), 'kept', 'moved');
-    assert.equal(graded(at(0, 0), at(2000, 20)), 'kept', 'scaled: in flight');
-  });
-});
+const hour: Sample = { ...limited, retryAfterSeconds: 60 };
+const hours = (times: readonly number[]) => each(times, hour);
+const after = (...gaps: readonly number[]) =>
+  gaps.reduce<readonly number[]>((times, gap) => [...times, (times.at(-1) ?? 0) + gap], [0]);
 
-describe('back-off', () => {
-  const graded = (times: readonly number[], sample: Sample = {}) =>
-    grade('back-off', each(times, { ...limited, retryAfterSeconds: 60, ...sample }));
-  const after = (...gaps: readonly number[]) =>
-    gaps.reduce<readonly number[]>((times, gap) => [...times, (times.at(-1) ?? 0) + gap], [0]);
+const target = '/api/ib/deposit-check?reference_id=77777777-7777-4777-8777-77777777777A';
+const pending: Sample = { target, status: 404 };
+const executed: Sample = { target, status: 200, at: 1000 };
+const looks = (...times: readonly number[]) => each(times, executed);
+const respelled = { ...executed, target: `${target.toLowerCase().replace('-7777-', '-%377%377-')}&x=1` };
+const lookedAgain = looks(2000, 3000, 4000);
 
-  test('two in a row show nothing', () => assert.equal(graded([0, 1000]), 'notSeen'));
-  test('a growing gap keeps it, and so do gaps that jitter', () => {
-    assert.equal(graded(after(300, 600)), 'kept');
-    assert.equal(graded(after(900, 400, 3000, 1000, 9000, 2000)), 'kept');
-  });
-  test('six at even gaps break it, five do not yet', () => {
-    assert.equal(graded(every(500, 5)), 'notSeen');
-    assert.equal(graded(every(500, 6)), '1,2,3,4,5,6');
-    assert.equal(graded(after(500, 900, 500, 900, 500)), '1,2,3,4,5,6');
-  });
-  test('waiting as long as Retry-After says keeps it at any gap', () =>
-    assert.equal(graded(every(2900, 9), { retryAfterSeconds: 3 }), 'kept'));
-  test('a gap of half a minute may be the longest of a client', () => {
-    const { retryAfterSeconds: _, ...without } = limited;
-    assert.equal(grade('back-off', each(every(30_000, 9), without)), 'kept');
-    assert.notEqual(grade('back-off', each(every(29_000, 9), without)), 'kept');
-  });
-  test('many at once are one try, and a retry every 100 ms is seen', () => {
-    assert.equal(graded(every(1, 200)), 'notSeen');
-    assert.match(graded(every(100, 40)), /^1,/);
-  });
-  test('another answer ends a run, other requests do not belong to it', () => {
-    const run = each(every(500, 4), { ...limited, retryAfterSeconds: 60 });
-    const later = each(every(500, 4, 2500), { ...limited, retryAfterSeconds: 60 });
-    assert.equal(grade('back-off', [...run, { at: 2000 }, ...later]), 'notSeen');
-    assert.equal(
-      grade('back-off', [...run, ...later.map((one) => ({ ...one, target: user(2) }))]),
-      'notSeen',
-    );
-  });
-  test('a run that chaos kept from the client shows nothing', () =>
-    assert.equal(graded(every(500, 9), { chaos: 'timeout' }), 'notSeen'));
-});
+const refused: Sample = { status: 401 };
+const between = (sample: Sample) => [
+  ...each(every(500, 8), refused),
+  { ...sample, at: 4000 },
+  ...each(every(500, 8, 4500), refused),
+];
+const allRefused = [...every(1, 7, 2), ...every(1, 8, 10)].join();
+const strangers: Readonly<Record<string, Sample>> = {
+  credential: { credentialDigest: 'beef' },
+  world: { world: 'b' },
+};
 
-describe('polling', () => {
-  const target = '/api/ib/deposit-check?reference_id=77777777-7777-4777-8777-77777777777A';
-  const pending: Sample = { target, status: 404 };
-  const executed: Sample = { target, status: 200, at: 1000 };
-  const graded = (...samples: readonly Sample[]) => grade('polling', samples);
-  const looks = (...times: readonly number[]) => each(times, executed);
-
-  test('404, then 200, then nothing keeps it', () => assert.equal(graded(pending, executed), 'kept'));
-  test('without both, nothing is seen', () => {
-    assert.equal(graded(pending, pending), 'notSeen');
-    assert.equal(graded(...looks(...every(1000, 50))), 'notSeen');
-    assert.equal(graded({ status: 404 }, { at: 1 }), 'notSeen');
-  });
-  test('two more looks are let pass, three are polling', () => {
-    assert.equal(graded(pending, executed, ...looks(2000, 3000)), 'kept');
-    assert.equal(graded(pending, executed, ...looks(2000, 3000, 4000)), '3,4,5');
-  });
-  test('the id is the same in any spelling', () => {
-    const respelled = { ...executed, target: `${target.toLowerCase().replace('-7777-', '-%377%377-')}&x=1` };
-    assert.equal(graded(pending, executed, ...each([2000, 3000, 4000], respelled)), '3,4,5');
-  });
-  test('what may have been in flight is let pass', () =>
-    assert.equal(graded(pending, executed, ...looks(...every(10, 25, 1000), 1250)), 'kept'));
-  test('a 200 that chaos kept from the client ends nothing', () =>
-    assert.equal(graded(pending, { ...executed, chaos: 'reset' }, ...looks(2000, 3000, 4000)), 'kept'));
-  test('a deposit that is put back is polled anew', () =>
-    assert.equal(
-      graded(pending, executed, ...looks(2000, 2500), { ...pending, at: 3000 }, ...looks(4000, 5000, 6000)),
+/** By rule: what is shown, by which requests, and their grade. */
+const graded: Readonly<Record<string, readonly (readonly [string, readonly Sample[], string])[]>> = {
+  'retry-after': [
+    ['without a 429, nothing is seen', [{}, {}], 'notSeen'],
+    ['a wait of so many seconds keeps it', [limited, { at: 3000 }], 'kept'],
+    ['less what clocks are coarse', [limited, again(2900)], 'kept'],
+    ['the same request before its time breaks it', [limited, again(2899)], '2'],
+    ['even when the next one waits', [limited, again(251), { at: 3000 }], '2'],
+    ['what may have been in flight does not', [limited, ...each(every(10, 25), limited), again(250)], 'kept'],
+    ...Object.entries({
+      user: { target: user(2) },
+      endpoint: { target: '/api/ib/deposit-check?reference_id=1' },
+      ...strangers,
+    }).map(
+      ([what, other]) => [`another ${what} is no retry`, [limited, again(1000, other)], 'kept'] as const,
+    ),
+    ['an answer but 429 shows that the limit was lifted', [limited, { at: 1000 }], 'kept'],
+    ['unless the 429 was by chaos', [again(0, { chaos: '429' }), { at: 1000 }], '2'],
+    ...[{ chaos: 'reset' }, { chaos: 'timeout' }, { chaos: 'truncate' }, { chaos: 'slow:900ms' }].map(
+      (lost) => [`${lost.chaos} hides a 429`, [again(0, lost), again(1000, lost)], 'notSeen'] as const,
+    ),
+    ['so does asking for it', [again(0, { preferred: 429 }), again(1000, { preferred: 429 })], 'notSeen'],
+    ['workers explain other users', [limited, ...others(32)], 'kept'],
+    ['but not one more', [limited, ...others(33)], every(1, 33, 2).join()],
+    ['nor later', [limited, ...others(32), again(3000, { target: user(99) })], 'kept'],
+    ['what was before the clock was put back is void', [again(5000), { at: 0 }, again(6000)], 'kept'],
+    ['a frozen clock, and waited by the other', clocks(0, 3000), 'kept'],
+    ['a frozen clock, and not waited', clocks(0, 1000), '2'],
+    ['a clock that was moved', clocks(3000, 300), 'kept'],
+    ['a scaled clock, and in flight', clocks(2000, 20), 'kept'],
+  ],
+  'back-off': [
+    ['two in a row show nothing', hours([0, 1000]), 'notSeen'],
+    ['a growing gap keeps it', hours(after(300, 600)), 'kept'],
+    ['and so do gaps that jitter', hours(after(900, 400, 3000, 1000, 9000, 2000)), 'kept'],
+    ['five at even gaps do not break it yet', hours(every(500, 5)), 'notSeen'],
+    ['six do', hours(every(500, 6)), '1,2,3,4,5,6'],
+    ['also at gaps that alternate', hours(after(500, 900, 500, 900, 500)), '1,2,3,4,5,6'],
+    ['waiting as long as Retry-After says keeps it at any gap', each(every(2900, 9), limited), 'kept'],
+    [
+      'a gap of half a minute may be the longest of a client',
+      each(every(30_000, 9), { status: 429 }),
       'kept',
-    ));
-  test('another deposit, caller or world is another matter', () => {
-    for (const other of [{ target: `${target}0` }, { credentialDigest: 'beef' }, { world: 'b' }])
-      assert.equal(
-        graded(pending, executed, ...looks(2000, 3000, 4000).map((one) => ({ ...one, ...other }))),
-        'kept',
-      );
-  });
-});
-
-describe('refused-key', () => {
-  const refused: Sample = { status: 401 };
-  const graded = (...samples: readonly Sample[]) => grade('refused-key', samples);
-  test('without a 401 to a key, nothing is seen', () => {
-    assert.equal(graded({}, {}), 'notSeen');
-    const { credentialDigest: _, ...without } = sampleEntries(each(every(500, 50), refused))[0]!;
-    assert.equal(
-      scorecardOf(Array.from({ length: 50 }, (_entry, id) => ({ ...without, id, at: id * 500 })))[3]?.outcome
-        .kind,
+    ],
+    ['a shorter one may not', each(every(29_000, 9), { status: 429 }), every(1, 9, 1).join()],
+    ['many at once are one try', hours(every(1, 200)), 'notSeen'],
+    ['a retry every 100 ms is seen', hours(every(100, 40)), every(3, 14, 1).join()],
+    [
+      'another answer ends a run',
+      [...hours(every(500, 4)), { at: 2000 }, ...hours(every(500, 4, 2500))],
       'notSeen',
-    );
-  });
-  test('ten more are let pass, eleven are hammering', () => {
-    assert.equal(graded(...each(every(500, 11), refused)), 'kept');
-    assert.equal(graded(...each(every(500, 12), refused)), '2,3,4,5,6,7,8,9,10,11,12');
-  });
-  test('a key that is let in again starts anew; 405, 5xx and other paths say nothing', () => {
-    const between = (sample: Sample) => [
-      ...each(every(500, 8), refused),
-      { ...sample, at: 4000 },
-      ...each(every(500, 8, 4500), refused),
-    ];
-    assert.equal(graded(...between({ status: 404, target: '/api/ib/deposit-check?reference_id=1' })), 'kept');
-    for (const sample of [{ status: 405 }, { status: 503 }, { status: 404, target: '/' }])
-      assert.notEqual(graded(...between(sample)), 'kept');
-  });
-});
+    ],
+    [
+      'other requests do not belong to it',
+      [...hours(every(500, 4)), ...each(every(500, 4, 2500), { ...hour, target: user(2) })],
+      'notSeen',
+    ],
+    ['a run that chaos hid shows nothing', each(every(500, 9), { ...hour, chaos: 'timeout' }), 'notSeen'],
+  ],
+  polling: [
+    ['404, then 200, then nothing keeps it', [pending, executed], 'kept'],
+    ['without a 200, nothing is seen', [pending, pending], 'notSeen'],
+    ['without a 404, nothing is seen', looks(...every(1000, 50)), 'notSeen'],
+    ['users are not deposits', [{ status: 404 }, { at: 1 }], 'notSeen'],
+    ['two more looks are let pass', [pending, executed, ...looks(2000, 3000)], 'kept'],
+    ['three are polling', [pending, executed, ...lookedAgain], '3,4,5'],
+    ['also in another spelling', [pending, executed, ...each([2000, 3000, 4000], respelled)], '3,4,5'],
+    [
+      'what may have been in flight is let pass',
+      [pending, executed, ...looks(...every(10, 25, 1000), 1250)],
+      'kept',
+    ],
+    ['a 200 that chaos hid ends nothing', [pending, { ...executed, chaos: 'reset' }, ...lookedAgain], 'kept'],
+    [
+      'a deposit that is put back is polled anew',
+      [pending, executed, ...looks(2000, 2500), { ...pending, at: 3000 }, ...looks(4000, 5000, 6000)],
+      'kept',
+    ],
+    ...Object.entries({ deposit: { target: `${target}0` }, ...strangers }).map(
+      ([what, other]) =>
+        [
+          `another ${what} is another matter`,
+          [pending, executed, ...lookedAgain.map((one) => ({ ...one, ...other }))],
+          'kept',
+        ] as const,
+    ),
+  ],
+  'refused-key': [
+    ['without a 401, nothing is seen', [{}, {}], 'notSeen'],
+    ['nor without a key', each(every(500, 50), { ...refused, hasNoKey: true }), 'notSeen'],
+    ['ten more are let pass', each(every(500, 11), refused), 'kept'],
+    ['eleven are hammering', each(every(500, 12), refused), '2,3,4,5,6,7,8,9,10,11,12'],
+    [
+      'a key that is let in begins anew',
+      between({ status: 404, target: '/api/ib/deposit-check?reference_id=1' }),
+      'kept',
+    ],
+    ['405 says nothing', between({ status: 405 }), allRefused],
+    ['503 says nothing', between({ status: 503 }), allRefused],
+    ['another path says nothing', between({ status: 404, target: '/' }), allRefused],
+  ],
+  'key-out-of-url': [
+    ['nothing is seen', [], 'notSeen'],
+    ['a URL without a key keeps it', [{}], 'kept'],
+    ['a key breaks it, on any path', [{}, { target: '/x', keyInTarget: true, status: 404 }], '2'],
+  ],
+  'get-only': [
+    [
+      'OPTIONS and other paths do not count',
+      [{ method: 'OPTIONS' }, { method: 'POST', target: '/' }],
+      'notSeen',
+    ],
+    ['nor do they break it', [{}, { method: 'OPTIONS' }], 'kept'],
+    ['another method does', [{}, { method: 'POST', status: 405 }, { method: 'HEAD' }], '2,3'],
+    ['also behind a gateway', [{ method: 'POST', target: 'http://x/gateway/api/ib/user-status?a' }], '1'],
+  ],
+  authorization: [
+    ['without a request, nothing is seen', [], 'notSeen'],
+    ['nor on other paths', [{ ...refused, hasNoKey: true, target: '/' }], 'notSeen'],
+    ['no request with a key breaks it', [{ ...refused, hasNoKey: true }], '1'],
+    ['one with a key keeps it', [{ ...refused, hasNoKey: true }, {}], 'kept'],
+  ],
+};
 
-describe('each request', () => {
-  test('a key in a URL breaks key-out-of-url, on any path', () => {
-    assert.equal(grade('key-out-of-url', []), 'notSeen');
-    assert.equal(grade('key-out-of-url', [{}]), 'kept');
-    assert.equal(grade('key-out-of-url', [{}, { target: '/x', keyInTarget: true, status: 404 }]), '2');
+for (const [id, cases] of Object.entries(graded))
+  describe(id, () => {
+    for (const [what, samples, expected] of cases)
+      test(`${what}: ${expected}`, () => assert.equal(grade(id, samples), expected));
   });
-  test('a method but GET breaks get-only; OPTIONS and other paths do not', () => {
-    assert.equal(grade('get-only', [{ method: 'OPTIONS' }, { method: 'POST', target: '/' }]), 'notSeen');
-    assert.equal(grade('get-only', [{}, { method: 'OPTIONS' }]), 'kept');
-    assert.equal(grade('get-only', [{}, { method: 'POST', status: 405 }, { method: 'HEAD' }]), '2,3');
-    assert.equal(
-      grade('get-only', [{ method: 'POST', target: 'http://x/gateway/api/ib/user-status?a' }]),
-      '1',
-    );
-  });
-  test('no request with a key breaks authorization; one with a key keeps it', () => {
-    const [{ credentialDigest: _, ...without }] = sampleEntries([{ status: 401 }]) as [
-      ReturnType<typeof sampleEntries>[number],
-    ];
-    const graded = (...entries: readonly (typeof without)[]) =>
-      scorecardOf(entries).find(({ rule }) => rule.id === 'authorization')?.outcome.kind;
-    assert.equal(graded(), 'notSeen');
-    assert.equal(graded({ ...without, target: '/' }), 'notSeen');
-    assert.equal(graded(without), 'broken');
-    assert.equal(graded(without, ...sampleEntries([{}])), 'kept');
-  });
-});
 
 const scorecardText = scorecardFormats.text.write;
 const POLLED = '/api/ib/deposit-check?reference_id=77777777-7777-4777-8777-777777777777';
@@ -304,9 +274,7 @@ describe('whatever a client sent', () => {
     );
   });
   test('a long target is cut', () => {
-    const long = scorecardText(
-      scorecardOf(sampleEntries([{ method: 'POST', target: `${endpoint}?${'💶'.repeat(9000)}` }])),
-    );
+    const long = scorecardText(cardOf([{ method: 'POST', target: '💶'.repeat(9000) }]));
     assert.ok(long.includes('💶… →') && long.length < 2000);
   });
 });

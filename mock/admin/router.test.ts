@@ -11,21 +11,23 @@ import { testAdmin } from '../testing/admin.ts';
 
 const EXECUTED_NOW = `"executedAt":${START}`;
 
+type Json = Awaited<ReturnType<ReturnType<typeof testAdmin>['done']>>;
+const joined = { partner: 'northwind', date_joined: '2024-01-01T00:00:00Z' };
+const idsOf = ({ requests }: Json) => (requests as { id: number }[]).map(({ id }) => id);
+
 describe('a call that is wrong is told why', () => {
   test('404 lists the routes', async () => {
     const { status, json } = await testAdmin().call('GET', '/nothing');
-    assert.equal(status, 404);
-    assert.equal(json['error'], 'there is no /__admin/nothing');
-    assert.ok((json['routes'] as string[]).includes('POST /__admin/clock/advance'));
-    assert.equal((json['routes'] as string[]).length, routes.length);
+    assert.deepEqual([status, json['error']], [404, 'there is no /__admin/nothing']);
+    const lines = routes.map(({ method, path }) => `${method} /__admin${path}`);
+    assert.deepEqual(json['routes'], lines);
   });
   test('405 says what is allowed', async () => {
     const { status, headers, json } = await testAdmin().call('PATCH', '/requests');
-    assert.deepEqual([status, headers['Allow']], [405, 'GET, DELETE']);
-    assert.equal(json['error'], 'PATCH is not allowed here; allowed: GET, DELETE');
+    const error = 'PATCH is not allowed here; allowed: GET, DELETE';
+    assert.deepEqual([status, headers['Allow'], json['error']], [405, 'GET, DELETE', error]);
   });
   const execute = (id: string) => `POST /deposits/${id}/execute`;
-  const joined = { partner: 'northwind', date_joined: '2024-01-01T00:00:00Z' };
   const key = { key: 'new', partner: 'northwind', state: 'active' };
   const orphan = { reference_id: ids.nobody, user_id: ids.nobody, state: 'pending' };
   const executed = { state: 'deposit executed', params: { reference_id: ids.pending, amountInUsd: -1 } };
@@ -124,12 +126,8 @@ test('a call that is refused creates no world', async () => {
 test('the page is there with and without the slash, without a token, under a policy of its own', async () => {
   for (const target of ['/__admin', '/__admin/', '/__admin/?world=mine']) {
     const access = { kind: 'token', token: 'the-token' } as const;
-    const request = { method: 'GET', target, headers: {} };
-    const { status, headers, body } = (await answerAdmin(
-      testAdmin().session,
-      access,
-      request,
-    )) as HttpResponse;
+    const answer = await answerAdmin(testAdmin().session, access, { method: 'GET', target, headers: {} });
+    const { status, headers, body } = answer as HttpResponse;
     assert.deepEqual([status, headers['Content-Type']], [200, 'text/html; charset=utf-8']);
     assert.match(headers['Content-Security-Policy'] ?? '', /^default-src 'none'; script-src 'sha256-/);
     assert.equal(headers['X-Content-Type-Options'], 'nosniff');
@@ -177,70 +175,58 @@ describe('the clock', () => {
   });
 });
 
-describe('the journal', () => {
-  test('is listed, counted, searched and forgotten', async () => {
-    const { done, user, deposit } = testAdmin();
-    user(ids.member);
-    user(ids.member, 'nope');
-    deposit(ids.pending);
-    // Admin calls are not in it.
-    await done('GET', '/keys');
-    const { requests, meta } = await done('GET', '/requests');
-    assert.deepEqual(
-      (requests as { reason: string }[]).map(({ reason }) => reason),
-      ['200: member of the IB', '401: no such key', '404: deposit pending'],
-    );
-    assert.deepEqual(meta, { total: 3 });
-    for (const [body, count] of [
-      [{}, 3],
-      [{ status: 401 }, 1],
-      [{ method: 'GET', endpoint: 'user-status' }, 2],
-      [{ urlPath: '/api/ib/deposit-check' }, 1],
-      [{ url: `/api/ib/user-status?user_id=${ids.member}`, key: 'northwind/active' }, 1],
-      [{ reason: 'pending' }, 1],
-      [{ reason: 'pending', status: 200 }, 0],
-    ] as const) {
-      assert.deepEqual(await done('POST', '/requests/count', body), { count }, JSON.stringify(body));
-      assert.equal(((await done('POST', '/requests/find', body))['requests'] as unknown[]).length, count);
-    }
-    const ofLast = async (query: string) =>
-      ((await done('GET', `/requests?${query}`))['requests'] as { id: number }[]).map(({ id }) => id);
-    assert.deepEqual(await ofLast('limit=2'), [2, 3]);
-    assert.deepEqual(await ofLast('since=1'), [2, 3]);
-    assert.deepEqual(await ofLast('limit=0'), []);
-    await done('DELETE', '/requests');
-    assert.deepEqual((await done('GET', '/requests'))['requests'], []);
-  });
+test('the journal is listed, counted, searched and forgotten', async () => {
+  const { done, user, deposit } = testAdmin();
+  user(ids.member);
+  user(ids.member, 'nope');
+  deposit(ids.pending);
+  // Admin calls are not in it.
+  await done('GET', '/keys');
+  const { requests, meta } = await done('GET', '/requests');
+  const reasons = (requests as { reason: string }[]).map(({ reason }) => reason);
+  assert.deepEqual(reasons, ['200: member of the IB', '401: no such key', '404: deposit pending']);
+  assert.deepEqual(meta, { total: 3 });
+  for (const [body, found] of [
+    [{}, [1, 2, 3]],
+    [{ status: 401 }, [2]],
+    [{ method: 'GET', endpoint: 'user-status' }, [1, 2]],
+    [{ urlPath: '/api/ib/deposit-check' }, [3]],
+    [{ url: `/api/ib/user-status?user_id=${ids.member}`, key: 'northwind/active' }, [1]],
+    [{ reason: 'pending' }, [3]],
+    [{ reason: 'pending', status: 200 }, []],
+  ] as const) {
+    const count = found.length;
+    assert.deepEqual(await done('POST', '/requests/count', body), { count }, JSON.stringify(body));
+    assert.deepEqual(idsOf(await done('POST', '/requests/find', body)), found);
+  }
+  const listed = async (query = '') => idsOf(await done('GET', `/requests${query}`));
+  assert.deepEqual(await listed('?limit=2'), [2, 3]);
+  assert.deepEqual(await listed('?since=1'), [2, 3]);
+  assert.deepEqual(await listed('?limit=0'), []);
+  await done('DELETE', '/requests');
+  assert.deepEqual(await listed(), []);
 });
 
 describe('deposits', () => {
   test('are listed in their state of now, and looking is no poll', async () => {
     const { done, deposit, pass } = testAdmin();
     const one = (id: string) => done('GET', `/deposits/${id}`);
-    const common = { user_id: ids.member, partner: 'northwind' };
+    const shown = (reference_id: string, state: string) => {
+      return { reference_id, user_id: ids.member, partner: 'northwind', state };
+    };
     for (let count = 0; count < 9; count++) await one(ids.afterPolls);
-    assert.deepEqual(await one(ids.afterPolls), {
-      reference_id: ids.afterPolls,
-      ...common,
-      state: 'pending',
-      pollsLeft: 3,
-    });
+    assert.deepEqual(await one(ids.afterPolls), { ...shown(ids.afterPolls, 'pending'), pollsLeft: 3 });
     for (let count = 0; count < 4; count++) deposit(ids.afterPolls);
-    assert.match(
-      JSON.stringify(await one(ids.afterPolls)),
-      new RegExp(`"state":"EXECUTED".*${EXECUTED_NOW}`),
-    );
+    const { state: polled, executedAt } = await one(ids.afterPolls);
+    assert.deepEqual([polled, executedAt], ['EXECUTED', START]);
     pass(2000);
     assert.deepEqual((await one(ids.afterSeconds))['dueInMs'], 3000);
     pass(3000);
     assert.deepEqual((await one(ids.afterSeconds))['state'], 'EXECUTED');
     const failed = builtIn.deposits!.filter(({ state }) => state === 'failed');
     const { deposits, meta } = await done('GET', '/deposits?state=failed');
-    assert.deepEqual(
-      [(deposits as unknown[])[0], meta],
-      [{ reference_id: ids.failed, ...common, state: 'failed' }, { total: failed.length }],
-    );
-    assert.equal(((await done('GET', '/deposits?offset=2&limit=3'))['deposits'] as unknown[]).length, 3);
+    assert.deepEqual([deposits[0], meta.total], [shown(ids.failed, 'failed'), failed.length]);
+    assert.equal((await done('GET', '/deposits?offset=2&limit=3'))['deposits'].length, 3);
   });
   test('are executed and fail, once', async () => {
     const { done, refused, deposit } = testAdmin();
@@ -257,34 +243,24 @@ describe('deposits', () => {
   test('are added, also for a user who is added, and fall due from then on', async () => {
     const { call, done, deposit, user, pass } = testAdmin();
     pass(100_000);
-    const added = await call('POST', '/users', {
-      user_id: ids.nobody,
-      partner: 'northwind',
-      date_joined: '2024-01-01T00:00:00Z',
-    });
-    assert.equal(added.status, 201);
+    assert.equal((await call('POST', '/users', { ...joined, user_id: ids.nobody })).status, 201);
     assert.match(String(user(ids.nobody).body), /"is_under_ib":true/);
     const becomes = { state: 'EXECUTED', amountInUsd: 5, afterSeconds: 10 };
     const body = { reference_id: ids.nobody, user_id: ids.nobody, state: 'pending', becomes };
     assert.equal((await call('POST', '/deposits', body)).status, 201);
     assert.equal(deposit(ids.nobody).status, 404);
-    assert.deepEqual(
-      ((await done('POST', '/clock/advance', { seconds: 10 }))['due'] as { deposits: unknown }).deposits,
-      [ids.nobody],
-    );
+    const { due } = await done('POST', '/clock/advance', { seconds: 10 });
+    assert.deepEqual(due.deposits, [ids.nobody]);
     assert.equal(deposit(ids.nobody).status, 200);
-    assert.equal(((await done('GET', '/users'))['users'] as unknown[]).length, builtIn.users!.length + 1);
+    assert.equal((await done('GET', '/users'))['users'].length, builtIn.users!.length + 1);
   });
 });
 
 describe('keys', () => {
   test('are revoked and expire, by themselves or by name', async () => {
     const { done, user } = testAdmin();
-    assert.deepEqual(await done('POST', '/keys/revoke', { key: 'northwind-key' }), {
-      name: '<key northwind/active>',
-      partner: 'northwind',
-      state: 'revoked',
-    });
+    const revoked = { name: '<key northwind/active>', partner: 'northwind', state: 'revoked' };
+    assert.deepEqual(await done('POST', '/keys/revoke', { key: 'northwind-key' }), revoked);
     await done('POST', '/keys/expire', { key: 'northwind/active/2' });
     await done('POST', '/keys/expire', { key: '<key contoso/active>' });
     for (const key of ['northwind-key', 'northwind-spare-key', 'contoso-key'])
@@ -295,18 +271,9 @@ describe('keys', () => {
     const body = { key: 'another-key', partner: 'northwind', state: 'active', expiresAfterSeconds: 10 };
     pass(100_000);
     const { status, json } = await call('POST', '/keys', body);
-    assert.deepEqual(
-      [status, json],
-      [
-        201,
-        {
-          name: '<key northwind/active/3>',
-          partner: 'northwind',
-          state: 'active',
-          expiresAt: START + 110_000,
-        },
-      ],
-    );
+    const [name, expiresAt] = ['<key northwind/active/3>', START + 110_000];
+    assert.equal(status, 201);
+    assert.deepEqual(json, { name, partner: 'northwind', state: 'active', expiresAt });
     assert.equal(user(ids.member, 'another-key').status, 200);
     pass(10_000);
     assert.equal(user(ids.member, 'another-key').status, 401);
@@ -324,9 +291,8 @@ describe('keys', () => {
   test('of a world work in that world', async () => {
     const { done, user, entries } = testAdmin();
     await done('POST', '/keys?world=a', { key: 'another-key', partner: 'northwind', state: 'active' });
-    assert.equal(user(ids.member, 'another-key').status, 401);
-    assert.equal(user(ids.member, 'another-key~b').status, 401);
-    assert.equal(user(ids.member, 'another-key~a').status, 200);
+    const statuses = ['', '~b', '~a'].map((world) => user(ids.member, `another-key${world}`).status);
+    assert.deepEqual(statuses, [401, 401, 200]);
     assert.equal(entries('a')[0]?.key, '<key northwind/active/3>');
   });
   test('are named in the journal of any world in which they turn up', async () => {
@@ -342,25 +308,15 @@ describe('keys', () => {
 
 test('limits are set, shown and taken away', async () => {
   const { done, deposit, pass } = testAdmin();
-  await done('PUT', '/limits', { 'deposit-check': { requests: 2, windowSeconds: 60 } });
-  assert.deepEqual(
-    [1, 2, 3].map(() => deposit(ids.executed).status),
-    [200, 200, 429],
-  );
+  const limits = { 'deposit-check': { requests: 2, windowSeconds: 60 } };
+  await done('PUT', '/limits', limits);
+  const statuses = [1, 2, 3].map(() => deposit(ids.executed).status);
+  assert.deepEqual(statuses, [200, 200, 429]);
   pass(18_000);
+  const gauge = { endpoint: 'deposit-check', key: '<key northwind/active>', counted: 2, most: 2 };
   assert.deepEqual(await done('GET', '/limits'), {
-    limits: { 'deposit-check': { requests: 2, windowSeconds: 60 } },
-    gauges: [
-      {
-        endpoint: 'deposit-check',
-        key: '<key northwind/active>',
-        counted: 2,
-        most: 2,
-        windowSeconds: 60,
-        isLimited: true,
-        freesInMs: 42_000,
-      },
-    ],
+    limits,
+    gauges: [{ ...gauge, windowSeconds: 60, isLimited: true, freesInMs: 42_000 }],
   });
   await done('PUT', '/limits', {});
   assert.equal(deposit(ids.executed).status, 200);
@@ -403,12 +359,13 @@ describe('chaos', () => {
     const { done, refused, user } = testAdmin();
     const { next } = await done('POST', '/faults/next', { kind: '503', count: 2 });
     assert.deepEqual(next, [{ kind: '503', count: 2 }]);
-    const statuses = [1, 2, 3].map(() => user(ids.member).status);
-    assert.deepEqual(statuses, [503, 503, 200]);
+    assert.deepEqual(
+      [1, 2, 3].map(() => user(ids.member).status),
+      [503, 503, 200],
+    );
     for (let count = 0; count < 1000; count++) await done('POST', '/faults/next', { kind: '503' });
     const [status, error] = await refused('POST', '/faults/next', { kind: '503' });
-    assert.equal(status, 400);
-    assert.match(error, /^chaos 503: 1000 calls are queued already/);
+    assert.match(`${status} ${error}`, /^400 chaos 503: 1000 calls are queued already/);
   });
 });
 
@@ -425,13 +382,8 @@ describe('the scorecard', () => {
   test('is JSON, of one world', async () => {
     const mock = impatient(0);
     const { rules } = await mock.done('GET', '/scorecard');
-    assert.deepEqual(rules[0], {
-      id: 'retry-after',
-      title: 'Honoured Retry-After',
-      clause: 'Errors, 429',
-      outcome: 'notSeen',
-      needs: 'a 429 with Retry-After',
-    });
+    const rule = { id: 'retry-after', title: 'Honoured Retry-After', clause: 'Errors, 429' };
+    assert.deepEqual(rules[0], { ...rule, outcome: 'notSeen', needs: 'a 429 with Retry-After' });
     const { rules: ofWorld } = await mock.done('GET', '/scorecard?world=a');
     assert.deepEqual([ofWorld[0].outcome, ofWorld[0].requests.length], ['broken', 1]);
   });
@@ -452,24 +404,19 @@ describe('the scorecard', () => {
 describe('the fixture', () => {
   test('is shown with names for keys, unless they are public', async () => {
     assert.deepEqual(await testAdmin({ arePublicKeys: true }).done('GET', '/fixture'), builtIn);
-    const { apiKeys } = (await testAdmin().done('GET', '/fixture')) as { apiKeys: { key: string }[] };
-    assert.equal(apiKeys[0]?.key, '<key northwind/active>');
+    const { apiKeys } = await testAdmin().done('GET', '/fixture');
+    assert.equal(apiKeys[0].key, '<key northwind/active>');
   });
   test('is replaced, in all worlds, and its keys are secrets', async () => {
     const { done, session, user } = testAdmin({ arePublicKeys: true });
     user(ids.member, 'northwind-key~a');
     const apiKeys = [{ key: 'other', partner: 'northwind', state: 'active' }];
-    assert.deepEqual(await done('PUT', '/fixture', { apiKeys, users: builtIn.users }), {
-      partners: 0,
-      apiKeys: 1,
-      users: builtIn.users!.length,
-      deposits: 0,
-    });
+    const { users } = builtIn;
+    const sizes = { partners: 0, apiKeys: 1, users: users!.length, deposits: 0 };
+    assert.deepEqual(await done('PUT', '/fixture', { apiKeys, users }), sizes);
     assert.equal(session.sandboxes.size, 0);
-    assert.deepEqual(
-      [user(ids.member).status, user(ids.member, 'other').status, user(ids.member, 'other~a').status],
-      [401, 200, 200],
-    );
+    const statuses = ['northwind-key', 'other', 'other~a'].map((key) => user(ids.member, key).status);
+    assert.deepEqual(statuses, [401, 200, 200]);
     assert.doesNotMatch(JSON.stringify(await done('GET', '/fixture')), /other/);
   });
 });
@@ -494,26 +441,18 @@ test('health, version and worlds', async () => {
 test('events tell of requests, the clock and changes, of one world where one is named', async () => {
   const { session, user, done } = testAdmin();
   const sent: string[] = [];
-  const follow = async (query: string) => {
-    const answer = await answerAdmin(session, undefined, {
-      method: 'GET',
-      target: `/__admin/events${query}`,
-      headers: {},
-    });
-    assert.ok('follow' in answer);
-    return answer.follow((text) => sent.push(text));
-  };
-  const stop = await follow('?world=a');
+  const watched = { method: 'GET', target: '/__admin/events?world=a', headers: {} };
+  const answer = await answerAdmin(session, undefined, watched);
+  assert.ok('follow' in answer);
+  const stop = answer.follow((text) => sent.push(text));
   user(ids.member);
   user(ids.member, 'northwind-key~a');
   await done('POST', '/clock/advance?world=a', { seconds: 5 });
   await done('POST', '/keys/revoke?world=a', { key: 'northwind-key' });
   stop();
   user(ids.member, 'northwind-key~a');
-  assert.deepEqual(
-    sent.map((text) => text.split('\n')[0]),
-    [': watching', 'event: request', 'event: clock', 'event: change'],
-  );
+  const kinds = sent.map((text) => text.split('\n')[0]);
+  assert.deepEqual(kinds, [': watching', 'event: request', 'event: clock', 'event: change']);
   assert.match(sent[2]!, new RegExp(`"due":\\{"deposits":\\["${ids.afterSeconds}"\\]`));
   assert.ok(sent.slice(1).every((text) => text.endsWith('\n\n')));
   assert.equal(session.watchers.size, 0);
@@ -524,21 +463,14 @@ test('events tell of requests, the clock and changes, of one world where one is 
 });
 
 test('HEAD of what has no end has one', async () => {
-  const { session } = testAdmin();
-  const answer = await answerAdmin(session, undefined, {
-    method: 'HEAD',
-    target: '/__admin/events',
-    headers: {},
-  });
+  const request = { method: 'HEAD', target: '/__admin/events', headers: {} };
+  const answer = await answerAdmin(testAdmin().session, undefined, request);
   assert.deepEqual(['follow' in answer, answer.status], [false, 200]);
 });
 
 test('the description has every route, and every reference in it leads somewhere', async () => {
   const description = await testAdmin().done('GET', '/openapi.json');
-  const { paths, components } = description as {
-    paths: Record<string, Record<string, unknown>>;
-    components: { schemas: Record<string, unknown> };
-  };
+  const { paths, components } = description;
   for (const { method, path } of routes) assert.ok(paths[`/__admin${path}`]?.[method.toLowerCase()], path);
   for (const [, name] of JSON.stringify(description).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
     assert.ok(components.schemas[name!], name);
@@ -546,66 +478,56 @@ test('the description has every route, and every reference in it leads somewhere
 });
 
 describe('a part of a list', () => {
+  const idOf = (index: number) => `12345678-1234-4234-8234-${String(index).padStart(12, '0')}`;
   const users = Array.from({ length: 2500 }, (_, index) => ({
-    user_id: `12345678-1234-4234-8234-${String(index).padStart(12, '0')}`,
+    ...joined,
+    user_id: idOf(index),
     partner: null,
-    date_joined: '2024-01-01T00:00:00Z',
   }));
-  const part = async (query: string) => {
-    const { users: items, meta } = await testAdmin({ fixture: { users } }).done('GET', `/users?${query}`);
-    const total = (meta as { total: number }).total;
-    return { ids: (items as typeof users).map(({ user_id }) => user_id.slice(-4)), total };
-  };
-  test('is never the whole of a large one', async () => {
-    const { ids: found, total } = await part('');
-    assert.deepEqual([found.length, total], [1000, 2500]);
-  });
-  test('begins and ends where it is asked to', async () => {
-    assert.deepEqual(await part('offset=2498&limit=5'), { ids: ['2498', '2499'], total: 2500 });
-  });
-  test('is looked for by a text, not by a pattern', async () => {
-    for (const text of ['8234.0', '.*', '[', '\\d', 'a/b-c'])
-      assert.equal((await part(`contains=${encodeURIComponent(text)}`)).total, 0, text);
-  });
-  test('holds what fits, and says how much of it there is', async () => {
-    assert.deepEqual(await part('contains=+8234-00000000240&limit=2'), { ids: ['2400', '2401'], total: 10 });
-  });
+  for (const [what, query, total, count, first] of [
+    ['is never the whole of a large one', '', 2500, 1000, idOf(0)],
+    ['begins and ends where it is asked to', 'offset=2498&limit=5', 2500, 2, idOf(2498)],
+    ['holds what fits, and says how much there is', 'contains=+8234-00000000240&limit=2', 10, 2, idOf(2400)],
+    ...['8234.0', '.*', '[', '\\d', 'a/b-c'].map(
+      (text) => [`is no pattern: ${text}`, `contains=${encodeURIComponent(text)}`, 0, 0, undefined] as const,
+    ),
+  ] as const)
+    test(what, async () => {
+      const { users: found, meta } = await testAdmin({ fixture: { users } }).done('GET', `/users?${query}`);
+      assert.deepEqual([meta.total, found.length, found[0]?.user_id], [total, count, first]);
+    });
 });
 
 test('deposits, users and keys are found by what stands in them', async () => {
-  const { done } = testAdmin();
-  const found = async (list: string, text: string) => {
-    const { [list]: items, meta } = await done('GET', `/${list}?contains=${encodeURIComponent(text)}`);
-    assert.equal((items as unknown[]).length, (meta as { total: number }).total);
-    return (meta as { total: number }).total;
-  };
-  assert.equal(await found('deposits', ids.pending), 1);
   const { users = [], deposits = [] } = builtIn;
-  const pending = deposits.filter(({ state }) => state === 'pending');
-  assert.equal(await found('deposits', 'PENDING'), pending.length);
   const theirs = new Set(users.flatMap((one) => (one.partner === 'contoso' ? [one.user_id] : [])));
-  const ofContoso = deposits.filter(({ user_id }) => theirs.has(user_id));
-  assert.equal(await found('deposits', 'contoso'), ofContoso.length);
-  assert.equal(await found('users', ids.member.slice(0, 9)), 1);
-  assert.equal(await found('keys', 'northwind/active'), 2);
-  assert.equal(await found('keys', 'revoked'), 1);
+  for (const [list, text, expected] of [
+    ['deposits', ids.pending, 1],
+    ['deposits', 'PENDING', deposits.filter(({ state }) => state === 'pending').length],
+    ['deposits', 'contoso', deposits.filter(({ user_id }) => theirs.has(user_id)).length],
+    ['users', ids.member.slice(0, 9), 1],
+    ['keys', 'northwind/active', 2],
+    ['keys', 'revoked', 1],
+  ] as const) {
+    const { [list]: items, meta } = await testAdmin().done('GET', `/${list}?contains=${text}`);
+    assert.deepEqual([items.length, meta.total], [expected, expected], text);
+  }
 });
 
 test('keys are found by their values only where these are no secrets', async () => {
   const found = async (arePublicKeys: boolean) =>
-    (await testAdmin({ arePublicKeys }).done('GET', '/keys?contains=-spare-'))['keys'].length as number;
+    (await testAdmin({ arePublicKeys }).done('GET', '/keys?contains=-spare-'))['keys'].length;
   assert.deepEqual([await found(false), await found(true)], [0, 1]);
 });
 
-test('the description of the interface is the file, with this server in it', async () => {
-  const served = await testAdmin().done('GET', '/interface.json');
-  assert.deepEqual(served, { ...openapi, servers: [{ url: '/' }] });
-  const below = await testAdmin({ basePath: '/gateway/' }).done('GET', '/interface.json');
-  assert.deepEqual(below['servers'], [{ url: '/gateway' }]);
-});
-
-test('where the service has another port, which host it has is not known: the file as it is', async () => {
-  const { session, done } = testAdmin();
-  session.servicePort = 4010;
-  assert.deepEqual(await done('GET', '/interface.json'), openapi);
+test('the description of the interface is the file, with this server in it where its host is known', async () => {
+  for (const [basePath, elsewhere, expected] of [
+    ['', {}, { ...openapi, servers: [{ url: '/' }] }],
+    ['/gateway/', {}, { ...openapi, servers: [{ url: '/gateway' }] }],
+    ['', { servicePort: 4010 }, openapi],
+  ] as const) {
+    const { session, done } = testAdmin({ basePath });
+    Object.assign(session, elsewhere);
+    assert.deepEqual(await done('GET', '/interface.json'), expected);
+  }
 });
