@@ -100,7 +100,9 @@ test('a target that refuses the keys of the built-in fixture is asked for a fixt
 });
 
 // Limiters in real time are left out: how many requests fit into a window is the machine's affair.
-const { limits: _, ...rest } = JSON.parse(fixtureText.replace(/("afterSeconds": *)5/, '$10.5')) as Fixture;
+const { limits: _limits, ...rest } = JSON.parse(
+  fixtureText.replace(/("afterSeconds": *)5/, '$10.5'),
+) as Fixture;
 const unlimited: Fixture = rest;
 const unlimitedFile = fileOf('unlimited.json', JSON.stringify(unlimited));
 

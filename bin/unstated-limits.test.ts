@@ -137,9 +137,13 @@ describe('100 in 15 minutes, 5 minutes allowed', () => {
   });
 });
 
-test('10 checks and 5 failed lookups a minute: in 9 minutes every required row is judged', async () => {
-  const record = await verified({ limits: limitsOf(5, 10, 60), minutes: 9 });
+test('10 checks and 5 failed lookups a minute: in 15 minutes every required row is judged, in 9 some lack a level', async () => {
+  const limits = limitsOf(5, 10, 60);
+  const record = await verified({ limits, minutes: 15 });
   assert.deepEqual([failedIds(record), open(record, 'required')], [[], []]);
+  const cut = await verified({ limits, minutes: 9 });
+  assert.deepEqual([...new Set(open(cut, 'required').map(({ reason }) => reason))], ['rate-limited']);
+  assert.equal(cut.verdict, 'incomplete');
 });
 
 test('endpoints that wait together wait once', async () => {

@@ -101,7 +101,7 @@ const conditions: readonly Condition[] = [
   { factor: 'header', level: 'bearer', holds: scheme('bearer') },
   { factor: 'header', level: 'BEARER', holds: scheme('BEARER') },
   { factor: 'key', level: "another partner's", holds: ({ call }) => call?.caller?.partner === 'contoso' },
-  { factor: 'key', level: 'second active', holds: ({ call }) => call?.caller?.key === 'northwind-spare-key' },
+  { factor: 'active key', level: 'second', holds: ({ call }) => call?.caller?.key === 'northwind-spare-key' },
   ...[...'12345678'].map((version): Condition => ({
     factor: 'id version',
     level: version,

@@ -25,10 +25,12 @@ const passes: readonly {
   readonly strength: 2 | 3;
   readonly wanted: 'few' | 'some' | 'all';
   readonly early: readonly boolean[];
+  /** How many gates are not plain, at most. */
+  readonly gates?: number;
 }[] = [
   { strength: 2, wanted: 'few', early: [true, false] },
-  { strength: 3, wanted: 'few', early: [true] },
-  { strength: 3, wanted: 'some', early: [true] },
+  { strength: 3, wanted: 'few', early: [true], gates: 1 },
+  { strength: 3, wanted: 'some', early: [true], gates: 1 },
   { strength: 3, wanted: 'few', early: [false] },
   { strength: 3, wanted: 'all', early: [true, false] },
 ];
@@ -89,8 +91,8 @@ export function coveringArray(factors: readonly Factor[], isFeasible: IsFeasible
         yield { levels: row, strength: 1, depth: 0 };
       }
     const isEarly = (gate: Gate) => !masks(gate, gates) || namesOf(gate) === 'key';
-    for (const { strength, wanted, early } of passes)
-      for (let count = 0; count <= strength; count++) {
+    for (const { strength, wanted, early, gates: most = strength } of passes)
+      for (let count = 0; count <= most; count++) {
         const alike = gatesOf(count).filter((gate) => early.includes(isEarly(gate)));
         const depth = strength < 3 || count === 0 ? 0 : wanted !== 'all' && early[0]! ? 1 : 2;
         for (const levels of inTurn(alike.map((gate) => partOf(gate).rows(strength - count, wanted))))
@@ -312,11 +314,13 @@ function createPart(space: Space, { base, hasGate, isMasked }: PartOptions): Par
   return {
     take: (row) => rows.push(factors.map(({ name, levels }) => levels.indexOf(row[name]))),
     *rows(strength, wanted) {
-      const isLevelWanted = ({ levels, coarse, isCostly }: Factor, level: number) =>
+      const isLevelWanted = ({ levels, coarse, rare = [], isCostly }: Factor, level: number) =>
         level <= 0 ||
         (isCostly === true
           ? wanted === 'some' && coarse === undefined
-          : !isMasked || coarse === undefined || coarse.includes(levels[level]!));
+          : isMasked
+            ? coarse === undefined || coarse.includes(levels[level]!)
+            : !rare.includes(levels[level]!));
       const isWanted = ({ row }: Combination) =>
         !hasGate ||
         strength < 2 ||

@@ -48,6 +48,8 @@ export interface Factor {
   readonly open?: readonly string[];
   /** Levels that stand for the others where a gate masks the factor. */
   readonly coarse?: readonly string[];
+  /** Levels that come last where a gate that is not plain may let a caller in. */
+  readonly rare?: readonly string[];
   /** Whether the other levels than the plain one take more requests. */
   readonly isCostly?: boolean;
 }
@@ -158,7 +160,14 @@ function table({
       coarseClasses: classes,
     },
     { name: 'id version', levels: versions, isGate: isVersionGate, coarseClasses: [versions.slice(1)] },
-    { name: 'situation', levels: situation, isGate: false, coarse: coarseSituation },
+    {
+      name: 'situation',
+      levels: situation,
+      isGate: false,
+      coarse: coarseSituation,
+      // Two things hide these.
+      rare: situation.filter((level) => /^(?!own).*, (?:pending|failed)$/.test(level)),
+    },
     { name: 'id spelling', levels: spellings, isGate: false },
     { name: 'data', levels: data, isGate: false },
     { name: 'active key', levels: ['first', 'second'], isGate: false },
