@@ -31,6 +31,7 @@ describe('a call that is wrong is told why', () => {
   const key = { key: 'new', partner: 'northwind', state: 'active' };
   const orphan = { reference_id: ids.nobody, user_id: ids.nobody, state: 'pending' };
   const executed = { state: 'deposit executed', params: { reference_id: ids.pending, amountInUsd: -1 } };
+  const noLookups = { 'user-status': { failedLookups: 0, windowSeconds: 1 } };
   const nested = `{"users": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
   const taken = (list: 'users' | 'deposits') => ({ ...builtIn[list]![0] });
   /** By status: the call, its body, the error and the place that it names. */
@@ -65,12 +66,7 @@ describe('a call that is wrong is told why', () => {
       ['POST /keys/revoke', {}, /^key is missing/, 'key'],
       ['POST /keys/revoke', { key: ['some-secret'] }, /^key has to be a text$/, 'key'],
       ['POST /keys', { ...key, key: 'a b' }, /^key is not a key that fits into a header/, 'key'],
-      [
-        'PUT /limits',
-        { 'user-status': { failedLookups: 0, windowSeconds: 1 } },
-        /^user-status.failedLookups is not/,
-        'user-status.failedLookups',
-      ],
+      ['PUT /limits', noLookups, /^user-status.failedLookups is not/, 'user-status.failedLookups'],
       ['PUT /limits', { 'deposit-check': 5 }, /^deposit-check /, 'deposit-check'],
       ['PUT /limits', { 'deposit-check': { requests: 2 } }, /^deposit-check lacks/, 'deposit-check'],
       ['PUT /limits', 5, /^the body /],

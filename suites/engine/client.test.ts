@@ -11,33 +11,31 @@ import { createClient, MAX_BODY_BYTES, type Client, type ClientOptions, type Wir
 
 const request: WireRequest = { method: 'GET', target: '/api/ib/user-status?user_id=x', headers: {} };
 
-async function withClient<Result>(
-  port: number,
-  use: (client: Client) => Promise<Result>,
-  options: Partial<ClientOptions> & { readonly path?: string } = {},
-): Promise<Result> {
-  const client = createClient({
-    target: new URL(`http://127.0.0.1:${port}${options.path ?? ''}`),
-    timeoutMs: 5000,
-    connections: 2,
-    headers: {},
-    insecure: false,
-    signal: new AbortController().signal,
-    now: () => 0,
-    ...options,
-  });
-  try {
-    return await use(client);
-  } finally {
-    await client.close();
-  }
-}
-
-type Options = NonNullable<Parameters<typeof withClient>[2]>;
+type Options = Partial<ClientOptions> & { readonly path?: string };
 
 /** What comes of the use of a client of this server. */
-const using = <Result>(server: Server, use: (client: Client) => Promise<Result>, options?: Options) =>
-  against(server, (port) => withClient(port, use, options));
+const using = <Result>(
+  server: Server,
+  use: (client: Client) => Promise<Result>,
+  { path = '', ...options }: Options = {},
+) =>
+  against(server, async (port) => {
+    const client = createClient({
+      target: new URL(`http://127.0.0.1:${port}${path}`),
+      timeoutMs: 5000,
+      connections: 2,
+      headers: {},
+      insecure: false,
+      signal: new AbortController().signal,
+      now: () => 0,
+      ...options,
+    });
+    try {
+      return await use(client);
+    } finally {
+      await client.close();
+    }
+  });
 
 /** What the client makes of a server that writes these bytes, once it has the head of the request. */
 function afterBytes(write: (socket: Socket) => void, options?: Options): Promise<Reply> {
@@ -136,14 +134,14 @@ describe('a body that is not what it should be', () => {
   ] as const)
     test(`${encoding} is read, and a bomb of it is not blown up`, async () => {
       assert.equal(answered(await sent(encode(body), encoding)).text, body);
+      assert.match(
+        why(await sent(encode(body).subarray(0, 20), encoding)),
+        /^the body is not .*, as Content-Encoding says/,
+      );
       const bomb = await sent(encode(Buffer.alloc(16 * 1024 * 1024)), encoding);
       assert.equal(answered(bomb).text, '');
       assert.match(why(bomb), /longer than 16384 bytes/);
     });
-  test('half a gzip', async () => {
-    const reply = await sent(gzipSync(body).subarray(0, 20), 'gzip');
-    assert.match(why(reply), /not gzip/);
-  });
   for (const encoding of ['identity', 'unheard-of', 'constructor', '__proto__', ''])
     test(`the encoding ${JSON.stringify(encoding)} is left as it is`, async () => {
       assert.equal(answered(await sent(Buffer.from(body), encoding)).text, body);
@@ -158,61 +156,11 @@ describe('a body that is not what it should be', () => {
   for (const [levels, says] of [
     [500, 'JSON'],
     [501, 'the body is nested more than 500 levels deep'],
-    [8000, 'the body is nested more than 500 levels deep'],
   ] as const)
     test(`nested ${levels} levels deep: ${says}`, async () => {
       const nested = '['.repeat(levels) + ' '.repeat(200) + ']'.repeat(levels);
       assert.equal(why(await sent(Buffer.from(nested))), says);
     });
-});
-
-describe('no whole answer', { concurrency: true }, () => {
-  // `bin/hostile-targets.test.ts` has many more.
-  for (const [name, write, code, words] of [
-    ['hangs before the head', () => {}, 'timeout', /no whole answer within 200 ms/],
-    [
-      'closes within the body',
-      (socket: Socket) => socket.end(head('Content-Length: 24') + body.slice(0, 9)),
-      'network',
-      /closed|not as long/,
-    ],
-  ] as const)
-    test(`a server that ${name}: ${code}`, async () => {
-      const reply = await afterBytes(write, code === 'timeout' ? { timeoutMs: 200 } : {});
-      assert.equal(reply.kind, 'trouble', JSON.stringify(reply));
-      assert.equal(reply.code, code);
-      assert.match(reply.words, words);
-    });
-
-  test('where nothing listens: network', async () => {
-    const port = await against(createServer(), async (free) => free);
-    const reply = await withClient(port, (client) => client.send(request));
-    const words = 'the connection was refused: nothing listens there';
-    assert.deepEqual(reply, { kind: 'trouble', code: 'network', words });
-  });
-  test('from a port that speaks no TLS: network', async () => {
-    const reply = await against(createHttpServer(), (port) => {
-      const target = new URL(`https://127.0.0.1:${port}`);
-      return withClient(port, (client) => client.send(request), { target });
-    });
-    assert.equal(reply.kind, 'trouble');
-    assert.match(reply.words, /TLS/);
-  });
-  test('a longer body than Content-Length says is cut there, and spoils no later answer', async () => {
-    const server = createServer((socket) =>
-      socket.on('data', () =>
-        socket.write(`${head(`Content-Length: ${body.length}`)}${body}{"error":"more"}`),
-      ),
-    );
-    const thrice = async (client: Client) => {
-      for (let nth = 0; nth < 3; nth++) {
-        const reply = await client.send(request);
-        if (reply.kind === 'answer') assert.equal(reply.text, body);
-        else assert.equal(reply.code, 'network');
-      }
-    };
-    await using(server, thrice, { connections: 1 });
-  });
 });
 
 describe('what is sent', () => {
@@ -269,7 +217,23 @@ describe('what is sent', () => {
     });
 });
 
+// `bin/hostile-targets.test.ts` has many more servers that give no whole answer.
 describe('connections', () => {
+  test('survive a longer body than Content-Length says: it is cut there, and spoils no later answer', async () => {
+    const server = createServer((socket) =>
+      socket.on('data', () =>
+        socket.write(`${head(`Content-Length: ${body.length}`)}${body}{"error":"more"}`),
+      ),
+    );
+    const thrice = async (client: Client) => {
+      for (let nth = 0; nth < 3; nth++) {
+        const reply = await client.send(request);
+        if (reply.kind === 'answer') assert.equal(reply.text, body);
+        else assert.equal(reply.code, 'network');
+      }
+    };
+    await using(server, thrice, { connections: 1 });
+  });
   test('are kept, and opened anew where the server closed them between requests', async () => {
     const opened: Socket[] = [];
     const server = createServer((socket) => {

@@ -35,6 +35,14 @@ function quotaOf(
       await admit();
       note(reply);
     },
+    /** Waits for the endpoint to settle; the function says whether it has so many ms later. */
+    settle: () => {
+      const settling = tracked(quota.settle('deposit-check'));
+      return async (ms: number) => {
+        await hand.pass(ms);
+        return settling.isDone;
+      };
+    },
     /** Asks for so many requests; the function says how many of them are admitted so many ms later. */
     ask: (count = 1, key = 'k', { price = 1, endpoint = 'deposit-check' }: Asked = {}) => {
       const asked = Array.from({ length: count }, () => tracked(quota.admit(endpoint, key, price)));
@@ -97,59 +105,46 @@ const limiters = {
 } as const satisfies Record<string, (threshold: number, windowMs: number) => Limiter>;
 
 /** A request on its way: ms there and back, and what becomes of it. */
-interface Trip {
-  readonly there: number;
-  readonly back: number;
-  readonly isFree: boolean;
-  readonly isLost: boolean;
-}
-
-interface Crowd {
-  readonly threshold: number;
-  readonly windowMs: number;
-  /** How many workers send requests one after another. */
-  readonly concurrency: number;
-  readonly trips: readonly Trip[];
-}
+const trip = fc.record({
+  there: fc.nat(400),
+  back: fc.nat(400),
+  isFree: fc.nat(3).map((n) => n === 0),
+  isLost: fc.nat(9).map((n) => n === 0),
+});
 
 const crowds = fc
-  .record<Crowd>({
+  .record({
     threshold: fc.integer({ min: 1, max: 6 }),
     windowMs: fc.integer({ min: 1, max: 300 }),
+    /** How many workers send requests one after another. */
     concurrency: fc.integer({ min: 1, max: 8 }),
-    trips: fc.array(
-      fc.record<Trip>({
-        there: fc.nat(400),
-        back: fc.nat(400),
-        isFree: fc.nat(3).map((n) => n === 0),
-        isLost: fc.nat(9).map((n) => n === 0),
-      }),
-      { minLength: 1, maxLength: 30 },
-    ),
+    trips: fc.array(trip, { minLength: 1, maxLength: 30 }),
   })
   // With a threshold of one, nothing can be kept back for those that are free.
   .filter(({ threshold, trips }) => threshold > 1 || trips.every(({ isFree }) => !isFree));
+
+type Crowd = typeof crowds extends fc.Arbitrary<infer Value> ? Value : never;
 
 /** Sends the crowd to a simulated limiter; how many were refused, and how many sent in all. */
 async function refusals(
   { threshold, windowMs, concurrency, trips }: Crowd,
   passes: Limiter,
   stated = threshold,
-): Promise<{ refused: number; sent: number }> {
+) {
   const { hand, admit, note } = quotaOf(limitsOf(stated, windowMs / 1000));
   const { clock } = hand;
   const queue = [...trips];
   let [refused, sent] = [0, 0];
   const worker = async () => {
-    for (let trip = queue.shift(); trip !== undefined; trip = queue.shift()) {
-      const price = trip.isFree ? 0 : 1;
+    for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
+      const price = next.isFree ? 0 : 1;
       assert.equal(await admit('k', price), undefined);
       const sentAt = clock.now();
-      await clock.sleep(trip.there);
+      await clock.sleep(next.there);
       sent++;
       if (!passes(clock.now(), price)) refused++;
-      await clock.sleep(trip.back);
-      note(trip.isLost ? undefined : ok(sentAt, clock.now()), 'k', price);
+      await clock.sleep(next.back);
+      note(next.isLost ? undefined : ok(sentAt, clock.now()), 'k', price);
     }
   };
   await ended(hand, Promise.all(Array.from({ length: concurrency }, worker)));
@@ -162,15 +157,14 @@ describe('a stated threshold is never crossed, whatever the latencies', () => {
       await fc.assert(
         fc.asyncProperty(crowds, async (crowd) => {
           const { refused, sent } = await refusals(crowd, limiter(crowd.threshold, crowd.windowMs));
-          assert.equal(refused, 0);
-          assert.equal(sent, crowd.trips.length);
+          assert.deepEqual([refused, sent], [0, crowd.trips.length]);
         }),
         { numRuns: 60 },
       );
     });
     test(`${name}: the simulation notices what goes beyond`, async () => {
-      const trip = { there: 5, back: 5, isFree: false, isLost: false };
-      const trips = Array.from({ length: 20 }, () => trip);
+      const alike = { there: 5, back: 5, isFree: false, isLost: false };
+      const trips = Array.from({ length: 20 }, () => alike);
       const crowd = { threshold: 4, windowMs: 100, concurrency: 8, trips };
       const { refused } = await refusals(crowd, limiter(4, 100), 6);
       assert.ok(refused > 0);
@@ -208,13 +202,8 @@ describe('a stated threshold is used up', () => {
   test('each endpoint, each key has a limiter of its own; no key has none', async () => {
     const stated = { ...limitsOf(1, 1), 'user-status': { failedLookups: 1, windowSeconds: 1 } };
     const { ask } = quotaOf(stated);
-    const done = [ask(2, 'a'), ask(2, 'b'), ask(2, 'a', { endpoint: 'user-status' }), ask(50, '')];
-    assert.deepEqual(await Promise.all(done.map((count) => count())), [1, 1, 1, 50]);
-  });
-  test('without a threshold nothing waits', async () => {
-    const { ask } = quotaOf();
-    const done = ask(500, 'k', { endpoint: 'user-status' });
-    assert.equal(await done(), 500);
+    const done = [ask(2, 'a'), ask(2, 'b'), ask(2, 'a', { endpoint: 'user-status' }), ask(500, '')];
+    assert.deepEqual(await Promise.all(done.map((count) => count())), [1, 1, 1, 500]);
   });
 });
 
@@ -431,7 +420,7 @@ describe('an interruption', () => {
 
 describe('settling', () => {
   test('waits until a window after whatever was last heard of the endpoint, counted or not', async () => {
-    const { hand, quota, admit, note } = quotaOf(limitsOf(5, 1));
+    const { hand, admit, note, settle } = quotaOf(limitsOf(5, 1));
     for (const [at, key, price] of [
       [0, 'k', 1],
       [300, '', 0],
@@ -440,19 +429,14 @@ describe('settling', () => {
       await admit(key, price);
       note(ok(at), key, price);
     }
-    const settling = tracked(quota.settle('deposit-check'));
-    await hand.pass(1000);
-    assert.equal(settling.isDone, false);
-    await hand.pass(50);
-    assert.equal(settling.isDone, true);
+    const isDone = settle();
+    assert.deepEqual([await isDone(1000), await isDone(50)], [false, true]);
   });
   test('does not wait for nothing, for another endpoint, or beyond the deadline', async () => {
-    const { hand, quota, note } = quotaOf(limitsOf(5, 1), { deadline: 100 });
+    const { quota, note, settle } = quotaOf(limitsOf(5, 1), { deadline: 100 });
     note(ok(0));
     await quota.settle('user-status');
-    const settling = tracked(quota.settle('deposit-check'));
-    await hand.pass(100);
-    assert.equal(settling.isDone, true);
+    assert.equal(await settle()(100), true);
   });
 });
 
@@ -496,10 +480,7 @@ describe('a limit that nobody stated', () => {
   test('is settled for as well', async () => {
     const one = quotaOf();
     await meetLimit(one, { passes: 4, wait: 3000 });
-    const settling = tracked(one.quota.settle('deposit-check'));
-    await one.hand.pass(3000);
-    assert.equal(settling.isDone, false);
-    await one.hand.pass(100);
-    assert.equal(settling.isDone, true);
+    const isDone = one.settle();
+    assert.deepEqual([await isDone(3000), await isDone(100)], [false, true]);
   });
 });
