@@ -23,6 +23,7 @@ const reasons: readonly (readonly [reason: string, ask: (mock: Mock) => unknown]
   ['401: no such key', withKey('nope')],
   ['401: key revoked', withKey('northwind-revoked-key')],
   ['401: key expired', withKey('northwind-expired-key')],
+  ['401: key expired', ({ pass, user }) => (pass(30_000), user(ids.member, 'fabrikam-expiring-key'))],
   ['401: key of a non-Partner account', withKey('jane-personal-key')],
   ['401: Authorization is not Bearer and a key', withKey('two words')],
   ['200: member of the IB', ofUser(ids.member)],
@@ -49,23 +50,14 @@ describe('the reason of an answer', () => {
       ask(mock);
       assert.equal(mock.entries()[0]?.reason, reason);
     });
-  test('of a key that expires', () => {
-    const { user, pass, entries } = testSession();
-    pass(30_000);
-    user(ids.member, 'fabrikam-expiring-key');
-    assert.equal(entries()[0]?.reason, '401: key expired');
-  });
   test('of limiters', () => {
     const { user, pass, entries } = testSession();
     for (let count = 0; count < 61; count++) user(ids.nobody);
     pass(1500);
     user(ids.member);
-    const last = entries().slice(60);
+    const last = entries().map(({ reason }) => reason);
     const frees = ['429: 61 of 60 in 3 s, frees in 3 s', '429: 61 of 60 in 3 s, frees in 2 s'];
-    assert.deepEqual(
-      last.map(({ reason }) => reason),
-      frees,
-    );
+    assert.deepEqual(last.slice(60), frees);
   });
   test('of an answer that was bent', () => {
     const { change } = faults['pending-with-202']!;
@@ -98,9 +90,8 @@ test('an entry has the name of the key, its world, time and what was asked', () 
 test('credentials that nobody knows are told apart by their digests', () => {
   const { user, entries } = testSession();
   for (const key of ['first-secret', 'second-secret', 'first-secret']) user(ids.member, key);
-  const digests = entries().map(({ credentialDigest }) => credentialDigest);
-  assert.equal(new Set(digests).size, 2);
-  assert.equal(digests[0], digests[2]);
+  const [first, second, again] = entries().map(({ credentialDigest }) => credentialDigest);
+  assert.ok(first !== undefined && first !== second && first === again);
   assert.doesNotMatch(JSON.stringify(entries()), /secret/);
 });
 

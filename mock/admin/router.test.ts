@@ -306,8 +306,8 @@ test('limits are set, shown and taken away', async () => {
   const { done, deposit, pass } = testAdmin();
   const limits = { 'deposit-check': { requests: 2, windowSeconds: 60 } };
   await done('PUT', '/limits', limits);
-  const statuses = [1, 2, 3].map(() => deposit(ids.executed).status);
-  assert.deepEqual(statuses, [200, 200, 429]);
+  const statuses = () => [1, 2, 3].map(() => deposit(ids.executed).status);
+  assert.deepEqual(statuses(), [200, 200, 429]);
   pass(18_000);
   const gauge = { endpoint: 'deposit-check', key: '<key northwind/active>', counted: 2, most: 2 };
   assert.deepEqual(await done('GET', '/limits'), {
@@ -315,7 +315,7 @@ test('limits are set, shown and taken away', async () => {
     gauges: [{ ...gauge, windowSeconds: 60, isLimited: true, freesInMs: 42_000 }],
   });
   await done('PUT', '/limits', {});
-  assert.equal(deposit(ids.executed).status, 200);
+  assert.deepEqual(statuses(), [200, 200, 200]);
 });
 
 test('a fault is switched on and off, in one world', async () => {
@@ -355,10 +355,7 @@ describe('chaos', () => {
     const { done, refused, user } = testAdmin();
     const { next } = await done('POST', '/faults/next', { kind: '503', count: 2 });
     assert.deepEqual(next, [{ kind: '503', count: 2 }]);
-    assert.deepEqual(
-      [1, 2, 3].map(() => user(ids.member).status),
-      [503, 503, 200],
-    );
+    for (const status of [503, 503, 200]) assert.equal(user(ids.member).status, status);
     for (let count = 0; count < 1000; count++) await done('POST', '/faults/next', { kind: '503' });
     const [status, error] = await refused('POST', '/faults/next', { kind: '503' });
     assert.match(`${status} ${error}`, /^400 chaos 503: 1000 calls are queued already/);
