@@ -80,7 +80,10 @@ describe('the installed package', { concurrency: 4 }, () => {
     });
 
   test('verify verifies the mock', async () => {
-    assert.match((await cli('verify', 'mock', '--seed', '1', '--cases', '100')).stdout, /^conformant: /m);
+    assert.match(
+      (await cli('verify', 'mock', '--seed', '1', '--cases', '100')).stdout,
+      /^conformant \(strength 1: /m,
+    );
   });
 
   test('mock prints its URL, answers, serves its page, and ends on SIGTERM', async () => {
