@@ -56,7 +56,7 @@ const flags = {
     'max-duration': {
       ...kinds.duration,
       default: `${defaults.maxDurationMs / 60_000}m`,
-      describe: 'stop after this time: 90s, 5m, 1h (the built-in mock needs no time to wait)',
+      describe: 'stop after this time: 90s, 5m, 1h (waiting for the built-in mock takes no time)',
     },
     'max-requests': {
       ...kinds.wholeNumberFrom(1, 1_000_000_000),
@@ -108,7 +108,7 @@ export const verify = command({
   run: ({ url, ...given }, context) => {
     if (url === undefined && isSet(context.env['CI']))
       throw wrongUsage(
-        'no URL was given, and in CI (the variable CI is set) that is taken for a mistake: give the URL of the target, as an argument, by IB_URL or in the config file; `verify mock` verifies the mock',
+        'no URL was given, and the variable CI is set. In CI, give the URL of the target: as an argument, as IB_URL or in the config file. `verify mock` verifies the built-in mock',
       );
     return runVerify({ ...given, url: url === 'mock' ? undefined : url }, context);
   },

@@ -31,7 +31,7 @@ export interface Lookup {
   readonly isAlone: boolean;
 }
 
-/** Requests for lookups of the covering array, for each of `--cases`: beyond, only what comes before the deep ones. */
+/** Deep rows are sent until the lookups have taken this many requests, times `--cases`. */
 const MAX_DEPTH = 1.85;
 
 /** Rows of each endpoint that are taken at a time. */

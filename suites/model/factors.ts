@@ -165,7 +165,7 @@ function table({
       levels: situation,
       isGate: false,
       coarse: coarseSituation,
-      // Two things hide these.
+      // The other owner alone hides these, whatever their state.
       rare: situation.filter((level) => /^(?!own).*, (?:pending|failed)$/.test(level)),
     },
     { name: 'id spelling', levels: spellings, isGate: false },
