@@ -69,7 +69,9 @@ export async function startReader(nodeModules: string, fixtureText = shortFixtur
     ['1000000', '1000'],
     ['conformance({', "conformance({ suite: ['valid'], cases: 100,"],
   ]);
-  const placed = (line: string) => [...places].reduce((all, [from, to]) => all.replaceAll(from, to), line);
+  // In one pass: the port of a server that runs here, 40103, begins like one of the pages, 4010.
+  const written = new RegExp([...places.keys()].map((text) => text.replace(/[.({]/g, '\\$&')).join('|'), 'g');
+  const placed = (line: string) => line.replace(written, (text) => places.get(text)!);
   const children: ChildProcess[] = [];
   // A group of its own, so that what bash starts ends with it.
   const options = { cwd: folder, env, detached: true };
