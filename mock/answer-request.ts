@@ -54,6 +54,8 @@ export function answerRequest(session: Session, request: HttpRequest) {
   const addressed =
     authorization?.includes('~') === true ? addressedWorld(session, authorization) : undefined;
   if (addressed === undefined) return answerIn(session, session.main, request);
+  const { wrong } = addressed;
+  if (wrong !== undefined) return answerIn(session, session.main, { ...request, wrongWorld: wrong });
   const headers = { ...request.headers, authorization: addressed.authorization };
   return answerIn(session, sandboxNamed(session, addressed.name), { ...request, headers });
 }

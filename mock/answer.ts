@@ -35,17 +35,21 @@ export function statusOf(call: Call | undefined, finding: Finding): number {
 const everywhere = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } as const;
 
 /** Header fields of a response; `methods` are those that the endpoints answer. */
-export function headersOf({ status, finding, preferred }: Exchange, methods: readonly string[]) {
-  const headers = usualHeaders(status, finding, methods);
+export function headersOf({ status, finding, preferred, request }: Exchange, methods: readonly string[]) {
+  const headers = usualHeaders(status, finding, methods, request.wrongWorld);
   return preferred === undefined ? headers : { ...headers, 'Preference-Applied': `code=${preferred}` };
 }
 
-function usualHeaders(status: number, finding: Finding, methods: readonly string[]) {
+function usualHeaders(status: number, finding: Finding, methods: readonly string[], wrongWorld?: string) {
   if (finding.kind === 'limited') return { ...everywhere, 'Retry-After': `${secondsOf(finding.waitMs)}` };
-  if (status === 401) return { ...everywhere, 'WWW-Authenticate': 'Bearer' };
+  if (status === 401) return { ...everywhere, 'WWW-Authenticate': challengeOf(wrongWorld) };
   if (status === 405) return { ...everywhere, Allow: methods.join(', ') };
   return everywhere;
 }
+
+/** A client that names a world wrongly is told why (RFC 6750, 3). */
+const challengeOf = (wrongWorld: string | undefined) =>
+  wrongWorld === undefined ? 'Bearer' : `Bearer error="invalid_token", error_description="${wrongWorld}"`;
 
 /** Rounded up, and never in exponent notation. */
 const secondsOf = (ms: number) => Math.min(Math.ceil(ms / 1000), Number.MAX_SAFE_INTEGER);
@@ -97,6 +101,7 @@ const explanations: { readonly [Kind in FindingKind]: Explain<Kind> } = {
 
 function whyUnauthorized({ call, request }: Exchange): string {
   const { key, credential } = call ?? {};
+  if (request.wrongWorld !== undefined) return request.wrongWorld;
   if (key !== undefined) return key.state === 'active' ? 'key of a non-Partner account' : `key ${key.state}`;
   if (credential !== undefined) return 'no such key';
   return request.headers.authorization === undefined

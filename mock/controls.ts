@@ -1,3 +1,4 @@
+import { randomUUID } from 'node:crypto';
 import type { FixtureDeposit } from '../schemas/generated/types.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 import { chaosName, newChaos, parseChaos, queuedChaos, specOf } from './chaos.ts';
@@ -15,7 +16,15 @@ import {
 } from './session.ts';
 import type { Sandbox, Session } from './session.ts';
 import type { Scorecard } from './scorecard.ts';
-import { depositNow, lookIn, valuesOf, type Deposit, type DepositNow, type Execution } from './world.ts';
+import {
+  depositNow,
+  lookIn,
+  valuesOf,
+  wrongWorldName,
+  type Deposit,
+  type DepositNow,
+  type Execution,
+} from './world.ts';
 
 /** What a test may do to one world of a mock. It is done when the call returns. */
 export interface Controls {
@@ -61,8 +70,12 @@ export interface Controls {
 
 /** A mock in this process: the main world, and a way to the others. */
 export interface ControlledMock extends Controls {
-  /** The world that keys open with `~` and its name. */
-  readonly world: (name: string) => Controls;
+  /**
+   * The world that keys open with `~` and its name; a new one without a name.
+   *
+   * @throws Refusal, 400 for a name that no world can have
+   */
+  readonly world: (name?: string) => Controls & { readonly name: string };
 }
 
 /** The controls of a session. */
@@ -71,7 +84,11 @@ export function controlsOf(session: Session): ControlledMock {
     ...controlsIn(session, ''),
     scorecard: () => gradeOf(session, [session.main, ...session.sandboxes.values()]),
     reset: () => resetAll(session),
-    world: (name) => controlsIn(session, name),
+    world: (name = randomUUID()) => {
+      const wrong = wrongWorldName(name);
+      if (wrong !== undefined) throw wrongAt('world', wrong);
+      return { name, ...controlsIn(session, name) };
+    },
   };
 }
 

@@ -12,6 +12,8 @@ export interface HttpRequest {
   readonly headers: IncomingHttpHeaders;
   /** Missing where none was sent. */
   readonly body?: string;
+  /** Why there can be no world of the name behind its key. */
+  readonly wrongWorld?: string;
   /** How many other requests are being answered at this moment. */
   readonly alongside?: number;
 }

@@ -91,6 +91,8 @@ describe('the controls of a mock', () => {
     assert.deepEqual([await ask('northwind-key'), mock.world('a').requests().length], [404, 1]);
     mock.world('a').reset();
     assert.deepEqual([await ask('northwind-key~a'), await ask('northwind-key~b')], [404, 200]);
+    assert.throws(() => mock.world('a'.repeat(101)), { name: 'Refusal', status: 400 });
+    assert.notEqual(mock.world().name, mock.world().name);
     mock.reset();
     assert.deepEqual([await ask('northwind-key~b'), mock.requests()], [404, []]);
   });

@@ -34,6 +34,8 @@ export interface MockData {
   readonly delayMs?: number | undefined;
   /** Worlds beside the main one. Where there are more, the least recently used one goes. */
   readonly maxWorlds?: number | undefined;
+  /** Told the name of each world that goes because there are too many. */
+  readonly onEvicted?: ((world: string) => void) | undefined;
   /** Requests that the journal of a world holds. */
   readonly journal?: number | undefined;
   /** The keys of the fixture are no secrets, as those of the built-in one. */

@@ -34,15 +34,28 @@ describe('a key with a name behind it', () => {
       'northwind-revoked-key~a': 401,
       'jane-personal-key~a': 401,
       'nope~a': 401,
-      'northwind-key~': 401,
       '~a': 401,
       'northwind-key~~a': 200,
-      [`northwind-key~${'a'.repeat(101)}`]: 401,
       [`northwind-key~${'a'.repeat(100)}`]: 200,
       'northwind-key~a~b/c': 200,
+      'northwind-key~a test [1, "two"]': 200,
     }))
       assert.equal(user(ids.member, key).status, status, key);
   });
+  for (const [name, why] of Object.entries({
+    '': /is missing$/,
+    ['a'.repeat(101)]: /has 101 characters; the maximum is 100$/,
+    'caf\u00e9': /has to be of visible ASCII/,
+  }))
+    test(`says why there is no world ${JSON.stringify(name).slice(0, 20)}`, () => {
+      const { user, entries, session } = testSession();
+      const { status, headers } = user(ids.member, `northwind-key~${name}`);
+      const [, said = ''] = /^Bearer error="invalid_token", error_description="(.*)"$/.exec(
+        headers['WWW-Authenticate'] ?? '',
+      )!;
+      assert.deepEqual([status, entries()[0]?.reason, session.sandboxes.size], [401, `401: ${said}`, 0]);
+      assert.match(said, why);
+    });
   test('is in no world where a key is called just so', () => {
     const key = (name: string) => ({ key: name, partner: 'p', state: 'active' as const });
     const fixture = { apiKeys: [key('a'), key('a~b')] };
@@ -69,10 +82,12 @@ test('the same request gets the same bytes in every world', () => {
 });
 
 test('past the most worlds the least recently used one begins anew', () => {
-  const { session, user, entries } = testSession({ maxWorlds: 2 });
+  const evicted: string[] = [];
+  const { session, user, entries } = testSession({ maxWorlds: 2, onEvicted: (name) => evicted.push(name) });
   for (const world of ['a', 'b', 'a', 'c']) user(ids.member, `northwind-key~${world}`);
   assert.deepEqual([...session.sandboxes.keys()], ['a', 'c']);
   assert.equal(entries('a').length, 2);
+  assert.deepEqual(evicted, ['b']);
   assert.equal(entries('b').length, 0);
 });
 

@@ -6,7 +6,7 @@ import { newChaos, parseChaos, type Chaos } from './chaos.ts';
 import { serviceOf, type Service } from './handler.ts';
 import { createJournal, redactorOf, type Journal, type JournalEntry, type Redact } from './journal.ts';
 import { sessionDefaults, type ClockMode, type Deviation, type MockData } from './options.ts';
-import { factsOf, lookIn, worldOf, type ApiKey, type Facts, type World } from './world.ts';
+import { factsOf, lookIn, worldOf, wrongWorldName, type ApiKey, type Facts, type World } from './world.ts';
 
 /**
  * The time of a world, told from a base clock: at the base time `since` it was `at`, and from there on it
@@ -195,7 +195,11 @@ export function sandboxNamed(session: Session, name: string): Sandbox {
   sandboxes.delete(name);
   sandboxes.set(name, found);
   const [oldest = ''] = sandboxes.keys();
-  if (sandboxes.size > (options.maxWorlds ?? sessionDefaults.maxWorlds)) sandboxes.delete(oldest);
+  const { maxWorlds = sessionDefaults.maxWorlds, onEvicted } = options;
+  if (sandboxes.size <= maxWorlds) return found;
+  sandboxes.delete(oldest);
+  onEvicted?.(oldest);
+  tell(session, { kind: 'change', world: oldest, what: 'evicted' });
   return found;
 }
 
@@ -230,23 +234,22 @@ export function redactAdded(session: Session, key: ApiKey): void {
   session.redact = redactorOf([...session.facts.keys.values(), ...session.added.values()]);
 }
 
-/** Whether a text can be the name of a world: it has to fit behind the `~` of a key. */
-export const isWorldName = (text: string): boolean => /^[!-~]{0,100}$/.test(text);
-
 /**
  * The world that an Authorization field asks for: `Bearer northwind-key~mine` is the key northwind-key
- * in the world `mine`. Undefined: the main world, as for every key that is known as it stands.
+ * in the world `mine`. Undefined: the main world, as for every key that is known as it stands. `wrong` says
+ * why there can be no such world.
  */
 export function addressedWorld(session: Session, authorization: string) {
-  const [, credential = ''] = /^bearer +(\S+)$/i.exec(authorization) ?? [];
+  const [, credential = ''] = /^bearer +(\S.*)$/i.exec(authorization) ?? [];
   if (lookIn(session.main.world.keys, credential) !== undefined) return undefined;
   for (let at = credential.lastIndexOf('~'); at > 0; at = credential.lastIndexOf('~', at - 1)) {
     const name = credential.slice(at + 1);
     const key = credential.slice(0, at);
-    if (name === '' || !isWorldName(name)) continue;
     const added = session.sandboxes.get(name)?.world.keys.changed;
-    if (session.facts.keys.has(key) || added?.has(key) === true)
-      return { name, authorization: authorization.slice(0, at - credential.length) };
+    if (!session.facts.keys.has(key) && added?.has(key) !== true) continue;
+    const why = name === '' ? 'is missing' : wrongWorldName(name);
+    const wrong = why && `the name of the world behind ~ ${why}`;
+    return { name, wrong, authorization: authorization.slice(0, at - credential.length) };
   }
   return undefined;
 }

@@ -67,6 +67,15 @@ export interface World {
   readonly foundAt: Map<string, number>;
 }
 
+const MAX_NAME = 100;
+
+/** Why no world can have a name, which stands behind the `~` of a key in a header; undefined: one can. */
+export function wrongWorldName(name: string): string | undefined {
+  if (name.length > MAX_NAME) return `has ${name.length} characters; the maximum is ${MAX_NAME}`;
+  if (/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(name)) return undefined;
+  return 'has to be of visible ASCII characters, with spaces only between them';
+}
+
 /** The content of a fixture, by id. Where two entries share an id, the last one counts. */
 export function factsOf(fixture: Fixture): Facts {
   const { apiKeys = [], limits = {} } = fixture;

@@ -139,11 +139,12 @@ test('--limits off takes the limits of a key away, too', async (t) => {
 });
 
 test('--clock, --journal and --max-worlds arrive', async (t) => {
-  const { ask } = await run(t, '--clock', 'frozen', '--journal', '2', '--max-worlds', '1', '--log', 'silent');
+  const { ask, until } = await run(t, '--clock', 'frozen', '--journal', '2', '--max-worlds', '1');
   assert.match((await ask('/__admin/clock')).body, /"mode":"frozen","rate":0/);
   for (const world of ['a', 'b', 'b', 'b']) await ask(userPath, `northwind-key~${world}`);
   assert.equal((await ask('/__admin/worlds')).body, '{"worlds":["b"]}');
   assert.match((await ask('/__admin/requests?world=b')).body, /"meta":\{"total":2\}/);
+  await until('printed', /^world a is gone: there are more than 1$/m);
 });
 
 test('--chaos, --chaos-seed and --delay arrive', async (t) => {

@@ -181,7 +181,7 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
   const fixture = await fixtureOf(values, context);
   const variant = values.variant === undefined ? undefined : await deviation('variant', values.variant);
   const { newToken, admin } = await adminOf(values);
-  const { request } = logs[values.log];
+  const { request, event } = logs[values.log];
   const options: MockOptions = {
     fixture,
     arePublicKeys: values.fixture === undefined,
@@ -196,6 +196,8 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
     delayMs: values.delay,
     journal: values.journal,
     maxWorlds: values.maxWorlds,
+    onEvicted: (world) =>
+      log.write(() => event(`world ${world} is gone: there are more than ${values.maxWorlds}`, { world })),
     admin,
     tls: await tlsOf(values),
     cors: values.cors,

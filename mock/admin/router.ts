@@ -1,8 +1,9 @@
 import { unescape } from 'node:querystring';
 import type { Answer, HttpRequest, HttpResponse } from '../exchange.ts';
 import { syntaxErrorIn } from '../../schemas/json.ts';
-import { isWorldName, Refusal, sandboxNamed, sandboxSeen, wrongAt, type Session } from '../session.ts';
+import { Refusal, sandboxNamed, sandboxSeen, wrongAt, type Session } from '../session.ts';
 import { splitTarget } from '../handler.ts';
+import { wrongWorldName } from '../world.ts';
 import { admit, type Access } from './guard.ts';
 import { answerOf, checkFields } from './route.ts';
 import { routes } from './routes.ts';
@@ -43,7 +44,8 @@ function handle(session: Session, access: Access | undefined, request: HttpReque
     });
   const query = new URLSearchParams(search);
   const world = query.get('world') ?? '';
-  if (!isWorldName(world)) throw wrongAt('world', 'has to be what stands behind the ~ of a key');
+  const wrong = wrongWorldName(world);
+  if (wrong !== undefined) throw wrongAt('world', wrong);
   const body = request.body ? parsed(request.body) : undefined;
   return route.handle(session, {
     world,

@@ -316,8 +316,14 @@ const SignIn = () => (
 );
 
 function WorldChoice({ worlds }: Answers['worlds']) {
-  const title = 'Visible ASCII characters without spaces';
-  const input = { required: true, maxLength: 100, pattern: '[!-~]+', placeholder: 'name', title };
+  const title = 'Visible ASCII characters, with spaces only between them';
+  const input = {
+    required: true,
+    maxLength: 100,
+    pattern: '[!-~]([ -~]*[!-~])?',
+    placeholder: 'name',
+    title,
+  };
   const said = `The world ${state.world || 'main'} is as the fixture has it.`;
   return (
     <div class="controls">

@@ -21,7 +21,11 @@ const example = outputOf(`${found} --fixture schemas/built-in.fixture.json --sui
 const typescript = (name: string) => program(name, `node --import "$TSX" ${name}`);
 const tests = (name: string) => program(name, `node --import "$TSX" --test ${name}`);
 const vitest = (name: string) => program(name, `npx vitest run ${name}`, 'npx vitest --version');
-const pytest = (name: string) => program(name, `python3 -m pytest -q ${name}`, 'python3 -m pytest --version');
+/** The tests pass with a mock of their own, and twice with one that goes on running. */
+const thrice = (command: string) =>
+  `${command} && export IB_MOCK_URL=http://127.0.0.1:4010 && ${command} && ${command}`;
+const pytest = (name: string) =>
+  program(name, thrice(`python3 -m pytest -q ${name}`), 'python3 -m pytest --version');
 const hook = program(
   'state.json',
   'curl -sSf -H "Content-Type: application/json" -d @state.json http://localhost:8090',
@@ -29,7 +33,7 @@ const hook = program(
 const junit = (name: string) =>
   program(
     `${name}.java`,
-    `javac -cp '/usr/share/java/*' -d classes ${name}.java && java -cp 'classes:/usr/share/java/*' org.junit.platform.console.ConsoleLauncher --select-class ${name} --fail-if-no-tests`,
+    `javac -cp '/usr/share/java/*' -d classes ${name}.java && ${thrice(`java -cp 'classes:/usr/share/java/*' org.junit.platform.console.ConsoleLauncher --select-class ${name} --fail-if-no-tests`)}`,
     'javac -version && test -e /usr/share/java/junit-platform-console.jar',
   );
 
@@ -84,11 +88,9 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     tests('node.test.ts'),
     vitest('clock.test.ts'),
     vitest('fetch.test.ts'),
-    program('conftest.py'),
-    pytest('test_deposits.py'),
-    junit('DepositsTest'),
     typescript('controls.ts'),
   ],
+  'docs/mock-beside-tests.md': [program('conftest.py'), pytest('test_deposits.py'), junit('DepositsTest')],
   'docs/write-a-requirement.md': [
     excerptOf('suites/foreign-ib.ts'),
     excerptOf('mock/faults/foreign-ib.ts'),
