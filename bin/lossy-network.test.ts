@@ -35,6 +35,7 @@ const reset: Reply = {
   code: 'network',
   words: 'the connection was reset',
 };
+const late: Reply = { kind: 'trouble', code: 'timeout', words: 'no whole answer within 10000 ms' };
 
 /** Takes about so many ms, and loses a share of the requests, half of them before the mock sees them. */
 function lossy(latencyMs: number, loss: number, seed: number): NonNullable<MockRunOptions['network']> {
@@ -98,4 +99,30 @@ describe('the mock behind a network with latency and loss', () => {
       }
       assert.ok(found['conformant']! >= Math.ceil(share * RUNS), JSON.stringify(found));
     });
+});
+
+test('a target that is too slow now and then fails nothing; one that hangs on odd requests does', async () => {
+  const { limits: _, ...unlimited } = fixture;
+  const hostile = ['invalid-uuid/user-status/hostile', 'invalid-uuid/deposit-check/hostile'];
+  for (const [share, isSlowFor, expected] of [
+    [0.3, () => true, []],
+    [1, (target: string) => /%zz|\[/.test(target), hostile],
+  ] as const) {
+    const random = randomOf(1);
+    const record = await verifyMock(reference, {
+      fixture: unlimited,
+      seed: 1,
+      cases: 200,
+      hasStateHook: false,
+      network: (client, clock) => ({
+        ...client,
+        send: async (request) => {
+          if (!isSlowFor(request.target) || random() >= share) return client.send(request);
+          await clock.sleep(10_000);
+          return late;
+        },
+      }),
+    });
+    assert.deepEqual(failedIds(record), expected);
+  }
 });

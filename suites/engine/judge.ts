@@ -1,7 +1,7 @@
 import type { Levels, Origin } from '../model/factors.ts';
 import { defined } from '../../schemas/defined.ts';
 import { endpoints } from '../../schemas/endpoints.ts';
-import type { Answer, Trouble } from '../answer.ts';
+import type { Answer, Reply, Trouble } from '../answer.ts';
 import { fieldsOf } from '../expectations.ts';
 import type { Known } from '../known.ts';
 import { expectedOf, judgeLookup, type Expected, type Finding } from '../model/model.ts';
@@ -44,8 +44,14 @@ export interface Judge {
   /**
    * @param keyWorks whether the key under test was ever accepted
    * @param isCut whether some lookups were not tried for want of time or requests
+   * @param explained what is known of the first failure of this rule
    */
-  readonly judgement: (rule: Rule, keyWorks: boolean | undefined, isCut: boolean) => Judgement;
+  readonly judgement: (
+    rule: Rule,
+    keyWorks: boolean | undefined,
+    isCut: boolean,
+    explained?: Partial<Judgement>,
+  ) => Judgement;
 }
 
 interface State {
@@ -133,8 +139,8 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     const list = isRefusal ? state.refusals : state.failures;
     const origin = path === undefined ? undefined : sentAs(originOf(path, known), exchange.request);
     list.push(defined({ verdict, exchange, origin }));
-    // A stable order: of equals, the first stays.
-    list.sort((one, other) => oddness(one.origin) - oddness(other.origin));
+    // A stable order: of equals, the first stays. An answer is better evidence than none.
+    list.sort((one, other) => rank(one) - rank(other));
     list.splice(MAX_FAILURES);
   };
 
@@ -198,14 +204,17 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     findingsOf,
     findings: (answer) => findings.get(answer) ?? [],
     failures: ownFailures,
-    judgement: ({ id }, keyWorks, isCut) => {
+    judgement: ({ id }, keyWorks, isCut, explained = {}) => {
       const { cases, refusals, gap, open } = states.get(id)!;
-      const failures = ownFailures(id);
+      // A slow target takes too long now and then, whatever it is asked.
+      const isChance = ({ exchange: { reply } }: Failure) =>
+        explained.intermittent !== undefined && isLate(reply);
+      const failures = ownFailures(id).filter((one) => !isChance(one));
       const provesKey = id === 'valid/user-status/member' || id === 'valid/deposit-check/executed';
       const [failure] = keyWorks === false && !provesKey ? failures : [...failures, ...refusals];
       if (failure !== undefined) {
         const { verdict, exchange, origin } = failure;
-        return defined({ verdict, cases, evidence: exchange, path: origin?.path });
+        return defined({ verdict, cases, evidence: exchange, path: origin?.path, ...explained });
       }
       const [refusal] = refusals;
       if (refusal !== undefined) {
@@ -223,6 +232,10 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     },
   };
 }
+
+const isLate = (reply: Reply) => reply.kind === 'trouble' && reply.code === 'timeout';
+
+const rank = ({ exchange: { reply }, origin }: Failure) => oddness(origin) + (isLate(reply) ? 1000 : 0);
 
 /** How many levels are not plain, gates above all; an answer that the array did not ask for comes last. */
 const oddness = (origin: Origin | undefined) =>

@@ -236,7 +236,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       if (results.has(rule)) continue;
       const why = whyStopped();
       if (why !== undefined && judge.failures(rule.id).length === 0) stop(rule, why);
-      else settle(rule, { ...judge.judgement(rule, sender.keyWorks(), isCut), ...explained.get(rule.id) });
+      else settle(rule, judge.judgement(rule, sender.keyWorks(), isCut, explained.get(rule.id)));
     }
     for (const requirement of requirements) {
       if (requirement.kind !== 'monitor' || results.has(requirement)) continue;

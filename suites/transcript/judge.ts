@@ -55,10 +55,7 @@ export async function judgeTranscript(
     if (requirement.kind === 'monitor') return evaluation.monitored(requirement);
     if (requirement.kind === 'scenario')
       return evaluation.runScenario(requirement, contextOf(requirement.id));
-    const judgement = judge.judgement(requirement, end?.keyWorks, end?.isCut ?? true);
-    return judgement.verdict.kind === 'failed'
-      ? { ...judgement, ...explanationOf(requirement.id) }
-      : judgement;
+    return judge.judgement(requirement, end?.keyWorks, end?.isCut ?? true, explanationOf(requirement.id));
   };
   const describe = createDescriber(optionsOf(transcript, version));
   const list: RequirementResult[] = [];
