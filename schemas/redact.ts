@@ -2,7 +2,6 @@ import {
   compacted,
   fold,
   GRAM,
-  isLetterOrDigit,
   layersOf,
   MIN_PART,
   MIN_PIECE,
@@ -10,7 +9,7 @@ import {
   secretForms,
   spelled,
 } from './secret-forms.ts';
-import type { SearchedSecret, Secret, SecretForm } from './secret-forms.ts';
+import type { Secret, SecretForm } from './secret-forms.ts';
 
 /** Replaces secrets by their names. A second call changes nothing more. */
 export type Redact = (text: string) => string;
@@ -24,12 +23,13 @@ interface Piece {
   readonly start: number;
   readonly end: number;
   /** Whether separators do not count there. */
-  readonly isCompact: boolean;
+  readonly isLoose: boolean;
   /** Whether it is the whole form, and not just its words in a sentence. */
   readonly isWhole: boolean;
 }
 
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
+const UUID_LENGTH = 36;
 const NAME = /<[^<>]*>/g;
 
 /**
@@ -52,9 +52,9 @@ export function redactorOf(secrets: readonly Secret[]): Redact {
   const once = (text: string): string => {
     index ??= indexOf(secretForms(secrets));
     const found: Piece[] = [];
-    for (const { text: decoded, from } of layersOf(text))
-      for (const piece of piecesIn(decoded, index))
-        found.push({ ...piece, start: from(piece.start), end: from(piece.end) });
+    for (const layer of layersOf(text))
+      for (const piece of piecesIn(layer.text, index))
+        found.push({ ...piece, start: layer.from(piece.start), end: layer.from(piece.end) });
     return found.length === 0 ? text : replaced(text, tellingOf(unprotected(text, found, names)));
   };
   return (text) => {
@@ -75,157 +75,115 @@ interface Place {
   readonly next: Place | undefined;
 }
 
-interface Index {
-  readonly places: ReadonlyMap<number, Place>;
-  /** Whether a gram may be in `places`, by its hash: nearly none is, and a look there takes longer. */
-  readonly filter: Uint8Array;
-  readonly shift: number;
-}
+type Index = ReadonlyMap<number, Place>;
 
 /** The last four characters of a text as a number, when one more is read. */
 const withNext = (gram: number, code: number) => (gram << 8) | (code & 0xff);
-const hashOf = (gram: number, shift: number) => Math.imul(gram, 0x9e37_79b1) >>> shift;
 
 /** Grams of every form, so close together that each part of `minLength` contains one. */
 function indexOf(forms: readonly SecretForm[]): Index {
-  const places = new Map<number, Place>();
+  const index = new Map<number, Place>();
   for (const form of forms)
     for (let at = 0; at + GRAM <= form.folded.length; at += form.minLength - GRAM + 1) {
       let gram = 0;
       for (let end = at; end < at + GRAM; end++) gram = withNext(gram, form.folded.charCodeAt(end));
-      const next = places.get(gram);
+      const next = index.get(gram);
       // In a secret that repeats itself, the first place will do.
-      if (next?.form !== form) places.set(gram, { form, at, next });
+      if (next?.form !== form) index.set(gram, { form, at, next });
     }
-  const bits = Math.min(24, Math.ceil(Math.log2(places.size + 1)) + 4);
-  const [filter, shift] = [new Uint8Array(2 ** bits), 32 - bits];
-  for (const gram of places.keys()) filter[hashOf(gram, shift)] = 1;
-  return { places, filter, shift };
+  return index;
 }
 
-/** A text to search, with or without its separators. */
-interface View {
-  readonly folded: string;
-  readonly isCompact: boolean;
-  readonly placeOf: (at: number) => number;
-  /** The last piece of each form, which has many grams: where the form would begin, and where the piece ends. */
-  readonly last: Map<SecretForm, { readonly origin: number; readonly end: number }>;
-}
-
-function piecesIn(text: string, index: Index): readonly Piece[] {
-  const { filter, shift } = index;
+/** The pieces of forms in a text, as it is and without its separators. */
+function* piecesIn(text: string, index: Index): Generator<Piece> {
   const folded = fold(text);
-  const pieces: Piece[] = [];
-  const plain: View = { folded, isCompact: false, placeOf: (at) => at, last: new Map() };
-  let compact: View | undefined;
-  let [gram, dense, count] = [0, 0, 0];
-  for (let at = 0; at < folded.length; at++) {
-    const code = folded.charCodeAt(at);
-    gram = withNext(gram, code);
-    if (at >= GRAM - 1 && filter[hashOf(gram, shift)] === 1)
-      addPieces(pieces, index, plain, gram, at - GRAM + 1, text);
-    if (!isLetterOrDigit(code)) continue;
-    dense = withNext(dense, code);
-    count++;
-    if (count < GRAM || filter[hashOf(dense, shift)] === 0) continue;
-    compact ??= compactView(folded);
-    addPieces(pieces, index, compact, dense, count - GRAM, text);
-  }
-  return pieces;
+  yield* commonPieces(text, folded, undefined, index);
+  const compact = compacted(folded);
+  yield* commonPieces(text, compact.text, compact.places, index);
 }
 
-function compactView(folded: string): View {
-  const { text, places } = compacted(folded);
-  return { folded: text, isCompact: true, placeOf: (at) => places[at]!, last: new Map() };
-}
-
-/** Where a gram of a form stands, it extends the piece to both sides. */
-function addPieces(
-  pieces: Piece[],
-  { places }: Index,
-  view: View,
-  gram: number,
-  begin: number,
+/** @param places where the characters of a text without separators were */
+function* commonPieces(
   text: string,
-) {
-  const { folded, isCompact, placeOf, last: before } = view;
-  for (let place = places.get(gram); place !== undefined; place = place.next) {
-    const { form, at } = place;
-    const known = before.get(form);
-    if (known !== undefined && known.origin === begin - at && begin < known.end) continue;
-    let [start, end, first, last] = [begin, begin, at, at];
-    for (; first > 0 && folded[start - 1] === form.folded[first - 1]; first--) start--;
-    for (; last < form.folded.length && folded[end] === form.folded[last]; last++) end++;
-    before.set(form, { origin: begin - at, end });
-    if (form.isWord ? isCompact || !isWordAt(text, start, end, form) : last - first < form.minLength)
-      continue;
-    const span = { start: placeOf(start), end: placeOf(end - 1) + 1 };
-    const isLoose = isCompact || form.isCompact;
-    const isWhole =
-      last - first === form.folded.length &&
-      (!isLoose || (last >= MIN_LOOSE && spelled(fold(text.slice(span.start, span.end))) !== form.spelled));
-    pieces.push({ form, first, last, ...span, isCompact: isLoose, isWhole });
+  folded: string,
+  places: readonly number[] | undefined,
+  index: Index,
+): Generator<Piece> {
+  /** The last piece of each form, which has many grams: where the form would begin, and where the piece ends. */
+  const before = new Map<SecretForm, { readonly origin: number; readonly end: number }>();
+  let gram = 0;
+  for (let at = 0; at < folded.length; at++) {
+    gram = withNext(gram, folded.charCodeAt(at));
+    if (at < GRAM - 1) continue;
+    for (let place = index.get(gram); place !== undefined; place = place.next) {
+      const { form } = place;
+      const origin = at - GRAM + 1 - place.at;
+      const known = before.get(form);
+      if (known?.origin === origin && at < known.end) continue;
+      let [first, last] = [place.at, place.at];
+      while (first > 0 && folded[origin + first - 1] === form.folded[first - 1]) first--;
+      while (last < form.folded.length && folded[origin + last] === form.folded[last]) last++;
+      const [begin, behind] = [origin + first, origin + last];
+      before.set(form, { origin, end: behind });
+      if (form.isWord ? places || !isWordAt(text, begin, behind, form) : last - first < form.minLength)
+        continue;
+      const [start, end] = places ? [places[begin]!, places[behind - 1]! + 1] : [begin, behind];
+      const isLoose = places !== undefined || form.isCompact;
+      const isWhole =
+        last - first === form.folded.length &&
+        (!isLoose || (last >= MIN_LOOSE && spelled(fold(text.slice(start, end))) !== form.spelled));
+      yield { form, first, last, start, end, isLoose, isWhole };
+    }
   }
 }
 
 const isWordAt = (text: string, start: number, end: number, form: SecretForm) =>
   text.slice(start, end) === form.text && !/[a-z0-9]/i.test((text[start - 1] ?? '') + (text[end] ?? ''));
 
-/** Drops pieces within a UUID or a name: they only look like a secret. */
+/** Drops pieces within a name, and parts of UUIDs: they only look like a secret. */
 function unprotected(text: string, pieces: readonly Piece[], names: ReadonlySet<string>): readonly Piece[] {
-  const uuids = [...text.matchAll(UUID)];
-  const shown = [...text.matchAll(NAME)].filter(([name]) => names.has(name));
-  return pieces.filter((piece) => {
-    const uuid = around(piece, uuids);
-    const isUuid = uuid !== undefined && piece.end - piece.start === uuid[0].length;
-    return around(piece, shown) === undefined && (uuid === undefined || isUuid);
-  });
-}
-
-/** The span that a piece is within. */
-function around({ start, end }: Piece, spans: readonly RegExpExecArray[]): RegExpExecArray | undefined {
-  let [low, high] = [0, spans.length];
-  while (low < high) {
-    const middle = (low + high) >> 1;
-    if (spans[middle]!.index <= start) low = middle + 1;
-    else high = middle;
-  }
-  const span = spans[low - 1];
-  return span !== undefined && end <= span.index + span[0].length ? span : undefined;
+  /** For each character of a name, and of a UUID, where that ends. */
+  const [nameEnds, uuidEnds] = [new Uint32Array(text.length), new Uint32Array(text.length)];
+  for (const { 0: name, index } of text.matchAll(NAME))
+    if (names.has(name)) nameEnds.fill(index + name.length, index, index + name.length);
+  for (const { 0: uuid, index } of text.matchAll(UUID))
+    uuidEnds.fill(index + uuid.length, index, index + uuid.length);
+  return pieces.filter(
+    ({ start, end }) => end > nameEnds[start]! && (end > uuidEnds[start]! || end - start === UUID_LENGTH),
+  );
 }
 
 /** The pieces that tell a secret, each alone or several together. */
 function tellingOf(pieces: readonly Piece[]): readonly Piece[] {
-  const drawn = new Map<
-    SearchedSecret,
-    { end: number; readonly places: Set<number>; readonly pieces: Piece[] }
-  >();
-  for (const piece of pieces.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
-    const { form, first, last, start, end } = piece;
-    const { secret, folded, places } = form;
-    const random = places.slice(first, last).filter((at) => secret.isRandom[at]);
-    if (new Set(random).size < GRAM || !/[a-z]/.test(folded.slice(first, last))) continue;
-    const all = drawn.get(secret) ?? { end: 0, places: new Set(), pieces: [] };
-    drawn.set(secret, all);
-    all.pieces.push(piece);
-    // Of a secret that repeats itself, a part is in several places.
-    if (start < all.end) continue;
-    all.end = end;
-    for (const at of random) all.places.add(at);
-  }
-  const together = [...drawn].flatMap(([{ folded, isRandom }, all]) => {
-    const total = isRandom.filter(Boolean).length;
+  const inOrder = pieces.toSorted((a, b) => a.start - b.start || b.end - a.end);
+  const together = [...new Set(pieces.map(({ form }) => form.secret))].flatMap((secret) => {
+    const drawn = inOrder.filter((piece) => piece.form.secret === secret && holdsDrawn(piece));
+    const places = new Set<number>();
+    let behind = 0;
+    for (const piece of drawn)
+      // Of a secret that repeats itself, a part is in several places.
+      if (piece.start >= behind) {
+        behind = piece.end;
+        for (const at of drawnPlaces(piece)) places.add(at);
+      }
+    const total = secret.isRandom.filter(Boolean).length;
     const enough = Math.max(Math.min(MIN_PART, Math.max(MIN_PIECE, total / 2)), total / 4);
-    return all.places.size >= enough && isVaried([...all.places].map((at) => folded[at]!)) ? all.pieces : [];
+    return places.size >= enough && isVaried([...places].map((at) => secret.folded[at])) ? drawn : [];
   });
   return [...pieces.filter(tellsAlone), ...together];
 }
 
-function tellsAlone({ form, first, last, isCompact, isWhole }: Piece): boolean {
+const drawnPlaces = ({ form: { places, secret }, first, last }: Piece) =>
+  places.slice(first, last).filter((at) => secret.isRandom[at]);
+
+const holdsDrawn = (piece: Piece) =>
+  new Set(drawnPlaces(piece)).size >= GRAM && /[a-z]/.test(piece.form.folded.slice(piece.first, piece.last));
+
+function tellsAlone({ form, first, last, isLoose, isWhole }: Piece): boolean {
   const { secret, folded, places } = form;
   if (isWhole) return true;
   const told = [...new Set(places.slice(first, last))];
-  const telling = told.filter((at) => (isCompact ? secret.isRandom : secret.isSecret)[at]);
+  const telling = told.filter((at) => (isLoose ? secret.isRandom : secret.isSecret)[at]);
   return (
     !secret.isWholeOnly &&
     told.length >= MIN_PART &&
@@ -237,7 +195,7 @@ function tellsAlone({ form, first, last, isCompact, isWhole }: Piece): boolean {
 /** Words of so many letters in all do not follow each other without blanks, or with other ones, by chance. */
 const MIN_LOOSE = 12;
 
-const isVaried = (characters: Iterable<string>) => new Set(characters).size >= MIN_VARIETY;
+const isVaried = (characters: Iterable<unknown>) => new Set(characters).size >= MIN_VARIETY;
 
 /** Where two pieces overlap, both are replaced by the name of the longer one. */
 function replaced(text: string, pieces: readonly Piece[]): string {

@@ -108,11 +108,11 @@ function formsOf({ value, name, owner }: Secret, shared: number): readonly Secre
   for (const { index, 0: word } of value.matchAll(/[A-Z]?[a-z]+|[A-Z]+/g))
     if (isWordLike(word)) isRandom.fill(false, index, index + word.length);
   const secret = { name, folded: fold(value), isWholeOnly, isSecret, isRandom };
-  const formOf = (text: string, placeOf?: (at: number) => number): SecretForm => ({
+  const formOf = (text: string, placeOf: (at: number) => number): SecretForm => ({
     secret,
     text,
     folded: fold(text),
-    places: placesOf(text.length, placeOf ?? ((at) => Math.floor((at * value.length) / text.length))),
+    places: Array.from({ length: text.length }, (_, at) => placeOf(at)),
     minLength: isWholeOnly
       ? text.length
       : Math.max(GRAM, Math.floor((MIN_PIECE * text.length) / value.length)),
@@ -120,19 +120,20 @@ function formsOf({ value, name, owner }: Secret, shared: number): readonly Secre
     isCompact: false,
     spelled: spelled(fold(text)),
   });
-  const forms = [
-    { ...formOf(value), isWord: !isLong },
-    ...[
-      // A secret that contains %20 loses it when the escapes around it are decoded.
-      ...layersOf(value)
-        .slice(1)
-        .map(({ text, from }) => formOf(text, from)),
-      ...(isLong ? [formOf([...value].toReversed().join(''), (at) => value.length - 1 - at)] : []),
-      formOf(Buffer.from(value).toString('hex')),
-      formOf(Buffer.from(value).join(',')),
-      ...[0, 1, 2].map((offset) => formOf(base64Core(value, offset))),
-    ].filter(({ text }) => text.length >= MIN_PART),
+  // A secret that contains %20 loses it when the escapes around it are decoded.
+  const [plain, ...decoded] = layersOf(value).map(({ text, from }) => formOf(text, from));
+  const bytes = Buffer.from(value);
+  const encoded = [
+    bytes.toString('hex'),
+    bytes.join(','),
+    ...[0, 1, 2].map((offset) => base64Core(bytes, offset)),
   ];
+  const others = [
+    ...decoded,
+    ...(isLong ? [formOf([...value].toReversed().join(''), (at) => value.length - 1 - at)] : []),
+    ...encoded.map((text) => formOf(text, (at) => Math.floor((at * value.length) / text.length))),
+  ];
+  const forms = [{ ...plain!, isWord: !isLong }, ...others.filter(({ text }) => text.length >= MIN_PART)];
   return isWholeOnly || !isLong ? forms : [...forms, ...forms.flatMap(compactForm)];
 }
 
@@ -149,28 +150,21 @@ function compactForm(form: SecretForm): readonly SecretForm[] {
 /** A folded text without separators, and where its characters were. */
 export function compacted(folded: string): { readonly text: string; readonly places: readonly number[] } {
   const places: number[] = [];
-  for (let at = 0; at < folded.length; at++) if (isLetterOrDigit(folded.charCodeAt(at))) places.push(at);
+  const isKept = (code: number) => (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
+  for (let at = 0; at < folded.length; at++) if (isKept(folded.charCodeAt(at))) places.push(at);
   return { text: spelled(folded).replaceAll(' ', ''), places };
 }
 
 /** A folded text with blanks in the place of what separates its letters and digits. */
 export const spelled = (folded: string) => folded.replaceAll(/[^a-z0-9]+/g, ' ').trim();
 
-export const isLetterOrDigit = (code: number) => (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
-
-function placesOf(length: number, placeOf: (at: number) => number): readonly number[] {
-  const places: number[] = [];
-  for (let at = 0; at < length; at++) places.push(placeOf(at));
-  return places;
-}
-
 /** A short run of letters that can be spoken. */
 const isWordLike = (text: string) =>
   text.length > 2 && text.length <= 12 && /[aeiouy]/i.test(text) && !/[^aeiouy]{5}/i.test(text);
 
 /** The base64 characters that depend on the text alone, if `offset` bytes (modulo 3) stand before it. */
-function base64Core(text: string, offset: number): string {
-  const bytes = Buffer.concat([Buffer.alloc(offset), Buffer.from(text)]);
+function base64Core(text: Buffer, offset: number): string {
+  const bytes = Buffer.concat([Buffer.alloc(offset), text]);
   return bytes.toString('base64').slice([0, 2, 3][offset], Math.floor((bytes.length * 8) / 6));
 }
 
