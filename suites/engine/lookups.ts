@@ -32,7 +32,7 @@ export interface Lookup {
 }
 
 /** Deep rows are sent until the lookups have taken this many requests, times `--cases`. */
-const MAX_DEPTH = 1.85;
+const MAX_DEPTH = 1.75;
 
 /** Rows of each endpoint that are taken at a time. */
 const ROWS_IN_TURN = 64;

@@ -34,6 +34,8 @@ const spelling = (of: (uuid: string) => readonly string[]) => values('alternativ
 const hyphenPlaces = [8, 13, 18, 23];
 const hexPlaces = Array.from({ length: 36 }, (_, at) => at).filter((at) => !hyphenPlaces.includes(at));
 const groupStarts = [0, 9, 14, 19, 24];
+/** Where a pattern may treat a digit otherwise than its neighbours: two at the beginning of each group, and its last. */
+const groupPlaces = groupStarts.flatMap((at, group) => [at, at + 1, (hyphenPlaces[group] ?? 36) - 1]);
 
 const put = (text: string, at: number, piece: string, instead = piece.length) =>
   text.slice(0, at) + piece + text.slice(at + instead);
@@ -84,7 +86,7 @@ export const malformations: Readonly<Record<string, Malformation>> = {
   'a line feed after': mistake((uuid) => [`${uuid}\n`]),
   'a character that is no hexadecimal digit': mistake(
     (uuid) => [
-      ...hexPlaces.map((at) => put(uuid, at, 'g')),
+      ...groupPlaces.map((at) => put(uuid, at, 'g')),
       ...strangeDigits.slice(1).map((digit, nth) => put(uuid, hexPlaces[(nth * 5) % 32]!, digit, 1)),
       ...groupStarts.map((at) => put(uuid, at + 1, '_')),
     ],

@@ -333,16 +333,26 @@ function createPart(space: Space, { base, hasGate, isMasked }: PartOptions): Par
           .map((one) => [one.code, one]),
       );
       const cover = (row: readonly number[]) => {
-        for (const code of codesIn(row, space.places, strength)) left.delete(code);
+        for (const part of partsOf(row, factors))
+          for (const code of codesIn(part, space.places, strength)) left.delete(code);
       };
       for (const row of rows) cover(row);
-      for (let [first] = left.values(); first !== undefined; [first] = left.values()) {
-        const row = filled(first.row, space, left, strength, rows.length);
-        cover(row);
-        yield { ...base(rows.push(row)), ...levelsOf(row, factors) };
-      }
+      // First those that cover another with it.
+      for (const isTwofold of [true, false])
+        for (const { code, row: start } of [...left.values()]) {
+          if (!left.has(code) || partsOf(start, factors).length > 1 !== isTwofold) continue;
+          const row = filled(start, space, left, strength, rows.length);
+          cover(row);
+          yield { ...base(rows.push(row)), ...levelsOf(row, factors) };
+        }
     },
   };
+}
+
+/** The row, and the one that its lookup begins with. */
+function partsOf(row: readonly number[], factors: readonly Factor[]): readonly (readonly number[])[] {
+  const at = factors.findIndex(({ includesPlain }) => includesPlain);
+  return row[at] === undefined || row[at] <= 0 ? [row] : [row, row.with(at, 0)];
 }
 
 /** The numbers of the combinations of so many factors that a row holds. */
@@ -402,8 +412,9 @@ export function createCounter(factors: readonly Factor[]) {
       const row = others.map((factor) => factor.levels.indexOf(levels[factor.name]));
       for (const strength of [1, 2, 3])
         if (names.length <= strength)
-          for (const code of codesIn(row, places, strength - names.length))
-            covered[strength - 1]!.add(number * count + code);
+          for (const part of partsOf(row, others))
+            for (const code of codesIn(part, places, strength - names.length))
+              covered[strength - 1]!.add(number * count + code);
     },
     /** How many combinations of one, two and three levels were covered. */
     figures: (): readonly number[] => covered.map(({ size }) => size),

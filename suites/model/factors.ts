@@ -52,6 +52,8 @@ export interface Factor {
   readonly rare?: readonly string[];
   /** Whether the other levels than the plain one take more requests. */
   readonly isCostly?: boolean;
+  /** Whether a lookup with another level than the plain one begins with one that has the plain one. */
+  readonly includesPlain?: boolean;
 }
 
 /** A level of each factor. */
@@ -177,6 +179,7 @@ function table({
       levels: ['once', 'three times'],
       isGate: false,
       isCostly: true,
+      includesPlain: true,
     },
     {
       name: 'load',
