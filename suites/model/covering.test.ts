@@ -6,13 +6,14 @@ import type { Factor, Levels } from './factors.ts';
 const factor = (name: string, levels: readonly string[], isGate = false, open: readonly string[] = []) =>
   ({ name, levels, isGate, open }) as unknown as Factor;
 
-/** Two gates, of which each masks all else, and three factors that a plain gate lets through. */
+/** Two gates, of which each masks all else, and factors that a plain gate lets through. */
 const table: readonly Factor[] = [
   factor('key', ['active', 'revoked', 'none'], true),
   factor('header', ['Bearer', 'bearer'], true, ['bearer']),
   factor('situation', ['own', 'other', 'unknown']),
   factor('id spelling', ['lower', 'upper']),
   factor('query', ['alone', 'before', 'after']),
+  { ...factor('repetition', ['once', 'three times']), isCostly: true, includesPlain: true },
 ];
 
 /** One that cannot be sent, and one that the data lacks. */
@@ -39,9 +40,9 @@ function combinations(strength: number): readonly Combination[] {
   return extend(0, strength).filter((one) => isFeasible(Object.fromEntries(one)));
 }
 
-/** Whether a row shows a combination: it holds it, and no gate outside of it masks it. */
+/** Whether a row shows a combination: it holds it, and no gate outside of it masks it. What is sent three times is sent once. */
 const shows = (levels: Levels, combination: Combination) =>
-  combination.every(([name, level]) => levels[name as keyof Levels] === level) &&
+  combination.every(([name, level]) => level === 'once' || levels[name as keyof Levels] === level) &&
   table.every(
     ({ name, isGate }) =>
       !isGate || levels[name] === plain(name) || combination.some(([other]) => other === name),
@@ -106,7 +107,7 @@ describe('a count', () => {
       'id spelling': 'upper',
     } as unknown as Levels);
     const [singles, pairs] = counter.figures();
-    // The key alone; the key with each of the three others.
-    assert.deepEqual([singles, pairs], [1, 3]);
+    // The key alone; the key with each of the four others.
+    assert.deepEqual([singles, pairs], [1, 4]);
   });
 });
