@@ -21,7 +21,10 @@ async function findingOf(gap: number, isMixedUp = false) {
     const answers = await send(...requests);
     return isMixedUp ? answers.toReversed() : answers;
   };
-  const { finding } = await concurrency.run({ send, sendAtOnce } as unknown as Context, sampleKnown);
+  const { finding } = await concurrency.run(
+    { send, sendAtOnce, leftMs: () => 1000 } as unknown as Context,
+    sampleKnown,
+  );
   return finding.kind === 'unjudged' ? finding.reason : finding.kind;
 }
 

@@ -218,9 +218,9 @@ export async function run(options: RunOptions): Promise<RunRecord> {
         await sendAll(lookups.ofStrength(strength));
       };
       await runAll(first);
-      await phase(0);
+      for (const strength of [0, 1] as const) await phase(strength);
       await Promise.all(lanes.map((lane) => runAll(lane.filter(({ level }) => level === 'required'))));
-      for (const strength of [1, 2, 5] as const) await phase(strength);
+      for (const strength of [2, 5] as const) await phase(strength);
       await explainAll();
       await Promise.all(lanes.map(runAll));
       for (const lists of lookups.inTurn()) {
