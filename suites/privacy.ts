@@ -69,7 +69,7 @@ export function watchPrivacy(known: Known): (request: Request, answer: Answer) =
     return first?.times === answers && first.value === header(answer, field);
   };
   const isOtherAddress = (place: string, text: string) => {
-    const found = text.match(email)?.join();
+    const found = text.includes('@') ? text.match(email)?.join() : undefined;
     if (found === undefined) return false;
     const before = addresses.get(place) ?? found;
     addresses.set(place, before);
@@ -105,7 +105,7 @@ function* leaksIn(
   request: Request,
   answer: Answer,
   places: ReturnType<typeof placesOf>,
-  { words: secretWords, numbers, names, partners }: Secrets,
+  { wordsIn, names, partners }: Secrets,
 ): Generator<Leak> {
   const { credential, misplaced } = request;
   const key = misplaced ?? ('key' in credential ? credential.key : undefined);
@@ -114,15 +114,11 @@ function* leaksIn(
   let named: ReadonlySet<string> | undefined;
   const isNamed = (word: string) => {
     // Most answers hold none.
-    named ??= new Set(wordsIn((asked ??= askedOf(request)), secretWords, numbers));
+    named ??= new Set(wordsIn((asked ??= askedOf(request)), true));
     return named.has(word);
   };
   for (const [place, text, field] of places)
-    for (const word of wordsIn(
-      text,
-      secretWords,
-      field !== undefined && httpField.test(field) ? undefined : numbers,
-    )) {
+    for (const word of wordsIn(text, field === undefined || !httpField.test(field))) {
       const name = names.get(word);
       if (name === undefined || isOwnPartner(word) || isNamed(word)) continue;
       const isSuspect = field !== undefined && partners.has(word);
@@ -148,10 +144,12 @@ function* leaksIn(
 }
 
 interface Secrets {
-  /** Finds ids, keys, and partners with a letter as words: not as a part of a longer one or of a host name. */
-  readonly words: RegExp;
-  /** Finds partners without a letter. */
-  readonly numbers: RegExp | undefined;
+  /**
+   * Finds ids, keys, and partners with a letter as words: not as a part of a longer one or of a host name.
+   *
+   * @param hasNumbers whether to find partners without a letter, too
+   */
+  readonly wordsIn: (text: string, hasNumbers: boolean) => readonly string[];
   /** What they are, by their words in lower case. */
   readonly names: ReadonlyMap<string, string>;
   readonly partners: ReadonlySet<string>;
@@ -178,18 +176,24 @@ function secretsOf({ partnerIds, everyKey, userById, depositById }: Known): Secr
   const short = keys.map(({ key }) => key).filter((key) => key.length < LONG_KEY);
   const pattern = [uuid, ...longestFirst, ...wholeWords([...short, ...partners.filter(hasLetter)])].join('|');
   const [numbers] = wholeWords(partners.filter((id) => !hasLetter(id)));
+  const words = new RegExp(pattern, 'gi');
+  const patterns = [words, ...(numbers === undefined ? [] : [new RegExp(numbers, 'g')])];
+  /** Most answers say what others have said. */
+  const clean = new Set<string>();
   return {
-    words: new RegExp(pattern, 'gi'),
-    numbers: numbers === undefined ? undefined : new RegExp(numbers, 'g'),
+    wordsIn: (text, hasNumbers) => {
+      const name = `${hasNumbers} ${text}`;
+      if (clean.has(name)) return [];
+      const found = (hasNumbers ? patterns : [words]).flatMap((one) =>
+        Array.from(text.matchAll(one), ([word]) => word.toLowerCase()),
+      );
+      if (found.length === 0 && text.length < 1000 && clean.size < 1000) clean.add(name);
+      return found;
+    },
     names,
     partners: new Set(partners.map((id) => id.toLowerCase())),
   };
 }
-
-const wordsIn = (text: string, ...patterns: readonly (RegExp | undefined)[]): readonly string[] =>
-  patterns.flatMap((pattern) =>
-    pattern === undefined ? [] : Array.from(text.matchAll(pattern), ([word]) => word.toLowerCase()),
-  );
 
 const lettersOf = (name: string) => name.replace(/[^a-z]/gi, '').toLowerCase();
 

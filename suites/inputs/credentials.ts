@@ -177,12 +177,11 @@ const isKey = (known: Known, text: string) => known.everyKey.some(({ key }) => k
 export const suspects = (known: Known): readonly Token[] =>
   suspectKeys.filter((text) => !isKey(known, text)).map(literal);
 
+const tokenText = fc.stringMatching(/^[A-Za-z0-9_~+/.-]{1,40}$/);
+
 /** A random key that nobody was given. */
 export const unknownToken = (known: Known): fc.Arbitrary<Token> =>
-  fc
-    .stringMatching(/^[A-Za-z0-9_~+/.-]{1,40}$/)
-    .filter((text) => !isKey(known, text))
-    .map(literal);
+  tokenText.filter((text) => !isKey(known, text)).map(literal);
 
 /** A near miss of a key; its curl line needs the key but does not show it. */
 const nearMissOf = (known: Known, key: KnownKey, piece: Piece): Token | undefined =>
