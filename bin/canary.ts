@@ -83,6 +83,7 @@ export interface MockRunOptions {
   readonly fixture: Fixture;
   readonly seed: number;
   readonly cases: number;
+  readonly rate?: number;
   /** Time of the virtual clock; no bound by default. */
   readonly maxDurationMs?: number;
   /** The whole catalogue by default. */

@@ -126,3 +126,12 @@ test('a target that is too slow now and then fails nothing; one that hangs on od
     assert.deepEqual(failedIds(record), expected);
   }
 });
+
+test('answers that are mixed up in a rush are found at a low rate', async () => {
+  const behaviour = faults['answers-mixed-up']!.change(reference);
+  const requirements = catalogue.filter(({ id }) => id === 'robustness/service/concurrency');
+  for (const rate of [18, 100]) {
+    const record = await verifyMock(behaviour, { fixture, seed: 1, cases: 1, rate, requirements });
+    assert.equal(record.verdict, 'nonconformant', `${rate} a second`);
+  }
+});

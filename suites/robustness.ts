@@ -40,9 +40,11 @@ function crowds(known: Known, leftMs: number): readonly (readonly Request[])[] {
   const deposits = spread(known.executed, size).map(({ reference_id }) => depositCheck(reference_id));
   const strange = [userStatus(stranger(known)), depositCheck(stranger(known))];
   if (size < CROWD) return [[...users, ...deposits, ...users, ...strange]];
+  // A rate lets only neighbours go out together.
+  const twice = (requests: readonly Request[]) => requests.flatMap((one) => [one, one]);
   const each = [
-    [...users, ...users, ...strange],
-    [...deposits, ...strange, ...deposits],
+    [...twice(users), ...strange],
+    [...strange, ...twice(deposits)],
     [...users, ...deposits],
   ];
   return [...each, ...each];

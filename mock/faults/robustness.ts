@@ -5,14 +5,14 @@ import { allErrorRows, both, failing, noServerErrors, rowsOf, user, type Faults 
 /** With this many other requests in progress the server mixes up answers. */
 const RUSH = 5;
 
-const QUEUE = 12;
+const QUEUE = 5;
 
 /** How long a lookup takes, in ms. */
 const LATENCY = 20;
 
 /**
- * In a rush, a lookup of a target that is being looked up waits for that answer. There is room for three
- * that wait; a fourth one gets the answer of the third.
+ * In a rush, a lookup of a target that is being looked up waits for that answer. There is room for two
+ * that wait; a third one gets the answer of the second.
  */
 const mixesUp: Change = (behaviour) => {
   let recent: readonly { readonly target: string; readonly waits: boolean }[] = [];
@@ -23,9 +23,9 @@ const mixesUp: Change = (behaviour) => {
     const { target, alongside = 0 } = request;
     recent = alongside < RUSH ? [] : recent.slice(-Math.min(alongside, QUEUE));
     const waits = recent.some((one) => one.target === target);
-    const isFourth = waits && recent.filter((one) => one.waits).length >= 3;
+    const isThird = waits && recent.filter((one) => one.waits).length >= 2;
     recent = [...recent, { target, waits }];
-    const answer = isFourth ? (last ?? response) : response;
+    const answer = isThird ? (last ?? response) : response;
     if (waits) last = response;
     return answer;
   })({ kinds: ['member', 'executed'] })(behaviour);

@@ -79,17 +79,21 @@ describe('a rate', () => {
       assert.equal(at[0], 0);
       assert.equal(gaps[4], pause);
     });
-  test('is an average: of those that go out at once, two do, and the next two wait for both', async () => {
-    const run = budgetOf({ rate: 4 });
-    const at: number[] = [];
-    const spend = async (isAtOnce: boolean) => {
-      await run.spend(isAtOnce);
-      at.push(run.clock.now());
-    };
-    await ended(run, Promise.all(Array.from({ length: 5 }, () => spend(true))));
-    await ended(run, Promise.all([spend(false), spend(false)]));
-    assert.deepEqual(at, [0, 0, 500, 500, 1000, 1250, 1500]);
-  });
+  for (const [rate, expected] of [
+    [4, [0, 0, 500, 500, 1000, 1250, 1500]],
+    [20, [0, 0, 0, 0, 0, 0, 0, 350, 400, 450]],
+  ] as const)
+    test(`is an average: of those that go out at once, some do, and the next wait for them: ${rate}`, async () => {
+      const run = budgetOf({ rate });
+      const at: number[] = [];
+      const spend = async (isAtOnce: boolean) => {
+        await run.spend(isAtOnce);
+        at.push(run.clock.now());
+      };
+      await ended(run, Promise.all(Array.from({ length: expected.length - 2 }, () => spend(true))));
+      await ended(run, Promise.all([spend(false), spend(false)]));
+      assert.deepEqual(at, expected);
+    });
   test('whose next turn comes after the deadline sends nothing, and counts nothing', async () => {
     const run = budgetOf({ rate: 1, deadline: 500 });
     assert.equal(await run.spend(), undefined);

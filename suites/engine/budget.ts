@@ -7,7 +7,8 @@ export interface Budget {
   readonly ended: (until?: number) => Trouble | undefined;
   /**
    * Takes one request out of the budget, and waits for its turn where there is a rate; trouble where there is none
-   * left. A rate is an average: of those that are to go out at once, two do, and the next one waits for both.
+   * left. A rate is an average: of those that are to go out at once, as many follow the first as it allows in a third
+   * of a second, at least one, and the next one waits for all of them.
    */
   readonly spend: (isAtOnce?: boolean) => Promise<Trouble | undefined>;
   /** Requests taken so far. */
@@ -25,7 +26,7 @@ export function createBudget(options: BudgetOptions): Budget {
   const { clock, signal, deadline, maxRequests, keepBack, rate } = options;
   let spent = 0;
   let nextTurn = Number.NEGATIVE_INFINITY;
-  let mayDouble = false;
+  let more = 0;
 
   const ended: Budget['ended'] = (until) => {
     if (signal.aborted) return trouble('interrupted', 'the run was interrupted');
@@ -44,8 +45,8 @@ export function createBudget(options: BudgetOptions): Budget {
       if (rate === undefined) return undefined;
       // A request that wakes too late must not make up for it: that would be too many at once.
       while (clock.now() < nextTurn) {
-        if (isAtOnce && mayDouble) {
-          mayDouble = false;
+        if (isAtOnce && more > 0) {
+          more--;
           nextTurn += 1000 / rate;
           return undefined;
         }
@@ -55,7 +56,7 @@ export function createBudget(options: BudgetOptions): Budget {
         return ended();
       }
       nextTurn = clock.now() + 1000 / rate;
-      mayDouble = true;
+      more = Math.max(1, Math.floor(rate / 3));
       return undefined;
     },
     spent: () => spent,
