@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { connect } from 'node:net';
 import { test, type TestContext } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
-import { startMock, type MockOptions } from '../mock/server.ts';
+import { startMock, type MockOptions } from '../mock/index.ts';
 import { builtIn, depositPath, ids, userPath } from '../mock/testing/session.ts';
 import { assertAccessible, screenshot, useBrowser } from './testing/browser.ts';
 

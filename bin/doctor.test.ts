@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
-import { startMock } from '../mock/server.ts';
+import { startMock } from '../mock/index.ts';
 import { tls } from '../mock/testing/certificate.ts';
 import type { Checkup, Fixture } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/checkup.cjs';

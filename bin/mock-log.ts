@@ -1,10 +1,9 @@
 import { setTimeout } from 'node:timers/promises';
-import type { JournalEntry } from '../mock/journal.ts';
+import type { JournalLine } from '../mock/journal.ts';
 import type { MagicValue } from '../mock/magic-values.ts';
-import { endpoints } from '../schemas/endpoints.ts';
 
 interface LogFormat {
-  readonly request: ((entry: JournalEntry) => string) | undefined;
+  readonly request: ((entry: JournalLine) => string) | undefined;
   readonly event: (message: string, more?: Readonly<Record<string, unknown>>) => string;
 }
 
@@ -72,17 +71,15 @@ export function logQueue(print: (text: string) => Promise<void>, format: Pick<Lo
 /**
  * A curl line for each state that the fixture can show.
  *
- * @param isBuiltIn the keys of the built-in fixture are public; another key is shown as $IB_API_KEY
+ * @param origin scheme, host and port
  */
-export function curlLines(values: readonly MagicValue[], url: string, isBuiltIn: boolean): string {
+export function curlLines(values: readonly MagicValue[], origin: string): string {
   const [first] = values;
   if (first === undefined)
     return 'The fixture has no active key of a partner: every request is answered 401.\n';
-  const lines = values.map(({ shows, endpoint, id, key }) => {
-    const { path, parameter } = endpoints[endpoint];
-    const shownKey = isBuiltIn ? key.key : '$IB_API_KEY';
-    const comment = isBuiltIn || key === first.key ? '' : `  # with ${key.name}`;
-    return `  ${shows.padEnd(28)} curl -i -H "Authorization: Bearer ${shownKey}" "${url}${path}?${parameter}=${id}"${comment}`;
+  const lines = values.map(({ shows, target, key = '$IB_API_KEY', keyName }) => {
+    const comment = key !== '$IB_API_KEY' || keyName === first.keyName ? '' : `  # with ${keyName}`;
+    return `  ${shows.padEnd(28)} curl -i -H "Authorization: Bearer ${key}" "${origin}${target}"${comment}`;
   });
   return `${lines.join('\n')}\n`;
 }

@@ -2,7 +2,7 @@ import type { Access } from './admin/guard.ts';
 import { httpDate } from './answer.ts';
 import { countChaos, nextChaos } from './chaos.ts';
 import type { Answer, HttpRequest, HttpResponse } from './exchange.ts';
-import { entryOf, keep, shownEntry, type JournalEntry } from './journal.ts';
+import { entryOf, keep, shownLine, type JournalLine } from './journal.ts';
 import { addressedWorld, sandboxNamed, tell, timeIn, type Sandbox, type Session } from './session.ts';
 import type { ApiKey } from './world.ts';
 
@@ -12,7 +12,7 @@ export interface AnsweredRequest {
   readonly response: HttpResponse;
   readonly at: number;
   /** What the journal says of it, without credentials. */
-  readonly entry: () => JournalEntry;
+  readonly entry: () => JournalLine;
 }
 
 export interface AnswerOptions {
@@ -30,7 +30,7 @@ export function answererOf(session: Session, { admin, cors = false, onExchange }
     if (admin !== undefined && isAdmin(request.target)) return admin(request);
     if (cors && isPreflight(request)) return preflight(session, request);
     const { response, kept } = answerRequest(session, request);
-    onExchange?.({ request, response, at: kept.entry.at, entry: () => shownEntry(kept, session.redact) });
+    onExchange?.({ request, response, at: kept.entry.at, entry: () => shownLine(kept, session.redact) });
     return cors ? { ...response, headers: { ...response.headers, ...anyOrigin } } : response;
   };
 }
@@ -65,18 +65,20 @@ const nameIn = ({ name }: Sandbox, key: ApiKey) => (name === '' ? key.name : `${
 function answerIn(session: Session, sandbox: Sandbox, request: HttpRequest) {
   const { service, chaos, journal, name, world } = sandbox;
   const now = timeIn(session, sandbox);
+  const elapsedMs = session.elapsed?.();
   const { exchange, response } = service.answer(world, request, now, (caller) =>
     nextChaos(chaos, nameIn(sandbox, caller)),
   );
   const { call, preferred } = exchange;
   if (call?.caller !== undefined && preferred === undefined) countChaos(chaos, nameIn(sandbox, call.caller));
   session.answered += 1;
-  const elapsedMs = session.elapsed?.();
-  const kept = entryOf(exchange, response, { id: session.answered, world: name, elapsedMs });
-  keep(journal, kept, session.redact);
-  if (session.watchers.size > 0) tell(session, { kind: 'request', entry: shownEntry(kept, session.redact) });
   const { delayMs = 0 } = session.options;
   const late = delayMs === 0 ? response : { ...response, delayMs: delayMs + (response.delayMs ?? 0) };
+  const times =
+    elapsedMs === undefined ? undefined : { elapsedMs, durationMs: session.elapsed!() - elapsedMs };
+  const kept = entryOf(exchange, late, { id: session.answered, world: name }, times);
+  keep(journal, kept, session.redact);
+  if (session.watchers.size > 0) tell(session, { kind: 'request', entry: shownLine(kept, session.redact) });
   return { response: late, kept };
 }
 

@@ -5,9 +5,8 @@ import { request as requestTls } from 'node:https';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
-import { createMock } from './index.ts';
 import { builtIn, ids, START, userPath } from './testing/session.ts';
-import { startMock, type MockOptions } from './server.ts';
+import { createMock, startMock, type MockOptions } from './index.ts';
 import { tls } from './testing/certificate.ts';
 
 const authorization = 'Bearer northwind-key';

@@ -3,7 +3,7 @@ import { describe, test } from 'node:test';
 import { endpoints } from '../schemas/endpoints.ts';
 import { answerRequest } from './answer-request.ts';
 import { chaosFor, chaosName, parseChaos, queuedChaos, type ChaosAction, type ChaosPlan } from './chaos.ts';
-import { controlsIn, shownChaos } from './controls.ts';
+import { controlsIn, shownFaults } from './controls.ts';
 import { resetAll, resetWorld, sandboxNamed } from './session.ts';
 import { depositPath, ids, testSession, userPath } from './testing/session.ts';
 
@@ -232,8 +232,8 @@ describe('the draws of a session', () => {
       controlsIn(session, world).chaos.set(['502'], 8);
       if (world === '') resetAll(session);
       else resetWorld(session, world);
-      const shown = shownChaos(sandboxNamed(session, world));
-      assert.deepEqual(shown, { chaos: shownSpecs, seed: 7, next: [] });
+      const shown = shownFaults(sandboxNamed(session, world));
+      assert.deepEqual(shown, { fault: null, chaos: shownSpecs, seed: 7, next: [] });
       ask(mock, `northwind-key${suffix}`);
       assert.deepEqual(seen(mock, world), drawn(NAME + suffix, 7));
     }
@@ -244,7 +244,12 @@ describe('the draws of a session', () => {
     ask(mock, 'northwind-key', 5);
     controlsIn(session, '').chaos.next('truncate', 2);
     const next = [{ kind: 'truncate', count: 2 }];
-    assert.deepEqual(controlsIn(session, '').chaos.set(specs, 9), { chaos: shownSpecs, seed: 9, next });
+    assert.deepEqual(controlsIn(session, '').chaos.set(specs, 9), {
+      fault: null,
+      chaos: shownSpecs,
+      seed: 9,
+      next,
+    });
     ask(mock, 'northwind-key', 10);
     assert.deepEqual(seen(mock).slice(5), ['truncate', 'truncate', ...drawn(NAME, 9, 8)]);
     controlsIn(session, '').chaos.set([]);

@@ -1,14 +1,31 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Behaviour } from './behaviour.ts';
 import { gaugesOf } from './limiter.ts';
+import type { ClockMode } from './options.ts';
 import { wrongAt, LATEST, tell, timeIn, timeOf } from './session.ts';
 import type { Clock, Due, Sandbox, Session } from './session.ts';
 import { dueAt, eachOf, expiryOf, lookIn, type Overlay, type World } from './world.ts';
 
-/** The result of a change of a clock; `now` in Unix ms. */
-export interface Moved {
+/** The clock of a world. */
+export interface ShownClock {
+  /** Unix ms. */
   readonly now: number;
+  readonly iso: string;
+  readonly mode: ClockMode;
+  /** How many times as fast as usual it runs. */
+  readonly rate: number;
+  readonly frozen: boolean;
+}
+
+/** A clock that was changed, and what fell due. */
+export interface Moved extends ShownClock {
   readonly due: Due;
+}
+
+export function shownClock(session: Session, sandbox: Sandbox): ShownClock {
+  const { mode, rate } = sandbox.clock;
+  const now = timeIn(session, sandbox);
+  return { now, iso: new Date(now).toISOString(), mode, rate, frozen: rate === 0 };
 }
 
 /**
@@ -74,7 +91,7 @@ function move(session: Session, sandbox: Sandbox, change: Partial<Clock>): Moved
   const now = timeOf(sandbox.clock, base);
   const due = dueBetween(sandbox.service.behaviour, sandbox.world, from, now);
   tell(session, { kind: 'clock', world: sandbox.name, now, due });
-  return { now, due };
+  return { ...shownClock(session, sandbox), due };
 }
 
 /** What fell due in a world after the time `from`, up to and with the time `to`; both in Unix ms. */

@@ -1,71 +1,102 @@
 import { randomUUID } from 'node:crypto';
-import type { FixtureDeposit } from '../schemas/generated/types.ts';
-import { wrongUsage } from '../schemas/problem.ts';
+import type { Fixture } from '../schemas/generated/types.ts';
+import { keyNames } from '../schemas/fixture-keys.ts';
+import { Problem, wrongUsage } from '../schemas/problem.ts';
 import { chaosName, newChaos, parseChaos, queuedChaos, specOf } from './chaos.ts';
-import { advanceClock, resetClock, scaleClock, setClock, type Moved } from './clock.ts';
-import { entriesOf, type JournalEntry } from './journal.ts';
 import {
-  Refusal,
-  resetAll,
-  resetWorld,
-  sandboxNamed,
-  sandboxSeen,
-  tell,
+  advanceClock,
+  resetClock,
+  scaleClock,
+  setClock,
+  shownClock,
+  type Moved,
+  type ShownClock,
+} from './clock.ts';
+import { depositsIn, keysIn, limitsIn, usersIn } from './controls/data.ts';
+import type { DepositControls, KeyControls, LimitControls, UserControls } from './controls/data.ts';
+import { gradeOf, requestsIn, type RequestControls } from './controls/requests.ts';
+import { faults } from './faults.ts';
+import { shownMagicValues, type MagicValue } from './magic-values.ts';
+import { changeState } from './provider-state.ts';
+import { Refusal, resetAll, resetWorld, sandboxNamed, sandboxSeen } from './session.ts';
+import {
+  serviceWith,
+  tellChange,
   timeIn,
   wrongAt,
+  type Sandbox,
+  type Session,
+  type Watcher,
 } from './session.ts';
-import type { Sandbox, Session } from './session.ts';
 import type { Scorecard } from './scorecard.ts';
-import {
-  depositNow,
-  lookIn,
-  valuesOf,
-  wrongWorldName,
-  type Deposit,
-  type DepositNow,
-  type Execution,
-} from './world.ts';
+import { wrongWorldName } from './world.ts';
 
-/** What a test may do to one world of a mock. It is done when the call returns. */
+/**
+ * What a test may do to one world of a mock. It is done when the call returns. The calls of the admin API do the
+ * same, with the same results. What the mock refuses is thrown as a Refusal: its status is that of the admin API.
+ */
 export interface Controls {
-  /** Each change returns what fell due: deposits, keys, limiters. Times are Unix ms. */
+  /** Each change returns the time, and what fell due: deposits, keys, limiters. Times are Unix ms. */
   readonly clock: {
     readonly now: () => number;
-    /** Moves the clock on by so many ms. */
-    readonly advance: (ms: number) => Moved;
-    readonly set: (at: number | Date) => Moved;
-    readonly freeze: () => Moved;
+    readonly get: () => ShownClock;
+    /**
+     * Moves the clock on by so many ms.
+     *
+     * @param place how the message of a Refusal names them
+     */
+    readonly advance: (ms: number, place?: string) => Moved;
+    readonly set: (at: Time) => Moved;
+    /** At a given time, or now. */
+    readonly freeze: (at?: Time) => Moved;
     /** 1: as fast as usual, 0: not at all. */
     readonly scale: (rate: number) => Moved;
     /** As if nobody had moved it. */
     readonly reset: () => Moved;
   };
-  /** By reference_id. They throw a Refusal: 404 where there is no such deposit, 409 where its state is final. */
-  readonly deposits: {
-    readonly list: () => readonly DepositNow[];
-    readonly get: (id: string) => DepositNow;
-    /** `afterSeconds` counts from now. */
-    readonly add: (deposit: FixtureDeposit) => DepositNow;
-    /** Executes it with what is given, or what the fixture plans, or 100 USD now. */
-    readonly execute: (
-      id: string,
-      execution?: { readonly [Name in keyof Execution]?: number | undefined },
-    ) => DepositNow;
-    readonly fail: (id: string) => DepositNow;
+  readonly deposits: DepositControls;
+  readonly users: UserControls;
+  readonly keys: KeyControls;
+  readonly limits: LimitControls;
+  /** What goes wrong. */
+  readonly faults: {
+    readonly list: () => readonly { readonly id: string; readonly what: string }[];
+    readonly get: () => ShownFaults;
+    /** Sets what is given: a fault by its id, chaos by specs, its seed. null switches off. */
+    readonly set: (change: FaultChange) => ShownFaults;
+    /** Queues chaos for the next requests, such as `503`, `reset`, `slow:2s`. */
+    readonly next: (kind: string | number, count?: number) => ShownFaults;
   };
   /** Chaos by specs such as `500:0.1`. They throw a Problem where one is wrong. */
   readonly chaos: {
     /** Sets the chaos; its draws begin anew. What is queued stays. */
-    readonly set: (specs: readonly string[], seed?: number) => ShownChaos;
-    /** Queues chaos for the next requests: `503`, `reset`, `timeout`, `truncate`, `slow:2s`. */
-    readonly next: (kind: string, count?: number) => ShownChaos;
+    readonly set: (specs: readonly string[], seed?: number) => ShownFaults;
+    /** As in `faults`. */
+    readonly next: (kind: string | number, count?: number) => ShownFaults;
   };
-  /** The last requests, oldest first, each with the reason of its answer. */
-  readonly requests: () => readonly JournalEntry[];
+  /** Sets up a provider state, or tears it down. */
+  readonly state: (change: StateChange) => void;
+  readonly requests: RequestControls;
   /** Grades the client by these requests; the scorecard of the mock itself grades all worlds. */
   readonly scorecard: () => Promise<Scorecard>;
   /** Makes everything what the fixture says; the reset of the mock itself resets all worlds. */
   readonly reset: () => void;
+}
+
+/** Unix ms, a Date, or a text such as `2026-01-01T00:00:00Z`. */
+export type Time = number | Date | string;
+
+export interface FaultChange {
+  readonly fault?: string | null | undefined;
+  readonly chaos?: readonly string[] | null | undefined;
+  readonly seed?: number | undefined;
+}
+
+/** As in Pact's provider states. */
+export interface StateChange {
+  readonly state: string;
+  readonly params?: Readonly<Record<string, unknown>>;
+  readonly action?: 'setup' | 'teardown';
 }
 
 /** A mock in this process: the main world, and a way to the others. */
@@ -76,6 +107,14 @@ export interface ControlledMock extends Controls {
    * @throws Refusal, 400 for a name that no world can have
    */
   readonly world: (name?: string) => Controls & { readonly name: string };
+  /** Names of the worlds besides the main one, the least recently used first. */
+  readonly worlds: () => readonly string[];
+  /** What shows each state of the interface: an id, and the key to ask with. */
+  readonly magicValues: () => readonly MagicValue[];
+  /** What is served, with names instead of keys that are not public. */
+  readonly fixture: () => Fixture;
+  /** Calls a function with everything that happens, until the function that is returned is called. */
+  readonly watch: (watcher: Watcher) => () => void;
 }
 
 /** The controls of a session. */
@@ -89,6 +128,13 @@ export function controlsOf(session: Session): ControlledMock {
       if (wrong !== undefined) throw wrongAt('world', wrong);
       return { name, ...controlsIn(session, name) };
     },
+    worlds: () => [...session.sandboxes.keys()],
+    magicValues: () => shownMagicValues(session),
+    fixture: () => (session.arePublicKeys ? session.fixture : withoutKeys(session.fixture)),
+    watch: (watcher) => {
+      session.watchers.add(watcher);
+      return () => void session.watchers.delete(watcher);
+    },
   };
 }
 
@@ -96,120 +142,133 @@ export function controlsOf(session: Session): ControlledMock {
 export function controlsIn(session: Session, name: string): Controls {
   const here = () => sandboxNamed(session, name);
   const seen = () => sandboxSeen(session, name);
+  const where = { session, here, seen };
+  const next = (kind: string | number, count = 1) => {
+    const { chaos } = here();
+    const queued = queuedChaos(`${kind}`, count);
+    if (chaos.queue.length >= MAX_QUEUED) throw wrongUsage(`chaos ${kind}: ${TOO_MANY}`);
+    chaos.queue = [...chaos.queue, queued];
+    tellChange(session, here(), `chaos ${kind} for the next ${count}`);
+    return shownFaults(here());
+  };
+  const setChaos = (specs: readonly string[], seed = seen().chaos.seed) => {
+    const plan = parseChaos(specs);
+    const { queue } = here().chaos;
+    here().chaos = { ...newChaos(plan, seed), queue };
+    const shown = shownFaults(here());
+    tellChange(session, here(), specs.length === 0 ? 'no chaos' : `chaos ${shown.chaos.join(', ')}`);
+    return shown;
+  };
   return {
     clock: {
       now: () => timeIn(session, seen()),
-      advance: (ms) => advanceClock(session, here(), ms),
-      set: (at) => setClock(session, here(), Number(at)),
-      freeze: () => scaleClock(session, here(), 0),
+      get: () => shownClock(session, seen()),
+      advance: (ms, place) => advanceClock(session, here(), ms, place),
+      set: (at) => setClock(session, here(), timeOf(at)),
+      freeze: (at) => {
+        const set = at === undefined ? undefined : setClock(session, here(), timeOf(at));
+        const frozen = scaleClock(session, here(), 0);
+        return { ...frozen, due: set?.due ?? frozen.due };
+      },
       scale: (rate) => scaleClock(session, here(), rate),
       reset: () => resetClock(session, here()),
     },
-    deposits: depositsIn(session, here, seen),
-    chaos: {
-      set: (specs, seed = seen().chaos.seed) => {
-        const { queue } = here().chaos;
-        here().chaos = { ...newChaos(parseChaos(specs), seed), queue };
-        const shown = shownChaos(here());
-        tellChange(session, here(), specs.length === 0 ? 'no chaos' : `chaos ${shown.chaos.join(', ')}`);
-        return shown;
+    deposits: depositsIn(where),
+    users: usersIn(where),
+    keys: keysIn(where),
+    limits: limitsIn(where),
+    faults: {
+      list: () => Object.entries(faults).map(([id, { what }]) => ({ id, what })),
+      get: () => shownFaults(seen()),
+      set: ({ fault, chaos, seed }) => {
+        // Check everything before changing anything.
+        const specs = chaos === undefined ? undefined : chaosOf(chaos);
+        const found = Object.entries(faults).find(([id]) => id === fault);
+        if (fault !== undefined && fault !== null && found === undefined)
+          throw wrongAt('fault', 'has to be an id that GET /__admin/faults lists, or null');
+        if (fault !== undefined) {
+          const sandbox = here();
+          sandbox.deviation = found && { id: found[0], change: found[1].change };
+          sandbox.service = serviceWith(session.options, sandbox.deviation);
+          tellChange(session, sandbox, found ? `fault ${found[0]} on` : 'no fault');
+        }
+        if (specs !== undefined || seed !== undefined) setChaos(specs ?? shownFaults(seen()).chaos, seed);
+        return shownFaults(seen());
       },
-      next: (kind, count = 1) => {
-        const { chaos } = here();
-        const queued = queuedChaos(kind, count);
-        if (chaos.queue.length >= MAX_QUEUED) throw wrongUsage(`chaos ${kind}: ${TOO_MANY}`);
-        chaos.queue = [...chaos.queue, queued];
-        tellChange(session, here(), `chaos ${kind} for the next ${count}`);
-        return shownChaos(here());
-      },
+      next,
     },
-    requests: () => entriesOf(seen().journal, session.redact),
+    chaos: { set: setChaos, next },
+    state: (change) => {
+      const problem = changeState(here().world, change);
+      if (problem !== undefined) throw wrongAt('', problem);
+      tellChange(session, here(), `state ${change.state}`);
+    },
+    requests: requestsIn(session, name),
     scorecard: () => gradeOf(session, [seen()]),
     reset: () => resetWorld(session, name),
-  };
-}
-
-/** Amount (USD) of an executed deposit where neither the call nor the fixture gives one. */
-const DEFAULT_AMOUNT = 100;
-
-function depositsIn(session: Session, here: () => Sandbox, seen: () => Sandbox): Controls['deposits'] {
-  const shown = (sandbox: Sandbox, deposit: Deposit) =>
-    depositNow(sandbox.world, deposit, timeIn(session, sandbox));
-  const known = ({ world }: Sandbox, id: string) => {
-    const deposit = lookIn(world.deposits, id.toLowerCase());
-    if (deposit !== undefined) return deposit;
-    throw new Refusal(404, `there is no deposit ${id} here; GET /__admin/deposits lists them`);
-  };
-  const pending = (id: string) => {
-    const deposit = known(here(), id);
-    const { state } = shown(here(), deposit);
-    if (state === 'pending') return deposit;
-    throw new Refusal(409, `the deposit is ${state}, which is final; a reset begins anew`, { state });
-  };
-  const put = (what: string, deposit: Deposit) => {
-    const sandbox = here();
-    sandbox.world.deposits.changed.set(deposit.reference_id.toLowerCase(), deposit);
-    tellChange(session, sandbox, `deposit ${deposit.reference_id} ${what}`);
-    return shown(sandbox, deposit);
-  };
-  return {
-    list: () => {
-      const sandbox = seen();
-      return valuesOf(sandbox.world.deposits).map((deposit) => shown(sandbox, deposit));
-    },
-    get: (id) => {
-      const sandbox = seen();
-      return shown(sandbox, known(sandbox, id));
-    },
-    add: (deposit) => {
-      const { reference_id, user_id } = deposit;
-      const { users, deposits } = here().world;
-      if (lookIn(users, user_id.toLowerCase()) === undefined)
-        throw wrongAt('user_id', `${user_id} is not among the users; POST /__admin/users adds one`);
-      if (lookIn(deposits, reference_id.toLowerCase()) !== undefined)
-        throw new Refusal(409, `there is a deposit ${reference_id} already`, { place: 'reference_id' });
-      return put('added', { ...deposit, since: timeIn(session, here()) });
-    },
-    execute: (id, given = {}) => {
-      const { reference_id, user_id, ...deposit } = pending(id);
-      const planned = deposit.state === 'pending' ? deposit.becomes : undefined;
-      const amountInUsd = given.amountInUsd ?? planned?.amountInUsd ?? DEFAULT_AMOUNT;
-      const at = given.executedAt ?? planned?.executedAt ?? timeIn(session, here());
-      const executedAt = Math.trunc(at);
-      return put('executed', { reference_id, user_id, state: 'EXECUTED', amountInUsd, executedAt });
-    },
-    fail: (id) => {
-      const { reference_id, user_id } = pending(id);
-      return put('failed', { reference_id, user_id, state: 'failed' });
-    },
   };
 }
 
 const MAX_QUEUED = 1000;
 const TOO_MANY = `${MAX_QUEUED} calls are queued already; use a count instead`;
 
-/** The chaos of a world, as it can be set. */
-export interface ShownChaos {
+/** What goes wrong in a world, as it can be set. */
+export interface ShownFaults {
+  /** Id of the fault or variant. */
+  readonly fault: string | null;
   readonly chaos: readonly string[];
   readonly seed: number;
   /** The chaos of the next requests. */
   readonly next: readonly { readonly kind: string; readonly count: number }[];
 }
 
-export function shownChaos({ chaos: { plan, seed, queue } }: Sandbox): ShownChaos {
+export function shownFaults({ deviation, chaos: { plan, seed, queue } }: Sandbox): ShownFaults {
   const next = queue.map(({ action, count }) => ({ kind: chaosName(action), count }));
-  return { chaos: plan.map(specOf), seed, next };
+  return { fault: deviation?.id ?? null, chaos: plan.map(specOf), seed, next };
 }
 
-/** Grades the clients of some worlds. The rules are loaded when somebody asks. */
-export async function gradeOf({ options, redact }: Session, sandboxes: readonly Sandbox[]) {
-  const { GRACE, scorecardOf } = await import('./scorecard.ts');
-  return scorecardOf(
-    sandboxes.flatMap(({ journal }) => entriesOf(journal, redact)),
-    GRACE + (options.delayMs ?? 0),
-  );
+/** @throws Refusal, 400 where it is neither null nor a list of chaos specs */
+function chaosOf(value: unknown): readonly string[] {
+  const specs = value ?? [];
+  if (!Array.isArray(specs) || !specs.every((spec) => typeof spec === 'string'))
+    throw wrongAt('chaos', 'has to be a list of texts such as ["500:0.1", "slow:200ms..2s"], or null');
+  refusing('chaos', () => parseChaos(specs));
+  return specs;
 }
 
-export function tellChange(session: Session, { name }: Sandbox, what: string): void {
-  tell(session, { kind: 'change', world: name, what });
+/**
+ * Does something that may find a problem with what stands at a place of a call.
+ *
+ * @throws Refusal, 400 with the problem
+ */
+export function refusing<Result>(place: string, act: () => Result): Result {
+  try {
+    return act();
+  } catch (error) {
+    throw error instanceof Problem ? new Refusal(400, error.message, { place }) : error;
+  }
+}
+
+export const timeHint = 'Unix ms, or a text such as "2026-01-01T00:00:00Z"';
+
+/** A time of the day has to name its zone: otherwise it would depend on the zone of this machine. */
+const ZONED = /^(\d{4}-\d\d-\d\d)T\d.*(?:Z|[+-]\d\d:\d\d)$/;
+
+/** Unix ms. `Date.parse` takes 30 February for 1 March. */
+function timeOf(value: Time): number {
+  if (typeof value !== 'string') {
+    const at = typeof value === 'number' || value instanceof Date ? Number(value) : Number.NaN;
+    if (Number.isFinite(at)) return at;
+  } else {
+    const [, day = ''] = ZONED.exec(value) ?? [];
+    const isDay = new Date(Date.parse(day) || 0).toISOString().startsWith(day);
+    if (day !== '' && isDay && !Number.isNaN(Date.parse(value))) return Date.parse(value);
+  }
+  throw wrongAt('now', `has to be ${timeHint}`);
+}
+
+function withoutKeys({ apiKeys, ...fixture }: Fixture): Fixture {
+  if (apiKeys === undefined) return fixture;
+  const names = keyNames(apiKeys);
+  return { ...fixture, apiKeys: apiKeys.map((apiKey, index) => ({ ...apiKey, key: names[index]! })) };
 }

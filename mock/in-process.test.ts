@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { get, type IncomingMessage } from 'node:http';
 import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
-import { createMock, startMock, type InProcessMock } from './index.ts';
+import { createMock, Refusal, startMock, type InProcessMock } from './index.ts';
 import { builtIn, depositPath, ids, START, userPath } from './testing/session.ts';
 
 const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
@@ -53,10 +53,10 @@ describe('the controls of a mock', () => {
   test('move its clock, at once', async () => {
     const mock = createMock({ clock: 'frozen' });
     const at = mock.clock.now();
-    assert.deepEqual(mock.clock.advance(5000), {
-      now: at + 5000,
-      due: { deposits: [ids.afterSeconds], keys: [], limiters: [] },
-    });
+    const now = at + 5000;
+    const shown = { now, iso: new Date(now).toISOString(), mode: 'frozen', rate: 0, frozen: true };
+    const due = { deposits: [ids.afterSeconds], keys: [], limiters: [] };
+    assert.deepEqual(mock.clock.advance(5000), { ...shown, due });
     assert.equal(mock.clock.set(new Date(7)).now, 7);
     mock.clock.scale(2);
     assert.equal(mock.clock.freeze().now, mock.clock.now());
@@ -80,6 +80,46 @@ describe('the controls of a mock', () => {
     assert.equal(deposits.add(added).state, 'pending');
     assert.throws(() => deposits.add(added), { status: 409 });
     assert.throws(() => deposits.add({ ...added, user_id: ids.nobody }), { status: 400 });
+  });
+  test('do what the admin API does, with the same results, and refuse what it refuses', async () => {
+    const mock = createMock({ clock: frozen, arePublicKeys: false });
+    const read = async (path: string) =>
+      (await mock.handle(new Request(`http://x/__admin/${path}`))).json() as Promise<Record<string, unknown>>;
+    const key = { key: 'new-key', partner: 'northwind', state: 'active' } as const;
+    const user = { user_id: ids.nobody, partner: null, date_joined: '2024-01-01T00:00:00Z' };
+    const limits = { 'deposit-check': { requests: 2, windowSeconds: 60 } };
+    const added = [mock.keys.add(key), mock.keys.revoke('new-key'), mock.users.add(user)];
+    assert.deepEqual(
+      added.slice(0, 2).map((one) => 'state' in one && one.state),
+      ['active', 'revoked'],
+    );
+    assert.deepEqual(mock.limits.set(limits), await read('limits'));
+    mock.faults.set({ fault: 'pending-with-202', chaos: ['503:0.5'] });
+    const { faults, ...shown } = await read('faults');
+    assert.deepEqual(
+      [mock.faults.next(503), mock.faults.list()],
+      [{ ...shown, next: [{ kind: '503', count: 1 }] }, faults],
+    );
+    mock.state({ state: 'key revoked', params: { key: 'northwind-key' } });
+    for (const suffix of ['', '~a'])
+      await mock.handle(new Request(`http://x${userPath(ids.member)}`, bearer(`contoso-key${suffix}`)));
+    assert.deepEqual(await read('requests'), { requests: mock.requests(), meta: { total: 1 } });
+    assert.deepEqual(mock.requests({ key: 'contoso-key~a' }), mock.world('a').requests({ status: 200 }));
+    assert.deepEqual((await read('keys'))['keys'], mock.keys.list());
+    assert.deepEqual((await read('users?contains=1234'))['users'], mock.users.list({ contains: '1234' }));
+    assert.deepEqual((await read('magic-values'))['values'], mock.magicValues());
+    assert.deepEqual([await read('fixture'), await read('clock')], [mock.fixture(), mock.clock.get()]);
+    mock.requests.clear();
+    assert.deepEqual([mock.requests(), mock.worlds()], [[], ['a']]);
+    const refusals: Readonly<Record<string, () => unknown>> = {
+      user_id: () => mock.users.add({ ...user, user_id: 'x' }),
+      key: () => mock.requests({ key: 'no-such-key' }),
+      endpoint: () => mock.requests({ endpoint: 'users' as 'user-status' }),
+      fault: () => mock.faults.set({ fault: 'x' }),
+      now: () => mock.clock.set('2026-02-30T00:00:00Z'),
+    };
+    for (const [place, act] of Object.entries(refusals))
+      assert.throws(act, (error) => error instanceof Refusal && error.details.place === place, place);
   });
   test('know a world by its name, and reset it alone; those of the mock reset all', async () => {
     const mock = createMock({ clock: frozen });

@@ -1,9 +1,10 @@
-import { expandKeys, type Environment } from '../schemas/fixture-keys.ts';
+import { checkFixture } from '../schemas/fixture.ts';
+import type { Environment } from '../schemas/fixture-keys.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { controlsOf, type ControlledMock } from './controls.ts';
 import { adminOf, answererOf } from './answer-request.ts';
 import type { Answer, HttpRequest, HttpResponse, StreamedResponse } from './exchange.ts';
-import { createSession } from './session.ts';
+import { createSession, replaceFixture, type Session } from './session.ts';
 import type { MockData } from './options.ts';
 
 export interface GivenFixture {
@@ -16,8 +17,16 @@ export interface InProcessOptions extends MockData, GivenFixture {
   readonly admin?: boolean;
 }
 
+export interface Replaceable {
+  /**
+   * Serves another fixture until a reset, and resets everything. A wrong one is rejected with a Problem of code
+   * `fixture`, and the one before is still served.
+   */
+  replaceFixture(fixture: Fixture): Promise<void>;
+}
+
 /** A mock without a socket. */
-export interface InProcessMock extends ControlledMock {
+export interface InProcessMock extends ControlledMock, Replaceable {
   /**
    * Answers a request of the Fetch standard, whatever its host. A cut connection is `Response.error()`,
    * a truncated body one that fails; what times out or is delayed waits for the request's signal as well.
@@ -27,29 +36,26 @@ export interface InProcessMock extends ControlledMock {
 
 /**
  * Makes a mock in this process; an interceptor of fetch can mount its `handle`. It waits for nothing
- * that is not asked for. The fixture is checked with the first request: `handle` rejects with a Problem of
- * code `fixture` where it is wrong.
+ * that is not asked for.
+ *
+ * @throws Problem of code `fixture` where that is wrong, a line for each problem with its place
  */
 export function createMock(options: InProcessOptions = {}): InProcessMock {
   const { admin = true, env = process.env, fixture, ...data } = options;
-  const given = fixture && { fixture: expandKeys(fixture, env).fixture };
+  const given = fixture && { fixture: checkFixture(fixture, 'fixture', env) };
   const session = createSession({ ...data, ...given }, () => performance.now());
   const answer = answererOf(session, { admin: admin ? adminOf(session, undefined) : undefined });
-  let check: Promise<Fixture> | undefined;
   return {
     ...controlsOf(session),
-    handle: async (request) => {
-      if (fixture !== undefined) await (check ??= checked(fixture, env));
-      return responseOf(await answer(await received(request)), request);
-    },
+    replaceFixture: replacerOf(session, env),
+    handle: async (request) => responseOf(await answer(await received(request)), request),
   };
 }
 
-/** A fixture like one in a file. The validator is loaded only when there is something to check. */
-export async function checked(fixture: Fixture, env: Environment): Promise<Fixture> {
-  const { checkFixture } = await import('../schemas/fixture.ts');
-  return checkFixture(fixture, 'fixture', env);
-}
+export const replacerOf =
+  (session: Session, env: Environment): Replaceable['replaceFixture'] =>
+  async (fixture) =>
+    replaceFixture(session, checkFixture(fixture, 'fixture', env), false);
 
 async function received(request: Request): Promise<HttpRequest> {
   const { pathname, search } = new URL(request.url);

@@ -40,11 +40,10 @@ describe('a wrong fixture gets the error of one in a file', () => {
       await assert.rejects(mock.replaceFixture(fixture), problem);
       assert.equal(await statusOf(mock.url, 'northwind-key'), 200);
     });
-  test('without a socket, with each request', async () => {
+  test('without a socket, at once', async () => {
     const fixture = { ...builtIn, users: others };
-    const { handle } = createMock({ fixture });
-    for (let count = 0; count < 2; count++)
-      await assert.rejects(handle(new Request('http://ib.example/')), { message: errorOfFile(fixture) });
+    assert.throws(() => createMock({ fixture }), { name: 'Problem', message: errorOfFile(fixture) });
+    await assert.rejects(createMock().replaceFixture(fixture), { message: errorOfFile(fixture) });
   });
 });
 

@@ -1,19 +1,29 @@
-import type { Fixture } from '../schemas/generated/types.ts';
-import { checked, type GivenFixture } from './in-process.ts';
+import { checkFixture } from '../schemas/fixture.ts';
+import { controlsOf, type ControlledMock } from './controls.ts';
+import { replacerOf, type GivenFixture, type Replaceable } from './in-process.ts';
 import * as server from './server.ts';
 
 export { createMock, type InProcessMock, type InProcessOptions } from './in-process.ts';
-export type { Fixture } from '../schemas/generated/types.ts';
+export { Problem } from '../schemas/problem.ts';
+export { Refusal } from './session.ts';
+export type { ClockMode, MockData, Tls } from './options.ts';
+export type { AnsweredRequest } from './server.ts';
+export type { HttpRequest, HttpResponse } from './exchange.ts';
+export type { ControlledMock, Controls, FaultChange, ShownFaults, StateChange, Time } from './controls.ts';
+export type { ListQuery, ShownKey, ShownLimits } from './controls/data.ts';
+export type { RequestQuery } from './controls/requests.ts';
+export type { Moved, ShownClock } from './clock.ts';
+export type { JournalEntry, JournalLine } from './journal.ts';
+export type { Gauge } from './limiter.ts';
+export type { MagicValue } from './magic-values.ts';
+export type { Grade, Scorecard } from './scorecard.ts';
+export type { Due, MockEvent, Watcher } from './session.ts';
+export type { DepositNow, User } from './world.ts';
+export type * from '../schemas/generated/types.ts';
 
 export interface MockOptions extends server.MockOptions, GivenFixture {}
 
-export interface Mock extends Omit<server.Mock, 'replaceFixture'> {
-  /**
-   * Serves another fixture, and resets everything. A wrong one is rejected with a Problem of code
-   * `fixture`, and the one before is still served.
-   */
-  replaceFixture(fixture: Fixture): Promise<void>;
-}
+export interface Mock extends ControlledMock, server.ServedMock, Replaceable {}
 
 /**
  * Starts the reference server. The fixture is checked like one in a file.
@@ -23,7 +33,7 @@ export interface Mock extends Omit<server.Mock, 'replaceFixture'> {
  * @throws the system's error where it cannot listen, such as one with code EADDRINUSE
  */
 export async function startMock({ fixture, env = process.env, ...options }: MockOptions = {}): Promise<Mock> {
-  const given = fixture && { fixture: await checked(fixture, env) };
-  const mock = await server.startMock({ ...options, ...given });
-  return { ...mock, replaceFixture: async (next) => mock.replaceFixture(await checked(next, env)) };
+  const given = fixture && { fixture: checkFixture(fixture, 'fixture', env) };
+  const { session, ...served } = await server.startMock({ ...options, ...given });
+  return { ...served, ...controlsOf(session), replaceFixture: replacerOf(session, env) };
 }

@@ -4,8 +4,8 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { answerRequest } from './answer-request.ts';
 import { faults } from './faults.ts';
-import { createJournal, entriesOf, keep, redactorOf, shownEntry, type KeptEntry } from './journal.ts';
-import { depositPath, ids, START, testSession, userPath } from './testing/session.ts';
+import { createJournal, keep, redactorOf, shownEntry, type KeptEntry } from './journal.ts';
+import { depositPath, entriesOf, ids, START, testSession, userPath } from './testing/session.ts';
 
 const base64 = (text: string, variant: 'base64' | 'base64url') => Buffer.from(text).toString(variant);
 
@@ -83,6 +83,14 @@ test('an entry has the name of the key, its world, time and what was asked', () 
       status: 200,
       reason: '200: member of the IB',
       keyInTarget: false,
+      requestHeaders: { authorization: 'Bearer <key northwind/active/2>' },
+      responseHeaders: {
+        Date: new Date(START).toUTCString(),
+        'Content-Type': 'application/json',
+        'Cache-Control': 'no-store',
+        'Content-Length': '61',
+      },
+      responseBody: '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}',
     },
   ]);
 });
@@ -125,7 +133,28 @@ describe('a credential in a target', () => {
 });
 
 const same = (target: string) => target;
-const keptWith = (id: number) => ({ entry: { id }, target: '' }) as KeptEntry;
+const nothing = { request: { target: '', headers: {} }, response: { headers: {}, body: '' } };
+const keptWith = (id: number) => ({ entry: { id }, ...nothing }) as KeptEntry;
+
+test('a header field shows no credential, known or not', () => {
+  const { session, entries } = testSession();
+  for (const [headers, expected] of [
+    [{ authorization: 'Bearer northwind-key~mine' }, 'Bearer <key northwind/active>'],
+    [{ authorization: 'Bearer some-secret' }, 'Bearer <credential>'],
+    [{ authorization: 'some-secret' }, '<credential>'],
+    [{ authorization: `Basic ${base64('x:some-secret', 'base64')}` }, 'Basic <credential>'],
+    [{ 'x-api-key': 'some-secret' }, '<credential>'],
+    [{ 'x-api-key': 'northwind-key' }, '<key northwind/active>'],
+    [{ cookie: 'a=some-secret' }, '<credential>'],
+    [{ 'x-tenant': 'a northwind-key' }, 'a <key northwind/active>'],
+    [{ 'user-agent': 'client/1' }, 'client/1'],
+  ] as const) {
+    answerRequest(session, { method: 'GET', target: '/', headers });
+    answerRequest(session, { method: 'GET', target: userPath(ids.member), headers });
+    const shown = [...entries(), ...entries('mine')].toSorted((one, other) => one.id - other.id).slice(-2);
+    for (const { requestHeaders } of shown) assert.equal(Object.values(requestHeaders)[0], expected);
+  }
+});
 
 test('a journal keeps the last requests; one of size 0 keeps none', () => {
   const journal = createJournal(3);
@@ -235,10 +264,10 @@ test('an entry says what was preferred, how long to wait, and when by a clock th
   const headers = { authorization: 'Bearer northwind-key', prefer: 'code=404' };
   answerRequest(session, { method: 'GET', target: depositPath(ids.executed), headers });
   assert.deepEqual(
-    entries().map((one) => [one.elapsedMs, one.retryAfterSeconds, one.preferred, one.reason]),
+    entries().map((one) => [one.elapsedMs, one.durationMs, one.retryAfterSeconds, one.preferred, one.reason]),
     [
-      [1005, 3, undefined, '429: a key that is always limited'],
-      [2005, undefined, 404, '404: asked for by Prefer'],
+      [1005, 1000, 3, undefined, '429: a key that is always limited'],
+      [3005, 1000, undefined, 404, '404: asked for by Prefer'],
     ],
   );
 });

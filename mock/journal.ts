@@ -1,13 +1,13 @@
 import { createHash } from 'node:crypto';
 import type { Endpoint } from '../schemas/endpoints.ts';
-import { redactorOf as redactorOfSecrets } from '../schemas/redact.ts';
+import { carriesSecret, redactorOf as redactorOfSecrets } from '../schemas/redact.ts';
 import { whyOf } from './answer.ts';
 import { chaosName } from './chaos.ts';
-import type { Exchange, HttpResponse } from './exchange.ts';
+import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
 import type { ApiKey } from './world.ts';
 
-/** A request, and why it got its answer. Holds no credential once it is shown. */
-export interface JournalEntry {
+/** A request, and why it got its answer, in short: for the log and the scorecard. Holds no credential. */
+export interface JournalLine {
   /** Counts the requests of the mock, from 1. */
   readonly id: number;
   /** Unix ms of the mock's clock. */
@@ -32,18 +32,33 @@ export interface JournalEntry {
   readonly chaos?: string;
   /** The status that the request asked for by Prefer and got. */
   readonly preferred?: number;
-  /** Ms of a clock that nobody can set: it goes on where the mock's clock stands still or is moved. */
+  /**
+   * Ms from the start of the mock to the request, by a clock that nobody can set: it goes on where the mock's
+   * clock stands still or is moved.
+   */
   readonly elapsedMs?: number;
+  /** Ms from the request to its answer, delays included; missing where no answer was sent. */
+  readonly durationMs?: number;
 }
+
+/** A request with its header fields, and its answer. Holds no credential. */
+export interface JournalEntry extends JournalLine {
+  readonly requestHeaders: Fields;
+  readonly responseHeaders: Fields;
+  readonly responseBody: string;
+}
+
+type Fields = Readonly<Record<string, string>>;
 
 /** What is kept of a request: credentials are taken out when somebody looks, which few do. */
 export interface KeptEntry {
-  readonly entry: Omit<JournalEntry, 'target' | 'keyInTarget' | 'credentialDigest'>;
-  readonly target: string;
+  readonly entry: Omit<JournalLine, 'target' | 'keyInTarget' | 'credentialDigest'>;
+  readonly request: Pick<HttpRequest, 'target' | 'headers'>;
+  readonly response: Pick<HttpResponse, 'headers' | 'body'>;
   /** The presented credential, where it is not known. */
   readonly unknown?: string | undefined;
   /** What a target that is kept in part no longer tells. */
-  readonly known?: Pick<JournalEntry, 'keyInTarget' | 'credentialDigest'>;
+  readonly known?: Pick<JournalLine, 'keyInTarget' | 'credentialDigest'>;
 }
 
 /** The last `size` entries, in a ring. */
@@ -72,24 +87,53 @@ export function clear(journal: Journal): void {
 }
 
 /** What a journal holds, oldest first. */
-export function entriesOf({ entries, next }: Journal, redact: Redact): readonly JournalEntry[] {
-  return [...entries.slice(next), ...entries.slice(0, next)].map((kept) => shownEntry(kept, redact));
+export const keptIn = ({ entries, next }: Journal): readonly KeptEntry[] => [
+  ...entries.slice(next),
+  ...entries.slice(0, next),
+];
+
+/** An entry in short. */
+export function shownLine({ entry, request, unknown, known }: KeptEntry, redact: Redact): JournalLine {
+  const shown = redact(request.target, unknown);
+  const digest = unknown !== undefined && { credentialDigest: digestOf(unknown) };
+  return { ...entry, target: shown, keyInTarget: shown !== request.target, ...digest, ...known };
 }
 
-/** An entry without credentials. */
-export function shownEntry({ entry, target, unknown, known }: KeptEntry, redact: Redact): JournalEntry {
-  const shown = redact(target, unknown);
-  const digest = unknown !== undefined && { credentialDigest: digestOf(unknown) };
-  return { ...entry, target: shown, keyInTarget: shown !== target, ...digest, ...known };
+/** The whole of an entry. */
+export function shownEntry(kept: KeptEntry, redact: Redact): JournalEntry {
+  const { request, response, unknown } = kept;
+  const shown = (text: string) => redact(text, unknown);
+  return {
+    ...shownLine(kept, redact),
+    requestHeaders: mapped(request.headers, (value, name) =>
+      carriesSecret(name) ? withoutCredential(shown(value)) : shown(value),
+    ),
+    responseHeaders: mapped(response.headers, shown),
+    responseBody: shown(Buffer.from(response.body).toString()),
+  };
+}
+
+const mapped = (fields: HttpRequest['headers'], change: (value: string, name: string) => string): Fields =>
+  Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, change(String(value), name)]));
+
+const SCHEME = /^(?:Basic|Bearer|Digest|Token) +/i;
+
+/** Of a field that carries a secret only the scheme is shown, and the name of a key. */
+function withoutCredential(clean: string): string {
+  const [scheme = ''] = SCHEME.exec(clean) ?? [];
+  const [name = CREDENTIAL_NAME] = /<key [^<>]*>/.exec(clean) ?? [];
+  return scheme + name;
 }
 
 /** What is kept of a request that was answered. */
 export function entryOf(
   exchange: Exchange,
-  { status, headers }: HttpResponse,
-  { elapsedMs, ...named }: Pick<JournalEntry, 'id' | 'world'> & { readonly elapsedMs: number | undefined },
+  response: HttpResponse,
+  named: Pick<JournalLine, 'id' | 'world'>,
+  times: { readonly elapsedMs: number; readonly durationMs: number } | undefined,
 ): KeptEntry {
   const { call, preferred, chaos, now, request, status: meant } = exchange;
+  const { status, headers, delayMs = 0, transportFault } = response;
   const { 'Retry-After': retryAfter } = headers;
   const why = whyOf(exchange);
   const entry = {
@@ -103,11 +147,16 @@ export function entryOf(
     ...(retryAfter !== undefined && { retryAfterSeconds: secondsOf(retryAfter, now) }),
     ...(chaos && { chaos: chaosName(chaos) }),
     ...(preferred !== undefined && { preferred }),
-    ...(elapsedMs !== undefined && { elapsedMs: Math.round(elapsedMs) }),
+    ...(times && { elapsedMs: Math.round(times.elapsedMs) }),
+    ...(times && transportFault !== 'timeout' && { durationMs: toMicroseconds(times.durationMs + delayMs) }),
   };
   const unknown = call?.key === undefined ? call?.credential : undefined;
-  return { entry, target: request.target, unknown };
+  const { target, headers: requestHeaders } = request;
+  const kept = { request: { target, headers: requestHeaders }, response: { headers, body: response.body } };
+  return { entry, ...kept, unknown };
 }
+
+const toMicroseconds = (ms: number) => Math.round(ms * 1000) / 1000;
 
 const digestOf = (credential: string) => createHash('sha256').update(credential).digest('hex').slice(0, 12);
 
@@ -119,16 +168,41 @@ function secondsOf(retryAfter: string, at: number): number {
 }
 
 const MAX_KEPT = 2048;
+/** Characters of a header field of a long entry. */
+const MAX_FIELD = 256;
 
 /** The entry, or only the beginning of a long one: a thousand of the longest targets would fill the memory. */
 function shortened(kept: KeptEntry, redact: Redact): KeptEntry {
-  if (kept.target.length + (kept.unknown?.length ?? 0) <= MAX_KEPT) return kept;
-  const { target, keyInTarget, credentialDigest } = shownEntry(kept, redact);
+  const { entry, request, response, unknown = '' } = kept;
+  if (request.target.length + unknown.length + sizeOf(request.headers) + response.body.length <= MAX_KEPT)
+    return kept;
+  const shown = shownEntry(kept, redact);
+  const { keyInTarget, credentialDigest } = shown;
+  return {
+    entry,
+    request: {
+      target: cut(shown.target),
+      headers: mapped(shown.requestHeaders, (value) => cut(value, MAX_FIELD)),
+    },
+    response: {
+      headers: mapped(shown.responseHeaders, (value) => cut(value, MAX_FIELD)),
+      body: cut(shown.responseBody),
+    },
+    known: { keyInTarget, ...(credentialDigest !== undefined && { credentialDigest }) },
+  };
+}
+
+/** Characters of the header fields of a request. */
+function sizeOf(headers: HttpRequest['headers']): number {
+  let size = 0;
+  for (const name in headers) size += name.length + (headers[name]?.length ?? 0);
+  return size;
+}
+
+function cut(text: string, most = MAX_KEPT): string {
+  if (text.length <= most) return text;
   // A slice alone would keep all of the text alive.
-  const beginning = Buffer.from(target.slice(0, MAX_KEPT)).toString();
-  const rest = target.length > MAX_KEPT ? `… (${target.length} characters)` : '';
-  const known = { keyInTarget, ...(credentialDigest !== undefined && { credentialDigest }) };
-  return { entry: kept.entry, target: beginning + rest, known };
+  return `${Buffer.from(text.slice(0, most)).toString()}… (${text.length} characters)`;
 }
 
 /** Takes credentials out of a request target; `unknown` is a presented credential that is not known. */
@@ -140,6 +214,7 @@ const CREDENTIAL = /([?&](?:api[_-]?key|x-api-key|key|token|access_token|auth|au
 const MAX_SEARCHED = 128;
 
 const UNKNOWN = '<unknown key>';
+const CREDENTIAL_NAME = '<credential>';
 
 /** A function that replaces each key by its name, however the key is written. */
 export function redactorOf(keys: readonly ApiKey[]): Redact {
@@ -152,7 +227,7 @@ export function redactorOf(keys: readonly ApiKey[]): Redact {
     const clean = withoutKnown(target);
     const shownTarget = unknown === undefined ? clean : withoutUnknown(clean, unknown, named);
     return shownTarget.replace(CREDENTIAL, (whole, name: string) =>
-      /=(?:<[^>]*>[^&]*)?$/.test(whole) ? whole : `${name}<credential>`,
+      /=(?:<[^>]*>[^&]*)?$/.test(whole) ? whole : name + CREDENTIAL_NAME,
     );
   };
 }

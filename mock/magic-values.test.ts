@@ -4,7 +4,7 @@ import { endpoints } from '../schemas/endpoints.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { testAdmin } from './testing/admin.ts';
 import { magicValues } from './magic-values.ts';
-import { builtIn, testSession } from './testing/session.ts';
+import { builtIn, ids, testSession } from './testing/session.ts';
 import { factsOf } from './world.ts';
 
 test('each value of the built-in fixture shows the status that it says', () => {
@@ -31,6 +31,8 @@ test('over the admin API a key stands there only where it is no secret', async (
   const secret = await testAdmin().done('GET', '/magic-values');
   assert.deepEqual(secret['values'][0], {
     shows: '200, a member',
+    endpoint: 'user-status',
+    id: ids.member,
     target: '/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111',
     keyName: '<key northwind/active>',
   });

@@ -1,10 +1,33 @@
-import type { Endpoint } from '../schemas/endpoints.ts';
+import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
+import { trimBasePath } from './handler.ts';
+import type { Session } from './session.ts';
 import type { ApiKey, Deposit, Facts } from './world.ts';
 
-/** A state of the interface, and what shows it: an id, and the key to ask with. */
+/** A state of the interface, and what shows it: a request, and the key to send it with. */
 export interface MagicValue {
   /** Status and state, such as `404, pending`. */
+  readonly shows: string;
+  readonly endpoint: Endpoint;
+  readonly id: string;
+  /** Path and query. */
+  readonly target: string;
+  readonly keyName: string;
+  /** Missing if it is secret. */
+  readonly key?: string;
+}
+
+/** What shows each state that a fixture can show. */
+export function shownMagicValues({ fixture, facts, options, arePublicKeys }: Session): readonly MagicValue[] {
+  const basePath = trimBasePath(options.basePath ?? '/');
+  return magicValues(fixture, facts).map(({ shows, endpoint, id, key }) => {
+    const { path, parameter } = endpoints[endpoint];
+    const target = `${basePath}${path}?${parameter}=${id}`;
+    return { shows, endpoint, id, target, keyName: key.name, ...(arePublicKeys && { key: key.key }) };
+  });
+}
+
+interface Found {
   readonly shows: string;
   readonly endpoint: Endpoint;
   readonly id: string;
@@ -23,7 +46,7 @@ const MOST = 10_000;
  *
  * @param facts those made of the fixture
  */
-export function magicValues(fixture: Fixture, facts: Facts): readonly MagicValue[] {
+export function magicValues(fixture: Fixture, facts: Facts): readonly Found[] {
   const keys = (fixture.apiKeys ?? []).slice(0, MOST).flatMap(({ key }) => facts.keys.get(key) ?? []);
   const users = (fixture.users ?? []).slice(0, MOST);
   const deposits = (fixture.deposits ?? []).slice(0, MOST);

@@ -1,15 +1,15 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import type { JournalEntry } from './journal.ts';
+import type { JournalLine } from './journal.ts';
 import { scorecardFormats, scorecardOf } from './scorecard.ts';
 import { START } from './testing/session.ts';
 
 /** What a test says of a request and its answer; the rest is made up. */
-type Sample = Partial<Omit<JournalEntry, 'id'>> & { readonly hasNoKey?: boolean };
+type Sample = Partial<Omit<JournalLine, 'id'>> & { readonly hasNoKey?: boolean };
 
 /** Entries of one caller who asks for one user, or for what the samples say; `at` counts from noon. */
-function sampleEntries(samples: readonly Sample[]): readonly JournalEntry[] {
+function sampleEntries(samples: readonly Sample[]): readonly JournalLine[] {
   return samples.map(({ at = 0, hasNoKey = false, ...sample }, index) => ({
     id: index + 1,
     at: START + at,

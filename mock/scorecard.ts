@@ -1,6 +1,6 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { decodeText } from './behaviour.ts';
-import type { JournalEntry as Entry } from './journal.ts';
+import type { JournalLine as Entry } from './journal.ts';
 import { readQuery, splitTarget } from './handler.ts';
 
 interface Evidence {
@@ -8,7 +8,7 @@ interface Evidence {
   readonly broken: readonly Entry[];
 }
 
-interface Rule {
+export interface Rule {
   readonly id: string;
   /** What a client that keeps the rule did. */
   readonly title: string;
@@ -19,12 +19,12 @@ interface Rule {
   readonly judge: (entries: readonly Entry[], graceMs: number) => Evidence;
 }
 
-type Outcome =
+export type Outcome =
   | { readonly kind: 'kept'; readonly times: number }
   | { readonly kind: 'broken'; readonly entries: readonly Entry[] }
   | { readonly kind: 'notSeen' };
 
-interface Grade {
+export interface Grade {
   readonly rule: Omit<Rule, 'judge'>;
   readonly outcome: Outcome;
 }

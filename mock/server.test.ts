@@ -4,7 +4,7 @@ import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:
 import { text } from 'node:stream/consumers';
 import { after, before, describe, test, type TestContext } from 'node:test';
 import { builtIn, START, ids } from './testing/session.ts';
-import { startMock, type AnsweredRequest, type Mock, type MockOptions } from './server.ts';
+import { startMock, type AnsweredRequest, type Mock, type MockOptions } from './index.ts';
 
 const authorization = 'Bearer northwind-key';
 const FOUND = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';

@@ -1,14 +1,11 @@
 import { isIPv4 } from 'node:net';
-import type { Fixture } from '../schemas/generated/types.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 import type { Access } from './admin/guard.ts';
-import { controlsOf, type ControlledMock } from './controls.ts';
 import { adminOf, answererOf, isAdmin, type AnsweredRequest } from './answer-request.ts';
 import { httpDate } from './answer.ts';
 import { listen } from './listener.ts';
 import type { Tls, MockData } from './options.ts';
-import { magicValues, type MagicValue } from './magic-values.ts';
-import { createSession, replaceFixture, timeIn } from './session.ts';
+import { createSession, timeIn, type Session } from './session.ts';
 import { trimBasePath } from './handler.ts';
 
 export type { AnsweredRequest } from './answer-request.ts';
@@ -27,16 +24,13 @@ export interface MockOptions extends MockData {
   readonly onExchange?: (exchange: AnsweredRequest) => void;
 }
 
-export interface Mock extends ControlledMock {
+/** A mock on a port. */
+export interface ServedMock {
   /** The {base_url}, without a trailing slash. */
   readonly url: string;
   readonly port: number;
   /** Where the admin API is; undefined where there is none. */
   readonly adminUrl: string | undefined;
-  /** What shows each state of the interface: an id, and the key to ask with. */
-  readonly magicValues: () => readonly MagicValue[];
-  /** Another fixture in the place of the one that is served, and everything as at first. */
-  replaceFixture(fixture: Fixture): void;
   /**
    * Stops listening and ends every connection: idle ones at once, others behind their answer, which
    * `force` does not wait for.
@@ -52,7 +46,9 @@ export interface Mock extends ControlledMock {
  * @throws Problem of code `usage` where an option is wrong
  * @throws the system's error where it cannot listen, such as one with code EADDRINUSE
  */
-export async function startMock(options: MockOptions = {}): Promise<Mock> {
+export async function startMock(
+  options: MockOptions = {},
+): Promise<ServedMock & { readonly session: Session }> {
   const { port = 0, host = '127.0.0.1', basePath = '/', onExchange, admin = {} } = options;
   const { tls, cors } = options;
   if (admin !== false && admin.token !== undefined && !isToken(admin.token))
@@ -86,16 +82,14 @@ export async function startMock(options: MockOptions = {}): Promise<Mock> {
   if (adminListener !== undefined) session.servicePort = listener.port;
   const scheme = tls === undefined ? 'http' : 'https';
   const origin = (bound: number) => `${scheme}://${host.includes(':') ? `[${host}]` : host}:${bound}`;
-  const close: Mock['close'] = async (how) => {
+  const close: ServedMock['close'] = async (how) => {
     await Promise.all([listener.close(how), adminListener?.close(how)]);
   };
   return {
-    ...controlsOf(session),
+    session,
     url: `${origin(listener.port)}${trimBasePath(basePath)}`,
     port: listener.port,
     adminUrl: answerAdmin && `${origin((adminListener ?? listener).port)}/__admin`,
-    magicValues: () => magicValues(session.fixture, session.facts),
-    replaceFixture: (fixture) => replaceFixture(session, fixture),
     close,
     [Symbol.asyncDispose]: () => close(),
   };

@@ -4,7 +4,7 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import { reference } from './behaviour.ts';
 import { newChaos, parseChaos, type Chaos } from './chaos.ts';
 import { serviceOf, type Service } from './handler.ts';
-import { createJournal, redactorOf, type Journal, type JournalEntry, type Redact } from './journal.ts';
+import { createJournal, redactorOf, type Journal, type JournalLine, type Redact } from './journal.ts';
 import { sessionDefaults, type ClockMode, type Deviation, type MockData } from './options.ts';
 import { factsOf, lookIn, worldOf, wrongWorldName, type ApiKey, type Facts, type World } from './world.ts';
 
@@ -48,6 +48,8 @@ export interface Session {
   fixture: Fixture;
   facts: Facts;
   arePublicKeys: boolean;
+  /** What a reset of the mock leads back to. */
+  first: Pick<Session, 'fixture' | 'facts' | 'arePublicKeys'>;
   /** Port of the service, once it listens, where the admin API has one of its own. */
   servicePort?: number;
   /** Keys that were added to a world since all were reset. */
@@ -70,7 +72,7 @@ export interface Due {
 
 /** What happens in a mock, for whoever watches it. */
 export type MockEvent =
-  | { readonly kind: 'request'; readonly entry: JournalEntry }
+  | { readonly kind: 'request'; readonly entry: JournalLine }
   | { readonly kind: 'clock'; readonly world: string; readonly now: number; readonly due: Due }
   /** Somebody changed something; `what` says it in words. */
   | { readonly kind: 'change'; readonly world: string; readonly what: string };
@@ -80,6 +82,11 @@ export type Watcher = (event: MockEvent) => void;
 /** Tells all watchers. */
 export function tell({ watchers }: Session, event: MockEvent): void {
   for (const watch of watchers) watch(event);
+}
+
+/** Tells all watchers that somebody changed something in a world. */
+export function tellChange(session: Session, { name }: Sandbox, what: string): void {
+  tell(session, { kind: 'change', world: name, what });
 }
 
 type RefusalDetails = Readonly<Record<string, unknown>> & {
@@ -113,17 +120,18 @@ export const wrongAt = (place: string, message: string) =>
 export function createSession(options: MockData, elapsed?: () => number): Session {
   const { fixture = builtIn as Fixture, clock } = options;
   const now = typeof clock === 'object' ? () => clock.now() : machineTime(elapsed);
-  const facts = factsOf(fixture);
-  const base = { options, facts, now, startedAt: now() };
+  const { arePublicKeys = options.fixture === undefined } = options;
+  const first = { fixture, facts: factsOf(fixture), arePublicKeys };
+  const base = { options, facts: first.facts, now, startedAt: now() };
   return {
     ...base,
+    ...first,
+    first,
     elapsed,
     watchers: new Set(),
     added: new Map(),
     sandboxes: new Map(),
-    fixture,
-    arePublicKeys: options.arePublicKeys ?? options.fixture === undefined,
-    redact: redactorOf([...facts.keys.values()]),
+    redact: redactorOf([...first.facts.keys.values()]),
     main: createSandbox(base, ''),
     answered: 0,
   };
@@ -210,20 +218,28 @@ export function resetWorld(session: Session, name: string): void {
   tell(session, { kind: 'change', world: name, what: 'reset' });
 }
 
-/** The main world is as at first, and there is no other. */
+/** The mock is as it was started: its fixture, and the main world alone. */
 export function resetAll(session: Session): void {
+  Object.assign(session, session.first);
   session.sandboxes.clear();
   session.added.clear();
   session.redact = redactorOf([...session.facts.keys.values()]);
   resetWorld(session, '');
 }
 
-/** Serves another fixture, and resets everything. */
-export function replaceFixture(session: Session, fixture: Fixture): void {
-  session.fixture = fixture;
-  session.facts = factsOf(fixture);
-  session.arePublicKeys = false;
+/**
+ * Serves another fixture, and resets everything.
+ *
+ * @param isFirst whether a later reset of the mock leads back to it
+ * @throws Refusal, 400 where it is empty
+ */
+export function replaceFixture(session: Session, fixture: Fixture, isFirst: boolean): void {
+  if (!isFirst && Object.keys(fixture).length === 0)
+    throw wrongAt('', 'the fixture is empty; POST /__admin/reset restores the first one');
+  const { first } = session;
+  session.first = { fixture, facts: factsOf(fixture), arePublicKeys: false };
   resetAll(session);
+  if (!isFirst) session.first = first;
 }
 
 /** Redacts a key that was added to a world, in all journals, even after its world is gone. */

@@ -5,7 +5,7 @@ import { afterEach, before, after, describe, test, type TestContext } from 'node
 import * as fc from 'fast-check';
 import type { Answer } from './exchange.ts';
 import { listen, type ListenerOptions } from './listener.ts';
-import { startMock, type Mock } from './server.ts';
+import { startMock, type Mock } from './index.ts';
 import { builtIn, ids, START, userPath } from './testing/session.ts';
 import { arrived, connected, say } from './testing/sockets.ts';
 

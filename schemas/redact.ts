@@ -28,6 +28,10 @@ interface Piece {
   readonly isWhole: boolean;
 }
 
+/** Whether a header field of a request carries a secret, by what its name holds. */
+export const carriesSecret = (field: string): boolean =>
+  /auth|bearer|cookie|credential|jwt|key|pass|secret|session|signature|token/i.test(field);
+
 const UUID = /[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}/gi;
 const UUID_LENGTH = 36;
 const NAME = /<[^<>]*>/g;

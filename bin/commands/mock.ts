@@ -2,7 +2,7 @@ import { randomBytes } from 'node:crypto';
 import { statSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { clockModes, sessionDefaults } from '../../mock/options.ts';
-import type { Mock, MockOptions } from '../../mock/server.ts';
+import type { MockOptions, startMock } from '../../mock/server.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { didYouMean, Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
@@ -81,6 +81,7 @@ const flags = {
 } as const satisfies Flags;
 
 type MockFlags = Values<typeof flags>;
+type Mock = Awaited<ReturnType<typeof startMock>>;
 
 export const mock = command({
   usage: 'mock',
@@ -133,7 +134,8 @@ async function serve(server: Mock, values: MockFlags, context: CliContext, stamp
     if (values.log === 'json') await print(logs.json.event('listening', { url, port, adminUrl }));
     if (values.log === 'pretty') {
       if (adminUrl !== undefined) await print(`admin API at ${adminUrl}\n`);
-      await print(curlLines(server.magicValues(), url, values.fixture === undefined));
+      const { shownMagicValues } = await import('../../mock/magic-values.ts');
+      await print(curlLines(shownMagicValues(server.session), new URL(url).origin));
     }
     if (values.watch) void reloadOnChange(server, values, context, stamp);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -156,6 +158,7 @@ function stampOf({ fixture = '' }: MockFlags): string {
 /** @param loaded stamp of the file that is served */
 async function reloadOnChange(server: Mock, values: MockFlags, context: CliContext, loaded: string) {
   const { print, writeError, signal } = context;
+  const { replaceFixture } = await import('../../mock/session.ts');
   let [served, last] = [loaded, loaded];
   for (; !signal.aborted; await sleep(POLL_INTERVAL_MS, undefined, { ref: false })) {
     const [now, before] = [stampOf(values), last];
@@ -166,7 +169,7 @@ async function reloadOnChange(server: Mock, values: MockFlags, context: CliConte
     try {
       const fixture = await fixtureOf(values, context);
       if (signal.aborted) return;
-      server.replaceFixture(fixture);
+      replaceFixture(server.session, fixture, true);
       await print(logs[values.log].event(`loaded ${values.fixture} again`));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
@@ -264,7 +267,9 @@ async function prepareScorecards(texts: readonly string[], context: CliContext) 
   const files = await prepareReports(parseReports('scorecard', ['json', 'text'] as const, texts), context);
   return {
     write: async (server: Mock) => {
-      const card = await server.scorecard();
+      const { session } = server;
+      const { gradeOf } = await import('../../mock/controls/requests.ts');
+      const card = await gradeOf(session, [session.main, ...session.sandboxes.values()]);
       await files.write((format) => scorecardFormats[format].write(card));
     },
     discard: files.discard,

@@ -1,5 +1,6 @@
 import type { Answer, HttpResponse } from '../exchange.ts';
-import { wrongAt, type Sandbox, type Session } from '../session.ts';
+import type { ControlledMock, Controls } from '../controls.ts';
+import { wrongAt, type Session } from '../session.ts';
 
 interface Field {
   readonly type: string | readonly string[];
@@ -20,8 +21,8 @@ type ValuesOf<Declared extends Fields> = {
 export interface AdminRequest<Values = Readonly<Record<string, unknown>>> {
   /** Name of the world that the call is about; the empty text is the main one. */
   readonly world: string;
-  /** That world. A GET does not create it. */
-  readonly sandbox: Sandbox;
+  readonly controls: Controls;
+  readonly mock: ControlledMock;
   /** The part of the path that matches `{id}`. */
   readonly id: string;
   readonly query: URLSearchParams;

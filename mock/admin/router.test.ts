@@ -76,8 +76,20 @@ describe('a call that is wrong is told why', () => {
       ['PUT /faults', { chaos: '500' }, /^chaos has to be a list of texts/, 'chaos'],
       ['PUT /faults', { chaos: ['600'] }, /^chaos 600: there is no such kind/, 'chaos'],
       ['PUT /faults', { seed: 0.5 }, /^seed has to be a whole number/, 'seed'],
-      ['POST /faults/next', { kind: 503 }, /^kind has to be a text/, 'kind'],
-      ['POST /faults/next', { kind: '503:0.5' }, /^chaos 503:0.5: the next requests/],
+      ['POST /faults/next', { kind: ['503'] }, /^kind has to be a text or a status/, 'kind'],
+      ['POST /faults/next', { kind: '503:0.5' }, /^chaos 503:0.5: the next requests/, 'kind'],
+      ['POST /requests/find', { method: 'get' }, /^method has to be a method of HTTP/, 'method'],
+      ['POST /requests/count', { endpoint: 'users' }, /^endpoint has to be one of user-s/, 'endpoint'],
+      ['POST /requests/count', { status: '4o4' }, /^status has to be a status/, 'status'],
+      ['POST /requests/count', { status: [404] }, /^status has to be a text or a number/, 'status'],
+      ['POST /requests/count', { key: 'northwind/activ' }, /^there is no such key here; [^n]/, 'key'],
+      ['POST /requests/count?world=a', { key: 'northwind-key~b' }, /^key names another world/, 'key'],
+      ['POST /requests/count', { key: `northwind-key~${'a'.repeat(101)}` }, /^key .* maximum is 100$/, 'key'],
+      ['GET /requests?limt=1', undefined, /^limt is unknown in the query; known are limit, since, w/, 'limt'],
+      ['GET /deposits?state=done', undefined, /^state has to be one of EXECUTED, pending/, 'state'],
+      ['PUT /fixture?world=a', { users: [] }, /^world is unknown in the query; known are none/, 'world'],
+      ['PUT /fixture', {}, /^the fixture is empty; POST \/__admin\/reset restores/],
+      ['POST /clock/set', { now: '2026-02-30T00:00:00Z' }, /^now has to be Unix ms/, 'now'],
       ['POST /faults/next', { kind: '503', count: 1.5 }, /^count has to be a whole number/, 'count'],
       ['POST /state', executed, /^params need the numbers/],
       ['POST /state', { state: 'x' }, /^state has to be one of: key revoked, deposit executed$/],
@@ -190,6 +202,8 @@ test('the journal is listed, counted, searched and forgotten', async () => {
     [{ url: `/api/ib/user-status?user_id=${ids.member}`, key: 'northwind/active' }, [1]],
     [{ reason: 'pending' }, [3]],
     [{ reason: 'pending', status: 200 }, []],
+    [{ key: 'northwind-key' }, [1, 3]],
+    [{ key: 'northwind-key~other' }, []],
   ] as const) {
     const count = found.length;
     assert.deepEqual(await done('POST', '/requests/count', body), { count }, JSON.stringify(body));
@@ -353,7 +367,7 @@ describe('chaos', () => {
   });
   test('is queued for the next requests, up to 1000 calls', async () => {
     const { done, refused, user } = testAdmin();
-    const { next } = await done('POST', '/faults/next', { kind: '503', count: 2 });
+    const { next } = await done('POST', '/faults/next', { kind: 503, count: 2 });
     assert.deepEqual(next, [{ kind: '503', count: 2 }]);
     for (const status of [503, 503, 200]) assert.equal(user(ids.member).status, status);
     for (let count = 0; count < 1000; count++) await done('POST', '/faults/next', { kind: '503' });
@@ -411,6 +425,8 @@ describe('the fixture', () => {
     const statuses = ['northwind-key', 'other', 'other~a'].map((key) => user(ids.member, key).status);
     assert.deepEqual(statuses, [401, 200, 200]);
     assert.doesNotMatch(JSON.stringify(await done('GET', '/fixture')), /other/);
+    await done('POST', '/reset');
+    assert.deepEqual(await done('GET', '/fixture'), builtIn);
   });
 });
 

@@ -1,7 +1,8 @@
 import { unescape } from 'node:querystring';
 import type { Answer, HttpRequest, HttpResponse } from '../exchange.ts';
 import { syntaxErrorIn } from '../../schemas/json.ts';
-import { Refusal, sandboxNamed, sandboxSeen, wrongAt, type Session } from '../session.ts';
+import { controlsIn, controlsOf } from '../controls.ts';
+import { Refusal, wrongAt, type Session } from '../session.ts';
 import { splitTarget } from '../handler.ts';
 import { wrongWorldName } from '../world.ts';
 import { admit, type Access } from './guard.ts';
@@ -43,16 +44,18 @@ function handle(session: Session, access: Access | undefined, request: HttpReque
       routes: routes.map((one) => `${one.method} ${ROOT}${one.path}`),
     });
   const query = new URLSearchParams(search);
+  const known = [...Object.keys(route.query ?? {}), ...(route.isForAll ? [] : ['world'])];
+  for (const name of query.keys())
+    if (!known.includes(name))
+      throw wrongAt(name, `is unknown in the query; known are ${known.join(', ') || 'none'}`);
   const world = query.get('world') ?? '';
   const wrong = wrongWorldName(world);
   if (wrong !== undefined) throw wrongAt('world', wrong);
   const body = request.body ? parsed(request.body) : undefined;
   return route.handle(session, {
     world,
-    // Read when it is needed: a call that is refused before then creates no world.
-    get sandbox() {
-      return method === 'GET' ? sandboxSeen(session, world) : sandboxNamed(session, world);
-    },
+    controls: controlsIn(session, world),
+    mock: controlsOf(session),
     id: unescape(matchOf(route.path, below)?.[1] ?? ''),
     query,
     accept: headers.accept ?? '',

@@ -3,17 +3,15 @@ import fixtureSchema from '../../schemas/fixture.schema.json' with { type: 'json
 import description from '../../schemas/openapi.json' with { type: 'json' };
 import { trimBasePath } from '../handler.ts';
 import { loadPage, policyOf } from '../page/asset.ts';
-import { resetAll, resetWorld } from '../session.ts';
 import { controlRoutes } from './control-routes.ts';
 import { dataRoutes } from './data-routes.ts';
-import { keyRoutes } from './key-routes.ts';
 import { observeRoutes } from './observe-routes.ts';
 import { answerOf, ok, route, type Route } from './route.ts';
 
 /** The whole admin API, in the order in which its description lists it. */
 export const routes: readonly Route[] = [
   // The page holds no data: it requests them, with the token if one is needed.
-  route('GET /', 'The page for people, as HTML.', { isForAll: true, isOpen: true }, async () => {
+  route('GET /', 'The page for people, as HTML.', { isOpen: true }, async () => {
     const text = await loadPage();
     const headers = { 'Content-Security-Policy': policyOf(text), 'Referrer-Policy': 'no-referrer' };
     return answerOf(200, 'text/html; charset=utf-8', text, headers);
@@ -28,9 +26,9 @@ export const routes: readonly Route[] = [
     'POST /reset',
     'Resets data, clock, limiters, faults and journal: of one world with ?world=, else of all.',
     {},
-    (session, { world, query }) => {
-      if (query.has('world')) resetWorld(session, world);
-      else resetAll(session);
+    (_, { world, query, controls, mock }) => {
+      if (query.has('world')) controls.reset();
+      else mock.reset();
       return ok({ reset: query.has('world') ? world : 'all' });
     },
   ),
@@ -38,12 +36,11 @@ export const routes: readonly Route[] = [
     'GET /worlds',
     'Names of the worlds besides the main one, the least recently used first.',
     { isForAll: true },
-    ({ sandboxes }) => ok({ worlds: [...sandboxes.keys()] }),
+    (_, { mock }) => ok({ worlds: mock.worlds() }),
   ),
   ...observeRoutes,
   ...controlRoutes,
   ...dataRoutes,
-  ...keyRoutes,
   route(
     'GET /interface.json',
     'The two lookups as an OpenAPI document; its server is this one, unless the service has its own port.',

@@ -2,7 +2,8 @@ import { render, type ComponentChildren, type InputHTMLAttributes, type Ref } fr
 import type { DepositNow, User } from '../world.ts';
 import type { Due } from '../session.ts';
 import { left, mockNow, openWorld, refresh, say, send, signIn, start, state } from './store.ts';
-import type { Answers, Listed, ShownKey } from './store.ts';
+import type { ShownKey } from '../controls/data.ts';
+import type { Answers, Listed } from './store.ts';
 import { amount, curl, dateAndTime, duration, foreign, number, plural, timeOfDay } from './text.ts';
 
 const MAX_GAUGES = 12;

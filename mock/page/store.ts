@@ -1,11 +1,7 @@
-import type { FixtureLimits } from '../../schemas/generated/types.ts';
-import type { shownKey } from '../admin/key-routes.ts';
+import type { ShownKey, ShownLimits } from '../controls/data.ts';
 import type { JournalEntry } from '../journal.ts';
-import type { Gauge } from '../limiter.ts';
+import type { MagicValue } from '../magic-values.ts';
 import type { DepositNow, User } from '../world.ts';
-
-/** A key; `key` is missing if it is secret, and `expiresAt` is in Unix ms. */
-export type ShownKey = ReturnType<typeof shownKey>;
 
 /** A part of a list, and how many items it has in all. */
 export type Listed<Name extends string, Item> = Readonly<Record<Name, readonly Item[]>> & {
@@ -17,13 +13,13 @@ export interface Answers {
   readonly deposits: Listed<'deposits', DepositNow>;
   readonly keys: Listed<'keys', ShownKey>;
   readonly users: Listed<'users', User>;
-  readonly limits: { readonly limits: FixtureLimits; readonly gauges: readonly Gauge[] };
+  readonly limits: ShownLimits;
   readonly requests: { readonly requests: readonly JournalEntry[] };
   readonly worlds: { readonly worlds: readonly string[] };
   /** `port` is that of the service if the admin API has its own. */
   readonly 'magic-values': {
     readonly port?: number;
-    readonly values: readonly Readonly<Record<'shows' | 'target' | 'keyName', string> & { key?: string }>[];
+    readonly values: readonly MagicValue[];
   };
 }
 const paths = ['clock', 'deposits', 'keys', 'users', 'limits', 'requests', 'worlds', 'magic-values'] as const;
@@ -132,7 +128,8 @@ async function loadAll(): Promise<void> {
 
 async function load(path: keyof Answers): Promise<unknown> {
   const lists: Readonly<Record<string, object>> = state.lists;
-  return (await request(path + queryOf({ world: state.world, ...lists[path] }))).json();
+  const world = path === 'worlds' || path === 'magic-values' ? {} : { world: state.world };
+  return (await request(path + queryOf({ ...world, ...lists[path] }))).json();
 }
 
 const passed = () => (performance.now() - state.receivedAt) * (state.answers?.clock.rate ?? 0);

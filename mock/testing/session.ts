@@ -2,7 +2,7 @@ import fixture from '../../schemas/built-in.fixture.json' with { type: 'json' };
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { answerRequest } from '../answer-request.ts';
-import { entriesOf } from '../journal.ts';
+import { keptIn, shownEntry, type Journal, type Redact } from '../journal.ts';
 import type { HttpRequest, HttpResponse } from '../exchange.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { ClockMode, MockData } from '../options.ts';
@@ -27,6 +27,10 @@ export const ids = {
 
 export const userPath = (id: string) => `${endpoints['user-status'].path}?user_id=${id}`;
 export const depositPath = (id: string) => `${endpoints['deposit-check'].path}?reference_id=${id}`;
+
+/** What a journal holds, as it is shown. */
+export const entriesOf = (journal: Journal, redact: Redact) =>
+  keptIn(journal).map((kept) => shownEntry(kept, redact));
 
 type TestOptions = Omit<MockData, 'clock'> & {
   readonly clock?: ClockMode;

@@ -1,6 +1,6 @@
 import { defined } from '../../schemas/defined.ts';
 import type { RecordedExchange } from '../../schemas/generated/types.ts';
-import { redactorOf, type Redact } from '../../schemas/redact.ts';
+import { carriesSecret, redactorOf, type Redact } from '../../schemas/redact.ts';
 import type { Secret } from '../../schemas/secret-forms.ts';
 import type { Known } from '../known.ts';
 import type { Exchange } from '../requirement.ts';
@@ -115,9 +115,6 @@ function withVariable(
 
 const inQuotes = (text: string) => text.replace(/[\\"$`]/g, String.raw`\$&`);
 
-/** Header fields that carry secrets, by what their names hold. */
-const TELLING = /auth|bearer|cookie|credential|jwt|key|pass|secret|session|signature|token/i;
-
 /** Header fields whose values look random at times, and tell nothing. */
 const HARMLESS =
   /^(?:accept.*|baggage|cache-control|content-.*|date|from|host|if-.*|origin|prefer|referer|sec-.*|traceparent|tracestate|user-agent|via|x-(?:correlation|request|trace)-id)$/i;
@@ -140,7 +137,7 @@ function secretsInHeaders(headers: Readonly<Record<string, string>>): readonly S
   return Object.entries(headers).flatMap(([field, value]) => {
     const parts = partsOf(value);
     const long = parts.filter((part) => part.length >= LONG);
-    const secret = TELLING.test(field)
+    const secret = carriesSecret(field)
       ? long.length > 0
         ? long
         : parts
