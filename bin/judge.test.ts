@@ -178,25 +178,19 @@ describe('a newer catalogue', () => {
 });
 
 /** Runs a command line, with all that it would have printed. */
-async function call(argv: readonly string[], signal = new AbortController().signal) {
+async function call(argv: string | readonly string[], signal = new AbortController().signal) {
   const { code, output, aside, error } = await runCli(argv, { signal });
   return { code, output, error: aside + error };
 }
 
-const run = ['verify', '--suite', 'valid', '--seed', '1', '--cases', '100', '--no-canary', '--report'];
+const run = '--suite valid --seed 1 --cases 100 --no-canary --report';
 
 test('verify writes a transcript to a file and to standard output; judge makes the record of the run of it', async () => {
   const [transcript, record] = [place('t.ndjson'), place('t.json')];
-  const { code, output } = await call([
-    ...run,
-    'ndjson',
-    '--report',
-    `ndjson=${transcript}`,
-    '--report',
-    `json=${record}`,
-  ]);
+  const reports = `ndjson --report ndjson=${transcript} --report json=${record}`;
+  const { code, output } = await call(`verify ${run} ${reports}`);
   assert.deepEqual([code, output], [0, readFileSync(transcript, 'utf8')]);
-  const again = await call(['judge', transcript, '--report', 'json']);
+  const again = await call(`judge ${transcript} --report json`);
   assert.deepEqual(again, { code: 0, output: readFileSync(record, 'utf8'), error: '' });
 });
 
@@ -204,15 +198,14 @@ test('judge says what differs from the run itself, and nothing if the same requi
   const [transcript, changed] = [place('failing.ndjson'), place('changed.ndjson')];
   const fault = faults['date-day-and-month-swapped']!;
   await using mock = await startMock({ behaviour: fault.change(reference) });
-  const [command, ...flags] = run;
-  const own = [mock.url, '--fixture', builtInFixture.pathname];
-  assert.equal((await call([command!, ...own, ...flags, `ndjson=${transcript}`])).code, 1);
-  const same = await call(['judge', transcript]);
+  const own = `${mock.url} --fixture ${builtInFixture.pathname}`;
+  assert.equal((await call(`verify ${own} ${run} ndjson=${transcript}`)).code, 1);
+  const same = await call(`judge ${transcript}`);
   assert.deepEqual([same.code, same.error], [1, '']);
   const text = readFileSync(transcript, 'utf8');
   const [was, is] = [String.raw`\"status\":\"EXECUTED\"`, String.raw`\"status\":\"executed\"`];
   writeFileSync(changed, text.replaceAll(was, is));
-  const other = await call(['judge', changed]);
+  const other = await call(`judge ${changed}`);
   assert.equal(other.code, 1);
   assert.match(other.error, /comes out otherwise than in the run itself[^]*valid\/deposit-check\/executed/);
 });
@@ -227,7 +220,7 @@ test('a run that is killed leaves a transcript that judge reads as incomplete', 
     child = spawn(process.execPath, [packagedProgram, ...args, ...flags], { stdio: 'ignore' });
     await once(child, 'exit');
   });
-  const { code, output } = await call(['judge', transcript, '--report', 'json']);
+  const { code, output } = await call(`judge ${transcript} --report json`);
   const record = JSON.parse(output) as RunRecord;
   assert.deepEqual([record.verdict, record.interrupted, code], ['incomplete', true, 3]);
   assert.ok(record.requests > 90, `${record.requests}`);
@@ -237,12 +230,12 @@ test('a run that is interrupted is judged as it was, its signal included', async
   const stop = new AbortController();
   const server = faltering(fixture, (nth) => nth > 100 && (stop.abort('SIGINT'), true));
   const [transcript, record] = [place('interrupted.ndjson'), place('interrupted.json')];
-  const reports = ['--report', `ndjson=${transcript}`, '--report', `json=${record}`];
+  const flags = `--no-canary --seed 1 --report ndjson=${transcript} --report json=${record}`;
   const interrupted = await against(server, (port) =>
-    call(['verify', `http://127.0.0.1:${port}`, '--no-canary', '--seed', '1', ...reports], stop.signal),
+    call(`verify http://127.0.0.1:${port} ${flags}`, stop.signal),
   );
   assert.equal(interrupted.code, 130, interrupted.error);
-  const again = await call(['judge', transcript, '--report', 'json']);
+  const again = await call(`judge ${transcript} --report json`);
   assert.deepEqual([again.code, again.output], [3, readFileSync(record, 'utf8')]);
   assert.match(again.output, /Interrupted by SIGINT\./);
 });
@@ -255,15 +248,15 @@ test('of a target that falls silent no requirement fails, in the run and when it
     response.end('{"error":"Invalid user_id format"}');
   });
   const [transcript, record] = [place('silent.ndjson'), place('silent.json')];
-  const only = ['--only', 'invalid-uuid/user-status/hostile', '--cases', '20', '--timeout', '50'];
-  const reports = ['--report', `ndjson=${transcript}`, '--report', `json=${record}`];
+  const only = '--only invalid-uuid/user-status/hostile --cases 20 --timeout 50 --no-canary --strict';
+  const reports = `--report ndjson=${transcript} --report json=${record}`;
   const { code } = await against(server, (port) =>
-    call(['verify', `http://127.0.0.1:${port}`, ...only, '--no-canary', '--strict', ...reports]),
+    call(`verify http://127.0.0.1:${port} ${only} ${reports}`),
   );
   const [result] = (JSON.parse(readFileSync(record, 'utf8')) as RunRecord).requirements;
   assert.deepEqual([code, result?.outcome], [3, 'inconclusive']);
   assert.match(readFileSync(transcript, 'utf8'), /"line":"missed"/);
-  const again = await call(['judge', transcript, '--report', 'json']);
+  const again = await call(`judge ${transcript} --report json`);
   assert.equal(again.output, readFileSync(record, 'utf8'));
 });
 
@@ -290,13 +283,13 @@ for (const [name, [text, says]] of Object.entries(wrong))
 
 describe('a transcript that cannot be written', () => {
   test('at all: nothing is sent', async () => {
-    const { code, error } = await call([...run, `ndjson=${place('no/such/folder')}`]);
+    const { code, error } = await call(`verify ${run} ndjson=${place('no/such/folder')}`);
     assert.deepEqual([code, /its folder does not exist/.test(error)], [2, true]);
   });
   const skip = existsSync('/dev/full') ? false : 'there is no /dev/full here';
   test('to its end: the other reports are written, and the exit code says so', { skip }, async () => {
     const record = place('beside-full.json');
-    const { code, error } = await call([...run, 'ndjson=/dev/full', '--report', `json=${record}`]);
+    const { code, error } = await call(`verify ${run} ndjson=/dev/full --report json=${record}`);
     assert.equal(code, 2);
     assert.match(error, /\/dev\/full: the transcript cannot be written: the disk is full/);
     assert.equal((JSON.parse(readFileSync(record, 'utf8')) as RunRecord).verdict, 'conformant');

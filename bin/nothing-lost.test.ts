@@ -177,17 +177,9 @@ describe('as a process', () => {
 
   test('standard output that cannot be written is told, with the verdict', async (t) => {
     const url = await serve(t, () => undefined);
-    const full = [
-      '-c',
-      '"$@" > /dev/full',
-      'bash',
-      process.execPath,
-      packagedProgram,
-      'verify',
-      url,
-      ...always,
-    ];
-    const { code, complaint } = await ended(spawn('bash', full, { stdio: ['ignore', 'pipe', 'pipe'] }));
+    const line = `"$0" ${packagedProgram} verify ${url} ${always.join(' ')} > /dev/full`;
+    const child = spawn('bash', ['-c', line, process.execPath], { stdio: ['ignore', 'pipe', 'pipe'] });
+    const { code, complaint } = await ended(child);
     assert.equal(code, 2);
     assert.match(complaint, /the verdict, all the same: nonconformant/);
     assert.match(complaint, /standard output cannot be written: the disk is full/);

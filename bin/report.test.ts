@@ -24,7 +24,7 @@ function fileOf(name: string, record: RunRecord): string {
 
 /** Runs a command line, with all that it would have printed. */
 async function call(
-  argv: readonly string[],
+  argv: string | readonly string[],
   env: Record<string, string> = {},
   signal = new AbortController().signal,
 ) {
@@ -46,24 +46,14 @@ describe('report', () => {
     test(`renders ${format}`, async () => {
       const file = fileOf('whole.json', whole);
       const expected = render(whole, terminal);
-      assert.deepEqual(await call(['report', file, '--format', format]), {
-        code: 0,
-        output: expected,
-        error: '',
-      });
-      assert.equal((await call(['report', file, '--format', `${format}=${place('out')}`])).output, '');
+      const report = `report ${file} --format ${format}`;
+      assert.deepEqual(await call(report), { code: 0, output: expected, error: '' });
+      assert.equal((await call(`${report}=${place('out')}`)).output, '');
       assert.equal(readFileSync(place('out'), 'utf8'), expected);
     });
 
   test('without a format it is for people, and more than one may be asked for', async () => {
-    const { output } = await call([
-      'report',
-      sample,
-      '--format',
-      'console',
-      '--format',
-      `junit=${place('x.xml')}`,
-    ]);
+    const { output } = await call(`report ${sample} --format console --format junit=${place('x.xml')}`);
     assert.equal(output, reports.console(sampleRecord, terminal));
     assert.equal((await call(['report', sample])).output, output);
     assert.match(readFileSync(place('x.xml'), 'utf8'), /^<\?xml /);
@@ -73,20 +63,17 @@ describe('report', () => {
     writeFileSync(place('bad.json'), '{"format":"ib-conformance/run/2"}');
     const before = readdirSync(folder).length;
     for (const [argv, says] of [
-      [[place('no.json')], /no\.json: there is no such file; `verify --report json=file` writes/],
-      [[folder], /is a folder, not a run record/],
-      [[place('bad.json')], /is a record of the format ib-conformance\/run\/2/],
-      [[sample, '--format', 'jnit'], /--format jnit: there is no format jnit; did you mean junit/],
-      [[sample, '--format', 'junit', '--format', 'json'], /two reports would be written to standard output/],
-      [
-        [sample, '--format', `junit=${place('no/x')}`, '--format', `json=${place('y')}`],
-        /its folder does not exist/,
-      ],
-      [[sample, '--format', `badge=${place('b')}`], /a badge is made of a whole run, and/],
-      [[], /Not enough non-option arguments/],
+      [place('no.json'), /no\.json: there is no such file; `verify --report json=file` writes/],
+      [folder, /is a folder, not a run record/],
+      [place('bad.json'), /is a record of the format ib-conformance\/run\/2/],
+      [`${sample} --format jnit`, /--format jnit: there is no format jnit; did you mean junit/],
+      [`${sample} --format junit --format json`, /two reports would be written to standard output/],
+      [`${sample} --format junit=${place('no/x')} --format json=${place('y')}`, /its folder does not exist/],
+      [`${sample} --format badge=${place('b')}`, /a badge is made of a whole run, and/],
+      ['', /Not enough non-option arguments/],
     ] as const) {
-      const { code, output, error } = await call(['report', ...argv]);
-      assert.deepEqual([code, output], [2, ''], argv.join(' '));
+      const { code, output, error } = await call(`report ${argv}`);
+      assert.deepEqual([code, output], [2, ''], argv);
       assert.match(error, says);
     }
     assert.equal(readdirSync(folder).length, before);
@@ -117,15 +104,7 @@ describe('diff', () => {
 
   test('it is for people, unless told otherwise', async () => {
     const comparison = compare(earlierRecord, sampleRecord);
-    const { output } = await call([
-      'diff',
-      earlier,
-      sample,
-      '--format',
-      'console',
-      '--format',
-      `json=${place('d')}`,
-    ]);
+    const { output } = await call(`diff ${earlier} ${sample} --format console --format json=${place('d')}`);
     assert.equal(output, renderDiffConsole(comparison, terminal));
     assert.match(
       readFileSync(place('d'), 'utf8'),
@@ -135,12 +114,12 @@ describe('diff', () => {
 });
 
 describe('verify', () => {
-  const verify = ['verify', '--seed', '1', '--cases', '100', '--no-canary'];
+  const verify = 'verify --seed 1 --cases 100 --no-canary';
   const badge = place('badge.json');
 
   test('the badge of a whole run bears the digest of its json report, and can be made of that later', async () => {
     const json = place('run.json');
-    const { code, error } = await call([...verify, '--report', `badge=${badge}`, '--report', `json=${json}`]);
+    const { code, error } = await call(`${verify} --report badge=${badge} --report json=${json}`);
     assert.equal(code, 0, error);
     const text = readFileSync(badge, 'utf8');
     const digest = createHash('sha256').update(readFileSync(json)).digest('hex');
@@ -151,11 +130,11 @@ describe('verify', () => {
   });
 
   for (const [flags, why] of [
-    [['--only', 'auth/user-status/missing'], /--suite or --only/],
-    [['--only', 'auth/user-status/missing', '--replay', '0'], /--replay/],
+    ['--only auth/user-status/missing', /--suite or --only/],
+    ['--only auth/user-status/missing --replay 0', /--replay/],
   ] as const)
-    test(`no badge with ${flags.join(' ')}: said before anything is sent`, async () => {
-      const { code, output, error } = await call([...verify, ...flags, '--report', `badge=${badge}`]);
+    test(`no badge with ${flags}: said before anything is sent`, async () => {
+      const { code, output, error } = await call(`${verify} ${flags} --report badge=${badge}`);
       assert.deepEqual([code, output], [2, '']);
       assert.match(error, why);
       assert.ok(!existsSync(badge));
@@ -164,11 +143,7 @@ describe('verify', () => {
   test('no badge of an interrupted run, which ends as it would without', async () => {
     const stop = new AbortController();
     const json = place('interrupted.json');
-    const running = call(
-      [...verify, '--report', `badge=${badge}`, '--report', `json=${json}`],
-      {},
-      stop.signal,
-    );
+    const running = call(`${verify} --report badge=${badge} --report json=${json}`, {}, stop.signal);
     stop.abort();
     const { code, error } = await running;
     assert.equal(code, 130);
@@ -178,7 +153,7 @@ describe('verify', () => {
 
   test('on GitHub Actions the step is annotated and gets a summary', async () => {
     const summary = place('summary.md');
-    const { output } = await call([...verify, '--only', 'auth/user-status/missing'], {
+    const { output } = await call(`${verify} --only auth/user-status/missing`, {
       GITHUB_ACTIONS: 'true',
       GITHUB_STEP_SUMMARY: summary,
     });

@@ -11,8 +11,12 @@ export interface CliResult {
   readonly error: string;
 }
 
-/** Runs a command line in this process. The default context is that of a CI log. */
-export async function runCli(argv: readonly string[], context: Partial<CliContext> = {}): Promise<CliResult> {
+/** Runs a command line in this process: its words, or a text of them. The default context is that of a CI log. */
+export async function runCli(
+  line: string | readonly string[],
+  context: Partial<CliContext> = {},
+): Promise<CliResult> {
+  const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
   let [output, aside] = ['', ''];
   try {
     const code = await commandLine(argv, {
