@@ -7,8 +7,8 @@ import { foreignIb } from './foreign-ib.ts';
 import { compare, rankTest, timing } from './indistinguishable.ts';
 import { pending } from './pending.ts';
 import type { Request } from './request.ts';
-import type { Context, Scenario } from './requirement.ts';
-import { answerOf, sampleKnown as known } from './testing/samples.ts';
+import type { Scenario } from './requirement.ts';
+import { answerOf, findingIn, sampleKnown as known } from './testing/samples.ts';
 import type { Verdict } from './verdict.ts';
 
 const short = (verdict: Verdict) => (verdict.kind === 'failed' ? verdict.aspect : verdict.kind);
@@ -94,7 +94,7 @@ async function outcomeOn(id: string, target: (request: Request, nth: number) => 
   let nth = 0;
   const send = (...requests: readonly Request[]) =>
     Promise.resolve(requests.map((request) => target(request, nth++)));
-  const { finding } = await requirement.run({ send, sendAtOnce: send } as unknown as Context, known);
+  const finding = await findingIn(requirement, { send, sendAtOnce: send });
   return finding.kind === 'observed' ? finding.kind : short(finding);
 }
 
@@ -193,15 +193,14 @@ describe('the rank test', () => {
 /** Runs the scenario against a target that answers after so many ms. */
 async function runAgainst(reply: (request: Request, nth: number) => Reply) {
   let nth = 0;
-  const context: Pick<Context, 'send' | 'cases'> = {
-    cases: 100,
-    send: async (...requests) => requests.map((request) => reply(request, nth++)),
-  };
   const scenario = timing('user-status', {
     needs: 'user outside the IB under test',
     hidden: () => hiddenIds,
   });
-  return (await scenario.run(context as Context, known)).finding;
+  return findingIn(scenario, {
+    cases: 100,
+    send: async (...requests) => requests.map((request) => reply(request, nth++)),
+  });
 }
 
 const took = (tookMs: number): Reply => ({ ...answerOf(200, {}), tookMs });

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pending } from './pending.ts';
-import type { Context, Scenario } from './requirement.ts';
-import { answerOf, sampleKnown } from './testing/samples.ts';
+import type { Scenario } from './requirement.ts';
+import { answerOf, findingIn } from './testing/samples.ts';
 
 const becomesExecuted = pending.find(
   (one): one is Scenario => one.kind === 'scenario' && one.id === 'pending/deposit-check/becomes-executed',
@@ -14,15 +14,14 @@ test('a state hook is told an execution in whole milliseconds, not in whole seco
   for (const step of [0, 0.3, 0.7, 1.1, 333.3, 999.9]) {
     let now = startedAt + 0.25;
     const told: unknown[] = [];
-    const context: Partial<Context> = {
+    const finding = await findingIn(becomesExecuted, {
       send: async () => [answerOf(404, { error: 'Deposit not found' })],
       now: () => (now += step),
       withState: async (_state, { executedAt }) => {
         told.push(executedAt);
         return { kind: 'trouble', code: 'state-hook', words: 'enough' };
       },
-    };
-    const { finding } = await becomesExecuted.run(context as Context, sampleKnown);
+    });
     assert.equal(finding.kind, 'unjudged');
     const [executedAt] = told as [number];
     assert.ok(Number.isSafeInteger(executedAt), `${executedAt}`);
@@ -33,9 +32,6 @@ test('a state hook is told an execution in whole milliseconds, not in whole seco
 test('where every deposit was EXECUTED before the run, the row is open, whatever they show', async () => {
   const execution = { status: 'EXECUTED', amountInUsd: 10, executedAt: Date.UTC(2026, 0, 1) };
   const answer = answerOf(200, execution, { date: 'Fri, 02 Jan 2026 00:00:00 GMT' });
-  const { finding } = await becomesExecuted.run(
-    { send: async () => [answer] } as unknown as Context,
-    sampleKnown,
-  );
+  const finding = await findingIn(becomesExecuted, { send: async () => [answer] });
   assert.ok(finding.kind === 'unjudged' && finding.reason === 'fixture-outdated');
 });

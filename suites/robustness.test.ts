@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from './answer.ts';
 import type { Request } from './request.ts';
-import type { Context, Scenario } from './requirement.ts';
+import type { Scenario } from './requirement.ts';
 import { robustness } from './robustness.ts';
-import { answerOf, sampleKnown } from './testing/samples.ts';
+import { answerOf, findingIn } from './testing/samples.ts';
 
 const concurrency = robustness.find(({ id }) => id === 'robustness/service/concurrency') as Scenario;
 
@@ -21,10 +21,7 @@ async function findingOf(gap: number, isMixedUp = false) {
     const answers = await send(...requests);
     return isMixedUp ? answers.toReversed() : answers;
   };
-  const { finding } = await concurrency.run(
-    { send, sendAtOnce, leftMs: () => 1000 } as unknown as Context,
-    sampleKnown,
-  );
+  const finding = await findingIn(concurrency, { send, sendAtOnce, leftMs: () => 1000 });
   return finding.kind === 'unjudged' ? finding.reason : finding.kind;
 }
 

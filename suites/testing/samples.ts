@@ -1,6 +1,7 @@
 import type { Fixture, FixtureUser } from '../../schemas/generated/types.ts';
 import { readBody, type Answer } from '../answer.ts';
 import { knowledge } from '../known.ts';
+import type { Context, Scenario } from '../requirement.ts';
 
 /** An answer as the engine reads it off the wire; a body that is no text stands for its JSON. */
 export function answerOf(
@@ -72,3 +73,8 @@ export const sampleFixture: Fixture = {
 
 /** The sample fixture as seen from northwind. */
 export const sampleKnown = knowledge(sampleFixture);
+
+/** What a scenario finds in a context that can do only so much. */
+export async function findingIn({ run }: Scenario, context: Partial<Context>) {
+  return (await run(context as Context, sampleKnown)).finding;
+}
