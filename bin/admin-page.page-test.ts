@@ -5,7 +5,7 @@ import { test, type TestContext } from 'node:test';
 import type { BrowserContextOptions, Page } from 'playwright-core';
 import { startMock, type MockOptions } from '../mock/index.ts';
 import { builtIn, depositPath, ids, userPath } from '../mock/testing/session.ts';
-import { assertAccessible, screenshot, useBrowser } from './testing/browser.ts';
+import { assertAccessible, useBrowser } from './testing/browser.ts';
 
 const openPage = useBrowser();
 
@@ -43,27 +43,24 @@ async function openLoaded(...args: Parameters<typeof open>) {
 }
 
 for (const width of [390, 768, 1280])
-  for (const colorScheme of ['light', 'dark'] as const)
-    test(`at ${width} px, ${colorScheme}: nothing is cut off, and axe finds nothing`, async (t) => {
-      const context = { viewport: { width, height: 844 }, colorScheme, hasTouch: width < 500 };
-      const { page, status } = await openLoaded(t, {}, context);
-      for (let count = 0; count < 61; count++) await status(userPath(ids.nobody));
-      await status(depositPath(ids.afterPolls));
-      await status(depositPath(ids.executed), 'northwind-key~checkout-test');
-      await status(userPath(ids.member), 'northwind-revoked-key');
-      await page.getByText('key revoked').waitFor();
-      await page.getByText('limited, frees in').waitFor();
-      await page.locator('#world option').getByText('checkout-test').waitFor({ state: 'attached' });
-      await assertAccessible(page);
-      await screenshot(page, `${width}-${colorScheme}`);
-    });
+  test(`at ${width} px, light and dark: nothing is cut off, and axe finds nothing`, async (t) => {
+    const context = { viewport: { width, height: 844 }, hasTouch: width < 500 };
+    const { page, status } = await openLoaded(t, {}, context);
+    for (let count = 0; count < 61; count++) await status(userPath(ids.nobody));
+    await status(depositPath(ids.afterPolls));
+    await status(depositPath(ids.executed), 'northwind-key~checkout-test');
+    await status(userPath(ids.member), 'northwind-revoked-key');
+    await page.getByText('key revoked').waitFor();
+    await page.getByText('limited, frees in').waitFor();
+    await page.locator('#world option').getByText('checkout-test').waitFor({ state: 'attached' });
+    await assertAccessible(page, `${width}`);
+  });
 
 test('the page asks for the token and forgets it', async (t) => {
   const { page, press, says, complaints } = await open(t, { admin: { token: 'the-token' } });
   const field = page.getByLabel('Admin token');
   await field.waitFor();
-  await assertAccessible(page);
-  await screenshot(page, 'sign-in');
+  await assertAccessible(page, 'sign-in');
   assert.equal(await field.evaluate((element) => element === document.activeElement), true);
   await page.keyboard.type('a-wrong-one');
   await page.keyboard.press('Enter');

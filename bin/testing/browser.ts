@@ -38,19 +38,29 @@ export function useBrowser() {
   };
 }
 
-/** Fails if axe finds an accessibility problem, or if the page scrolls sideways. */
-export async function assertAccessible(page: Page): Promise<void> {
+/**
+ * Fails if axe finds an accessibility problem, or if the page scrolls sideways, in light and in dark colours.
+ *
+ * @param name of the screenshots
+ */
+export async function assertAccessible(page: Page, name: string): Promise<void> {
   // The debugger's protocol evaluates this, so the page's policy does not restrict it.
-  await page.evaluate(axe.source);
-  const problems = await page.evaluate<readonly string[]>(
+  if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
+  for (const colorScheme of ['light', 'dark'] as const) {
+    await page.emulateMedia({ colorScheme });
+    await screenshot(page, `${name}-${colorScheme}`);
+    assert.deepEqual(await problemsOf(page), [], colorScheme);
+  }
+  const room = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
+  assert.equal(room[0], room[1], 'the page scrolls sideways');
+}
+
+const problemsOf = (page: Page) =>
+  page.evaluate<readonly string[]>(
     `axe.run(document, { runOnly: ['wcag2a', 'wcag2aa', 'wcag21a', 'wcag21aa', 'wcag22aa', 'best-practice'] })
       .then(({ violations }) => violations.flatMap(({ id, nodes }) =>
         nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 300) + ' ' + failureSummary)))`,
   );
-  assert.deepEqual(problems, []);
-  const room = await page.evaluate(() => [document.documentElement.scrollWidth, innerWidth]);
-  assert.equal(room[0], room[1], 'the page scrolls sideways');
-}
 
 /** Writes a screenshot of the whole page to the folder that SCREENSHOTS names, if it names one. */
 export async function screenshot(page: Page, name: string): Promise<void> {
