@@ -330,8 +330,8 @@ describe('in the middle of the run', () => {
     return against(
       faltering(fixture, (nth) => (asked = nth) > 50),
       async (port) => {
-        const says = /no whole answer within 300 ms/;
-        await ends(`http://127.0.0.1:${port}`, 3, says, `--timeout 300 ${part}`);
+        const cause = /no whole answer within 300 ms/;
+        await ends(`http://127.0.0.1:${port}`, 3, cause, `--timeout 300 ${part}`);
         assert.ok(asked < 150, `${asked} requests`);
       },
     );
