@@ -4,6 +4,7 @@ import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:h
 import { request as requestTls } from 'node:https';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
+import { setImmediate as turn } from 'node:timers/promises';
 import { describe, test, type TestContext } from 'node:test';
 import type { Answer } from './exchange.ts';
 import { listen, type ListenerOptions } from './listener.ts';
@@ -87,6 +88,17 @@ describe('close', () => {
     const closed = listener.close();
     assert.ok((await text(socket)).endsWith(`${whole}\r\n0\r\n\r\n`));
     await closed;
+  });
+  test('answers one more request of a connection, however many wait there', async (t) => {
+    const asked: string[] = [];
+    const listener = await listenFor(t, { answer: ({ target }) => (asked.push(target), fine) });
+    const sockets = Array.from({ length: 10 }, () => connect(listener.port, '127.0.0.1').resume());
+    for (const socket of sockets)
+      socket.on('error', () => undefined).write('GET / HTTP/1.1\r\nHost: x\r\n\r\n'.repeat(2000));
+    while (asked.length < 500) await turn();
+    const before = asked.length;
+    await listener.close();
+    assert.ok(asked.length <= before + sockets.length, `${asked.length - before} more`);
   });
   test('comes behind the answers of requests that arrived with the one that asks for it', async (t) => {
     let closed: Promise<void> | undefined;

@@ -177,6 +177,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     }
   };
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
+    if (closing !== undefined) return;
     const queue = queues.get(socket);
     if (queue === undefined) queues.set(socket, [response]);
     else queue.push(response);
@@ -216,6 +217,8 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       closing ??= once(server, 'close').then(() => undefined);
       server.close();
       for (const end of delayed) end();
+      // The first response ends its connection: those behind it would not be sent.
+      for (const queue of queues.values()) arrived -= queue.splice(1).length;
       const busy = new Set<string>();
       for (const response of open()) {
         const { socket } = response.req;
