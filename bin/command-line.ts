@@ -16,7 +16,7 @@ export async function commandLine(argv: readonly string[], context: CliContext):
   let code = 0;
   const run: Run = async (command, typed) => {
     refuseMisused(command, typed);
-    const given = await configure(command, typed, context, configSections);
+    const given = await configure(command, withBehind(typed, argv), context, configSections);
     code = await command.run(valuesOf(command, given) as never, { ...context, completionScript });
   };
   const parser = yargs()
@@ -148,10 +148,10 @@ export const configSections: Sections = Object.fromEntries(
 );
 
 /** Refuses what yargs lets pass. */
-function refuseMisused({ flags }: Command, typed: Readonly<Record<string, unknown>>): void {
+function refuseMisused({ flags, positionals }: Command, typed: Readonly<Record<string, unknown>>): void {
   const { '--': apart = [], [ALL]: all } = typed;
   // A URL behind `--` would be ignored.
-  if ((apart as readonly unknown[]).length > 0)
+  if ((apart as readonly unknown[]).length > 0 && !('command' in positionals))
     throw wrongUsage('nothing goes behind --: leave the two hyphens out');
   // It looks like a wish to verify everything.
   if (all !== undefined) throw wrongUsage(`--${ALL} goes with --help, and shows every flag`);
@@ -162,6 +162,14 @@ function refuseMisused({ flags }: Command, typed: Readonly<Record<string, unknow
         `--${name} was given more than once${flag.isSecret === true ? '' : `, with ${given.join(' and ')}`}: once is enough`,
       );
   }
+}
+
+/** A command line that is an argument stands behind `--`. yargs would make numbers of some of its words. */
+function withBehind(typed: Readonly<Record<string, unknown>>, argv: readonly string[]) {
+  const { command, '--': apart } = typed;
+  if (command === undefined || apart === undefined) return typed;
+  const before = command as readonly string[];
+  return { ...typed, command: [...before, ...argv.slice(argv.indexOf('--') + (before.length > 0 ? 0 : 1))] };
 }
 
 function valuesOf({ positionals, flags }: Command, given: Readonly<Record<string, unknown>>) {

@@ -28,6 +28,8 @@ export interface MockData {
   readonly deviation?: Deviation | undefined;
   /** Chaos by kind and rate, such as `500:0.1`, `reset:0.02`, `timeout`, `truncate` and `slow:200ms..2s`. */
   readonly chaos?: readonly string[];
+  /** Chaos that hits the first request of each world, such as `503` or `reset`. */
+  readonly firstChaos?: string | undefined;
   /** Decides which requests the chaos hits. */
   readonly chaosSeed?: number | undefined;
   /** Delay (ms) of each response. */

@@ -2,7 +2,7 @@ import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture } from '../schemas/generated/types.ts';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { reference } from './behaviour.ts';
-import { newChaos, parseChaos, type Chaos } from './chaos.ts';
+import { newChaos, parseChaos, queuedChaos, type Chaos } from './chaos.ts';
 import { serviceOf, type Service } from './handler.ts';
 import { createJournal, redactorOf, type Journal, type JournalLine, type Redact } from './journal.ts';
 import { sessionDefaults, type ClockMode, type Deviation, type MockData } from './options.ts';
@@ -155,7 +155,7 @@ function machineTime(elapsed: () => number = () => 0): () => number {
 type Base = Pick<Session, 'options' | 'facts' | 'now' | 'startedAt'>;
 
 function createSandbox({ options, facts, now, startedAt }: Base, name: string): Sandbox {
-  const { journal, chaos = [], chaosSeed, deviation, clock: given = 'real' } = options;
+  const { journal, chaos = [], firstChaos, chaosSeed, deviation, clock: given = 'real' } = options;
   const mode = typeof given === 'object' ? (given.mode ?? 'real') : given;
   // A frozen clock shows the start of the mock, whenever its world is made.
   const at = mode === 'frozen' ? startedAt : now();
@@ -168,7 +168,10 @@ function createSandbox({ options, facts, now, startedAt }: Base, name: string): 
     clock,
     service: serviceWith(options, deviation),
     deviation,
-    chaos: newChaos(parseChaos(chaos), chaosSeed ?? sessionDefaults.chaosSeed),
+    chaos: {
+      ...newChaos(parseChaos(chaos), chaosSeed ?? sessionDefaults.chaosSeed),
+      queue: firstChaos === undefined ? [] : [queuedChaos(firstChaos, 1)],
+    },
   };
 }
 

@@ -49,7 +49,11 @@ export function renderCheckup(checkup: Checkup, options: ReportOptions): string 
   return `${lines.join('\n')}\n`;
 }
 
-function checkLines(checks: readonly Check[], { paint, width }: Screen): readonly string[] {
+/** Checks as a list, with what to do about each ✗ under it. */
+export function checkLines(
+  checks: readonly Omit<Check, 'area'>[],
+  { paint, width }: Screen,
+): readonly string[] {
   const subjects = checks.map(({ subject }) => printable(subject, MAX_ALIGNED));
   const column = Math.max(...subjects.map(columns));
   const indent = ' '.repeat(column + 6);

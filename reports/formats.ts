@@ -9,6 +9,9 @@ export const runFormats = [...reportFormats, 'ndjson'] as const;
 /** Formats of a comparison of two runs. */
 export const comparisonFormats = ['console', 'markdown', 'json'] as const;
 
+/** Formats of the report of a sweep. */
+export const sweepFormats = ['console', 'json', 'junit', 'markdown'] as const;
+
 /** Name of a format of a report. */
 export type ReportName = (typeof reportFormats)[number];
 

@@ -20,6 +20,7 @@ const kinds = {
   observed: 'skipped',
 } as const satisfies Record<RequirementResult['outcome'], string | undefined>;
 
+/** A test case; without a kind it passed. */
 interface Case {
   readonly name: string;
   readonly kind: 'failure' | 'error' | 'skipped' | undefined;
@@ -28,13 +29,18 @@ interface Case {
   readonly lines: readonly string[];
 }
 
+interface Suite {
+  readonly name: string;
+  /** Its properties. */
+  readonly facts: Readonly<Record<string, string | number | undefined>>;
+  readonly startedAt: string;
+  readonly cases: readonly Case[];
+}
+
 /**
  * The record as JUnit: a suite is a test suite, a requirement a test case. What could not be judged is
  * an error, so that no reader takes it for passed. A failure that the baseline knows is skipped, and
- * what is wrong with the baseline is a failure, as it fails the run. Valid against Jenkins' schema.
- *
- * The outermost element has no counts: the schema has none of skipped cases there, and readers take
- * what the counts leave over for passed.
+ * what is wrong with the baseline is a failure, as it fails the run.
  */
 export function renderJunit(record: RunRecord): string {
   const wrong = (record.baseline?.wrong ?? []).map((message, at): Case => ({
@@ -44,24 +50,25 @@ export function renderJunit(record: RunRecord): string {
     message,
     lines: [message],
   }));
-  const suites = [...bySuite(record.requirements)].map(([name, rows]) =>
-    testSuite(
-      record,
-      name,
-      rows.map((row) => caseOf(record, row)),
-    ),
+  const suites = new Map(
+    [...bySuite(record.requirements)].map(([name, rows]) => [name, rows.map((row) => caseOf(record, row))]),
   );
-  const ofRun = runCases(record);
-  const all = [
-    ...suites,
-    ...(wrong.length === 0 ? [] : [testSuite(record, 'baseline', wrong)]),
-    ...(ofRun.length === 0 ? [] : [testSuite(record, 'run', ofRun)]),
-  ];
-  return source(xml`<?xml version="1.0" encoding="UTF-8"?>
-<testsuites name="ib-conformance">${all}
+  const all = [...suites, ['baseline', wrong] as const, ['run', runCases(record)] as const];
+  const { target, partner, seed, version, verdict, startedAt } = record;
+  const [strength, missing] = strengthSentences(record, MAX_LEVELS);
+  const facts = { verdict, target, partner, seed, 'ib-conformance': version, coverage: strength, missing };
+  return junitDocument(all.map(([name, cases]) => ({ name, facts, startedAt, cases })));
+}
+
+/**
+ * Suites that have cases as JUnit, valid against Jenkins' schema. The outermost element has no counts: the
+ * schema has none of skipped cases there, and readers take what the counts leave over for passed.
+ */
+export const junitDocument = (suites: readonly Suite[]): string =>
+  source(xml`<?xml version="1.0" encoding="UTF-8"?>
+<testsuites name="ib-conformance">${suites.filter(({ cases }) => cases.length > 0).map(testSuite)}
 </testsuites>
 `);
-}
 
 /** What keeps the verdict from being one on a whole server: skipped, or an error where it makes the run incomplete. */
 function runCases(record: RunRecord): readonly Case[] {
@@ -79,10 +86,7 @@ function runCases(record: RunRecord): readonly Case[] {
   ];
 }
 
-function testSuite(record: RunRecord, suite: string, cases: readonly Case[]): Markup {
-  const { target, partner, seed, version, verdict, startedAt } = record;
-  const [strength, missing] = strengthSentences(record, MAX_LEVELS);
-  const facts = { verdict, target, partner, seed, 'ib-conformance': version, coverage: strength, missing };
+function testSuite({ name: suite, facts, startedAt, cases }: Suite): Markup {
   const properties = Object.entries(facts)
     .filter(([, value]) => value !== undefined)
     .map(

@@ -27,7 +27,7 @@ export interface Flag {
   /** Flags whose configured values are ignored when this one is typed. */
   readonly setsAside?: readonly string[];
   /** Words that a shell may complete, if they are not checked as `choices` are. */
-  readonly completions?: readonly string[] | 'suites' | 'requirements' | 'faults' | 'variants';
+  readonly completions?: readonly string[] | 'suites' | 'requirements' | 'faults' | 'variants' | 'states';
 }
 
 export type Flags = Readonly<Record<string, Flag>>;

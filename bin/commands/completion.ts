@@ -31,5 +31,6 @@ const registries: Readonly<Record<Flag['completions'] & string, () => Promise<re
   requirements: requirementIds,
   suites: async () => [...new Set((await requirementIds()).map((id) => id.split('/')[0]!))],
   faults: async () => ['list', ...Object.keys((await import('../../mock/faults.ts')).faults)],
+  states: async () => [...(await import('../sweep-states.ts')).states.keys()],
   variants: async () => ['list', ...Object.keys((await import('../../mock/variants.ts')).variants)],
 };

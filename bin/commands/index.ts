@@ -10,6 +10,7 @@ import { mock } from './mock.ts';
 import { report } from './report.ts';
 import { requirements } from './requirements.ts';
 import { selfTest } from './self-test.ts';
+import { sweep } from './sweep.ts';
 import { verify } from './verify.ts';
 
 /** Every command, in the order of the help. */
@@ -18,6 +19,7 @@ export const commands: readonly (Command | Family)[] = [
   doctor,
   init,
   mock,
+  sweep,
   requirements,
   fixture,
   judge,

@@ -1,0 +1,151 @@
+import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer, type AddressInfo, type Socket } from 'node:net';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, test } from 'node:test';
+import type { Swept } from '../reports/sweep.ts';
+import { xmlErrors } from '../reports/testing/parsers.ts';
+import { runCli } from './testing/run-cli.ts';
+
+const folder = mkdtempSync(join(tmpdir(), 'ib-sweep-'));
+after(() => rmSync(folder, { recursive: true }));
+const words = (line: string) => line.split(' ').filter((word) => word !== '');
+
+/** What the clients have in common. Instead of a wait, `insist` moves the mock's clock. */
+const common = `
+  const { IB_BASE_URL: url, IB_API_KEY: key } = process.env;
+  const user = (digit) => 'user-status?user_id=' + 'dddddddd-dddd-4ddd-8ddd-dddddddddddd'.replaceAll('d', digit);
+  const deposit = (digit) => user(digit).replace('user-status?user_id', 'deposit-check?reference_id');
+  const ask = async (path, key = process.env.IB_API_KEY) => {
+    const response = await fetch(url + '/api/ib/' + path, { headers: { Authorization: 'Bearer ' + key } });
+    return { ...(await response.json()), code: response.status };
+  };
+  const json = { method: 'POST', headers: { 'Content-Type': 'application/json' }, body: '{"seconds":1}' };
+  const insist = async (path, key, world = '') => {
+    for (let tries = 0; tries < 5; tries++) {
+      const answer = await ask(path, key).catch(() => ({ code: 503 }));
+      if (answer.code < 429) return answer;
+      await fetch(url + '/__admin/clock/advance?world=' + world, json);
+    }
+    throw new Error('no answer');
+  };
+  const same = (actual, expected) => { if (actual !== expected) throw new Error(actual + ' is not ' + expected); };`;
+const careful = `
+  same((await insist(user(1))).is_under_ib, true);
+  same((await insist(user(2))).is_under_ib, false);
+  same((await insist(user(1), 'nope')).error, 'Unauthorized');
+  const { amountInUsd, executedAt } = await insist(deposit(4));
+  same(amountInUsd + ' ' + executedAt, '250.5 1705314600000');
+  same((await insist(deposit(5))).code, 404);
+  while ((await insist(deposit(7))).code === 404);`;
+const careless = `same((await ask(user(1))).code, 200); same((await ask(deposit(4))).code, 200);`;
+const worlds = `for (const world of 'ab') await insist(user(1), key + '~' + world, world);`;
+const shown = `console.log((await ask('')).error);`;
+const untested = `await ask(user(1)).catch(() => undefined);`;
+
+const programOf = (script: string) => ['--', process.execPath, '--input-type=module', '-e', common + script];
+const sweep = async (script: string, flags: string, signal = new AbortController().signal) => {
+  const argv = ['sweep', ...words(`--report json ${flags}`), ...programOf(script)];
+  const { code, output, error } = await runCli(argv, { signal });
+  assert.equal(error, '');
+  return { code, ...(JSON.parse(output) as Swept) };
+};
+
+// Those that are left out take real time.
+const all = '--skip timeout --skip slow:2s --parallel 3';
+const trouble = 'limited limited-without-retry-after 503 reset truncate';
+const few = '--only membership-inverted --only executed-not-found --only security-headers';
+const wrong = 'amount-in-cents time-in-seconds';
+const unseen = 'more-polls foreign-user-is-member pending-as-executed other-error-text';
+const clients: readonly (readonly [string, string, flags: string, code: number, string, string])[] = [
+  ['a careful one', careful, all, 0, '', ''],
+  ['a careless one', careless, all, 1, `${trouble} ${wrong} membership-inverted`, unseen],
+  ['without tests', untested, few, 1, 'membership-inverted', 'executed-not-found'],
+  ['only advice', careless, '--only reset --only security-headers', 0, 'reset', ''],
+  ['nothing reached', untested, '--only more-polls --only reset', 3, '', 'more-polls'],
+  ['a text is shown', shown, '--only other-error-text', 1, 'other-error-text', ''],
+];
+for (const [name, script, flags, code, failed, notReached] of clients)
+  test(`a client: ${name}`, async () => {
+    const found = await sweep(script, flags);
+    const having = (wanted: string) => found.states.flatMap((one) => (one.outcome === wanted ? one.id : []));
+    const expected = [words(failed), words(notReached), code];
+    assert.deepEqual([having('failed'), having('notReached'), found.code], expected);
+  });
+
+test('each world meets the first failure, and the scorecard judges what the client did', async () => {
+  const script = `${worlds} await fetch(url + '/api/ib/' + user(1) + '&key=' + key);`;
+  const [state] = (await sweep(script, '--only 503')).states;
+  assert.deepEqual([state?.run?.requests, state?.run?.changed, state?.outcome], [5, 2, 'passed']);
+  assert.ok(state?.run?.broken.some(({ rule }) => rule === 'key-out-of-url'));
+});
+
+const secret = 'pk_live_8Kd0Zp3V5qRt';
+const fixtureOf = (state: string) => {
+  const apiKeys = [{ key: secret, partner: 'northwind', state }];
+  writeFileSync(join(folder, state), JSON.stringify({ partners: [{ id: 'northwind' }], apiKeys }));
+  return `--fixture ${join(folder, state)}`;
+};
+
+const renamed = 'if (!process.env.A || !process.env.B) process.exit(1);';
+const refusals: readonly (readonly [flags: string, script: string | undefined, says: RegExp])[] = [
+  ['', undefined, /which command runs the tests/],
+  ['', `console.log('1 failed'); process.exit(3)`, /^1 failed$.* unchanged mock \(exit code 3\)/ms],
+  ['--env A=url --env B=key', renamed, /no request reached the mock.* from A .* from B;/],
+  ['--max-duration 1ms', 'setInterval(() => 0, 1000)', /unchanged mock \(stopped after 0\.0 s\)/],
+  ['--only amount-in-cent -- x', undefined, /did you mean amount-in-cents\? \(known: more-polls,/],
+  ['--env A=host -- x', undefined, /--env A=host: needs NAME=url or NAME=key/],
+  [`-- ${folder}/nowhere`, undefined, /nowhere: cannot be started \(there is no such program\)/],
+  [`${fixtureOf('revoked')} -- x`, undefined, /no active key of a partner/],
+];
+for (const [flags, script, says] of refusals)
+  test(`refused: ${says.source}`, async () => {
+    const argv = ['sweep', ...words(flags), ...(script === undefined ? [] : programOf(script))];
+    const { code, output, aside, error } = await runCli(argv);
+    assert.match(aside + error, says);
+    assert.deepEqual([code, output], [2, '']);
+  });
+
+test('every format, and a key stands nowhere', async () => {
+  const [junit, markdown] = [join(folder, 'a.xml'), join(folder, 'a.md')];
+  const flags = `--only security-headers --only more-polls --only reset --report junit=${junit} --report markdown=${markdown}`;
+  const script = `console.log(key, '${secret}'); await ask(user(1));`;
+  const argv = words(`sweep ${fixtureOf('active')} --show-output ${flags}`);
+  const { code, output, aside } = await runCli([...argv, ...programOf(script)]);
+  assert.equal(code, 0);
+  assert.match(
+    output,
+    /✓ security-headers +green.*✗ reset +red.*→ ask again.*\nready: 1 of 2 required states/s,
+  );
+  assert.match(aside, /^unchanged: <key northwind\/active> <key northwind\/active>$/m);
+  const files = [junit, markdown, new URL('../reports/junit.xsd', import.meta.url)];
+  const [xml, table, schema] = files.map((file) => readFileSync(file, 'utf8'));
+  assert.deepEqual(await xmlErrors([xml!], schema!), []);
+  assert.match(xml!, /<testcase [^>]*name="security-headers"[^>]*\/>.*<skipped type="failed"/s);
+  assert.match(table!, /\n\| ✓ \| `security-headers` \| survive \| green \|/);
+  for (const text of [output, aside, xml, table]) assert.ok(!text!.includes(secret));
+});
+
+test('an interruption ends the command and what it started, and keeps what was found', async (t) => {
+  const server = createServer().listen(0, '127.0.0.1');
+  t.after(() => server.close());
+  await once(server, 'listening');
+  const stop = new AbortController();
+  const connected = once(server, 'connection') as Promise<[Socket]>;
+  const ended = connected.then(([socket]) => {
+    stop.abort('SIGINT');
+    return once(socket.resume(), 'close');
+  });
+  const child = `process.on('SIGTERM', () => 0); require('net').connect(${(server.address() as AddressInfo).port});`;
+  const script = `
+    if (!(await ask(user(1))).is_under_ib) {
+      (await import('node:child_process')).spawn(process.execPath, ['-e', ${JSON.stringify(child)}]);
+      setInterval(() => 0, 1000);
+    }`;
+  const { code, interrupted, states } = await sweep(script, few, stop.signal);
+  await ended;
+  const outcomes = states.map(({ outcome }) => outcome).join();
+  assert.deepEqual([code, interrupted, outcomes], [130, true, 'passed,notRun,notRun']);
+});

@@ -1,0 +1,222 @@
+import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { createInterface } from 'node:readline';
+import { setTimeout as sleep } from 'node:timers/promises';
+import { controlsOf } from '../mock/controls.ts';
+import { magicValues } from '../mock/magic-values.ts';
+import { startMock } from '../mock/server.ts';
+import { sweepOf, type Swept, type SweptRun } from '../reports/sweep.ts';
+import { duration, shellWord } from '../reports/text.ts';
+import { keyNames } from '../schemas/fixture-keys.ts';
+import type { Fixture } from '../schemas/generated/types.ts';
+import { wrongUsage } from '../schemas/problem.ts';
+import { redactorOf, type Redact } from '../schemas/redact.ts';
+import type { CliContext } from './cli-context.ts';
+import { states, watched, type State } from './sweep-states.ts';
+import { version } from './version.ts';
+
+export interface SweepOptions {
+  /** The program and its arguments. No shell reads them. */
+  readonly command: readonly string[];
+  readonly fixture: Fixture;
+  /** The keys of the fixture are no secrets. */
+  readonly arePublicKeys: boolean;
+  /** Ids of states. */
+  readonly ids: readonly string[];
+  /** Names of the variables that hold the base URL, and of those that hold the key. */
+  readonly names: { readonly url: readonly string[]; readonly key: readonly string[] };
+  readonly parallel: number;
+  /** How long (ms) a run of the command may take. */
+  readonly maxDuration: number;
+  /** Show the output of the command on standard error. */
+  readonly showOutput: boolean;
+}
+
+type Context = Pick<CliContext, 'env' | 'signal' | 'writeError'>;
+
+/** Lines of output that are kept, and those that are shown of a first run that fails. */
+const MAX_LINES = 1000;
+const LAST_LINES = 40;
+const MAX_WORLDS = 10_000;
+
+/**
+ * Runs the tests of a client against the unchanged mock, and then against each state of it.
+ *
+ * @throws Problem with code `usage` if the tests fail on the unchanged mock, or send it no request
+ */
+export async function sweep(options: SweepOptions, context: Context): Promise<Swept> {
+  const { arePublicKeys, command, fixture, ids, names } = options;
+  const { signal, writeError } = context;
+  const keys = fixture.apiKeys ?? [];
+  const secrets = keyNames(keys).map((name, at) => ({ name, value: keys[at]!.key }));
+  const redact = arePublicKeys ? (text: string) => text : redactorOf(secrets);
+  const [startedAt, begun] = [new Date().toISOString(), performance.now()];
+  const runs = new Map<string, Run>();
+  const runOne = async (id: string, state?: State) => {
+    const run = await runIn(id, state, options, redact, context);
+    if (signal.aborted) return;
+    runs.set(id, run);
+    writeError(`${id}: ${run.isGreen ? 'green' : `red (${run.ended})`}, ${duration(run.durationMs)}\n`);
+  };
+  await runOne('unchanged');
+  const first = runs.get('unchanged');
+  if (first?.isGreen === false) {
+    if (!options.showOutput) writeError(first.lines.slice(-LAST_LINES).join(''));
+    throw wrongUsage(`the tests fail on the unchanged mock (${first.ended}): make them pass there first`);
+  }
+  if (first?.requests === 0)
+    throw wrongUsage(
+      `the tests pass, but no request reached the mock. The client has to read the base URL from ${names.url.join(', ')} and the key from ${names.key.join(', ')}; --env renames them. Is a URL written into its code?`,
+    );
+  const waiting = ids.values();
+  const work = async () => {
+    for (const id of waiting) if (!signal.aborted) await runOne(id, states.get(id));
+  };
+  await Promise.all(Array.from({ length: options.parallel }, work));
+  return sweepOf({
+    version,
+    command: redact(command.map(shellWord).join(' ')),
+    startedAt,
+    durationMs: Math.round(performance.now() - begun),
+    interrupted: signal.aborted,
+    broken: first?.broken ?? [],
+    states: ids.map((id) => {
+      const { kind, what, advice } = states.get(id)!;
+      return { id, kind, what, advice, ...judged(states.get(id)!, runs.get(id)) };
+    }),
+  });
+}
+
+function judged({ kind, shows }: State, run: Run | undefined) {
+  if (run === undefined) return { outcome: 'notRun' } as const;
+  const { lines, ...shown } = run;
+  const isSeen = shows === undefined || !run.isGreen || lines.some((line) => line.includes(shows));
+  const outcome = run.isGreen === (kind !== 'notice') ? 'passed' : 'failed';
+  return { outcome: run.changed > 0 && isSeen ? outcome : 'notReached', run: shown } as const;
+}
+
+interface Run extends SweptRun, Ended {}
+
+/** Runs the command against a mock of its own: in a state, or unchanged. */
+async function runIn(
+  id: string,
+  state: State | undefined,
+  options: SweepOptions,
+  redact: Redact,
+  { env, signal, writeError }: Context,
+): Promise<Run> {
+  const { fixture, arePublicKeys, names, showOutput } = options;
+  let [requests, changed, isChanged] = [0, 0, false];
+  const mock = await startMock({
+    fixture,
+    arePublicKeys,
+    deviation: state && { id, change: watched(state.changes, () => void (isChanged = true)) },
+    firstChaos: state?.chaos,
+    maxWorlds: MAX_WORLDS,
+    onExchange: ({ entry }) => {
+      requests += 1;
+      if (isChanged || entry().chaos !== undefined) changed += 1;
+      isChanged = false;
+    },
+  });
+  try {
+    const key = magicValues(fixture, mock.session.facts)[0]?.key.key;
+    if (key === undefined) throw wrongUsage('the fixture has no active key of a partner for the client');
+    const variables = [names.url.map((name) => [name, mock.url]), names.key.map((name) => [name, key])];
+    const ended = await runCommand(
+      options,
+      { ...env, ...(Object.fromEntries(variables.flat()) as Record<string, string>) },
+      signal,
+      (line) => {
+        const text = `${redact(line)}\n`;
+        if (showOutput) writeError(`${id}: ${text}`);
+        return text;
+      },
+    );
+    const broken = (await controlsOf(mock.session).scorecard()).flatMap(
+      ({ rule: { id: rule, title, advice }, outcome }) =>
+        outcome.kind === 'broken' ? [{ rule, title, advice, requests: outcome.entries.length }] : [],
+    );
+    return { ...ended, requests, changed, broken };
+  } finally {
+    await mock.close({ force: true });
+  }
+}
+
+interface Ended extends Pick<SweptRun, 'isGreen' | 'ended' | 'durationMs'> {
+  /** The last lines of the output. */
+  readonly lines: readonly string[];
+}
+
+const isWindows = process.platform === 'win32';
+/** How long (ms) the command may take to end when it is asked to. */
+const GRACE_MS = 2000;
+
+const running = new Set<ChildProcess>();
+process.on('exit', () => {
+  for (const child of running) signalAll(child, 'SIGKILL');
+});
+
+/** Signals a command and all that it has started. */
+function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+  if (pid === undefined) return;
+  if (isWindows) spawnSync('taskkill', ['/pid', `${pid}`, '/t', '/f'], { stdio: 'ignore' });
+  else
+    try {
+      process.kill(-pid, signal);
+    } catch {
+      // All of them have ended.
+    }
+}
+
+async function runCommand(
+  { command, maxDuration }: SweepOptions,
+  env: NodeJS.ProcessEnv,
+  stop: AbortSignal,
+  shown: (line: string) => string,
+): Promise<Ended> {
+  // On Windows npm is a batch file, which only cmd runs.
+  const [program = '', ...words] = isWindows ? ['cmd', '/d', '/c', ...command] : command;
+  const begun = performance.now();
+  const child = spawn(program, words, { env, detached: !isWindows, stdio: ['ignore', 'pipe', 'pipe'] });
+  running.add(child);
+  const lines: string[] = [];
+  for (const input of [child.stdout, child.stderr])
+    createInterface({ input }).on('line', (line) => lines.push(shown(line)) > MAX_LINES && lines.shift());
+  const closed = new Promise((resolve) => child.once('close', resolve));
+  const grace = () => sleep(GRACE_MS, undefined, { ref: false });
+  const end = () => {
+    signalAll(child, 'SIGTERM');
+    void grace().then(() => running.has(child) && signalAll(child, 'SIGKILL'));
+  };
+  let isLate = false;
+  const timer = setTimeout(() => {
+    isLate = true;
+    end();
+  }, maxDuration);
+  stop.addEventListener('abort', end);
+  if (stop.aborted) end();
+  try {
+    const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
+    // What it leaves behind may hold its output open.
+    signalAll(child, 'SIGKILL');
+    await Promise.race([closed, grace()]);
+    const ended = isLate ? `stopped after ${duration(maxDuration)}` : (signal ?? `exit code ${code}`);
+    return {
+      isGreen: code === 0 && !isLate,
+      ended,
+      durationMs: Math.round(performance.now() - begun),
+      lines,
+    };
+  } catch (error) {
+    const { code = '' } = error as NodeJS.ErrnoException;
+    const why = code === 'ENOENT' ? 'there is no such program' : code;
+    throw wrongUsage(`${program}: cannot be started (${why})`);
+  } finally {
+    running.delete(child);
+    clearTimeout(timer);
+    stop.removeEventListener('abort', end);
+    child.stdout.destroy();
+    child.stderr.destroy();
+  }
+}
