@@ -21,7 +21,10 @@ export type RunRequest = {
   readonly stateUrl?: URL | undefined;
 };
 
-type Settings = Omit<VerifyOptions, 'url' | 'env' | 'fixture' | 'tls' | 'stateUrl'>;
+type Settings = Omit<
+  VerifyOptions,
+  'url' | 'env' | 'fixture' | 'tls' | 'stateUrl' | 'strict' | 'allowIncomplete' | 'onProgress'
+>;
 
 /**
  * Builds the options of every run: of the command line, the API, doctor, the canary and the self-test.

@@ -6,7 +6,7 @@ import { tls } from '../../mock/testing/certificate.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { against } from '../../suites/testing/against.ts';
-import { verify } from './index.ts';
+import { render, verify } from './index.ts';
 
 const fixture: Fixture = {
   apiKeys: [{ key: '${TEST_KEY}', partner: 'northwind', state: 'active' }],
@@ -24,8 +24,8 @@ test('keys of the fixture are read from the environment', async () => {
   const [key] = fixture.apiKeys!;
   await using mock = await startMock({ fixture: { ...fixture, apiKeys: [{ ...key!, key: 'secret-key' }] } });
   const run = { url: mock.url, fixture, only, cases: 1, seed: 1 };
-  assert.equal((await verify({ ...run, env: { TEST_KEY: 'secret-key' } })).verdict, 'conformant');
-  assert.notEqual((await verify({ ...run, env: { TEST_KEY: 'other-key' } })).verdict, 'conformant');
+  assert.equal((await verify({ ...run, env: { TEST_KEY: 'secret-key' } })).exitCode, 0);
+  assert.notEqual((await verify({ ...run, env: { TEST_KEY: 'other-key' } })).exitCode, 0);
   await assert.rejects(verify({ ...run, env: {} }), /apiKeys\[0\]\.key needs .* TEST_KEY/);
 });
 
@@ -53,17 +53,23 @@ test('headers, certificates and bounds of the traffic reach the run', async () =
     const run = { url: `https://localhost:${port}`, fixture, env, suite: ['valid'], seed: 1 };
     const headers = { 'X-Gate-Token': 'opensesame' };
     const trusted = { ...run, headers, tls: { ca: tls.cert } };
-    const record = await verify({ ...trusted, cases: 20, concurrency: 1 });
-    assert.equal(record.verdict, 'nonconformant');
+    let told = 0;
+    const onProgress = () => void told++;
+    const { record, exitCode } = await verify({ ...trusted, cases: 20, concurrency: 1, onProgress });
+    assert.deepEqual([record.verdict, exitCode], ['nonconformant', 1]);
+    assert.ok(told > 0);
+    assert.match(await render(record, 'junit'), /^<\?xml/);
+    await assert.rejects(render(record, 'pdf' as 'json'), /there is no format pdf; formats: console/);
     assert.deepEqual([...gates], ['opensesame']);
     assert.ok(!JSON.stringify(record).includes('opensesame'));
     assert.ok(most <= 2, `${most} at once to two endpoints`);
     assert.ok(record.requests > 5);
-    assert.ok((await verify({ ...trusted, maxRequests: 5 })).requests <= 5);
+    assert.ok((await verify({ ...trusted, maxRequests: 5 })).record.requests <= 5);
     // The second request is due after the end of the run.
-    assert.ok((await verify({ ...trusted, rate: 0.001, maxDurationMs: 200 })).requests <= 2);
+    assert.ok((await verify({ ...trusted, rate: 0.001, maxDurationMs: 200 })).record.requests <= 2);
     await assert.rejects(verify(run), /self-signed/);
-    assert.equal((await verify({ ...run, tls: { insecure: true }, cases: 1 })).verdict, 'nonconformant');
+    const insecure = { ...run, url: new URL(run.url), tls: { insecure: true } };
+    assert.equal((await verify({ ...insecure, cases: 1 })).exitCode, 1);
     const authorization = { authorization: 'Bearer x' };
     await assert.rejects(verify({ ...run, headers: authorization }), /Authorization is what is tested/);
   });

@@ -1,20 +1,31 @@
-import type { Fixture, RunRecord } from '../../schemas/generated/types.ts';
+import type { ReportName, ReportOptions } from '../../reports/index.ts';
+import type { RunRecord } from '../../schemas/generated/types.ts';
+import { wrongUsage } from '../../schemas/problem.ts';
+import { exitCodeOf } from '../exit-codes.ts';
 import type { VerifyOptions } from './verify-options.ts';
 
 export { loadFixture } from '../fixture-file.ts';
-export { Problem } from '../../schemas/problem.ts';
 export { version } from '../version.ts';
-export { createMock, startMock, type Mock, type MockOptions } from '../../mock/index.ts';
-export type { Fixture, RunRecord, VerifyOptions };
+export * from '../../mock/index.ts';
+export type { ReportName, ReportOptions, VerifyOptions };
+export type { Progress } from '../../schemas/plan.ts';
+
+/** A run that has ended. */
+export interface VerifyResult {
+  /** Verdict, counts, and each requirement with its outcome and evidence. */
+  readonly record: RunRecord;
+  /** That of the command line: 0 conformant, 1 nonconformant, 3 incomplete, 70 a bug of ours, 130 interrupted. */
+  readonly exitCode: number;
+}
 
 /**
  * Verifies a server. The engine is loaded by the first call.
  *
- * @returns the run record: verdict, counts, and each requirement with its outcome and evidence
  * @throws Problem for unknown names, for a wrong fixture, and for a server that cannot be reached
  */
-export async function verify(given: VerifyOptions): Promise<RunRecord> {
-  const { url, fixture, env = process.env, headers = {}, tls, stateUrl, minStrength = 1, ...options } = given;
+export async function verify(given: VerifyOptions): Promise<VerifyResult> {
+  const { url, fixture, env = process.env, headers = {}, tls, stateUrl, minStrength = 1, ...others } = given;
+  const { strict = false, allowIncomplete = false, onProgress, ...options } = others;
   const { runOptions } = await import('../run-options.ts');
   const { run } = await import('../../suites/index.ts');
   const { headerFields, targetUrl } = await import('../values.ts');
@@ -25,7 +36,25 @@ export async function verify(given: VerifyOptions): Promise<RunRecord> {
     fixture: checkFixture(fixture, 'fixture', env),
     headers: headerFields(Object.entries(headers).map(([name, value]) => `${name}: ${value}`)),
     tls: { insecure: false, ...tls },
-    stateUrl: stateUrl === undefined ? undefined : targetUrl(stateUrl),
+    stateUrl: stateUrl === undefined ? undefined : targetUrl(`${stateUrl}`),
   });
-  return run({ ...request, target: targetUrl(url) });
+  const record = await run({ ...request, target: targetUrl(`${url}`), ...(onProgress && { onProgress }) });
+  return { record, exitCode: exitCodeOf(record, { strict, allowIncomplete }) };
+}
+
+/**
+ * Makes the text of a report.
+ *
+ * @param format console, html, json, junit, markdown, github or badge
+ * @throws Problem of code `usage` for another format
+ */
+export async function render(
+  record: RunRecord,
+  format: ReportName,
+  { color = false, width = 100 }: Partial<ReportOptions> = {},
+): Promise<string> {
+  const { reports } = await import('../../reports/index.ts');
+  if (!Object.hasOwn(reports, format))
+    throw wrongUsage(`there is no format ${format}; formats: ${Object.keys(reports).join(', ')}`);
+  return reports[format](record, { color, width });
 }

@@ -7,7 +7,7 @@ import { select } from '../run-options.ts';
 /** What a node:test suite says about the server under test. */
 export interface ConformanceOptions extends Omit<VerifyOptions, 'url' | 'signal'> {
   /** `{base_url}`, or a function that gives it when the first test begins: for servers that a `before` hook starts. */
-  readonly url: string | (() => string | Promise<string>);
+  readonly url: string | URL | (() => string | URL | Promise<string | URL>);
 }
 
 /**
@@ -23,7 +23,8 @@ export function conformance(options: ConformanceOptions): void {
   let running: Promise<RunRecord> | undefined;
   const start = async () => {
     const { url } = options;
-    return verify({ ...options, url: typeof url === 'string' ? url : await url(), seed });
+    const target = typeof url === 'function' ? await url() : url;
+    return (await verify({ ...options, url: target, seed })).record;
   };
   describe(`IB conformance, seed ${seed}`, () => {
     for (const [index, { id, title }] of requirements.entries())

@@ -1,10 +1,11 @@
 import type { Environment } from '../../schemas/fixture-keys.ts';
+import type { Progress } from '../../schemas/plan.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 
 /** A server to verify, and how. */
 export interface VerifyOptions {
   /** `{base_url}`; may contain a path. */
-  readonly url: string;
+  readonly url: string | URL;
   /** What is true of the server; checked like a fixture file. */
   readonly fixture: Fixture;
   /** Where `${NAME}` in a key of the fixture is read from; the environment of the process by default. */
@@ -22,7 +23,7 @@ export interface VerifyOptions {
   readonly only?: readonly string[];
   readonly skip?: readonly string[];
   /** URL of the state hook, which changes the server's state on request. */
-  readonly stateUrl?: string;
+  readonly stateUrl?: string | URL;
   /** Timeout of each request, in ms; 5000 by default. */
   readonly timeoutMs?: number;
   /** Maximum duration of the run, in ms; five minutes by default. */
@@ -37,6 +38,12 @@ export interface VerifyOptions {
   readonly headers?: Readonly<Record<string, string>>;
   /** PEM certificates to trust, and whether to accept any certificate. */
   readonly tls?: { readonly ca?: string; readonly insecure?: boolean };
+  /** Exit with 1 also if a recommended requirement failed. */
+  readonly strict?: boolean;
+  /** Exit with 0 also if a required requirement could not be judged, unless none was verified. */
+  readonly allowIncomplete?: boolean;
+  /** Told now and then how far the run is. */
+  readonly onProgress?: (progress: Progress) => void;
   /** Ends the run; the record covers the run so far. */
   readonly signal?: AbortSignal;
 }

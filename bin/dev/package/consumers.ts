@@ -2,7 +2,8 @@
 export const consumer = `
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { loadFixture, Problem, startMock, verify, version, type Fixture, type RunRecord } from 'ib-conformance';
+import { loadFixture, Problem, Refusal, render, startMock, verify, version } from 'ib-conformance';
+import type { Fixture, JournalEntry, RunRecord, VerifyResult } from 'ib-conformance';
 import { startMock as start, type Mock, type MockOptions } from 'ib-conformance/mock';
 import { conformance, type ConformanceOptions } from 'ib-conformance/node-test';
 import manifest from 'ib-conformance/package.json' with { type: 'json' };
@@ -20,9 +21,17 @@ const suite: ConformanceOptions = { url: () => mock.url, fixture, seed: 1, cases
 conformance(suite);
 
 test('verify', async () => {
-  const record: RunRecord = await verify({ url: mock.url, fixture, cases: 100, suite: ['valid'] });
+  const { record, exitCode }: VerifyResult = await verify({ url: new URL(mock.url), fixture, cases: 100, suite: ['valid'] });
   const verdict: 'conformant' | 'nonconformant' | 'incomplete' = record.verdict;
-  assert.equal(verdict, 'conformant');
+  assert.deepEqual([verdict, exitCode], ['conformant', 0]);
+  const written: RunRecord = JSON.parse(await render(record, 'json'));
+  assert.equal(written.verdict, verdict);
+});
+
+test('a mock is controlled', () => {
+  const all: readonly JournalEntry[] = mock.world().requests({ endpoint: 'user-status' });
+  assert.deepEqual(all, []);
+  assert.throws(() => mock.requests({ key: 'no-such-key' }), Refusal);
 });
 
 test('the other exports', async () => {
