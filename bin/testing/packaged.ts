@@ -15,4 +15,4 @@ export const packagedProgram = join(packagedFolder, 'bin/ib-conformance.mjs');
 after(() => rmSync(packagedFolder, { recursive: true }));
 for (const name of ['action', 'schemas', 'package.json', 'bin/ib-conformance.mjs'])
   cpSync(join(root, name), join(packagedFolder, name), { recursive: true });
-await bundle(join(packagedFolder, 'dist/'));
+await bundle('esm', join(packagedFolder, 'dist/'));

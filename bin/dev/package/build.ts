@@ -6,7 +6,7 @@ import { build, type Metafile } from 'esbuild';
 import { output, root } from '../paths.ts';
 import { bundle } from './bundle.ts';
 
-/** An import of another declaration; in the package it has to name the file with the code: `.js`. */
+/** An import of another declaration; in the package it has to name the file with the code: `.js` or `.cjs`. */
 const localImport = /((?:from\s*|import\()['"])(\.[^'"]+)\.ts(?=['"])/g;
 
 function writeDeclarations(): void {
@@ -25,7 +25,11 @@ function writeDeclarations(): void {
       declarations.add(join(dirname(file), `${name}.d.ts`));
     const target = join(output, 'types', relative(all, file));
     mkdirSync(dirname(target), { recursive: true });
-    writeFileSync(target, text.replaceAll(localImport, '$1$2.js'));
+    for (const kind of ['ts', 'cts'])
+      writeFileSync(
+        target.replace(/ts$/, kind),
+        text.replaceAll(localImport, `$1$2.${kind.replace('ts', 'js')}`),
+      );
   }
   rmSync(all, { recursive: true });
 }
@@ -110,6 +114,7 @@ function namedLicence({ name, license, author }: Manifest): string {
 }
 
 rmSync(output, { recursive: true, force: true });
-const metafile = await bundle();
+const metafile = await bundle('esm');
+await bundle('cjs');
 writeFileSync(join(output, 'THIRD-PARTY-LICENSES.txt'), `${await notices(metafile)}\n`);
 writeDeclarations();

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { execFile, spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { cp, readdir, readFile, rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { Worker } from 'node:worker_threads';
@@ -12,7 +12,7 @@ import { begun, ended } from '../../testing/child-process.ts';
 import { runCli } from '../../testing/run-cli.ts';
 import type { Kill, Share } from '../../self-test.ts';
 import { root } from '../paths.ts';
-import { consumer } from './consumers.ts';
+import { commonJsConsumer, consumer } from './consumers.ts';
 import { install } from './install.ts';
 
 const run = promisify(execFile);
@@ -36,8 +36,9 @@ if (process.env['ONLY_RUN'] !== '1')
     test('contains the bundle, its declarations and the schemas, and depends on nothing', async () => {
       const { stdout } = await run('tar', ['-tzf', tarball]);
       const expected = [
-        /^package\/(?:LICENSE|README\.md|package\.json|bin\/ib-conformance\.mjs)$/,
-        /^package\/dist\/(?:[\w.-]+\.mjs|types\/.+\.d\.ts|generated\/page\.html|THIRD-PARTY-LICENSES\.txt)$/,
+        /^package\/(?:LICENSE|(?:README|CHANGELOG|CONTRIBUTING)\.md|package\.json|bin\/ib-conformance\.mjs)$/,
+        /^package\/dist\/(?:[\w.-]+\.[cm]js|types\/.+\.d\.c?ts|generated\/page\.html|THIRD-PARTY-LICENSES\.txt)$/,
+        /^package\/(?:docs\/.+\.md|examples\/.+\.(?:java|json|py|sh|yaml))$/,
         /^package\/schemas\/[\w.-]+\.json$/,
       ];
       const isExpected = (file: string) => expected.some((pattern) => pattern.test(file));
@@ -55,6 +56,19 @@ if (process.env['ONLY_RUN'] !== '1')
       );
     });
 
+    test('contains every page that its pages lead to, and every file but sources', async () => {
+      const all = await readdir(installed, { recursive: true });
+      const pages = all.filter((file) => file.endsWith('.md'));
+      assert.ok(pages.includes('README.md') && pages.length > 20);
+      for (const page of pages) {
+        const links = (await readFile(join(installed, page), 'utf8')).matchAll(/\]\(([^)#:]+)(?:#[^)]*)?\)/g);
+        for (const [, link] of links) {
+          const file = join(dirname(page), link!);
+          assert.ok(all.includes(file) || /^(?:mock|suites)\//.test(file), `${page} leads to ${file}`);
+        }
+      }
+    });
+
     test('passes on the licences of what it contains', async () => {
       const text = await readFile(join(installed, 'dist/THIRD-PARTY-LICENSES.txt'), 'utf8');
       for (const name of ['fast-check', 'polka', 'undici', 'yargs', 'preact'])
@@ -69,7 +83,7 @@ if (process.env['ONLY_RUN'] !== '1')
     });
 
     test('attw finds nothing', async () => {
-      await tool('attw', tarball, '--profile', 'esm-only');
+      await tool('attw', tarball, '--profile', 'node16');
     });
   });
 
@@ -136,6 +150,14 @@ describe('the installed package', { concurrency: 4 }, () => {
     const [{ kills }] = (await once(worker, 'message')) as [{ readonly kills: readonly Kill[] }];
     assert.equal(kills.length, 1);
     assert.deepEqual(kills[0]!.failed, kills[0]!.expected);
+  });
+
+  test('CommonJS can require every entry', async () => {
+    await write('consumer.cjs', commonJsConsumer);
+    assert.equal(
+      (await run(process.execPath, ['consumer.cjs'], inFolder)).stdout,
+      'conformant 0 true function\n',
+    );
   });
 
   test('every entry works as its types say', async () => {

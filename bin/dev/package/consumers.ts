@@ -41,3 +41,18 @@ test('the other exports', async () => {
   await assert.rejects(loadFixture('no-such-file.json', {}), Problem);
 });
 `;
+
+/** The same in short, in CommonJS. The code of the engine, the page and the fixture is found there, too. */
+export const commonJsConsumer = `
+const { loadFixture, verify } = require('ib-conformance');
+const { createMock, startMock } = require('ib-conformance/mock');
+(async () => {
+  const mock = await startMock();
+  const { limits, ...fixture } = await loadFixture(undefined, {});
+  const { record, exitCode } = await verify({ url: mock.url, fixture, cases: 20, only: ['valid/user-status/member'] });
+  const page = await (await createMock().handle(new Request('http://ib/__admin/'))).text();
+  await mock.close();
+  const { conformance } = require('ib-conformance/node-test');
+  console.log(record.verdict, exitCode, page.includes('<html'), typeof conformance);
+})();
+`;
