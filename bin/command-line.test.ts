@@ -94,7 +94,7 @@ test('a target that refuses the keys of the built-in fixture is asked for a fixt
   });
   const { code, error } = await runCli(['verify', url, '--no-canary']);
   assert.equal(code, 2);
-  assert.match(error, /does not know the keys of the built-in fixture; give --fixture/);
+  assert.match(error, /does not accept the keys of the built-in fixture; give --fixture/);
   assert.equal(requests, 2);
 });
 

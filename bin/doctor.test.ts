@@ -42,20 +42,20 @@ async function examined(...argv: readonly string[]) {
 
 /** What is bad, as `subject: words`. */
 const ills = ({ checks }: Checkup) =>
-  checks.flatMap(({ outcome, subject, words }) => (outcome === 'bad' ? [`${subject}: ${words}`] : []));
+  checks.flatMap(({ outcome, subject, words }) => (outcome === 'problem' ? [`${subject}: ${words}`] : []));
 
 const fixture = ['--fixture', builtInFixture.pathname];
 
-test('a mock with its own fixture: all is well, everything is looked at, nothing is changed', async () => {
+test('a mock with its own fixture: everything is ok and checked, nothing is changed', async () => {
   await using mock = await startMock({ basePath: '/gateway' });
   const hook = ['--state-url', `http://127.0.0.1:${mock.port}/__admin/state`];
   const { code, checkup } = await examined(`${mock.url}/`, ...fixture, ...hook);
   assert.deepEqual(
-    checkup.checks.filter(({ outcome }) => outcome !== 'good'),
+    checkup.checks.filter(({ outcome }) => outcome !== 'ok'),
     [],
   );
   assert.equal(code, 0);
-  assert.equal(checkup.verdict, 'well');
+  assert.equal(checkup.verdict, 'ok');
   assert.deepEqual(checkup.gaps, []);
   assert.equal(checkup.requests, 15);
   assert.equal(mock.requests().length, 15);
@@ -63,7 +63,7 @@ test('a mock with its own fixture: all is well, everything is looked at, nothing
   const [polled] = builtIn.deposits!.flatMap((one) => ('becomes' in one ? [one] : []));
   assert.equal(mock.deposits.get(polled!.reference_id).pollsLeft, polled!.becomes!.afterPolls);
   const text = await call(mock.url, ...fixture, ...hook);
-  assert.match(text.output, /^all is well: \d+ ✓, 0 ✗, 0 \?, by 15 requests/m);
+  assert.match(text.output, /^ready for verify: \d+ ✓, 0 ✗, 0 \? \(15 requests in/m);
 });
 
 test('fifteen requests at once are no reason for Node to warn', async () => {
@@ -117,11 +117,11 @@ test('a fixture that disagrees with the target is told by its places', async () 
   const { code, ills: found } = await examined(url, '--fixture', wrong);
   assert.equal(code, 1);
   const says = [
-    /^<key northwind\/revoked>: let in \(200\), though apiKeys\[1\] is revoked$/,
-    /^<key contoso\/active>: turned away \(401\), though apiKeys\[2\] is active$/,
-    /^users\[0\]: "date_joined": "2024-02-29T23:59:59\.999Z", though the fixture says/,
-    /^deposits\[0\]: "amountInUsd": 250\.5, though the fixture says EXECUTED: "amountInUsd": 1$/,
-    /^deposits\[4\]: 200 .*"EXECUTED".*, though the fixture says pending/,
+    /^<key northwind\/revoked>: accepted \(200\), but apiKeys\[1\] is revoked$/,
+    /^<key contoso\/active>: refused \(401\), but apiKeys\[2\] is active$/,
+    /^users\[0\]: "date_joined": "2024-02-29T23:59:59\.999Z", but the fixture says/,
+    /^deposits\[0\]: "amountInUsd": 250\.5, but the fixture says EXECUTED: "amountInUsd": 1$/,
+    /^deposits\[4\]: 200 .*"EXECUTED".*, but the fixture says pending/,
   ];
   assert.equal(found.length, says.length, found.join('\n'));
   for (const [at, words] of says.entries()) assert.match(found[at]!, words);
@@ -178,7 +178,7 @@ test('--header goes with every request, and its value is not shown', async () =>
 
 /** Bad input, and what is said of it. */
 const refusals: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
-  [[], /which server\? Give its URL, or set IB_URL/],
+  [[], /doctor needs the URL of a server/],
   [['http://x', '--timeout', '9000'], /--timeout 9000: needs a whole number from 1 to 5000/],
   [['http://x', '--ca', 'nowhere.pem'], /--ca nowhere\.pem: cannot be read/],
 ];
@@ -229,5 +229,5 @@ for (const [what, poor] of Object.entries(fixtures))
     );
     const gaps = gapsOf(catalogue, known, false);
     assert.deepEqual(gaps.flatMap((gap) => gap.requirements).toSorted(), open.map(({ id }) => id).toSorted());
-    assert.ok(gaps.every(({ mend }) => mend !== ''));
+    assert.ok(gaps.every(({ fix }) => fix !== ''));
   });

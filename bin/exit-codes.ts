@@ -47,8 +47,8 @@ export function exitCodeOf(
 
 /** How a checkup ends the process. */
 export const exitCodeOfCheckup = {
-  well: exitCodes.conformant[0],
-  ill: exitCodes.nonconformant[0],
+  ok: exitCodes.conformant[0],
+  problems: exitCodes.nonconformant[0],
   unreachable: exitCodes.unreachable[0],
 } as const satisfies Record<Checkup['verdict'], number>;
 

@@ -144,7 +144,7 @@ describe('as a process', () => {
       const child = start(t, url, ...fixture, '--no-canary', '--report', `json=${join(folder, 'x')}`);
       const { code, complaint } = await ended(child);
       assert.equal(code, 130, complaint);
-      assert.ok(complaint.includes(`ib-conformance: interrupted by ${signal}; writing the reports so far`));
+      assert.ok(complaint.includes(`ib-conformance: interrupted by ${signal}; writing the reports;`));
       const record = recordIn(join(folder, 'x'));
       assert.equal(record.interrupted, true);
       assert.ok(record.notes.includes(`Interrupted by ${signal}.`));

@@ -64,7 +64,7 @@ async function mockSession(fixture: Fixture): Promise<Session> {
     target: new URL(mock.url),
     clock,
     mock: true,
-    notes: ['Without the URL of a server, the mock was verified.'],
+    notes: ['No URL was given, so the built-in mock was verified.'],
     close: () => mock.close(),
   };
 }
@@ -73,9 +73,9 @@ function targetSession(target: URL, fixtureFile: string | undefined): Session {
   if (fixtureFile !== undefined) return { target, notes: [] };
   return {
     target,
-    notes: ['No --fixture was given: the target was taken to hold the built-in one.'],
+    notes: ['No --fixture was given, so the target is expected to have the built-in data.'],
     ifRefused:
-      'does not know the keys of the built-in fixture; give --fixture with what is true of this target (`ib-conformance init` writes a first one)',
+      'the target does not accept the keys of the built-in fixture; give --fixture with the data of the target (`ib-conformance init` writes a first one)',
   };
 }
 
@@ -85,9 +85,7 @@ function announceEnd(context: CliContext): void {
   const announce = () => {
     const by = typeof signal.reason === 'string' ? ` by ${signal.reason}` : '';
     clearLine(context);
-    writeError(
-      `ib-conformance: interrupted${by}; writing the reports so far; a second signal ends at once\n`,
-    );
+    writeError(`ib-conformance: interrupted${by}; writing the reports; a second signal stops at once\n`);
   };
   if (signal.aborted) announce();
   else signal.addEventListener('abort', announce, { once: true });

@@ -7,23 +7,29 @@ import { renderCheckup } from './checkup.ts';
 const sample: Checkup = {
   format: 'ib-conformance/doctor/1',
   version: '0.1.0',
-  verdict: 'ill',
+  verdict: 'problems',
   target: 'http://127.0.0.1:4010/',
   partner: 'northwind',
-  notes: ['No --fixture was given: the target was taken to hold the built-in one.'],
+  notes: ['No --fixture was given, so the target is expected to have the built-in data.'],
   requests: 15,
   durationMs: 420,
   checks: [
-    { area: 'reach', subject: 'name', outcome: 'good', words: '127.0.0.1 is an address' },
-    { area: 'reach', subject: 'HTTP', outcome: 'good', words: '401 after 3 ms' },
-    { area: 'interface', subject: 'user-status', outcome: 'bad', words: '404', mend: 'Correct the URL.' },
-    { area: 'interface', subject: 'deposit-check', outcome: 'bad', words: '404', mend: 'Correct the URL.' },
+    { area: 'reach', subject: 'name', outcome: 'ok', words: '127.0.0.1 is an address' },
+    { area: 'reach', subject: 'HTTP', outcome: 'ok', words: '401 after 3 ms' },
+    { area: 'interface', subject: 'user-status', outcome: 'problem', words: '404', fix: 'Correct the URL.' },
+    {
+      area: 'interface',
+      subject: 'deposit-check',
+      outcome: 'problem',
+      words: '404',
+      fix: 'Correct the URL.',
+    },
     {
       area: 'keys',
       subject: '<key northwind/active>',
-      outcome: 'bad',
-      words: 'turned away (401), though apiKeys[0] is active',
-      mend: 'Is it the key of an active partner there? Correct apiKeys[0].key, or its state.',
+      outcome: 'problem',
+      words: 'refused (401), but apiKeys[0] is active',
+      fix: 'Check that the target has this key and that it is active. If not, correct apiKeys[0].',
     },
     { area: 'keys', subject: '3 more', outcome: 'unknown', words: 'not asked' },
   ],
@@ -31,7 +37,7 @@ const sample: Checkup = {
     {
       reason: 'no-second-key',
       words: 'the fixture has no active key of another partner',
-      mend: 'To apiKeys add one.',
+      fix: 'Add one to apiKeys.',
       requirements: ['a/b/1', 'a/b/2', 'a/b/3', 'a/b/4', 'a/b/5', 'a/b/6', 'a/b/7'],
     },
   ],
@@ -54,22 +60,23 @@ interface
                    → Correct the URL.
 
 keys
-  ✗ <key northwind/active>  turned away (401), though apiKeys[0] is active
-                            → Is it the key of an active partner there? Correct
-                            apiKeys[0].key, or its state.
+  ✗ <key northwind/active>  refused (401), but apiKeys[0] is active
+                            → Check that the target has this key and that it is
+                            active. If not, correct apiKeys[0].
   ? 3 more                  not asked
 
-what no run can judge with this fixture
+not checkable with this fixture
   ? the fixture has no active key of another partner
     7 requirements: a/b/1, a/b/2, a/b/3, a/b/4, a/b/5, 2 more
-    → To apiKeys add one.
+    → Add one to apiKeys.
 
-note: No --fixture was given: the target was taken to hold the built-in one.
+note: No --fixture was given, so the target is expected to have the built-in
+  data.
 
-a run of verify takes about 1,234 requests, 12.0 s of waiting for limiters,
-  0.5 s for answers as fast as these, at most 7 rows an endpoint, to fit its
-  time
-3 checks failed: 2 ✓, 3 ✗, 1 ?, by 15 requests in 0.4 s
+verify would take about 1,234 requests, 12.0 s of waiting for rate limits, 0.5
+  s of answers at this speed, at most 7 cases per endpoint because of the time
+  limit
+3 checks failed: 2 ✓, 3 ✗, 1 ? (15 requests in 0.4 s)
 `,
   );
 });
@@ -77,20 +84,20 @@ a run of verify takes about 1,234 requests, 12.0 s of waiting for limiters,
 test('a look that finds nothing wrong says how much a run could not judge all the same', () => {
   const last = (gaps: Checkup['gaps']) =>
     renderCheckup(
-      { ...sample, verdict: 'well', gaps, plan: { requests: 9, waitMs: 0 } },
+      { ...sample, verdict: 'ok', gaps, plan: { requests: 9, waitMs: 0 } },
       { color: false, width: 100 },
     )
       .trimEnd()
       .split('\n')
       .slice(-2)
       .join('\n');
-  const gap = { reason: 'no-fixture', words: 'w', mend: 'm' };
-  assert.match(last([]), /no waiting for limiters that are known[^]*^all is well: /m);
+  const gap = { reason: 'no-fixture', words: 'w', fix: 'm' };
+  assert.match(last([]), /no waiting for known rate limits[^]*^ready for verify: /m);
   assert.match(
     last([
       { ...gap, requirements: ['a/b/1', 'a/b/2'] },
       { ...gap, requirements: ['a/b/2'] },
     ]),
-    /^nothing is in the way of a run, which cannot judge 2 requirements: /m,
+    /^ready for verify, but it cannot check 2 requirements: /m,
   );
 });

@@ -22,8 +22,8 @@ const MAX_ALIGNED = 28;
 const MAX_IDS = 6;
 
 const looks: Readonly<Record<Check['outcome'], readonly [Tone, mark: string]>> = {
-  good: ['good', '✓'],
-  bad: ['bad', '✗'],
+  ok: ['good', '✓'],
+  problem: ['bad', '✗'],
   unknown: ['unsure', '?'],
 };
 
@@ -57,11 +57,11 @@ export function checkLines(
   const subjects = checks.map(({ subject }) => printable(subject, MAX_ALIGNED));
   const column = Math.max(...subjects.map(columns));
   const indent = ' '.repeat(column + 6);
-  return checks.flatMap(({ outcome, words, mend }, at) => {
+  return checks.flatMap(({ outcome, words, fix }, at) => {
     const [first = '', ...more] = wrap(short(words), width - indent.length);
     // Said once, under the last of those that it helps.
-    const isSaid = mend !== undefined && mend !== checks[at + 1]?.mend;
-    const help = isSaid ? wrap(`→ ${short(mend)}`, width - indent.length) : [];
+    const isSaid = fix !== undefined && fix !== checks[at + 1]?.fix;
+    const help = isSaid ? wrap(`→ ${short(fix)}`, width - indent.length) : [];
     return [
       `  ${paint(...looks[outcome])} ${padded(subjects[at]!, column)}  ${first}`,
       ...[...more, ...help].map((line) => indent + line),
@@ -71,39 +71,40 @@ export function checkLines(
 
 function gapLines({ gaps }: Checkup, { paint, width }: Screen): readonly string[] {
   const indented = (text: string) => wrap(text, width - 4).map((line) => `    ${line}`);
-  const linesOf = ({ words, requirements, mend }: Gap) => {
+  const linesOf = ({ words, requirements, fix }: Gap) => {
     const [first = '', ...more] = indented(short(words));
     const ids = shortened(requirements.map(short), MAX_IDS).join(', ');
     return [
       `  ${paint(...looks.unknown)} ${first.trimStart()}`,
       ...more,
       ...indented(`${several(requirements.length, 'requirement')}: ${ids}`),
-      ...indented(`→ ${short(mend)}`),
+      ...indented(`→ ${short(fix)}`),
     ];
   };
   return gaps.length === 0
     ? []
-    : ['', paint('loud', 'what no run can judge with this fixture'), ...gaps.flatMap(linesOf)];
+    : ['', paint('loud', 'not checkable with this fixture'), ...gaps.flatMap(linesOf)];
 }
 
 function endLines(checkup: Checkup, { paint, width }: Screen): readonly string[] {
   const { plan, checks, gaps, verdict, requests, durationMs } = checkup;
   const waiting = plan.waitMs === 0 ? 'no waiting' : `${duration(plan.waitMs)} of waiting`;
-  const waits = `${waiting} for limiters${plan.waitMs === 0 ? ' that are known' : ''}`;
+  const waits = `${waiting} for ${plan.waitMs === 0 ? 'known ' : ''}rate limits`;
   const run = present(
-    `a run of verify takes about ${several(plan.requests, 'request')}, ${waits}`,
-    plan.answersMs !== undefined && `${duration(plan.answersMs)} for answers as fast as these`,
-    plan.cutTo !== undefined && `at most ${several(plan.cutTo, 'row')} an endpoint, to fit its time`,
+    `verify would take about ${several(plan.requests, 'request')}, ${waits}`,
+    plan.answersMs !== undefined && `${duration(plan.answersMs)} of answers at this speed`,
+    plan.cutTo !== undefined &&
+      `at most ${several(plan.cutTo, 'case')} per endpoint because of the time limit`,
   ).join(', ');
   const of = (outcome: Check['outcome']) => checks.filter((check) => check.outcome === outcome).length;
   const unjudged = new Set(gaps.flatMap(({ requirements }) => requirements)).size;
-  const but = `nothing is in the way of a run, which cannot judge ${several(unjudged, 'requirement')}`;
+  const but = `ready for verify, but it cannot check ${several(unjudged, 'requirement')}`;
   const words = {
-    well: unjudged === 0 ? 'all is well' : but,
-    ill: `${several(of('bad'), 'check')} failed`,
+    ok: unjudged === 0 ? 'ready for verify' : but,
+    problems: `${several(of('problem'), 'check')} failed`,
     unreachable: 'the target cannot be reached',
   }[verdict];
-  const tally = `${words}: ${count(of('good'))} ✓, ${count(of('bad'))} ✗, ${count(of('unknown'))} ?, by ${several(requests, 'request')} in ${duration(durationMs)}`;
-  const tone = verdict === 'well' ? 'good' : 'bad';
+  const tally = `${words}: ${count(of('ok'))} ✓, ${count(of('problem'))} ✗, ${count(of('unknown'))} ? (${several(requests, 'request')} in ${duration(durationMs)})`;
+  const tone = verdict === 'ok' ? 'good' : 'bad';
   return [...hanging(run, width), ...hanging(tally, width).map((line) => paint('loud', paint(tone, line)))];
 }

@@ -36,9 +36,12 @@ const terminalReports: Readonly<Record<string, fc.Arbitrary<(options: ReportOpti
     return (options) => renderConsole({ ...record, ...baseline, verdict }, options);
   }),
   '1 check failed:': anyCheckup(hostileText).map((drawn) => {
-    const bad = { area: 'reach', subject: 's', outcome: 'bad', words: 'w' } as const;
-    const checks = [bad, ...drawn.checks.filter(({ outcome }) => outcome !== 'bad')] as typeof drawn.checks;
-    return (options) => renderCheckup({ ...drawn, checks, verdict: 'ill' }, options);
+    const bad = { area: 'reach', subject: 's', outcome: 'problem', words: 'w' } as const;
+    const checks = [
+      bad,
+      ...drawn.checks.filter(({ outcome }) => outcome !== 'problem'),
+    ] as typeof drawn.checks;
+    return (options) => renderCheckup({ ...drawn, checks, verdict: 'problems' }, options);
   }),
   'requirements:': anyPair(hostileText).map(
     ([before, after]) =>
@@ -62,7 +65,7 @@ for (const [verdict, arbitrary] of Object.entries(terminalReports))
         assert.deepEqual(tooWide, []);
         assert.equal(lines.filter((line) => line.startsWith(verdict)).length, 1);
         const others =
-          /^(?:nonconformant|conformant|all is well|\d+ checks? failed|requirements:|regression:|less verified:|no regression:)/;
+          /^(?:nonconformant|conformant|ready for verify|\d+ checks? failed|requirements:|regression:|less verified:|no regression:)/;
         const ends = lines.filter((line) => others.test(line) && !line.startsWith(verdict));
         assert.ok(ends.length <= (verdict === 'requirements:' ? 1 : 0), ends.join('\n'));
       }),

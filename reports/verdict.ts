@@ -146,7 +146,7 @@ export const remedies = {
   'not-recorded': 'verify the target again, so that it is asked for',
   'state-hook': 'see why the state hook does not do what it is asked for',
   'no-state-hook': 'give --state-url, so that the rest can be verified, too',
-  depends: 'mend the requirement that the reason names',
+  depends: 'fix the failed requirements first',
   'not-seen': 'see why no answer of the kind arrived that the requirement speaks of',
   skipped: 'leave --skip out, or --concurrency 1',
 } as const satisfies Record<string, string>;

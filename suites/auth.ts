@@ -23,15 +23,18 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
     required({
       id: `auth/${endpoint}/${name}`,
       clause: 'Authentication; Errors, 401',
-      title: `${title}: 401 with its exact body`,
-      reading: 'With a missing or malformed parameter as well, 400 may come first.',
+      title: `${title} gets 401 with the exact error body`,
+      reading: 'If the parameter is missing or malformed too, 400 is also correct.',
       ...(needs && { needs }),
       ...(provedBy && { provedBy }),
     });
   return [
-    refusal('missing', 'No Authorization header'),
-    refusal('malformed', 'No scheme, another scheme, an empty token, the key in two parts'),
-    refusal('unknown-key', 'A key that nobody was given, also a near miss of a real one'),
+    refusal('missing', 'A request without an Authorization header'),
+    refusal(
+      'malformed',
+      'A malformed Authorization header (no scheme, another scheme, no token, two tokens)',
+    ),
+    refusal('unknown-key', 'An unknown key, even one close to a real key,'),
     refusal('revoked', 'A revoked key', 'revoked key', [`auth/${endpoint}/revocation`]),
     refusal('expired', 'An expired key', 'expired key', []),
     refusal(
@@ -43,8 +46,8 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
     required({
       id: `auth/${endpoint}/header-only`,
       clause: 'Authentication: every request carries the Authorization header',
-      title: 'The key in the query, a cookie, another header or a body does not let one in',
-      reading: 'Any refusal will do; the words of a 401 are judged by the other requirements.',
+      title: 'A key in the query, a cookie, another header or the body does not grant access',
+      reading: 'Any refusal is correct here. Other requirements check the text of a 401.',
     }),
     scenario({
       id: `auth/${endpoint}/revocation`,
@@ -57,7 +60,7 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
     observing({
       id: `auth/${endpoint}/order`,
       clause: 'Errors: the order of 400 and 401 is not shown',
-      title: 'Whether 400 or 401 comes first where both apply',
+      title: 'Whether 400 or 401 comes first when both apply',
       run: async ({ send }) => {
         const invalid = [lookup(endpoint, undefined, keyless), lookupOf(endpoint, 'not-a-uuid', keyless)];
         const [missing, malformed] = (await send(...invalid)).map(statusOf);
@@ -71,7 +74,7 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
     observing({
       id: `auth/${endpoint}/scheme-case`,
       clause: 'RFC 9110 11.1',
-      title: 'Whether the scheme may be written in another letter case',
+      title: 'Whether the scheme Bearer may be written in another letter case',
       run: async ({ send }, known) => {
         const key = known.callerKeys[0]!;
         const spelled = ['bearer', 'BEARER'].map((scheme) =>
@@ -95,7 +98,9 @@ const judgeRevocation =
     });
     const [before] = (await context.send(request)) as [Reply];
     const ready = judged(before, ({ status }) =>
-      status === 401 ? unjudged('key-refused', `${key.name} did not work before`) : held,
+      status === 401
+        ? unjudged('key-refused', `not checked because ${key.name} got 401 before it was revoked`)
+        : held,
     );
     if (ready.kind !== 'held') return { finding: ready, request, reply: before };
     const [revoked] = known.revokedKeys;
@@ -124,7 +129,7 @@ export const auth: readonly Requirement[] = [
   observingEach({
     id: 'auth/service/www-authenticate',
     clause: 'RFC 9110 15.5.2',
-    title: 'Whether a 401 carries WWW-Authenticate',
+    title: 'Whether a 401 has a WWW-Authenticate header',
     requests: (known) =>
       endpointNames.map((endpoint) => [endpoint, lookupOf(endpoint, stranger(known), keyless)]),
     show: (reply) => (reply.kind === 'answer' ? (header(reply, 'www-authenticate') ?? 'none') : reply.words),

@@ -23,7 +23,7 @@ export function errorAnswer<Name extends Endpoint>(endpoint: Name, status: Error
     if (!validateErrorBody(body))
       return failed('shape', expected, `${actual} (not exactly one field "error", a string)`);
     if (repeatedNames(answer.text).length > 0)
-      return failed('shape', expected, `${actual} (the field "error" stands twice)`);
+      return failed('shape', expected, `${actual} (two fields "error")`);
     return body.error === message ? held : failed('message', expected, actual);
   };
 }

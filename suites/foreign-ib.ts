@@ -18,19 +18,19 @@ export const foreignIb: readonly Requirement[] = [
   required({
     id: 'foreign-ib/user-status/other-ib',
     clause: 'GET user-status, 200: not an error',
-    title: 'A user of another IB, or of none: 200, false, null',
+    title: 'A user of another IB, or of no IB, gets 200 with false and null',
     needs: 'user outside the IB under test',
     provedBy: ['foreign-ib/user-status/follows-key'],
   }),
   required({
     id: 'foreign-ib/user-status/unknown',
     clause: 'GET user-status, 200: not an error',
-    title: 'A UUID of version 4 that nobody has: 200, false, null',
+    title: 'An unknown user_id gets 200 with false and null',
   }),
   required({
     id: 'foreign-ib/user-status/shape',
     clause: 'IB membership result',
-    title: 'Exactly the two fields; date_joined is present and null',
+    title: 'The answer has exactly two fields, and date_joined is null',
     holds: (answer, { correct }) => {
       if (!correct.some(({ outcome }) => outcome === 'not-member') || saysNotMember(answer).kind !== 'held')
         return undefined;
@@ -46,7 +46,7 @@ export const foreignIb: readonly Requirement[] = [
   indistinguishable({
     id: 'foreign-ib/user-status/indistinguishable',
     clause: 'What the service does: cannot look up users outside the IB',
-    title: 'Nothing tells a foreign user from an unknown one',
+    title: "Another IB's user is answered exactly like an unknown one",
     endpoint: 'user-status',
     ...hiddenUsers,
     provedBy: ['foreign-ib/user-status/follows-key'],
@@ -54,25 +54,25 @@ export const foreignIb: readonly Requirement[] = [
   required({
     id: 'foreign-ib/user-status/follows-key',
     clause: 'What the service does: scoped to the calling partner',
-    title: "With the other partner's key the same user is a member, and ours is not",
+    title: "With another partner's key, that partner's user is under the IB and ours is not",
     needs: 'active key of another partner',
   }),
   required({
     id: 'foreign-ib/deposit-check/other-ib',
     clause: 'GET deposit-check, 404',
-    title: "A deposit of another IB's user, EXECUTED or not: 404 with its exact body",
+    title: "A deposit of another IB's user, in any state, gets 404 with the exact error body",
     needs: 'deposit of a user outside the IB under test',
     provedBy: ['foreign-ib/deposit-check/follows-key'],
   }),
   required({
     id: 'foreign-ib/deposit-check/unknown',
     clause: 'GET deposit-check, 404',
-    title: 'A UUID that no deposit has: 404 with its exact body',
+    title: 'An unknown reference_id gets 404 with the exact error body',
   }),
   indistinguishable({
     id: 'foreign-ib/deposit-check/indistinguishable',
     clause: 'What the service does: cannot look up users outside the IB',
-    title: 'Nothing tells a foreign deposit from an unknown one',
+    title: "Another IB's deposit is answered exactly like an unknown one",
     endpoint: 'deposit-check',
     ...hiddenDeposits,
     provedBy: ['foreign-ib/deposit-check/follows-key'],
@@ -80,7 +80,7 @@ export const foreignIb: readonly Requirement[] = [
   required({
     id: 'foreign-ib/deposit-check/follows-key',
     clause: 'What the service does: scoped to the calling partner',
-    title: "With the other partner's key the same deposit is found, and ours is not",
+    title: "With another partner's key, that partner's deposit is found and ours is not",
     needs: 'active key of another partner',
   }),
   timing('user-status', hiddenUsers),

@@ -209,12 +209,12 @@ describe('what answer times tell', () => {
   test('a slow look at foreign users is found', async () => {
     const finding = await runAgainst((request, nth) => took((nth % 7) + (isForeign(request) ? 10 : 0)));
     assert.equal(finding.kind, 'observed');
-    assert.match(finding.words, /differ in time: effect 1\.00/);
+    assert.match(finding.words, /times differ: effect 1\.00/);
   });
   test('equal times are not, and it is said what would have shown', async () => {
     const finding = await runAgainst((_, nth) => took((nth * 7) % 11));
     assert.equal(finding.kind, 'observed');
-    assert.match(finding.words, /^no difference found: .* 16 against 16 lookups; one of 0\.79 or more/);
+    assert.match(finding.words, /^no difference found: .* 16 and 16 lookups; detectable from 0\.79/);
   });
   test('both kinds are asked for equally often', async () => {
     const asked: Request[] = [];

@@ -5,7 +5,7 @@ import { manyStrangers, spread } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { lookupOf } from './request.ts';
 import { observing, scenario, type Scenario, type ScenarioResult, type Subject } from './requirement.ts';
-import { depends, failed, held, observed, unjudged, type Verdict } from './verdict.ts';
+import { failed, held, observed, unjudged, type Verdict } from './verdict.ts';
 
 /** Pairs of lookups in one comparison: neither side comes first throughout. */
 const order = [
@@ -40,7 +40,7 @@ export function indistinguishable({
   return scenario({
     ...spec,
     level: 'recommended',
-    reading: 'Where status or value differ, the requirements on the answers themselves speak of it.',
+    reading: 'Other requirements check the status and the value. This one compares everything else.',
     run: async ({ send, sendAtOnce }, known) => {
       const unknown = manyStrangers(known, order.length);
       // Whatever a cache says the first time, it has said before the comparison.
@@ -86,10 +86,13 @@ export function indistinguishable({
             .flat()
             .every((answer) => sameAnswer(one, answer).kind === 'held')
             ? compare(sides.hidden, sides.unknown)
-            : depends('the requirements on the answers themselves');
+            : unjudged(
+                'depends',
+                'not checked because status or value differ, which other requirements check',
+              );
           return { finding, request, reply };
         }
-        const words = 'the target did not let two lookups in within the same second';
+        const words = 'not checked because rate limits kept the compared lookups more than a second apart';
         return { finding: unjudged('timing-window', words), request, reply: replies.at(-1)! };
       }
     },
@@ -137,7 +140,7 @@ export function timing(endpoint: Endpoint, { needs, hidden }: Hidden): Scenario 
   return observing({
     id: `foreign-ib/${endpoint}/timing`,
     clause: 'What the service does: cannot look up users outside the IB',
-    title: 'Whether answer times tell a foreign id from an unknown one',
+    title: "Whether response times differ between another IB's id and an unknown one",
     needs,
     run: async ({ send, cases }, known) => {
       const pairs = Math.min(MOST_PAIRS, Math.max(5, Math.floor(cases / 4)));
@@ -161,11 +164,11 @@ export function timing(endpoint: Endpoint, { needs, hidden }: Hidden): Scenario 
         return unjudged(trouble?.code ?? 'network', trouble?.words ?? 'too few lookups were answered');
       }
       const result = rankTest(foreign, strange);
-      const figures = `effect ${result.effect.toFixed(2)} (0.50 is none), p ${result.p.toFixed(3)}, ${foreign.length} against ${strange.length} lookups`;
+      const figures = `effect ${result.effect.toFixed(2)} (0.50 means none), p ${result.p.toFixed(3)}, ${foreign.length} and ${strange.length} lookups`;
       const words =
         result.p < 0.001
-          ? `foreign and unknown ids differ in time: ${figures}`
-          : `no difference found: ${figures}; one of ${result.detectable.toFixed(2)} or more would have shown`;
+          ? `response times differ: ${figures}`
+          : `no difference found: ${figures}; detectable from ${result.detectable.toFixed(2)}`;
       return observed(words, { ...result });
     },
   });

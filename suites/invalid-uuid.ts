@@ -20,31 +20,31 @@ function refuses(endpoint: Endpoint): readonly Requirement[] {
     required({
       id: `invalid-uuid/${endpoint}/missing`,
       clause: 'Errors, notes: a missing parameter is treated as an invalid one',
-      title: `No ${parameter} at all: 400 with its exact body`,
+      title: `A request without ${parameter} gets 400 with the exact error body`,
     }),
     required({
       id: `invalid-uuid/${endpoint}/empty`,
       clause: clause(endpoint),
-      title: `An empty ${parameter}: 400 with its exact body`,
+      title: `An empty ${parameter} gets 400 with the exact error body`,
     }),
     required({
       id: `invalid-uuid/${endpoint}/malformed`,
       clause: clause(endpoint),
-      title: `A ${parameter} that is not a UUID in any spelling: 400 with its exact body`,
+      title: `A ${parameter} that is not a UUID gets 400 with the exact error body`,
     }),
     recommended({
       id: `invalid-uuid/${endpoint}/alternative-spelling`,
       clause: `${clause(endpoint)}; RFC 9562 4`,
       title:
-        'Braced, as a URN, without hyphens, among white space, of another variant: 400 with its exact body',
-      reading: 'A UUID has one spelling, 8-4-4-4-12, in any letter case.',
+        'Another notation of a UUID (braces, URN, no hyphens, white space) gets 400 with the exact error body',
+      reading: 'A UUID has one notation: 8-4-4-4-12 hexadecimal digits, in any letter case.',
     }),
     recommended({
       id: `invalid-uuid/${endpoint}/hostile`,
       clause: 'Errors, notes: other statuses are not shown',
       title:
-        'Broken percent-encoding, brackets and 8 KiB values are refused with a 4xx, on a connection that holds',
-      reading: '414 and 431 from a front end are as good as 400.',
+        'Broken percent-encoding, brackets and 8 KiB values get a 4xx, not a 5xx or a dropped connection',
+      reading: 'Any 4xx is correct, such as 414 or 431 from a proxy.',
     }),
   ];
 }
@@ -54,9 +54,9 @@ export const invalidUuid: readonly Requirement[] = [
   required({
     id: 'invalid-uuid/user-status/not-v4',
     clause: 'Errors: user_id missing or not a valid UUID (v4)',
-    title: 'A well-formed UUID of another version: 400 with its exact body',
+    title: 'A user_id that is a UUID of another version than 4 gets 400 with the exact error body',
     reading:
-      'The parameter is a UUID of version 4 and the table of errors says so too, where the table of the endpoint says only "valid UUID".',
+      'The parameter and the table of errors say "UUID, v4". Only the table of the endpoint says just "valid UUID".',
   }),
   ...refuses('deposit-check'),
   observingEach({
@@ -72,7 +72,7 @@ export const invalidUuid: readonly Requirement[] = [
   observing({
     id: 'invalid-uuid/deposit-check/variant',
     clause: 'GET deposit-check: string (UUID), no version named',
-    title: 'How an id with other variant bits or of no known version is answered',
+    title: 'How an id with other variant bits or an unknown version is answered',
     run: async ({ send }, known) => {
       const id = stranger(known);
       const ids = [`${id.slice(0, 19)}0${id.slice(20)}`, `${id.slice(0, 14)}9${id.slice(15)}`];

@@ -73,7 +73,7 @@ export function knowledge(fixture: Fixture, partner?: string): Known {
     const known = [...new Set(active.map(({ partner: owner }) => owner))].join(', ') || 'none';
     throw new Problem(
       'usage',
-      `--partner ${partner}: the fixture has no active key of that partner (it has some of: ${known})`,
+      `--partner ${partner}: the fixture has no active key of that partner (only of: ${known})`,
     );
   }
   const userById = new Map(users.map((user) => [user.user_id.toLowerCase(), user]));

@@ -4,9 +4,9 @@ import type { Known } from './known.ts';
 import type { Reason } from './verdict.ts';
 
 /** What a fixture may lack: where it would be found, and what to add. */
-type Need = readonly [found: (known: Known) => readonly unknown[], mend: string];
+type Need = readonly [found: (known: Known) => readonly unknown[], fix: string];
 
-const add = (part: string, example: string) => `To ${part} add one such as ${example}`;
+const add = (part: string, example: string) => `Add one to ${part}, such as ${example}`;
 const key = (partner: string, state: string) =>
   add('apiKeys', `{ "key": "…", "partner": ${partner}, "state": "${state}" }`);
 const user = (partner: string, more = '') =>
@@ -15,11 +15,11 @@ const user = (partner: string, more = '') =>
     `{ "user_id": "…", "partner": "${partner}", "date_joined": "2024-02-29T23:59:59.999Z" }${more}`,
   );
 const deposit = (state: string) =>
-  add('deposits', `{ "reference_id": "…", "user_id": "…", "state": "${state}" }, of a user of the IB`);
-const member = user('that of the key', ', with a letter in its user_id');
+  add('deposits', `{ "reference_id": "…", "user_id": "…", "state": "${state}" } of a user of the IB`);
+const member = user('the partner of the key', ', with a letter in user_id');
 const executed = add(
   'deposits',
-  '{ "reference_id": "…", "user_id": "…", "state": "EXECUTED", "amountInUsd": 250.5, "executedAt": 1705314600000 }, of a user of the IB, with a letter in its reference_id',
+  '{ "reference_id": "…", "user_id": "…", "state": "EXECUTED", "amountInUsd": 250.5, "executedAt": 1705314600000 } of a user of the IB, with a letter in reference_id',
 );
 
 const CALLER = 'active key of a partner';
@@ -28,7 +28,7 @@ const SECOND_KEY = 'active key of another partner';
 /** What requirements need of a fixture, in words that fit behind "the fixture has no". */
 const needs = {
   [CALLER]: [(known) => known.callerKeys, key('"…"', 'active')],
-  [SECOND_KEY]: [(known) => known.otherKeys, key('"another one"', 'active')],
+  [SECOND_KEY]: [(known) => known.otherKeys, key('"another partner"', 'active')],
   'revoked key': [(known) => known.revokedKeys, key('"…"', 'revoked')],
   'expired key': [(known) => known.expiredKeys, key('"…"', 'expired')],
   'key of a non-Partner account (partner null)': [(known) => known.nonPartnerKeys, key('null', 'active')],
@@ -37,7 +37,7 @@ const needs = {
     (known) => known.members.filter(({ user_id }) => hasLetters(user_id)),
     member,
   ],
-  'user outside the IB under test': [(known) => known.foreigners, user('another one, or null')],
+  'user outside the IB under test': [(known) => known.foreigners, user('another partner, or null')],
   'EXECUTED deposit of a user under the IB': [(known) => known.executed, executed],
   'EXECUTED deposit under the IB with a letter in its id': [
     (known) => known.executed.filter(({ reference_id }) => hasLetters(reference_id)),
@@ -52,13 +52,13 @@ const needs = {
     deposit('pending'),
   ],
   'failed deposit of a user under the IB': [(known) => known.failed, deposit('failed')],
-  'deposit that stays pending, or failed one, of a user under the IB': [
+  'failed or permanently pending deposit of a user under the IB': [
     ({ pending, failed }) => [...pending, ...failed],
     deposit('pending'),
   ],
   'deposit of a user outside the IB under test': [
     (known) => known.foreignDeposits,
-    add('deposits', 'an EXECUTED one of a user of another partner'),
+    add('deposits', 'an EXECUTED deposit of a user of another partner'),
   ],
 } as const satisfies Record<string, Need>;
 
@@ -72,14 +72,14 @@ type Lack = Omit<Gap, 'requirements'> & { readonly reason: Reason | 'no-state-ho
 
 const noHook: Lack = {
   reason: 'no-state-hook',
-  words: 'no state hook was given (--state-url): nobody but the target can tell',
-  mend: 'Give --state-url, a URL that changes the state of the target on request.',
+  words: 'no state hook was given (--state-url), so no key or deposit can change during the run',
+  fix: 'Give --state-url, a URL that changes data of the target on request.',
 };
 
 const noTransition: Lack = {
   reason: 'no-state-hook',
-  words: 'no state hook was given, and no pending deposit of the IB becomes EXECUTED by itself',
-  mend: 'Give --state-url, or to deposits add one of a user of the IB such as { "reference_id": "…", "user_id": "…", "state": "pending", "becomes": { "state": "EXECUTED", "amountInUsd": 10, "afterSeconds": 5 } }, if your system does so by itself',
+  words: 'no state hook was given (--state-url), and the fixture has no deposit of the IB with "becomes"',
+  fix: 'Give --state-url. If pending deposits become EXECUTED by themselves on your server, add one to deposits, such as { "reference_id": "…", "user_id": "…", "state": "pending", "becomes": { "state": "EXECUTED", "amountInUsd": 10, "afterSeconds": 5 } } of a user of the IB',
 };
 
 type Checked = Needy & { readonly kind: string; readonly needsStateHook?: true };
@@ -94,7 +94,7 @@ export function lackOf(
   const lack = ([CALLER, own] as const).find((name) => needs[name][0](known).length === 0);
   if (kind === 'monitor' || lack === undefined) return undefined;
   const reason = lack === SECOND_KEY ? 'no-second-key' : 'no-fixture';
-  return { reason, words: `the fixture has no ${lack}`, mend: needs[lack][1] };
+  return { reason, words: `the fixture has no ${lack}`, fix: needs[lack][1] };
 }
 
 /** The requirements that a run cannot judge with this fixture, by reason. Asks the target nothing. */

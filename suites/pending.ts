@@ -100,7 +100,7 @@ function turned(reply: Answer, becomes: BecomingDeposit['becomes']): Verdict {
 /** Deposits that are polled until they are EXECUTED: each takes as long as the fixture says. */
 const MOST_POLLED = 20;
 
-const becomesMissing = noStateHook('and the fixture has no deposit with "becomes" under the IB');
+const becomesMissing = noStateHook('and the fixture has no deposit of the IB with "becomes"');
 
 /** Polls deposits that the fixture says will become EXECUTED: all, or as many evenly spaced over them. */
 const pollBecoming: Scenario['run'] = async (context, known) => {
@@ -137,23 +137,23 @@ export const pending: readonly Requirement[] = [
   required({
     id: 'pending/deposit-check/pending',
     clause: 'States; GET deposit-check, 404',
-    title: 'A pending deposit under the IB: 404 with its exact body',
+    title: 'A pending deposit under the IB gets 404 with the exact error body',
     needs: 'pending deposit of a user under the IB',
     provedBy: ['pending/deposit-check/becomes-executed'],
   }),
   required({
     id: 'pending/deposit-check/failed',
     clause: 'States; GET deposit-check, 404',
-    title: 'A failed deposit under the IB: 404 with its exact body',
+    title: 'A failed deposit under the IB gets 404 with the exact error body',
     needs: 'failed deposit of a user under the IB',
     provedBy: [],
   }),
   indistinguishable({
     id: 'pending/deposit-check/indistinguishable',
     clause: 'States: answers 404 as for an unknown deposit',
-    title: 'Nothing tells a pending or failed deposit from an unknown one',
+    title: 'A pending or failed deposit is answered exactly like an unknown one',
     endpoint: 'deposit-check',
-    needs: 'deposit that stays pending, or failed one, of a user under the IB',
+    needs: 'failed or permanently pending deposit of a user under the IB',
     provedBy: ['pending/deposit-check/becomes-executed'],
     hidden: ({ pending: waiting, failed: gone }) =>
       [...spread(waiting, 2), ...spread(gone, 2)].map(({ reference_id }) => reference_id),
@@ -162,8 +162,7 @@ export const pending: readonly Requirement[] = [
     id: 'pending/deposit-check/becomes-executed',
     level: 'required',
     clause: 'States: can become visible later',
-    title:
-      'A deposit that becomes EXECUTED while a caller polls turns from 404 to 200, with its amount and time',
+    title: 'A deposit that becomes EXECUTED changes from 404 to 200 with its amount and time',
     run: async (context, known) => {
       const [staying] = known.pending;
       const onRequest = context.withState && staying && (await executeMeanwhile(staying)(context, known));

@@ -60,8 +60,8 @@ const exchanges: Readonly<Record<string, readonly [Request, Answer, string | und
     headed('via', '1.1 contoso'),
     'the partner id contoso in the header via',
   ],
-  'a name in X-User': [asked, headed('x-user', 'Jane'), 'the header x-user, whose name says user data'],
-  'a phone number': [asked, headed('phone', '+49 1'), 'the header phone, whose name says user data'],
+  'a name in X-User': [asked, headed('x-user', 'Jane'), 'the header x-user, whose name means user data'],
+  'a phone number': [asked, headed('phone', '+49 1'), 'the header phone, whose name means user data'],
   'a field email': [asked, body('{"a":[{"email":"x"}]}'), 'a field "email" in the body'],
   "the caller's partner to one that sent no key": [
     userStatus(ours, { credential: { as: 'none' } }),
@@ -170,7 +170,7 @@ describe('what an answer holds that its request did not name', () => {
   test('e-mail addresses that differ are user data, wherever they stand', () => {
     const at = (address: string) => [asked, headed('x-reply', `${address}@example.com`)] as const;
     assert.equal(toldOf(known, at('a'), at('a')), undefined);
-    const words = 'an e-mail address in the header x-reply, another than in other answers';
+    const words = 'an e-mail address in the header x-reply that differs between answers';
     assert.equal(toldOf(known, at('a'), at('b')), words);
   });
 

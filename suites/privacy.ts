@@ -94,7 +94,7 @@ export function watchPrivacy(known: Known): (request: Request, answer: Answer) =
     }
     for (const [place, text] of places)
       if (isOtherAddress(place, text))
-        return { words: `an e-mail address in ${place}, another than in other answers`, request, answer };
+        return { words: `an e-mail address in ${place} that differs between answers`, request, answer };
     for (const [field, suspect] of suspects) if (!isConstant(field, suspect)) return suspect;
     return undefined;
   };
@@ -133,7 +133,7 @@ function* leaksIn(
   };
   for (const field of Object.keys(answer.headers))
     if (userNames.has(lettersOf(field).replace(/^x/, '')) && !isHarmless(header(answer, field)!))
-      yield { words: `the header ${field}, whose name says user data`, field };
+      yield { words: `the header ${field}, whose name means user data`, field };
   if (!answer.json.ok) return;
   for (const [name, value] of membersOf(answer.json.value)) {
     // In an error, a name is that of the error.

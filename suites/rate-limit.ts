@@ -16,7 +16,7 @@ import {
   type Requirement,
   type ScenarioResult,
 } from './requirement.ts';
-import { depends, failed, held, observed, unjudged, type Verdict } from './verdict.ts';
+import { failed, held, observed, unjudged, type Verdict } from './verdict.ts';
 
 const endpointsOfSuite = ['user-status', 'deposit-check'] as const;
 
@@ -51,59 +51,62 @@ function verdictOf(exploration: Exploration, rule: Rule | undefined): Verdict {
   const { streams, bursts, judgement, limited } = exploration;
   if (rule === undefined || bursts === undefined || judgement === undefined) {
     if (limited === undefined) {
-      const words = `no 429 after ${triedOf(streams)}; state the threshold in the fixture's limits to have it judged`;
+      const words = `no 429 after ${triedOf(streams)}; state the threshold under limits in the fixture to have it checked`;
       return unlessTrouble(streams, unjudged('limit-not-reached', words));
     }
     const { passed } = limited.first;
     return rule === undefined || passed <= rule.most
       ? held
-      : unjudged('budget', `429 after ${passed} requests, and no time was left to try it once more`);
+      : unjudged(
+          'budget',
+          `429 after ${passed} requests, but no time was left to confirm it with a second burst`,
+        );
   }
   if (judgement.kind === 'kept') return held;
   const happened = storyOf(bursts, rule);
   if (judgement.kind === 'again') {
-    const words = `${happened}. It takes another burst to decide, and`;
+    const words = `${happened}. A second burst is needed to decide, but`;
     const recovery = limited?.recovery;
     return recovery?.kind === 'trouble'
-      ? unjudged(recovery.code, `${words} the key was not let in again: ${recovery.words}`)
+      ? unjudged(recovery.code, `${words} the key stayed rate-limited: ${recovery.words}`)
       : unjudged('budget', `${words} no time was left for it`);
   }
   if (judgement.kind === 'broken') return brokenBy(judgement.finding, happened, exploration, rule);
   const { finding } = judgement;
-  if (finding.kind === 'lost') return unjudged('network', `${happened}. Too many requests were lost`);
+  if (finding.kind === 'lost') return unjudged('network', `${happened}. Too many requests got no answer`);
   const history = bursts.flatMap((burst) => burst.history);
   const why =
     finding.kind === 'tooSlow'
-      ? `The window of ${rule.windowMs / 1000} s ended meanwhile: ${slowness(history, beyond(rule), rule.windowMs)}`
-      : `The bursts do not agree${finding.kind === 'more' && finding.isOvershoot ? ': does it check first and count later?' : ''}`;
+      ? `The window of ${rule.windowMs / 1000} s ended during the burst: ${slowness(history, beyond(rule), rule.windowMs)}`
+      : `The bursts gave different results${finding.kind === 'more' && finding.isOvershoot ? ': does the limiter count a request only after its lookup?' : ''}`;
   return unjudged('timing-window', `${happened}. ${why}`);
 }
 
 /** How the stated limit was broken, and what may cause it. */
 function brokenBy(finding: Break, happened: string, { streams, limited }: Exploration, rule: Rule): Verdict {
   const { most, windowMs } = rule;
-  const stated = `${most} pass in ${windowMs / 1000} s and the next is answered 429, as the fixture states`;
+  const stated = `${most} requests pass in ${windowMs / 1000} s and the next one gets 429, as the fixture states`;
   if (finding.kind === 'instead')
     return failed('status', stated, `${finding.passed} passed, then ${finding.words}: ${happened}`);
   if (limited === undefined) return failed('status', stated, `no 429 after ${triedOf(streams)}`);
   const fields = listOf(fieldsOf(limited.first.refusal.answer));
-  const said = fields === '' ? '' : `. The 429 says ${fields}`;
+  const said = fields === '' ? '' : `. Headers of the 429: ${fields}`;
   const cause =
     finding.kind === 'more'
       ? causeOf(finding.passed, rule)
-      : `A 429 came before ${most} had passed; a limit of ${finding.before} in ${windowMs / 1000} s would fit`;
+      : `429 came before ${most} requests had passed. A limit of ${finding.before} in ${windowMs / 1000} s would explain it`;
   return failed('threshold', stated, `${happened}. ${cause}${said}`);
 }
 
 /** What a limiter that lets too many through may be doing. */
 function causeOf(passed: number, { most, windowMs }: Rule): string {
   if (passed % most === 0)
-    return `${passed / most} times as many as stated: is there one counter for each process, or a shorter window?`;
+    return `${passed / most} times as many passed as stated. Does each process have its own counter, or is the window shorter?`;
   const cause =
     passed === most + 1
-      ? 'does it compare with > where >= is meant?'
-      : `a limit of ${passed} in ${windowMs / 1000} s would fit`;
-  return `${passed} passed in all where ${most} may: ${cause}`;
+      ? 'Does the limiter use > instead of >=?'
+      : `A limit of ${passed} in ${windowMs / 1000} s would explain it`;
+  return `${passed} requests passed instead of ${most}. ${cause}`;
 }
 
 /** The header fields of a 429 that speak of its limit. */
@@ -121,7 +124,9 @@ const LONGEST_BAN_MS = 3_600_000;
 async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
   const { streams, limited } = await explore(endpoint, context, known);
   if (limited === undefined)
-    return { finding: unlessTrouble(streams, unjudged('limit-not-reached', 'the limiter never set in')) };
+    return {
+      finding: unlessTrouble(streams, unjudged('limit-not-reached', 'not checked because no 429 came')),
+    };
   const { recovery, recoveryMs } = limited;
   const { request, answer } = limited.first.refusal;
   if (recovery.kind === 'answer') return { finding: held, cases: 1 };
@@ -131,7 +136,7 @@ async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known)
     recovery.code === 'rate-limited' && rule !== undefined && recoveryMs > LONGEST_BAN_MS;
   return {
     finding: isStillLimited
-      ? failed('status', `no 429 any more, ${rule.windowMs / 1000} s after the last one`, recovery.words)
+      ? failed('status', `no 429 later than ${rule.windowMs / 1000} s after the last one`, recovery.words)
       : unjudged(recovery.code, recovery.words),
     request,
     reply: answer,
@@ -148,8 +153,8 @@ function message(endpoint: Endpoint): Requirement {
     id: `rate-limit/${endpoint}/message`,
     level: 'required',
     clause: 'Errors, 429',
-    title: 'Every 429 of the whole run has the exact body of its endpoint',
-    unseen: unjudged('limit-not-reached', 'no 429 was seen'),
+    title: 'Every 429 has the exact error body of its endpoint',
+    unseen: unjudged('limit-not-reached', 'not checked because no 429 came'),
     sees: (request, answer) =>
       // The answer to HEAD has no body (RFC 9110 9.3.2).
       request.endpoint === endpoint && request.method !== 'HEAD' && isOfLimiter(endpoint, answer)
@@ -177,16 +182,16 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
       run: async (context, known) => {
         const exploration = await explore(endpoint, context, known);
         return exploration.limited === undefined
-          ? unlessTrouble(exploration.streams, observed('the limiter did not set in'))
+          ? unlessTrouble(exploration.streams, observed('no 429 came'))
           : words(exploration.limited, known, exploration);
       },
     });
   return [
-    afterLimit('retry-after', 'Retry-After and other headers of a 429', ({ first }) => {
+    afterLimit('retry-after', 'Which rate limit headers a 429 has', ({ first }) => {
       const fields = fieldsOf(first.refusal.answer);
       return observed(listOf(fields) || 'none', fields);
     }),
-    afterLimit('threshold', 'Where the limiter set in', (limited, known, { streams, judgement }) => {
+    afterLimit('threshold', 'After how many requests 429 comes', (limited, known, { streams, judgement }) => {
       const {
         first: { kind, passed },
         counting = {},
@@ -199,29 +204,29 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
         ...Object.entries(counting).map(([other, does]) => `${other} ${does ? 'count too' : 'do not count'}`),
         ...(windows.length === 0 ? [] : [`consistent with: ${windows.join(', ')}`]),
         ...(judgement?.kind === 'kept' && judgement.countsLater === true
-          ? ['more pass while others are in flight: it counts after its look-up']
+          ? ['more requests pass while others are in flight: the limiter counts after its lookup']
           : []),
       ];
       return observed(words.join('; '), { kind, passed, spared, counting, windows });
     }),
-    afterLimit('window', 'When the limiter let go', ({ recovery, refusedMs, recoveryMs }) => {
+    afterLimit('window', 'How long the rate limit lasts', ({ recovery, refusedMs, recoveryMs }) => {
       const data = { leastMs: Math.round(refusedMs), mostMs: Math.round(recoveryMs) };
       return recovery.kind === 'answer'
         ? observed(
-            `between ${seconds(data.leastMs)} and ${seconds(data.mostMs)} after its first request`,
+            `between ${seconds(data.leastMs)} and ${seconds(data.mostMs)} after the first request`,
             data,
           )
-        : observed(`not within ${seconds(recoveryMs)}: ${recovery.words}`, data);
+        : observed(`longer than ${seconds(recoveryMs)}: ${recovery.words}`, data);
     }),
-    afterLimit('scope', 'Whom else the limiter limits', ({ meanwhile: { others } }) => {
+    afterLimit('scope', 'Which other keys are rate-limited', ({ meanwhile: { others } }) => {
       const words = Object.entries(others).map(
-        ([name, isLimited]) => `${name} ${isLimited ? 'is limited too' : 'is not limited'}`,
+        ([name, isLimited]) => `${name} ${isLimited ? 'is rate-limited too' : 'is not rate-limited'}`,
       );
-      return observed(words.length === 0 ? 'no other key to ask with' : words.join(', '), others);
+      return observed(words.length === 0 ? 'the fixture has no other active key' : words.join(', '), others);
     }),
     afterLimit(
       'order',
-      'What a limited key, and an unknown one, is told of other requests',
+      'How other requests are answered while a key is rate-limited',
       ({ meanwhile: { statuses } }) => observed(listOf(statuses), statuses),
     ),
   ];
@@ -236,7 +241,7 @@ function windowsOf(
   if (isLetInEarly) return ['token bucket', 'clock-aligned window'];
   return refusedMs <= 1.1 * rule.windowMs
     ? ['fixed window', 'sliding window', 'clock-aligned window']
-    : ['a ban that is longer than the window', 'a window that refused requests extend'];
+    : ['ban longer than the window', 'window extended by refused requests'];
 }
 
 /** Looking up members is no failed lookup, however often it is done. */
@@ -255,7 +260,7 @@ async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioR
     finding:
       recovery.kind === 'trouble' && recovery.code !== 'rate-limited'
         ? unjudged(recovery.code, recovery.words)
-        : depends('rate-limit/user-status/recovers'),
+        : unjudged('depends', 'not checked because the key was still rate-limited'),
   };
 }
 
@@ -265,12 +270,17 @@ function ofMembers(members: Stream, most: number, rule: Rule | undefined): Scena
   if (refusal === undefined && trouble !== undefined && passed <= most)
     return { finding: unjudged(trouble.code, trouble.words) };
   if (refusal === undefined && rule !== undefined && elapsedMs > rule.windowMs)
-    return { finding: unjudged('timing-window', `${triedOf([members])} are too slow to fill a window`) };
+    return {
+      finding: unjudged(
+        'timing-window',
+        `${triedOf([members])}: too slow to reach the limit within its window`,
+      ),
+    };
   if (refusal === undefined) return { finding: held, cases: sent };
   return {
     finding: failed(
       'status',
-      '200, for members are no failed lookups',
+      '200, because a lookup of a member is not a failed lookup',
       `429 after ${passed} lookups of members`,
     ),
     request: refusal.request,
@@ -285,16 +295,16 @@ export const rateLimit: readonly Requirement[] = [
     id: 'rate-limit/user-status/failed-lookups',
     level: 'required',
     clause: 'Limits; Errors, 429',
-    title: 'Repeated failed lookups in a short window end in 429',
+    title: 'Repeated failed lookups in a short time get 429',
     reading:
-      'Unknown users, invalid ids and bad keys are tried in turn: what counts as failed is not shown. Where the fixture states a limit, it has to let that many pass from rest and not more than a common kind of limiter with that limit: fixed, clock-aligned, sliding or weighted window, or a bucket of that size.',
+      'The interface does not say what counts as failed, so unknown users, invalid ids and bad keys are tried in turn. If the fixture states a limit, at least that many lookups must pass after a pause. No more may pass than common limiters allow: fixed, clock-aligned, sliding or weighted window, or a bucket of that size.',
     run: (context, known) => judgeLimit('user-status', context, known),
   }),
   scenario({
     id: 'rate-limit/user-status/spares-successes',
     level: 'recommended',
     clause: 'Limits: triggered by repeated failed lookups',
-    title: 'Looking up members does not trigger the limiter',
+    title: 'Lookups of users under the IB do not trigger the rate limit',
     needs: 'user of the IB under test',
     run: judgeSuccesses,
   }),
@@ -302,7 +312,7 @@ export const rateLimit: readonly Requirement[] = [
     id: 'rate-limit/deposit-check/requests',
     level: 'required',
     clause: 'Limits; Errors, 429',
-    title: 'Many requests end in 429',
+    title: 'Many requests in a short time get 429',
     run: (context, known) => judgeLimit('deposit-check', context, known),
   }),
   ...endpointsOfSuite.flatMap((endpoint): readonly Requirement[] => [
@@ -310,7 +320,7 @@ export const rateLimit: readonly Requirement[] = [
       id: `rate-limit/${endpoint}/recovers`,
       level: 'recommended',
       clause: 'Errors, notes on 429: wait, with exponential back-off',
-      title: 'After waiting the key works again',
+      title: 'A rate-limited key works again after waiting',
       run: (context, known) => judgeRecovery(endpoint, context, known),
     }),
     ...observations(endpoint),

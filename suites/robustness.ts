@@ -76,11 +76,13 @@ const judgeConcurrency: Scenario['run'] = async ({ send, sendAtOnce, leftMs }, k
       if (verdict.kind === 'held') continue;
       const [again] = await send(request);
       const isMood = again?.kind !== 'answer' || sameAnswer(before as Answer, again).kind !== 'held';
-      const finding = isMood ? unjudged('flaky', 'the same lookup, alone, is answered in two ways') : verdict;
+      const finding = isMood
+        ? unjudged('flaky', 'the same lookup, sent alone, got two different answers')
+        : verdict;
       return { finding, request, reply, cases };
     }
   }
-  const words = 'no two lookups were under way at the same time';
+  const words = 'not checked because no two lookups overlapped in time';
   return { finding: isOverlapping ? held : unjudged('timing-window', words), cases };
 };
 
@@ -102,12 +104,12 @@ export const robustness: readonly Requirement[] = [
   }),
   statuses({
     id: 'robustness/service/trailing-slash',
-    title: 'How a path with a slash at its end is answered',
+    title: 'How a path with a trailing slash is answered',
     requests: changed(({ target }) => ({ target: target.replace('?', '/?') })),
   }),
   statuses({
     id: 'robustness/service/repeated-parameter',
-    title: 'Which of a repeated parameter counts',
+    title: 'Which value of a repeated parameter counts',
     requests: (known) =>
       endpointNames.flatMap((endpoint) => {
         const bad = `${endpoints[endpoint].parameter}=x`;
@@ -120,30 +122,30 @@ export const robustness: readonly Requirement[] = [
   }),
   statuses({
     id: 'robustness/service/unknown-parameter',
-    title: 'How a parameter that the interface does not name is answered',
+    title: 'How a request with an unknown parameter is answered',
     requests: changed(({ target }) => ({ target: `${target}&verbose=1` })),
   }),
   statuses({
     id: 'robustness/service/parameter-case',
-    title: 'Whether the letter case of a parameter name matters',
+    title: 'Whether the letter case of parameter names matters',
     requests: changed(({ target }) => ({
       target: target.replace(/\?\w+=/, (name) => name.toUpperCase()),
     })),
   }),
   statuses({
     id: 'robustness/service/head',
-    title: 'How HEAD is answered',
+    title: 'How HEAD requests are answered',
     requests: changed(() => ({ method: 'HEAD' })),
   }),
   statuses({
     id: 'robustness/service/cors',
-    title: 'Whether answers allow other origins',
+    title: 'Whether answers allow other origins (CORS)',
     requests: changed(() => ({ headers: { origin: 'https://partner.example' } })),
     show: showField('access-control-allow-origin'),
   }),
   statuses({
     id: 'robustness/service/compression',
-    title: 'Whether answers are compressed for those who ask',
+    title: 'Whether answers are compressed on request',
     requests: changed(() => ({ headers: { 'accept-encoding': 'gzip, br' } })),
     show: showField('content-encoding'),
   }),
@@ -151,7 +153,7 @@ export const robustness: readonly Requirement[] = [
     id: 'robustness/service/concurrency',
     level: 'required',
     clause: 'What the service does: read-only lookup',
-    title: 'Lookups sent at once get their own answers, each the same as alone',
+    title: 'Concurrent lookups get the same answers as lookups sent alone',
     needs: 'two members or EXECUTED deposits',
     run: judgeConcurrency,
   }),
@@ -159,9 +161,9 @@ export const robustness: readonly Requirement[] = [
     id: 'robustness/service/no-5xx',
     level: 'recommended',
     clause: 'Errors, notes: other statuses are not shown',
-    title: 'Nothing in the whole run is answered with a 5xx',
+    title: 'No request gets a 5xx',
     unseen: unjudged('not-seen', 'no answer arrived'),
-    reading: 'A method other than GET and HEAD may be answered with 501.',
+    reading: 'A method other than GET and HEAD may get 501.',
     sees: (request, answer) =>
       answer.status >= 500 && !(answer.status === 501 && !['GET', 'HEAD'].includes(request.method))
         ? failed('status', 'a status below 500', summary(answer))

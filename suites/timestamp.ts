@@ -31,8 +31,8 @@ export function readTimestamp(text: string): TimestampReading {
   if (clock === undefined) return other('there is no such time of day');
   const offset = offsetSeconds(groups['zone']);
   const instant = { seconds: date * 86_400 + clock.seconds - (offset ?? 0), fraction: clock.fraction };
-  if (groups['separator'] === ' ') return other('a space stands where ISO 8601 has T', instant);
-  if (offset === undefined) return other('it has no time zone: neither Z nor an offset', instant);
+  if (groups['separator'] === ' ') return other('it has a space where ISO 8601 has T', instant);
+  if (offset === undefined) return other('it has no time zone (Z or an offset)', instant);
   if (offset !== 0) return other('its offset is not zero', instant);
   return { kind: 'utc', instant, rfc3339: rfc3339.test(text) };
 }

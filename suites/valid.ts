@@ -37,14 +37,14 @@ export const valid: readonly Requirement[] = [
   required({
     id: 'valid/user-status/member',
     clause: 'GET user-status, 200',
-    title: "A user of the caller's IB: 200, is_under_ib is the boolean true",
+    title: "A user of the caller's IB gets 200 with the boolean true in is_under_ib",
     needs: 'user of the IB under test',
   }),
   required({
     id: 'valid/user-status/date-joined',
     clause: 'IB membership result, date_joined',
-    title: 'date_joined is the instant at which the user joined',
-    reading: 'Compared as instants, to the precision in which the fixture states them.',
+    title: 'date_joined is the time at which the user joined',
+    reading: 'Times are compared as instants, to the precision of the fixture.',
     needs: 'user of the IB under test',
     holds: ofDate((actual, date_joined) => {
       const wrong = failed('value', `"date_joined": "${date_joined}"`, shown(actual));
@@ -59,7 +59,7 @@ export const valid: readonly Requirement[] = [
     clause: 'IB membership result, date_joined',
     title: 'date_joined is an ISO 8601 date and time in UTC',
     reading:
-      'Z or a zero offset, any number of fraction digits; a naive time, another offset or a bare date is none.',
+      'Z or a zero offset and any number of fraction digits are correct. A time without a zone, another offset or a bare date is wrong.',
     needs: 'user of the IB under test',
     holds: ofDate((actual) => {
       if (actual === null) return undefined;
@@ -72,7 +72,7 @@ export const valid: readonly Requirement[] = [
   recommended({
     id: 'valid/user-status/date-joined-rfc3339',
     clause: 'RFC 3339 5.6',
-    title: 'date_joined keeps to the RFC 3339 profile',
+    title: 'date_joined follows the RFC 3339 profile',
     needs: 'user of the IB under test',
     holds: ofDate((actual) => {
       const reading = typeof actual === 'string' ? readTimestamp(actual) : undefined;
@@ -85,7 +85,7 @@ export const valid: readonly Requirement[] = [
   required({
     id: 'valid/user-status/shape',
     clause: 'IB membership result',
-    title: 'Exactly the two fields is_under_ib and date_joined, of their types',
+    title: 'The answer has exactly the fields is_under_ib and date_joined, with the right types',
     needs: 'user of the IB under test',
     holds: (answer, { user, correct }) => {
       if (user === undefined || correct[0]!.outcome !== 'member' || answer.status !== 200) return undefined;
@@ -104,47 +104,47 @@ export const valid: readonly Requirement[] = [
   required({
     id: 'valid/user-status/uuid-case',
     clause: 'GET user-status, "valid UUID"; RFC 9562 4',
-    title: 'Upper and mixed case spell the same user',
+    title: 'The letter case of user_id does not change the answer',
     needs: 'user of the IB with a letter in its id',
   }),
   recommended({
     id: 'valid/user-status/percent-encoding',
     clause: 'RFC 3986 6.2.2.2',
-    title: 'Percent-encoded unreserved characters spell the same user',
+    title: 'Percent-encoding unreserved characters of user_id does not change the answer',
     needs: 'user of the IB under test',
   }),
   required({
     id: 'valid/user-status/repeatable',
     clause: 'What the service does: read-only lookup',
-    title: 'The same lookup gives the same answer, in any order',
+    title: 'The same lookup always gets the same answer, in any order',
     needs: 'user of the IB under test',
   }),
   required({
     id: 'valid/deposit-check/executed',
     clause: 'GET deposit-check, 200',
-    title: "An EXECUTED deposit of a user under the caller's IB: 200, status is exactly EXECUTED",
+    title: "An EXECUTED deposit of a user under the caller's IB gets 200 with the status EXECUTED",
     needs: 'EXECUTED deposit of a user under the IB',
   }),
   required({
     id: 'valid/deposit-check/amount',
     clause: 'Executed deposit result, amountInUsd',
-    title: 'amountInUsd is a JSON number, equal to the amount as an IEEE double',
+    title: "amountInUsd is a JSON number that equals the deposit's amount as an IEEE double",
     needs: 'EXECUTED deposit of a user under the IB',
     holds: ofDeposit((answer, { amountInUsd }) => saysNumber('amountInUsd', amountInUsd)(answer)),
   }),
   required({
     id: 'valid/deposit-check/executed-at',
     clause: 'Executed deposit result, executedAt',
-    title: 'executedAt is a JSON number: the execution time in Unix milliseconds',
+    title: 'executedAt is a JSON number, the execution time in Unix milliseconds',
     needs: 'EXECUTED deposit of a user under the IB',
     holds: ofDeposit((answer, { executedAt }) => saysNumber('executedAt', executedAt)(answer)),
   }),
   required({
     id: 'valid/deposit-check/shape',
     clause: 'Executed deposit result',
-    title: 'The three fields are present, and nothing carries other user data',
+    title: 'The answer has the three fields and no other user data',
     reading:
-      'A field of a wrong type is spoken of by that field; a harmless fourth field by valid/deposit-check/closed.',
+      'Other requirements check the type of each field. valid/deposit-check/closed checks for a harmless fourth field.',
     needs: 'EXECUTED deposit of a user under the IB',
     holds: ofDeposit((answer, _, known) => {
       const fields = fieldsOf(answer);
@@ -165,7 +165,7 @@ export const valid: readonly Requirement[] = [
   recommended({
     id: 'valid/deposit-check/closed',
     clause: 'Executed deposit result',
-    title: 'No fourth field',
+    title: 'The answer has no fourth field',
     needs: 'EXECUTED deposit of a user under the IB',
     holds: ofDeposit((answer) => {
       const names = Object.keys(fieldsOf(answer) ?? {});
@@ -180,33 +180,32 @@ export const valid: readonly Requirement[] = [
   required({
     id: 'valid/deposit-check/uuid-case',
     clause: 'GET deposit-check, "valid UUID"; RFC 9562 4',
-    title: 'Upper and mixed case spell the same deposit',
+    title: 'The letter case of reference_id does not change the answer',
     needs: 'EXECUTED deposit under the IB with a letter in its id',
   }),
   required({
     id: 'valid/deposit-check/any-uuid-version',
     clause: 'GET deposit-check: string (UUID), no version named',
-    title: 'A reference_id of any UUID version is well formed: never 400',
+    title: 'A reference_id of any UUID version is valid and never gets 400',
   }),
   recommended({
     id: 'valid/deposit-check/percent-encoding',
     clause: 'RFC 3986 6.2.2.2',
-    title: 'Percent-encoded unreserved characters spell the same deposit',
+    title: 'Percent-encoding unreserved characters of reference_id does not change the answer',
     needs: 'EXECUTED deposit of a user under the IB',
   }),
   required({
     id: 'valid/deposit-check/repeatable',
     clause: 'What the service does: read-only lookup',
-    title: 'The same lookup gives the same answer, in any order',
+    title: 'The same lookup always gets the same answer, in any order',
     needs: 'EXECUTED deposit of a user under the IB',
   }),
   monitor({
     id: 'valid/service/json-content-type',
     level: 'recommended',
     clause: 'What the service does: both return JSON; RFC 8259 11',
-    title: 'Every answer with a JSON body is labelled application/json or +json',
-    reading:
-      'Answers to odd requests that a front end may give are not counted: only GET requests that the interface speaks of.',
+    title: 'Every answer with a JSON body has the media type application/json or one that ends in +json',
+    reading: 'Only answers to GET requests with a JSON body count. A proxy may answer others.',
     unseen: unjudged('not-seen', 'no answer arrived'),
     sees: (request, answer) => {
       if (request.method !== 'GET' || !answer.json.ok) return undefined;
@@ -222,16 +221,16 @@ export const valid: readonly Requirement[] = [
     id: 'valid/service/no-user-data',
     level: 'required',
     clause: 'What the service does: returns no user data beyond membership and join date',
-    title: 'No answer holds a user id, key or partner id that its request did not name',
+    title: 'No answer contains a user id, reference id, key or partner id that its request did not name',
     reading:
-      'The partner of the key that was sent is no user data, nor is a header field that is the same in all answers. A field whose name says user data is.',
+      "The partner of the request's key is not user data, nor is a header that is the same in all answers. A field whose name means user data, such as email, is.",
     unseen: unjudged('not-seen', 'no answer arrived'),
     watch: (known) => {
       const look = watchPrivacy(known);
       return (request, answer) => {
         const found = look(request, answer);
         if (found === undefined) return { verdict: held };
-        const verdict = failed('value', 'nothing of other users, keys and partners', found.words);
+        const verdict = failed('value', 'no data of other users, keys and partners', found.words);
         return { verdict, evidence: { request: found.request, reply: found.answer } };
       };
     },

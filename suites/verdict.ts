@@ -66,12 +66,12 @@ export const noStateHook = (words: string): Verdict => ({
 /** What is said of a deposit whose transition came and went before anybody looked. */
 export const outdated: Verdict = unjudged(
   'fixture-outdated',
-  'every deposit with "becomes" was EXECUTED at the first look: restart the target with fresh data, or give a state hook',
+  'every deposit with "becomes" was already EXECUTED at the first lookup: restart the target with fresh data, or give a state hook',
 );
 
 /** The check could not begin because of what another requirement speaks of. */
 export function depends(id: string): Verdict {
-  return unjudged('depends', `nothing to compare: see ${id}`);
+  return unjudged('depends', `not checked because ${id} failed`);
 }
 
 export function observed(words: string, data?: Record<string, unknown>): Observation {

@@ -17,7 +17,8 @@ export const doctor = command({
   configured: { by: 'verify', only: ['url', ...Object.keys(target), 'config'] },
   examples: [['$0 doctor --fixture f.json', 'before the first run']],
   run: async ({ url, timeout: timeoutMs, header: headers, json, ...flags }, context) => {
-    if (url === undefined) throw wrongUsage('doctor: which server? Give its URL, or set IB_URL');
+    if (url === undefined)
+      throw wrongUsage('doctor needs the URL of a server: give it as an argument or in IB_URL');
     const { examine } = await import('../../suites/index.ts');
     const { renderCheckup, renderJson } = await import('../../reports/index.ts');
     const { runOptions, trustOf } = await import('../run-options.ts');
@@ -31,7 +32,7 @@ export const doctor = command({
       fixture,
       notes:
         flags.fixture === undefined
-          ? ['No --fixture was given: the target was taken to hold the built-in one.']
+          ? ['No --fixture was given, so the target is expected to have the built-in data.']
           : [],
     });
     await print(json ? renderJson(checkup) : renderCheckup(checkup, terminal));

@@ -58,7 +58,7 @@ describe('in an empty folder', () => {
       { env },
     );
     assert.deepEqual([code, aside, error], [0, '', '']);
-    assert.match(output, /^nothing is in the way of a run/m);
+    assert.match(output, /^ready for verify/m);
     assert.match(
       output,
       /These values are from the server[^]*^ {2}users\[0\]\.date_joined: 2024-02-29T23:59:59\.999Z$/m,

@@ -989,7 +989,7 @@ export interface KnownFailure {
 }
 
 /**
- * What doctor found of a target and its fixture, before any run.
+ * Result of doctor: whether a target and its fixture are ready for verify.
  */
 export interface Checkup {
   format: 'ib-conformance/doctor/1';
@@ -998,9 +998,9 @@ export interface Checkup {
    */
   version: string;
   /**
-   * ill: a check is bad; unreachable: one that no answer could come without.
+   * problems: a check found a problem; unreachable: the target gave no HTTP answer.
    */
-  verdict: 'well' | 'ill' | 'unreachable';
+  verdict: 'ok' | 'problems' | 'unreachable';
   /**
    * The {base_url} that was asked.
    */
@@ -1026,39 +1026,39 @@ export interface Checkup {
 export interface Check {
   area: 'reach' | 'interface' | 'keys' | 'fixture' | 'clock' | 'limits' | 'state hook';
   /**
-   * What was looked at: name, users[0], <key …>.
+   * What was checked: endpoint, users[0], <key …>.
    */
   subject: string;
-  outcome: 'good' | 'bad' | 'unknown';
+  outcome: 'ok' | 'problem' | 'unknown';
   /**
-   * What was found.
+   * Result in words.
    */
   words: string;
   /**
    * What to do about it.
    */
-  mend?: string;
+  fix?: string;
 }
 /**
- * Requirements that no run can judge, for one reason.
+ * Requirements that no run can check, for one reason.
  *
  * This interface was referenced by `Checkup`'s JSON-Schema
  * via the `definition` "gap".
  */
 export interface Gap {
   /**
-   * The code that the run record will give.
+   * The reason code in the run record.
    */
   reason: string;
   words: string;
   /**
    * What to add to the fixture or to the command.
    */
-  mend: string;
+  fix: string;
   requirements: string[];
 }
 /**
- * What verify would take without further flags. Times are ms.
+ * Expected size of a run of verify without further flags. Times are ms.
  *
  * This interface was referenced by `Checkup`'s JSON-Schema
  * via the `definition` "expectedRun".
@@ -1066,15 +1066,15 @@ export interface Gap {
 export interface ExpectedRun {
   requests: number;
   /**
-   * Waits for limiters.
+   * Waiting time because of rate limits.
    */
   waitMs: number;
   /**
-   * All the answers, had they come as fast as here.
+   * Time for all answers, at the speed measured here.
    */
   answersMs?: number;
   /**
-   * Rows that an endpoint gets at most, where time is too short for all.
+   * Maximum number of cases per endpoint, if there is no time for all.
    */
   cutTo?: number;
 }

@@ -5,13 +5,13 @@ import type { FixtureApiKey } from '../../schemas/generated/types.ts';
 import { answerOf } from '../testing/samples.ts';
 import { judgeClock, judgeKey, judgeKeyless, judgeLimits, strangeService, type Finding } from './checks.ts';
 
-type Expected = readonly [outcome: Finding['outcome'], says: RegExp, mend?: RegExp];
+type Expected = readonly [outcome: Finding['outcome'], says: RegExp, fix?: RegExp];
 
-function assertFinding(finding: Finding, [outcome, says, mend]: Expected): void {
+function assertFinding(finding: Finding, [outcome, says, fix]: Expected): void {
   assert.equal(finding.outcome, outcome, finding.words);
   assert.match(finding.words, says);
-  assert.equal(finding.mend !== undefined, outcome === 'bad');
-  if (mend !== undefined) assert.match(finding.mend!, mend);
+  assert.equal(finding.fix !== undefined, outcome === 'problem');
+  if (fix !== undefined) assert.match(finding.fix!, fix);
 }
 
 const html = { 'content-type': 'text/html; charset=utf-8' };
@@ -20,23 +20,23 @@ const https = { location: 'https://x/' };
 
 /** Answers to a lookup without a key, and what they say of the service. */
 const services: Readonly<Record<string, readonly [answer: ReturnType<typeof answerOf>, ...Expected]>> = {
-  'the interface': [answerOf(401, { error: 'Unauthorized' }), 'good', /in the words of the interface/],
-  'other words': [answerOf(401, { error: 'No' }), 'good', /in other words: 401 \{"error":"No"\}/],
-  'a gateway': [answerOf(401, 'denied'), 'unknown', /no error as the interface has them: 401 denied/],
+  'the interface': [answerOf(401, { error: 'Unauthorized' }), 'ok', /with the exact message/],
+  'other words': [answerOf(401, { error: 'No' }), 'ok', /with another message: 401 \{"error":"No"\}/],
+  'a gateway': [answerOf(401, 'denied'), 'unknown', /no JSON error: 401 denied/],
   'a login': [
     answerOf(302, '', { location: '/login' }),
-    'bad',
+    'problem',
     /302, a redirect to \/login/,
     /behind any login/,
   ],
-  'http to https': [answerOf(301, '', https), 'bad', /https:\/\/x\//, /give the https URL/],
-  'a website': [answerOf(200, '<p>', html), 'bad', /HTML page/, /--header/],
-  'a website without a type': [answerOf(404, ' <!DOCTYPE html>'), 'bad', /HTML page/],
-  'another path': [answerOf(404, { error: 'x' }), 'bad', /nothing at this path/, /may carry a path/],
-  'a guard': [answerOf(403, {}), 'bad', /in front of the service/, /--header/],
-  'a broken service': [answerOf(503, {}), 'bad', /503: it is there, and ill/],
-  'one that says yes to all': [answerOf(200, {}), 'bad', /200 \{\}, without a key/],
-  'a limiter': [answerOf(429, {}), 'unknown', /429 \{\}, where 401 is due/],
+  'http to https': [answerOf(301, '', https), 'problem', /https:\/\/x\//, /Use the https URL/],
+  'a website': [answerOf(200, '<p>', html), 'problem', /HTML page/, /--header/],
+  'a website without a type': [answerOf(404, ' <!DOCTYPE html>'), 'problem', /HTML page/],
+  'another path': [answerOf(404, { error: 'x' }), 'problem', /nothing at this path/, /may contain a path/],
+  'a guard': [answerOf(403, {}), 'problem', /in front of the service/, /--header/],
+  'a broken service': [answerOf(503, {}), 'problem', /503: the server has an error/],
+  'one that says yes to all': [answerOf(200, {}), 'problem', /200 \{\}, without a key/],
+  'a limiter': [answerOf(429, {}), 'unknown', /429 \{\}; expected 401/],
 };
 
 for (const [what, [answer, ...expected]] of Object.entries(services))
@@ -63,19 +63,19 @@ const past = key({ expiresAt: NOW - 1e6 });
 
 /** Keys, how they are answered, and what that says. */
 const keys: Readonly<Record<string, readonly [FixtureApiKey, answer: typeof letIn, ...Expected]>> = {
-  'active, let in': [key(), letIn, 'good', /^let in \(200\)$/],
-  'active, turned away': [key(), refused, 'bad', /apiKeys\[3\] is active/, /Correct apiKeys\[3\]\.key/],
+  'active, let in': [key(), letIn, 'ok', /^accepted \(200\)$/],
+  'active, turned away': [key(), refused, 'problem', /apiKeys\[3\] is active/, /correct apiKeys\[3\]\.$/],
   'active, limited': [key(), limited, 'unknown', /429/],
-  'active, limited by its own limits': [key({ limits: {} }), limited, 'good', /its own limits/],
-  'active, answered with a page': [key(), answerOf(200, '<html>'), 'bad', /answered 200 <html>/],
-  'revoked, turned away': [revoked, refused, 'good', /being revoked/],
-  'revoked, let in': [revoked, letIn, 'bad', /let in \(200\), though apiKeys\[3\] is revoked/],
-  'of nobody, let in': [key({ partner: null }), letIn, 'bad', /non-Partner account/],
-  'expiring some time, turned away': [expiring, refused, 'good', /having expired/],
-  'expiring some time, let in': [expiring, letIn, 'good', /let in/],
-  'expiring later, turned away': [key({ expiresAt: NOW + 1e6 }), refused, 'bad', /is active/],
-  'expired long ago, turned away': [past, refused, 'good', /expired/],
-  'expiring about now, let in': [key({ expiresAt: NOW - 1000 }), letIn, 'good', /let in/],
+  'active, limited by its own limits': [key({ limits: {} }), limited, 'ok', /its limits in the fixture/],
+  'active, answered with a page': [key(), answerOf(200, '<html>'), 'problem', /answered 200 <html>/],
+  'revoked, turned away': [revoked, refused, 'ok', /it is revoked/],
+  'revoked, let in': [revoked, letIn, 'problem', /accepted \(200\), but apiKeys\[3\] is revoked/],
+  'of nobody, let in': [key({ partner: null }), letIn, 'problem', /non-Partner account/],
+  'expiring some time, turned away': [expiring, refused, 'ok', /has expired/],
+  'expiring some time, let in': [expiring, letIn, 'ok', /accepted/],
+  'expiring later, turned away': [key({ expiresAt: NOW + 1e6 }), refused, 'problem', /is active/],
+  'expired long ago, turned away': [past, refused, 'ok', /expired/],
+  'expiring about now, let in': [key({ expiresAt: NOW - 1000 }), letIn, 'ok', /accepted/],
 };
 
 for (const [what, [apiKey, answer, ...expected]] of Object.entries(keys))
@@ -83,10 +83,10 @@ for (const [what, [apiKey, answer, ...expected]] of Object.entries(keys))
 
 test('a rate limit is reported with its Retry-After', () => {
   const judge = (...answers: readonly (typeof limited)[]) => judgeLimits(answers, { limits: {} });
-  assertFinding(judge(letIn), ['good', /no 429 among 1 answers; the fixture states no limits/]);
-  assertFinding(judge(letIn, limited), ['bad', /429 to 1 of 2 .* without Retry-After/, /^Wait and ask/]);
+  assertFinding(judge(letIn), ['ok', /no 429 among 1 answers; the fixture states no limits/]);
+  assertFinding(judge(letIn, limited), ['problem', /^1 of 2 .* 429, without Retry-After/, /^Wait and try/]);
   const patient = answerOf(429, {}, { 'retry-after': '7' });
-  assertFinding(judge(limited, patient), ['bad', /Retry-After: 7/, /^Wait 7 s/]);
+  assertFinding(judge(limited, patient), ['problem', /Retry-After: 7/, /^Wait 7 s/]);
 });
 
 const at = (sentAt: number, receivedAt: number, headers: Record<string, string>) => ({
@@ -111,17 +111,17 @@ test('clocks that agree are good, however slow the answers are', () => {
   fc.assert(
     fc.property(fc.array(trip, { minLength: 1 }), (trips) => {
       const answers = trips.map(({ sentAt, there, back }) => answerAhead(0, sentAt, there, back));
-      assert.equal(judgeClock(answers).outcome, 'good');
+      assert.equal(judgeClock(answers).outcome, 'ok');
     }),
   );
 });
 
 test('differing clocks are reported, and bad from 10 s', () => {
   const judged = (ahead: number) => judgeClock([answerAhead(ahead, 1.75e12 + 500, 10, 10)]);
-  assertFinding(judged(8000), ['good', /^7\.\d s ahead of this machine's$/]);
-  assertFinding(judged(-8000), ['good', /^7\.\d s behind this machine's$/]);
-  assertFinding(judged(60_000), ['bad', /^59\.\d s ahead/]);
-  assertFinding(judged(-86_400_000), ['bad', /behind this machine's$/]);
+  assertFinding(judged(8000), ['ok', /^7\.\d s ahead of the clock of this machine$/]);
+  assertFinding(judged(-8000), ['ok', /^7\.\d s behind the clock of this machine$/]);
+  assertFinding(judged(60_000), ['problem', /^59\.\d s ahead/]);
+  assertFinding(judged(-86_400_000), ['problem', /behind the clock of this machine$/]);
 });
 
 test('a missing or invalid Date is unknown; the age of a cached answer is added', () => {
@@ -129,5 +129,5 @@ test('a missing or invalid Date is unknown; the age of a cached answer is added'
   assert.equal(judgeClock([at(0, 0, {}), at(0, 0, { date: 'soon' })]).outcome, 'unknown');
   const sentAt = Date.UTC(2026, 0, 1, 0, 10);
   const cached = { date: new Date(sentAt - 600_000).toUTCString(), age: '600' };
-  assert.equal(judgeClock([at(sentAt, sentAt + 5, cached)]).outcome, 'good');
+  assert.equal(judgeClock([at(sentAt, sentAt + 5, cached)]).outcome, 'ok');
 });

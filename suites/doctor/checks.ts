@@ -8,71 +8,67 @@ import { readTimestamp, sameInstant } from '../timestamp.ts';
 import { failed, held, type Expectation } from '../verdict.ts';
 
 /** The result of a check, and what to do about a bad one. */
-export type Finding = Pick<Check, 'outcome' | 'words' | 'mend'>;
+export type Finding = Pick<Check, 'outcome' | 'words' | 'fix'>;
 
-export const good = (words: string): Finding => ({ outcome: 'good', words });
-export const bad = (words: string, mend: string): Finding => ({ outcome: 'bad', words, mend });
+export const ok = (words: string): Finding => ({ outcome: 'ok', words });
+export const problem = (words: string, fix: string): Finding => ({ outcome: 'problem', words, fix });
 export const unknown = (words: string): Finding => ({ outcome: 'unknown', words });
 
 /** What to do about a server that gives no answer, by the words for it. */
-const mends: readonly (readonly [words: RegExp, mend: string])[] = [
+const fixes: readonly (readonly [words: RegExp, fix: string])[] = [
   [
     /does not resolve/,
-    'Correct the host in the URL, or see why this machine cannot resolve it (DNS, VPN, hosts file).',
+    'Correct the host in the URL, or check why this machine cannot resolve it (DNS, VPN, hosts file).',
   ],
   [
     /refused|no route|cannot be reached/,
-    'Start the server, correct host and port of the URL, or open the way to it (firewall, container port).',
+    'Start the server, correct the host and port of the URL, or open the port (firewall, container).',
   ],
-  [/plain HTTP/, 'Write http://, or the port that speaks TLS.'],
+  [/plain HTTP/, 'Use http://, or the port that serves HTTPS.'],
   [
     /expired|another name/,
-    'Renew the certificate, or write the host that it is for; --insecure leaves it unchecked.',
+    'Renew the certificate, use the host name it is issued for, or skip the check with --insecure.',
   ],
-  [
-    /certificate/,
-    'Give the certificate that it is signed by with --ca, or leave it unchecked with --insecure.',
-  ],
+  [/certificate/, 'Give the certificate of its authority with --ca, or skip the check with --insecure.'],
 ];
 
 /** What to do about a target that gives no answer. */
-export function mendOf(words: string, { protocol }: URL): string {
-  const [, mend] = mends.find(([pattern]) => pattern.test(words)) ?? [];
-  const orTls = protocol === 'http:' ? ', and whether it wants https://' : '';
+export function fixFor(words: string, { protocol }: URL): string {
+  const [, fix] = fixes.find(([pattern]) => pattern.test(words)) ?? [];
+  const orTls = protocol === 'http:' ? ' and whether it needs https://' : '';
   return (
-    mend ??
-    `See whether it is the port of the service${orTls}, and whether a firewall is in the way; --timeout gives an answer longer.`
+    fix ?? `Check the port${orTls}, and that no firewall blocks it. --timeout waits longer for an answer.`
   );
 }
 
-const prefix = 'Correct the URL: the paths below it are /api/ib/user-status and /api/ib/deposit-check';
+const prefix = 'Correct the URL: /api/ib/user-status and /api/ib/deposit-check are appended to it';
 
 /** Why an answer comes from another service; undefined where it does not. */
 export function strangeService(answer: Answer): Finding | undefined {
   const { status } = answer;
   if (status >= 300 && status < 400) {
     const location = header(answer, 'location') ?? 'nowhere';
-    return bad(
+    return problem(
       `${status}, a redirect to ${location}`,
       location.startsWith('https:')
-        ? 'Redirects are never followed: give the https URL that it leads to, or the one behind the login.'
-        : 'Redirects are never followed: give the URL of the service itself, behind any login page.',
+        ? 'Redirects are never followed. Use the https URL it redirects to, or the URL behind the login page.'
+        : 'Redirects are never followed. Use the URL of the service itself, behind any login page.',
     );
   }
   if (/\bhtml\b/i.test(header(answer, 'content-type') ?? '') || isPage(answer))
-    return bad(
-      `${status} with an HTML page: a website, or the page of a proxy`,
-      `${prefix}; where a proxy answers, give what it wants with --header.`,
+    return problem(
+      `${status} with an HTML page: a website or a proxy`,
+      `${prefix}. If a proxy answers, give the header it needs with --header.`,
     );
   if (status === 404)
-    return bad(
+    return problem(
       '404: there is nothing at this path',
-      `${prefix}, and it may carry a path of its own, such as https://api.example.com/gateway.`,
+      `${prefix}. It may contain a path, such as https://api.example.com/gateway.`,
     );
   if (status === 403 || status === 407 || status === 511)
-    return bad(
-      `${status}: something in front of the service wants something else`,
-      'Give what it wants with --header, or come from where it lets one in.',
+    return problem(
+      `${status}: a proxy in front of the service refused the request`,
+      'Give the header it needs with --header, or run from a network it allows.',
     );
   return undefined;
 }
@@ -83,22 +79,22 @@ export function judgeKeyless(endpoint: Endpoint, answer: Answer): Finding {
   const strange = strangeService(answer);
   if (strange !== undefined) return strange;
   if (status >= 500)
-    return bad(
-      `${status}: it is there, and ill`,
-      'See the log of the server: a lookup without a key is answered 401.',
+    return problem(
+      `${status}: the server has an error`,
+      'Check the log of the server. A lookup without a key must get 401.',
     );
   if (status < 300)
-    return bad(
+    return problem(
       `${summary(answer)}, without a key`,
-      'Is it this service? It answers 401 to whoever has no key.',
+      'Check that the URL is the service. A lookup without a key must get 401.',
     );
-  if (status !== 401) return unknown(`${summary(answer)}, where 401 is due to whoever has no key`);
+  if (status !== 401) return unknown(`${summary(answer)}; expected 401 without a key`);
   if (errorAnswer(endpoint, 401)(answer).kind === 'held')
-    return good('401 without a key, in the words of the interface');
+    return ok('401 without a key, with the exact message');
   // A run judges the exact text.
   return typeof fieldsOf(answer)?.['error'] === 'string'
-    ? good(`401 without a key, in other words: ${summary(answer)}`)
-    : unknown(`401 without a key, but no error as the interface has them: ${summary(answer)}`);
+    ? ok(`401 without a key, with another message: ${summary(answer)}`)
+    : unknown(`401 without a key, but no JSON error: ${summary(answer)}`);
 }
 
 /** Allowed difference of the clocks around the expiry of a key, in ms. */
@@ -114,34 +110,34 @@ export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Fin
   if (status === 429)
     return key.limits === undefined
       ? unknown(limitedEarly)
-      : good('limited (429), which its own limits in the fixture allow');
+      : ok('rate-limited (429), as its limits in the fixture allow');
   const leftMs =
     key.expiresAfterSeconds === undefined ? (key.expiresAt ?? Number.POSITIVE_INFINITY) - receivedAt : 0;
   const isLetIn = status !== 401;
   const isEnding = key.state === 'active' && Math.abs(leftMs) <= EXPIRY_TOLERANCE_MS;
-  const active = leftMs < -EXPIRY_TOLERANCE_MS ? 'expired by its expiresAt' : 'active';
-  const partners = key.partner === null ? 'that of a non-Partner account' : active;
+  const active = leftMs < -EXPIRY_TOLERANCE_MS ? 'expired (expiresAt)' : 'active';
+  const partners = key.partner === null ? 'of a non-Partner account' : active;
   const stated = key.state === 'active' ? partners : key.state;
   if (isLetIn && typeof fieldsOf(answer)?.['is_under_ib'] !== 'boolean')
-    return bad(
+    return problem(
       `answered ${summary(answer)}`,
-      'A lookup of a user is answered 200 with is_under_ib, or 401 where the key is not let in.',
+      'A lookup of a user must get 200 with is_under_ib, or 401 if the key is not accepted.',
     );
-  if (stated === 'active' && isEnding && !isLetIn) return good('turned away (401), having expired');
+  if (stated === 'active' && isEnding && !isLetIn) return ok('refused (401) because it has expired');
   if (isLetIn === (stated === 'active'))
-    return good(isLetIn ? `let in (${status})` : `turned away (401), being ${stated}`);
+    return ok(isLetIn ? `accepted (${status})` : `refused (401) because it is ${stated}`);
   return isLetIn
-    ? bad(
-        `let in (${status}), though ${place} is ${stated}`,
-        `Take it back at the target, or correct ${place}.`,
+    ? problem(
+        `accepted (${status}), but ${place} is ${stated}`,
+        `Revoke the key on the target, or correct ${place}.`,
       )
-    : bad(
-        `turned away (401), though ${place} is ${stated}`,
-        `Is it the key of an active partner there? Correct ${place}.key, or its state.`,
+    : problem(
+        `refused (401), but ${place} is ${stated}`,
+        `Check that the target has this key and that it is active. If not, correct ${place}.`,
       );
 }
 
-const limitedEarly = 'limited (429) before anything could be seen';
+const limitedEarly = 'rate-limited (429), so nothing was checked';
 
 /** A request, and what its answer shows. */
 export interface Probe {
@@ -188,13 +184,13 @@ export function samples(
 
 function judgeSample(place: string, what: string, answer: Answer, expectation: Expectation): Finding {
   if (answer.status === 429) return unknown(limitedEarly);
-  if (answer.status === 401) return unknown('the key is turned away (401)');
+  if (answer.status === 401) return unknown('not checked because the key was refused (401)');
   const verdict = expectation(answer);
-  if (verdict.kind === 'held') return good(`${what}, as the fixture says`);
+  if (verdict.kind === 'held') return ok(`${what}, as in the fixture`);
   if (verdict.kind !== 'failed') return unknown(summary(answer));
-  return bad(
-    `${verdict.actual}, though the fixture says ${what}: ${verdict.expected}`,
-    `Correct ${place} or the data of the target, unless it is a fault of the target, which a run will tell; where several are off, see that the key under test is the partner's own.`,
+  return problem(
+    `${verdict.actual}, but the fixture says ${what}: ${verdict.expected}`,
+    `Correct ${place} or the data of the target. If the target has a bug, a run reports it. If several entries differ, check that the key belongs to the partner.`,
   );
 }
 
@@ -226,16 +222,16 @@ export function judgeClock(answers: readonly Answer[]): Finding {
     return Number.isNaN(date) ? [] : [[date - answer.receivedAt, date + 999 - answer.sentAt] as const];
   });
   const [range] = ranges.toSorted((a, b) => a[1] - a[0] - (b[1] - b[0]));
-  if (range === undefined) return unknown('no answer has a Date field that can be read');
+  if (range === undefined) return unknown('no answer has a valid Date header');
   const [least, most] = range;
   const apart = least > 0 ? least : Math.min(most, 0);
-  if (apart === 0) return good(`no difference to be seen (within ${seconds(Math.max(-least, most))})`);
-  const words = `${seconds(Math.abs(apart))} ${apart > 0 ? 'ahead of' : 'behind'} this machine's`;
+  if (apart === 0) return ok(`no difference (within ${seconds(Math.max(-least, most))})`);
+  const words = `${seconds(Math.abs(apart))} ${apart > 0 ? 'ahead of' : 'behind'} the clock of this machine`;
   return Math.abs(apart) <= CLOCK_TOLERANCE_MS
-    ? good(words)
-    : bad(
+    ? ok(words)
+    : problem(
         words,
-        'Set the clock of the target, or of this machine: the expiry of keys and executedAt are told by them.',
+        'Set the clock of the target or of this machine. Expiry of keys and executedAt depend on both.',
       );
 }
 
@@ -246,13 +242,13 @@ export function judgeLimits(answers: readonly Answer[], { limits }: Pick<Known, 
   const limited = answers.filter(({ status }) => status === 429);
   if (limited.length === 0) {
     const stated = endpointNames.filter((endpoint) => Object.hasOwn(limits, endpoint));
-    return good(
-      `no 429 among ${answers.length} answers; ${stated.length === 0 ? 'the fixture states no limits such as { "user-status": { "failedLookups": 60, "windowSeconds": 60 } }, so a run learns them, which takes longer' : `stated for ${stated.join(' and ')}`}`,
+    return ok(
+      `no 429 among ${answers.length} answers; ${stated.length === 0 ? 'the fixture states no limits, so a run must find them, which takes longer. Example: { "user-status": { "failedLookups": 60, "windowSeconds": 60 } }' : `limits are stated for ${stated.join(' and ')}`}`,
     );
   }
   const wait = limited.map((answer) => header(answer, 'retry-after')).find((value) => value !== undefined);
-  return bad(
-    `429 to ${limited.length} of ${answers.length} requests already, ${wait === undefined ? 'without Retry-After' : `Retry-After: ${wait}`}`,
-    `Wait${wait === undefined || !/^\d+$/.test(wait) ? '' : ` ${wait} s`} and ask again. verify waits limiters out, and is quicker with a higher threshold or a second active key.`,
+  return problem(
+    `${limited.length} of ${answers.length} requests already got 429, ${wait === undefined ? 'without Retry-After' : `Retry-After: ${wait}`}`,
+    `Wait${wait === undefined || !/^\d+$/.test(wait) ? '' : ` ${wait} s`} and try again. verify waits for rate limits. A higher limit or a second active key makes it faster.`,
   );
 }

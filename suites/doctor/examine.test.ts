@@ -69,25 +69,25 @@ const find = (checkup: Checkup, subject: string) =>
 const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
 
 /** Why no answer comes: what is sent, and what to do about it. */
-const ways: Readonly<Record<string, readonly [words: string, mend: RegExp, target?: string]>> = {
+const ways: Readonly<Record<string, readonly [words: string, fix: RegExp, target?: string]>> = {
   'no such host': ['the name does not resolve', /Correct the host/],
   'nobody listens': ['the connection was refused: nothing listens there', /Start the server.*firewall/],
-  'no TLS': ['TLS failed: the port may speak plain HTTP', /^Write http:/, 'https://x'],
+  'no TLS': ['TLS failed: the port may speak plain HTTP', /^Use http:/, 'https://x'],
   'self-signed': ['its certificate is self-signed: give --ca or --insecure', /--ca.*--insecure/, 'https://x'],
   expired: ['its certificate has expired', /^Renew the certificate/, 'https://x'],
-  silence: ['no whole answer within 3000 ms', /https:\/\/.*firewall/],
+  silence: ['no complete answer within 3000 ms', /https:\/\/.*firewall/],
 };
 
-for (const [what, [words, mend, target]] of Object.entries(ways))
+for (const [what, [words, fix, target]] of Object.entries(ways))
   test(`there is no answer: ${what}`, async () => {
     const checkup = await examined({ send: trouble(words), ...(target && { target }) });
     assert.equal(checkup.verdict, 'unreachable');
-    const bad = checkup.checks.filter(({ outcome }) => outcome === 'bad');
+    const bad = checkup.checks.filter(({ outcome }) => outcome === 'problem');
     assert.deepEqual(
       bad.map((check) => [check.subject, check.words]),
       [['HTTP', words]],
     );
-    assert.match(bad[0]!.mend!, mend);
+    assert.match(bad[0]!.fix!, fix);
     // Behind it, nothing was tried.
     const later = checkup.checks.slice(checkup.checks.indexOf(bad[0]!) + 1);
     assert.deepEqual(
@@ -104,9 +104,9 @@ test('a target that falls silent after a while is bad where it does, and nowhere
   const checkup = await examined({
     send: async (request) => (++count <= 3 ? refusal(request) : trouble('late', 'budget')(request)),
   });
-  assert.equal(find(checkup, 'HTTP').outcome, 'good');
+  assert.equal(find(checkup, 'HTTP').outcome, 'ok');
   assert.equal(find(checkup, 'users[0]').outcome, 'unknown');
-  assert.match(find(checkup, 'deposits[0]').words, /no answer before 5 s were up/);
+  assert.match(find(checkup, 'deposits[0]').words, /no answer within the 5 s of doctor/);
 });
 
 test('a connection that breaks is tried again, within the bound', async () => {
@@ -117,8 +117,8 @@ test('a connection that breaks is tried again, within the bound', async () => {
   let count = 0;
   const later = await examined({ send: (request) => (++count <= 2 ? refusal(request) : breaking(request)) });
   assert.equal(later.requests, MAX_REQUESTS);
-  assert.equal(find(later, 'users[0]').outcome, 'bad');
-  assert.equal(later.verdict, 'ill');
+  assert.equal(find(later, 'users[0]').outcome, 'problem');
+  assert.equal(later.verdict, 'problems');
 });
 
 test('of many keys one of each kind is asked for, and the rest is counted', async () => {
@@ -132,22 +132,22 @@ test('of many keys one of each kind is asked for, and the rest is counted', asyn
   });
   const keys = checkup.checks.filter(({ area }) => area === 'keys');
   assert.deepEqual(
-    keys.filter(({ outcome }) => outcome === 'good').map(({ subject }) => subject),
+    keys.filter(({ outcome }) => outcome === 'ok').map(({ subject }) => subject),
     ['<key northwind/revoked>', '<key non-partner/active>', '<key northwind/expired>'],
   );
   assert.deepEqual(keys.at(-1), {
     area: 'keys',
     subject: '38 more',
     outcome: 'unknown',
-    words: 'not asked: a look takes a few requests only',
+    words: 'not checked because doctor sends at most 15 requests',
   });
 });
 
 test('without a key the rest is looked at all the same', async () => {
   const checkup = await examined({ fixture: { ...sampleFixture, apiKeys: [] } });
-  assert.equal(checkup.verdict, 'ill');
-  assert.match(find(checkup, 'under test').mend!, /"\$\{NAME\}"/);
-  assert.equal(find(checkup, 'deposit-check').outcome, 'good');
+  assert.equal(checkup.verdict, 'problems');
+  assert.match(find(checkup, 'under test').fix!, /"\$\{NAME\}"/);
+  assert.equal(find(checkup, 'deposit-check').outcome, 'ok');
 });
 
 test('keys are not shown to what is plainly another service, but the one under test', async () => {
@@ -159,7 +159,7 @@ test('keys are not shown to what is plainly another service, but the one under t
     },
   });
   assert.deepEqual([...shown], ['', `Bearer ${sampleFixture.apiKeys![2]!.key}`]);
-  assert.match(checkup.checks.map(({ words }) => words).join('\n'), /plainly another service/);
+  assert.match(checkup.checks.map(({ words }) => words).join('\n'), /this is another service/);
 });
 
 test('a service that is strange only to whoever has no key is looked at whole', async () => {
@@ -169,7 +169,7 @@ test('a service that is strange only to whoever has no key is looked at whole', 
         ? answerOf(302, '', { location: '/login' })
         : answerOf(200, { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999Z' }),
   });
-  assert.equal(find(checkup, 'users[0]').outcome, 'good');
+  assert.equal(find(checkup, 'users[0]').outcome, 'ok');
   assert.equal(checkup.requests, 2 + sampleFixture.apiKeys!.length + 5);
 });
 
@@ -195,10 +195,10 @@ const answering = (status: number) => () =>
 
 /** What a state hook may do, and what is said of it. */
 const hooks: Readonly<Record<string, readonly [StateHook['change'], outcome: string, words: RegExp]>> = {
-  'takes it': [async () => undefined, 'good', /^answers/],
-  'is not there': [failing('ECONNREFUSED'), 'bad', /ECONNREFUSED/],
-  'has no such path': [answering(404), 'bad', /404/],
-  refuses: [answering(500), 'unknown', /nobody had set up/],
+  'takes it': [async () => undefined, 'ok', /^accepts/],
+  'is not there': [failing('ECONNREFUSED'), 'problem', /ECONNREFUSED/],
+  'has no such path': [answering(404), 'problem', /404/],
+  refuses: [answering(500), 'unknown', /nothing had been set up/],
 };
 
 for (const [what, [change, outcome, words]] of Object.entries(hooks))

@@ -12,13 +12,13 @@ import type { Known, KnownKey } from '../known.ts';
 import { fingerprint, lookupOf, userStatus, type Request } from '../request.ts';
 import type { StateHook } from '../requirement.ts';
 import {
-  bad,
-  good,
+  problem,
+  ok,
   judgeClock,
   judgeKey,
   judgeKeyless,
   judgeLimits,
-  mendOf,
+  fixFor,
   samples,
   strangeService,
   unknown,
@@ -90,9 +90,9 @@ const check = (area: Check['area'], subject: string, finding: Finding): Check =>
 });
 
 function verdictOf(checks: readonly Check[]): Checkup['verdict'] {
-  const problems = checks.filter(({ outcome }) => outcome === 'bad');
+  const problems = checks.filter(({ outcome }) => outcome === 'problem');
   if (problems.some(({ area }) => area === 'reach')) return 'unreachable';
-  return problems.length > 0 ? 'ill' : 'well';
+  return problems.length > 0 ? 'problems' : 'ok';
 }
 
 function expectedRun(options: ExamineOptions, answers: readonly Answer[]): Checkup['plan'] {
@@ -110,13 +110,15 @@ function createSender({ clock, signal }: ExamineOptions, client: Client, deadlin
   const replies = new Map<string, Promise<Reply>>();
   let sent = 0;
   const sendOnce = async (request: Request): Promise<Reply> => {
-    if (sent >= MAX_REQUESTS) return overBudget(`not asked: no more than ${MAX_REQUESTS} requests are sent`);
-    if (clock.now() >= deadline) return overBudget(`not asked: ${MAX_MS / 1000} s were up`);
+    if (sent >= MAX_REQUESTS)
+      return overBudget(`not checked because doctor sends at most ${MAX_REQUESTS} requests`);
+    if (clock.now() >= deadline)
+      return overBudget(`not checked because doctor stops after ${MAX_MS / 1000} s`);
     sent++;
     const reply = await client.send(wireRequest(request));
     if (reply.kind === 'answer') return reply;
     if (signal.aborted) return { kind: 'trouble', code: 'interrupted', words: 'interrupted' };
-    return reply.code === 'budget' ? overBudget(`no answer before ${MAX_MS / 1000} s were up`) : reply;
+    return reply.code === 'budget' ? overBudget(`no answer within the ${MAX_MS / 1000} s of doctor`) : reply;
   };
   const sendTwice = async (request: Request): Promise<Reply> => {
     const reply = await sendOnce(request);
@@ -153,8 +155,8 @@ async function look({ fixture, known, target }: ExamineOptions, sender: Sender) 
   if (reply.kind === 'trouble')
     return {
       checks: [
-        check('reach', 'HTTP', bad(reply.words, mendOf(reply.words, target))),
-        check('interface', 'and all else', unknown('not asked: there is no HTTP answer')),
+        check('reach', 'HTTP', problem(reply.words, fixFor(reply.words, target))),
+        check('interface', 'everything else', unknown('not checked because there was no HTTP answer')),
       ],
       answers: [],
     };
@@ -169,17 +171,17 @@ async function look({ fixture, known, target }: ExamineOptions, sender: Sender) 
   const rest = isElsewhere ? [] : await probe([...data, ...otherKeys.slice(0, room)]);
   const probed = [...first, ...rest];
   const notAsked = otherKeys.length + data.length - rest.length;
-  const why = isElsewhere ? 'this is plainly another service' : 'a look takes a few requests only';
+  const why = isElsewhere ? 'this is another service' : `doctor sends at most ${MAX_REQUESTS} requests`;
   const withoutOwnLimits = probed.filter((one) => one.hasOwnLimits !== true);
   return {
     answers: answersOf(probed),
     checks: [
-      check('reach', 'HTTP', good(`${reply.status} after ${Math.round(reply.tookMs)} ms`)),
+      check('reach', 'HTTP', ok(`${reply.status} after ${Math.round(reply.tookMs)} ms`)),
       ...(['interface', 'keys', 'fixture'] as const).flatMap((area) =>
         probed.filter((one) => one.area === area).map(checkOf),
       ),
       ...(known.callerKeys.length > 0 ? [] : [check('keys', 'under test', keyMissing)]),
-      ...(notAsked === 0 ? [] : [check('keys', `${notAsked} more`, unknown(`not asked: ${why}`))]),
+      ...(notAsked === 0 ? [] : [check('keys', `${notAsked} more`, unknown(`not checked because ${why}`))]),
       check('clock', 'Date', judgeClock(answersOf(probed))),
       check('limits', '429', judgeLimits(answersOf(withoutOwnLimits), known)),
     ],
@@ -191,16 +193,16 @@ const answersOf = (probed: readonly Probed[]): readonly Answer[] => [
   ...new Set(probed.flatMap(({ reply }) => (reply.kind === 'answer' ? [reply] : []))),
 ];
 
-const keyMissing = bad(
-  'the fixture has no active key of a partner, so next to nothing can be judged',
-  'To apiKeys add { "key": "${NAME}", "partner": "…", "state": "active" }; the key is read from the environment variable.',
+const keyMissing = problem(
+  'the fixture has no active key of a partner, so almost nothing can be checked',
+  'Add { "key": "${NAME}", "partner": "…", "state": "active" } to apiKeys. The key is read from the environment variable NAME.',
 );
 
 function checkOf({ area, subject, judge, reply }: Probed): Check {
   if (reply.kind === 'answer') return check(area, subject, judge(reply));
   const isFromTarget = reply.code === 'timeout' || reply.code === 'network';
-  const mend = 'See why the target leaves this request without an answer; --timeout gives it longer.';
-  return check(area, subject, isFromTarget ? bad(reply.words, mend) : unknown(reply.words));
+  const fix = 'Check why the target does not answer this request. --timeout waits longer for an answer.';
+  return check(area, subject, isFromTarget ? problem(reply.words, fix) : unknown(reply.words));
 }
 
 const withKey = (key: KnownKey) => ({ credential: { as: 'key', key } as const });
@@ -239,20 +241,20 @@ async function checkHook(hook: StateHook, { pending, callerKeys }: Known): Promi
   const [deposit] = pending;
   const key = callerKeys.at(-1);
   if (deposit === undefined && key === undefined)
-    return unknown('not asked: the fixture has neither a pending deposit nor an active key to ask it about');
+    return unknown('not checked because the fixture has no pending deposit and no active key');
   try {
     await (deposit === undefined
       ? hook.change('teardown', 'key revoked', { key: key?.key })
       : hook.change('teardown', 'deposit executed', { reference_id: deposit.reference_id }));
-    return good('answers, and takes a teardown');
+    return ok('accepts a teardown');
   } catch (error) {
     const { message, status = 0 } = error as Error & { readonly status?: number };
     // A hook may refuse to undo what was never done. These statuses mean that there is no hook.
     return status >= 400 && ![401, 403, 404, 405].includes(status)
-      ? unknown(`${message}, which nobody had set up`)
-      : bad(
+      ? unknown(`${message}, but nothing had been set up`)
+      : problem(
           message,
-          'Give the URL that takes a POST of { "state": …, "params": …, "action": "setup" or "teardown" } and answers 2xx once it is done.',
+          'Give a URL that accepts POST { "state": …, "params": …, "action": "setup" or "teardown" } and answers 2xx when done.',
         );
   }
 }

@@ -45,9 +45,9 @@ test('so many requests and no more, however many want to at once', async () => {
   assert.equal(outcomes.filter((end) => end === undefined).length, 10);
   assert.deepEqual(
     new Set(outcomes.flatMap((end) => (end === undefined ? [] : [end.words]))),
-    new Set(['the requests of --max-requests were used up']),
+    new Set(['--max-requests was reached']),
   );
-  assert.deepEqual([spent(), words()], [10, 'the requests of --max-requests were used up']);
+  assert.deepEqual([spent(), words()], [10, '--max-requests was reached']);
 });
 
 test('some are kept back from what has to end early', async () => {

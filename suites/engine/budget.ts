@@ -31,10 +31,10 @@ export function createBudget(options: BudgetOptions): Budget {
   const ended: Budget['ended'] = (until) => {
     if (signal.aborted) return trouble('interrupted', 'the run was interrupted');
     if (clock.now() >= Math.min(until ?? deadline, deadline))
-      return trouble('budget', 'the time of --max-duration was used up');
+      return trouble('budget', '--max-duration was reached');
     return spent < maxRequests - (until === undefined ? 0 : keepBack)
       ? undefined
-      : trouble('budget', 'the requests of --max-requests were used up');
+      : trouble('budget', '--max-requests was reached');
   };
   return {
     ended,

@@ -72,7 +72,7 @@ export function createClient(options: ClientOptions): Client {
     // Each has a trouble of its own, by which a transcript tells them apart.
     const outOfTime = () =>
       leftMs < timeoutMs
-        ? trouble('budget', 'the time of --max-duration was used up before the answer came')
+        ? trouble('budget', '--max-duration was reached before the answer came')
         : timedOut(timeoutMs);
     if (signal.aborted) return outOfTime();
     const started = performance.now();
@@ -149,7 +149,7 @@ const decoders: Readonly<
 export function decodeBody(bytes: Uint8Array, encoding: string | undefined): Pick<Answer, 'text' | 'json'> {
   const name = encoding?.trim().toLowerCase() ?? '';
   const decoder = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
-  const why = `the body is longer than ${MAX_BODY_BYTES} bytes`;
+  const why = `the body has more than ${MAX_BODY_BYTES} bytes`;
   if (bytes.length > MAX_BODY_BYTES)
     return { text: decoder === undefined ? readBeginning(bytes) : '', json: { ok: false, why } };
   if (decoder === undefined || bytes.length === 0) return readBody(bytes);
@@ -174,9 +174,9 @@ const knownErrors: Readonly<Record<string, string>> = {
   EHOSTUNREACH: 'there is no route to the host',
   ENETUNREACH: 'there is no route to the network',
   EADDRNOTAVAIL: 'the address cannot be reached from here',
-  ECONNRESET: 'the connection was reset before the answer was whole',
+  ECONNRESET: 'the connection was reset before the answer was complete',
   EPIPE: 'the connection was closed before the answer',
-  UND_ERR_SOCKET: 'the connection was closed before the answer was whole',
+  UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
   // undici takes no status for possible that is below 100.
   ERR_ASSERTION: 'the answer is not HTTP: it has a status below 100',
   UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too long",
@@ -193,12 +193,12 @@ const knownErrors: Readonly<Record<string, string>> = {
 
 /** Why the client closed a connection itself, by its words for it: the target had no part in that. */
 const closedByUs = new Map([
-  ['bad response', 'the answer is a 100, which nobody asked for'],
-  ['bad upgrade', 'the answer changes to another protocol, which nobody asked for'],
+  ['bad response', 'the answer is an unexpected 100'],
+  ['bad upgrade', 'the answer switches to another protocol unexpectedly'],
 ]);
 
 /** A request that took longer than it may. */
-const timedOut = (timeoutMs: number) => trouble('timeout', `no whole answer within ${timeoutMs} ms`);
+const timedOut = (timeoutMs: number) => trouble('timeout', `no complete answer within ${timeoutMs} ms`);
 
 /**
  * What an error of the client means.
@@ -211,7 +211,7 @@ function transportErrorOf(error: Error, timeoutMs: number, hasHead: boolean): Tr
   if (name === 'HTTPParserError') return trouble('network', `the answer is not HTTP: ${syntaxOf(message)}`);
   // That is what undici says of a head too, if a Content-Length stands before what is wrong with it.
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' && !hasHead)
-    return trouble('network', 'the answer is not HTTP: its head cannot be parsed');
+    return trouble('network', 'the answer is not HTTP: its header cannot be parsed');
   const words =
     (code === 'UND_ERR_SOCKET' ? closedByUs.get(message) : undefined) ??
     knownErrors[syscall === 'getaddrinfo' ? 'ENOTFOUND' : code];

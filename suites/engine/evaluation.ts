@@ -64,7 +64,7 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
         for (const { id, verdict } of findings) if (verdict.kind === 'held') found.add(id);
     },
     withoutRequest: (requirement) => {
-      if (skip.has(requirement.id)) return { verdict: skipped('left out on request'), cases: 0 };
+      if (skip.has(requirement.id)) return { verdict: skipped('skipped by --skip'), cases: 0 };
       if (isCrowd(requirement.id) && burstConcurrency === 1)
         return { verdict: skipped('--concurrency 1 sends one request at a time'), cases: 0 };
       const lack = lackOf(requirement, known, hasStateHook);

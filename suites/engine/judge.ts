@@ -226,8 +226,8 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       if (cases > 0) return { verdict: held, cases };
       if (open !== undefined) return open;
       const verdict = isCut
-        ? unjudged('budget', 'time or requests were used up before its turn came')
-        : unjudged('depends', 'not checked, because no answer was right enough to look at it');
+        ? unjudged('budget', 'not checked because the time or the requests of the run were used up')
+        : unjudged('depends', 'not checked because every answer it applies to failed another requirement');
       return { verdict, cases };
     },
   };

@@ -46,7 +46,7 @@ export async function preflight(
     if (strange !== undefined && strangeness(other, 'deposit-check') !== undefined)
       throw new Problem(
         'unreachable',
-        `${href}: something answers, but not this interface: ${strange} for a lookup on either endpoint; is {base_url} right, with its path?`,
+        `${href}: this is another service: both endpoints answer ${strange}; check the base URL and its path`,
       );
     return undefined;
   }
@@ -81,5 +81,5 @@ function strangeness(answer: Answer, endpoint: Endpoint): string | undefined {
   // Of the two, one knows 404, with words of its own; a path that nobody serves is answered with others.
   const messages: Readonly<Record<number, string>> = endpoints[endpoint].messages;
   const isOurs = messages[404] !== undefined && fieldsOf(answer)?.['error'] === messages[404];
-  return isOurs ? undefined : '404 in words of its own';
+  return isOurs ? undefined : '404 with another message';
 }

@@ -331,7 +331,7 @@ describe('the wait after a 429', () => {
       const { admit, meet } = quotaOf({}, { hand: manualClock(now) });
       await meet({ ...answerOf(429, {}, { [field]: '86400' }), sentAt: now, receivedAt: now });
       const words = (await admit())?.words ?? '';
-      assert.match(words, new RegExp(`429 with ${name} of 86400 s, longer than is waited for`));
+      assert.match(words, new RegExp(`429 with a ${name} of 86400 s, longer than this run waits`));
     });
 });
 

@@ -20,7 +20,7 @@ const [FIRST_BACK_OFF, LONGEST_BACK_OFF] = [500, 10_000];
 /** Added to a window's end, in ms, for clocks that round. */
 const MARGIN = 20;
 
-const USED_UP = 'the rate limit is used up, and lets the key in again only after the end of --max-duration';
+const USED_UP = 'the key is rate-limited until after the end of --max-duration';
 
 /** What one key has spent on one endpoint, and whether its limiter lets it in. */
 interface Account {
@@ -317,7 +317,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     account.strikes++;
     if (asked !== undefined && asked === said && asked + MARGIN > patience) {
       const field = header(answer, 'retry-after') === undefined ? 'RateLimit-Reset' : 'Retry-After';
-      account.shut = `429 with ${field} of ${Math.round(asked / 1000)} s, longer than is waited for`;
+      account.shut = `429 with a ${field} of ${Math.round(asked / 1000)} s, longer than this run waits`;
     } else if (wait <= 0 || (asked !== undefined && wanted > patience))
       account.shut = `still 429 after waiting ${Math.round(account.waitedMs / 1000)} s`;
     else if (now + wait > deadline) {

@@ -60,7 +60,7 @@ test('a record says what was covered, and what was in the way', () => {
   assert.deepEqual([whole.strength, whole.coverage?.triples, whole.notes], [2, [1, 3], []]);
   const learned = { endpoint: 'user-status', requests: 12, windowSeconds: 2 } as const;
   const notes: readonly (readonly [Partial<Figures>, RegExp])[] = [
-    [{ keyWorks: false }, /^The target answers every request of <key northwind\/active> with 401/],
+    [{ keyWorks: false }, /^The target answers every request with <key northwind\/active> with 401/],
     [{ interrupted: true, interruptedBy: 'SIGINT' }, /^Interrupted by SIGINT\.$/],
     [{ rateLimited: { answers: 1, waitedMs: 1, learned: [learned] } }, /user-status about 12 in 2 s/],
   ];

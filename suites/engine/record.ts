@@ -79,7 +79,7 @@ export function makeRecord(
 }
 
 const refusedNote = (key: string) =>
-  `The target answers every request of ${key} with 401: is it the key of an active partner there?`;
+  `The target answers every request with ${key} with 401. Check that the target has this key and that it is active.`;
 
 /** Says what limits a run met that the fixture does not state. */
 function limitNote({ learned = [] }: Figures['rateLimited']): readonly string[] {
@@ -89,7 +89,7 @@ function limitNote({ learned = [] }: Figures['rateLimited']): readonly string[] 
       `${endpoint} about ${requests} in ${Math.round(windowSeconds)} s`,
   );
   return [
-    `Rate limits as the 429 answers showed them: ${limits.join(', ')}. State the true ones under limits in the fixture, and a run keeps below them and judges the threshold. More active keys of the partner, or more --max-duration, make a deeper run.`,
+    `Rate limits, as seen from 429 answers: ${limits.join(', ')}. State the real ones under limits in the fixture: then a run stays below them and checks the threshold. To check more, add active keys of the partner or raise --max-duration.`,
   ];
 }
 

@@ -110,7 +110,7 @@ export function createSender(setup: SenderOptions): Sender {
       const refusal =
         budget.ended(until) ??
         (isGone()
-          ? trouble('network', 'the target stopped answering, so nothing more was sent')
+          ? trouble('network', 'not sent because the target stopped answering')
           : isOnce
             ? undefined
             : await quota.admit(endpoint, account, price, until));

@@ -252,7 +252,7 @@ describe('whom else the limiter limits', () => {
 test('what a limited key and an unknown one are told meanwhile', async () => {
   const { limited } = await exploring(laid('fixed'));
   assert.deepEqual(limited!.meanwhile.statuses, {
-    'a lookup that finds': 404,
+    'a known id': 404,
     'an invalid id': 429,
     'an unknown key': 404,
   });

@@ -235,4 +235,4 @@ export const storyOf = (bursts: readonly Burst[], { windowMs }: Rule) =>
       const together = inFlight === 1 ? 'one at a time' : `at most ${inFlight} in flight`;
       return `${story(history, startedAt, windowMs)} (${together})`;
     })
-    .join('. Again, after a rest: ');
+    .join('. Next burst after a pause: ');

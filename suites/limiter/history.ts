@@ -33,7 +33,7 @@ export interface Rule {
 /** Rounding of clocks, on both sides, in ms. */
 export const SLACK = 5;
 
-/** What happened in a burst, for people: `60 passed within 0.05 s, then 429; 0.90 s after the start 4 more passed`. */
+/** What happened in a burst, for people: `60 passed within 0.05 s, then 429; after 0.90 s: 4 passed within 0.01 s`. */
 export function story(history: readonly Sighting[], startedAt: number, windowMs: number): string {
   const bursts: Sighting[][] = [];
   for (const sighting of history.toSorted((a, b) => a.sentAt - b.sentAt)) {
@@ -51,7 +51,7 @@ export function story(history: readonly Sighting[], startedAt: number, windowMs:
       );
       const what =
         passed.length === 0 ? (other?.words ?? '429') : `${passed.length} passed within ${took}${end}`;
-      return at === 0 ? what : `${seconds(burst[0]!.sentAt - startedAt)} after the start ${what}`;
+      return at === 0 ? what : `after ${seconds(burst[0]!.sentAt - startedAt)}: ${what}`;
     })
     .join('; ');
 }

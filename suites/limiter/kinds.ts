@@ -45,7 +45,7 @@ export const kinds: Readonly<Record<Endpoint, readonly Kind[]>> = {
   ],
   'deposit-check': [
     {
-      name: 'found and unknown deposits in turn',
+      name: 'known and unknown deposits in turn',
       make: (known, nth) => {
         const id = nth % 2 === 0 ? strangerAt(known, nth) : findableId('deposit-check', known);
         return asCaller(known, depositCheck(id));

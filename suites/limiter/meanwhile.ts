@@ -20,7 +20,7 @@ export interface Meanwhile {
 export async function lookAround(endpoint: Endpoint, context: Context, known: Known): Promise<Meanwhile> {
   const findable = findableId(endpoint, known);
   const asked = {
-    'a lookup that finds': found(endpoint, known),
+    'a known id': found(endpoint, known),
     'an invalid id': asCaller(known, lookupOf(endpoint, 'invalid')),
     'an unknown key': lookupOf(endpoint, findable, {
       credential: { as: 'header', value: 'Bearer nobody', shell: 'Bearer nobody' },

@@ -22,7 +22,7 @@ test('requests that follow each other slowly were held back, and the values that
   ] as const)
     assert.equal(
       slowness(sent(122, 1, 50, latencyMs), 61, 750),
-      `--rate or --concurrency held them back: leave both out, or allow more than 82 a second and ${inFlight} in flight`,
+      `--rate or --concurrency is too low: omit both, or allow more than 82 requests per second and ${inFlight} in flight`,
     );
 });
 
@@ -32,5 +32,5 @@ test('requests that follow each other quickly were not held back', () => {
 
 test('a few answers that took long do not make the target slow', () => {
   const history = sent(122, 1, 50, 1).map((one, nth) => (nth < 50 ? { ...one, receivedAt: 1e6 } : one));
-  assert.match(slowness(history, 61, 750), /allow more than 82 a second and 2 in flight$/);
+  assert.match(slowness(history, 61, 750), /allow more than 82 requests per second and 2 in flight$/);
 });

@@ -18,7 +18,7 @@ export function slowness(history: readonly Sighting[], count: number, withinMs: 
   const perSecond = Math.ceil((count * 1000) / withinMs);
   return gapMs * count < withinMs
     ? 'the target was too slow'
-    : `--rate or --concurrency held them back: leave both out, or allow more than ${perSecond} a second and ${Math.max(2, inFlight)} in flight`;
+    : `--rate or --concurrency is too low: omit both, or allow more than ${perSecond} requests per second and ${Math.max(2, inFlight)} in flight`;
 }
 
 const median = (values: readonly number[]): number =>

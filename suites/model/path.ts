@@ -26,7 +26,7 @@ export function pathOf(
 function parsePath(path: string, known: Known) {
   const parts = /^(user-status|deposit-check);([^@#]*)(?:@(\d+)((?::\d+)*)|#(\d+))$/.exec(path);
   const nowhere = () =>
-    new Problem('usage', `--replay ${path}: leads to no lookup; copy it from the report as it is`);
+    new Problem('usage', `--replay ${path}: no lookup has this path; copy it unchanged from the report`);
   if (parts === null) throw nowhere();
   const endpoint = parts[1] as Endpoint;
   const levels: Record<string, string> = { ...plainLevels(endpoint) };

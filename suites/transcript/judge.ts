@@ -107,12 +107,12 @@ function lost({ id, kind }: Requirement, { stopped, outcomes, start }: Transcrip
   const wasAsked = start.requirements.includes(id);
   if (outcome !== undefined || (kind === 'monitor' && !wasAsked)) return undefined;
   return wasAsked
-    ? { verdict: unjudged('interrupted', 'the transcript ends before it was judged'), cases: 0 }
-    : { verdict: unjudged('not-recorded', 'the run that was recorded did not ask for it'), cases: 0 };
+    ? { verdict: unjudged('interrupted', 'the transcript ends before this check'), cases: 0 }
+    : { verdict: unjudged('not-recorded', 'the recorded run did not select it'), cases: 0 };
 }
 
 /** Evidence that a transcript does not hold. */
-const notRecorded = trouble('not-recorded', 'the transcript holds no answer to this');
+const notRecorded = trouble('not-recorded', 'the transcript has no answer for this request');
 
 /** A key in the place of the query or the body is written in many ways: there, the rest has to do. */
 const isSame = ({ request }: NotedExchange, asked: Request) =>

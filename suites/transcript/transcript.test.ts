@@ -26,12 +26,12 @@ test('the lines of a run, and those before any place where it was cut off', () =
 describe('are no run', () => {
   for (const [at, line] of run.slice(0, -1).entries()) {
     test(`without its line ${at}, ${line.line}`, () =>
-      assert.throws(() => readTranscript(run.toSpliced(at, 1)), /not as its run|first line/));
+      assert.throws(() => readTranscript(run.toSpliced(at, 1)), /changed after its run|first line/));
     test(`with its line ${at}, ${line.line}, twice`, () =>
       assert.throws(() => readTranscript(run.toSpliced(at, 0, line)), /twice|lacks/));
   }
   for (const [name, lines, says] of [
-    ['two runs in one file', [...run, ...run], /behind its end/],
+    ['two runs in one file', [...run, ...run], /after its end/],
     ['a run that was cut off, and another', [...run.slice(0, 5), ...run], /twice: start/],
     ['exchanges in another order', [start, exchange(1), exchange(0)], /lacks exchange 0/],
     ['one line for another', [start, door(0), door(0), end(3)], /twice: door 0 of a/],

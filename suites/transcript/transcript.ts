@@ -43,7 +43,7 @@ export interface Transcript {
 export function readTranscript(lines: readonly TranscriptLine[]): Transcript {
   const [start] = lines;
   if (start?.line !== 'start')
-    throw new Problem('usage', 'the first line of a transcript says what was to be done; this is another');
+    throw new Problem('usage', 'the first line of a transcript is its start line; this is another one');
   checkOrder(lines);
   const restored = restorer(start.fixture);
   const known = knowledge(restored(start).fixture, start.partner);
@@ -72,11 +72,11 @@ function checkOrder(lines: readonly TranscriptLine[]): void {
   const seen = new Set<string>();
   let exchanges = 0;
   for (const [at, line] of lines.entries()) {
-    if (lines[at - 1]?.line === 'end') throw notWhole('goes on behind its end');
+    if (lines[at - 1]?.line === 'end') throw notWhole('has lines after its end line');
     if (line.line === 'end' && line.lines !== at)
-      throw notWhole(`has ${at} lines before its end, of ${line.lines}`);
+      throw notWhole(`has ${at} of ${line.lines} lines before its end line`);
     if (line.line === 'exchange' && line.n !== exchanges++)
-      throw notWhole(`lacks exchange ${exchanges - 1}, or has it elsewhere`);
+      throw notWhole(`lacks exchange ${exchanges - 1}, or has it in another place`);
     const name = nameOf(line);
     if (seen.has(name)) throw notWhole(`has this twice: ${name}`);
     seen.add(name);
@@ -95,7 +95,7 @@ function nameOf(line: TranscriptLine): string {
 const notWhole = (what: string) =>
   new Problem(
     'usage',
-    `the transcript is not as its run left it: it ${what}; judge the file that \`verify\` wrote`,
+    `the transcript was changed after its run: it ${what}; use the file that \`verify\` wrote`,
   );
 
 /**
