@@ -68,8 +68,8 @@ const titles: Readonly<Record<SweptKind, string>> = {
 };
 const kinds = Object.keys(titles) as SweptKind[];
 const looks = {
-  passed: ['good', '✓'],
-  failed: ['bad', '✗'],
+  passed: ['ok', '✓'],
+  failed: ['problem', '✗'],
   notReached: ['unknown', '?'],
   notRun: ['unknown', '?'],
 } as const;
@@ -114,13 +114,13 @@ function renderConsole(swept: Swept, options: Parameters<typeof screenOf>[0]): s
       subject: state.id,
       outcome: looks[state.outcome][0],
       words: `${runWords(state)}: ${state.what}`,
-      ...(state.outcome === 'failed' && { mend: state.advice }),
+      ...(state.outcome === 'failed' && { fix: state.advice }),
     }));
     return [titles[kind], checks] as const;
   });
   const rules = brokenRules(swept).map(({ rule, title, advice, where }) => {
     const words = `not kept: ${title} (${where})`;
-    return { subject: rule, outcome: 'bad' as const, words, mend: advice };
+    return { subject: rule, outcome: 'problem' as const, words, fix: advice };
   });
   const lines = [...groups, ['what the client did, by the scorecard', rules] as const].flatMap(
     ([title, checks]) =>
