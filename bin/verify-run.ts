@@ -6,7 +6,7 @@ import { loadFixture } from './fixture-file.ts';
 import type { Transcripts } from './record-files.ts';
 import type { Selected } from './run-options.ts';
 
-/** The flags that say what is verified, and whether the suites are tried on the mock before. */
+/** The flags that say what is verified, and whether the suites are tried on the mock first. */
 interface VerifyFlags {
   readonly url: URL | undefined;
   readonly fixture: string | undefined;
@@ -14,9 +14,10 @@ interface VerifyFlags {
 }
 
 /**
- * Runs the canary and the suites, and shows the progress.
+ * Runs the suites, and the canary as soon as the target is reached; shows the progress.
  *
  * @param fixture what the file of the flags holds
+ * @param onReached runs when the target has answered
  */
 export async function verifyRun(
   flags: VerifyFlags,
@@ -24,12 +25,10 @@ export async function verifyRun(
   options: Omit<RunOptions, 'target'> & Selected,
   transcripts: Transcripts,
   context: CliContext,
+  onReached: () => void,
 ): Promise<RunRecord> {
   announceEnd(context);
-  const caught =
-    flags.noCanary || context.signal.aborted
-      ? undefined
-      : await (await import('./canary.ts')).canary(await loadFixture(undefined, context.env), options.seed);
+  const { canary } = await import('./canary.ts');
   const { close = () => Promise.resolve(), ...session } =
     flags.url === undefined ? await mockSession(fixture) : targetSession(flags.url, flags.fixture);
   const header = {
@@ -39,11 +38,18 @@ export async function verifyRun(
     fixture,
     requirements: options.requirements.map(({ id }) => id),
     hasStateHook: options.stateHook !== undefined,
-    ...(caught === undefined ? {} : { canary: caught }),
   };
   try {
-    const found = await run({ ...options, ...session, ...progress(context), ...transcripts.of(header) });
-    return caught === undefined ? found : { ...found, canary: [...caught] };
+    return await run({
+      ...options,
+      ...session,
+      ...progress(context),
+      ...transcripts.of(header),
+      onReached: async () => {
+        onReached();
+        return flags.noCanary ? undefined : canary(await loadFixture(undefined, context.env), options.seed);
+      },
+    });
   } finally {
     await close();
     clearLine(context);

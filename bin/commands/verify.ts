@@ -137,14 +137,11 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   if (narrowed !== undefined)
     throw wrongUsage(`--report badge: ${reporting.ONLY_WHOLE}this one is ${narrowed}`);
 
-  const hasTarget = given.url !== undefined;
   if (given.plan && signal.aborted) return exitCodes.interrupted[0];
   if (given.plan) {
     await print(reporting.renderPlan(engine.plan(options)));
     return exitCodes.conformant[0];
   }
-  if (hasTarget && !signal.aborted) writeError(reporting.renderPlan(engine.plan(options)));
-
   const isReport = (request: ReportRequest): request is ReportRequest<ReportName> =>
     Object.hasOwn(reporting.reports, request.format);
   const reportFiles = await files.prepareReports(requests.filter(isReport), context);
@@ -154,7 +151,9 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
       streams.map(({ file }) => file),
       context,
     );
-    const found = await verifyRun(given, fixture, options, transcripts, context);
+    const found = await verifyRun(given, fixture, options, transcripts, context, () => {
+      if (given.url !== undefined) writeError(reporting.renderPlan(engine.plan(options)));
+    });
     const { record, text: newBaseline } = baseline.apply(found);
 
     const unfit = requests.some(isBadge) ? reporting.unfitForBadge(record) : undefined;

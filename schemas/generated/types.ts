@@ -697,7 +697,6 @@ export interface TranscriptStart {
    * Command that repeats the run.
    */
   rerun?: string;
-  canary?: string[];
   /**
    * What is true of the target; each key by its name.
    */
@@ -914,6 +913,10 @@ export interface TranscriptEnd {
    * How many lines stand before it.
    */
   lines: number;
+  /**
+   * Faults of the mock that the suites caught, to show that they can fail.
+   */
+  canary?: string[];
   durationMs: number;
   requests: number;
   rateLimited: {

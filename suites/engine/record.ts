@@ -32,7 +32,7 @@ export interface RecordOptions extends Readonly<
 type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'strength' | 'coverage' | 'interrupted';
 
 /** What the engine counted. Times are ms. */
-export interface Figures extends Readonly<Required<Pick<RunRecord, Counted>>> {
+export interface Figures extends Readonly<Required<Pick<RunRecord, Counted>> & Pick<RunRecord, 'canary'>> {
   readonly startedAt: number;
   /** Whether some lookups were not tried for want of time or requests. */
   readonly isCut: boolean;

@@ -40,6 +40,12 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   readonly path?: string;
   /** Only finds what fails, without the search for its conditions. */
   readonly isBrief?: boolean;
+  /**
+   * Runs when the target has answered for the first time, before anything is judged.
+   *
+   * @returns the faults of the mock that a self-check caught
+   */
+  readonly onReached?: () => Promise<readonly string[] | undefined>;
   readonly onProgress?: (progress: Progress) => void;
   /** Sees everything that happens, as it happens. */
   readonly onEvent?: OnEvent;

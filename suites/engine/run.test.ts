@@ -124,3 +124,19 @@ test('a lookup that the network loses three times is sent again after the others
   assert.equal(tries[3], tries[0]);
   assert.equal(requirements[0]!.outcome, 'passed');
 });
+
+test('the self-check runs once the target has answered, and not if it cannot be reached', async () => {
+  const order: string[] = [];
+  const verify = (reply: Sent) =>
+    run({
+      ...options,
+      requirements: auth.filter(({ id: name }) => name === 'auth/user-status/missing'),
+      connect: () => ({ send: async () => (order.push('request'), reply), close: async () => {} }),
+      onReached: async () => (order.push('self-check'), ['a-fault']),
+    });
+  const { canary } = await verify(answer(401));
+  assert.deepEqual([canary, order.slice(0, 3)], [['a-fault'], ['request', 'self-check', 'request']]);
+  order.length = 0;
+  await assert.rejects(verify({ kind: 'trouble', code: 'network', words: 'refused' }), /refused/);
+  assert.ok(!order.includes('self-check'));
+});

@@ -104,6 +104,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   onEvent?.({ kind: 'start', at: startedAt });
   try {
     const silence = await preflight(sender, known, options.target.href, options.ifRefused);
+    const canary = silence === undefined && !signal.aborted ? await options.onReached?.() : undefined;
     const whyStopped = () =>
       silence ??
       (signal.aborted ? { reason: 'interrupted' as const, words: 'the run was interrupted' } : undefined);
@@ -254,6 +255,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       interrupted: signal.aborted,
       ...coverage.figures(),
       isCut,
+      ...(canary === undefined ? {} : { canary: [...canary] }),
       ...(typeof signal.reason === 'string' ? { interruptedBy: signal.reason } : {}),
     };
     const record = makeRecord(recordOptions, list, figures, traffic.figures());

@@ -87,8 +87,7 @@ function recordOf(transcript: Transcript, version: string, list: readonly Requir
     interrupted: true,
   };
   const figures: Figures = { ...unfinished, ...(end && figuresIn(end)) };
-  const record = makeRecord(optionsOf(transcript, version), list, figures, traffic.figures());
-  return { ...record, ...defined({ canary: start.canary }) };
+  return makeRecord(optionsOf(transcript, version), list, figures, traffic.figures());
 }
 
 const optionsOf = ({ start, known }: Transcript, version: string) => ({ ...start, known, version });

@@ -19,8 +19,6 @@ export interface RunHeader extends RecordOptions {
   /** Ids of what is checked, in the order of the record. */
   readonly requirements: readonly string[];
   readonly hasStateHook: boolean;
-  /** Faults of the mock that the suites caught before the run. */
-  readonly canary?: readonly string[];
 }
 
 /** Turns what happens in a run into the lines of its transcript. No key is in them. */
@@ -76,7 +74,7 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
 }
 
 function startLine(header: RunHeader, startedAt: number, redact: Redact): TranscriptLine {
-  const { known, version, seed, cases, minStrength, selection, rerun, canary, fixture, mock } = header;
+  const { known, version, seed, cases, minStrength, selection, rerun, fixture, mock } = header;
   const apiKeys = fixture.apiKeys?.map((apiKey, at) => ({ ...apiKey, key: known.everyKey[at]!.name }));
   return defined({
     line: 'start' as const,
@@ -94,7 +92,6 @@ function startLine(header: RunHeader, startedAt: number, redact: Redact): Transc
     stateHook: header.hasStateHook,
     notes: [...(header.notes ?? [])],
     rerun: rerun && redact(rerun),
-    canary: canary && [...canary],
     fixture: defined({ ...fixture, apiKeys }),
   });
 }
