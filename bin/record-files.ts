@@ -84,15 +84,12 @@ export function openTranscripts(
   { print, writeError }: CliContext,
 ): Transcripts {
   const outputs = files.map((file) => (file === undefined ? printed(print) : opened(file, writeError)));
+  const write = (line: TranscriptLine) => {
+    const text = renderLine(line);
+    for (const output of outputs) output.write(text);
+  };
   return {
-    of: (header) => {
-      if (outputs.length === 0) return {};
-      const onEvent = createTranscriber(header, (line) => {
-        const text = renderLine(line);
-        for (const output of outputs) output.write(text);
-      });
-      return { onEvent };
-    },
+    of: (header) => (outputs.length === 0 ? {} : { onEvent: createTranscriber(header, write) }),
     close: async () => {
       for (const output of outputs) await output.close();
     },
