@@ -3,6 +3,7 @@ import { test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
 import { variants } from '../mock/variants.ts';
+import { catalogue, suiteOf } from '../suites/index.ts';
 import { canary, canaryFaults, ENOUGH_CASES, missedBy, verifyMock } from './canary.ts';
 import { loadFixture } from './fixture-file.ts';
 import { gaps, missedMeetings, selfTest, type Kill, type Meeting } from './self-test.ts';
@@ -52,16 +53,15 @@ test('a missed pair is a gap, and a missed triple if there are many', () => {
 });
 
 test('twenty seeds, one verdict: of the reference, and of a server with a fault', async () => {
-  for (const [behaviour, cases, verdict] of [
-    [reference, 100, 'conformant'],
-    [faults['nul-ends-text']!.change(reference), ENOUGH_CASES, 'nonconformant'],
+  const ofIds = catalogue.filter((requirement) => suiteOf(requirement) === 'invalid-uuid');
+  for (const [behaviour, cases, requirements, verdict] of [
+    [reference, 100, catalogue, 'conformant'],
+    [faults['nul-ends-text']!.change(reference), ENOUGH_CASES, ofIds, 'nonconformant'],
   ] as const)
-    for (let seed = 0; seed < 20; seed++)
-      assert.equal(
-        (await verifyMock(behaviour, { fixture, seed, cases, isBrief: true })).verdict,
-        verdict,
-        `seed ${seed}`,
-      );
+    for (let seed = 0; seed < 20; seed++) {
+      const options = { fixture, seed, cases, requirements, isBrief: true };
+      assert.equal((await verifyMock(behaviour, options)).verdict, verdict, `seed ${seed}`);
+    }
 });
 
 test('the canary sings for any seed', async () => {
