@@ -9,6 +9,7 @@ import type { Fixture } from '../../../schemas/generated/types.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { tablesOf } from '../../fixture/export.ts';
 import { builtInFixture } from '../../fixture-file.ts';
+import { states } from '../../sweep-states.ts';
 import { root } from '../paths.ts';
 import { partsOf, slugOf } from './markdown.ts';
 import { pages } from './pages.ts';
@@ -40,6 +41,11 @@ test('the docs list every exit code', () => {
 test('the docs list every format of a report', () => {
   const page = rowsOf('docs/reports.md').join('\n');
   for (const name of runFormats) assert.ok(page.includes(`\n|\`${name}\`|`), name);
+});
+
+test('the docs list every state of a sweep', () => {
+  const page = rowsOf('docs/sweep.md').join('\n');
+  for (const [id, { kind }] of states) assert.match(page, new RegExp(`\\|[^|]*\`${id}\`[^|]*\\|${kind}\\|`));
 });
 
 test('the docs say what mends each reason', () => {

@@ -4,6 +4,7 @@ import {
   elsewhere,
   excerptOf,
   outputOf,
+  outputOfLast,
   program,
   runByCi,
   SHORT,
@@ -36,6 +37,16 @@ const junit = (name: string) =>
     `javac -cp '/usr/share/java/*' -d classes ${name}.java && ${thrice(`java -cp 'classes:/usr/share/java/*' org.junit.platform.console.ConsoleLauncher --select-class ${name} --fail-if-no-tests`)}`,
     'javac -version && test -e /usr/share/java/junit-platform-console.jar',
   );
+
+/** Runs a sweep with a few of its states. */
+const sweeps =
+  (code = 0): Runner =>
+  (text, reader, t) => {
+    const few =
+      'sweep --only limited --only amount-in-cents --only time-in-seconds --only foreign-user-is-member';
+    const line = text.replace('sweep', few).replace('--import tsx', '--import "$TSX"');
+    return commands(code)(line, reader, t);
+  };
 
 /** The pages whose first block is the fixture of the server that they speak of; for others it is the built-in one. */
 export const withOwnFixture: readonly string[] = ['docs/verify.md'];
@@ -91,6 +102,21 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     typescript('controls.ts'),
   ],
   'docs/mock-beside-tests.md': [program('conftest.py'), pytest('test_deposits.py'), junit('DepositsTest')],
+  'docs/sweep.md': [
+    elsewhere('bin/sweep.test.ts', "'sweep'"),
+    program('client.py'),
+    program('test_client.py'),
+    sweeps(1),
+    outputOfLast,
+    async (text, reader, t) => {
+      reader.write('line', `        ${text}`);
+      await reader.run("sed -i -e '/assertEqual/{r line' -e 'd}' test_client.py");
+      await sweeps()('npx ib-conformance sweep -- python3 -m unittest', reader, t);
+    },
+    program('client.ts'),
+    program('client.test.ts'),
+    sweeps(),
+  ],
   'docs/write-a-requirement.md': [
     excerptOf('suites/foreign-ib.ts'),
     excerptOf('mock/faults/foreign-ib.ts'),

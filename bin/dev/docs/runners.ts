@@ -57,14 +57,19 @@ export const excerptOf =
 /** The block is what a command prints before it ends with 1; text may be left out at an empty line. */
 export const outputOf =
   (command: string): Runner =>
-  async (text, reader) => {
-    const printed = await reader.run(command, 1);
-    let from = 0;
-    for (const part of reader.placed(text).trim().split('\n\n')) {
-      from = printed.indexOf(`\n${part}\n`, from);
-      assert.notEqual(from, -1, `${command} does not print\n${part}\nbut\n${printed}`);
-    }
+  async (text, reader, t) => {
+    await reader.run(command, 1);
+    await outputOfLast(text, reader, t);
   };
+
+/** The same of the last command. */
+export const outputOfLast: Runner = (text, reader) => {
+  let from = 0;
+  for (const part of reader.placed(text).trim().split('\n\n')) {
+    from = reader.last().indexOf(`\n${part}\n`, from);
+    assert.notEqual(from, -1, `this is not printed:\n${part}\nbut\n${reader.last()}`);
+  }
+};
 
 /** The block is the JSON that the last command printed, apart from numbers and times. */
 export const answerOfLast: Runner = (text, reader) =>
