@@ -85,7 +85,7 @@ test('widths are taken from 60 to 200', () => {
 });
 
 test('the report stays short however much a target sends', () => {
-  const huge = 'x'.repeat(10_000_000);
+  const huge = 'x'.repeat(1_000_000);
   const record = {
     ...sampleRecord,
     requirements: sampleRecord.requirements.map((result) =>
@@ -105,7 +105,7 @@ test('the report stays short however much a target sends', () => {
   };
   const text = renderConsole(record, plain);
   assert.ok(text.length < 20_000, `${text.length} characters`);
-  assert.match(text, /the beginning of 10,000,000 characters/);
+  assert.match(text, /the beginning of 1,000,000 characters/);
   assert.match(text, /expected {5}…x+a\n {2}actual {7}…x+b\n +\^\n/);
 });
 

@@ -5,7 +5,7 @@ import { aligned, difference } from './difference.ts';
 import { hostileText } from './testing/records.ts';
 import { columns, printable } from './text.ts';
 
-const long = 'x'.repeat(10_000_000);
+const long = 'x'.repeat(1_000_000);
 
 /** Two texts, the width of a line, and the lines: a mark is the line without a name. */
 const comparisons: readonly (readonly [

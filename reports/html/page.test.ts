@@ -105,7 +105,7 @@ function sides(page: ReturnType<typeof parsed>): readonly string[] {
 }
 
 test('the page stays small however much a target sends', () => {
-  const huge = '\u202e"<&'.repeat(2_500_000);
+  const huge = '\u202e"<&'.repeat(250_000);
   const headers = Object.fromEntries(Array.from({ length: 500 }, (_, nth) => [`x-${nth}`, huge]));
   const requirements = sampleRecord.requirements.map((result): RunRecord['requirements'][number] =>
     result.outcome === 'failed'
@@ -130,7 +130,7 @@ test('the page stays small however much a target sends', () => {
   );
   const page = renderHtml({ ...sampleRecord, target: huge, notes: [huge], requirements });
   assert.ok(page.length < 2_000_000, `${page.length} characters`);
-  assert.ok(page.includes('The beginning of 10,000,000 characters'));
+  assert.ok(page.includes('The beginning of 1,000,000 characters'));
   assert.ok(page.includes('and 460 more'));
 });
 
