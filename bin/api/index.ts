@@ -36,9 +36,9 @@ export async function verify(given: VerifyOptions): Promise<VerifyResult> {
     fixture: checkFixture(fixture, 'fixture', env),
     headers: headerFields(Object.entries(headers).map(([name, value]) => `${name}: ${value}`)),
     tls: { insecure: false, ...tls },
-    stateUrl: stateUrl === undefined ? undefined : targetUrl(`${stateUrl}`),
+    stateUrl: stateUrl === undefined ? undefined : targetUrl(String(stateUrl)),
   });
-  const record = await run({ ...request, target: targetUrl(`${url}`), ...(onProgress && { onProgress }) });
+  const record = await run({ ...request, target: targetUrl(String(url)), ...(onProgress && { onProgress }) });
   return { record, exitCode: exitCodeOf(record, { strict, allowIncomplete }) };
 }
 
