@@ -1,6 +1,6 @@
 import type { Access } from './admin/guard.ts';
 import { httpDate } from './answer.ts';
-import { countChaos, nextChaos } from './chaos.ts';
+import { takeChaos } from './chaos.ts';
 import type { Answer, HttpRequest, HttpResponse } from './exchange.ts';
 import { entryOf, keep, shownLine, type JournalLine } from './journal.ts';
 import { addressedWorld, sandboxNamed, tell, timeIn, type Sandbox, type Session } from './session.ts';
@@ -67,10 +67,8 @@ function answerIn(session: Session, sandbox: Sandbox, request: HttpRequest) {
   const now = timeIn(session, sandbox);
   const elapsedMs = session.elapsed?.();
   const { exchange, response } = service.answer(world, request, now, (caller) =>
-    nextChaos(chaos, nameIn(sandbox, caller)),
+    takeChaos(chaos, nameIn(sandbox, caller)),
   );
-  const { call, preferred } = exchange;
-  if (call?.caller !== undefined && preferred === undefined) countChaos(chaos, nameIn(sandbox, call.caller));
   session.answered += 1;
   const { delayMs = 0 } = session.options;
   const late = delayMs === 0 ? response : { ...response, delayMs: delayMs + (response.delayMs ?? 0) };

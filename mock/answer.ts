@@ -15,6 +15,7 @@ const statuses = {
   executed: 200,
   notYet: 404,
   invalid: 400,
+  refused: 400,
   unauthorized: 401,
   limited: 429,
   noSuchPath: 404,
@@ -58,6 +59,7 @@ const secondsOf = (ms: number) => Math.min(Math.ceil(ms / 1000), Number.MAX_SAFE
 export function payloadOf(status: number, { call, finding }: Exchange): Payload {
   if (finding.kind === 'noSuchPath') return { error: 'Not found' };
   if (finding.kind === 'noSuchMethod') return { error: 'Method not allowed' };
+  if (finding.kind === 'refused') return { error: finding.why };
   if (finding.kind === 'failing') return { error: STATUS_CODES[status] ?? 'Server Error' };
   if (finding.kind === 'member') return { is_under_ib: true, date_joined: finding.user.date_joined };
   if (finding.kind === 'executed') {
@@ -95,6 +97,7 @@ const explanations: { readonly [Kind in FindingKind]: Explain<Kind> } = {
     return call?.value === undefined ? `${name} is missing` : `${name} is not a valid UUID`;
   },
   failing: () => 'failing',
+  refused: ({ why }) => why,
   noSuchPath: () => 'no such path',
   noSuchMethod: (_, { request }) => `no such method: ${request.method}`,
 };
@@ -111,10 +114,11 @@ function whyUnauthorized({ call, request }: Exchange): string {
 
 /** Why a request got its answer, such as `key revoked`. For the journal; the partner is told less. */
 export function whyOf(exchange: Exchange): string {
-  const { chaos, preferred } = exchange;
+  const { chaos, preferred, finding } = exchange;
+  if (finding.kind === 'refused') return finding.why;
   if (preferred !== undefined) return 'asked for by Prefer';
   if (chaos?.kind === 'status') return 'by chaos';
-  const why = (explanations[exchange.finding.kind] as Explain<FindingKind>)(exchange.finding, exchange);
+  const why = (explanations[exchange.finding.kind] as Explain<FindingKind>)(finding, exchange);
   return chaos === undefined ? why : `${why} (chaos: ${chaosName(chaos)})`;
 }
 

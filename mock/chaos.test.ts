@@ -70,7 +70,7 @@ describe('replay', () => {
   });
 });
 
-const kinds = '(kinds: 429, 500 to 599, reset, timeout, slow, truncate)';
+const kinds = '(kinds: 200, 400, 401, 404, 429, 500 to 599, reset, timeout, slow, truncate)';
 const usage = (message: string) => ({ name: 'Problem', code: 'usage', message });
 
 describe('a spec', () => {
@@ -90,7 +90,7 @@ describe('a spec', () => {
   const time = 'say how slow, by a time of up to 10m or by two, such as slow:200ms or slow:200ms..2s';
   for (const [specs, message] of Object.entries({
     'rest:0.1': `chaos rest:0.1: there is no such kind; did you mean reset? ${kinds}`,
-    '404:0.1': `chaos 404:0.1: there is no such kind ${kinds}`,
+    '403:0.1': `chaos 403:0.1: there is no such kind ${kinds}`,
     '500:2': `chaos 500:2: ${rate}`,
     '500:10%': `chaos 500:10%: ${rate}`,
     '500:0.1:0.2': `chaos 500:0.1:0.2: ${rate}`,

@@ -51,22 +51,21 @@ export function newChaos(plan: ChaosPlan, seed: number): Chaos {
 }
 
 /**
- * The chaos that hits the next request of a key; undefined: none. `countChaos` moves on.
+ * Takes the chaos that hits the next request of a key; undefined: none.
  *
  * @param keyName the name of the key in its world
  */
-export function nextChaos({ plan, seed, drawn, queue }: Chaos, keyName: string): ChaosAction | undefined {
-  const [queued] = queue;
-  if (queued !== undefined || plan.length === 0) return queued?.action;
-  return chaosFor(plan, seed, keyName, (drawn.get(keyName) ?? 0) + 1);
-}
-
-/** Uses up what `nextChaos` said. */
-export function countChaos(chaos: Chaos, keyName: string): void {
+export function takeChaos(chaos: Chaos, keyName: string): ChaosAction | undefined {
+  const { plan, seed, drawn } = chaos;
   const [first, ...rest] = chaos.queue;
-  if (first !== undefined)
+  if (first !== undefined) {
     chaos.queue = first.count > 1 ? [{ ...first, count: first.count - 1 }, ...rest] : rest;
-  else if (chaos.plan.length > 0) chaos.drawn.set(keyName, (chaos.drawn.get(keyName) ?? 0) + 1);
+    return first.action;
+  }
+  if (plan.length === 0) return undefined;
+  const requestNumber = (drawn.get(keyName) ?? 0) + 1;
+  drawn.set(keyName, requestNumber);
+  return chaosFor(plan, seed, keyName, requestNumber);
 }
 
 /**
@@ -156,10 +155,12 @@ const commonKinds = ['reset', 'timeout', 'slow', 'truncate', '429', '500', '502'
 
 function plainAction(name: string, wrong: Wrong): ChaosAction {
   if (name === 'reset' || name === 'timeout' || name === 'truncate') return { kind: name };
-  if (/^(?:429|5\d\d)$/.test(name)) return { kind: 'status', status: Number(name) };
+  if (/^(?:200|400|401|404|429|5\d\d)$/.test(name)) return { kind: 'status', status: Number(name) };
   // Another status is no useful suggestion.
   const near = /^\d{3}$/.test(name) ? '' : didYouMean(name, commonKinds);
-  throw wrong(`there is no such kind${near} (kinds: 429, 500 to 599, reset, timeout, slow, truncate)`);
+  throw wrong(
+    `there is no such kind${near} (kinds: 200, 400, 401, 404, 429, 500 to 599, reset, timeout, slow, truncate)`,
+  );
 }
 
 function slowAction(time: string, wrong: Wrong): readonly [action: ChaosAction, spreadMs: number] {

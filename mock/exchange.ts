@@ -56,6 +56,8 @@ export type Finding =
   | { readonly kind: 'limited'; readonly waitMs: number; readonly limit: Limit }
   | { readonly kind: 'invalid' }
   | { readonly kind: 'failing'; readonly status: number }
+  /** Chaos or Prefer asked for what cannot be. */
+  | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'noSuchPath' }
   | { readonly kind: 'noSuchMethod' };
 

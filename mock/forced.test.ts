@@ -1,7 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { deposit, probe, user, type Probe, answersTo, builtIn, START, ids } from './testing/session.ts';
-import { preferredStatus } from './forced.ts';
+import {
+  deposit,
+  probe,
+  user,
+  type Probe,
+  answersTo,
+  builtIn,
+  START,
+  ids,
+  testSession,
+} from './testing/session.ts';
+import { controlsIn } from './controls.ts';
+import { preferred } from './forced.ts';
 import { serviceOf } from './handler.ts';
 import { createWorld } from './world.ts';
 
@@ -61,14 +72,46 @@ describe('an answer that is asked for', () => {
     assert.match(String(last(user(ids.nobody, other)).body), /"2023-07-14T12:00:00\.250Z"/);
     assert.match(String(last(deposit(ids.nobody, other)).body), /4321\.09/);
   });
-  test('without an example, 200 is ignored', () => {
+  test('what cannot be is refused, and says why', () => {
+    for (const [request, why] of [
+      [user(ids.member, preferring(404)), 'user-status has no answer 404'],
+      [deposit(ids.executed, preferring(418)), /^Prefer: chaos 418: there is no such kind \(kinds: 200, 400/],
+      [deposit(ids.executed, { headers: { prefer: 'chaos=slow' } }), /^Prefer: chaos slow: say how slow/],
+      [deposit(ids.executed, { headers: { prefer: 'chaos=503:0.5' } }), /take no rate/],
+    ] as const) {
+      const [status, applied, body] = forced(request);
+      assert.deepEqual([status, applied], [400, undefined]);
+      assert.match(`${(JSON.parse(String(body)) as { error: string }).error}`, new RegExp(why));
+    }
     const world = createWorld({ ...builtIn, users: [], deposits: [] }, START);
-    for (const target of ['/api/ib/user-status', '/api/ib/deposit-check']) {
+    for (const [target, what] of [
+      ['/api/ib/user-status', 'user'],
+      ['/api/ib/deposit-check', 'EXECUTED deposit'],
+    ] as const) {
       const headers = { authorization: 'Bearer northwind-key', prefer: 'code=200' };
       const { response } = serviceOf().answer(world, { method: 'GET', target, headers }, START);
-      assert.equal(response.status, 400);
-      assert.equal(response.headers['Preference-Applied'], undefined);
+      const error = `there is no ${what} of the IB to answer 200 with`;
+      assert.deepEqual([response.status, response.body], [400, JSON.stringify({ error })]);
     }
+  });
+  test('the kinds of chaos can be asked for, and chaos takes each status', () => {
+    const prefer = (kind: string) => last(deposit(ids.executed, { headers: { prefer: `chaos=${kind}` } }));
+    const plain = last(deposit(ids.executed));
+    for (const [kind, told] of [
+      ['reset', { transportFault: 'reset' }],
+      ['slow:2s', { delayMs: 2000 }],
+      ['"slow:2s"', { delayMs: 2000 }],
+    ] as const)
+      assert.deepEqual(prefer(kind), { ...plain, ...told });
+    assert.equal(prefer('404').headers['Preference-Applied'], 'code=404');
+    const { session, deposit: ask, user: askUser, entries } = testSession();
+    for (const status of [200, 400, 401, 404, 429, 599]) {
+      controlsIn(session, '').faults.next(status);
+      assert.equal(ask(ids.pending).status, status);
+    }
+    controlsIn(session, '').faults.next(404);
+    assert.equal(askUser(ids.member).status, 400);
+    assert.equal(entries().at(-1)?.reason, '400: user-status has no answer 404');
   });
 });
 
@@ -95,10 +138,13 @@ describe('what asking changes', () => {
   });
 });
 
-const asks = (prefer: string) => preferredStatus({ prefer }, 'deposit-check');
+const asks = (prefer: string) => {
+  const asked = preferred({ prefer });
+  return asked?.kind === 'status' ? asked.status : asked?.kind;
+};
 
-/** By field, what it asks of deposit-check. */
-const fields: Readonly<Record<string, number | undefined>> = {
+/** By field, what it asks for. */
+const fields: Readonly<Record<string, number | string | undefined>> = {
   'code=429': 429,
   '\tcode\t=\t429 ': 429,
   'code="429"': 429,
@@ -106,13 +152,15 @@ const fields: Readonly<Record<string, number | undefined>> = {
   'respond-async, wait=10, code=404': 404,
   ',, ,code=500,,': 500,
   'code=400, code=500': 400,
-  'code=418, code=500': undefined,
-  'code=': undefined,
-  'code=0429': undefined,
-  'code=429 code=500': undefined,
+  'Chaos=reset': 'reset',
+  'chaos=slow:2s': 'slow',
+  'code=418, code=500': 'refused',
+  'code=': 'refused',
+  'code=0429': 'refused',
+  'code=429 code=500': 'refused',
+  'code="429': 'refused',
+  'code=__proto__': 'refused',
   'xcode=429': undefined,
-  'code="429': undefined,
-  'code=__proto__': undefined,
   '': undefined,
 };
 
@@ -121,6 +169,6 @@ describe('what a Prefer field asks for', () => {
     test(JSON.stringify(field), () => assert.equal(asks(field), status));
   test('several lines are one list, and the first code counts', () => {
     const headers = { prefer: ['wait=10', 'code=401', 'code=429'] } as unknown as { prefer: string };
-    assert.equal(preferredStatus(headers, 'deposit-check'), 401);
+    assert.deepEqual(preferred(headers), { kind: 'status', status: 401 });
   });
 });

@@ -1,61 +1,62 @@
 import type { IncomingHttpHeaders } from 'node:http';
-import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
+import { endpoints } from '../schemas/endpoints.ts';
+import { Problem } from '../schemas/problem.ts';
+import { queuedChaos, type ChaosAction } from './chaos.ts';
 import type { Call, Finding } from './exchange.ts';
 import { eachOf, partnerOf, type World } from './world.ts';
 
 /** Retry-After of a forced 429, in ms. There is no limiter behind it. */
 const FORCED_WAIT = 1000;
 
-/** The finding behind an error that chaos or Prefer asks for. */
-export function forcedError(status: number): Finding {
+/** The finding behind a status that chaos or Prefer asks for; it says why where that cannot be. */
+export function forcedFinding(world: World, { endpoint, caller }: Call, status: number): Finding {
+  if (status === 200) return forcedSuccess(world, endpoint, caller?.partner ?? null);
+  if (status >= 500) return { kind: 'failing', status };
+  if (!Object.hasOwn(endpoints[endpoint].messages, status))
+    return { kind: 'refused', why: `${endpoint} has no answer ${status}` };
   if (status === 400) return { kind: 'invalid' };
   if (status === 401) return { kind: 'unauthorized' };
   if (status === 404) return { kind: 'unknown' };
-  if (status === 429)
-    return { kind: 'limited', waitMs: FORCED_WAIT, limit: { most: 0, windowMs: FORCED_WAIT } };
-  return { kind: 'failing', status };
+  return { kind: 'limited', waitMs: FORCED_WAIT, limit: { most: 0, windowMs: FORCED_WAIT } };
 }
 
-function forcedSuccess(world: World, endpoint: Endpoint, partner: string | null): Finding | undefined {
+function forcedSuccess(world: World, endpoint: Call['endpoint'], partner: string | null): Finding {
   if (endpoint === 'user-status') {
     for (const user of eachOf(world.users)) if (user.partner === partner) return { kind: 'member', user };
-    return undefined;
+    return { kind: 'refused', why: 'there is no user of the IB to answer 200 with' };
   }
   for (const deposit of eachOf(world.deposits)) {
     if (deposit.state !== 'EXECUTED' || partnerOf(world, deposit) !== partner) continue;
     const { amountInUsd, executedAt } = deposit;
     return { kind: 'executed', deposit, amountInUsd, executedAt };
   }
-  return undefined;
+  return { kind: 'refused', why: 'there is no EXECUTED deposit of the IB to answer 200 with' };
 }
 
 /**
- * The finding that a call with an accepted key asks for by `Prefer: code=…`; undefined where it asks for
- * none, or for one that the fixture lacks. It is neither looked up nor counted nor limited.
- */
-export function preferredFinding(world: World, { endpoint, request, caller }: Call) {
-  const preferred = caller && preferredStatus(request.headers, endpoint);
-  if (preferred === undefined) return undefined;
-  const finding =
-    preferred === 200 ? forcedSuccess(world, endpoint, caller?.partner ?? null) : forcedError(preferred);
-  return finding && { finding, preferred };
-}
-
-/**
- * The status that `Prefer: code=429` asks for: any of the endpoint's table, 500 or 503 (RFC 7240).
- * Other preferences and other codes are ignored; of several codes the first counts.
+ * What `Prefer: code=429` or `Prefer: chaos=slow:2s` asks for (RFC 7240): a kind of chaos, or why there is no
+ * such kind. Other preferences are ignored; of several the first counts.
  *
  * @param headers fields by their names in lower case; several lines are one list
  */
-export function preferredStatus(headers: IncomingHttpHeaders, endpoint: Endpoint): number | undefined {
+export function preferred(
+  headers: IncomingHttpHeaders,
+): ChaosAction | Extract<Finding, { readonly kind: 'refused' }> | undefined {
   const field: string | readonly string[] | undefined = headers['prefer'];
   if (field === undefined) return undefined;
   for (const preference of (typeof field === 'string' ? field : field.join(',')).split(',')) {
-    const [name = '', value = ''] = preference.split(';')[0]!.split('=');
-    if (name.trim().toLowerCase() !== 'code') continue;
-    const code = value.trim().replace(/^"(.*)"$/, '$1');
-    const known = [200, ...Object.keys(endpoints[endpoint].messages).map(Number), 500, 503];
-    return known.find((status) => `${status}` === code);
+    const [name = '', ...value] = preference.split(';')[0]!.split('=');
+    if (!/^(?:code|chaos)$/i.test(name.trim())) continue;
+    const kind = value
+      .join('=')
+      .trim()
+      .replace(/^"(.*)"$/, '$1');
+    try {
+      return queuedChaos(kind, 1).action;
+    } catch (error) {
+      if (error instanceof Problem) return { kind: 'refused', why: `Prefer: ${error.message}` };
+      throw error;
+    }
   }
   return undefined;
 }

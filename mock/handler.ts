@@ -3,7 +3,7 @@ import { headersOf, httpDate, statusOf } from './answer.ts';
 import { reference, type Behaviour, type Check, type UnreadCall } from './behaviour.ts';
 import { transportPart, type ChaosAction } from './chaos.ts';
 import type { Call, Exchange, Finding, HttpRequest, HttpResponse, Parameter } from './exchange.ts';
-import { forcedError, preferredFinding } from './forced.ts';
+import { forcedFinding, preferred } from './forced.ts';
 import { checkLimit, countCall } from './limiter.ts';
 import { countPoll, keyAt, lookIn, partnerOf, type ApiKey, type World } from './world.ts';
 
@@ -61,10 +61,14 @@ function decide(
   if (!behaviour.methods.includes(request.method)) return { finding: { kind: 'noSuchMethod' } };
   const parameters = readQuery(query, behaviour.decode);
   const call = readCall(behaviour, world, { endpoint, request, parameters }, now);
-  const preferred = preferredFinding(world, call);
-  if (preferred !== undefined) return { call, ...preferred };
-  const chaos = call.caller && draw?.(call.caller);
-  if (chaos?.kind === 'status') return { call, finding: forcedError(chaos.status), chaos };
+  const asked = call.caller && preferred(request.headers);
+  if (asked?.kind === 'refused') return { call, finding: asked };
+  const chaos = asked ?? (call.caller && draw?.(call.caller));
+  if (chaos?.kind === 'status') {
+    const forced = { call, finding: forcedFinding(world, call, chaos.status) };
+    const isApplied = asked !== undefined && forced.finding.kind !== 'refused';
+    return isApplied ? { ...forced, preferred: chaos.status } : { ...forced, chaos };
+  }
   const finding = find(behaviour, world, call, now);
   return chaos === undefined ? { call, finding } : { call, finding, chaos };
 }

@@ -43,6 +43,8 @@ const again = (at: number, more: Sample = {}): Sample => ({ ...limited, at, ...m
 const user = (number: number) => `/api/ib/user-status?user_id=${number}`;
 const others = (count: number) =>
   every(10, count, 300).map((at, index) => again(at, { target: user(index) }));
+const asked = (...times: readonly number[]) => each(times, limited);
+const later: Sample = { at: 9000, target: user(2) };
 /** A 429 at a time of the mock's clock and of one that nobody sets, and the next one. */
 const clocks = (at: number, elapsedMs: number) => [again(0, { elapsedMs: 0 }), again(at, { elapsedMs })];
 
@@ -78,28 +80,36 @@ const graded: Readonly<Record<string, readonly (readonly [string, readonly Sampl
     ['less what clocks are coarse', [limited, again(2900)], 'kept'],
     ['the same request before its time breaks it', [limited, again(2899)], '2'],
     ['even when the next one waits', [limited, again(251), { at: 3000 }], '2'],
-    ['what may have been in flight does not', [limited, ...each(every(10, 25), limited), again(250)], 'kept'],
+    [
+      'what may have been in flight does not',
+      [limited, ...each(every(10, 25), limited), again(250)],
+      'notSeen',
+    ],
     ...Object.entries({
       user: { target: user(2) },
       endpoint: { target: '/api/ib/deposit-check?reference_id=1' },
       ...strangers,
     }).map(
-      ([what, other]) => [`another ${what} is no retry`, [limited, again(1000, other)], 'kept'] as const,
+      ([what, other]) => [`another ${what} is no retry`, [limited, again(1000, other)], 'notSeen'] as const,
     ),
-    ['an answer but 429 shows that the limit was lifted', [limited, { at: 1000 }], 'kept'],
+    ['an answer but 429 shows that the limit was lifted', [limited, { at: 1000 }], 'notSeen'],
     ['unless the 429 was by chaos', [again(0, { chaos: '429' }), { at: 1000 }], '2'],
     ...[{ chaos: 'reset' }, { chaos: 'timeout' }, { chaos: 'truncate' }, { chaos: 'slow:900ms' }].map(
       (lost) => [`${lost.chaos} hides a 429`, [again(0, lost), again(1000, lost)], 'notSeen'] as const,
     ),
     ['so does asking for it', [again(0, { preferred: 429 }), again(1000, { preferred: 429 })], 'notSeen'],
-    ['workers explain other users', [limited, ...others(32)], 'kept'],
+    ['workers explain other users', [limited, ...others(32)], 'notSeen'],
     ['but not one more', [limited, ...others(33)], every(1, 33, 2).join()],
-    ['nor later', [limited, ...others(32), again(3000, { target: user(99) })], 'kept'],
-    ['what was before the clock was put back is void', [again(5000), { at: 0 }, again(6000)], 'kept'],
+    ['nor later', [limited, ...others(32), again(3000, { target: user(99) })], 'notSeen'],
+    ['what was before the clock was put back is void', [again(5000), { at: 0 }, again(6000)], 'notSeen'],
+    ['asking again at once and giving up is no wait', [...asked(0, 5, 10), later], 'notSeen'],
+    ['nor is giving up', [limited], 'notSeen'],
+    ['a wait behind asking again is one', [...asked(0, 5), again(400), later], '3'],
+    ['a wait behind workers is one', [limited, again(5, { target: user(3) }), later], 'kept'],
     ['a frozen clock, and waited by the other', clocks(0, 3000), 'kept'],
     ['a frozen clock, and not waited', clocks(0, 1000), '2'],
     ['a clock that was moved', clocks(3000, 300), 'kept'],
-    ['a scaled clock, and in flight', clocks(2000, 20), 'kept'],
+    ['a scaled clock, and in flight', clocks(2000, 20), 'notSeen'],
   ],
   'back-off': [
     ['two in a row show nothing', hours([0, 1000]), 'notSeen'],

@@ -124,6 +124,15 @@ const limited = (entry: Entry) =>
 const isOver = (answer: Entry, entry: Entry) =>
   waited(answer, entry) >= (answer.retryAfterSeconds ?? 0) * 1000 - COARSE_MS;
 
+/** The 429s after which the client waited. It does not if it asks the same again at once, and then gives up. */
+const waitedOut = (entries: readonly Entry[], graceMs: number) =>
+  entries.filter((answer, index) => {
+    const [before, next] = [entries[index - 1], entries[index + 1]];
+    if (!limited(answer) || next === undefined || !isOver(answer, next)) return false;
+    const isSame = before !== undefined && limited(before) && before.target === answer.target;
+    return !isSame || clearlyAfter(answer, before, graceMs);
+  });
+
 function earlyRetries(entries: readonly Entry[], graceMs: number): readonly Entry[] {
   // Another answer than 429 shows that the limit was lifted. That is not so for a 429 by chaos.
   const inForce = (answer: Entry, entry: Entry) => entry.status === 429 || answer.chaos !== undefined;
@@ -168,14 +177,14 @@ const rules: readonly Rule[] = [
     clause: 'Errors, 429',
     advice:
       'after a 429, send nothing with that key to that endpoint for as many seconds as Retry-After says',
-    needs: 'a 429 with Retry-After',
+    needs: 'a 429 with Retry-After, and a request after that time',
     judge: (entries, graceMs) => {
       const onEndpoint = grouped(entries, sameEndpoint);
       const broken = new Set([
         ...grouped(entries, sameRequest).flatMap((group) => earlyRetries(group, graceMs)),
         ...onEndpoint.flatMap((group) => pressingOn(group, graceMs)),
       ]);
-      const times = onEndpoint.flat().filter(limited).length;
+      const times = onEndpoint.flatMap((group) => waitedOut(group, graceMs)).length;
       return { times, broken: entries.filter((entry) => broken.has(entry)) };
     },
   },

@@ -169,7 +169,7 @@ describe('--scorecard', () => {
     assert.doesNotMatch(mock.printed(), /Retry-After/);
     assert.equal(existsSync(join(folder, 'card.text')), false);
     assert.equal(await mock.end(), 0);
-    assert.match(mock.printed(), /^kept {6}Honoured Retry-After/m);
+    assert.match(mock.printed(), /^not seen {2}Honoured Retry-After/m);
     assert.match(read('card.text'), /^BROKEN {4}Kept the key out of the URL/m);
     assert.equal((JSON.parse(read('card.json')) as { rules: unknown[] }).rules.length, 7);
     assert.deepEqual(

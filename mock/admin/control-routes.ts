@@ -69,7 +69,7 @@ export const controlRoutes: readonly Route[] = [
   ),
   route(
     'POST /faults/next',
-    'Sets chaos for the next requests: 429, 500 to 599, reset, timeout, truncate, or such as slow:2s.',
+    'Sets chaos for the next requests: a status, reset, timeout, truncate, or such as slow:2s.',
     { fields: nextFields },
     (_, { controls, fields: { kind, count } }) => {
       if (typeof kind !== 'string' && typeof kind !== 'number')

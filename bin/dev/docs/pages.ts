@@ -99,6 +99,8 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     tests('node.test.ts'),
     vitest('clock.test.ts'),
     vitest('fetch.test.ts'),
+    elsewhere('bin/dev/package/check.ts', 'CommonJS can require every entry'),
+    elsewhere('mock/in-process.test.ts', 'answers what a mock on a port answers'),
     typescript('controls.ts'),
   ],
   'docs/mock-beside-tests.md': [program('conftest.py'), pytest('test_deposits.py'), junit('DepositsTest')],
