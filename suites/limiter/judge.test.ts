@@ -77,6 +77,8 @@ const faulty: Readonly<Record<string, Make>> = {
 interface Scene {
   readonly latencyMs: number;
   readonly loss: number;
+  /** The target stands still now and then, up to so long. */
+  readonly stallMs?: number;
 }
 
 const scenes: readonly Scene[] = [
@@ -89,10 +91,26 @@ const scenes: readonly Scene[] = [
   { latencyMs: 50, loss: 0.05 },
 ];
 
+/** When a request meets a target that stands still now and then, in ms after its sending. */
+function stalling(stallMs: number, random: () => number, now: () => number): () => number {
+  let [begin, end] = [0, 0];
+  return () => {
+    while (now() >= end) {
+      begin = Math.max(end, 1) + random() * 2 * stallMs;
+      end = begin + random() * stallMs;
+    }
+    return random() * 30 + (now() < begin ? 0 : end - now());
+  };
+}
+
 /** What exploring a simulated limiter comes to; equal numbers give equal runs. */
-async function outcomeOf(make: Make, seed: number, isLate: boolean): Promise<string> {
+async function outcomeOf(
+  make: Make,
+  seed: number,
+  isLate = false,
+  { latencyMs, loss, stallMs }: Scene = scenes[seed % scenes.length]!,
+): Promise<string> {
   const random = randomOf(seed);
-  const { latencyMs, loss } = scenes[seed % scenes.length]!;
   const most = 8 + Math.floor(random() * 60);
   const windowSeconds = 1 + Math.floor(random() * 4);
   const losses = new Map<number, boolean>();
@@ -101,9 +119,11 @@ async function outcomeOf(make: Make, seed: number, isLate: boolean): Promise<str
     losses.set(nth, known);
     return known;
   };
+  const meets =
+    stallMs === undefined ? () => random() * latencyMs : stalling(stallMs, random, () => context.now());
   const { context } = simulatedContext({
     limiterOf: countedBy(keyOf, () => make(most, windowSeconds * 1000, random)),
-    ...(isLate ? { meets: () => random() * latencyMs } : { slowness: latencyMs / 2 }),
+    ...(isLate || stallMs !== undefined ? { meets } : { slowness: latencyMs / 2 }),
     isLost,
     isLostBefore: (nth) => nth % 2 === 0,
     seed,
@@ -140,6 +160,20 @@ test('nor is a bucket that gets a part back every second, whatever its window', 
       const { judgement } = await explore('deposit-check', context, known);
       assert.equal(judgement?.kind, 'kept');
     }
+});
+
+describe('at a target that stands still now and then nothing is judged wrongly', () => {
+  for (const [name, make] of [...Object.entries(legal), ...Object.entries(faulty)])
+    test(name, async () => {
+      const wrong = name in legal ? 'broken' : 'kept';
+      for (let seed = 0; seed < RUNS / 10; seed++)
+        for (const stallMs of [500, 2000, 8000])
+          assert.notEqual(
+            await outcomeOf(make, seed, false, { latencyMs: 0, loss: 0, stallMs }),
+            wrong,
+            `${seed}`,
+          );
+    });
 });
 
 test('a boundary between the requests of a quick burst is no break', () => {
@@ -190,7 +224,7 @@ test('a burst in which lost requests may hide that fewer passed is tried three t
     history: [
       ...Array.from({ length: passed }, () => ({ sentAt: 0, receivedAt: 1, result: 'passed' as const })),
       ...Array.from({ length: lost }, () => ({ sentAt: 0, receivedAt: Infinity, result: 'lost' as const })),
-      { sentAt: 2, receivedAt: 3, result: 'refused' as const },
+      ...[2, 1500].map((sentAt) => ({ sentAt, receivedAt: sentAt + 1, result: 'refused' as const })),
     ],
     inFlight: 4,
   });

@@ -4,8 +4,8 @@ import { isExplained, mayBeBucket } from './models.ts';
 /** What one burst says about a promised limit. */
 export type Finding =
   /**
-   * A common kind of limiter with that limit answers like this. Unless `isExact`, more passed, and only the time that
-   * it took allows for it; unless `isCertain`, lost requests may hide that fewer passed.
+   * A common kind of limiter with that limit answers like this. Unless `isExact`, more passed within the window, as
+   * a bucket lets them; unless `isCertain`, lost requests may hide that fewer passed.
    */
   | { readonly kind: 'fits'; readonly isExact: boolean; readonly isCertain: boolean }
   /** A 429 came although at most so many requests can have been counted. */
@@ -31,7 +31,10 @@ type Kind<Name extends Finding['kind']> = Extract<Finding, { readonly kind: Name
 export type Break = Kind<'fewer' | 'more' | 'instead'>;
 
 /** Part of the limit that has to be seen to pass: the rest may have been lost. */
-const ENOUGH = 3 / 4;
+const ENOUGH = 9 / 10;
+
+/** Parts of the window: within one a bucket must have refused and each answer must come, and a key is seen limited for the other. */
+const [QUICK, WATCHED] = [0.4, 0.5];
 
 /** So many answers in a row that are neither a pass nor a 429 are no accident. */
 const IN_A_ROW = 3;
@@ -74,14 +77,21 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
     };
   }
   if (refusals.length > 0) {
-    const passed = passes.filter(({ sentAt }) => sentAt <= firstRefusedAt).length;
-    if (passed < ENOUGH * most) return { kind: 'lost' };
-    const isExact = passes.length <= most;
-    // A key that was let in again shows a bucket.
-    const isRefilled = passed < passes.length;
-    if ((!isExact && !isRefilled) || (firstRefusedAt > startedAt + windowMs && !isBucket))
-      return { kind: 'tooSlow' };
-    return { kind: 'fits', isExact, isCertain: passed >= most };
+    const first = passes.filter(({ sentAt }) => sentAt <= firstRefusedAt);
+    if (first.length < ENOUGH * most) return { kind: 'lost' };
+    const end = startedAt + windowMs;
+    const isExact = passes.filter(({ receivedAt }) => receivedAt <= end).length <= most;
+    const isQuick = isExact
+      ? first.every(({ receivedAt }) => receivedAt <= end)
+      : firstRefusedAt <= startedAt + QUICK * windowMs &&
+        history.every((one) => one.result === 'lost' || one.receivedAt - one.sentAt <= QUICK * windowMs);
+    // A shorter window would have let the key in meanwhile, and a bucket does.
+    const watchedAt = passes[0]!.receivedAt + WATCHED * windowMs;
+    const isWatched =
+      refusals.some(({ sentAt }) => sentAt >= watchedAt && sentAt <= end) ||
+      passes.some(({ sentAt, receivedAt }) => sentAt > firstRefusedAt && receivedAt <= end);
+    if (!isQuick || !isWatched) return { kind: 'tooSlow' };
+    return { kind: 'fits', isExact, isCertain: first.length >= most };
   }
   const tail = history.slice(history.findLastIndex(({ result }) => result === 'passed') + 1);
   // A front end may answer so; what got no answer at all may be the network's fault, and was perhaps never sent.
@@ -136,25 +146,34 @@ export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
   const more = findings.filter((one): one is Kind<'more'> => one.kind === 'more' && !one.isOvershoot);
   if (more.length > 0) {
     const counted = bursts.filter((_, at) => !isOvershoot(findings[at]!));
-    return judgeMore(counted, more, rule) ?? again;
+    const shown = more.length + findings.filter(({ kind }) => kind === 'fits').length;
+    return judgeMore(counted, more, rule, shown) ?? again;
   }
-  // A slow burst fits a bucket that refills, and excuses no quick one in which fewer passed.
-  if (last.kind === 'fits' && !last.isExact && findings.some(({ kind }) => kind !== 'fits')) return again;
+  // What may be a bucket, or lost requests, excuses no other burst; a boundary in a burst excuses one in which fewer passed.
+  const fits = findings.filter(({ kind }) => kind === 'fits').length;
+  const fewer = findings.filter(({ kind }) => kind === 'fewer').length;
+  const isSure = last.kind === 'fits' && last.isExact && last.isCertain;
+  if (isSure ? fits <= fewer : fits < findings.length) return again;
   return findings.some(isOvershoot) ? { kind: 'kept', countsLater: true } : { kind: 'kept' };
 }
 
-/** Judges bursts in some of which more passed; undefined: it takes another one. */
+/**
+ * Judges bursts in some of which more passed; undefined: it takes another one.
+ *
+ * @param shown bursts that were quick enough to show something
+ */
 function judgeMore(
   bursts: readonly Burst[],
   more: readonly Kind<'more'>[],
   rule: Rule,
+  shown: number,
 ): Judgement | undefined {
   const worst = more.find(({ isBeyondTwoWindows }) => isBeyondTwoWindows);
   if (worst !== undefined) return { kind: 'broken', finding: worst };
   if (more.length > 1 && !isExplained(bursts, rule, false)) return { kind: 'broken', finding: more.at(-1)! };
   // Slow bursts and those with losses agree by chance more often.
   const needed = bursts.every((burst) => isClear(burst, rule)) ? 2 : 4;
-  return bursts.length >= needed && isExplained(bursts, rule, true) ? { kind: 'kept' } : undefined;
+  return shown >= needed && isExplained(bursts, rule, true) ? { kind: 'kept' } : undefined;
 }
 
 /** A quicker burst, or one with fewer losses, would say more. */

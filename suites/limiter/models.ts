@@ -82,9 +82,9 @@ function seenIn({ startedAt, history }: Burst, most: number): Seen {
       .filter(({ result }) => results.includes(result))
       .map(({ sentAt, receivedAt }) => ({ from: sentAt - SLACK, to: receivedAt + SLACK }))
       .toSorted((a, b) => a.to - b.to);
-  const [passes, counted] = [spans('passed'), spans('passed', 'lost', 'other')];
+  const [passes, counted] = [spans('passed'), spans('passed', 'lost', 'other').toReversed()];
   const refusals = spans('refused').map(({ from, to }) => {
-    const before = counted.flatMap((other) => (other.from <= to ? [other.to] : [])).toReversed();
+    const before = counted.filter((other) => other.from <= to).map((other) => other.to);
     const letInBy = passes.find((pass) => pass.from > to)?.to ?? Number.POSITIVE_INFINITY;
     return { from, to, before, full: before.slice(most - 1), letInBy };
   });
@@ -116,7 +116,7 @@ function mayRefuse({ refusals }: Seen, most: number, { parts, ticks }: Bucket): 
   return refusals.every(
     ({ from, full, letInBy }) =>
       ticks(from, letInBy) > 0 &&
-      full.some((since, over) => over + 0.5 >= part * (since < from ? ticks(since, from) : 0)),
+      full.some((since, over) => over + 1 > part * (since < from ? ticks(since, from) : 0)),
   );
 }
 
