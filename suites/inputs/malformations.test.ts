@@ -72,7 +72,7 @@ test('the examples hold every kind of mistake that the catalogue names', () => {
     'no UUID, but of its length': 'z'.repeat(36),
   };
   for (const [name, text] of Object.entries(expected)) assert.ok(examples.has(text), name);
-  const hexPlaces = Array.from(id, (_, at) => at).filter((at) => id[at] !== '-');
-  for (const at of hexPlaces)
+  // The first two digits of each group, and its last.
+  for (const at of [0, 1, 7, 9, 10, 12, 14, 15, 17, 19, 20, 22, 24, 25, 35])
     assert.ok(examples.has(`${id.slice(0, at)}g${id.slice(at + 1)}`), `place ${at}`);
 });
