@@ -167,6 +167,23 @@ const graded: Readonly<Record<string, readonly (readonly [string, readonly Sampl
         ] as const,
     ),
   ],
+  'poll-pace': [
+    ['one 404 shows nothing', [pending, executed], 'notSeen'],
+    ['pauses keep it', each(every(100, 50), pending), 'kept'],
+    ['thirty-two hasty polls are let pass', each(every(99, 33), pending), 'kept'],
+    ['one more is not', each(every(99, 34), pending), every(1, 33, 2).join()],
+    [
+      'another answer ends a run',
+      [...each(every(9, 33), pending), executed, ...each(every(9, 33, 2000), pending)],
+      'kept',
+    ],
+  ],
+  'refused-request': [
+    ['without a 400, nothing is seen', [{}], 'notSeen'],
+    ['ten more are let pass', each(every(500, 11), { status: 400 }), 'kept'],
+    ['eleven are not', each(every(500, 12), { status: 400 }), every(1, 11, 2).join()],
+    ['other requests are', every(500, 12).map((at) => ({ at, status: 400, target: user(at) })), 'kept'],
+  ],
   'refused-key': [
     ['without a 401, nothing is seen', [{}, {}], 'notSeen'],
     ['nor without a key', each(every(500, 50), { ...refused, hasNoKey: true }), 'notSeen'],
@@ -235,6 +252,10 @@ BROKEN    Stopped polling a deposit once it was EXECUTED (States and transitions
           #8 2025-01-15T12:00:06.000Z GET ${POLLED} → 200 (a test)
           and 2 more
           → stop at the first 200 and keep its result: an EXECUTED deposit stays EXECUTED
+not seen  Paused between polls of a deposit (States and transitions)
+          needs a deposit that was answered 404 twice in a row
+not seen  Did not repeat a request that was refused as invalid (Errors, 400)
+          needs a 400
 not seen  Did not hammer with a key that was refused (Authentication 3)
           needs a 401 to a request with a key
 BROKEN    Kept the key out of the URL (Authentication 1)

@@ -43,7 +43,10 @@ const LONG_MS = 30_000;
 const MIN_EVEN_GAPS = 5;
 /** Lookups of a deposit that may be answered 200 again: somebody else may want to know as well. */
 const MAX_EXTRA_LOOKS = 2;
-/** Requests that may follow the first 401: retries, and tests that expect it. */
+/** Polls of a deposit that come so many ms after another one are hasty; so many may be workers or tests. */
+const HASTY_MS = 100;
+const MAX_HASTY = 32;
+/** Requests that may follow the first 400 or 401: retries, and tests that expect it. */
 const MAX_REFUSED = 10;
 
 /** Time in ms between two entries by a clock that nobody sets, where the journal has it. */
@@ -215,6 +218,35 @@ const rules: readonly Rule[] = [
         .flatMap((group) => runsBetween(group, ({ status }) => status === 404).slice(1))
         .map((run) => run.filter((entry) => entry.status === 200 && arrived(entry)));
       return judgeRuns(runs, MAX_EXTRA_LOOKS, graceMs);
+    },
+  },
+  {
+    id: 'poll-pace',
+    title: 'Paused between polls of a deposit',
+    clause: 'States and transitions',
+    advice: 'wait a second or longer between two polls',
+    needs: 'a deposit that was answered 404 twice in a row',
+    judge: (entries) => {
+      const runs = grouped(entries, (entry) => [callerOf(entry), depositOf(entry)])
+        .flatMap((group) => runsBetween(group, ({ status }) => status !== 404))
+        .filter(({ length }) => length > 1);
+      const hasty = runs.map((run) =>
+        run.filter((entry, at) => at > 0 && waited(run[at - 1]!, entry) < HASTY_MS),
+      );
+      return { times: runs.length, broken: hasty.flatMap((run) => (run.length > MAX_HASTY ? run : [])) };
+    },
+  },
+  {
+    id: 'refused-request',
+    title: 'Did not repeat a request that was refused as invalid',
+    clause: 'Errors, 400',
+    advice: 'stop at a 400 and mend the request: asking again does not make the id valid',
+    needs: 'a 400',
+    judge: (entries, graceMs) => {
+      const runs = grouped(entries.filter(arrived), sameRequest).flatMap((group) =>
+        runsBetween(group, ({ status }) => status !== 400),
+      );
+      return judgeRuns(runs, MAX_REFUSED, graceMs);
     },
   },
   {
