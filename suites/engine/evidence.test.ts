@@ -35,8 +35,9 @@ const requestsWith = (known: Known, key: KnownKey): readonly Request[] =>
     lookup('user-status', `user_id=${id}${query === undefined ? '' : `&${query}`}`, changes),
   );
 
+const redactors = new Map(Object.values(fixtures).map((known) => [known, redactor(known)]));
 const record = (request: Request, known: Known, reply: Reply = plain) =>
-  recordExchange({ request, reply }, base, redactor(known));
+  recordExchange({ request, reply }, base, redactors.get(known)!);
 
 /** The arguments that bash gives to curl. */
 function curlArguments(lines: readonly string[], key: string): readonly (readonly string[])[] {
