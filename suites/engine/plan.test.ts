@@ -126,6 +126,8 @@ describe('a cut', () => {
     assert.equal(planned(list, { maxRequests: 1 }).cutTo, 1);
     assert.equal(planned(list, { ...limited(6, 1), maxDurationMs: 3000 }).because, '--max-duration');
     assert.equal(planned(list, { rate: 10, maxDurationMs: 2000 }).because, '--max-duration');
+    const { durationMs } = planned(list, { rate: 10 });
+    assert.equal(planned(list, { rate: 10, maxDurationMs: durationMs }).cutTo, undefined);
   });
   test('says what is left out, and what all of it would take', () => {
     const some = [
