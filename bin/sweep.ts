@@ -4,8 +4,9 @@ import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { controlsOf } from '../mock/controls.ts';
 import { magicValues } from '../mock/magic-values.ts';
+import type { Grade } from '../mock/scorecard.ts';
 import { startMock } from '../mock/server.ts';
-import { sweepOf, type Swept, type SweptRun } from '../reports/sweep.ts';
+import { sweepOf, type BrokenRule, type Swept, type SweptRun } from '../reports/sweep.ts';
 import { duration, shellWord } from '../reports/text.ts';
 import { keyNames } from '../schemas/fixture-keys.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
@@ -52,10 +53,13 @@ export async function sweep(options: SweepOptions, context: Context): Promise<Sw
   const redact = arePublicKeys ? (text: string) => text : redactorOf(secrets);
   const [startedAt, begun] = [new Date().toISOString(), performance.now()];
   const runs = new Map<string, Run>();
+  const broken = new Map<string, BrokenRule>();
   const runOne = async (id: string, state?: State) => {
     const run = await runIn(id, state, options, redact, context);
     if (signal.aborted) return;
     runs.set(id, run);
+    for (const { id: rule, title, advice } of run.broken)
+      broken.set(rule, { rule, title, advice, states: [...(broken.get(rule)?.states ?? []), id] });
     writeError(`${id}: ${run.isGreen ? 'green' : `red (${run.ended})`}, ${duration(run.durationMs)}\n`);
   };
   await runOne('unchanged');
@@ -79,7 +83,7 @@ export async function sweep(options: SweepOptions, context: Context): Promise<Sw
     startedAt,
     durationMs: Math.round(performance.now() - begun),
     interrupted: signal.aborted,
-    broken: first?.broken ?? [],
+    broken: [...broken.values()],
     states: ids.map((id) => {
       const { kind, what, advice } = states.get(id)!;
       return { id, kind, what, advice, ...judged(states.get(id)!, runs.get(id)) };
@@ -89,13 +93,15 @@ export async function sweep(options: SweepOptions, context: Context): Promise<Sw
 
 function judged({ kind, shows }: State, run: Run | undefined) {
   if (run === undefined) return { outcome: 'notRun' } as const;
-  const { lines, ...shown } = run;
+  const { lines, broken: _, ...shown } = run;
   const isSeen = shows === undefined || !run.isGreen || lines.some((line) => line.includes(shows));
   const outcome = run.isGreen === (kind !== 'notice') ? 'passed' : 'failed';
   return { outcome: run.changed > 0 && isSeen ? outcome : 'notReached', run: shown } as const;
 }
 
-interface Run extends SweptRun, Ended {}
+interface Run extends SweptRun, Ended {
+  readonly broken: readonly Grade['rule'][];
+}
 
 /** Runs the command against a mock of its own: in a state, or unchanged. */
 async function runIn(
@@ -133,10 +139,8 @@ async function runIn(
         return text;
       },
     );
-    const broken = (await controlsOf(mock.session).scorecard()).flatMap(
-      ({ rule: { id: rule, title, advice }, outcome }) =>
-        outcome.kind === 'broken' ? [{ rule, title, advice, requests: outcome.entries.length }] : [],
-    );
+    const card = await controlsOf(mock.session).scorecard();
+    const broken = card.filter(({ outcome }) => outcome.kind === 'broken').map(({ rule }) => rule);
     return { ...ended, requests, changed, broken };
   } finally {
     await mock.close({ force: true });

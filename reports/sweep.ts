@@ -3,12 +3,12 @@ import type { Render, sweepFormats } from './formats.ts';
 import { safeJson } from './json.ts';
 import { junitDocument } from './junit.ts';
 import { cell, code, prose } from './markdown-text.ts';
-import { duration, hanging, present, printable, screenOf, several } from './text.ts';
+import { duration, hanging, printable, screenOf } from './text.ts';
 
 /** Tests have to survive a state (stay green) or notice it (go red); `advice`: they had better survive it. */
 export type SweptKind = 'survive' | 'advice' | 'notice';
 
-/** How the tests ran in a state, and what they sent. */
+/** How the tests ran in a state. */
 export interface SweptRun {
   readonly isGreen: boolean;
   /** Such as `exit code 1`. */
@@ -17,15 +17,6 @@ export interface SweptRun {
   readonly requests: number;
   /** Requests that the state answered otherwise. */
   readonly changed: number;
-  /** Rules of the scorecard that the client broke, and by how many requests. */
-  readonly broken: readonly BrokenRule[];
-}
-
-interface BrokenRule {
-  readonly rule: string;
-  readonly title: string;
-  readonly advice: string;
-  readonly requests: number;
 }
 
 interface SweptState {
@@ -37,19 +28,26 @@ interface SweptState {
   readonly run?: SweptRun;
 }
 
+/** A rule of the scorecard that the client broke, and the states in which it did. */
+export interface BrokenRule {
+  readonly rule: string;
+  readonly title: string;
+  readonly advice: string;
+  readonly states: readonly string[];
+}
+
 /** What the tests of a client made of each state of the mock. */
 export interface Swept {
   readonly format: 'ib-conformance/sweep/1';
   readonly version: string;
   /** `incomplete`: no state that is more than advice was reached. */
-  readonly verdict: 'ready' | 'not ready' | 'incomplete';
+  readonly verdict: 'ready' | 'notReady' | 'incomplete';
   readonly interrupted: boolean;
   readonly command: string;
   readonly startedAt: string;
   readonly durationMs: number;
-  /** Rules that the client broke on the unchanged mock. */
-  readonly broken: readonly BrokenRule[];
   readonly states: readonly SweptState[];
+  readonly broken: readonly BrokenRule[];
 }
 
 const required = ({ states }: Pick<Swept, 'states'>) => states.filter(({ kind }) => kind !== 'advice');
@@ -57,7 +55,7 @@ const required = ({ states }: Pick<Swept, 'states'>) => states.filter(({ kind })
 /** A sweep with its verdict. */
 export function sweepOf(found: Omit<Swept, 'format' | 'verdict'>): Swept {
   const outcomes = new Set(required(found).map(({ outcome }) => outcome));
-  const verdict = outcomes.has('failed') ? 'not ready' : outcomes.has('passed') ? 'ready' : 'incomplete';
+  const verdict = outcomes.has('failed') ? 'notReady' : outcomes.has('passed') ? 'ready' : 'incomplete';
   return { format: 'ib-conformance/sweep/1', ...found, verdict };
 }
 
@@ -68,10 +66,10 @@ const titles: Readonly<Record<SweptKind, string>> = {
 };
 const kinds = Object.keys(titles) as SweptKind[];
 const looks = {
-  passed: ['ok', '✓'],
-  failed: ['problem', '✗'],
-  notReached: ['unknown', '?'],
-  notRun: ['unknown', '?'],
+  passed: ['ok', '✓', 'passed'],
+  failed: ['problem', '✗', 'failed'],
+  notReached: ['unknown', '?', 'not reached'],
+  notRun: ['unknown', '?', 'not run'],
 } as const;
 const MAX_TEXT = 600;
 
@@ -82,27 +80,13 @@ function runWords({ outcome, run }: SweptState): string {
 }
 
 function headline(swept: Swept): string {
-  const states = required(swept);
-  const count = (outcome: SweptState['outcome']) => states.filter((one) => one.outcome === outcome).length;
-  const parts = present(
-    `${count('passed')} of ${several(states.length, 'required state')} passed`,
-    count('failed') > 0 && `${count('failed')} failed`,
-    count('notReached') > 0 && `${count('notReached')} not reached`,
-    count('notRun') > 0 && `${count('notRun')} not run`,
-  );
-  const verdict = `${swept.interrupted ? 'interrupted, so far ' : ''}${swept.verdict}`;
-  return `${verdict}: ${parts.join(', ')}, in ${duration(swept.durationMs)}`;
-}
-
-/** Each rule that the client broke, with the states in which it did. */
-function brokenRules({ broken, states }: Swept) {
-  const rules = new Map<string, BrokenRule & { readonly where: string }>();
-  for (const { id, run } of [{ id: 'unchanged', run: { broken } }, ...states])
-    for (const one of run?.broken ?? []) {
-      const { where } = rules.get(one.rule) ?? {};
-      rules.set(one.rule, { ...one, where: where === undefined ? id : `${where}, ${id}` });
-    }
-  return [...rules.values()];
+  const { verdict, interrupted, durationMs } = swept;
+  const parts = Object.entries(looks).flatMap(([wanted, [, , words]]) => {
+    const { length } = required(swept).filter(({ outcome }) => outcome === wanted);
+    return length === 0 ? [] : `${length} ${words}`;
+  });
+  const so = `${interrupted ? 'interrupted, so far ' : ''}${verdict === 'notReady' ? 'not ready' : verdict}`;
+  return `${so}: of the required states, ${parts.join(', ') || 'none was chosen'}, in ${duration(durationMs)}`;
 }
 
 function renderConsole(swept: Swept, options: Parameters<typeof screenOf>[0]): string {
@@ -118,8 +102,8 @@ function renderConsole(swept: Swept, options: Parameters<typeof screenOf>[0]): s
     }));
     return [titles[kind], checks] as const;
   });
-  const rules = brokenRules(swept).map(({ rule, title, advice, where }) => {
-    const words = `not kept: ${title} (${where})`;
+  const rules = swept.broken.map(({ rule, title, advice, states }) => {
+    const words = `not kept: ${title} (${states.join(', ')})`;
     return { subject: rule, outcome: 'problem' as const, words, fix: advice };
   });
   const lines = [...groups, ['what the client did, by the scorecard', rules] as const].flatMap(
@@ -139,10 +123,9 @@ function renderMarkdown(swept: Swept): string {
   });
   const head = ['', 'state', 'kind', 'run', 'what the mock did'];
   const table = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
-  const items = brokenRules(swept).map(
-    ({ rule, advice, where }) =>
-      `- **not kept** ${code(rule, MAX_TEXT)} (${where}): ${prose(advice, MAX_TEXT)}`,
-  );
+  const items = swept.broken.map(({ rule, advice, states }) => {
+    return `- **not kept** ${code(rule, MAX_TEXT)} (${states.join(', ')}): ${prose(advice, MAX_TEXT)}`;
+  });
   const blocks = [`## ${headline(swept)}`, `Run: ${code(swept.command, MAX_TEXT)}`, table.join('\n')];
   return `${[...blocks, ...(items.length === 0 ? [] : [items.join('\n')])].join('\n\n')}\n`;
 }

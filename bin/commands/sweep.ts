@@ -64,7 +64,7 @@ export const sweep = command({
 
 const codes = {
   ready: exitCodes.conformant[0],
-  'not ready': exitCodes.nonconformant[0],
+  notReady: exitCodes.nonconformant[0],
   incomplete: exitCodes.incomplete[0],
 } as const;
 
