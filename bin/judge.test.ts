@@ -77,7 +77,7 @@ describe('a transcript is judged as the run was, byte for byte', () => {
     });
 });
 
-describe("a result that an empty database would show as well rests on the fixture's word", () => {
+describe('a result that an empty database would show as well rests not proved by this run', () => {
   const onWord = ({ requirements }: RunRecord) =>
     requirements.flatMap((row) => (row.outcome === 'passed' && row.basis === 'fixture' ? [row.id] : []));
   const own = (names: string) => names.split(' ');
@@ -113,7 +113,7 @@ describe("a result that an empty database would show as well rests on the fixtur
     assert.deepEqual(new Set(onWord(record)), new Set([...never, ...ofKeys, ...ofEntities]));
     assert.match(
       conclusion(record).join('\n'),
-      /^13 on the fixture's word, as an empty database would pass: /m,
+      /^13 not proved by this run, as an empty database would pass: /m,
     );
   });
 });

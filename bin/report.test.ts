@@ -65,7 +65,7 @@ describe('report', () => {
     for (const [argv, says] of [
       [place('no.json'), /no\.json: there is no such file; `verify --report json=file` writes/],
       [folder, /is a folder, not a run record/],
-      [place('bad.json'), /is a record of the format ib-conformance\/run\/2/],
+      [place('bad.json'), /has the format ib-conformance\/run\/2/],
       [`${sample} --format jnit`, /--format jnit: there is no format jnit; did you mean junit/],
       [`${sample} --format junit --format json`, /two reports would be written to standard output/],
       [`${sample} --format junit=${place('no/x')} --format json=${place('y')}`, /its folder does not exist/],
@@ -147,7 +147,7 @@ describe('verify', () => {
     stop.abort();
     const { code, error } = await running;
     assert.equal(code, 130);
-    assert.match(error, /--report badge: a badge is made of a whole run, and this one was interrupted/);
+    assert.match(error, /--report badge: a badge needs a complete run, but this one was interrupted/);
     assert.deepEqual([existsSync(badge), existsSync(json)], [false, true]);
   });
 

@@ -78,7 +78,7 @@ describe('no badge', () => {
         (error) =>
           error instanceof Problem &&
           error.code === 'usage' &&
-          error.message.startsWith('a badge is made of a whole run, and ') &&
+          error.message.startsWith('a badge needs a complete run, but ') &&
           error.message.includes(words),
       );
     });

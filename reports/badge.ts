@@ -12,7 +12,7 @@ const looks = {
 } as const satisfies Record<RunRecord['verdict'], { readonly color: string; readonly sign: string }>;
 
 /** What stands before the reason why there is no badge. */
-export const ONLY_WHOLE = 'a badge is made of a whole run, and ';
+export const ONLY_WHOLE = 'a badge needs a complete run, but ';
 
 /**
  * A badge as shields.io reads it from an endpoint (schema version 1). The SHA-256 of the json report
@@ -48,8 +48,8 @@ export function unfitForBadge({ selection, interrupted, requirements }: RunRecor
   if (interrupted) return 'this one was interrupted';
   if (requirements.length === 0) return 'this one checked nothing';
   if (requirements.some(({ outcome }) => outcome === 'broken'))
-    return 'a bug of ib-conformance broke this one';
-  if (selection === undefined) return 'this record does not say that it is one';
+    return 'this one failed because of a bug of ib-conformance';
+  if (selection === undefined) return 'this record does not say whether it is one';
   const narrowed = narrowedBy({ selection });
   return narrowed && `this one was ${narrowed}`;
 }

@@ -42,7 +42,7 @@ function restLines(rest: readonly RequirementResult[], screen: Screen): readonly
   return [
     ...headingLines(first, `and ${count(rest.length)} more like this`, screen),
     ...labelled('ids', wrap(ids, screen.width - LABEL_WIDTH)),
-    '  The json report has them in full, each with its replay.',
+    '  The json report lists all of them, each with its replay.',
   ];
 }
 

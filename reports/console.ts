@@ -111,7 +111,7 @@ function remarkLines({ canary, notes }: RunRecord, width: number): readonly stri
   const paragraphs = [
     canary === undefined
       ? []
-      : [`canary: the mock passed, and the faults ${short(canary.join(' and '))} were caught`],
+      : [`self-check: the mock passed, and the faults ${short(canary.join(' and '))} were found`],
     notes.map((note) => `note: ${short(note)}`),
   ];
   return paragraphs.flatMap((lines) =>
@@ -121,7 +121,7 @@ function remarkLines({ canary, notes }: RunRecord, width: number): readonly stri
 
 function countLines(record: RunRecord, width: number): readonly string[] {
   const { requests, durationMs, rateLimited } = record;
-  const waited = `; waited out ${several(rateLimited.answers, 'answer')} with status 429, ${duration(rateLimited.waitedMs)}`;
+  const waited = `; waited ${duration(rateLimited.waitedMs)} because of ${several(rateLimited.answers, 'answer')} with status 429`;
   const effort = `${several(requests, 'request')} in ${duration(durationMs)}${rateLimited.answers > 0 ? waited : ''}`;
   const levels = ['required', 'recommended', 'observed'] as const satisfies readonly Level[];
   return ['', ...levels.flatMap((level) => tally(record, level)), effort].flatMap((line) =>

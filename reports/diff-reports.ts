@@ -29,7 +29,7 @@ function changeWords({ level, before, after }: Change): string {
 
 function outcomeWords(result: RequirementResult): string {
   if (result.outcome === 'failed') return `failed in ${result.aspect}`;
-  if (result.outcome === 'broken') return 'broken, by a bug of ib-conformance,';
+  if (result.outcome === 'broken') return 'broken (a bug of ib-conformance)';
   return 'reason' in result ? `${result.outcome} (${wordsOf(result)})` : result.outcome;
 }
 

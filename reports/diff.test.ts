@@ -29,7 +29,7 @@ const rows: readonly Row[] = [
   ['required', 'passed', 'broken', 'noLongerVerified', 'less verified'],
   ['required', 'passed', 'observed', 'noLongerVerified', 'less verified'],
   ['required', 'passed', undefined, 'removed', 'less verified'],
-  ['required', 'failed', 'passed', 'mended', 'no regression'],
+  ['required', 'failed', 'passed', 'fixed', 'no regression'],
   ['required', 'failed', 'failed', 'stillFailing', 'no regression'],
   ['required', 'failed', 'inconclusive', 'noLongerVerified', 'no regression'],
   ['required', 'failed', undefined, 'removed', 'no regression'],

@@ -6,7 +6,7 @@ import { shortened } from './verdict.ts';
 export const changeKinds = {
   newlyFailing: 'newly failing',
   noLongerVerified: 'no longer verified',
-  mended: 'mended',
+  fixed: 'fixed',
   newlyVerified: 'newly verified',
   stillFailing: 'still failing',
   added: 'added',
@@ -86,7 +86,7 @@ type Standing = 'good' | 'bad' | 'open';
 
 const kinds = {
   good: { good: 'unchanged', bad: 'newlyFailing', open: 'noLongerVerified' },
-  bad: { good: 'mended', bad: 'stillFailing', open: 'noLongerVerified' },
+  bad: { good: 'fixed', bad: 'stillFailing', open: 'noLongerVerified' },
   open: { good: 'newlyVerified', bad: 'newlyFailing', open: 'unchanged' },
 } as const satisfies Record<Standing, Record<Standing, ChangeKind>>;
 
@@ -103,12 +103,11 @@ function standingOf({ outcome, level }: RequirementResult): Standing {
 }
 
 const caveatsIfDifferent = {
-  target: 'The two runs drove different targets.',
-  partner: 'The two runs called as different partners.',
-  version:
-    'The two runs were made by different versions of ib-conformance: one may check what the other does not.',
-  cases: 'The two runs were given different --cases.',
-  seed: 'The seeds differ: what newly fails may have failed before, on inputs that were not drawn.',
+  target: 'The runs checked different targets.',
+  partner: 'The runs used keys of different partners.',
+  version: 'The runs used different versions of ib-conformance: one may check what the other does not.',
+  cases: 'The runs used different --cases.',
+  seed: 'The runs used different seeds: a newly failing requirement may have failed before with other inputs.',
 } as const;
 
 function caveatsOf(before: RunRecord, after: RunRecord): readonly string[] {
@@ -119,8 +118,7 @@ function caveatsOf(before: RunRecord, after: RunRecord): readonly string[] {
     ...parts.filter((part) => before[part] !== after[part]).map((part) => caveatsIfDifferent[part]),
     ...Object.entries({ first: before, second: after }).flatMap(([name, run]) =>
       present(
-        isPart(run) &&
-          `The ${name} run was to check a part of the catalogue only (--suite, --only, --replay).`,
+        isPart(run) && `The ${name} run checked only a part of the catalogue (--suite, --only, --replay).`,
         run.interrupted && `The ${name} run was interrupted.`,
       ),
     ),
@@ -147,11 +145,12 @@ export function diffConclusion(comparison: Comparison): readonly [string, ...str
     ({ level, outcome }) => level === 'required' && outcome === 'passed',
   );
   const headlines = {
-    regression: `regression: required, passed before and failing now: ${ids(changes.filter(isRegression))}`,
-    'less verified': 'less verified: nothing that is required and passed before is known to fail',
+    regression: `regression: required requirements that passed before and fail now: ${ids(changes.filter(isRegression))}`,
+    'less verified':
+      'less verified: no required requirement that passed before fails now, but some were not checked',
     'no regression': passedBefore
-      ? 'no regression: all that is required and passed before passes now'
-      : 'no regression: nothing that is required passed before',
+      ? 'no regression: every required requirement that passed before passes now'
+      : 'no regression: no required requirement passed before',
   } as const satisfies Record<Tendency, string>;
   const unchanged = changes.filter(({ kind }) => kind === 'unchanged').length;
   const numbers = present(
@@ -160,7 +159,7 @@ export function diffConclusion(comparison: Comparison): readonly [string, ...str
   );
   return [
     headlines[tendency],
-    ...(losses.length === 0 ? [] : [`required, passed before and not judged now: ${ids(losses)}`]),
+    ...(losses.length === 0 ? [] : [`passed before and not checked now: ${ids(losses)}`]),
     `requirements: ${numbers.length === 0 ? 'none in either run' : numbers.join(', ')}`,
   ];
 }

@@ -22,7 +22,7 @@ const comparisons: readonly (readonly [
     'expected: abc',
     'actual: ab\u0441',
     'mark:   ^',
-    'mark: U+0441 where U+0063 is expected',
+    'mark: U+0441 instead of U+0063',
   ],
   ['what follows the end is marked', 'abc', 'abc\n', 'expected: abc', 'actual: abc\\u{a}', 'mark:    ^'],
   ['texts that share no beginning are not marked', '200', '404', 'expected: 200', 'actual: 404'],
@@ -35,7 +35,7 @@ const comparisons: readonly (readonly [
     'expected: a\u{1f980}',
     'actual: a\u{1f981}',
     'mark:  ^',
-    'mark: U+1F981 where U+1F980 is expected',
+    'mark: U+1F981 instead of U+1F980',
   ],
 ];
 

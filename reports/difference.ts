@@ -64,9 +64,7 @@ export function differingCodePoints(expected: string, actual: string): string | 
   const [wanted, got] = texts.map((text) => text[firstDifference(...texts)]?.codePointAt(0));
   const named = (codePoint: number | undefined) =>
     codePoint === undefined ? 'the end' : `U+${codePoint.toString(16).toUpperCase().padStart(4, '0')}`;
-  return Math.max(wanted ?? 0, got ?? 0) < 0x80
-    ? undefined
-    : `${named(got)} where ${named(wanted)} is expected`;
+  return Math.max(wanted ?? 0, got ?? 0) < 0x80 ? undefined : `${named(got)} instead of ${named(wanted)}`;
 }
 
 /** A line of a comparison: of one of the two texts, or a mark under them. */

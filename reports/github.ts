@@ -47,7 +47,7 @@ export function renderGithub(record: RunRecord): string {
       'notice',
       `ib-conformance: ${printable(headline, MAX_SENTENCE)}`,
       remarks.length === 0
-        ? ['all that was asked for was verified']
+        ? ['every selected requirement was verified']
         : remarks.map((text) => printable(text, MAX_SENTENCE)),
     ),
   ];

@@ -82,7 +82,7 @@ function runCases(record: RunRecord): readonly Case[] {
   return [
     ...remark('strength', isWeak(record) ? [strength] : [], isTooWeak(record)),
     ...remark('selection', present(narrowedBy(record)), isEmpty),
-    ...remark('target', present(mock === true && 'no URL was given: the mock was verified')),
+    ...remark('target', present(mock === true && 'no URL was given, so the built-in mock was verified')),
   ];
 }
 
@@ -132,7 +132,7 @@ function messageOf(result: RequirementResult): string {
   if (result.outcome === 'broken') return result.words;
   if (result.outcome !== 'failed') return wordsOf(result);
   const { baseline, level, aspect, expected, actual } = result;
-  const warning = level === 'required' ? '' : `${level}, this only warns: `;
+  const warning = level === 'required' ? '' : `${level}, warning only: `;
   const remark = baseline === undefined ? warning : `known failure: ${baseline}: `;
   const condition = conditionOf(result);
   const when = present(

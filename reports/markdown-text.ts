@@ -55,7 +55,7 @@ export function fit(blocks: readonly Block[], most: number): string {
   const whole = joined(blocks);
   if (Buffer.byteLength(whole) <= most) return whole;
   const closing = (left: number) => ({
-    text: `${left} more would not fit here: the json report has them all.`,
+    text: `${left} more do not fit here. The json report has all of them.`,
   });
   let room =
     most - Buffer.byteLength(joined([...blocks.filter((block) => !block.isOptional), closing(99_999)]));

@@ -19,7 +19,7 @@ const types = new Set(
   'root heading paragraph text inlineCode code strong list listItem table tableRow tableCell'.split(' '),
 );
 const headings =
-  /^(?:[✅❌❓] .*|(?:Failed|Known failures|Broken|Not judged|Left out|Observed where the interface is silent) \(\d+\)|Suites|[✗!] .*|(?:newly failing|no longer verified|mended|newly verified|still failing|added|removed) \(\d+\))$/s;
+  /^(?:[✅❌❓] .*|(?:Failed|Known failures|Broken|Not checked|Excluded|Observed where the interface is silent) \(\d+\)|Suites|[✗!] .*|(?:newly failing|no longer verified|fixed|newly verified|still failing|added|removed) \(\d+\))$/s;
 
 test('no text of a record becomes anything but text or code, and all that matters is named', () => {
   fc.assert(

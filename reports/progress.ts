@@ -32,26 +32,25 @@ function figuresOf(progress: Progress, rate: string): string {
 /** The plan in a few lines, for people. */
 export function renderPlan(plan: Plan): string {
   const { requests, durationMs, load, cutTo, because, leftOut, notCompared, wholeMs, reached } = plan;
-  const waits =
-    durationMs === 0 ? '' : `, about ${duration(durationMs)} of waiting beside what the target takes`;
+  const waits = durationMs === 0 ? '' : `, plus about ${duration(durationMs)} of waiting`;
   const lines = present(
     `plan: about ${several(requests, 'request')}${waits}`,
     ...load.map(({ endpoint, counted, keys, limit }) => {
       const at =
         limit === undefined
-          ? 'no limit is stated; it is learned from the first 429'
-          : `${count(limit.most)} pass in ${duration(limit.windowMs)}, one is kept back, ${several(keys, 'key')}`;
-      return `  ${endpoint}: ${count(counted)} that count; ${at}`;
+          ? 'no limit stated; it is found with the first 429'
+          : `${count(limit.most)} pass in ${duration(limit.windowMs)} (one is reserved), ${several(keys, 'key')}`;
+      return `  ${endpoint}: ${count(counted)} requests that count; ${at}`;
     }),
     reached && `  ${reachedWords(reached)}`,
     cutTo !== undefined &&
       because !== undefined &&
-      `  to fit ${because}, an endpoint gets at most ${several(cutTo, 'row')}: every level comes first, then pairs, then triples; the limiters come last`,
+      `  ${because} allows at most ${several(cutTo, 'case')} per endpoint: every level first, then pairs, then triples; rate limits last`,
     notCompared.length > 0 &&
-      `  cut: the limits of ${notCompared.join(' and ')} are not compared, only that 429 comes`,
-    leftOut.length > 0 && `  cut: there is no time for ${leftOut.join(', ')}`,
+      `  reduced: for ${notCompared.join(' and ')}, checks that 429 comes, but not the stated limit`,
+    leftOut.length > 0 && `  skipped for lack of time: ${leftOut.join(', ')}`,
     wholeMs !== undefined &&
-      `  all of it takes about ${duration(wholeMs)} of waiting: give more --max-duration or keys`,
+      `  a full run waits about ${duration(wholeMs)}: raise --max-duration, or add keys`,
   );
   return lines.map((line) => `${line}\n`).join('');
 }

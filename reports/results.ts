@@ -11,7 +11,7 @@ import { grouped, remedyOf, replayCommand } from './verdict.ts';
 
 /** What a user is told about a bug of ours. */
 export const OUR_BUG =
-  'This is a bug of ib-conformance and says nothing of the target. Please report it, with the record of the run (--report json=run.json).';
+  'This is a bug of ib-conformance, not of the target. Please report it with the run record (--report json=run.json).';
 
 interface Mark {
   readonly mark: string;
@@ -117,7 +117,7 @@ function answerWords(response: RecordedResponse): string {
 export function wordsOf(result: RequirementResult): string {
   switch (result.outcome) {
     case 'passed':
-      return result.basis === undefined ? '' : "on the fixture's word";
+      return result.basis === undefined ? '' : 'not proved by this run';
     case 'failed':
       return differenceOf(result);
     case 'inconclusive':
@@ -198,7 +198,7 @@ export function factsOf(record: RunRecord, result: RequirementResult): readonly 
 
 /** The level, and whether a failure at it leaves the verdict as it is. */
 export const levelWords = (result: RequirementResult): string =>
-  result.level + (markOf(result).tone === 'warning' && !isKnownFailure(result) ? ': this only warns' : '');
+  result.level + (markOf(result).tone === 'warning' && !isKnownFailure(result) ? ': warning only' : '');
 
 function fact(label: string, text: string | undefined, kind: Fact['kind'] = 'prose'): readonly Fact[] {
   if (text === undefined) return [];
@@ -206,11 +206,13 @@ function fact(label: string, text: string | undefined, kind: Fact['kind'] = 'pro
   const isCommandChanged = kind === 'command' && shown !== text;
   return [
     { label, text: shown, kind },
-    ...(isCommandChanged ? fact('note', `${label} is escaped or cut: the json report has it whole`) : []),
+    ...(isCommandChanged
+      ? fact('note', `${label} is escaped or cut; the json report has the full text`)
+      : []),
   ];
 }
 
-const shownWords = (body: string) => `the beginning of ${count(body.length)} characters`;
+const shownWords = (body: string) => `cut: the body has ${count(body.length)} characters`;
 
 /** Facts as lines of text, their values one under the other. */
 export const factLines = (facts: readonly Fact[]): readonly string[] =>

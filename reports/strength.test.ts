@@ -58,9 +58,9 @@ test('levels that the fixture lacks are listed, or counted beyond the first', ()
   const told = (most: number) => conclusion(record, most).at(-1);
   assert.equal(
     told(4),
-    'levels that the fixture lacks: user-status, key: a; user-status, key: b; user-status, key: c; user-status, key: d',
+    'levels missing from the fixture: user-status, key: a; user-status, key: b; user-status, key: c; user-status, key: d',
   );
-  assert.equal(told(2), 'levels that the fixture lacks: user-status, key: a; 3 more');
+  assert.equal(told(2), 'levels missing from the fixture: user-status, key: a; 3 more');
 });
 
 test('a narrowed run, and a record of version 0.1.0, are not asked for a strength', () => {

@@ -42,7 +42,7 @@ export function strengthSentences(record: RunRecord, most: number): readonly str
   const levels = present(...named, more > 0 && `${count(more)} more`).join('; ');
   return present(
     reachedWords({ strength, coverage }, needed),
-    missing.length > 0 && `levels that the fixture lacks: ${levels}`,
+    missing.length > 0 && `levels missing from the fixture: ${levels}`,
   );
 }
 

@@ -34,7 +34,7 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
     ...sentence('warnings', ids([...recommended, ...observed].filter(isNewFailure))),
     ...sentence('known failures', ids(rows.filter(isKnownFailure))),
     ...wrong.map((words) => `the baseline fails the run: ${words}`),
-    ...sentence('broken, a bug of ib-conformance and not of the target', ids(bugs)),
+    ...sentence('broken (a bug of ib-conformance, not of the target)', ids(bugs)),
     ...sentence('not verified', [
       ...openIds(required, '', most),
       ...openIds(recommended, ', recommended', most),
@@ -48,7 +48,7 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
 /** Results that a server without the data would show as well. */
 function onWord(rows: Rows, most: number): readonly string[] {
   const ids = idsOf(rows.filter((row) => row.outcome === 'passed' && row.basis === 'fixture'));
-  const subject = `${ids.length} on the fixture's word, as an empty database would pass`;
+  const subject = `${ids.length} not proved by this run, as an empty database would pass too`;
   return sentence(subject, shortened(ids, most));
 }
 
@@ -71,7 +71,7 @@ function headline(record: RunRecord, required: Rows, recommended: Rows): string 
     failed === 0 && required.length > 0 && `${verified} of ${required.length} required verified`,
     recommended.length > 0 && `${having('passed', recommended)} of ${recommended.length} recommended`,
   );
-  const stopped = record.interrupted ? ', interrupted before its end' : '';
+  const stopped = record.interrupted ? ', interrupted' : '';
   return `${verdictWords(record)}${stopped}: ${numbers.length > 0 ? numbers.join(', ') : 'nothing was checked'}`;
 }
 
@@ -130,25 +130,25 @@ export function shortened(ids: readonly string[], most: number): readonly string
 
 /** What helps where a requirement was not verified, by the code of the reason. The first that applies is the next step. */
 export const remedies = {
-  interrupted: 'let the run come to its end',
-  'key-refused': 'see whether the first active key of the fixture is one of this target',
-  network: 'see in the log of the target why it breaks connections',
-  timeout: 'see why the target takes so long, or give it more with --timeout',
-  budget: 'give more of --max-duration, --max-requests or --cases, or a second active key of the partner',
+  interrupted: 'run again without interrupting',
+  'key-refused': 'check that the target has the first active key of the fixture',
+  network: 'check in the log of the target why connections break',
+  timeout: 'check why the target is slow, or raise --timeout',
+  budget: 'raise --max-duration, --max-requests or --cases, or add a second active key of the partner',
   'rate-limited':
-    'state the limits in the fixture, add active keys of the partner, give more --max-duration, or raise the limits on a test system',
-  flaky: 'find out why the target answers the same request in two ways',
-  'timing-window': 'run it nearer to the target, without --rate, or on a test system with a longer window',
-  'limit-not-reached': "state the threshold in the fixture's limits, or lower it on a test system",
-  'fixture-outdated': 'restart the target with fresh data, so that it is as the fixture says',
+    'state the limits in the fixture, add active keys of the partner, raise --max-duration, or raise the limits on a test system',
+  flaky: 'check why the target gives different answers to the same request',
+  'timing-window': 'run closer to the target, without --rate, or on a test system with a longer window',
+  'limit-not-reached': 'state the threshold under limits in the fixture, or lower it on a test system',
+  'fixture-outdated': 'restart the target with the data of the fixture',
   'no-second-key': 'add an active key of another partner to the fixture',
-  'no-fixture': 'add to the fixture what it lacks, as said above',
-  'not-recorded': 'verify the target again, so that it is asked for',
-  'state-hook': 'see why the state hook does not do what it is asked for',
-  'no-state-hook': 'give --state-url, so that the rest can be verified, too',
+  'no-fixture': 'add the missing data, named above, to the fixture',
+  'not-recorded': 'verify the target again',
+  'state-hook': 'check why the state hook did not change the target',
+  'no-state-hook': 'give --state-url to verify the rest',
   depends: 'fix the failed requirements first',
-  'not-seen': 'see why no answer of the kind arrived that the requirement speaks of',
-  skipped: 'leave --skip out, or --concurrency 1',
+  'not-seen': 'check why no answer arrived that this requirement applies to',
+  skipped: 'omit --skip or --concurrency 1',
 } as const satisfies Record<string, string>;
 
 /** The remedy for a reason; undefined for an unknown reason, which a newer version may have written. */
@@ -165,7 +165,8 @@ const minor: ReadonlySet<string> = new Set(['depends', 'not-seen', 'skipped']);
  */
 export function nextStep(record: RunRecord) {
   const { requirements, counts } = record;
-  if (counts.broken > 0) return { words: 'report the bug of ib-conformance, with --report json=run.json' };
+  if (counts.broken > 0)
+    return { words: 'report the bug of ib-conformance with its run record (--report json=run.json)' };
   const remedyFor = (rows: Rows) => {
     const reasons = byReason(rows);
     return Object.keys(remedies).find((reason) => reasons.has(reason) && !minor.has(reason));
@@ -185,7 +186,7 @@ export function nextStep(record: RunRecord) {
   const left = remedyFor(requirements);
   if (left !== undefined) return { words: remedyOf(left)! };
   return isWeak(record)
-    ? { words: 'give more of --max-duration, --max-requests, --rate or --cases, to reach strength 2' }
+    ? { words: 'raise --max-duration, --max-requests, --rate or --cases to reach strength 2' }
     : undefined;
 }
 

@@ -17,7 +17,7 @@ export function expandKeys(fixture: Fixture, env: Environment) {
         );
       else if (!/^[!-~]+$/.test(value))
         problems.push(
-          `apiKeys[${index}].key: the environment variable ${name} holds something that does not fit into a header (spaces, line ends or non-ASCII)`,
+          `apiKeys[${index}].key: the environment variable ${name} has characters that a header cannot contain (spaces, line ends or non-ASCII)`,
         );
       return value ?? '';
     });

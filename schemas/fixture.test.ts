@@ -88,7 +88,7 @@ const mistakes: Readonly<
   'a key that ends twice': [
     (fixture) =>
       fixture.replace('"state": "active"', '"state": "active", "expiresAt": 5, "expiresAfterSeconds": 5'),
-    /^f\.json: apiKeys\[0\] has both "expiresAt" and "expiresAfterSeconds": one is enough$/,
+    /^f\.json: apiKeys\[0\] has both "expiresAt" and "expiresAfterSeconds": remove one$/,
   ],
   'a partner that does not exist': [
     (fixture) => fixture.replace('"partner": "contoso",\n      "date', '"partner": "x",\n      "date'),

@@ -81,7 +81,7 @@ function* crossCheck(fixture: Fixture): Generator<string> {
         yield `${place}[${index}].partner ${quoted(partner)} is not among the partners`;
   for (const [index, { expiresAt, expiresAfterSeconds }] of apiKeys.entries())
     if (expiresAt !== undefined && expiresAfterSeconds !== undefined)
-      yield `apiKeys[${index}] has both "expiresAt" and "expiresAfterSeconds": one is enough`;
+      yield `apiKeys[${index}] has both "expiresAt" and "expiresAfterSeconds": remove one`;
   for (const [index, deposit] of deposits.entries()) {
     if (!byUserId.has(deposit.user_id.toLowerCase()))
       yield `deposits[${index}].user_id ${quoted(deposit.user_id)} is not among the users`;

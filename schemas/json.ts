@@ -30,7 +30,7 @@ export function syntaxErrorIn(text: string) {
   } catch (error) {
     // The parser is recursive.
     if (!(error instanceof RangeError)) throw error;
-    words = 'nested too deeply to say where';
+    words = 'nested too deeply';
   }
   const [first] = errors;
   if (first !== undefined) words = wordsOf(first.error);

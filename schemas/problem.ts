@@ -17,8 +17,7 @@ export class Problem extends Error {
 /** A problem with how something is used. */
 export const wrongUsage = (message: string) => new Problem('usage', message);
 
-export const TOO_MANY_FILES =
-  'the system lets this process open too few files and connections: raise the limit (ulimit -n 1024)';
+export const TOO_MANY_FILES = 'too many open files and connections: raise the limit (ulimit -n 1024)';
 
 const MAX_LISTED = 100;
 

@@ -49,9 +49,9 @@ const refusals: readonly (readonly [what: string, text: string, says: string])[]
     changed((text) => text.slice(0, 40)),
     'run.json:1:34: is not JSON: unexpected end of string',
   ],
-  ['no object', '[]', 'run.json: is no run record; `verify --report json=file` writes one'],
-  ['null', 'null', 'run.json: is no run record; `verify --report json=file` writes one'],
-  ['a fixture', '{"partners":[]}', 'run.json: is no run record; `verify --report json=file` writes one'],
+  ['no object', '[]', 'run.json: is not a run record; `verify --report json=file` writes one'],
+  ['null', 'null', 'run.json: is not a run record; `verify --report json=file` writes one'],
+  ['a fixture', '{"partners":[]}', 'run.json: is not a run record; `verify --report json=file` writes one'],
   [
     'a transcript',
     '{"line":"start","format":"ib-conformance/transcript/1"}\n{"line":"end"}\n',
@@ -60,7 +60,7 @@ const refusals: readonly (readonly [what: string, text: string, says: string])[]
   [
     'a newer format',
     changed((text) => text.replace('run/1', 'run/2')),
-    'run.json: is a record of the format ib-conformance/run/2, and ib-conformance 1.0.0 reads ib-conformance/run/1: take a newer version',
+    'run.json: has the format ib-conformance/run/2, but ib-conformance 1.0.0 reads ib-conformance/run/1; use a newer version',
   ],
   [
     'an unknown outcome',
@@ -90,7 +90,7 @@ const refusals: readonly (readonly [what: string, text: string, says: string])[]
   [
     'a verdict that its rows do not have',
     JSON.stringify({ ...record, verdict: 'conformant' }),
-    'run.json: the verdict is conformant, and the required a/b/2 failed',
+    'run.json: the verdict is conformant, but the required a/b/2 failed',
   ],
   [
     'what a newer version writes',
@@ -115,7 +115,7 @@ for (const [what, text, says] of refusals)
 test('where the version is another, that is said too', () => {
   assert.throws(
     () => read(JSON.stringify({ ...record, version: '1.1.0', news: 1 })),
-    /\nrun\.json: was written by ib-conformance "1\.1\.0", and this is 1\.0\.0$/,
+    /\nrun\.json: was written by ib-conformance "1\.1\.0"; this is 1\.0\.0$/,
   );
 });
 

@@ -17,7 +17,9 @@ const FORMAT: RunRecord['format'] = 'ib-conformance/run/1';
  */
 export function readRecord(text: string, where: string, version: string): RunRecord {
   if (/^\uFEFF?\{"line":/.test(text))
-    throw wrongUsage(`${where}: is a transcript: \`ib-conformance judge\` makes its record`);
+    throw wrongUsage(
+      `${where}: is a transcript, not a run record; \`ib-conformance judge\` makes a record from it`,
+    );
   const found = parseJson(text, where, 'usage');
   refuseOtherFormats(found, where, version);
   const problems = collectProblems(where, 'usage');
@@ -36,8 +38,8 @@ function refuseOtherFormats(found: unknown, where: string, version: string): voi
   const other = /^ib-conformance\/run\/\d{1,9}$/.exec(String(format));
   const why =
     other === null
-      ? 'is no run record; `verify --report json=file` writes one'
-      : `is a record of the format ${other[0]}, and ib-conformance ${version} reads ${FORMAT}: take a newer version`;
+      ? 'is not a run record; `verify --report json=file` writes one'
+      : `has the format ${other[0]}, but ib-conformance ${version} reads ${FORMAT}; use a newer version`;
   throw wrongUsage(`${where}: ${why}`);
 }
 
@@ -46,7 +48,7 @@ function otherVersion(found: unknown, version: string): readonly string[] {
   const { version: other } = found as { readonly version?: unknown };
   return typeof other !== 'string' || other === version
     ? []
-    : [`was written by ib-conformance ${JSON.stringify(other.slice(0, 40))}, and this is ${version}`];
+    : [`was written by ib-conformance ${JSON.stringify(other.slice(0, 40))}; this is ${version}`];
 }
 
 /** No report may be greener than its rows. */
@@ -54,7 +56,7 @@ function wrongVerdict({ verdict, requirements }: RunRecord): readonly string[] {
   const failed = requirements.find(({ level, outcome }) => level === 'required' && outcome === 'failed');
   return failed === undefined || verdict === 'nonconformant'
     ? []
-    : [`the verdict is ${verdict}, and the required ${failed.id} failed`];
+    : [`the verdict is ${verdict}, but the required ${failed.id} failed`];
 }
 
 /** Reports and comparisons identify a requirement by its id. */

@@ -34,9 +34,9 @@ function histogram({ endpoint, histogram: buckets, medianMs, p95Ms }: EndpointTr
     const title = `${latency(fromMs)} to ${latency(toMs)}: ${count(answers)}`;
     return bar('bar', left, right - left, HEIGHT - height, height, title);
   });
-  const words = `Latencies of ${endpoint}: half of the answers within ${latency(medianMs)}, 95 % within ${latency(p95Ms)}`;
+  const words = `Latency of ${endpoint}: median ${latency(medianMs)}, 95th percentile ${latency(p95Ms)}`;
   return html`<figure>
-    <figcaption>${endpoint}: how long answers took</figcaption>
+    <figcaption>Latency of ${endpoint}</figcaption>
     <svg role="img" aria-label="${words}" width="100%" height="${HEIGHT + BELOW}">
       ${axis(scale.ticks)} ${bars} ${marker('median', medianMs, 11, scale)}
       ${marker('95 %', p95Ms, 26, scale)}
@@ -79,7 +79,7 @@ function timeline({ stepMs, steps }: Traffic['timeline']): Markup | undefined {
     });
   });
   return html`<figure>
-    <figcaption>When answers came: at most ${several(most, 'request')} in ${timeOf(stepMs)}</figcaption>
+    <figcaption>Answers over time: at most ${several(most, 'request')} in ${timeOf(stepMs)}</figcaption>
     <svg
       role="img"
       aria-label="Over the run: ${totals.map(({ words }) => words).join(', ')}"

@@ -27,7 +27,7 @@ export function findings(context: PageContext): Markup | undefined {
   if (found.length === 0) return undefined;
   const groups = alike(found);
   const closed = groups.length - MAX_OPEN;
-  return html`${closed > 0 ? html`<p class="quiet">The last ${count(closed)} are closed.</p>` : undefined}
+  return html`${closed > 0 ? html`<p class="quiet">The last ${count(closed)} are collapsed.</p>` : undefined}
   ${groups.flatMap(({ first, rest }, at) => [
     finding(first, at < MAX_OPEN, context),
     ...rest.map((result) => finding(result, false, context, first)),
@@ -83,9 +83,9 @@ function details(result: RequirementResult, record: RunRecord): Markup | undefin
     result.outcome === 'failed'
       ? html`<p>Differs in <strong>${result.aspect}</strong>.</p>
           ${comparison(result.expected, result.actual)}`
-      : html`<p>Could not be judged, <strong>${result.reason}</strong>: ${result.words}</p>`;
+      : html`<p>Not checked, <strong>${result.reason}</strong>: ${result.words}</p>`;
   return html`${found} ${clause(result)} ${counterexample && exchange(counterexample)}
-  ${replay === undefined ? undefined : command('Check this again', replay)}`;
+  ${replay === undefined ? undefined : command('Check only this again', replay)}`;
 }
 
 function comparison(expected: string, actual: string): Markup {
@@ -119,7 +119,7 @@ function exchange({ request, response, trouble, curl, key }: RecordedExchange): 
       <h4>Answer</h4>
       ${response === undefined ? html`<p>None: ${trouble ?? 'no reason was recorded'}</p>` : answer(response)}
     </section>
-    ${command('Send it again', curl, note)}
+    ${command('Send this request again', curl, note)}
   </div>`;
 }
 
@@ -129,8 +129,8 @@ function answer({ status, headers, body: sent }: RecordedResponse): Markup {
 }
 
 function body(sent: string): Markup {
-  if (sent === '') return html`<p class="quiet">An empty body</p>`;
-  const cut = html`<p class="quiet">The beginning of ${count(sent.length)} characters</p>`;
+  if (sent === '') return html`<p class="quiet">Empty body</p>`;
+  const cut = html`<p class="quiet">Cut: the body has ${count(sent.length)} characters</p>`;
   return html`<code class="block">${visible(sent, MAX_BODY)}</code
     >${sent.length > MAX_BODY ? cut : undefined}`;
 }

@@ -25,7 +25,7 @@ export function glance(context: PageContext): Markup {
   const ofFailed = [
     { title: '', rows: failed.filter(({ level }) => level === 'required'), remark: wordsOf },
     {
-      title: 'Not required: these only warn',
+      title: 'Recommended: these only warn',
       rows: failed.filter(({ level }) => level !== 'required'),
       remark: wordsOf,
     },
@@ -35,7 +35,7 @@ export function glance(context: PageContext): Markup {
   return html`<div class="glance">
     ${panel('Failed', ofFailed, 'findings', context)}
     ${panel('Not verified', openGroups(requirements.filter((row) => !isObserved(row))), 'requirements', context)}
-    ${broken.length === 0 ? undefined : panel('Broken, by a bug of ours', ofBroken, 'findings', context)}
+    ${broken.length === 0 ? undefined : panel('Broken (a bug of ib-conformance)', ofBroken, 'findings', context)}
     ${notObserved.length === 0 ? undefined : panel('Not observed', notObserved, 'observed', context)}
     ${notes.map((note) => html`<p class="note">${note}</p>`)}
   </div>`;

@@ -25,7 +25,7 @@ const sections = [
   { anchor: 'requirements', title: 'Requirements', of: judged },
   { anchor: 'observed', title: 'Where the interface is silent', of: observed },
   { anchor: 'traffic', title: 'Traffic', of: ({ record }) => traffic(record) },
-  { anchor: 'rerun', title: 'Run it again', of: ({ record }) => rerun(record) },
+  { anchor: 'rerun', title: 'Run again', of: ({ record }) => rerun(record) },
 ] as const satisfies readonly Section[];
 
 /** The page's own style, by its hash, and nothing else from anywhere. */
@@ -77,7 +77,7 @@ function header(record: RunRecord): Markup {
   const { target, partner, startedAt, durationMs, requests, rateLimited, seed } = record;
   const [headline] = conclusion(record);
   const colon = headline.lastIndexOf(': ');
-  const waited = `, ${duration(rateLimited.waitedMs)} of it waiting out ${several(rateLimited.answers, 'answer')} with status 429`;
+  const waited = `, including ${duration(rateLimited.waitedMs)} of waiting because of ${several(rateLimited.answers, 'answer')} with status 429`;
   const strengths = strengthSentences(record, MAX_LEVELS).map((one) => one.split(/: (.*)/s, 2));
   const facts = {
     target,
@@ -106,7 +106,7 @@ function causes({ requirements }: RunRecord): Markup | undefined {
     ([, one], [, other]) => other.length - one.length,
   );
   if (length < MIN_ALIKE || length * 2 < failed.length) return undefined;
-  return html`<p>${count(length)} of ${count(failed.length)} failures have this in common:</p>
+  return html`<p>${count(length)} of ${count(failed.length)} failures have the same answer:</p>
     <code class="block">${visible(actual, MAX_ACTUAL)}</code>`;
 }
 

@@ -24,7 +24,7 @@ export const anchorsOf =
 
 /** How a requirement came out, in a word. */
 export const outcomeWord = ({ outcome, level }: RequirementResult): string =>
-  outcome === 'failed' && level !== 'required' ? 'failed, only a warning' : outcome;
+  outcome === 'failed' && level !== 'required' ? 'failed (warning only)' : outcome;
 
 /** The mark of a result, with words for readers who do not see it. */
 export function outcomeMark(result: RequirementResult): Markup {
@@ -64,7 +64,7 @@ export function command(title: string, line: string, note?: Markup): Markup {
   return html`<div class="command">
     <p class="label">${title}</p>
     <code class="block">${text(line, MAX_COMMAND)}</code>
-    ${isWhole ? undefined : html`<p class="quiet">Escaped or cut: the json report has it whole.</p>`}
+    ${isWhole ? undefined : html`<p class="quiet">Escaped or cut. The json report has the full text.</p>`}
     ${note === undefined ? undefined : html`<p class="quiet">${note}</p>`}
   </div>`;
 }

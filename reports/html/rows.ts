@@ -18,7 +18,9 @@ export function judged(context: PageContext): Markup | undefined {
 export function observed(context: PageContext): Markup | undefined {
   const results = context.record.requirements.filter(({ level }) => level === 'observed');
   if (results.length === 0) return undefined;
-  return html`<p class="quiet">What this server does there. None of it is judged.</p>
+  return html`<p class="quiet">
+      What this server does where the interface is silent. This does not affect the verdict.
+    </p>
     ${suites(results, context)}`;
 }
 
