@@ -37,7 +37,7 @@ function readInputs() {
   const flags = list('args', /\r?\n/);
   // A bare -- would turn the flags after it into arguments, and so would a value on a line of its own.
   if (!flags.every((flag) => /^--[a-z]/.test(flag)))
-    throw new InputError('args: needs a flag on each line, its value behind =');
+    throw new InputError('args: needs one flag per line, with its value after =');
   const argv = [
     'verify',
     input('url'),

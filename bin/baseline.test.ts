@@ -67,7 +67,7 @@ interface Expected {
 }
 
 const known: readonly Entry[] = [['bad', 'ticket 1']];
-const noReason = /^known\.json:4: bad: has no reason: write why/;
+const noReason = /^known\.json:4: bad: has no reason: state why/;
 
 const rules: readonly (readonly [what: string, rows: string, entries: readonly Entry[], Expected])[] = [
   ['a known failure does not fail the run', 'good bad', known, { code: 0 }],
@@ -84,7 +84,7 @@ const rules: readonly (readonly [what: string, rows: string, entries: readonly E
     'an id that stands twice',
     'bad',
     [...known, ['bad', 'ticket 2']],
-    { code: 1, wrong: /^known\.json:5: bad: stands on line 4 already/ },
+    { code: 1, wrong: /^known\.json:5: bad: is already on line 4 already/ },
   ],
   [
     'one that passes now',
@@ -213,7 +213,7 @@ test('from the first failure over a reason to a run that does not fail, which hi
   assert.equal(elsewhere.code, 0, elsewhere.output);
   assert.match(
     elsewhere.output,
-    /not judged by this run: valid\/user-status\/date-joined \(not\s+selected\)/,
+    /not checked by this run: valid\/user-status\/date-joined \(not\s+selected\)/,
   );
   assert.match(readFileSync(file, 'utf8'), /ticket 123/);
   assert.deepEqual(readdirSync(folder), ['known.json']);
@@ -240,11 +240,8 @@ test('a run that is judged again is held against them too', async () => {
 
 /** Flags that do not go together, and places that cannot be written. */
 const refusals: readonly (readonly [flags: readonly string[], says: RegExp])[] = [
-  [['--update-baseline'], /--update-baseline writes the file of --baseline/],
-  [
-    ['--baseline', 'f.json', '--only', DATES, '--replay', '0'],
-    /--replay judges one input, and no baseline by it/,
-  ],
+  [['--update-baseline'], /--update-baseline needs --baseline/],
+  [['--baseline', 'f.json', '--only', DATES, '--replay', '0'], /--replay checks one input only/],
   [
     ['--baseline', join(folder, 'no', 'f.json'), '--update-baseline'],
     /the baseline cannot be written: its folder does not exist/,

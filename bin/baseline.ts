@@ -27,11 +27,10 @@ export async function openBaseline(flags: {
 }): Promise<Baseline> {
   const { baseline: file, updateBaseline: isUpdate = false, strict } = flags;
   if (file === undefined) {
-    if (isUpdate) throw wrongUsage('--update-baseline writes the file of --baseline: name it');
+    if (isUpdate) throw wrongUsage('--update-baseline needs --baseline with the file to write');
     return { apply: (record) => ({ record }), save: () => Promise.resolve() };
   }
-  if (flags.replay !== undefined)
-    throw wrongUsage('--replay judges one input, and no baseline by it: leave --baseline out');
+  if (flags.replay !== undefined) throw wrongUsage('--replay checks one input only: omit --baseline');
   const ids = catalogue.map(({ id }) => id);
   const before = await load(file, isUpdate);
   const prepare = () => prepareFile(file, 'the baseline');
@@ -54,7 +53,7 @@ export async function openBaseline(flags: {
 
 async function load(file: string, mayBeMissing: boolean): Promise<ReadBaseline> {
   if (mayBeMissing && !existsSync(file)) return { file, known: [] };
-  const missing = 'there is no such file; --update-baseline writes one of what fails now';
+  const missing = 'there is no such file; --update-baseline writes one with the current failures';
   return readBaseline(await readText(file, `--baseline ${file}`, { ENOENT: missing }), file);
 }
 
@@ -86,7 +85,7 @@ export function withBaseline(
     const reason = reasons.get(row.id);
     return row.outcome === 'failed' && reason !== undefined ? { ...row, baseline: reason } : row;
   });
-  const note = `In the baseline, and not judged by this run: ${open.join(', ')}`;
+  const note = `In the baseline, but not checked by this run: ${open.join(', ')}`;
   const judged = requirements.map((row): RequirementResult => {
     const { id, level, clause, title, cases } = row;
     return isKnownFailure(row) ? { id, level, clause, title, cases, outcome: 'passed' } : row;
@@ -108,10 +107,10 @@ function mistakeIn(
 ): string | undefined {
   const { id, reason = '' } = entry;
   if (!ids.includes(id)) return `there is no such requirement${didYouMean(id, ids)}`;
-  if (first !== entry) return `stands on line ${first.line} already: remove one of them`;
+  if (first !== entry) return `is already on line ${first.line}: remove one of them`;
   if (row?.outcome === 'passed') return 'passes now: remove it (--update-baseline does)';
   return reason.trim() === ''
-    ? 'has no reason: write why it is known to fail, or mend what fails'
+    ? 'has no reason: state why it is known to fail, or fix the failure'
     : undefined;
 }
 

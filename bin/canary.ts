@@ -24,10 +24,10 @@ export async function canary(fixture: Fixture, seed: number): Promise<readonly s
   const first = Math.abs(seed) % length;
   const chosen = [canaryFaults[first]!, canaryFaults[(first + Math.floor(length / 2)) % length]!];
   const failed = failedIds(await verifyMock(reference, small(fixture, seed, 100)));
-  if (failed.length > 0) throw new Error(`canary: the reference mock fails ${failed.join(', ')}`);
+  if (failed.length > 0) throw new Error(`self-check: the reference mock fails ${failed.join(', ')}`);
   for (const id of chosen) {
     const missed = await missedBy(faults[id]!, fixture, seed);
-    if (missed.length > 0) throw new Error(`canary: ${missed.join(', ')} did not catch the fault ${id}`);
+    if (missed.length > 0) throw new Error(`self-check: ${missed.join(', ')} did not find the fault ${id}`);
   }
   return chosen;
 }

@@ -48,7 +48,7 @@ const refusals: readonly (readonly [argv: string, says: RegExp, code?: number])[
   ['verify --min-strength 4', /--min-strength 4: needs a whole number from 0 to 3/],
   ['verify --seed', /Not enough arguments following: seed/],
   ['verify --seed 1 --seed 2', /--seed was given more than once/],
-  ['verify -- http://127.0.0.1:1', /nothing goes behind --/],
+  ['verify -- http://127.0.0.1:1', /-- takes no arguments here/],
   ['verify --all', /--all goes with --help/],
   ['verify --max-duration soon', /--max-duration soon: needs a time/],
   ['verify --rate 0', /--rate 0: needs a number above 0, up to/],
@@ -57,7 +57,7 @@ const refusals: readonly (readonly [argv: string, says: RegExp, code?: number])[
   ['verify --only auth/user-status/mising', /did you mean auth\/user-status\/missing/],
   ['verify --only auth/user-status/revocation', /leave nothing to check/],
   ['verify --only valid/user-status/member --skip valid/user-status/member', /leave nothing to check/],
-  ['verify --replay 0', /--replay speaks of one requirement/],
+  ['verify --replay 0', /--replay needs --only/],
   ['verify --only auth/user-status/missing --replay x', /--replay x: is not a path/],
   ['verify --partner nobody', /--partner nobody.*northwind/],
   ['verify --report jsn', /there is no format jsn; did you mean json/],
@@ -75,7 +75,7 @@ const refusals: readonly (readonly [argv: string, says: RegExp, code?: number])[
   ['mock --limits perhaps', /limits/],
   ['verfy', /did you mean verify/],
   ['mok', /mok; did you mean mock\?/],
-  ['', /which command/],
+  ['', /give a command/],
 ];
 
 for (const [line, says, expected = 2] of refusals)
@@ -116,7 +116,7 @@ test('the mock and verify agree, also behind a prefix', async () => {
   const again = await runCli(`verify ${mock.url} --fixture ${unlimitedFile} --cases 100 ${suites}`);
   assert.equal(again.code, 3, again.output + again.error);
   assert.match(again.output, /not verified: pending\/deposit-check\/becomes-executed \(fixture-outdated\)/);
-  assert.match(again.output, /^next: restart the target with fresh data/m);
+  assert.match(again.output, /^next: restart the target with the data of the fixture/m);
 });
 
 test('replay sends the one input that a report names', async () => {
@@ -151,10 +151,7 @@ test('the plan is printed, and nothing is sent', async (t) => {
     /^plan: about [\d,]+ requests, about [\d.]+ s of waiting.*\n {2}user-status: \d+ that count; 60 pass in 3\.0 s.*2 keys\n {2}deposit-check: .*\n {2}strength 2: all [\d,]+ pairs, .*\n$/,
   );
   for (const flag of ['--max-requests 2000', '--max-duration 8s'])
-    assert.match(
-      (await planned(flag)).output,
-      new RegExp(`to fit ${flag.split(' ')[0]}, an endpoint gets at most`),
-    );
+    assert.match((await planned(flag)).output, new RegExp(`${flag.split(' ')[0]} allows at most`));
   assert.match((await planned('--rate 10')).output, /about \d min \d+ s of waiting/);
   assert.equal(requests, 0);
   assert.ok(!readdirSync(folder).includes('of-a-plan.json'));

@@ -23,7 +23,7 @@ export async function commandLine(argv: readonly string[], context: CliContext):
     .scriptName('ib-conformance')
     .usage('$0 <command>\n\nVerifies servers of the partner referral (IB) lookup interface, and mocks one.');
   register(parser, commands, run, completing)
-    .demandCommand(1, `which command? There are ${commands.map(nameOf).join(', ')}`)
+    .demandCommand(1, `give a command: ${commands.map(nameOf).join(', ')}`)
     .strict()
     .version(version)
     // All other output is English too.
@@ -67,7 +67,7 @@ function register(
       parser.command(one.usage, one.what, (family) =>
         register(family, one.commands, run, completing).demandCommand(
           1,
-          `${one.usage}: which command? There are ${one.commands.map(nameOf).join(', ')}`,
+          `${one.usage}: give a command: ${one.commands.map(nameOf).join(', ')}`,
         ),
       );
     else
@@ -84,7 +84,7 @@ function register(
           const rare = Object.values(one.flags).filter(({ isRare }) => isRare === true);
           return rare.length === 0
             ? command
-            : command.showHidden(ALL, `with --help: ${rare.length} more flags`);
+            : command.showHidden(ALL, `with --help: show ${rare.length} more flags`);
         },
         (typed) => run(one, typed),
       );
@@ -152,14 +152,14 @@ function refuseMisused({ flags, positionals }: Command, typed: Readonly<Record<s
   const { '--': apart = [], [ALL]: all } = typed;
   // A URL behind `--` would be ignored.
   if ((apart as readonly unknown[]).length > 0 && !('command' in positionals))
-    throw wrongUsage('nothing goes behind --: leave the two hyphens out');
+    throw wrongUsage('-- takes no arguments here: omit it');
   // It looks like a wish to verify everything.
-  if (all !== undefined) throw wrongUsage(`--${ALL} goes with --help, and shows every flag`);
+  if (all !== undefined) throw wrongUsage(`--${ALL} needs --help: together they show every flag`);
   for (const [name, flag] of Object.entries(flags)) {
     const given = typed[name];
     if (flag.array === undefined && Array.isArray(given))
       throw wrongUsage(
-        `--${name} was given more than once${flag.isSecret === true ? '' : `, with ${given.join(' and ')}`}: once is enough`,
+        `--${name} was given more than once${flag.isSecret === true ? '' : `, with ${given.join(' and ')}`}: give it once`,
       );
   }
 }
@@ -189,5 +189,5 @@ function withSuggestion(message: string, argv: readonly string[]): string {
     ? [...commands, ...everyCommand].map(nameOf)
     : [...everyFlag, 'help', 'version'].map((flag) => `--${flag}`);
   const near = unknown === '' ? '' : didYouMean(isWord ? unknown : `--${unknown}`, known);
-  return `${message}${near} (--help shows what there is)`;
+  return `${message}${near} (see --help)`;
 }

@@ -89,7 +89,7 @@ describe('a variable', () => {
     [verify, 'IB_STRICT', 'constructor', 'IB_STRICT=constructor: needs true or false'],
     [mock, 'IB_LIMITS', 'perhaps', 'IB_LIMITS=perhaps: needs on or off'],
     [verify, 'IB_URL', '', 'IB_URL is empty: give it a value, or unset it'],
-    [verify, 'IB_PLAN', '1', 'IB_PLAN: --plan belongs to one run: type it, and unset the variable'],
+    [verify, 'IB_PLAN', '1', 'IB_PLAN: --plan works only on the command line; unset the variable'],
   ] as const;
   for (const [command, variable, text, message] of bad)
     test(`${variable}=${text} is refused`, () =>

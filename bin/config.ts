@@ -61,7 +61,7 @@ function fromVariable(name: string, flag: Flag, env: Environment, isArgument: bo
     throw wrongUsage(`${variable} is empty: give it a value, or unset it`);
   if (text === '' || (flag.isNumber === true && isServiceAddress(text))) return undefined;
   if (flag.configurable === 'never')
-    throw wrongUsage(`${variable}: --${name} belongs to one run: type it, and unset the variable`);
+    throw wrongUsage(`${variable}: --${name} works only on the command line; unset the variable`);
   if (flag.array === true) {
     const parts = text.split(flag.isHeader === true ? '\n' : /[\n,]/).map((part) => part.trim());
     return parts.filter((part) => part !== '');

@@ -7,14 +7,14 @@ export const exitCodes = {
   conformant: [0, 'conformant; known failures (--baseline) do not count'],
   nonconformant: [
     1,
-    'nonconformant: a required requirement failed (with --strict: or a recommended one), or the baseline is wrong',
+    'nonconformant: a required requirement failed (with --strict: or a recommended one), or the baseline is invalid',
   ],
   usage: [2, 'wrong usage, configuration or fixture'],
   incomplete: [
     3,
-    'incomplete: a required requirement could not be judged, or none was verified (--allow-incomplete: 0 if any was verified)',
+    'incomplete: a required requirement could not be checked, or none was verified (--allow-incomplete: 0 if any was verified)',
   ],
-  unreachable: [4, 'target unreachable, or not this service'],
+  unreachable: [4, 'target unreachable, or another service'],
   bug: [70, 'a bug of ib-conformance'],
   interrupted: [130, 'interrupted; the reports cover the run so far'],
 } as const satisfies Record<string, readonly [code: number, meaning: string]>;
@@ -66,7 +66,7 @@ export function explain(error: unknown): { readonly code: number; readonly messa
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return {
     code: exitCodes.bug[0],
-    message: `ib-conformance: this is a bug of ib-conformance, please report it:\n${stack}`,
+    message: `ib-conformance: this is a bug of ib-conformance. Please report it:\n${stack}`,
   };
 }
 

@@ -91,11 +91,11 @@ test('an export holds keys, those of the environment too, and is only for its ow
 
 const refusals: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
   [['generate', '--users', '-1'], /--users -1: needs a whole number from 0/],
-  [['generate', '--users', '0'], /--deposits 1000: every deposit is a user's/],
+  [['generate', '--users', '0'], /--deposits 1000: every deposit needs a user/],
   [['generate', '--output', at('none/f.json')], /the fixture cannot be written: its folder does not exist/],
   [['generate', '--output', '/dev/full'], /the fixture cannot be written: the disk is full/],
   [['export', at('keyed.json'), '--format', 'sql'], /needs the environment variable IB_KEY/],
-  [['export', at('f.json'), '--format', 'csv'], /give --output with a folder/],
+  [['export', at('f.json'), '--format', 'csv'], /needs --output with a folder/],
   [['export', at('f.json'), '--format', 'csv', '--output', at('f.json')], /there is a file of that name/],
   [['export', at('f.json'), '--format', 'xml'], /xml/],
   [

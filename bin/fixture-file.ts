@@ -44,7 +44,7 @@ const tooLarge = 'is too large: the limit is 512 MB';
 const reasons = {
   ENOENT: 'there is no such file; `ib-conformance init` writes a first one',
   EISDIR: 'is a folder, not a fixture file',
-  EACCES: 'may not be read: check its permissions',
+  EACCES: 'cannot be read: check its permissions',
   ERR_STRING_TOO_LONG: tooLarge,
   ERR_FS_FILE_TOO_LARGE: tooLarge,
 };

@@ -81,6 +81,6 @@ test('a summary that cannot be written is told, and harms nothing', async () => 
 test('a summary that is full is left as it is: GitHub would show none of it', async () => {
   const before = 'x'.repeat(2 ** 20 - 10);
   const { aside, summary } = await ranWith(['console'], {}, before);
-  assert.match(aside, /larger than the 1 MiB/);
+  assert.match(aside, /exceed the 1 MiB/);
   assert.equal(summary, before);
 });

@@ -51,7 +51,7 @@ async function append(file: string, text: string): Promise<string | undefined> {
   try {
     const { size } = await stat(file).catch(() => ({ size: 0 }));
     if (size + Buffer.byteLength(text) > MAX_SUMMARY_BYTES)
-      return 'it would be larger than the 1 MiB that GitHub takes';
+      return 'it would exceed the 1 MiB limit of GitHub';
     await appendFile(file, text);
     return undefined;
   } catch (error) {

@@ -60,12 +60,12 @@ const broken: Targets = {
   'closes at once': [() => createServer((socket) => socket.end()), /connection was (?:reset|closed)/],
   'closes in its headers': [
     () => always((socket) => socket.end('HTTP/1.1 200 OK\r\nA: b')),
-    /connection was closed before the answer was whole|is not HTTP/,
+    /connection was closed before the answer was complete|is not HTTP/,
   ],
   'talks garbage': [writes(`${ESCAPE}garbage\r\n\r\n`), /is not HTTP: it does not begin with HTTP\//],
   'speaks to the terminal in the name of a header': [
     answers('200 OK', '{}', `${ESCAPE}: x`),
-    /is not HTTP: its head cannot be parsed/,
+    /is not HTTP: its header cannot be parsed/,
   ],
   'splits a header in two': [answers('200 OK', '{}', `X: a\rSet-Cookie: b${ESCAPE}`), /is not HTTP/],
   'has the status 099': [answers('099 Low', '{}', json), /is not HTTP: it has a status below 100/],
@@ -81,7 +81,7 @@ const broken: Targets = {
   ],
   'sends less than it says': [
     () => always((socket) => socket.end(`${head('200 OK', json, 'Content-Length: 50')}{}`)),
-    /closed before the answer was whole|not as long as/,
+    /closed before the answer was complete|not as long as/,
   ],
   'says two lengths': [
     ok('{}', 'Content-Length: 3'),
@@ -103,13 +103,13 @@ const broken: Targets = {
 };
 
 const html = 'Content-Type: text/html';
-const webPage = /not this interface: 200 with a web page/;
+const webPage = /another service: both endpoints answer 200 with a web page/;
 
 /** Targets that are another service. */
 const others: Targets = {
   'redirects for ever': [
     answers('302 Found', '', 'Location: https://sso.example/in?to=\u009b31m'),
-    /not this interface: 302, a redirect to https:\/\/sso\.example\/in\?to=\?+31m for/,
+    /another service: both endpoints answer 302, a redirect to https:\/\/sso\.example\/in\?to=\?+31m for/,
   ],
   'is a web page': [answers('200 OK', `<!DOCTYPE html><title>${ESCAPE}Log in</title>`, html), webPage],
   'is a long web page': [answers('200 OK', `<!doctype html>${'<p>wait</p>'.repeat(10_000)}`, html), webPage],

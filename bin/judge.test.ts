@@ -207,7 +207,7 @@ test('judge says what differs from the run itself, and nothing if the same requi
   writeFileSync(changed, text.replaceAll(was, is));
   const other = await call(`judge ${changed}`);
   assert.equal(other.code, 1);
-  assert.match(other.error, /comes out otherwise than in the run itself[^]*valid\/deposit-check\/executed/);
+  assert.match(other.error, /some results differ from those of the run[^]*valid\/deposit-check\/executed/);
 });
 
 test('a run that is killed leaves a transcript that judge reads as incomplete', async () => {
@@ -264,8 +264,8 @@ const start = '{"line":"stopped","of":"x","reason":"budget","words":"x"}\n';
 
 /** Texts that are no transcript, and what is said of them. */
 const wrong: Readonly<Record<string, readonly [text: string | undefined, says: RegExp]>> = {
-  nothing: ['', /is empty, or no transcript/],
-  'a record': ['{"format":"ib-conformance/run/1"}\n', /:1: is of the format ib-conformance\/run\/1/],
+  nothing: ['', /is empty or not a transcript/],
+  'a record': ['{"format":"ib-conformance/run/1"}\n', /:1: has the format ib-conformance\/run\/1/],
   'no JSON': [`${start}oh\n${start}`, /:2: is not JSON/],
   'another line': [`${start}{"line":"x"}\n`, /:2: .*verify --report ndjson=file/],
   'no beginning': [start, /the first line of a transcript/],

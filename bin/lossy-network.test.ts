@@ -35,7 +35,7 @@ const reset: Reply = {
   code: 'network',
   words: 'the connection was reset',
 };
-const late: Reply = { kind: 'trouble', code: 'timeout', words: 'no whole answer within 10000 ms' };
+const late: Reply = { kind: 'trouble', code: 'timeout', words: 'no complete answer within 10000 ms' };
 
 /** Takes about so many ms, and loses a share of the requests, half of them before the mock sees them. */
 function lossy(latencyMs: number, loss: number, seed: number): NonNullable<MockRunOptions['network']> {

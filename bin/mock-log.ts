@@ -54,7 +54,8 @@ export function logQueue(print: (text: string) => Promise<void>, format: Pick<Lo
         dropped += 1;
         return;
       }
-      if (dropped > 0) send(format.event(`${dropped} requests are not in this log: nobody read it`));
+      if (dropped > 0)
+        send(format.event(`${dropped} requests are missing here: the reader of the log was too slow`));
       dropped = 0;
       send(line());
     },

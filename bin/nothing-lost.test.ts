@@ -68,7 +68,7 @@ test('of several reports each that cannot be written is told, the others are wri
   assert.equal(code, 2);
   assert.match(aside, /gone\/a\.json: the report cannot be written: its folder does not exist/);
   assert.match(aside, /gone\/b\.txt: the report cannot be written: its folder does not exist/);
-  assert.match(aside, /the verdict, all the same: nonconformant \(narrowed.*: \d+ of \d+ required failed/);
+  assert.match(aside, /verdict: nonconformant \(narrowed.*: \d+ of \d+ required failed/);
   assert.equal((JSON.parse(readFileSync(kept, 'utf8')) as RunRecord).verdict, 'nonconformant');
 });
 
@@ -83,7 +83,7 @@ test('one file under two names is one file, also where a link leads to it', asyn
   ] as const) {
     const { code, aside } = await call(['verify', '--report', one, '--report', other]);
     assert.equal(code, 2);
-    assert.match(aside, /two reports would be written to .*x; give each its own file/);
+    assert.match(aside, /two reports have the same destination, .*x; give each its own file/);
   }
 });
 
@@ -102,7 +102,7 @@ test('what is read is not written over', async (t) => {
   ]) {
     const { code, aside } = await call([...argv, '--report', `json=${file}`]);
     assert.equal(code, 2);
-    assert.match(aside, /a report would be written over .*x, which is read; give it another file/);
+    assert.match(aside, /a report would overwrite the input .*x; give it another file/);
     assert.equal(readFileSync(file, 'utf8'), 'mine');
   }
 });
@@ -181,7 +181,7 @@ describe('as a process', () => {
     const child = spawn('bash', ['-c', line, process.execPath], { stdio: ['ignore', 'pipe', 'pipe'] });
     const { code, complaint } = await ended(child);
     assert.equal(code, 2);
-    assert.match(complaint, /the verdict, all the same: nonconformant/);
+    assert.match(complaint, /verdict: nonconformant/);
     assert.match(complaint, /standard output cannot be written: the disk is full/);
   });
 });

@@ -141,6 +141,6 @@ const reasons: Readonly<Record<string, string>> = {
   EEXIST: 'there is a file of that name',
   EISDIR: 'it is a folder',
   ENOSPC: 'the disk is full',
-  ENXIO: 'nobody reads the pipe',
+  ENXIO: 'the pipe has no reader',
   EPIPE: 'its reader closed it',
 };

@@ -19,7 +19,7 @@ export async function loadRecord(file: string): Promise<RunRecord> {
 const reasons = {
   ENOENT: 'there is no such file; `verify --report json=file` writes a run record',
   EISDIR: 'is a folder, not a run record',
-  EACCES: 'may not be read: check its permissions',
+  EACCES: 'cannot be read: check its permissions',
 };
 
 /**
@@ -51,7 +51,7 @@ export async function loadTranscript(file: string): Promise<readonly TranscriptL
     throw wrongUsage(`${file}: cannot be read (${(error as NodeJS.ErrnoException).code})`);
   }
   if (lines.length > 0) return lines;
-  throw wrongUsage(`${file}: is empty, or no transcript (\`verify --report ndjson=file\` writes one)`);
+  throw wrongUsage(`${file}: is empty or not a transcript (\`verify --report ndjson=file\` writes one)`);
 }
 
 const wrongLine = (file: string, number: number, what: string) =>
@@ -60,9 +60,9 @@ const wrongLine = (file: string, number: number, what: string) =>
 function problemOf(line: unknown): string {
   const format = (line as { readonly format?: unknown } | null)?.format;
   if (typeof format === 'string' && format !== 'ib-conformance/transcript/1')
-    return `is of the format ${format.slice(0, 60)}, which this version does not know`;
+    return `has the format ${format.slice(0, 60)}, which this version does not know`;
   const [error] = validate.errors ?? [];
-  return `${error?.instancePath ?? ''} ${error?.message ?? 'is no line of a transcript'}`.trim();
+  return `${error?.instancePath ?? ''} ${error?.message ?? 'is not a line of a transcript'}`.trim();
 }
 
 /** The requested transcripts, open for a run. */

@@ -36,15 +36,16 @@ export function parseReports<Name extends string>(
       );
     if (rest.length === 0) return { format };
     const file = rest.join('=');
-    if (file === '') throw refuse(` ${text}: the file name is missing behind =`);
+    if (file === '') throw refuse(` ${text}: the file name after = is missing`);
     return { format, file };
   });
   const places = requests.map(({ file }) => (file === undefined ? 'standard output' : placeOf(file)));
   const twice = places.find((place, index) => places.indexOf(place) !== index);
-  if (twice !== undefined) throw refuse(`: two reports would be written to ${twice}; give each its own file`);
+  if (twice !== undefined)
+    throw refuse(`: two reports have the same destination, ${twice}; give each its own file`);
   const source = sources.find((file) => file !== undefined && places.includes(placeOf(file)));
   if (source !== undefined)
-    throw refuse(`: a report would be written over ${source}, which is read; give it another file`);
+    throw refuse(`: a report would overwrite the input ${source}; give it another file`);
   return requests;
 }
 

@@ -67,9 +67,9 @@ describe('report', () => {
       [folder, /is a folder, not a run record/],
       [place('bad.json'), /has the format ib-conformance\/run\/2/],
       [`${sample} --format jnit`, /--format jnit: there is no format jnit; did you mean junit/],
-      [`${sample} --format junit --format json`, /two reports would be written to standard output/],
+      [`${sample} --format junit --format json`, /two reports have the same destination, standard output/],
       [`${sample} --format junit=${place('no/x')} --format json=${place('y')}`, /its folder does not exist/],
-      [`${sample} --format badge=${place('b')}`, /a badge is made of a whole run, and/],
+      [`${sample} --format badge=${place('b')}`, /a badge needs a complete run, but/],
       ['', /Not enough non-option arguments/],
     ] as const) {
       const { code, output, error } = await call(`report ${argv}`);

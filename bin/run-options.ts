@@ -114,7 +114,7 @@ export function select({ suite = [], only = [], skip = [] }: Filters, hasStateHo
     requirement.kind === 'scenario' && requirement.needsStateHook;
   if (requirements.every((one) => skip.includes(one.id) || (!hasStateHook && needsHook(one))))
     throw wrongUsage(
-      'the filters leave nothing to check: loosen --suite, --only or --skip (`ib-conformance requirements` lists what there is)',
+      'the filters --suite, --only and --skip leave nothing to check (`ib-conformance requirements` lists all requirements)',
     );
   const skipped = new Set(skip);
   return {

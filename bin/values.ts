@@ -11,7 +11,7 @@ export function targetUrl(text: string): URL {
     url = new URL(text);
   } catch {
     const [, port = ''] = /:(\d+)(?:[/?#]|$)/.exec(shown) ?? [];
-    if (Number(port) > 65_535) throw wrongUsage(`${shown}: there is no port ${port}; the last one is 65535`);
+    if (Number(port) > 65_535) throw wrongUsage(`${shown}: there is no port ${port}; the highest is 65535`);
     throw wrongUsage(`${shown}: is not a URL; write it like https://api.example.com/gateway`);
   }
   if (url.protocol !== 'http:' && url.protocol !== 'https:')
@@ -20,12 +20,12 @@ export function targetUrl(text: string): URL {
     );
   if (url.username !== '' || url.password !== '')
     throw wrongUsage(
-      'the URL holds a user name or password: keys belong into the fixture, other headers into --header',
+      'the URL has a user name or password: put keys in the fixture and other headers in --header',
     );
   if (url.port === '0')
-    throw wrongUsage(`${shown}: nothing can listen on port 0; give the port of the target`);
+    throw wrongUsage(`${shown}: no server can listen on port 0; give the port of the target`);
   // One that is empty stands in the text alone.
-  if (/[?#]/.test(url.href)) throw wrongUsage(`${shown}: a base URL has no query and no fragment`);
+  if (/[?#]/.test(url.href)) throw wrongUsage(`${shown}: a base URL must not have a query or a fragment`);
   return url;
 }
 
@@ -43,10 +43,10 @@ export function headerFields(texts: readonly string[]): Readonly<Record<string, 
       // The value may be a secret: it is not repeated.
       if (name === undefined || value === undefined)
         throw wrongUsage(
-          `--header needs 'name: value' in ASCII; got something else${text.includes(':') ? '' : ', without a colon'}`,
+          `--header needs 'name: value' in ASCII${text.includes(':') ? '' : ', without a colon'}`,
         );
       if (name.toLowerCase() === 'authorization')
-        throw wrongUsage('--header: Authorization is what is tested; keys belong into the fixture');
+        throw wrongUsage('--header: Authorization is not allowed; put keys in the fixture');
       return [name.toLowerCase(), value];
     }),
   );

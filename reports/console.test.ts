@@ -141,8 +141,8 @@ test('a suite is one line only where it was left out as a whole, for one reason'
 test('what the record lacks is left out', () => {
   const { rerun: _rerun, partner: _partner, ...rest } = sampleRecord;
   const text = renderConsole({ ...rest, notes: [], rateLimited: { answers: 0, waitedMs: 0 } }, plain);
-  assert.doesNotMatch(text, /replay {2}|partner northwind,|note:|429,/);
-  assert.match(renderConsole(sampleRecord, plain), /replay {2}[^]*note:[^]*429,/);
+  assert.doesNotMatch(text, /replay {2}|partner northwind,|note:|status 429/);
+  assert.match(renderConsole(sampleRecord, plain), /replay {2}[^]*note:[^]*status 429/);
 });
 
 /** A target that answers everything with 500: so many failures, all alike. */

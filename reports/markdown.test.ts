@@ -98,7 +98,7 @@ test('GitHub takes it however much a target sends, and it says what was left out
   const shown = text.match(/^#### /gm)?.length ?? 0;
   assert.match(
     text,
-    new RegExp(`\\n${2_000 - shown} more would not fit here: the json report has them all\\.\\n$`),
+    new RegExp(`\\n${2_000 - shown} more do not fit here\\. The json report has all of them\\.\\n$`),
   );
   assert.match(text, /\n\| `auth` \| {2}\| 2,000 \|/);
   assert.doesNotMatch(renderMarkdown(sampleRecord), /would not fit/);

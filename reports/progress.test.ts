@@ -71,15 +71,15 @@ const texts: readonly (readonly [what: string, plan: Plan, text: string])[] = [
     'the least',
     plan,
     `plan: about 1 request
-  user-status: 1 requests that count; no limit stated; it is found with the first 429
+  user-status: 1 counted request; no limit stated; it is found with the first 429
 `,
   ],
   [
     'waits',
     { ...plan, requests: 1808, durationMs: 125_200, load: [lookups, { ...lookups, keys: 1 }] },
-    `plan: about 1,808 requests, about 2 min 5 s of waiting
-  user-status: 1,595 requests that count; 60 pass in 3.0 s (one is reserved), 2 keys
-  user-status: 1,595 requests that count; 60 pass in 3.0 s (one is reserved), 1 key
+    `plan: about 1,808 requests, plus about 2 min 5 s of waiting
+  user-status: 1,595 counted requests; 60 pass in 3.0 s (one is reserved), 2 keys
+  user-status: 1,595 counted requests; 60 pass in 3.0 s (one is reserved), 1 key
 `,
   ],
   [
@@ -93,7 +93,7 @@ const texts: readonly (readonly [what: string, plan: Plan, text: string])[] = [
     'a cut',
     { ...plan, load: [], cutTo: 12, because: '--max-duration' },
     `plan: about 1 request
-  to fit --max-duration allows at most 12 rows per endpoint: every level first, then pairs, then triples; rate limits last
+  --max-duration allows at most 12 cases per endpoint: every level first, then pairs, then triples; rate limits last
 `,
   ],
   [
@@ -108,7 +108,7 @@ const texts: readonly (readonly [what: string, plan: Plan, text: string])[] = [
       wholeMs: 7_200_000,
     },
     `plan: about 1 request
-  to fit --max-requests allows at most 1 row per endpoint: every level first, then pairs, then triples; rate limits last
+  --max-requests allows at most 1 case per endpoint: every level first, then pairs, then triples; rate limits last
   reduced: for user-status and deposit-check, checks that 429 comes, but not the stated limit
   skipped for lack of time: valid/user-status/member, valid/user-status/shape
   a full run waits about 120 min 0 s: raise --max-duration, or add keys

@@ -40,7 +40,7 @@ export function renderPlan(plan: Plan): string {
         limit === undefined
           ? 'no limit stated; it is found with the first 429'
           : `${count(limit.most)} pass in ${duration(limit.windowMs)} (one is reserved), ${several(keys, 'key')}`;
-      return `  ${endpoint}: ${count(counted)} requests that count; ${at}`;
+      return `  ${endpoint}: ${several(counted, 'counted request')}; ${at}`;
     }),
     reached && `  ${reachedWords(reached)}`,
     cutTo !== undefined &&

@@ -52,7 +52,7 @@ test('a strength below --min-strength is an error in JUnit', () => {
   assert.match(renderJunit(incomplete), /name="run\/strength" time="0">\s*<error type="incomplete"/);
 });
 
-test('levels that the fixture lacks are listed, or counted beyond the first', () => {
+test('levels missing from the fixture are listed, or counted beyond the first', () => {
   const missing = ['a', 'b', 'c', 'd'].map((level) => `user-status, key: ${level}`);
   const record = { ...whole, coverage: { ...whole.coverage!, missing } };
   const told = (most: number) => conclusion(record, most).at(-1);
@@ -73,7 +73,7 @@ test('a narrowed run, and a record of version 0.1.0, are not asked for a strengt
   }
   const junit = (more: Partial<RunRecord>) => renderJunit({ ...narrowed, mock: true, ...more });
   assert.match(junit({}), /name="run\/selection" time="0">\s*<skipped [^>]*"narrowed by --suite or --only">/);
-  assert.match(junit({}), /name="run\/target" time="0">\s*<skipped [^>]*the mock was verified">/);
+  assert.match(junit({}), /name="run\/target" time="0">\s*<skipped [^>]*the built-in mock was verified">/);
   const { required } = whole.counts;
   const counts = { ...whole.counts, required: { ...required, passed: 0 } };
   assert.match(junit({ verdict: 'incomplete', counts }), /name="run\/selection" time="0">\s*<error /);

@@ -100,7 +100,7 @@ const mistakes: Readonly<
   ],
   'a variable with a space': [
     (fixture) => fixture.replace('"contoso-key"', '"${BAD}"'),
-    /^f\.json: apiKeys\[\d\]\.key: the environment variable BAD holds something that does not fit/,
+    /^f\.json: apiKeys\[\d\]\.key: the environment variable BAD has characters that a header cannot contain/,
   ],
   'a key with a space, without its value': [
     (fixture) => fixture.replace('"contoso-key"', '"contoso key"'),

@@ -55,7 +55,7 @@ const refusals: readonly (readonly [what: string, text: string, says: string])[]
   [
     'a transcript',
     '{"line":"start","format":"ib-conformance/transcript/1"}\n{"line":"end"}\n',
-    'run.json: is a transcript: `ib-conformance judge` makes its record',
+    'run.json: is a transcript, not a run record; `ib-conformance judge` makes a record from it',
   ],
   [
     'a newer format',

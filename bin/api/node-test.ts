@@ -54,6 +54,6 @@ function report(context: TestContext, result: RequirementResult): void {
         throw new Error(`could not be judged (${result.reason}): ${result.words}`);
       return context.diagnostic(`could not be judged (${result.reason}): ${result.words}`);
     case 'broken':
-      throw new Error(`a bug of ib-conformance, please report it: ${result.words}`);
+      throw new Error(`this is a bug of ib-conformance. Please report it: ${result.words}`);
   }
 }

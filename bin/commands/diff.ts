@@ -19,7 +19,7 @@ export const diff = command({
     },
     'allow-incomplete': {
       ...onOff,
-      describe: 'exit with 0 if nothing new failed, even if something is no longer judged',
+      describe: 'exit with 0 if nothing new failed, even if less was checked',
     },
   },
   examples: [

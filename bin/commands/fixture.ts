@@ -25,11 +25,11 @@ const check = command({
       (part) => `${fixture[part]?.length ?? 0} ${part}`,
     );
     const limits = fixture.limits === undefined ? 'not stated' : 'stated';
-    await print(`${flags.file}: good: ${counts.join(', ')}; limits ${limits}\n`);
+    await print(`${flags.file}: valid: ${counts.join(', ')}; limits ${limits}\n`);
     await print(
       unchecked.length === 0
-        ? 'Every requirement that needs no state hook can be checked with it.\n'
-        : `It leaves unchecked:\n${unchecked.join('')}`,
+        ? 'It is complete: every requirement that needs no state hook can be checked.\n'
+        : `These requirements cannot be checked:\n${unchecked.join('')}`,
     );
     return 0;
   },
@@ -63,7 +63,7 @@ const generate = command({
   run: async (flags, context) => {
     const { users, deposits, partners, seed: start, noBecomes, output } = flags;
     if (users === 0 && deposits > 0)
-      throw wrongUsage(`--deposits ${deposits}: every deposit is a user's; give --users 1 or more`);
+      throw wrongUsage(`--deposits ${deposits}: every deposit needs a user; give --users 1 or more`);
     const { generatedFixture } = await import('../fixture/generate.ts');
     const { schemaReference } = await import('../schema-reference.ts');
     // Standard output is usually redirected into a file of the current folder.
@@ -106,7 +106,7 @@ const exporting = command({
       return 0;
     }
     if (output === undefined)
-      throw wrongUsage('--format csv: writes a file for each table; give --output with a folder');
+      throw wrongUsage('--format csv needs --output with a folder: it writes one file per table');
     const { unwritable } = await import('../output-files.ts');
     await mkdir(output, { recursive: true }).catch((error: unknown) => {
       throw unwritable(output, 'the export', error);

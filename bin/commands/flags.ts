@@ -87,7 +87,7 @@ export const targetArgument = { ...url, describe: 'base URL of the target, with 
 /** Flags of a target and of the way to it. */
 export const target = {
   fixture: { ...file, describe: 'read the data of the target from this JSON file' },
-  partner: { ...text, describe: 'call as this partner (default: of the first key)' },
+  partner: { ...text, describe: 'use the keys of this partner (default: that of the first key)' },
   header: {
     ...list,
     isHeader: true,

@@ -61,7 +61,7 @@ describe('in an empty folder', () => {
     assert.match(output, /^ready for verify/m);
     assert.match(
       output,
-      /These values are from the server[^]*^ {2}users\[0\]\.date_joined: 2024-02-29T23:59:59\.999Z$/m,
+      /These values come from the server[^]*^ {2}users\[0\]\.date_joined: 2024-02-29T23:59:59\.999Z$/m,
     );
     assert.match(output, /^ {2}deposits\[0\]\.amountInUsd: \d/m);
     assert.match(output, /wrote fixture\.json\nwrote ib-conformance\.config\.json\n/);
@@ -98,13 +98,13 @@ describe('in an empty folder', () => {
       'nonsense: is not a URL; write it like https://api.example.com/gateway',
       'URL of the server ({base_url})',
       'secret: API key of the partner (is not shown, and is written to no file)',
-      'the key does not fit into a header: use visible ASCII without spaces',
+      'a header cannot contain this key: use visible ASCII without spaces',
       'secret: API key of the partner (is not shown, and is written to no file)',
       'user_id of a user under the IB (Enter: none)',
       '1: is not a UUID of version 4',
       'user_id of a user under the IB (Enter: none)',
       'reference_id of an EXECUTED deposit of that user (Enter: none)',
-      'users[0].date_joined: the server says 2024-02-29T23:59:59.999Z. Your own records? (Enter: the same)',
+      'users[0].date_joined: the server says 2024-02-29T23:59:59.999Z. Value in your records (Enter: the same)',
     ]);
     const fixture = await loadFixture('fixture.json', env);
     assert.deepEqual([fixture.users!.length, fixture.deposits!.length], [1, 0]);
@@ -124,7 +124,7 @@ describe('in an empty folder', () => {
       /yesterday: is not a valid value[^]*deposits\[0\]\.executedAt: the server says/,
     );
     assert.match(output, /✗ users\[0\]/);
-    assert.doesNotMatch(output, /These values are from the server/);
+    assert.doesNotMatch(output, /These values come from the server/);
     const { users, deposits } = await loadFixture('fixture.json', env);
     assert.equal(users![0]!.date_joined, wanted);
     assert.equal(deposits![0]!.state, 'EXECUTED');
@@ -138,7 +138,7 @@ describe('in an empty folder', () => {
     says: RegExp,
     env?: Record<string, string>,
   ])[] = [
-    [[], /--url is missing, and there is nobody to ask/],
+    [[], /--url is missing, and there is no terminal to ask for it/],
     [['--url', 'nonsense'], /nonsense: is not a URL/],
     [['--url', url], /IB_API_KEY is missing/, { IB_API_KEY: '' }],
     [['--url', url], /the key does not fit/, { IB_API_KEY: 'a secret' }],
@@ -148,7 +148,7 @@ describe('in an empty folder', () => {
     [['--url', url, '--ca', 'none.pem'], /--ca none\.pem: cannot be read/],
     [
       ['--url', url, '--force', '--fixture', `./${CONFIG_FILE}`],
-      /--fixture \.\/ib-conformance\.config\.json: the config file is written there/,
+      /--fixture \.\/ib-conformance\.config\.json: this is the name of the config file/,
     ],
     [['--url', url, '--yes', '--fixture', 'none/f.json'], /none\/f\.json: the fixture cannot be written/],
   ];
@@ -207,7 +207,7 @@ describe('in an empty folder', () => {
     await using mock = await startMock({});
     const stranger = await init(['--url', mock.url], { env: { IB_API_KEY: 'never-issued' } });
     assert.equal(stranger.code, 1);
-    assert.match(stranger.output, /✗ <key partner\/active> +turned away \(401\)/);
+    assert.match(stranger.output, /✗ <key partner\/active> +refused \(401\)/);
     assert.ok(!stranger.output.includes('never-issued'));
     const ids = ['--member', executed.replace(/-.{4}-/, '-1111-'), '--executed', member];
     const unknown = await init(['--url', mock.url, ...ids], { env });

@@ -16,7 +16,7 @@ const flags = {
   fixture: { ...file, default: 'fixture.json', describe: 'write the fixture to this file' },
   ca: { ...file, describe: 'trust the certificates in this PEM file' },
   insecure: { ...onOff, describe: 'accept any certificate' },
-  yes: { ...onOff, describe: 'ask nothing, and write the files even if the check finds problems' },
+  yes: { ...onOff, describe: 'ask nothing, and write the files even if the check fails' },
   force: { ...onOff, describe: 'overwrite existing files' },
 } as const satisfies Flags;
 
@@ -29,8 +29,8 @@ export const init = command({
   what: 'create a first fixture and a config file for your server',
   flags,
   examples: [
-    ['$0 init', 'asks; the key comes from IB_API_KEY or is typed hidden, and is written nowhere'],
-    ['IB_API_KEY=… $0 init --yes --url http://localhost:8080', 'if nobody can be asked'],
+    ['$0 init', 'ask for the values; the key is never written'],
+    ['IB_API_KEY=… $0 init --yes --url http://localhost:8080', 'ask nothing'],
   ],
   run: async (values, context) => {
     const { examine } = await import('../../suites/index.ts');
@@ -41,7 +41,7 @@ export const init = command({
     const { signal, print, writeError, terminal } = context;
     const files = [values.fixture, CONFIG_FILE] as const;
     if (resolve(values.fixture) === resolve(CONFIG_FILE))
-      throw wrongUsage(`--fixture ${values.fixture}: the config file is written there; name another file`);
+      throw wrongUsage(`--fixture ${values.fixture}: this is the name of the config file; give another name`);
     if (!values.force) refuseExisting(files);
     const tls = await trustOf(values);
     const prompter = values.yes ? undefined : await context.prompter?.();
@@ -103,12 +103,12 @@ async function writeFiles(contents: readonly (readonly [path: string, what: stri
 /** @param unchecked values of the server that nobody compared with other records */
 function ending(files: readonly string[], variable: string, unchecked: readonly string[]): string {
   const warning = `
-These values are from the server. Correct them in ${files[0]} if your own records differ, or the server's mistakes count as right:
+These values come from the server. If your records differ, correct them in ${files[0]}. Otherwise a bug of the server counts as correct:
 ${unchecked.map((value) => `  ${value}`).join('\n')}
 `;
   return `
 ${files.map((path) => `wrote ${path}`).join('\n')}
-The key is in neither of them: each run reads it from the environment.
+The files do not contain the key. Each run reads it from the environment.
 ${unchecked.length === 0 ? '' : warning}
 next: export ${variable}=…
       ib-conformance verify

@@ -7,7 +7,7 @@ import { file, fileArgument, onOff, outputs } from './flags.ts';
 
 export const judge = command({
   usage: 'judge <file>',
-  what: 'judge a recorded run again, without its target',
+  what: 'evaluate a recorded run again, without its target',
   positionals: { file: fileArgument('file written by `verify --report ndjson=file`') },
   flags: {
     report: {
@@ -19,11 +19,11 @@ export const judge = command({
     strict: { ...onOff, describe: 'fail on recommended requirements, too' },
     'allow-incomplete': {
       ...onOff,
-      describe: 'exit with 0 if nothing failed but some requirements could not be judged',
+      describe: 'exit with 0 if nothing failed but some requirements could not be checked',
     },
   },
   examples: [
-    ['$0 judge run.ndjson', 'judge by the current catalogue'],
+    ['$0 judge run.ndjson', 'evaluate with the current requirements'],
     ['$0 judge run.ndjson --report json=run.json', 'write a run record, too'],
   ],
   run: async (flags, context) => {
@@ -59,5 +59,5 @@ async function tellChanges(before: RunRecord, after: RunRecord, { writeError, te
   const comparison = compare(before, after);
   if (comparison.changes.every(({ kind }) => kind === 'unchanged' || kind === 'stillFailing')) return;
   const text = comparisons.console(comparison, { ...terminal, color: false });
-  writeError(`ib-conformance: some of it comes out otherwise than in the run itself:\n${text}`);
+  writeError(`ib-conformance: some results differ from those of the run:\n${text}`);
 }

@@ -24,7 +24,11 @@ const flags = {
   fixture: { ...file, describe: 'serve this JSON file (default: built-in data)' },
   limits: { ...text, choices: ['on', 'off'], default: 'on', describe: 'apply rate limits' },
   fault: { ...text, completions: 'faults', describe: 'break one rule; `list` prints all faults' },
-  variant: { ...text, completions: 'variants', describe: 'answer in another correct way; or `list`' },
+  variant: {
+    ...text,
+    completions: 'variants',
+    describe: 'answer in another correct way; `list` prints all variants',
+  },
   chaos: {
     ...list,
     describe: 'inject failures at a rate: 500:0.1, reset:0.02, timeout, truncate, slow:200ms..2s',
@@ -66,7 +70,8 @@ const flags = {
       ...text,
       isSecret: true,
       configurable: 'by variable',
-      describe: 'require this token for the admin API (default: none on loopback, else a new one, printed)',
+      describe:
+        'require this token for the admin API (default: none on loopback, else generated and printed)',
     },
     'tls-cert': { ...file, describe: 'serve HTTPS with the certificate in this PEM file' },
     'tls-key': { ...file, describe: 'read the key of the certificate from this PEM file' },
@@ -170,10 +175,10 @@ async function reloadOnChange(server: Mock, values: MockFlags, context: CliConte
       const fixture = await fixtureOf(values, context);
       if (signal.aborted) return;
       replaceFixture(server.session, fixture, true);
-      await print(logs[values.log].event(`loaded ${values.fixture} again`));
+      await print(logs[values.log].event(`reloaded ${values.fixture}`));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
-      writeError('ib-conformance: the fixture was not loaded again, the one before is still served:\n');
+      writeError('ib-conformance: the fixture was not reloaded; the mock still serves the previous one:\n');
       writeError(`${error.message}\n`);
     }
   }
@@ -210,7 +215,7 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
 }
 
 async function fixtureOf({ fixture: path, limits, watch }: MockFlags, { env }: CliContext): Promise<Fixture> {
-  if (watch && path === undefined) throw wrongUsage('--watch: which file? Give --fixture <file> with it');
+  if (watch && path === undefined) throw wrongUsage('--watch needs --fixture with the file to watch');
   const fixture = await loadFixture(path, env);
   if (limits === 'on') return fixture;
   const { limits: _, apiKeys = [], ...unlimited } = fixture;
@@ -236,7 +241,7 @@ async function adminOf({ noAdmin, adminPort, adminToken, host, port }: MockFlags
     throw wrongUsage('--no-admin excludes --admin-port and --admin-token');
   if (noAdmin) return { admin: false as const };
   if (adminPort !== undefined && adminPort !== 0 && adminPort === port)
-    throw wrongUsage(`--admin-port ${adminPort}: --port has it; leave it out, or give another one`);
+    throw wrongUsage(`--admin-port ${adminPort}: --port uses it; omit --admin-port or give another port`);
   const { isLoopback } = await import('../../mock/server.ts');
   const newToken =
     adminToken === undefined && !isLoopback(host) ? randomBytes(18).toString('base64url') : undefined;
@@ -247,14 +252,16 @@ function basePathOf({ basePath, noAdmin }: MockFlags): string {
   if (!/^[\w.~!$&'()*+,;=:@%/-]*$/.test(basePath))
     throw wrongUsage(`--base-path ${basePath}: is not the path of a URL, such as /gateway/v2`);
   if (!noAdmin && /^\/*__admin(?:\/|$)/.test(basePath))
-    throw wrongUsage(`--base-path ${basePath}: there is the admin API; give another one, or --no-admin`);
+    throw wrongUsage(
+      `--base-path ${basePath}: the admin API uses this path; give another one, or --no-admin`,
+    );
   return basePath;
 }
 
 async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']> {
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined)
-    throw wrongUsage('--tls-cert and --tls-key belong together: give both');
+    throw wrongUsage('--tls-cert and --tls-key need each other: give both');
   // In turn: of two missing files, the message always names the same one.
   const cert = await readText(tlsCert, `--tls-cert ${tlsCert}`);
   return { cert, key: await readText(tlsKey, `--tls-key ${tlsKey}`) };
@@ -293,7 +300,7 @@ async function start(options: MockOptions, { port, adminPort }: MockFlags): Prom
 
 const listenErrors: Readonly<Record<string, (flag: string) => string>> = {
   EADDRINUSE: (flag) => `the port is in use; give another ${flag}, or ${flag} 0 for a free one`,
-  EACCES: (flag) => `a port below 1024 needs more rights; give another ${flag}`,
-  EADDRNOTAVAIL: () => 'this machine has no such address; give another --host',
+  EACCES: (flag) => `a port below 1024 needs elevated permissions; give another ${flag}`,
+  EADDRNOTAVAIL: () => 'this machine does not have this address; give another --host',
   ENOTFOUND: () => 'the name of --host does not resolve',
 };

@@ -15,7 +15,7 @@ export const report = command({
   },
   examples: [
     ['$0 report run.json', 'print the summary again'],
-    ['$0 report run.json --format junit=junit.xml --format markdown', 'for a CI server and for people'],
+    ['$0 report run.json --format junit=junit.xml --format markdown', 'write two formats'],
   ],
   run: async ({ file, format }, context) => {
     const { reports } = await import('../../reports/index.ts');

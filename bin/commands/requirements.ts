@@ -30,7 +30,7 @@ export const requirements = command({
             ...rows
               .filter(({ id }) => checkedBy.some((pattern) => isMeant(id, pattern)))
               .map(({ id }) => `    ${id}`),
-            unchecked && `    a black box does not show: ${unchecked}`,
+            unchecked && `    cannot be checked from outside: ${unchecked}`,
           ),
         )
       : rows.map(({ id, level, title, clause, reading }) =>
@@ -38,7 +38,7 @@ export const requirements = command({
             `${id}  (${level})`,
             `    ${title}`,
             `    ${clause}`,
-            reading && `    Reading taken: ${reading}`,
+            reading && `    Our reading: ${reading}`,
           ),
         );
     await print(json && !byClause ? `${JSON.stringify(rows, undefined, 2)}\n` : texts.join(''));
@@ -54,12 +54,12 @@ async function factorTable(env: CliContext['env']): Promise<string> {
   const tables = (['user-status', 'deposit-check'] as const).map((endpoint) => {
     const forbidden = forbiddenPairs(endpoint, known);
     return lines(
-      `${endpoint}  (the first level of each factor is the plain one)`,
+      `${endpoint}  (the first level of each factor is the default)`,
       ...factors[endpoint].flatMap(({ name, levels, isGate }) => [
-        `    ${name}${isGate ? '  (gate: another level than the plain one decides the answer)' : ''}`,
+        `    ${name}${isGate ? '  (gate: any other level decides the answer)' : ''}`,
         `        ${levels.join('; ')}`,
       ]),
-      '    never together',
+      '    never combined',
       ...forbidden.map(([one, other]) => `        ${one}, with ${other}`),
     );
   });

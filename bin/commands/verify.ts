@@ -73,7 +73,7 @@ const flags = {
     },
     'allow-incomplete': {
       ...kinds.onOff,
-      describe: 'exit with 0 if nothing failed but some requirements could not be judged',
+      describe: 'exit with 0 if nothing failed but some requirements could not be checked',
     },
     header: kinds.target.header,
     ca: kinds.target.ca,
@@ -104,11 +104,11 @@ export const verify = command({
   positionals,
   flags,
   configured: { by: 'verify' },
-  examples: [['$0 verify', 'see what a run looks like']],
+  examples: [['$0 verify', 'verify the built-in mock']],
   run: ({ url, ...given }, context) => {
     if (url === undefined && isSet(context.env['CI']))
       throw wrongUsage(
-        'no URL was given, and the variable CI is set. In CI, give the URL of the target: as an argument, as IB_URL or in the config file. `verify mock` verifies the built-in mock',
+        'no URL was given. In CI (the variable CI is set), give the URL of the target: as an argument, in IB_URL or in the config file. To verify the built-in mock, run `verify mock`',
       );
     return runVerify({ ...given, url: url === 'mock' ? undefined : url }, context);
   },
@@ -169,7 +169,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
     try {
       await files.settleAll([report(), transcripts.close(), baseline.save(newBaseline)]);
     } catch (error) {
-      writeError(`ib-conformance: the verdict, all the same: ${reporting.renderVerdict(record)}`);
+      writeError(`ib-conformance: verdict: ${reporting.renderVerdict(record)}`);
       throw error;
     }
     const places = requests
@@ -188,8 +188,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
   const { loadFixture } = await import('../fixture-file.ts');
   const { url, stateUrl, replay } = given;
   const { requirements } = select(given, stateUrl !== undefined);
-  if (stateUrl !== undefined && url === undefined)
-    throw wrongUsage('--state-url goes with the URL of a target');
+  if (stateUrl !== undefined && url === undefined) throw wrongUsage('--state-url needs the URL of a target');
   if (replay !== undefined) refuseReplay(replay, requirements);
   const fixture = await loadFixture(given.fixture, context.env);
   const options = runOptions({
@@ -214,12 +213,12 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
 
 function refuseReplay(path: string, requirements: readonly Requirement[]): void {
   const [requirement] = requirements;
-  if (requirements.length !== 1) throw wrongUsage('--replay speaks of one requirement: name it with --only');
+  if (requirements.length !== 1) throw wrongUsage('--replay needs --only with one requirement');
   if (requirement?.kind !== 'rule')
-    throw wrongUsage(`--replay: ${requirement?.id} has no lookups to replay; leave --replay out`);
+    throw wrongUsage(`--replay: ${requirement?.id} has no lookups to replay; omit --replay`);
   if (!/^(?:user-status|deposit-check);[^@#]*(?:@\d+(?::\d+)*|#\d+)$/.test(path))
     throw wrongUsage(
-      `--replay ${path}: is not a path such as 'user-status;id spelling=upper case@14:0', as reports print it`,
+      `--replay ${path}: needs a path from a report, such as 'user-status;id spelling=upper case@14:0'`,
     );
 }
 

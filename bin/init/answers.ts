@@ -44,7 +44,7 @@ const questions: Readonly<Record<keyof Answers, Question>> = {
     problem: (text) =>
       /^[!-~]+$/.test(text)
         ? undefined
-        : 'the key does not fit into a header: use visible ASCII without spaces',
+        : 'a header cannot contain this key: use visible ASCII without spaces',
   },
   member: {
     source: '--member',
@@ -91,7 +91,8 @@ async function ask(
   prompter: Prompter | undefined,
 ): Promise<string | undefined> {
   if (prompter === undefined && isOptional) return undefined;
-  if (prompter === undefined) throw wrongUsage(`${source} is missing, and there is nobody to ask`);
+  if (prompter === undefined)
+    throw wrongUsage(`${source} is missing, and there is no terminal to ask for it`);
   const text = await prompter.ask({
     message: isOptional ? `${message} (Enter: none)` : message,
     isSecret,

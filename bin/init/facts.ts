@@ -103,7 +103,7 @@ export function notesOn({ member, executed }: Answers, facts: Facts): readonly s
   ];
   return missing.length === 0
     ? []
-    : [`The fixture will be without ${missing.join(' and ')}: the server did not return their data.`];
+    : [`The fixture will lack ${missing.join(' and ')}: the server did not return their data.`];
 }
 
 /** Values of the server. Only the owner of the data knows whether they are right. */
@@ -133,12 +133,12 @@ export async function askRecords(facts: Facts, prompter: Prompter): Promise<Fact
   for (const nth of claimsIn(facts).keys()) {
     const { place, value, corrected } = claimsIn(checked)[nth]!;
     const text = await prompter.ask({
-      message: `${place}: the server says ${String(value)}. Your own records? (Enter: the same)`,
+      message: `${place}: the server says ${String(value)}. Value in your records (Enter: the same)`,
       isSecret: false,
       problem: (answer) =>
         answer === '' || isValid(corrected(answer))
           ? undefined
-          : `${answer}: is not a valid value; that of the server has the right form`,
+          : `${answer}: is not valid; use the format of the server's value`,
     });
     if (text !== '') checked = { ...checked, ...corrected(text) };
   }

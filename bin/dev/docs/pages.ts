@@ -75,7 +75,7 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
   'docs/verify-in-tests.md': [tests('conformance.test.ts'), typescript('verify.ts')],
   'docs/how-it-works.md': [elsewhere('bin/dev/docs/docs.test.ts', '<br>')],
   'docs/strength.md': [
-    elsewhere('reports/strength.test.ts', 'levels that the fixture lacks'),
+    elsewhere('reports/strength.test.ts', 'levels missing from the fixture'),
     elsewhere('reports/console.golden.txt', 'fails when'),
   ],
   'docs/read-a-report.md': [example],
