@@ -159,7 +159,9 @@ test('every row is verified, observed, named or counted', () => {
         .slice(1)
         .filter(
           (sentence) =>
-            !/^(?:the baseline fails the run|strength|levels missing|\d+ not proved by this run)/.test(sentence),
+            !/^(?:the baseline fails the run|strength|levels missing|\d+ not proved by this run)/.test(
+              sentence,
+            ),
         )
         .flatMap((sentence) => sentence.slice(sentence.indexOf(': ') + 2).split(', '))
         .filter((name) => name !== 'recommended)')

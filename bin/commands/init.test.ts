@@ -121,7 +121,7 @@ describe('in an empty folder', () => {
     assert.match(asked[0]!, /users\[0\]\.date_joined: the server says 2023-02-01T03:04:05\.006Z/);
     assert.match(
       asked.join('\n'),
-      /yesterday: is not a valid value[^]*deposits\[0\]\.executedAt: the server says/,
+      /yesterday: is not valid[^]*deposits\[0\]\.executedAt: the server says/,
     );
     assert.match(output, /✗ users\[0\]/);
     assert.doesNotMatch(output, /These values come from the server/);
@@ -141,7 +141,7 @@ describe('in an empty folder', () => {
     [[], /--url is missing, and there is no terminal to ask for it/],
     [['--url', 'nonsense'], /nonsense: is not a URL/],
     [['--url', url], /IB_API_KEY is missing/, { IB_API_KEY: '' }],
-    [['--url', url], /the key does not fit/, { IB_API_KEY: 'a secret' }],
+    [['--url', url], /a header cannot contain this key/, { IB_API_KEY: 'a secret' }],
     [['--url', url, '--member', 'x'], /--member x: is not a UUID of version 4/],
     [['--url', url, '--member', member, '--executed', 'x'], /--executed x: is not a UUID/],
     [['--url', url, '--executed', executed], /--executed needs --member/],
@@ -199,7 +199,7 @@ describe('in an empty folder', () => {
     assert.equal((await init(argv, { env, prompter: person('', true).prompter })).code, 0);
     const forced = await init([...argv, '--yes', '--force'], { env });
     assert.equal(forced.code, 0);
-    assert.match(forced.output, /The\s+fixture\s+will\s+be\s+without\s+users\[0\]/);
+    assert.match(forced.output, /The\s+fixture\s+will\s+lack\s+users\[0\]/);
     assert.deepEqual((await loadFixture('fixture.json', env)).users, []);
   });
 
@@ -214,7 +214,7 @@ describe('in an empty folder', () => {
     assert.equal(unknown.code, 1);
     assert.match(unknown.output, /✗ users\[0\] +200 .*"is_under_ib":false/);
     assert.match(unknown.output, /✗ deposits\[0\] +404/);
-    assert.match(unknown.output, /without\s+users\[0\]\s+and\s+deposits\[0\]/);
+    assert.match(unknown.output, /lack\s+users\[0\]\s+and\s+deposits\[0\]/);
     assert.deepEqual(readdirSync('.'), []);
   });
 
