@@ -126,21 +126,8 @@ describe('a variable', () => {
 describe('in the config file', () => {
   test('relative paths start from its folder, and numbers are as typed', async () => {
     const report = ['console', 'json=out/run=1.json', 'html=/tmp/r.html', 'junit='];
-    const { given } = await configured(
-      verify,
-      {},
-      {},
-      {
-        verify: {
-          fixture: 'f.json',
-          ca: '/etc/ca.pem',
-          baseline: '../known.json',
-          report,
-          cases: 20,
-          strict: true,
-        },
-      },
-    );
+    const files = { fixture: 'f.json', ca: '/etc/ca.pem', baseline: '../known.json', report };
+    const { given } = await configured(verify, {}, {}, { verify: { ...files, cases: 20, strict: true } });
     assert.deepEqual(given, {
       fixture: `${folder}/f.json`,
       ca: '/etc/ca.pem',
@@ -236,10 +223,8 @@ test('the file of the working directory is read', async () => {
   const cwd = dirname(fileOf(`here/${CONFIG_FILE}`, { verify: { cases: 1, rate: 5 } }));
   const argv = [program, ...plan, '--rate', '9'];
   // In CI, a run without a URL is refused.
-  const { stderr } = await promisify(execFile)(process.execPath, argv, {
-    cwd,
-    env: { ...process.env, CI: '' },
-  });
+  const env = { ...process.env, CI: '' };
+  const { stderr } = await promisify(execFile)(process.execPath, argv, { cwd, env });
   assert.equal(stderr, 'config: cases from ib-conformance.config.json\n');
 });
 
@@ -273,17 +258,11 @@ test('every problem of a file is told, before anything is done', async () => {
 
 test('a secret of a header field shows nowhere', async () => {
   const secret = 'u7Xq2Lm8Vb4Nz1';
-  const file = fileOf('header.json', {
-    verify: {
-      url: 'http://127.0.0.1:9',
-      'no-canary': true,
-      suite: ['robustness'],
-      header: ['x-secret: ${HEADER_SECRET}'],
-    },
-  });
-  const run = await runCli(['verify', '--config', file], { env: { HEADER_SECRET: secret } });
+  const file = fileOf('header.json', { verify: { header: ['x-secret: ${HEADER_SECRET}'] } });
+  const line = `verify http://127.0.0.1:9 --no-canary --suite robustness --config ${file}`;
+  const run = await runCli(line, { env: { HEADER_SECRET: secret } });
   assert.equal(run.code, 4);
-  const broken = await runCli(['verify', '--config', file], { env: { HEADER_SECRET: `${secret}ü` } });
+  const broken = await runCli(line, { env: { HEADER_SECRET: `${secret}ü` } });
   assert.match(broken.error, /--header needs 'name: value' in ASCII/);
   for (const { output, aside, error } of [run, broken])
     assert.doesNotMatch(output + aside + error, /u7Xq2Lm8/);

@@ -91,6 +91,11 @@ test('without a fixture the built-in one is taken, and that is said; without a h
 });
 
 test('a fixture that disagrees with the target is told by its places', async () => {
+  const wrongly: Readonly<Record<number, object>> = {
+    0: { amountInUsd: 1 },
+    1: { reference_id: '55555555-5555-4555-8555-555555555555' },
+    4: { reference_id: 'dddddddd-dddd-4ddd-8ddd-dddddddddddd' },
+  };
   const wrong = fileOf('wrong.json', {
     ...builtIn,
     apiKeys: [
@@ -102,15 +107,7 @@ test('a fixture that disagrees with the target is told by its places', async () 
     users: builtIn.users!.map((user, at) =>
       at === 0 ? { ...user, date_joined: '2024-03-02T00:00:00Z' } : user,
     ),
-    deposits: builtIn.deposits!.map((deposit, at) =>
-      at === 0
-        ? { ...deposit, amountInUsd: 1 }
-        : at === 4
-          ? { ...deposit, reference_id: 'dddddddd-dddd-4ddd-8ddd-dddddddddddd' }
-          : at === 1
-            ? { ...deposit, reference_id: '55555555-5555-4555-8555-555555555555' }
-            : deposit,
-    ),
+    deposits: builtIn.deposits!.map((deposit, at) => ({ ...deposit, ...wrongly[at] })),
   });
   await using mock = await startMock();
   const { url } = mock;

@@ -14,19 +14,22 @@ import { builtInFixture, loadFixture } from './fixture-file.ts';
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
 const at = (name: string) => join(folder, name);
 
-const call = (argv: readonly string[], env: Record<string, string> = {}, signal = AbortSignal.any([])) =>
-  runCli(argv, { env, signal, writeError: assert.fail });
+const call = (
+  argv: string | readonly string[],
+  env: Record<string, string> = {},
+  signal = AbortSignal.any([]),
+) => runCli(argv, { env, signal, writeError: assert.fail });
 
-const generate = (...flags: readonly string[]) => call(['fixture', 'generate', ...flags]);
+const generate = (flags: string) => call(`fixture generate ${flags}`);
 
 test('what is generated to a file is what is generated to standard output, and passes the check', async () => {
-  const flags = ['--users', '50', '--deposits', '70', '--seed', '7', '--partners', '3'];
-  const { code, output } = await generate(...flags);
+  const flags = '--users 50 --deposits 70 --seed 7 --partners 3';
+  const { code, output } = await generate(flags);
   assert.equal(code, 0);
-  assert.equal((await generate(...flags, '--output', at('f.json'))).code, 0);
+  assert.equal((await generate(`${flags} --output ${at('f.json')}`)).code, 0);
   assert.equal(readFileSync(at('f.json'), 'utf8'), output);
   assert.ok(output.includes('"becomes"'));
-  assert.ok(!(await generate(...flags, '--no-becomes')).output.includes('"becomes"'));
+  assert.ok(!(await generate(`${flags} --no-becomes`)).output.includes('"becomes"'));
   const check = await call(['fixture', 'check', at('f.json')]);
   assert.match(check.output, /good: 3 partners, 7 apiKeys, 50 users, 70 deposits; limits stated\nEvery/);
 });
@@ -89,23 +92,20 @@ test('an export holds keys, those of the environment too, and is only for its ow
   ]);
 });
 
-const refusals: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
-  [['generate', '--users', '-1'], /--users -1: needs a whole number from 0/],
-  [['generate', '--users', '0'], /--deposits 1000: every deposit needs a user/],
-  [['generate', '--output', at('none/f.json')], /the fixture cannot be written: its folder does not exist/],
-  [['generate', '--output', '/dev/full'], /the fixture cannot be written: the disk is full/],
-  [['export', at('keyed.json'), '--format', 'sql'], /needs the environment variable IB_KEY/],
-  [['export', at('f.json'), '--format', 'csv'], /needs --output with a folder/],
-  [['export', at('f.json'), '--format', 'csv', '--output', at('f.json')], /there is a file of that name/],
-  [['export', at('f.json'), '--format', 'xml'], /xml/],
-  [
-    ['export', at('f.json'), '--format', 'sql', '--output', folder],
-    /the export cannot be written: it is a folder/,
-  ],
+const refusals: readonly (readonly [line: string, says: RegExp])[] = [
+  ['generate --users -1', /--users -1: needs a whole number from 0/],
+  ['generate --users 0', /--deposits 1000: every deposit needs a user/],
+  [`generate --output ${at('none/f.json')}`, /the fixture cannot be written: its folder does not exist/],
+  ['generate --output /dev/full', /the fixture cannot be written: the disk is full/],
+  [`export ${at('keyed.json')} --format sql`, /needs the environment variable IB_KEY/],
+  [`export ${at('f.json')} --format csv`, /needs --output with a folder/],
+  [`export ${at('f.json')} --format csv --output ${at('f.json')}`, /there is a file of that name/],
+  [`export ${at('f.json')} --format xml`, /xml/],
+  [`export ${at('f.json')} --format sql --output ${folder}`, /the export cannot be written: it is a folder/],
 ];
-for (const [argv, says] of refusals)
-  test(`refused: fixture ${argv.join(' ').replaceAll(folder, '…')}`, async () => {
-    const { code, error } = await call(['fixture', ...argv]);
+for (const [line, says] of refusals)
+  test(`refused: fixture ${line.replaceAll(folder, '…')}`, async () => {
+    const { code, error } = await call(`fixture ${line}`);
     assert.match(error, says);
     assert.equal(code, 2);
   });

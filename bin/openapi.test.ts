@@ -98,20 +98,8 @@ test('it has the endpoints, parameters and statuses of the interface, and no oth
   for (const name of names) {
     const { parameters, responses } = operationOf(name);
     assert.deepEqual(
-      parameters.map(({ name: called, in: place, required, schema }) => ({
-        called,
-        place,
-        required,
-        schema,
-      })),
-      [
-        {
-          called: endpoints[name].parameter,
-          place: 'query',
-          required: true,
-          schema: { type: 'string', format: 'uuid' },
-        },
-      ],
+      parameters.map((one) => [one.name, one.in, one.required, one.schema]),
+      [[endpoints[name].parameter, 'query', true, { type: 'string', format: 'uuid' }]],
     );
     assert.deepEqual(Object.keys(responses), ['200', ...Object.keys(endpoints[name].messages)]);
   }

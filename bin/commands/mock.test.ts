@@ -327,14 +327,8 @@ describe('as a process', () => {
   ] as const)
     test(`${what} is named, with exit code 2`, () => {
       const place = mkdtempSync(join(folder, 'place-'));
-      const argv = [
-        '-c',
-        `${script} && exec "$2" "$3" verify http://127.0.0.1:9`,
-        'sh',
-        place,
-        process.execPath,
-        packagedProgram,
-      ];
+      const line = `${script} && exec "$2" "$3" verify http://127.0.0.1:9`;
+      const argv = ['-c', line, 'sh', place, process.execPath, packagedProgram];
       const { status, stderr } = spawnSync('sh', argv, { encoding: 'utf8' });
       assert.deepEqual([status, /\n +at /.test(stderr)], [2, false], stderr);
       assert.match(stderr, says);
