@@ -136,7 +136,7 @@ describe('the installed package', { concurrency: 4 }, () => {
 
   test('fixture check accepts the built-in fixture, and names the place of a syntax error', async () => {
     const builtIn = 'node_modules/ib-conformance/schemas/built-in.fixture.json';
-    assert.match((await cli('fixture', 'check', builtIn)).stdout, /: good: /);
+    assert.match((await cli('fixture', 'check', builtIn)).stdout, /: valid: /);
     const broken = await write('broken.json', '{\n  "users": [}');
     await assert.rejects(cli('fixture', 'check', broken), /broken\.json:2:13: is not JSON/);
   });
