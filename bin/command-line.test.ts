@@ -49,7 +49,7 @@ const refusals: readonly (readonly [argv: string, says: RegExp, code?: number])[
   ['verify --seed', /Not enough arguments following: seed/],
   ['verify --seed 1 --seed 2', /--seed was given more than once/],
   ['verify -- http://127.0.0.1:1', /-- takes no arguments here/],
-  ['verify --all', /--all goes with --help/],
+  ['verify --all', /--all needs --help/],
   ['verify --max-duration soon', /--max-duration soon: needs a time/],
   ['verify --rate 0', /--rate 0: needs a number above 0, up to/],
   ['verify --sute auth', /sute; did you mean --suite/],
@@ -58,7 +58,7 @@ const refusals: readonly (readonly [argv: string, says: RegExp, code?: number])[
   ['verify --only auth/user-status/revocation', /leave nothing to check/],
   ['verify --only valid/user-status/member --skip valid/user-status/member', /leave nothing to check/],
   ['verify --replay 0', /--replay needs --only/],
-  ['verify --only auth/user-status/missing --replay x', /--replay x: is not a path/],
+  ['verify --only auth/user-status/missing --replay x', /--replay x: needs a path/],
   ['verify --partner nobody', /--partner nobody.*northwind/],
   ['verify --report jsn', /there is no format jsn; did you mean json/],
   [`verify --report json=${folder}/no/x.json`, /x\.json: the report cannot be written: its folder does not/],
@@ -148,7 +148,7 @@ test('the plan is printed, and nothing is sent', async (t) => {
   assert.equal(whole.code, 0, whole.error);
   assert.match(
     whole.output,
-    /^plan: about [\d,]+ requests, about [\d.]+ s of waiting.*\n {2}user-status: \d+ that count; 60 pass in 3\.0 s.*2 keys\n {2}deposit-check: .*\n {2}strength 2: all [\d,]+ pairs, .*\n$/,
+    /^plan: about [\d,]+ requests, plus about [\d.]+ s of waiting.*\n {2}user-status: [\d,]+ counted requests; 60 pass in 3\.0 s.*2 keys\n {2}deposit-check: .*\n {2}strength 2: all [\d,]+ pairs, .*\n$/,
   );
   for (const flag of ['--max-requests 2000', '--max-duration 8s'])
     assert.match((await planned(flag)).output, new RegExp(`${flag.split(' ')[0]} allows at most`));
@@ -160,7 +160,7 @@ test('the plan is printed, and nothing is sent', async (t) => {
 test('a verdict on a part says so, and that it is on the mock, in every format', async () => {
   const one = 'verify --only valid/user-status/member --cases 1 --seed 1 --no-canary --report';
   const narrowed = /narrowed by --suite or --only/;
-  const isMock = /the mock was verified/;
+  const isMock = /the\s+built-in\s+mock\s+was\s+verified/;
   for (const [format, ...says] of [
     ['json', /"whole": false/, /"mock": true/],
     ['ndjson', /"whole":false/, /"mock":true/],

@@ -98,7 +98,7 @@ export function matrix({ record, anchorOf }: PageContext): Markup | undefined {
     suite,
     ...[...columns, undefined].map((column) => cell(results.filter((result) => columnOf(result) === column))),
   ]);
-  return html`${table('matrix', ['suite', ...columns, 'both of them'], rows)}
+  return html`${table('matrix', ['suite', ...columns, 'both endpoints'], rows)}
     <p class="legend">${legend(record.requirements)}</p>`;
 }
 

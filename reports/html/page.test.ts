@@ -150,7 +150,7 @@ test('failures that got the same answer are said to be alike', () => {
   const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed');
   const alike = (...actuals: readonly string[]) => {
     const requirements = actuals.map((actual, nth) => ({ ...failed!, id: `auth/service/${nth}`, actual }));
-    return renderHtml({ ...sampleRecord, requirements }).includes(' failures have this in common');
+    return renderHtml({ ...sampleRecord, requirements }).includes(' failures have the same answer');
   };
   assert.ok(alike('500', '500', '500', '404'));
   assert.ok(!alike('500', '500'));

@@ -54,7 +54,7 @@ export const withOwnFixture: readonly string[] = ['docs/verify.md'];
 /** Every page with blocks, and for each block what runs it. */
 export const pages: Readonly<Record<string, readonly Runner[]>> = {
   // What the first run cannot judge makes it incomplete.
-  'README.md': [commands(), commands(), commands(0, 0, 3), example, runByCi],
+  'README.md': [commands(), commands(), commands(0, 0, 3), runByCi],
   'docs/type-less.md': [
     commands(),
     commands(),

@@ -38,7 +38,7 @@ if (process.env['ONLY_RUN'] !== '1')
       const expected = [
         /^package\/(?:LICENSE|(?:README|CHANGELOG|CONTRIBUTING)\.md|package\.json|bin\/ib-conformance\.mjs)$/,
         /^package\/dist\/(?:[\w.-]+\.[cm]js|types\/.+\.d\.c?ts|generated\/page\.html|THIRD-PARTY-LICENSES\.txt)$/,
-        /^package\/(?:docs\/.+\.md|examples\/.+\.(?:java|json|py|sh|yaml))$/,
+        /^package\/(?:docs\/.+\.(?:md|png)|examples\/.+\.(?:java|json|py|sh|yaml))$/,
         /^package\/schemas\/[\w.-]+\.json$/,
       ];
       const isExpected = (file: string) => expected.some((pattern) => pattern.test(file));
