@@ -204,7 +204,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
   });
   server.on('connect', (message: IncomingMessage, duplex) => {
     const socket = duplex as Socket;
-    void Promise.resolve(answer(requestOf(message, undefined, others() + 1))).then((answered) =>
+    void Promise.resolve(answer(requestOf(message, undefined, 0))).then((answered) =>
       behindResponses(socket, () => sendOnSocket(socket, answered, date())),
     );
   });

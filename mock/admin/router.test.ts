@@ -448,6 +448,16 @@ test('health, version and worlds', async () => {
   assert.deepEqual(await done('GET', '/worlds'), { worlds: ['a'] });
 });
 
+test('a reset is of one world where one is named, else of all', async () => {
+  const { done, user } = testAdmin();
+  for (const world of ['', '?world=a']) await done('POST', `/keys/revoke${world}`, { key: 'northwind-key' });
+  const statuses = () => ['northwind-key', 'northwind-key~a'].map((key) => user(ids.member, key).status);
+  assert.deepEqual(await done('POST', '/reset?world=a'), { reset: 'a' });
+  assert.deepEqual(statuses(), [401, 200]);
+  assert.deepEqual(await done('POST', '/reset'), { reset: 'all' });
+  assert.deepEqual(statuses(), [200, 200]);
+});
+
 test('events tell of requests, the clock and changes, of one world where one is named', async () => {
   const { session, user, done } = testAdmin();
   const sent: string[] = [];
