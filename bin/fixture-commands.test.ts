@@ -31,7 +31,10 @@ test('what is generated to a file is what is generated to standard output, and p
   assert.ok(output.includes('"becomes"'));
   assert.ok(!(await generate(`${flags} --no-becomes`)).output.includes('"becomes"'));
   const check = await call(['fixture', 'check', at('f.json')]);
-  assert.match(check.output, /valid: 3 partners, 7 apiKeys, 50 users, 70 deposits; limits stated\nIt is complete/);
+  assert.match(
+    check.output,
+    /valid: 3 partners, 7 apiKeys, 50 users, 70 deposits; limits stated\nIt is complete/,
+  );
 });
 
 test('interrupted, it ends with 130 and leaves the file as it was', async () => {
