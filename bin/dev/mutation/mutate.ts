@@ -218,8 +218,8 @@ async function judgeAll(fateOf: (copy: string, place: Place) => Promise<Fate | u
       for (const name of [place.file, ...Object.values(generators), 'mock/page/generated'])
         cpSync(join(root, name), join(copy, name), { recursive: true });
       if (fate !== undefined) fates.set(place, fate);
-      if (values.all || fate?.[0] === 'survived')
-        print(`${fate?.join(' by ') ?? 'left'}: ${describe(place)}`);
+      const [outcome, by] = fate ?? ['left for later', ''];
+      if (values.all || outcome === 'survived') print(`${outcome}: ${describe(place)}${by && ` (${by})`}`);
     }
   };
   await Promise.all(copies.map(work));
