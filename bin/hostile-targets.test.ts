@@ -109,17 +109,17 @@ const webPage = /another service: both endpoints answer 200 with a web page/;
 const others: Targets = {
   'redirects for ever': [
     answers('302 Found', '', 'Location: https://sso.example/in?to=\u009b31m'),
-    /another service: both endpoints answer 302, a redirect to https:\/\/sso\.example\/in\?to=\?+31m for/,
+    /another service: both endpoints answer 302, a redirect to https:\/\/sso\.example\/in\?to=\?+31m; check the base URL/,
   ],
   'is a web page': [answers('200 OK', `<!DOCTYPE html><title>${ESCAPE}Log in</title>`, html), webPage],
   'is a long web page': [answers('200 OK', `<!doctype html>${'<p>wait</p>'.repeat(10_000)}`, html), webPage],
   'knows no such path': [
     answers('404 Not Found', 'nope', 'Content-Type: text/plain'),
-    /404 without JSON.*base_url/,
+    /404 without JSON; check the base URL/,
   ],
   'knows no such path, and says so in JSON': [
     answers('404 Not Found', '{"message":"Cannot GET"}', json),
-    /404 with another message.*base_url/,
+    /404 with another message; check the base URL/,
   ],
 };
 
