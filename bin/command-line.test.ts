@@ -220,9 +220,23 @@ test('no more is sent than --max-requests, the cut is even, though one endpoint 
 const named = ({ usage }: { readonly usage: string }) => usage.split(' ')[0]!;
 const everyCommand = commands.flatMap((one) =>
   'commands' in one
-    ? one.commands.map(({ flags, ...command }) => ({ words: [one.usage, named(command)], flags }))
-    : [{ words: [named(one)], flags: one.flags }],
+    ? one.commands.map(({ flags, ...command }) => ({
+        words: [one.usage, named(command)],
+        flags,
+        what: command.what,
+      }))
+    : [{ words: [named(one)], flags: one.flags, what: one.what }],
 );
+
+/** A new verb belongs here: what is no verb does not. */
+const verbs = new RegExp(
+  `^(?:${'accept allow answer apply ask break change check choose create disable end evaluate exit export fail generate grade group inject keep limit list listen overwrite print read reload rename render repeat run send serve set show skip stop test trust use validate verify wait write require'.replaceAll(' ', '|')})\\b`,
+);
+test('every help text begins with a verb', () => {
+  for (const { what, flags } of everyCommand)
+    for (const text of [what, ...Object.values(flags).map(({ describe }) => describe)])
+      assert.match(text, verbs);
+});
 
 for (const { words: command, flags } of everyCommand)
   test(`the help of ${command.join(' ')} fits a screen of 24 lines and 80 columns; with --all it has every flag`, async () => {

@@ -84,7 +84,7 @@ export interface Context {
   /** All at once, as far as --concurrency and --rate allow; 429 is waited out. */
   readonly sendAtOnce: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
   /** As `send`, and shows the 429s that were waited out. */
-  readonly patiently: (request: Request, onRefused: (answer: Answer) => void) => Promise<Reply>;
+  readonly sendUntilAllowed: (request: Request, onRefused: (answer: Answer) => void) => Promise<Reply>;
   /** All at once; 429 is an answer like any other, and nothing is sent again. */
   readonly burst: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
   /** Requests that `make` gives, until the first 429; nothing is sent again. In the order of sending. */

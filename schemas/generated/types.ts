@@ -646,7 +646,7 @@ export type TranscriptLine =
   | TranscriptExchange
   | TranscriptMissed
   | TranscriptExplained
-  | TranscriptDoor
+  | TranscriptCall
   | TranscriptStopped
   | TranscriptOutcome
   | TranscriptEnd;
@@ -871,17 +871,26 @@ export interface TranscriptExplained {
 /**
  * What a scenario asked for and got.
  */
-export interface TranscriptDoor {
-  line: 'door';
+export interface TranscriptCall {
+  line: 'call';
   /**
-   * Id of the requirement, or the name of a story that several share.
+   * Id of the requirement, or the name of a scenario that several share.
    */
   of: string;
   nth: number;
-  door: 'send' | 'sendAtOnce' | 'patiently' | 'burst' | 'first' | 'withState' | 'now' | 'leftMs' | 'keyWorks';
+  call:
+    | 'send'
+    | 'sendAtOnce'
+    | 'sendUntilAllowed'
+    | 'burst'
+    | 'first'
+    | 'withState'
+    | 'now'
+    | 'leftMs'
+    | 'keyWorks';
   replies?: Replies;
   /**
-   * Answers with 429 that were waited out.
+   * Answers with 429 after which the run waited.
    */
   refused?: number[];
   value?: number | boolean;

@@ -5,7 +5,7 @@ import { readBeginning, readBody, trouble, type Answer, type Reply, type Trouble
 import { defined } from '../../schemas/defined.ts';
 import { TOO_MANY_FILES, wrongUsage } from '../../schemas/problem.ts';
 
-/** Where requests go, and how patiently. */
+/** Where requests go, and with which timeout. */
 export interface ClientOptions {
   /** `{base_url}`; a trailing slash makes no difference. */
   readonly target: URL;

@@ -62,7 +62,7 @@ export function createContexts(options: ContextOptions): (of: string) => Context
         report(nth, 'burst', { replies: sent.map(({ reply }) => reply) });
         return sent;
       },
-      patiently: async (request, onRefused) => {
+      sendUntilAllowed: async (request, onRefused) => {
         const nth = calls++;
         const refused: Answer[] = [];
         const see = (answer: Answer) => {
@@ -70,7 +70,7 @@ export function createContexts(options: ContextOptions): (of: string) => Context
           onRefused(answer);
         };
         const { reply } = await sender.send(request, { of, onRefused: see });
-        report(nth, 'patiently', { replies: [reply], ...(refused.length === 0 ? {} : { refused }) });
+        report(nth, 'sendUntilAllowed', { replies: [reply], ...(refused.length === 0 ? {} : { refused }) });
         return reply;
       },
       rest: sender.rest,

@@ -7,7 +7,7 @@ import type { Figures } from './record.ts';
 
 /** A call that a scenario makes through its context. */
 export type CallName =
-  'send' | 'sendAtOnce' | 'patiently' | 'burst' | 'withState' | 'now' | 'leftMs' | 'keyWorks';
+  'send' | 'sendAtOnce' | 'sendUntilAllowed' | 'burst' | 'withState' | 'now' | 'leftMs' | 'keyWorks';
 
 /** What a scenario got from a call. */
 export interface ContextCall {

@@ -156,7 +156,7 @@ async function recover(
   const leftMs = rule === undefined ? 0 : startedAt + rule.windowMs + MARGIN - context.now();
   // The other endpoint needs what is left of a run that ends before the window does.
   if (leftMs > 0 && leftMs < context.leftMs()) await context.wait(leftMs);
-  const recovery = await context.patiently(supply.next(), (refused) => refusals.push(sightingOf(refused)));
+  const recovery = await context.sendUntilAllowed(supply.next(), (refused) => refusals.push(sightingOf(refused)));
   const refusedMs = Math.max(...refusals.map(({ sentAt }) => sentAt - startedAt));
   return { recovery, refusedMs, recoveryMs: context.now() - startedAt, isLetInEarly };
 }

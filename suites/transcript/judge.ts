@@ -133,7 +133,7 @@ function createRecordedContexts({ exchanges, calls, start }: Transcript): (of: s
     const list = calls.filter((call) => call.of === of);
     let nth = 0;
     /** The next call, if it has that name. */
-    const next = (name: CallName): Partial<LineOf<'door'>> => (list[nth]?.door === name ? list[nth++]! : {});
+    const next = (name: CallName): Partial<LineOf<'call'>> => (list[nth]?.call === name ? list[nth++]! : {});
     const repliesOf =
       (name: CallName) =>
       async (...requests: readonly Request[]) => {
@@ -149,8 +149,8 @@ function createRecordedContexts({ exchanges, calls, start }: Transcript): (of: s
           const request = make();
           return { request, reply: replyAt(reference, request) };
         }),
-      patiently: async (request, onRefused) => {
-        const { refused = [], replies } = next('patiently');
+      sendUntilAllowed: async (request, onRefused) => {
+        const { refused = [], replies } = next('sendUntilAllowed');
         for (const n of refused) onRefused(exchanges[n]!.reply as Answer);
         return replyAt(replies?.[0], request);
       },

@@ -53,10 +53,10 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
     },
     call: ({ of, nth, call, replies, refused, value }) =>
       defined({
-        line: 'door' as const,
+        line: 'call' as const,
         of,
         nth,
-        door: call,
+        call,
         // Where time has no bound nothing is written: JSON has no word for it.
         value: value === Number.POSITIVE_INFINITY ? undefined : value,
         replies: replies?.map(numberOf),

@@ -11,13 +11,13 @@ const exchange = (n: number) =>
     request: { target: '', headers: {}, credential: { as: 'none' } },
     trouble: { code: 'timeout', words: '' },
   }) as unknown as TranscriptLine;
-const door = (nth: number) => ({ line: 'door', of: 'a', nth }) as TranscriptLine;
+const call = (nth: number) => ({ line: 'call', of: 'a', nth }) as TranscriptLine;
 const missed = { line: 'missed', path: 'a' } as TranscriptLine;
 const explained = { line: 'explained', of: 'a' } as TranscriptLine;
 const outcome: TranscriptLine = { line: 'outcome', result: { id: 'a' } };
 const end = (lines: number) => ({ line: 'end', lines }) as TranscriptLine;
 
-const run = [start, exchange(0), exchange(1), missed, door(1), door(0), explained, outcome, end(8)];
+const run = [start, exchange(0), exchange(1), missed, call(1), call(0), explained, outcome, end(8)];
 
 test('the lines of a run, and those before any place where it was cut off', () => {
   for (let most = 1; most <= run.length; most++) readTranscript(run.slice(0, most));
@@ -34,7 +34,7 @@ describe('are no run', () => {
     ['two runs in one file', [...run, ...run], /after its end/],
     ['a run that was cut off, and another', [...run.slice(0, 5), ...run], /twice: start/],
     ['exchanges in another order', [start, exchange(1), exchange(0)], /lacks exchange 0/],
-    ['one line for another', [start, door(0), door(0), end(3)], /twice: door 0 of a/],
+    ['one line for another', [start, call(0), call(0), end(3)], /twice: call 0 of a/],
   ] as const)
     test(name, () => assert.throws(() => readTranscript(lines), says));
 });

@@ -26,7 +26,7 @@ export interface Transcript {
   readonly lookups: readonly (NotedExchange | LineOf<'missed'>)[];
   /** By the id of the requirement. */
   readonly explained: ReadonlyMap<string, LineOf<'explained'>>;
-  readonly calls: readonly LineOf<'door'>[];
+  readonly calls: readonly LineOf<'call'>[];
   readonly stopped: ReadonlyMap<string, LineOf<'stopped'>>;
   /** What the run itself made of it. */
   readonly outcomes: ReadonlyMap<string, RequirementResult>;
@@ -60,7 +60,7 @@ export function readTranscript(lines: readonly TranscriptLine[]): Transcript {
       return line.line === 'missed' ? [line] : [];
     }),
     explained: new Map(linesOf('explained').map((line) => [line.of, line])),
-    calls: linesOf('door').toSorted((a, b) => a.nth - b.nth),
+    calls: linesOf('call').toSorted((a, b) => a.nth - b.nth),
     stopped: new Map(linesOf('stopped').map((line) => [line.of, line])),
     outcomes: new Map(results.map((result) => [result.id, result])),
     ...defined({ end: linesOf('end')[0] }),
@@ -87,7 +87,7 @@ function checkOrder(lines: readonly TranscriptLine[]): void {
 function nameOf(line: TranscriptLine): string {
   if (line.line === 'exchange') return `exchange ${line.n}`;
   if (line.line === 'missed') return `missed ${line.path}`;
-  if (line.line === 'door') return `door ${line.nth} of ${line.of}`;
+  if (line.line === 'call') return `call ${line.nth} of ${line.of}`;
   if (line.line === 'outcome') return `outcome of ${String(line.result['id'])}`;
   return 'of' in line ? `${line.line} of ${line.of}` : line.line;
 }
