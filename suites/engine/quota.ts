@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
-import { header, type Answer, type Trouble } from '../answer.ts';
+import { header, trouble, type Answer, type Trouble } from '../answer.ts';
 import type { Rule } from '../limiter/history.ts';
 import { statedRule } from '../limiter/rule.ts';
 import type { Budget } from './budget.ts';
@@ -209,10 +209,12 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
   const obstacle = (account: Account, price: 0 | 1, until?: number): Trouble | Promise<void> | undefined => {
     const end = budget.ended(until);
     if (end !== undefined) return end;
-    if (account.shut !== undefined) return refused(account.shut);
+    if (account.shut !== undefined) return trouble('rate-limited', account.shut);
     // What lasts too long is not waited for in vain.
     const waitUntil = (at: number) =>
-      at < Math.min(until ?? deadline, deadline) ? clock.sleep(at - clock.now(), signal) : refused(USED_UP);
+      at < Math.min(until ?? deadline, deadline)
+        ? clock.sleep(at - clock.now(), signal)
+        : trouble('rate-limited', USED_UP);
     const at = opensAt(account, price);
     if (at === 0) return undefined;
     return Number.isFinite(at) ? waitUntil(at) : nextNote();
@@ -376,5 +378,3 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
 }
 
 const ruleOf = ({ stated, learned }: Limiter): Rule | undefined => stated ?? learned;
-
-const refused = (words: string): Trouble => ({ kind: 'trouble', code: 'rate-limited', words });

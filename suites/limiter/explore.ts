@@ -107,8 +107,6 @@ async function compareLimit(search: Search, rule: Rule): Promise<Found> {
     meanwhile = await lookAround(endpoint, context, known);
     return meanwhile.history;
   };
-  // A key that is still limited from before would show nothing.
-  await context.settle(endpoint);
   let judgement = judgeBursts(bursts, rule);
   while (judgement.kind === 'again' && (bursts.length === 0 || hasTime(context, rule))) {
     await context.rest(2 * rule.windowMs);

@@ -234,6 +234,7 @@ test('a burst in which lost requests may hide that fewer passed is tried three t
   assert.deepEqual(kinds, ['again', 'again', 'kept']);
   assert.equal(judgeBursts([burst(10, 1)], rule).kind, 'kept');
   assert.equal(judgeBursts([burst(8, 1), burst(9, 0)], rule).kind, 'broken');
+  assert.equal(judgeBursts([burst(8, 1), ...three], rule).kind, 'again', 'fewer passed before');
   const half = [burst(5, 5), burst(5, 5), burst(5, 5)];
   assert.equal(judgeBursts(half, rule).kind, 'open', 'half as many would do as well');
 });
@@ -298,6 +299,14 @@ test('bursts so slow that windows end on the way do not show that a limit is kep
   });
   const { kind } = judgeBursts([0, 20_000, 40_000].map(slow), { most: 60, windowMs: 3000 });
   assert.equal(kind, 'open');
+  // The first of five is answered last, and may have passed in the next window.
+  const late = [2100, 11, 12, 13, 14, 15].map((receivedAt, sentAt) => ({
+    sentAt,
+    receivedAt,
+    result: sentAt < 5 ? ('passed' as const) : ('refused' as const),
+  }));
+  const finding = judgeBurst({ startedAt: 0, history: late, inFlight: 2 }, { most: 4, windowMs: 2000 });
+  assert.equal(finding.kind, 'tooSlow');
 });
 
 describe('a limiter that breaks its promise is never said to keep it, and mostly found out', () => {

@@ -26,26 +26,24 @@ export async function lookAround(endpoint: Endpoint, context: Context, known: Kn
       credential: { as: 'header', value: 'Bearer nobody', shell: 'Bearer nobody' },
     }),
   };
-  const keys = [...known.callerKeys.slice(1, 2), ...known.otherKeys.slice(0, 1)];
-  const replies = await context.burst(
-    ...Object.values(asked),
-    ...keys.map((key) => lookupOf(endpoint, findable, { credential: { as: 'key', key } })),
+  const others = Object.fromEntries(
+    [...known.callerKeys.slice(1, 2), ...known.otherKeys.slice(0, 1)].map((key) => [
+      key.name,
+      lookupOf(endpoint, findable, { credential: { as: 'key', key } }),
+    ]),
   );
-  const names = [...Object.keys(asked), ...keys.map(({ name }) => name)];
-  const answers = replies.flatMap((reply, at) =>
-    reply.kind === 'answer'
-      ? [{ ...reply, name: names[at]!, isOther: at >= names.length - keys.length }]
-      : [],
-  );
+  const requests = { ...asked, ...others };
+  const replies = await context.burst(...Object.values(requests));
+  const answers = Object.keys(requests).flatMap((name, at) => {
+    const reply = replies[at]!;
+    return reply.kind === 'answer' ? [{ ...reply, name }] : [];
+  });
+  const answersTo = (some: object) => answers.filter(({ name }) => name in some);
   return {
-    statuses: Object.fromEntries(
-      answers.flatMap(({ isOther, name, status }) => (isOther ? [] : [[name, status]])),
-    ),
-    others: Object.fromEntries(
-      answers.flatMap(({ isOther, name, status }) => (isOther ? [[name, status === 429]] : [])),
-    ),
-    history: answers.flatMap(({ status, sentAt, receivedAt }) =>
-      status === 429 ? [] : [{ sentAt, receivedAt, result: 'other' }],
-    ),
+    statuses: Object.fromEntries(answersTo(asked).map(({ name, status }) => [name, status])),
+    others: Object.fromEntries(answersTo(others).map(({ name, status }) => [name, status === 429])),
+    history: answers
+      .filter(({ status }) => status !== 429)
+      .map(({ sentAt, receivedAt }) => ({ sentAt, receivedAt, result: 'other' })),
   };
 }

@@ -29,11 +29,11 @@ interface Bucket {
   readonly ticks: (after: number, until: number) => number;
 }
 
+const divisorsOf60 = Array.from({ length: 60 }, (_, nth) => nth + 1).filter((parts) => 60 % parts === 0);
+
 /** How often in a window a bucket may be refilled; a single time stands for clock-aligned windows as well. */
 const partsOf = ({ most, windowMs }: Rule) => [
-  ...[1, 2, 3, 4, 5, 6, 10, 12, 15, 20, 30, 60, windowMs / 1000, windowMs / 100].filter(
-    (parts) => parts >= 1 && parts < most,
-  ),
+  ...[...divisorsOf60, windowMs / 1000, windowMs / 100].filter((parts) => parts >= 1 && parts < most),
   most,
 ];
 
@@ -105,7 +105,7 @@ function mayPass(
   for (let next = tick; since < lastAt; since = next, next += intervalMs) {
     let count = 0;
     for (const { from, to } of passes)
-      if (from >= since && ++count > most && count > most + (most / parts) * ticks(since, to)) return false;
+      if (from >= since && ++count > most + (most / parts) * ticks(since, to)) return false;
   }
   return true;
 }
@@ -129,7 +129,7 @@ function mayBeWeighted({ passes, refusals }: Seen, most: number, windowMs: numbe
   };
   const starts = passes.map(({ from }) => from);
   return (
-    passes.every(({ to }, nth) => nth < most || weight(starts.slice(0, nth + 1), to) <= most + 0.5) &&
+    passes.every(({ to }, nth) => nth < most || weight(starts.slice(0, nth + 1), to) <= most) &&
     refusals.every(({ from, before }) => weight(before, from) + 1.5 >= most)
   );
 }
