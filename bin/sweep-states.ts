@@ -73,7 +73,7 @@ const own: Readonly<Record<string, Pick<State, 'what' | 'changes' | 'shows'>>> =
   'more-polls': { what: 'Polls execute a deposit two polls later.', changes: [twoPollsMore] },
   limited: { what: 'Each key is limited for a second, with Retry-After.', changes: [limitedAtFirst] },
   'limited-without-retry-after': {
-    what: 'The same without Retry-After.',
+    what: 'Each key is limited for a second, without Retry-After.',
     changes: [limitedAtFirst, without],
   },
   'membership-inverted': { what: 'Members are strangers, and strangers are members.', changes: [inverted] },
