@@ -86,11 +86,11 @@ const rows: Readonly<Record<string, Row>> = {
     { slowness: 600 },
     /^held$/,
   ],
-  'a limiter that answers 503': [
+  'a limiter that answers 500': [
     'deposit-check/requests',
     fixed(),
-    { statusOf: () => 503 },
-    /^status: 12 passed, then 503: /,
+    { statusOf: () => 500 },
+    /^status: 12 passed, then 500: /,
   ],
   'no time but for a first 429': ['user-status/failed-lookups', fixed(), { deadline: 1000 }, /^held$/],
   'no time, and more than are stated': [

@@ -212,6 +212,11 @@ describe('members', () => {
 
 describe('which kinds of requests count', () => {
   const isBadKey = ({ credential }: Request) => credential.as === 'header';
+  test('is left open without time for another window', async () => {
+    const { limited } = await exploring(laid('fixed'), { deadline: 4.5 * WINDOW });
+    assert.deepEqual([limited?.members?.refusal, limited?.counting], [undefined, undefined]);
+    assert.equal(limited?.recovery.kind, 'answer');
+  });
   for (const [invalid, badKeys] of [
     [true, true],
     [true, false],
