@@ -12,7 +12,7 @@ import {
   testSession,
 } from './testing/session.ts';
 import { controlsIn } from './controls.ts';
-import { preferred } from './forced.ts';
+import { preferenceIn } from './forced.ts';
 import { serviceOf } from './handler.ts';
 import { createWorld } from './world.ts';
 
@@ -81,7 +81,7 @@ describe('an answer that is asked for', () => {
     ] as const) {
       const [status, applied, body] = forced(request);
       assert.deepEqual([status, applied], [400, undefined]);
-      assert.match(`${(JSON.parse(String(body)) as { error: string }).error}`, new RegExp(why));
+      assert.match((JSON.parse(String(body)) as { error: string }).error, new RegExp(why));
     }
     const world = createWorld({ ...builtIn, users: [], deposits: [] }, START);
     for (const [target, what] of [
@@ -139,7 +139,7 @@ describe('what asking changes', () => {
 });
 
 const asks = (prefer: string) => {
-  const asked = preferred({ prefer });
+  const asked = preferenceIn({ prefer });
   return asked?.kind === 'status' ? asked.status : asked?.kind;
 };
 
@@ -169,6 +169,6 @@ describe('what a Prefer field asks for', () => {
     test(JSON.stringify(field), () => assert.equal(asks(field), status));
   test('several lines are one list, and the first code counts', () => {
     const headers = { prefer: ['wait=10', 'code=401', 'code=429'] } as unknown as { prefer: string };
-    assert.deepEqual(preferred(headers), { kind: 'status', status: 401 });
+    assert.deepEqual(preferenceIn(headers), { kind: 'status', status: 401 });
   });
 });

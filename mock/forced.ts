@@ -39,7 +39,7 @@ function forcedSuccess(world: World, endpoint: Call['endpoint'], partner: string
  *
  * @param headers fields by their names in lower case; several lines are one list
  */
-export function preferred(
+export function preferenceIn(
   headers: IncomingHttpHeaders,
 ): ChaosAction | Extract<Finding, { readonly kind: 'refused' }> | undefined {
   const field: string | readonly string[] | undefined = headers['prefer'];

@@ -3,7 +3,7 @@ import { headersOf, httpDate, statusOf } from './answer.ts';
 import { reference, type Behaviour, type Check, type UnreadCall } from './behaviour.ts';
 import { transportPart, type ChaosAction } from './chaos.ts';
 import type { Call, Exchange, Finding, HttpRequest, HttpResponse, Parameter } from './exchange.ts';
-import { forcedFinding, preferred } from './forced.ts';
+import { forcedFinding, preferenceIn } from './forced.ts';
 import { checkLimit, countCall } from './limiter.ts';
 import { countPoll, keyAt, lookIn, partnerOf, type ApiKey, type World } from './world.ts';
 
@@ -61,7 +61,7 @@ function decide(
   if (!behaviour.methods.includes(request.method)) return { finding: { kind: 'noSuchMethod' } };
   const parameters = readQuery(query, behaviour.decode);
   const call = readCall(behaviour, world, { endpoint, request, parameters }, now);
-  const asked = call.caller && preferred(request.headers);
+  const asked = call.caller && preferenceIn(request.headers);
   if (asked?.kind === 'refused') return { call, finding: asked };
   const chaos = asked ?? (call.caller && draw?.(call.caller));
   if (chaos?.kind === 'status') {
