@@ -64,7 +64,7 @@ test('the page asks for the token and forgets it', async (t) => {
   assert.equal(await field.evaluate((element) => element === document.activeElement), true);
   await page.keyboard.type('a-wrong-one');
   await page.keyboard.press('Enter');
-  const refusal = 'needs Authorization: Bearer and the admin token';
+  const refusal = 'the admin token is wrong; the mock printed it at its start, or --admin-token set it';
   await page.getByRole('alert').filter({ hasText: refusal }).waitFor();
   await page.keyboard.type('the-token');
   await page.keyboard.press('Enter');
@@ -230,6 +230,12 @@ test('the journal shows the last 100 requests with their reasons, newest first, 
   const text = (await first.textContent())!;
   assert.match(text, /^401key revoked\d\d:\d\d:\d\d\.\d{3}GET \/api\/ib\/user-status/);
   assert.equal(await page.locator('.journal li').count(), 100);
+  await page.getByLabel('Headers and body of request 121').click();
+  await first.getByText('authorization: Bearer <key northwind/revoked>').waitFor();
+  assert.match(
+    (await first.locator('pre').textContent())!,
+    /\n401\nDate: [^]*\n\n\{"error":"Unauthorized"\}$/,
+  );
   await press('Clear');
   await first.waitFor({ state: 'detached' });
 });
@@ -239,7 +245,7 @@ test('a curl line is copied; it names the service where the admin API has its ow
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await press('Copy the line for 404, pending');
   await says('Copied the line for 404, pending.');
-  const line = `curl -i -H 'Authorization: Bearer northwind-key' '${mock.url}${depositPath(ids.pending)}'`;
+  const line = `curl -i -H "Authorization: Bearer northwind-key" "${mock.url}${depositPath(ids.pending)}"`;
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), line);
 });
 
@@ -327,7 +333,7 @@ test('what clients, world names and fixtures say is only ever text', async (t) =
   await send(mock.port, `/${'x'.repeat(60_000)}`);
   await page.getByText(/^GET \/x{399}… \([\d,]+ more\)$/).waitFor();
   await send(mock.port, '/?%6eorthwind-key%E2%80%AEx%00y');
-  await page.getByText('GET /?<key northwind/active>%E2%80%AEx%00y').waitFor();
+  await page.getByText('GET /?<key northwind/active>%E2%80%AEx%00y', { exact: true }).first().waitFor();
   const world = `"><img/src=x/onerror=alert(1)>'$(id)\``;
   await send(mock.port, userPath(ids.member), `northwind-key~${world}`);
   await page.getByRole('combobox', { name: 'World' }).selectOption(world);

@@ -154,7 +154,8 @@ function refuseMisused({ flags, positionals }: Command, typed: Readonly<Record<s
   if ((apart as readonly unknown[]).length > 0 && !('command' in positionals))
     throw wrongUsage('-- takes no arguments here: omit it');
   // It looks like a wish to verify everything.
-  if (all !== undefined) throw wrongUsage(`--${ALL} needs --help: together they show every flag`);
+  if (all !== undefined && !(ALL in flags))
+    throw wrongUsage(`--${ALL} needs --help: together they show every flag`);
   for (const [name, flag] of Object.entries(flags)) {
     const given = typed[name];
     if (flag.array === undefined && Array.isArray(given))

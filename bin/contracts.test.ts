@@ -204,7 +204,7 @@ test('the mock: its first line, its admin routes, its end', async () => {
 
 test('faults and variants are listed', async () => {
   for (const kind of ['fault', 'variant'] as const) {
-    const { code, stdout } = await run('mock', `--${kind}`, 'list');
+    const { code, stdout } = await run('mock', `--${kind}`, 'list', '--all');
     assert.equal(code, 0);
     const found = [...stdout.matchAll(/^ *([a-z\d-]+)/gm)].map(([, id]) => id!);
     assertHolds(found, frozen[`${kind}s`], kind);

@@ -69,6 +69,9 @@ export function logQueue(print: (text: string) => Promise<void>, format: Pick<Lo
   };
 }
 
+/** What a shell reads a secret key from. */
+const VARIABLE = '$IB_API_KEY';
+
 /**
  * A curl line for each state that the fixture can show.
  *
@@ -78,9 +81,10 @@ export function curlLines(values: readonly MagicValue[], origin: string): string
   const [first] = values;
   if (first === undefined)
     return 'The fixture has no active key of a partner: every request is answered 401.\n';
-  const lines = values.map(({ shows, target, key = '$IB_API_KEY', keyName }) => {
-    const comment = key !== '$IB_API_KEY' || keyName === first.keyName ? '' : `  # with ${keyName}`;
-    return `  ${shows.padEnd(28)} curl -i -H "Authorization: Bearer ${key}" "${origin}${target}"${comment}`;
+  const lines = values.map(({ shows, target, key = VARIABLE, keyName }) => {
+    const isOther = key === VARIABLE && keyName !== undefined && keyName !== first.keyName;
+    const header = keyName === undefined ? '' : `-H "Authorization: Bearer ${key}" `;
+    return `  ${shows.padEnd(31)} curl -i ${header}"${origin}${target}"${isOther ? `  # with ${keyName}` : ''}`;
   });
   return `${lines.join('\n')}\n`;
 }

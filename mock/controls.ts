@@ -200,7 +200,8 @@ export function controlsIn(session: Session, name: string): Controls {
     chaos: { set: setChaos, next },
     state: (change) => {
       const problem = changeState(here().world, change);
-      if (problem !== undefined) throw wrongAt('', problem);
+      const [place = 'body'] = /^\w+/.exec(problem ?? '') ?? [];
+      if (problem !== undefined) throw new Refusal(400, problem, { place });
       tellChange(session, here(), `state ${change.state}`);
     },
     requests: requestsIn(session, name),

@@ -12,20 +12,36 @@ export interface MagicValue {
   readonly id: string;
   /** Path and query. */
   readonly target: string;
-  readonly keyName: string;
-  /** Missing if it is secret. */
+  /** Missing if the request is to have no key. */
+  readonly keyName?: string;
+  /** Missing also if it is secret. */
   readonly key?: string;
 }
 
 /** What shows each state that a fixture can show. */
 export function shownMagicValues({ fixture, facts, options, arePublicKeys }: Session): readonly MagicValue[] {
   const basePath = trimBasePath(options.basePath ?? '/');
-  return magicValues(fixture, facts).map(({ shows, endpoint, id, key }) => {
+  const found = magicValues(fixture, facts);
+  const [first] = found;
+  if (first === undefined) return [];
+  const noKey = { ...first, shows: '401, no key', key: undefined };
+  return [...found, ...onDeposits(found), noKey].map(({ shows, endpoint, id, key }) => {
     const { path, parameter } = endpoints[endpoint];
     const target = `${basePath}${path}?${parameter}=${id}`;
-    return { shows, endpoint, id, target, keyName: key.name, ...(arePublicKeys && { key: key.key }) };
+    const named = key && { keyName: key.name, ...(arePublicKeys && { key: key.key }) };
+    return { shows, endpoint, id, target, ...named };
   });
 }
+
+/** The other errors of deposit-check: its messages differ from those of user-status. */
+const onDeposits = (found: readonly Found[]): readonly Found[] =>
+  found.flatMap((value) => {
+    const { shows, key } = value;
+    const isLimited = shows.startsWith('429') && key.limits?.['deposit-check']?.most === 0;
+    if (!isLimited && !/^(?:400|401, revoked)/.test(shows)) return [];
+    const id = shows.startsWith('400') ? value.id : UNKNOWN_ID;
+    return { endpoint: 'deposit-check', id, key, shows: `${shows}, of a deposit` };
+  });
 
 interface Found {
   readonly shows: string;

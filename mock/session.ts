@@ -107,9 +107,9 @@ export class Refusal extends Error {
   }
 }
 
-/** A Refusal with status 400, and the place in the request that is wrong. */
+/** A Refusal with status 400, and the place in the request that is wrong; the empty text is the whole body. */
 export const wrongAt = (place: string, message: string) =>
-  new Refusal(400, place === '' ? message : `${place} ${message}`, place === '' ? {} : { place });
+  new Refusal(400, place === '' ? message : `${place} ${message}`, { place: place || 'body' });
 
 /**
  * A mock that has answered nothing yet.

@@ -23,11 +23,15 @@ const flags = {
   },
   fixture: { ...file, describe: 'serve this JSON file (default: built-in data)' },
   limits: { ...text, choices: ['on', 'off'], default: 'on', describe: 'apply rate limits' },
-  fault: { ...text, completions: 'faults', describe: 'break one rule; `list` prints all faults' },
+  fault: {
+    ...text,
+    completions: 'faults',
+    describe: 'break one rule; `list` prints common faults, with --all all',
+  },
   variant: {
     ...text,
     completions: 'variants',
-    describe: 'answer in another correct way; `list` prints all variants',
+    describe: 'answer in another correct way; `list` prints variants',
   },
   chaos: {
     ...list,
@@ -40,6 +44,7 @@ const flags = {
     default: 'real',
     describe: 'choose the clock; frozen: only the admin API moves it',
   },
+  all: { ...onOff, configurable: 'never', describe: 'list all, with --fault list or --variant list' },
   config,
   ...rare({
     'base-path': { ...text, default: '/', describe: 'serve the interface below this path' },
@@ -101,9 +106,13 @@ export const mock = command({
     const listed = (['fault', 'variant'] as const).find((flag) => values[flag] === 'list');
     if (listed !== undefined) {
       const rows = Object.entries(await deviations[listed]());
-      await context.print(rows.map(([id, { what }]) => `${id}\n    ${what}\n`).join(''));
+      const shown = values.all ? rows : rows.filter(([id]) => common[listed].split(/\s+/).includes(id));
+      const rest = rows.length - shown.length;
+      const more = rest === 0 ? '' : `and ${rest} more: ib-conformance mock --${listed} list --all\n`;
+      await context.print(shown.map(([id, { what }]) => `${id}\n    ${what}\n`).join('') + more);
       return 0;
     }
+    if (values.all) throw wrongUsage('--all goes with --help, with --fault list and with --variant list');
     // Taken before the fixture is read, so that no change is missed.
     const stamp = values.watch ? stampOf(values) : '';
     const log = logQueue(context.print, logs[values.log]);
@@ -221,6 +230,16 @@ async function fixtureOf({ fixture: path, limits, watch }: MockFlags, { env }: C
   const { limits: _, apiKeys = [], ...unlimited } = fixture;
   return { ...unlimited, apiKeys: apiKeys.map(({ limits: __, ...apiKey }) => apiKey) };
 }
+
+/** What a client is likely to meet, or to get wrong: `list` lists these. */
+const common: Readonly<Record<keyof typeof deviations, string>> = {
+  fault: `member-denied foreign-user-is-member foreign-user-with-404 date-epoch-number date-null amount-in-cents
+    amount-as-text time-in-seconds time-as-iso-text pending-with-200 pending-with-202 never-becomes-executed
+    deposit-check-503-for-429 first-answer-with-503`,
+  variant: `sliding-window limit-per-partner retry-after-left-out retry-after-as-date json-indented fields-reversed
+    numbers-with-exponent date-with-more-digits date-with-zero-offset charset-named security-headers chunked
+    connection-closed`,
+};
 
 const deviations = {
   fault: async () => (await import('../../mock/faults.ts')).faults,

@@ -14,9 +14,13 @@ export function admit(access: Access, { method, headers, body }: HttpRequest): v
   if (access.kind === 'token') {
     const [, presented = ''] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
     if (!isSame(presented, access.token))
-      throw new Refusal(401, 'needs Authorization: Bearer and the admin token', {
-        headers: { 'WWW-Authenticate': 'Bearer' },
-      });
+      throw new Refusal(
+        401,
+        presented === ''
+          ? 'needs Authorization: Bearer and the admin token'
+          : 'the admin token is wrong; the mock printed it at its start, or --admin-token set it',
+        { headers: { 'WWW-Authenticate': 'Bearer' } },
+      );
   } else if (!isLoopbackName(host)) throw new Refusal(403, 'only reached by a loopback name');
   const isOtherOrigin = origin !== undefined && origin.replace(/^https?:\/\//i, '') !== host;
   if (isOtherOrigin || isOfAnotherPage(headers)) throw new Refusal(403, 'not for pages of another origin');

@@ -71,8 +71,10 @@ export function readPart(fixture: unknown, within = ''): Fixture {
       .map((line) =>
         line.replace(/^: /, '').replace(within, '').replace(/^ /, 'the body ').replace(/^\./, ''),
       );
-    const [, place] = /^([\w$.[\]-]+) (?:is|lacks|has|needs|must)\b/.exec(problems[0] ?? '') ?? [];
-    throw new Refusal(400, problems.join('\n'), place === undefined ? {} : { place });
+    const [first = ''] = problems;
+    const [, ofWhole] = /^the (?:body|fixture) (?:lacks|has an unknown key) "(.*?)"/.exec(first) ?? [];
+    const [, place = 'body'] = /^(?!the )([\w$.[\]-]+)[ :]/.exec(first) ?? [];
+    throw new Refusal(400, problems.join('\n'), { place: ofWhole ?? place });
   }
 }
 

@@ -42,7 +42,7 @@ test('invisible characters of a foreign text are escaped, and a long text is cut
 
 test('a curl line holds a public key, or reads a secret one; a world name means nothing to the shell', () => {
   const url = 'http://127.0.0.1:4010/api/ib/user-status?user_id=1';
-  assert.equal(curl(url, 'the-key', ''), `curl -i -H 'Authorization: Bearer the-key' '${url}'`);
+  assert.equal(curl(url, 'the-key', ''), `curl -i -H "Authorization: Bearer the-key" "${url}"`);
   const env = { IB_API_KEY: 'a-secret' };
   for (const world of ['', `$(echo>&2)\`id\`'";|&$HOME!\\`])
     for (const key of ['the-key', undefined]) {

@@ -1,4 +1,5 @@
 import { render, type ComponentChildren, type InputHTMLAttributes, type Ref } from 'preact';
+import type { JournalEntry } from '../journal.ts';
 import type { DepositNow, User } from '../world.ts';
 import type { Due } from '../session.ts';
 import { left, mockNow, openWorld, refresh, say, send, signIn, start, state } from './store.ts';
@@ -219,9 +220,9 @@ function Examples({ port, values }: Answers['magic-values']) {
     <ul>
       {values.map(({ shows, target, key, keyName }) => (
         <li key={shows}>
-          <span>{withNote(shows, key === undefined ? `with ${keyName}` : undefined)}</span>
+          <span>{withNote(shows, key === undefined && keyName ? `with ${keyName}` : undefined)}</span>
           {button('Copy', () => copy(`curl ${shows}`, shows), `the line for ${shows}`)}
-          <code id={`curl ${shows}`}>{curl(base + target, key, state.world)}</code>
+          <code id={`curl ${shows}`}>{curl(base + target, keyName ? key : null, state.world)}</code>
         </li>
       ))}
     </ul>,
@@ -259,19 +260,87 @@ function Limiters({ limits, gauges }: Answers['limits']) {
   );
 }
 
+function Faults({ fault, chaos, next }: Answers['faults']) {
+  const active = [fault ?? [], chaos, next.map(({ kind, count }) => `${kind} for the next ${count}`)].flat(2);
+  const switchOff = () =>
+    void send('PUT', 'faults', { fault: null, chaos: null }, () => 'Faults switched off.');
+  const queue = (kind: string) =>
+    send('POST', 'faults/next', { kind }, () => `The next request gets ${kind}.`);
+  return section(
+    'faults',
+    active.length === 0 ? 'none' : '',
+    <>
+      <ul>
+        {active.map((one) => (
+          <li key={one}>{one}</li>
+        ))}
+      </ul>
+      {field('Queue', queue, {
+        placeholder: '503, reset, slow:2s',
+        'aria-label': 'Fault of the next request',
+      })}
+    </>,
+    button('Switch off', switchOff),
+  );
+}
+
+const outcomes = { kept: 'kept', broken: 'broken', notSeen: 'not seen' } as const;
+
+const Scorecard = ({ rules }: Answers['scorecard']) =>
+  section(
+    'scorecard',
+    'of the requests in the journal',
+    <ul>
+      {rules.map(({ id, title, outcome, advice, needs }) => (
+        <li key={id} class={outcome === 'broken' ? 'limited' : ''}>
+          <span>{withNote(title, advice ?? (needs && `needs ${needs}`))}</span>
+          <span class="number">{outcomes[outcome]}</span>
+        </li>
+      ))}
+    </ul>,
+  );
+
+/** A request and its answer as they were sent, but for credentials. */
+function exchangeText({
+  method,
+  target,
+  requestHeaders,
+  status,
+  responseHeaders,
+  responseBody,
+}: JournalEntry) {
+  const fields = (all: Readonly<Record<string, string>>) =>
+    Object.entries(all).map(([name, value]) => `${name}: ${value}`);
+  const lines = [
+    `${method} ${target}`,
+    ...fields(requestHeaders),
+    '',
+    `${status}`,
+    ...fields(responseHeaders),
+  ];
+  return [...lines, '', responseBody].map(foreign).join('\n');
+}
+
 function Journal({ requests }: Answers['requests']) {
   const clear = () => void send('DELETE', 'requests', undefined, () => 'Journal cleared.');
   return section(
     'journal',
     requests.length === 0 ? 'nothing yet' : 'newest first',
     <ol class="journal">
-      {requests.toReversed().map(({ id, at, status, reason, method, target, key, keyInTarget }) => (
-        <li key={id} class={status < 400 ? '' : 'refused'}>
-          <span class="status">{status}</span>
-          <span class="reason">{foreign(reason.replace(/^\d+: /, ''))}</span>
-          <time>{timeOfDay(at)}</time>
-          <code>{`${foreign(method)} ${foreign(target)}`}</code>
-          <small>{(key ?? 'no known key') + (keyInTarget ? ', a key stood in the URL' : '')}</small>
+      {requests.toReversed().map((entry) => (
+        <li key={entry.id} class={entry.status < 400 ? '' : 'refused'}>
+          <span class="status">{entry.status}</span>
+          <span class="reason">{foreign(entry.reason.replace(/^\d+: /, ''))}</span>
+          <time>{timeOfDay(entry.at)}</time>
+          <code>{`${foreign(entry.method)} ${foreign(entry.target)}`}</code>
+          <small>
+            {(entry.key ?? 'no known key') + (entry.keyInTarget ? ', a key stood in the URL' : '')}
+            {entry.durationMs === undefined ? ', not answered' : `, ${entry.durationMs.toFixed(1)} ms`}
+          </small>
+          <details>
+            <summary aria-label={`Headers and body of request ${entry.id}`}>Headers and body</summary>
+            <pre>{exchangeText(entry)}</pre>
+          </details>
         </li>
       ))}
     </ol>,
@@ -283,19 +352,21 @@ const depositColumns = { reference_id: 'id', State: '', 'USD, executed at': 'num
 const keyColumns = { Key: 'id', State: '', Partner: '', Expires: 'number', Actions: 'actions' };
 const userColumns = { user_id: 'id', Partner: '', Joined: 'number' };
 
-const Data = ({ deposits, keys, users, limits, clock, requests, ...rest }: Answers) => (
+const Data = ({ deposits, keys, users, limits, clock, requests, faults, scorecard, ...rest }: Answers) => (
   <main>
     <Clock {...clock} />
     <div class="columns">
       <div>
+        <Examples {...rest['magic-values']} />
         {listSection('deposits', 'id, partner, state', depositColumns, deposits, depositRow)}
         {listSection('keys', 'name, partner, state', keyColumns, keys, keyRow)}
         {listSection('users', 'id, partner', userColumns, users, userRow)}
-        <Examples {...rest['magic-values']} />
       </div>
       <aside aria-label="What happens" tabIndex={0}>
-        <Limiters {...limits} />
         <Journal {...requests} />
+        <Faults {...faults} />
+        <Limiters {...limits} />
+        <Scorecard {...scorecard} />
       </aside>
     </div>
   </main>
@@ -343,7 +414,7 @@ function WorldChoice({ worlds }: Answers['worlds']) {
   );
 }
 
-const sections = ['deposits', 'keys', 'users', 'requests-to-try', 'limiters', 'journal'];
+const sections = 'requests-to-try journal deposits keys users faults limiters scorecard'.split(' ');
 const links = sections.map((name) => (
   <a key={name} href={`#${name}`}>
     {titleOf(name)}

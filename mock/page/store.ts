@@ -1,3 +1,4 @@
+import type { ShownFaults } from '../controls.ts';
 import type { ShownKey, ShownLimits } from '../controls/data.ts';
 import type { JournalEntry } from '../journal.ts';
 import type { MagicValue } from '../magic-values.ts';
@@ -14,6 +15,16 @@ export interface Answers {
   readonly keys: Listed<'keys', ShownKey>;
   readonly users: Listed<'users', User>;
   readonly limits: ShownLimits;
+  readonly faults: ShownFaults;
+  readonly scorecard: {
+    readonly rules: readonly {
+      readonly id: string;
+      readonly title: string;
+      readonly outcome: 'kept' | 'broken' | 'notSeen';
+      readonly advice?: string;
+      readonly needs?: string;
+    }[];
+  };
   readonly requests: { readonly requests: readonly JournalEntry[] };
   readonly worlds: { readonly worlds: readonly string[] };
   /** `port` is that of the service if the admin API has its own. */
@@ -22,7 +33,10 @@ export interface Answers {
     readonly values: readonly MagicValue[];
   };
 }
-const paths = ['clock', 'deposits', 'keys', 'users', 'limits', 'requests', 'worlds', 'magic-values'] as const;
+const paths = [
+  ...(['clock', 'deposits', 'keys', 'users', 'limits', 'requests'] as const),
+  ...(['faults', 'scorecard', 'worlds', 'magic-values'] as const),
+];
 /** Least time between two loads: a busy mock gets no more calls than a page can show. */
 const PACE_MS = 200;
 
@@ -79,7 +93,7 @@ async function request(path: string, init: RequestInit = {}): Promise<Response> 
  * makes of the answer, or why the mock refuses. An event then tells all pages to load again.
  */
 export function send(
-  method: 'POST' | 'DELETE',
+  method: 'POST' | 'PUT' | 'DELETE',
   path: string,
   body: unknown,
   said: (answer: unknown) => string,

@@ -36,15 +36,18 @@ export function foreign(text: string): string {
   return cut.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (hidden) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`);
 }
 
-const quoted = (text: string) => `'${text.replaceAll("'", `'\\''`)}'`;
+/** In double quotes where these do, for they are all that cmd.exe knows. */
+const quoted = (text: string) =>
+  /^[\w .:/?=&~@,+#()[\]<>|;-]*$/.test(text) ? `"${text}"` : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
- * A curl command for a POSIX shell. World names and paths come from clients, so all of it is quoted.
+ * A curl command for a POSIX shell, and for cmd.exe if the key is public. World names and paths come from clients, so all of it is quoted.
  *
  * @param url of the request
- * @param key undefined for a secret one, which the shell then reads from IB_API_KEY
+ * @param key undefined for a secret one, which the shell then reads from IB_API_KEY; null for none
  */
-export function curl(url: string, key: string | undefined, world: string): string {
+export function curl(url: string, key: string | null | undefined, world: string): string {
+  if (key === null) return `curl -i ${quoted(url)}`;
   const suffix = world === '' ? '' : `~${world}`;
   const secret = `"Authorization: Bearer $IB_API_KEY"${suffix === '' ? '' : quoted(suffix)}`;
   return `curl -i -H ${key === undefined ? secret : quoted(`Authorization: Bearer ${key}${suffix}`)} ${quoted(url)}`;
