@@ -1,6 +1,7 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
+import { keyNames } from './fixture-keys.ts';
 import { checkFixture, readFixture } from './fixture.ts';
 import type { Fixture } from './generated/types.ts';
 import { Problem } from './problem.ts';
@@ -159,4 +160,9 @@ test('wrong references are listed and counted in the same way', () => {
     `f.json: deposits[2500].reference_id is the same as deposits[0].reference_id: "33333333-3333-4333-8333-000000000000"`,
   );
   assert.equal(found.at(-1), 'f.json: … and 7,400 more');
+});
+
+test('a key is named by its partner and state, with a number where several have both', () => {
+  const keys = ['p', null, 'p'].map((partner, at) => ({ key: `k${at}`, partner, state: 'active' as const }));
+  assert.deepEqual(keyNames(keys), ['<key p/active>', '<key non-partner/active>', '<key p/active/2>']);
 });
