@@ -216,7 +216,7 @@ test('a limiter fills, limits and lets go; of many the fullest are shown', async
   await page.locator('.gauges li').first().getByText('limited, frees in 3 s').waitFor();
   assert.equal(await meter.evaluate((element) => (element as HTMLMeterElement).value), 60);
   await press('10 s');
-  await says(/1 limiter let go/);
+  await says(/1 rate limit ended/);
   await meter.waitFor({ state: 'detached' });
 });
 
@@ -265,7 +265,7 @@ test('worlds appear, are shown one at a time, and are reset', async (t) => {
   await shows(ids.pending, 'EXECUTED');
   await page.waitForFunction(() => document.title.startsWith('mine'));
   await press('Reset this world');
-  await says('The world mine is as the fixture has it.');
+  await says('The world mine was reset to the fixture.');
   assert.equal(stateInMine(), 'pending');
   await world.selectOption('main');
   await shows(ids.pending, 'pending');
@@ -273,7 +273,7 @@ test('worlds appear, are shown one at a time, and are reset', async (t) => {
   mock.deposits.execute(ids.pending);
   page.once('dialog', (dialog) => void dialog.accept());
   await press('Reset all worlds');
-  await says('All worlds are as the fixture has them.');
+  await says('All worlds were reset to the fixture.');
   await shows(ids.pending, 'pending');
   assert.equal(stateInMine(), 'pending');
   await page.getByRole('textbox', { name: 'Name of the world to open' }).fill('new');
@@ -296,7 +296,7 @@ test('long lists are shown in pages, and the filter finds the last entry', async
   assert.equal(await rows.count(), 50);
   const last = deposits.at(-1)!.reference_id;
   await page.getByRole('searchbox', { name: 'Filter the deposits' }).fill(last);
-  await page.getByText('1 that fit', { exact: true }).waitFor();
+  await page.getByText('1 matching', { exact: true }).waitFor();
   await press(`Execute deposit ${last}`);
   await shows(last, 'EXECUTED');
   assert.equal(mock.deposits.get(last).state, 'EXECUTED');
@@ -305,7 +305,7 @@ test('long lists are shown in pages, and the filter finds the last entry', async
 test('the page reconnects, also to another mock in the same place', async (t) => {
   const { page, mock, complaints } = await openLoaded(t);
   await mock.close();
-  await page.getByText('Not connected, trying again').waitFor();
+  await page.getByText('Not connected, retrying').waitFor();
   const clock = { now: () => Date.UTC(2030, 0, 1), mode: 'frozen' as const };
   const next = await startMock({ port: mock.port, clock });
   t.after(() => next.close());

@@ -90,7 +90,7 @@ const explanations: { readonly [Kind in FindingKind]: Explain<Kind> } = {
   unauthorized: (_, exchange) => whyUnauthorized(exchange),
   limited: ({ limit: { most, windowMs }, waitMs }) =>
     most === 0
-      ? 'a key that is always limited'
+      ? 'key that is always rate-limited'
       : `${most + 1} of ${most} in ${windowMs / 1000} s, frees in ${Math.ceil(waitMs / 1000)} s`,
   invalid: (_, { call }) => {
     const name = call === undefined ? 'the parameter' : endpoints[call.endpoint].parameter;
@@ -116,7 +116,7 @@ function whyUnauthorized({ call, request }: Exchange): string {
 export function whyOf(exchange: Exchange): string {
   const { chaos, preferred, finding } = exchange;
   if (finding.kind === 'refused') return finding.why;
-  if (preferred !== undefined) return 'asked for by Prefer';
+  if (preferred !== undefined) return 'requested by Prefer';
   if (chaos?.kind === 'status') return 'by chaos';
   const why = (explanations[exchange.finding.kind] as Explain<FindingKind>)(finding, exchange);
   return chaos === undefined ? why : `${why} (chaos: ${chaosName(chaos)})`;

@@ -86,7 +86,7 @@ describe('a spec', () => {
       assert.deepEqual(parseChaos([spec]), [{ name: spec.split(':')[0], rate, action, spreadMs }]),
     );
 
-  const rate = 'the rate has to be a number from 0 to 1, such as 0.1 for one request in ten';
+  const rate = 'the rate must be a number from 0 to 1, such as 0.1 for one request in ten';
   const time = 'say how slow, by a time of up to 10m or by two, such as slow:200ms or slow:200ms..2s';
   for (const [specs, message] of Object.entries({
     'rest:0.1': `chaos rest:0.1: there is no such kind; did you mean reset? ${kinds}`,
@@ -107,7 +107,7 @@ test('a wrong entry for the next requests is refused', () => {
   for (const [kind, count, message] of [
     ['503:0.5', 1, 'chaos 503:0.5: the next requests take no rate; leave it out'],
     ['slow:1s..2s', 1, 'chaos slow:1s..2s: the next requests take one time, such as slow:2s'],
-    ['503', 0, 'chaos 503: count has to be a whole number from 1 to 1000000: 0'],
+    ['503', 0, 'chaos 503: count must be a whole number from 1 to 1000000: 0'],
   ] as const)
     assert.throws(() => queuedChaos(kind, count), usage(message));
 });

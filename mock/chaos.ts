@@ -182,7 +182,7 @@ function inMs(text: string): number | undefined {
 function parseRate(text: string, wrong: Wrong): number {
   const rate = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
   if (rate >= 0 && rate <= 1) return rate;
-  throw wrong('the rate has to be a number from 0 to 1, such as 0.1 for one request in ten');
+  throw wrong('the rate must be a number from 0 to 1, such as 0.1 for one request in ten');
 }
 
 const MAX_COUNT = 1_000_000;
@@ -198,7 +198,7 @@ export function queuedChaos(kind: string, count: number): QueuedChaos {
   const wrong = wrongIn(kind);
   if (rate !== 1) throw wrong('the next requests take no rate; leave it out');
   if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
-    throw wrong(`count has to be a whole number from 1 to ${MAX_COUNT}: ${count}`);
+    throw wrong(`count must be a whole number from 1 to ${MAX_COUNT}: ${count}`);
   if (spreadMs > 0) throw wrong('the next requests take one time, such as slow:2s');
   return { action, count };
 }

@@ -35,7 +35,7 @@ export function shownClock(session: Session, sandbox: Sandbox): ShownClock {
  * @throws Refusal, 400 where it would go back, or beyond the year 9999
  */
 export function advanceClock(session: Session, sandbox: Sandbox, ms: number, place = 'ms'): Moved {
-  if (ms < 0) throw wrongAt(place, 'has to be a number from 0 on');
+  if (ms < 0) throw wrongAt(place, 'must be a number from 0 on');
   const at = inRange(place, timeIn(session, sandbox) + ms);
   return move(session, sandbox, { at });
 }
@@ -74,7 +74,7 @@ export function resetClock(session: Session, sandbox: Sandbox): Moved {
  * @throws Refusal, 400 where that is no number from 0 on
  */
 export function scaleClock(session: Session, sandbox: Sandbox, rate: number): Moved {
-  if (!(rate >= 0 && rate < Infinity)) throw wrongAt('rate', 'has to be a number from 0 on');
+  if (!(rate >= 0 && rate < Infinity)) throw wrongAt('rate', 'must be a number from 0 on');
   return move(session, sandbox, { rate });
 }
 

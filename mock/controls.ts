@@ -185,7 +185,7 @@ export function controlsIn(session: Session, name: string): Controls {
         const specs = chaos === undefined ? undefined : chaosOf(chaos);
         const found = Object.entries(faults).find(([id]) => id === fault);
         if (fault !== undefined && fault !== null && found === undefined)
-          throw wrongAt('fault', 'has to be an id that GET /__admin/faults lists, or null');
+          throw wrongAt('fault', 'must be an id that GET /__admin/faults lists, or null');
         if (fault !== undefined) {
           const sandbox = here();
           sandbox.deviation = found && { id: found[0], change: found[1].change };
@@ -232,7 +232,7 @@ export function shownFaults({ deviation, chaos: { plan, seed, queue } }: Sandbox
 function chaosOf(value: unknown): readonly string[] {
   const specs = value ?? [];
   if (!Array.isArray(specs) || !specs.every((spec) => typeof spec === 'string'))
-    throw wrongAt('chaos', 'has to be a list of texts such as ["500:0.1", "slow:200ms..2s"], or null');
+    throw wrongAt('chaos', 'must be a list of strings such as ["500:0.1", "slow:200ms..2s"], or null');
   refusing('chaos', () => parseChaos(specs));
   return specs;
 }
@@ -265,7 +265,7 @@ function timeOf(value: Time): number {
     const isDay = new Date(Date.parse(day) || 0).toISOString().startsWith(day);
     if (day !== '' && isDay && !Number.isNaN(Date.parse(value))) return Date.parse(value);
   }
-  throw wrongAt('now', `has to be ${timeHint}`);
+  throw wrongAt('now', `must be ${timeHint}`);
 }
 
 function withoutKeys({ apiKeys, ...fixture }: Fixture): Fixture {

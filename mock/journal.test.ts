@@ -40,7 +40,7 @@ const reasons: readonly (readonly [reason: string, ask: (mock: Mock) => unknown]
   ['400: reference_id is not a valid UUID', ofDeposit('x')],
   ['404: no such path', posted('/')],
   ['405: no such method: POST', posted(userPath('x'))],
-  ['429: a key that is always limited', withKey('fabrikam-always-limited-key')],
+  ['429: key that is always rate-limited', withKey('fabrikam-always-limited-key')],
 ];
 
 describe('the reason of an answer', () => {
@@ -63,7 +63,7 @@ describe('the reason of an answer', () => {
     const { change } = faults['pending-with-202']!;
     const { deposit, entries } = testSession({ deviation: { id: 'pending-with-202', change } });
     deposit(ids.pending);
-    assert.equal(entries()[0]?.reason, '202: a deviation (else 404: deposit pending)');
+    assert.equal(entries()[0]?.reason, '202: a fault (else 404: deposit pending)');
   });
 });
 
@@ -266,8 +266,8 @@ test('an entry says what was preferred, how long to wait, and when by a clock th
   assert.deepEqual(
     entries().map((one) => [one.elapsedMs, one.durationMs, one.retryAfterSeconds, one.preferred, one.reason]),
     [
-      [1005, 1000, 3, undefined, '429: a key that is always limited'],
-      [3005, 1000, undefined, 404, '404: asked for by Prefer'],
+      [1005, 1000, 3, undefined, '429: key that is always rate-limited'],
+      [3005, 1000, undefined, 404, '404: requested by Prefer'],
     ],
   );
 });

@@ -143,7 +143,7 @@ export function entryOf(
     method: request.method,
     ...(call && { endpoint: call.endpoint }),
     status,
-    reason: status === meant ? `${status}: ${why}` : `${status}: a deviation (else ${meant}: ${why})`,
+    reason: status === meant ? `${status}: ${why}` : `${status}: a fault (else ${meant}: ${why})`,
     ...(retryAfter !== undefined && { retryAfterSeconds: secondsOf(retryAfter, now) }),
     ...(chaos && { chaos: chaosName(chaos) }),
     ...(preferred !== undefined && { preferred }),

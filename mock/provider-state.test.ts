@@ -73,9 +73,9 @@ describe('deposit executed', () => {
 
 /** Wrong bodies, with the error. */
 const wrong: readonly (readonly [body: unknown, error: RegExp])[] = [
-  [null, /^state has to be one of: key revoked, deposit executed$/],
-  [{ ...revoked('northwind-key'), state: 'constructor' }, /^state has/],
-  [revoked('northwind-key', 'reset'), /^action has to be setup or teardown$/],
+  [null, /^state must be one of: key revoked, deposit executed$/],
+  [{ ...revoked('northwind-key'), state: 'constructor' }, /^state must/],
+  [revoked('northwind-key', 'reset'), /^action must be setup or teardown$/],
   [{ state: 'key revoked' }, /^params need a key/],
   [revoked('nope'), /^params need a key/],
   [revoked(['northwind-key']), /^params need a key/],

@@ -42,7 +42,7 @@ const objectOf = (value: unknown) => (typeof value === 'object' && value !== nul
 export function changeState(world: World, body: unknown): string | undefined {
   const { state, params, action = 'setup' } = objectOf(body);
   const change = Object.hasOwn(states, textOf(state)) ? states[textOf(state)] : undefined;
-  if (change === undefined) return `state has to be one of: ${Object.keys(states).join(', ')}`;
-  if (action !== 'setup' && action !== 'teardown') return 'action has to be setup or teardown';
+  if (change === undefined) return `state must be one of: ${Object.keys(states).join(', ')}`;
+  if (action !== 'setup' && action !== 'teardown') return 'action must be setup or teardown';
   return change(world, objectOf(params), action === 'setup');
 }

@@ -244,7 +244,7 @@ test('the scorecard to read', () => {
     `kept      Honoured Retry-After (Errors, 429)
 not seen  Backed off where 429 came again and again (Errors, 429)
           needs the same request refused with 429 three times in a row, or six times at even gaps
-BROKEN    Stopped polling a deposit once it was EXECUTED (States and transitions)
+BROKEN    Stopped polling after a deposit was EXECUTED (States and transitions)
           #4 2025-01-15T12:00:02.000Z GET ${POLLED} → 200 (a test)
           #5 2025-01-15T12:00:03.000Z GET ${POLLED} → 200 (a test)
           #6 2025-01-15T12:00:04.000Z GET ${POLLED} → 200 (a test)
@@ -256,13 +256,13 @@ not seen  Paused between polls of a deposit (States and transitions)
           needs a deposit that was answered 404 twice in a row
 not seen  Did not repeat a request that was refused as invalid (Errors, 400)
           needs a 400
-not seen  Did not hammer with a key that was refused (Authentication 3)
+not seen  Did not retry with a refused key (Authentication 3)
           needs a 401 to a request with a key
 BROKEN    Kept the key out of the URL (Authentication 1)
           #11 2025-01-15T12:00:09.000Z GET /api/ib/user-status?… → 200 (a test)
-          → send the key in the Authorization header alone, and issue it anew: URLs are written into logs
+          → send the key only in the Authorization header, and replace it: URLs are logged
 kept      Sent the Authorization header (Authentication 1)
-kept      Sent nothing but GET (Endpoints)
+kept      Sent only GET requests (Endpoints)
 `,
   );
 });

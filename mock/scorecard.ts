@@ -195,7 +195,7 @@ const rules: readonly Rule[] = [
     id: 'back-off',
     title: 'Backed off where 429 came again and again',
     clause: 'Errors, 429',
-    advice: 'double the wait with each 429 for the same request, or wait as long as Retry-After says',
+    advice: 'after each 429 for the same request, double the wait or wait as long as Retry-After says',
     needs: 'the same request refused with 429 three times in a row, or six times at even gaps',
     judge: (entries, graceMs) => {
       const all = grouped(entries, sameRequest)
@@ -208,7 +208,7 @@ const rules: readonly Rule[] = [
   },
   {
     id: 'polling',
-    title: 'Stopped polling a deposit once it was EXECUTED',
+    title: 'Stopped polling after a deposit was EXECUTED',
     clause: 'States and transitions',
     advice: 'stop at the first 200 and keep its result: an EXECUTED deposit stays EXECUTED',
     needs: 'a deposit that was answered 404 and then 200',
@@ -251,9 +251,9 @@ const rules: readonly Rule[] = [
   },
   {
     id: 'refused-key',
-    title: 'Did not hammer with a key that was refused',
+    title: 'Did not retry with a refused key',
     clause: 'Authentication 3',
-    advice: 'stop at a 401 and tell a person: asking again does not make the key valid',
+    advice: 'stop at a 401 and alert a person: a retry does not make the key valid',
     needs: 'a 401 to a request with a key',
     judge: (entries, graceMs) => {
       // 405 and 5xx say nothing about the key.
@@ -270,7 +270,7 @@ const rules: readonly Rule[] = [
     id: 'key-out-of-url',
     title: 'Kept the key out of the URL',
     clause: 'Authentication 1',
-    advice: 'send the key in the Authorization header alone, and issue it anew: URLs are written into logs',
+    advice: 'send the key only in the Authorization header, and replace it: URLs are logged',
     needs: 'a request',
     judge: (entries) => ({ times: entries.length, broken: entries.filter(({ keyInTarget }) => keyInTarget) }),
   },
@@ -289,9 +289,9 @@ const rules: readonly Rule[] = [
   },
   {
     id: 'get-only',
-    title: 'Sent nothing but GET',
+    title: 'Sent only GET requests',
     clause: 'Endpoints',
-    advice: 'ask with GET; the service answers no other method of its interface',
+    advice: 'use GET; the interface has no other method',
     needs: 'a request to an endpoint',
     judge: (entries) => {
       // Browsers send OPTIONS on their own.

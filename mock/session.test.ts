@@ -45,7 +45,7 @@ describe('a key with a name behind it', () => {
   for (const [name, why] of Object.entries({
     '': /is missing$/,
     ['a'.repeat(101)]: /has 101 characters; the maximum is 100$/,
-    'caf\u00e9': /has to be of visible ASCII/,
+    'caf\u00e9': /must be visible ASCII/,
   }))
     test(`says why there is no world ${JSON.stringify(name).slice(0, 20)}`, () => {
       const { user, entries, session } = testSession();

@@ -73,7 +73,7 @@ const MAX_NAME = 100;
 export function wrongWorldName(name: string): string | undefined {
   if (name.length > MAX_NAME) return `has ${name.length} characters; the maximum is ${MAX_NAME}`;
   if (/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(name)) return undefined;
-  return 'has to be of visible ASCII characters, with spaces only between them';
+  return 'must be visible ASCII characters, with spaces only between them';
 }
 
 /** The content of a fixture, by id. Where two entries share an id, the last one counts. */

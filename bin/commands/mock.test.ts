@@ -77,7 +77,7 @@ describe('wrong flags', () => {
     ['--tls-cert c.pem', /belong together/],
     ['--tls-cert no.pem --tls-key no.pem', /--tls-cert no.pem: cannot be read \(ENOENT\)/],
     ['--tls-cert package.json --tls-key package.json', /not a certificate and its key in PEM/],
-    ['--chaos 500:2', /chaos 500:2: the rate has to be a number from 0 to 1/],
+    ['--chaos 500:2', /chaos 500:2: the rate must be a number from 0 to 1/],
     ['--chaos 500:0.1 --chaos 500', /chaos 500: is given twice/],
     ['--delay 1s', /--delay 1s: needs a whole number from 0 to 600000/],
     ['--scorecard json=', /--scorecard json=: the file name after = is missing/],

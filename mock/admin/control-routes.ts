@@ -54,12 +54,12 @@ export const controlRoutes: readonly Route[] = [
     { fields: { rate: { ...quantity, required: true, description: 'how many times as fast' } } },
     (_, { controls, fields: { rate } }) => ok(controls.clock.scale(rate)),
   ),
-  route('GET /faults', 'The active deviation, the chaos, and all deviations.', {}, (_, { controls }) =>
+  route('GET /faults', 'The active fault, the chaos, and all faults and variants.', {}, (_, { controls }) =>
     ok({ ...controls.faults.get(), faults: controls.faults.list() }),
   ),
   route(
     'PUT /faults',
-    'Sets the deviation by its id, the chaos by specs such as "500:0.1", or its seed. null switches off.',
+    'Sets the fault or variant by its id, the chaos by specs such as "500:0.1", or its seed. null switches off.',
     { fields: faultFields },
     (_, { controls, fields }) => {
       if (Object.keys(fields).length === 0)
@@ -73,7 +73,7 @@ export const controlRoutes: readonly Route[] = [
     { fields: nextFields },
     (_, { controls, fields: { kind, count } }) => {
       if (typeof kind !== 'string' && typeof kind !== 'number')
-        throw wrongAt('kind', 'has to be a text or a status');
+        throw wrongAt('kind', 'must be a string or a status');
       return ok(refusing('kind', () => controls.faults.next(kind, count)));
     },
   ),

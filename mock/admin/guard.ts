@@ -21,11 +21,13 @@ export function admit(access: Access, { method, headers, body }: HttpRequest): v
           : 'the admin token is wrong; the mock printed it at its start, or --admin-token set it',
         { headers: { 'WWW-Authenticate': 'Bearer' } },
       );
-  } else if (!isLoopbackName(host)) throw new Refusal(403, 'only reached by a loopback name');
+  } else if (!isLoopbackName(host))
+    throw new Refusal(403, 'only reachable by a loopback name, such as localhost');
   const isOtherOrigin = origin !== undefined && origin.replace(/^https?:\/\//i, '') !== host;
-  if (isOtherOrigin || isOfAnotherPage(headers)) throw new Refusal(403, 'not for pages of another origin');
+  if (isOtherOrigin || isOfAnotherPage(headers))
+    throw new Refusal(403, 'not available to pages of another origin');
   if (method !== 'GET' && body !== undefined && !isJson(headers['content-type']))
-    throw new Refusal(415, 'Content-Type has to be application/json');
+    throw new Refusal(415, 'Content-Type must be application/json');
 }
 
 /**

@@ -22,7 +22,7 @@ function formatFor({ query, accept }: AdminRequest): ScorecardFormat {
   const [accepted] = /application\/json|text\/plain/i.exec(accept) ?? [];
   const asked = query.get('format') ?? (accepted?.toLowerCase() === 'text/plain' ? 'text' : 'json');
   const known = formats.find((name) => name === asked);
-  if (known === undefined) throw wrongAt('format', `has to be one of ${formats.join(', ')}`);
+  if (known === undefined) throw wrongAt('format', `must be one of ${formats.join(', ')}`);
   return known;
 }
 
@@ -48,7 +48,7 @@ export const observeRoutes: readonly Route[] = [
   searchRoute('find', 'Lists the matching requests.', (requests) => ({ requests })),
   route(
     'GET /scorecard',
-    'Grades the client by the journal: Retry-After, back-off, polling, keys. JSON or text.',
+    'Grades the client from the journal: Retry-After, back-off, polling, keys. JSON or text.',
     { query: { format: formats.join(', ') } },
     async (_, request) => {
       const { type, write } = scorecardFormats[formatFor(request)];
@@ -64,7 +64,7 @@ export const observeRoutes: readonly Route[] = [
   ),
   route(
     'GET /events',
-    'Server-sent events `request`, `clock` and `change`: of one world with ?world=, else of all.',
+    'Server-sent events `request`, `clock` and `change` of one world (?world=) or of all.',
     {},
     (_, { world, query, mock }) => ({
       status: 200,

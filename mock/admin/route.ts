@@ -80,7 +80,7 @@ export const ok = (json: unknown, status = 200) => answerOf(status, 'application
 export function checkFields(declared: Fields, body: unknown): Readonly<Record<string, unknown>> {
   const values = (body ?? {}) as Readonly<Record<string, unknown>>;
   if (typeof values !== 'object' || Array.isArray(values))
-    throw wrongAt('', 'the body has to be a JSON object');
+    throw wrongAt('', 'the body must be a JSON object');
   const unknown = Object.keys(values).find((name) => !Object.hasOwn(declared, name));
   if (unknown !== undefined)
     throw wrongAt(unknown, `is unknown here; known are ${Object.keys(declared).join(', ') || 'none'}`);
@@ -93,18 +93,18 @@ function checkField(name: string, { type, minimum, required, description }: Fiel
   if (value === undefined && required) throw wrongAt(name, `is missing: ${description ?? ''}`);
   if (value === undefined) return;
   // The value may be a key: the message leaves it out.
-  if (type === 'string' && typeof value !== 'string') throw wrongAt(name, 'has to be a text');
+  if (type === 'string' && typeof value !== 'string') throw wrongAt(name, 'must be a string');
   if (type !== 'number' && type !== 'integer') return;
   const isRight = type === 'number' ? Number.isFinite(value) : Number.isSafeInteger(value);
   if (isRight && Number(value) >= (minimum ?? -Infinity)) return;
   const kind = type === 'number' ? 'a number' : 'a whole number';
   const least = minimum === undefined ? '' : ` from ${minimum} on`;
-  throw wrongAt(name, `has to be ${kind}${least}, not ${JSON.stringify(value).slice(0, 80)}`);
+  throw wrongAt(name, `must be ${kind}${least}, not ${JSON.stringify(value).slice(0, 80)}`);
 }
 
 /** A whole number of the query from 0 on. */
 export function countIn(query: URLSearchParams, name: string, otherwise: number): number {
   const text = query.get(name) ?? `${otherwise}`;
   if (/^\d{1,9}$/.test(text)) return Number(text);
-  throw wrongAt(name, `has to be a whole number from 0 on, not ${JSON.stringify(text).slice(0, 80)}`);
+  throw wrongAt(name, `must be a whole number from 0 on, not ${JSON.stringify(text).slice(0, 80)}`);
 }

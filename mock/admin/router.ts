@@ -76,7 +76,7 @@ function parsed(text: string): unknown {
     const { line, column, words } = syntaxErrorIn(text);
     throw wrongAt('', `the body is not JSON: line ${line}, column ${column}: ${words}`);
   }
-  if (isDeeper(value, MAX_DEPTH)) throw wrongAt('', `the body is nested more than ${MAX_DEPTH} times`);
+  if (isDeeper(value, MAX_DEPTH)) throw wrongAt('', `the body is nested more than ${MAX_DEPTH} levels deep`);
   return value;
 }
 

@@ -11,20 +11,23 @@ import { answerOf, ok, route, type Route } from './route.ts';
 /** The whole admin API, in the order in which its description lists it. */
 export const routes: readonly Route[] = [
   // The page holds no data: it requests them, with the token if one is needed.
-  route('GET /', 'The page for people, as HTML.', { isOpen: true }, async () => {
+  route('GET /', 'The admin page (HTML).', { isOpen: true }, async () => {
     const text = await loadPage();
     const headers = { 'Content-Security-Policy': policyOf(text), 'Referrer-Policy': 'no-referrer' };
     return answerOf(200, 'text/html; charset=utf-8', text, headers);
   }),
-  route('GET /health', 'Says that the mock is up. Open to all.', { isForAll: true, isOpen: true }, () =>
-    ok({ status: 'healthy' }),
+  route(
+    'GET /health',
+    'Says that the mock is running. Needs no token.',
+    { isForAll: true, isOpen: true },
+    () => ok({ status: 'healthy' }),
   ),
   route('GET /version', 'Name and version of the mock.', { isForAll: true }, () =>
     ok({ name: packageJson.name, version: packageJson.version }),
   ),
   route(
     'POST /reset',
-    'Resets data, clock, limiters, faults and journal: of one world with ?world=, else of all.',
+    'Resets data, clock, rate limits, faults and journal of one world (?world=) or of all.',
     {},
     (_, { world, query, controls, mock }) => {
       if (query.has('world')) controls.reset();
@@ -34,7 +37,7 @@ export const routes: readonly Route[] = [
   ),
   route(
     'GET /worlds',
-    'Names of the worlds besides the main one, the least recently used first.',
+    'Names of the worlds other than main, least recently used first.',
     { isForAll: true },
     (_, { mock }) => ok({ worlds: mock.worlds() }),
   ),
@@ -73,7 +76,7 @@ function operationOf({ summary, path, query = {}, fields, body, isForAll, isOpen
   const parameters = [
     ...(path.includes('{id}') ? [parameter('id', 'path', 'the reference_id')] : []),
     ...Object.entries(query).map(([name, what]) => parameter(name, 'query', what)),
-    ...(isForAll ? [] : [parameter('world', 'query', 'name of a world: what stands behind the ~ of a key')]),
+    ...(isForAll ? [] : [parameter('world', 'query', 'name of a world: the text after the ~ of a key')]),
   ];
   return {
     summary,
@@ -82,7 +85,7 @@ function operationOf({ summary, path, query = {}, fields, body, isForAll, isOpen
     ...(isOpen && { security: [] }),
     responses: {
       '2XX': { description: 'Done.' },
-      '4XX': { description: 'What was wrong, in words; `place` names the field.', ...problem },
+      '4XX': { description: 'The problem; `place` names the field.', ...problem },
     },
   };
 }

@@ -112,7 +112,7 @@ const shownDeposit = (session: Session, sandbox: Sandbox) => (deposit: Deposit) 
 export function listDeposits({ session, seen }: Place, query: ListQuery = {}): Listed<DepositNow> {
   const states = ['EXECUTED', 'pending', 'failed'];
   if (query.state !== undefined && !states.includes(query.state))
-    throw wrongAt('state', `has to be one of ${states.join(', ')}`);
+    throw wrongAt('state', `must be one of ${states.join(', ')}`);
   const sandbox = seen();
   return listed(valuesOf(sandbox.world.deposits), shownDeposit(session, sandbox), query);
 }

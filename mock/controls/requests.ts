@@ -62,9 +62,9 @@ export function requestsIn(session: Session, world: string): RequestControls {
       const criterion = criteria.find((one) => one === name);
       if (criterion === undefined) throw wrongAt(name, `is unknown here; known are ${criteria.join(', ')}`);
       if (typeof value !== 'string' && typeof value !== 'number')
-        throw wrongAt(name, 'has to be a text or a number');
+        throw wrongAt(name, 'must be a string or a number');
       const choice = choices[criterion];
-      if (choice?.has(String(value)) === false) throw wrongAt(name, `has to be ${choice.words}`);
+      if (choice?.has(String(value)) === false) throw wrongAt(name, `must be ${choice.words}`);
       return [criterion, String(value)] as const;
     });
     const asked = wanted.find(([name]) => name === 'key')?.[1];

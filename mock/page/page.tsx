@@ -19,7 +19,7 @@ function moveClock(path: string, body: unknown, said: string): Promise<void> {
     const counted = [
       [due.deposits, 'deposit', 'executed'],
       [due.keys, 'key', 'expired'],
-      [due.limiters, 'limiter', 'let go'],
+      [due.limiters, 'rate limit', 'ended'],
     ] as const;
     const happened = counted.filter(([list]) => list.length > 0);
     const words = happened.map(([list, name, done]) => `${plural(list.length, name)} ${done}`).join(', ');
@@ -31,8 +31,8 @@ const advance = (seconds: number) =>
   moveClock('advance', { seconds }, `Clock moved on by ${duration(seconds * 1000)}`);
 
 function resetAll(): void {
-  if (!confirm('Reset all worlds? Tests that are running in them lose their data.')) return;
-  void send('POST', 'reset', undefined, () => 'All worlds are as the fixture has them.', null);
+  if (!confirm('Reset all worlds? Running tests lose their data.')) return;
+  void send('POST', 'reset', undefined, () => 'All worlds were reset to the fixture.', null);
 }
 
 const button = (text: string, onClick: () => void, about = '') => (
@@ -128,7 +128,7 @@ function listSection<Name extends 'deposits' | 'keys' | 'users', Item>(
   const more = rows.length < total && rows.length < 1000 && button('Show more', onMore);
   return section(
     name,
-    asked.contains === '' ? count : `${count} that fit`,
+    asked.contains === '' ? count : `${count} matching`,
     [table(name, columns, rows), more],
     <input type="search" onInput={onInput} {...texts} />,
   );
@@ -209,14 +209,14 @@ function Clock({ rate }: Answers['clock']) {
 function copy(id: string, shows: string): void {
   getSelection()!.selectAllChildren(document.getElementById(id)!);
   const isCopied = document.execCommand('copy');
-  say(isCopied ? `Copied the line for ${shows}.` : 'The browser does not allow this page to copy.');
+  say(isCopied ? `Copied the line for ${shows}.` : 'The browser did not allow copying.');
 }
 
 function Examples({ port, values }: Answers['magic-values']) {
   const base = `${location.protocol}//${port === undefined ? location.host : `${location.hostname}:${port}`}`;
   return section(
     'requests-to-try',
-    'one for each state that the fixture shows',
+    'one for each state in the fixture',
     <ul>
       {values.map(({ shows, target, key, keyName }) => (
         <li key={shows}>
@@ -243,7 +243,7 @@ function Limiters({ limits, gauges }: Answers['limits']) {
     'limiters',
     filled.length === 0 ? 'all empty' : some,
     <>
-      <p class="quiet">{words.length === 0 ? 'No limits for all keys.' : `Each key: ${words.join(', ')}.`}</p>
+      <p class="quiet">{words.length === 0 ? 'No limits.' : `Each key: ${words.join(', ')}.`}</p>
       <ul class="gauges">
         {filled.slice(0, MAX_GAUGES).map(({ endpoint, key, counted, most, isLimited, freesInMs }) => {
           const frees = `${isLimited ? 'limited, ' : ''}frees in ${duration(left(freesInMs))}`;
@@ -334,7 +334,7 @@ function Journal({ requests }: Answers['requests']) {
           <time>{timeOfDay(entry.at)}</time>
           <code>{`${foreign(entry.method)} ${foreign(entry.target)}`}</code>
           <small>
-            {(entry.key ?? 'no known key') + (entry.keyInTarget ? ', a key stood in the URL' : '')}
+            {(entry.key ?? 'no known key') + (entry.keyInTarget ? ', the URL contained a key' : '')}
             {entry.durationMs === undefined ? ', not answered' : `, ${entry.durationMs.toFixed(1)} ms`}
           </small>
           <details>
@@ -362,7 +362,7 @@ const Data = ({ deposits, keys, users, limits, clock, requests, faults, scorecar
         {listSection('keys', 'name, partner, state', keyColumns, keys, keyRow)}
         {listSection('users', 'id, partner', userColumns, users, userRow)}
       </div>
-      <aside aria-label="What happens" tabIndex={0}>
+      <aside aria-label="Status" tabIndex={0}>
         <Journal {...requests} />
         <Faults {...faults} />
         <Limiters {...limits} />
@@ -396,7 +396,7 @@ function WorldChoice({ worlds }: Answers['worlds']) {
     placeholder: 'name',
     title,
   };
-  const said = `The world ${state.world || 'main'} is as the fixture has it.`;
+  const said = `The world ${state.world || 'main'} was reset to the fixture.`;
   return (
     <div class="controls">
       <label for="world">World</label>

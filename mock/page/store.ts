@@ -211,7 +211,7 @@ async function watch(): Promise<void> {
       const { cause, message } = error as Error;
       if (cause !== undefined) return askForToken(message);
     }
-    update({ connection: 'Not connected, trying again' });
+    update({ connection: 'Not connected, retrying' });
     if (!document.hidden) await new Promise((resolve) => setTimeout(resolve, 1_000));
   }
 }
