@@ -127,5 +127,5 @@ test('a click on a command selects all of it; what differs is marked and named',
   assert.equal(selected, failed.counterexample!.curl);
   const finding = page.locator('[id="auth/user-status/missing"]');
   assert.deepEqual(await finding.locator('mark').allTextContents(), ['a', '\u0430']);
-  assert.ok(await finding.getByText('U+0430 where U+0061 is expected').isVisible());
+  assert.ok(await finding.getByText('U+0430 instead of U+0061').isVisible());
 });

@@ -1,6 +1,6 @@
 import { endpointNames, endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import { header, summary, type Answer, type Reply } from './answer.ts';
-import { findableId, stranger } from './inputs/uuids.ts';
+import { findableId, unknownId } from './inputs/uuids.ts';
 import { lookup, lookupOf } from './request.ts';
 import {
   observing,
@@ -92,7 +92,7 @@ const judgeRevocation =
   (endpoint: Endpoint): Scenario['run'] =>
   async (context, known) => {
     const key = known.callerKeys[1] ?? known.otherKeys[0] ?? known.callerKeys[0]!;
-    const request = lookupOf(endpoint, stranger(known), {
+    const request = lookupOf(endpoint, unknownId(known), {
       credential: { as: 'key', key },
       isStateChanged: true,
     });
@@ -131,7 +131,7 @@ export const auth: readonly Requirement[] = [
     clause: 'RFC 9110 15.5.2',
     title: 'Whether a 401 has a WWW-Authenticate header',
     requests: (known) =>
-      endpointNames.map((endpoint) => [endpoint, lookupOf(endpoint, stranger(known), keyless)]),
+      endpointNames.map((endpoint) => [endpoint, lookupOf(endpoint, unknownId(known), keyless)]),
     show: (reply) => (reply.kind === 'answer' ? (header(reply, 'www-authenticate') ?? 'none') : reply.words),
   }),
 ];

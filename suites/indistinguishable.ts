@@ -1,7 +1,7 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { header, summary, type Answer } from './answer.ts';
 import { sameAnswer } from './expectations.ts';
-import { manyStrangers, spread } from './inputs/uuids.ts';
+import { unknownIds, spread } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { lookupOf } from './request.ts';
 import { observing, scenario, type Scenario, type ScenarioResult, type Subject } from './requirement.ts';
@@ -42,7 +42,7 @@ export function indistinguishable({
     level: 'recommended',
     reading: 'Other requirements check the status and the value. This one compares everything else.',
     run: async ({ send, sendAtOnce }, known) => {
-      const unknown = manyStrangers(known, order.length);
+      const unknown = unknownIds(known, order.length);
       // Whatever a cache says the first time, it has said before the comparison.
       let earlier = await send(...unknown.map((id) => lookupOf(endpoint, id)));
       let cases = 0;
@@ -145,7 +145,7 @@ export function timing(endpoint: Endpoint, { needs, hidden }: Hidden): Scenario 
     run: async ({ send, cases }, known) => {
       const pairs = Math.min(MOST_PAIRS, Math.max(5, Math.floor(cases / 4)));
       const ids = hidden(known);
-      const asked = manyStrangers(known, pairs).flatMap((id, nth) => {
+      const asked = unknownIds(known, pairs).flatMap((id, nth) => {
         const pair = [
           { id: ids[nth % ids.length]!, isForeign: true },
           { id, isForeign: false },

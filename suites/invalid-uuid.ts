@@ -1,5 +1,5 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
-import { stranger } from './inputs/uuids.ts';
+import { unknownId } from './inputs/uuids.ts';
 import { depositCheck } from './request.ts';
 import {
   observing,
@@ -74,7 +74,7 @@ export const invalidUuid: readonly Requirement[] = [
     clause: 'GET deposit-check: string (UUID), no version named',
     title: 'How an id with other variant bits or an unknown version is answered',
     run: async ({ send }, known) => {
-      const id = stranger(known);
+      const id = unknownId(known);
       const ids = [`${id.slice(0, 19)}0${id.slice(20)}`, `${id.slice(0, 14)}9${id.slice(15)}`];
       const [variant, version] = (await send(...ids.map((one) => depositCheck(one)))).map(statusOf);
       return observed(`other variant: ${variant}, version 9: ${version}`, { variant, version });

@@ -63,7 +63,7 @@ const needs = {
 } as const satisfies Record<string, Need>;
 
 /** What a requirement needs of the fixture, beside a key that makes the calls. */
-export interface Needy {
+export interface FixtureNeeds {
   readonly needs?: keyof typeof needs;
 }
 
@@ -82,7 +82,7 @@ const noTransition: Lack = {
   fix: 'Give --state-url. If pending deposits become EXECUTED by themselves on your server, add one to deposits, such as { "reference_id": "…", "user_id": "…", "state": "pending", "becomes": { "state": "EXECUTED", "amountInUsd": 10, "afterSeconds": 5 } } of a user of the IB',
 };
 
-type Checked = Needy & { readonly kind: string; readonly needsStateHook?: true };
+type Checked = FixtureNeeds & { readonly kind: string; readonly needsStateHook?: true };
 
 /** Why a requirement cannot be judged with a fixture, and what to add; undefined if it can. */
 export function lackOf(

@@ -2,7 +2,7 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import type { Level } from '../schemas/generated/types.ts';
 import type { Answer, Reply, Trouble } from './answer.ts';
 import type { Known } from './known.ts';
-import type { Needy } from './needs.ts';
+import type { FixtureNeeds } from './needs.ts';
 import type { Expected } from './model/model.ts';
 import type { Request } from './request.ts';
 import { observed, unjudged, type Observation, type Verdict } from './verdict.ts';
@@ -25,7 +25,7 @@ export interface Subject {
 }
 
 /** Must hold of the answer to every lookup that it covers. */
-export interface Rule extends Subject, Needy {
+export interface Rule extends Subject, FixtureNeeds {
   readonly kind: 'rule';
   /**
    * What an answer shows of it; undefined if it does not cover the lookup, or if another rule judges what is wrong.
@@ -111,7 +111,7 @@ export interface Context {
 }
 
 /** Sends requests of its own: the next one may depend on the last answer. */
-export interface Scenario extends Subject, Needy {
+export interface Scenario extends Subject, FixtureNeeds {
   readonly kind: 'scenario';
   /** Nobody can tell without a state hook. */
   readonly needsStateHook?: true;

@@ -1,7 +1,7 @@
 import { endpointNames, endpoints } from '../schemas/endpoints.ts';
 import { header, summary, type Answer, type Reply } from './answer.ts';
 import { sameAnswer } from './expectations.ts';
-import { findableId, spread, stranger } from './inputs/uuids.ts';
+import { findableId, spread, unknownId } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { statedRule } from './limiter/rule.ts';
 import { depositCheck, lookup, lookupOf, userStatus, type Request } from './request.ts';
@@ -38,7 +38,7 @@ function crowds(known: Known, leftMs: number): readonly (readonly Request[])[] {
   const size = Math.min(CROWD, Math.max(2, Math.floor((most * known.callerKeys.length) / share)));
   const users = spread(known.members, size).map(({ user_id }) => userStatus(user_id));
   const deposits = spread(known.executed, size).map(({ reference_id }) => depositCheck(reference_id));
-  const strange = [userStatus(stranger(known)), depositCheck(stranger(known))];
+  const strange = [userStatus(unknownId(known)), depositCheck(unknownId(known))];
   if (size < CROWD) return [[...users, ...deposits, ...users, ...strange]];
   // A rate lets only neighbours go out together.
   const twice = (requests: readonly Request[]) => requests.flatMap((one) => [one, one]);

@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import * as fc from 'fast-check';
 import type { FixtureApiKey } from '../../schemas/generated/types.ts';
 import { answerOf } from '../testing/samples.ts';
-import { judgeClock, judgeKey, judgeKeyless, judgeLimits, strangeService, type Finding } from './checks.ts';
+import { judgeClock, judgeKey, judgeKeyless, judgeLimits, otherService, type Finding } from './checks.ts';
 
 type Expected = readonly [outcome: Finding['outcome'], says: RegExp, fix?: RegExp];
 
@@ -43,7 +43,7 @@ for (const [what, [answer, ...expected]] of Object.entries(services))
   test(`behind the URL: ${what}`, () => {
     const finding = judgeKeyless('user-status', answer);
     assertFinding(finding, expected);
-    assert.equal(strangeService(answer) !== undefined, /redirect|HTML|path|front/.test(finding.words));
+    assert.equal(otherService(answer) !== undefined, /redirect|HTML|path|front/.test(finding.words));
   });
 
 const key = (rest: Partial<FixtureApiKey> = {}): FixtureApiKey => ({

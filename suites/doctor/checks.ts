@@ -44,7 +44,7 @@ export function fixFor(words: string, { protocol }: URL): string {
 const prefix = 'Correct the URL: /api/ib/user-status and /api/ib/deposit-check are appended to it';
 
 /** Why an answer comes from another service; undefined where it does not. */
-export function strangeService(answer: Answer): Finding | undefined {
+export function otherService(answer: Answer): Finding | undefined {
   const { status } = answer;
   if (status >= 300 && status < 400) {
     const location = header(answer, 'location') ?? 'nowhere';
@@ -76,7 +76,7 @@ export function strangeService(answer: Answer): Finding | undefined {
 /** Whether a lookup without a key gets the interface's 401. */
 export function judgeKeyless(endpoint: Endpoint, answer: Answer): Finding {
   const { status } = answer;
-  const strange = strangeService(answer);
+  const strange = otherService(answer);
   if (strange !== undefined) return strange;
   if (status >= 500)
     return problem(

@@ -20,7 +20,7 @@ import {
   judgeLimits,
   fixFor,
   samples,
-  strangeService,
+  otherService,
   unknown,
   type Finding,
   type Probe,
@@ -164,7 +164,7 @@ async function look({ fixture, known, target }: ExamineOptions, sender: Sender) 
   const first = await probe([...keyless, ...(keyUnderTest === undefined ? [] : [keyUnderTest])]);
   // Another service must not see the other keys.
   const isElsewhere = first.every(
-    (one) => one.reply.kind === 'answer' && strangeService(one.reply) !== undefined,
+    (one) => one.reply.kind === 'answer' && otherService(one.reply) !== undefined,
   );
   const data = known.callerKeys.slice(0, 1).flatMap((key) => samples(fixture, known, withKey(key)));
   const room = sender.roomAfter(data.map(({ request }) => request));

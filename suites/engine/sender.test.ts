@@ -121,7 +121,7 @@ describe('what a request may cost at the limiter', () => {
     'a member, by a personal key': [userStatus(member, by(personal)), 1],
     'a user of another IB': [userStatus(foreigner), 1],
     "a user of the key's own IB, foreign to the caller": [userStatus(foreigner, by(other)), 0],
-    'a stranger': [userStatus('0badc0de-0000-4000-8000-000000000000'), 1],
+    'an unknown id': [userStatus('0badc0de-0000-4000-8000-000000000000'), 1],
     'no id': [lookup('user-status', undefined), 1],
     'an invalid id': [userStatus(`${member}0`), 1],
     'a member, by a parameter in capitals': [lookup('user-status', `USER_ID=${member}`), 1],

@@ -7,9 +7,9 @@ import { classifyUuid } from '../model/uuid.ts';
 import {
   findableId,
   hasLetters,
-  manyStrangers,
+  unknownIds,
   percentEncoded,
-  stranger,
+  unknownId,
   unknownUuid,
   withLetterCase,
 } from './uuids.ts';
@@ -32,26 +32,26 @@ test('an unknown UUID is of version 4 and never in the fixture, also after shrin
 });
 
 test('strangers are distinct, of version 4, the same each time and never in the fixture', () => {
-  const all = manyStrangers(sampleKnown, 20);
+  const all = unknownIds(sampleKnown, 20);
   assert.equal(new Set(all).size, 20);
   assert.deepEqual(new Set(all.map(classifyUuid)), new Set(['v4']));
-  assert.deepEqual(manyStrangers(sampleKnown, 20), all);
+  assert.deepEqual(unknownIds(sampleKnown, 20), all);
   const taken = new Map(all.filter((_, nth) => nth % 2 === 0).map((id) => [id, sampleKnown.pending[0]!]));
-  const others = manyStrangers({ ...sampleKnown, depositById: taken }, 10);
+  const others = unknownIds({ ...sampleKnown, depositById: taken }, 10);
   assert.ok(others.every((id) => !taken.has(id)));
   const [first] = all;
   assert.notEqual(
-    stranger({ ...sampleKnown, userById: new Map([[first!, sampleKnown.members[0]!]]) }),
+    unknownId({ ...sampleKnown, userById: new Map([[first!, sampleKnown.members[0]!]]) }),
     first,
   );
 });
 
-test('a findable id is one that the endpoint finds, else a stranger', () => {
+test('a findable id is one that the endpoint finds, else an unknown one', () => {
   assert.equal(findableId('user-status', sampleKnown), sampleKnown.members[0]?.user_id);
   assert.equal(findableId('deposit-check', sampleKnown), sampleKnown.executed[0]?.reference_id);
   const nothing = knowledge({});
-  assert.equal(findableId('user-status', nothing), stranger(nothing));
-  assert.equal(findableId('deposit-check', nothing), stranger(nothing));
+  assert.equal(findableId('user-status', nothing), unknownId(nothing));
+  assert.equal(findableId('deposit-check', nothing), unknownId(nothing));
 });
 
 test('other spellings of an id change nothing but the spelling', () => {

@@ -10,7 +10,7 @@ export const unknownUuid = (known: Known): fc.Arbitrary<string> =>
 const anyUuid = fc.uuid({ version: 4 });
 
 /** UUIDs that the fixture does not know, one for each number below a million, always the same ones. */
-export function strangerAt(known: Known, nth: number): string {
+export function unknownIdAt(known: Known, nth: number): string {
   for (let tail = nth; ; tail += 1_000_000) {
     const id = `0badc0de-0000-4000-8000-${String(tail).padStart(12, '0')}`;
     if (!known.userById.has(id) && !known.depositById.has(id)) return id;
@@ -18,16 +18,16 @@ export function strangerAt(known: Known, nth: number): string {
 }
 
 /** The first of them. */
-export const manyStrangers = (known: Known, count: number): readonly string[] =>
-  Array.from({ length: count }, (_, nth) => strangerAt(known, nth));
+export const unknownIds = (known: Known, count: number): readonly string[] =>
+  Array.from({ length: count }, (_, nth) => unknownIdAt(known, nth));
 
 /** A UUID that the fixture does not know, always the same. */
-export const stranger = (known: Known) => strangerAt(known, 0);
+export const unknownId = (known: Known) => unknownIdAt(known, 0);
 
-/** An id that the endpoint would find, if the fixture has one; else a stranger's. */
+/** An id that the endpoint would find, if the fixture has one; else an unknown one. */
 export function findableId(endpoint: Endpoint, known: Known): string {
   const id = endpoint === 'user-status' ? known.members[0]?.user_id : known.executed[0]?.reference_id;
-  return id ?? stranger(known);
+  return id ?? unknownId(known);
 }
 
 /** The letters of an id in the given cases, one flag a letter, used again from the start. */

@@ -237,7 +237,7 @@ describe('which kinds of requests count', () => {
 
 describe('whom else the limiter limits', () => {
   const [, sibling] = known.callerKeys;
-  const [stranger] = known.otherKeys;
+  const [unknownId] = known.otherKeys;
   for (const [scope, account, expected] of [
     ['a key', keyOf, [false, false]],
     ['a partner', (request: Request) => partnerOf(request), [true, false]],
@@ -247,7 +247,7 @@ describe('whom else the limiter limits', () => {
       const { limited } = await exploring(laid('fixed'), { account });
       assert.deepEqual(limited!.meanwhile.others, {
         [sibling!.name]: expected[0],
-        [stranger!.name]: expected[1],
+        [unknownId!.name]: expected[1],
       });
     });
   const partnerOf = ({ credential }: Request) =>

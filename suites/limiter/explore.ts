@@ -6,7 +6,7 @@ import { drive, sightingOf, stream, type Stream } from './burst.ts';
 import { story, type Burst, type Rule, type Sighting } from './history.ts';
 import { judgeBurst, judgeBursts, type Judgement } from './judge.ts';
 import { found, kinds, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
-import { lookAround, type Meanwhile } from './meanwhile.ts';
+import { probeWhileLimited, type Meanwhile } from './meanwhile.ts';
 import { beyond, statedRule } from './rule.ts';
 
 /** Requests of one kind that are spent on finding a limiter whose threshold nobody stated. */
@@ -90,7 +90,7 @@ async function seekLimit(search: Search, rule: Rule | undefined): Promise<Found>
   const most = rule === undefined ? MOST_WITHOUT_THRESHOLD : beyond(rule);
   const first = await stream(context, supply, { most, withinMs: 1000 });
   if (!isRefused(first)) return { first };
-  const meanwhile = await lookAround(endpoint, context, known);
+  const meanwhile = await probeWhileLimited(endpoint, context, known);
   const recovered = await recover(search, first.history, startedAt, rule);
   return { first, limited: { first, meanwhile, ...recovered } };
 }
@@ -104,7 +104,7 @@ async function compareLimit(search: Search, rule: Rule): Promise<Found> {
   let meanwhile: Meanwhile | undefined;
   const lookOnce = async () => {
     if (meanwhile !== undefined) return [];
-    meanwhile = await lookAround(endpoint, context, known);
+    meanwhile = await probeWhileLimited(endpoint, context, known);
     return meanwhile.history;
   };
   let judgement = judgeBursts(bursts, rule);
@@ -154,7 +154,9 @@ async function recover(
   const leftMs = rule === undefined ? 0 : startedAt + rule.windowMs + MARGIN - context.now();
   // The other endpoint needs what is left of a run that ends before the window does.
   if (leftMs > 0 && leftMs < context.leftMs()) await context.wait(leftMs);
-  const recovery = await context.sendUntilAllowed(supply.next(), (refused) => refusals.push(sightingOf(refused)));
+  const recovery = await context.sendUntilAllowed(supply.next(), (refused) =>
+    refusals.push(sightingOf(refused)),
+  );
   const refusedMs = Math.max(...refusals.map(({ sentAt }) => sentAt - startedAt));
   return { recovery, refusedMs, recoveryMs: context.now() - startedAt, isLetInEarly };
 }

@@ -1,5 +1,5 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { findableId, stranger, strangerAt } from '../inputs/uuids.ts';
+import { findableId, unknownId, unknownIdAt } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { depositCheck, lookupOf, userStatus, type Request } from '../request.ts';
 
@@ -33,13 +33,13 @@ export const found = (endpoint: Endpoint, known: Known) =>
 /** What may count as a failed lookup, the likeliest first; for deposit-check any request counts. */
 export const kinds: Readonly<Record<Endpoint, readonly Kind[]>> = {
   'user-status': [
-    { name: 'unknown users', make: (known, nth) => asCaller(known, userStatus(strangerAt(known, nth))) },
+    { name: 'unknown users', make: (known, nth) => asCaller(known, userStatus(unknownIdAt(known, nth))) },
     { name: 'invalid ids', make: (known, nth) => asCaller(known, userStatus(`invalid-${nth}`)) },
     {
       name: 'bad keys',
       make: (known, nth) => {
         const value = `Bearer nobody-${nth}`;
-        return userStatus(stranger(known), { credential: { as: 'header', value, shell: value } });
+        return userStatus(unknownId(known), { credential: { as: 'header', value, shell: value } });
       },
     },
   ],
@@ -47,7 +47,7 @@ export const kinds: Readonly<Record<Endpoint, readonly Kind[]>> = {
     {
       name: 'known and unknown deposits in turn',
       make: (known, nth) => {
-        const id = nth % 2 === 0 ? strangerAt(known, nth) : findableId('deposit-check', known);
+        const id = nth % 2 === 0 ? unknownIdAt(known, nth) : findableId('deposit-check', known);
         return asCaller(known, depositCheck(id));
       },
     },

@@ -17,7 +17,11 @@ export interface Meanwhile {
 }
 
 /** Asks for other things, and with other keys, at once. */
-export async function lookAround(endpoint: Endpoint, context: Context, known: Known): Promise<Meanwhile> {
+export async function probeWhileLimited(
+  endpoint: Endpoint,
+  context: Context,
+  known: Known,
+): Promise<Meanwhile> {
   const findable = findableId(endpoint, known);
   const asked = {
     'a known id': found(endpoint, known),
