@@ -198,7 +198,6 @@ const steps: readonly (readonly [what: string, step: ReturnType<typeof stepOf>, 
     /first active key of the fixture/,
   ],
   ['time was short', stepOf([open('budget')]), /--max-duration/],
-  ['what depends on another row comes last', stepOf([open('depends'), open('budget')]), /--max-duration/],
   ['there is no state hook', stepOf([open('no-state-hook', 'excluded')]), /--state-url/],
   [
     'what is required and unjudged comes before warnings',
