@@ -119,10 +119,7 @@ describe('in an empty folder', () => {
     const { code, output } = await init([...flags, '--executed', executed], { env, prompter });
     assert.deepEqual([code, left], [0, []]);
     assert.match(asked[0]!, /users\[0\]\.date_joined: the server says 2023-02-01T03:04:05\.006Z/);
-    assert.match(
-      asked.join('\n'),
-      /yesterday: is not valid[^]*deposits\[0\]\.executedAt: the server says/,
-    );
+    assert.match(asked.join('\n'), /yesterday: is not valid[^]*deposits\[0\]\.executedAt: the server says/);
     assert.match(output, /✗ users\[0\]/);
     assert.doesNotMatch(output, /These values come from the server/);
     const { users, deposits } = await loadFixture('fixture.json', env);

@@ -339,8 +339,8 @@ function createPart(space: Space, { base, hasGate, isMasked }: PartOptions): Par
       for (const row of rows) cover(row);
       // First those that cover another with it.
       for (const isTwofold of [true, false])
-        for (const { code, row: start } of [...left.values()]) {
-          if (!left.has(code) || partsOf(start, factors).length > 1 !== isTwofold) continue;
+        for (const { row: start } of left.values()) {
+          if (partsOf(start, factors).length > 1 !== isTwofold) continue;
           const row = filled(start, space, left, strength, rows.length);
           cover(row);
           yield { ...base(rows.push(row)), ...levelsOf(row, factors) };
