@@ -151,16 +151,16 @@ describe('as a process', () => {
       assert.deepEqual(readdirSync(folder), ['x']);
     });
 
-  test('SIGINT before the first request leaves a record, too', async (t) => {
+  test('SIGINT after the first answer, which is wrong, leaves a record, too', async (t) => {
     const file = join(folderOf(t), 'x');
     let requests = 0;
     const url = await serve(t, () => requests++);
     const child = start(t, url, ...fixture, '--report', `json=${file}`);
-    // The plan is told before anything is sent.
+    // The plan is printed before the second request.
     child.stderr!.once('data', () => child.kill('SIGINT'));
     const [code] = (await once(child, 'exit')) as [number];
     const record = recordIn(file);
-    assert.deepEqual([code, record.interrupted, record.verdict, requests], [130, true, 'incomplete', 0]);
+    assert.deepEqual([code, record.interrupted, record.verdict, requests], [130, true, 'nonconformant', 1]);
   });
 
   test('a reader who has seen enough changes neither the verdict nor the other reports', async (t) => {
