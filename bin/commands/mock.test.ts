@@ -208,7 +208,7 @@ test('--watch loads a fixture again when it changes, and serves the old one wher
   const mock = await run(t, '--fixture', file, '--watch');
   assert.equal((await mock.ask(userPath, 'first')).status, 200);
   writeFileSync(file, withKey('second'));
-  await mock.until('printed', /loaded .*watched\.json again\n/);
+  await mock.until('printed', /reloaded .*watched\.json\n/);
   assert.deepEqual(
     [(await mock.ask(userPath, 'first')).status, (await mock.ask(userPath, 'second')).status],
     [401, 200],
@@ -219,7 +219,7 @@ test('--watch loads a fixture again when it changes, and serves the old one wher
   // As editors do it: a new file takes the place of the old one.
   writeFileSync(join(folder, 'next.json'), withKey('third'));
   renameSync(join(folder, 'next.json'), file);
-  await mock.until('printed', /again\n[^]*again\n/);
+  await mock.until('printed', /reloaded[^]*reloaded .*\n/);
   assert.equal((await mock.ask(userPath, 'third')).status, 200);
   assert.doesNotMatch(mock.printed() + mock.complained(), /first|second|third/);
 });
@@ -236,7 +236,7 @@ test('--watch sees a folder that is replaced by another, as a mounted one is', a
   const mock = await run(t, '--fixture', join(mount, 'fixture.json'), '--watch');
   symlinkSync('second', join(mount, 'next'));
   renameSync(join(mount, 'next'), join(mount, 'data'));
-  await mock.until('printed', /fixture\.json again\n/);
+  await mock.until('printed', /reloaded .*fixture\.json\n/);
   assert.equal((await mock.ask(userPath, 'second')).status, 200);
 });
 
