@@ -32,7 +32,7 @@ const kill = (
 
 test('a matrix with a gap is told so', () => {
   assert.deepEqual(gaps([kill('fault', ['a'], ['a'])], ['a']), []);
-  assert.match(gaps([kill('fault', [], ['a'])], [])[0]!, /a did not find the fault x/);
+  assert.match(gaps([kill('fault', [], ['a'])], [])[0]!, /a did not catch the fault x/);
   assert.match(gaps([kill('fault', ['a', 'b'], ['a'])], [])[0]!, /b failed for the fault x/);
   assert.match(gaps([kill('fault', ['a', 'b'], ['a', 'b'])], ['a'])[0]!, /no fault fails a and nothing else/);
   assert.match(gaps([kill('variant', ['a'], [])], [])[0]!, /a failed for the variant x/);

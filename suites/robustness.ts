@@ -39,9 +39,9 @@ function crowds(known: Known, leftMs: number): readonly (readonly Request[])[] {
   const users = spread(known.members, size).map(({ user_id }) => userStatus(user_id));
   const deposits = spread(known.executed, size).map(({ reference_id }) => depositCheck(reference_id));
   const strange = [userStatus(unknownId(known)), depositCheck(unknownId(known))];
-  if (size < CROWD) return [[...users, ...deposits, ...users, ...strange]];
   // A rate lets only neighbours go out together.
   const twice = (requests: readonly Request[]) => requests.flatMap((one) => [one, one]);
+  if (size < CROWD) return [[...twice(users), ...deposits, ...strange]];
   const each = [
     [...twice(users), ...strange],
     [...strange, ...twice(deposits)],
