@@ -148,6 +148,13 @@ describe('a limiter that keeps its promise is never said to break it, and mostly
     });
 });
 
+test('nor is a bucket whose refill falls right between two answers', async () => {
+  const outcomes = [3173, 7192, 7653].map((seed) =>
+    outcomeOf(legal['bucket that gets a part back every second']!, seed),
+  );
+  assert.deepEqual(await Promise.all(outcomes), ['kept', 'kept', 'kept']);
+});
+
 test('nor is a bucket that gets a part back every second, whatever its window', async () => {
   for (const [most, windowSeconds] of [
     [100, 25],

@@ -54,10 +54,8 @@ export function mayBeBucket(burst: Burst, { most, windowMs }: Rule): boolean {
 export function isExplained(bursts: readonly Burst[], rule: Rule, isStrict: boolean): boolean {
   const { most, windowMs } = rule;
   const all = bursts.map((burst) => seenIn(burst, most));
-  // Whatever explains all of them still does so where a tick is moved on to the end of one.
-  const edges = all.flatMap(({ passes, refusals }) =>
-    [...passes, ...refusals].map(({ to }) => Math.ceil(to)),
-  );
+  // Whatever explains all of them still does so where a tick is moved on to the end of one, but not beyond it.
+  const edges = all.flatMap(({ passes, refusals }) => [...passes, ...refusals].map(({ to }) => to));
   const isBucket = partsOf(rule).some((parts) => {
     const intervalMs = windowMs / parts;
     return [...new Set(edges.map((edge) => Math.floor(edge % intervalMs)))].some((phase) => {
