@@ -1,6 +1,6 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
-import { Pool } from 'undici';
+import { Pool, type Dispatcher } from 'undici';
 import { readBeginning, readBody, trouble, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { defined } from '../../schemas/defined.ts';
 import { TOO_MANY_FILES, wrongUsage } from '../../schemas/problem.ts';
@@ -76,37 +76,66 @@ export function createClient(options: ClientOptions): Client {
         : timedOut(timeoutMs);
     if (signal.aborted) return outOfTime();
     const started = performance.now();
-    const cutOff = new AbortController();
-    const timer = setTimeout(() => cutOff.abort(), Math.min(timeoutMs, leftMs));
-    let hasHead = false;
-    try {
-      const { statusCode, headers, body } = await pool.request({
-        method: request.method,
-        path: basePath + request.target,
-        headers: { ...options.headers, ...request.headers },
-        body: request.body ?? null,
-        signal: cutOff.signal,
-      });
-      hasHead = true;
-      // What is not read to its end is an error of the stream.
-      body.on('error', () => undefined);
-      const fields = multiMap(headers);
-      if (Object.values(fields).flat().length > MAX_FIELDS) {
-        body.destroy();
-        return trouble('network', `the answer has more than ${MAX_FIELDS} header fields`);
-      }
-      const bytes = await beginningOf(body);
-      const [receivedAt, tookMs] = [now(), performance.now() - started];
-      const content = decodeBody(bytes, fields['content-encoding']?.[0]);
-      return { kind: 'answer', status: statusCode, headers: fields, ...content, sentAt, receivedAt, tookMs };
-    } catch (error) {
-      // The target has no part in that.
-      if (['EMFILE', 'ENFILE'].includes((error as { code?: string }).code ?? ''))
-        throw wrongUsage(TOO_MANY_FILES);
-      return cutOff.signal.aborted ? outOfTime() : transportErrorOf(error as Error, timeoutMs, hasHead);
-    } finally {
-      clearTimeout(timer);
-    }
+    return new Promise<Reply>((resolve, reject) => {
+      let connection: Dispatcher.DispatchController | undefined;
+      let head: Pick<Answer, 'status' | 'headers'> | undefined;
+      let isOver = false;
+      const pieces: Uint8Array[] = [];
+      let size = 0;
+      const end = (reply: Reply) => {
+        clearTimeout(timer);
+        isOver = true;
+        resolve(reply);
+      };
+      /** Ends before the answer is complete; what is still waiting for a connection never gets one. */
+      const cutOff = (reply: Reply) => {
+        end(reply);
+        connection?.abort(new Error('cut off'));
+      };
+      const answer = (): Answer => {
+        const [receivedAt, tookMs] = [now(), performance.now() - started];
+        const content = decodeBody(Buffer.concat(pieces), head!.headers['content-encoding']?.[0]);
+        return { kind: 'answer', ...head!, ...content, sentAt, receivedAt, tookMs };
+      };
+      const timer = setTimeout(() => cutOff(outOfTime()), Math.min(timeoutMs, leftMs));
+      pool.dispatch(
+        {
+          method: request.method as Dispatcher.HttpMethod,
+          path: basePath + request.target,
+          headers: { ...options.headers, ...request.headers },
+          body: request.body ?? null,
+        },
+        {
+          onRequestStart: (controller) => {
+            connection = controller;
+            if (isOver) controller.abort(new Error('cut off'));
+          },
+          onResponseStart: (_controller, status, headers) => {
+            if (isOver || status < 200) return;
+            head = { status, headers: multiMap(headers) };
+            const fields = Object.values(head.headers).reduce((sum, { length }) => sum + length, 0);
+            if (fields > MAX_FIELDS)
+              cutOff(trouble('network', `the answer has more than ${MAX_FIELDS} header fields`));
+          },
+          onResponseData: (_controller, piece) => {
+            if (isOver) return;
+            pieces.push(piece);
+            size += piece.length;
+            if (size > MAX_BODY_BYTES) cutOff(answer());
+          },
+          onResponseEnd: () => {
+            if (!isOver) end(answer());
+          },
+          onResponseError: (_controller, error) => {
+            if (isOver) return;
+            // The target has no part in that.
+            if (['EMFILE', 'ENFILE'].includes((error as { code?: string }).code ?? ''))
+              reject(wrongUsage(TOO_MANY_FILES));
+            end(transportErrorOf(error, timeoutMs, head !== undefined));
+          },
+        },
+      );
+    });
   };
   return {
     send,
@@ -117,22 +146,11 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** The bytes of a body, or more than are read of any. */
-async function beginningOf(body: AsyncIterable<Uint8Array>): Promise<Uint8Array> {
-  const pieces: Uint8Array[] = [];
-  let size = 0;
-  for await (const piece of body) {
-    pieces.push(piece);
-    size += piece.length;
-    if (size > MAX_BODY_BYTES) break;
-  }
-  return Buffer.concat(pieces);
-}
-
 /** No names but those that were sent: `constructor` is none. */
 function multiMap(headers: IncomingHttpHeaders): Answer['headers'] {
   const map = Object.create(null) as Record<string, readonly string[]>;
-  for (const [name, value = ''] of Object.entries(headers)) map[name] = [value].flat();
+  for (const [name, value = ''] of Object.entries(headers))
+    map[name] = typeof value === 'string' ? [value] : value;
   return map;
 }
 
