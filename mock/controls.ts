@@ -3,85 +3,17 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { keyNames } from '../schemas/fixture-keys.ts';
 import { Problem, wrongUsage } from '../schemas/problem.ts';
 import { chaosName, newChaos, parseChaos, queuedChaos, specOf } from './chaos.ts';
-import {
-  advanceClock,
-  resetClock,
-  scaleClock,
-  setClock,
-  shownClock,
-  type Moved,
-  type ShownClock,
-} from './clock.ts';
-import { depositsIn, keysIn, limitsIn, usersIn } from './controls/data.ts';
+import { advanceClock, resetClock, scaleClock, setClock, shownClock } from './clock.ts';
+import type { Moved } from './clock.ts';
+import { depositsIn, keysIn, limitsIn, placeOf, usersIn } from './controls/data.ts';
 import type { DepositControls, KeyControls, LimitControls, UserControls } from './controls/data.ts';
-import { gradeOf, requestsIn, type RequestControls } from './controls/requests.ts';
+import { gradeOf, requestsIn } from './controls/requests.ts';
 import { faults } from './faults.ts';
-import { shownMagicValues, type MagicValue } from './magic-values.ts';
+import { shownMagicValues } from './magic-values.ts';
 import { changeState } from './provider-state.ts';
-import { Refusal, resetAll, resetWorld, sandboxNamed, sandboxSeen } from './session.ts';
-import {
-  serviceWith,
-  tellChange,
-  timeIn,
-  wrongAt,
-  type Sandbox,
-  type Session,
-  type Watcher,
-} from './session.ts';
-import type { Scorecard } from './scorecard.ts';
+import { Refusal, resetAll, resetWorld, serviceWith, tellChange, timeIn, wrongAt } from './session.ts';
+import type { Sandbox, Session, Watcher } from './session.ts';
 import { wrongWorldName } from './world.ts';
-
-/**
- * What a test may do to one world of a mock. It is done when the call returns. The calls of the admin API do the
- * same, with the same results. What the mock refuses is thrown as a Refusal: its status is that of the admin API.
- */
-export interface Controls {
-  /** Each change returns the time, and what fell due: deposits, keys, limiters. Times are Unix ms. */
-  readonly clock: {
-    readonly now: () => number;
-    readonly get: () => ShownClock;
-    /**
-     * Moves the clock on by so many ms.
-     *
-     * @param place how the message of a Refusal names them
-     */
-    readonly advance: (ms: number, place?: string) => Moved;
-    readonly set: (at: Time) => Moved;
-    /** At a given time, or now. */
-    readonly freeze: (at?: Time) => Moved;
-    /** 1: as fast as usual, 0: not at all. */
-    readonly scale: (rate: number) => Moved;
-    /** As if nobody had moved it. */
-    readonly reset: () => Moved;
-  };
-  readonly deposits: DepositControls;
-  readonly users: UserControls;
-  readonly keys: KeyControls;
-  readonly limits: LimitControls;
-  /** What goes wrong. */
-  readonly faults: {
-    readonly list: () => readonly { readonly id: string; readonly what: string }[];
-    readonly get: () => ShownFaults;
-    /** Sets what is given: a fault by its id, chaos by specs, its seed. null switches off. */
-    readonly set: (change: FaultChange) => ShownFaults;
-    /** Queues chaos for the next requests, such as `503`, `reset`, `slow:2s`. */
-    readonly next: (kind: string | number, count?: number) => ShownFaults;
-  };
-  /** Chaos by specs such as `500:0.1`. They throw a Problem where one is wrong. */
-  readonly chaos: {
-    /** Sets the chaos; its draws begin anew. What is queued stays. */
-    readonly set: (specs: readonly string[], seed?: number) => ShownFaults;
-    /** As in `faults`. */
-    readonly next: (kind: string | number, count?: number) => ShownFaults;
-  };
-  /** Sets up a provider state, or tears it down. */
-  readonly state: (change: StateChange) => void;
-  readonly requests: RequestControls;
-  /** Grades the client by these requests; the scorecard of the mock itself grades all worlds. */
-  readonly scorecard: () => Promise<Scorecard>;
-  /** Makes everything what the fixture says; the reset of the mock itself resets all worlds. */
-  readonly reset: () => void;
-}
 
 /** Unix ms, a Date, or a text such as `2026-01-01T00:00:00Z`. */
 export type Time = number | Date | string;
@@ -99,50 +31,57 @@ export interface StateChange {
   readonly action?: 'setup' | 'teardown';
 }
 
+/**
+ * What a test may do to one world of a mock. It is done when the call returns. The calls of the admin API do the
+ * same, with the same results. What the mock refuses is thrown as a Refusal: its status is that of the admin API.
+ */
+export interface Controls extends ReturnType<typeof controlsIn> {}
+
 /** A mock in this process: the main world, and a way to the others. */
-export interface ControlledMock extends Controls {
-  /**
-   * The world that keys open with `~` and its name; a new one without a name.
-   *
-   * @throws Refusal, 400 for a name that no world can have
-   */
-  readonly world: (name?: string) => Controls & { readonly name: string };
-  /** Names of the worlds besides the main one, the least recently used first. */
-  readonly worlds: () => readonly string[];
-  /** What shows each state of the interface: an id, and the key to ask with. */
-  readonly magicValues: () => readonly MagicValue[];
-  /** What is served, with names instead of keys that are not public. */
-  readonly fixture: () => Fixture;
-  /** Calls a function with everything that happens, until the function that is returned is called. */
-  readonly watch: (watcher: Watcher) => () => void;
-}
+export interface ControlledMock extends ReturnType<typeof controlsOf> {}
 
 /** The controls of a session. */
-export function controlsOf(session: Session): ControlledMock {
+export function controlsOf(session: Session) {
   return {
     ...controlsIn(session, ''),
+    /** Grades the client by the requests of all worlds. */
     scorecard: () => gradeOf(session, [session.main, ...session.sandboxes.values()]),
+    /** Makes everything what the mock started with, in all worlds. */
     reset: () => resetAll(session),
-    world: (name = randomUUID()) => {
+    /**
+     * The world that keys open with `~` and its name; a new one without a name.
+     *
+     * @throws Refusal, 400 for a name that no world can have
+     */
+    world: (name = randomUUID() as string): Controls & { readonly name: string } => {
       const wrong = wrongWorldName(name);
       if (wrong !== undefined) throw wrongAt('world', wrong);
       return { name, ...controlsIn(session, name) };
     },
-    worlds: () => [...session.sandboxes.keys()],
+    /** Names of the worlds besides the main one, the least recently used first. */
+    worlds: (): readonly string[] => [...session.sandboxes.keys()],
+    /** What shows each state of the interface: an id, and the key to ask with. */
     magicValues: () => shownMagicValues(session),
+    /** What is served, with names instead of keys that are not public. */
     fixture: () => (session.arePublicKeys ? session.fixture : withoutKeys(session.fixture)),
-    watch: (watcher) => {
+    /** Calls a function with everything that happens, until the function that is returned is called. */
+    watch: (watcher: Watcher): (() => void) => {
       session.watchers.add(watcher);
       return () => void session.watchers.delete(watcher);
     },
-  };
+  } as const;
 }
 
 /** The controls of the world of a name. A reset makes another sandbox: they look it up each time. */
-export function controlsIn(session: Session, name: string): Controls {
-  const here = () => sandboxNamed(session, name);
-  const seen = () => sandboxSeen(session, name);
-  const where = { session, here, seen };
+export function controlsIn(session: Session, name: string) {
+  const where = placeOf(session, name);
+  const { here, seen } = where;
+  // By name, so that their declarations keep their docs.
+  const deposits: DepositControls = depositsIn(where);
+  const users: UserControls = usersIn(where);
+  const keys: KeyControls = keysIn(where);
+  const limits: LimitControls = limitsIn(where);
+  const requests = requestsIn(session, name);
   const next = (kind: string | number, count = 1) => {
     const { chaos } = here();
     const queued = queuedChaos(`${kind}`, count);
@@ -160,27 +99,38 @@ export function controlsIn(session: Session, name: string): Controls {
     return shown;
   };
   return {
+    /** Each change returns the time, and what fell due: deposits, keys, limiters. Times are Unix ms. */
     clock: {
       now: () => timeIn(session, seen()),
       get: () => shownClock(session, seen()),
-      advance: (ms, place) => advanceClock(session, here(), ms, place),
-      set: (at) => setClock(session, here(), timeOf(at)),
-      freeze: (at) => {
+      /**
+       * Moves the clock on by so many ms.
+       *
+       * @param place how the message of a Refusal names them
+       */
+      advance: (ms: number, place?: string) => advanceClock(session, here(), ms, place),
+      set: (at: Time) => setClock(session, here(), timeOf(at)),
+      /** At a given time, or now. */
+      freeze: (at?: Time): Moved => {
         const set = at === undefined ? undefined : setClock(session, here(), timeOf(at));
         const frozen = scaleClock(session, here(), 0);
         return { ...frozen, due: set?.due ?? frozen.due };
       },
-      scale: (rate) => scaleClock(session, here(), rate),
+      /** 1: as fast as usual, 0: not at all. */
+      scale: (rate: number) => scaleClock(session, here(), rate),
+      /** As if nobody had moved it. */
       reset: () => resetClock(session, here()),
     },
-    deposits: depositsIn(where),
-    users: usersIn(where),
-    keys: keysIn(where),
-    limits: limitsIn(where),
+    deposits,
+    users,
+    keys,
+    limits,
+    /** What goes wrong. */
     faults: {
       list: () => Object.entries(faults).map(([id, { what }]) => ({ id, what })),
       get: () => shownFaults(seen()),
-      set: ({ fault, chaos, seed }) => {
+      /** Sets what is given: a fault by its id, chaos by specs, its seed. null switches off. */
+      set: ({ fault, chaos, seed }: FaultChange) => {
         // Check everything before changing anything.
         const specs = chaos === undefined ? undefined : chaosOf(chaos);
         const found = Object.entries(faults).find(([id]) => id === fault);
@@ -195,19 +145,29 @@ export function controlsIn(session: Session, name: string): Controls {
         if (specs !== undefined || seed !== undefined) setChaos(specs ?? shownFaults(seen()).chaos, seed);
         return shownFaults(seen());
       },
+      /** Queues chaos for the next requests, such as `503`, `reset`, `slow:2s`. */
       next,
     },
-    chaos: { set: setChaos, next },
-    state: (change) => {
+    /** Chaos by specs such as `500:0.1`. They throw a Problem where one is wrong. */
+    chaos: {
+      /** Sets the chaos; its draws begin anew. What is queued stays. */
+      set: setChaos,
+      /** As in `faults`. */
+      next,
+    },
+    /** Sets up a provider state, or tears it down. */
+    state: (change: StateChange) => {
       const problem = changeState(here().world, change);
       const [place = 'body'] = /^\w+/.exec(problem ?? '') ?? [];
       if (problem !== undefined) throw new Refusal(400, problem, { place });
       tellChange(session, here(), `state ${change.state}`);
     },
-    requests: requestsIn(session, name),
+    requests,
+    /** Grades the client by the requests of this world. */
     scorecard: () => gradeOf(session, [seen()]),
+    /** Makes everything in this world what the fixture says. */
     reset: () => resetWorld(session, name),
-  };
+  } as const;
 }
 
 const MAX_QUEUED = 1000;

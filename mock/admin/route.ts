@@ -1,6 +1,7 @@
 import type { Answer, HttpResponse } from '../exchange.ts';
 import type { ControlledMock, Controls } from '../controls.ts';
 import { wrongAt, type Session } from '../session.ts';
+import type { Schema, SchemaName } from './schemas.ts';
 
 interface Field {
   readonly type: string | readonly string[];
@@ -19,49 +20,64 @@ type ValuesOf<Declared extends Fields> = {
 
 /** An admin call that may be answered. */
 export interface AdminRequest<Values = Readonly<Record<string, unknown>>> {
+  readonly session: Session;
+  readonly mock: ControlledMock;
   /** Name of the world that the call is about; the empty text is the main one. */
   readonly world: string;
-  readonly controls: Controls;
-  readonly mock: ControlledMock;
   /** The part of the path that matches `{id}`. */
   readonly id: string;
   readonly query: URLSearchParams;
   readonly accept: string;
-  /** The JSON of the body; undefined if there is none. */
-  readonly body: unknown;
+  /** The JSON of the body; undefined if there is none. Whatever takes it checks it. */
+  readonly body: never;
   readonly fields: Values;
 }
 
-type Handle<Values> = (session: Session, request: AdminRequest<Values>) => Answer | Promise<Answer>;
-
-/** A route of the admin API. Its OpenAPI description is derived from it. */
-export interface Route<Declared extends Fields = Fields> {
-  readonly method: string;
-  /** Below `/__admin`; `{id}` stands for one segment. */
-  readonly path: string;
-  readonly summary: string;
+/** What a call takes and gives. */
+interface Details<Declared extends Fields = Fields> {
   readonly query?: Readonly<Record<string, string>>;
   /** The only fields that a body may have. */
   readonly fields?: Declared;
   /** Schema of a body that the handler checks itself. */
-  readonly body?: Readonly<Record<string, unknown>>;
+  readonly body?: Schema;
+  /** Schema of the answer. */
+  readonly gives?: SchemaName;
+  /** 200 where it is missing. */
+  readonly status?: number;
   /** The call is about all worlds: it takes no `?world=`. */
   readonly isForAll?: true;
   /** Needs neither a token nor a loopback name. */
   readonly isOpen?: true;
-  readonly handle: Handle<Readonly<Record<string, unknown>>>;
 }
 
-/** Declares a route: `GET /clock`. The fields of the body give the handler its types. */
-export function route<const Declared extends Fields>(
-  name: `${'GET' | 'POST' | 'PUT' | 'DELETE'} /${string}`,
-  summary: string,
-  details: Omit<Route<Declared>, 'method' | 'path' | 'summary' | 'handle'>,
-  handle: Handle<ValuesOf<Declared>>,
-): Route {
-  const [method = '', path = ''] = name.split(' ');
-  return { method, path, summary, ...details, handle: handle as Route['handle'] };
+type Run<Values, Result> = (controls: Controls, request: AdminRequest<Values>) => Result | Promise<Result>;
+
+/** What the admin API does for one method and path. Its OpenAPI description is derived from it. */
+export interface Operation extends Details {
+  readonly run: Run<Readonly<Record<string, unknown>>, Answer>;
 }
+
+/** An operation at its place. */
+export interface Route extends Operation {
+  readonly method: string;
+  /** Below `/__admin`; `{id}` stands for one segment. */
+  readonly path: string;
+  readonly summary: string;
+}
+
+/** An operation that answers with JSON, or with 204. The fields of the body give the function its types. */
+export const json = <const Declared extends Fields>(
+  details: Details<Declared>,
+  run: Run<ValuesOf<Declared>, unknown>,
+): Operation =>
+  other(details, async (controls, request) => {
+    const result = await run(controls, request as AdminRequest<ValuesOf<Declared>>);
+    if (result === undefined) return answerOf(204);
+    return answerOf(details.status ?? 200, 'application/json', JSON.stringify(result));
+  });
+
+/** An operation that answers in another format. */
+export const other = (details: Details, run: Operation['run']): Operation => ({ ...details, run });
 
 /** An answer of the admin API with a body; without a type, it has none. */
 export function answerOf(status: number, type = '', body = '', headers: HttpResponse['headers'] = {}) {
@@ -69,8 +85,6 @@ export function answerOf(status: number, type = '', body = '', headers: HttpResp
   const common = { 'Cache-Control': 'no-store', 'X-Content-Type-Options': 'nosniff' };
   return { status, headers: { ...common, ...content, ...headers }, body } satisfies Answer;
 }
-
-export const ok = (json: unknown, status = 200) => answerOf(status, 'application/json', JSON.stringify(json));
 
 /**
  * The body as an object with the declared fields and no others.

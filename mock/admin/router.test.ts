@@ -1,5 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
+import addFormats from 'ajv-formats';
+import { Ajv2020 } from 'ajv/dist/2020.js';
 import openapi from '../../schemas/openapi.json' with { type: 'json' };
 import { faults } from '../faults.ts';
 import type { MockEvent } from '../session.ts';
@@ -497,6 +499,44 @@ test('the description has every route, and every reference in it leads somewhere
   for (const [, name] of JSON.stringify(description).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
     assert.ok(components.schemas[name!], name);
   assert.doesNotMatch(JSON.stringify(description), /\$defs/);
+});
+
+test('what a call answers fits its description, and nothing in it goes undescribed', async () => {
+  const { call, done, user } = testAdmin({ elapsed: () => 1 });
+  const { components } = await done('GET', '/openapi.json');
+  for (const schema of Object.values<Json>(components.schemas))
+    if (schema['properties'] !== undefined) schema['additionalProperties'] = false;
+  const ajv = addFormats.default(new Ajv2020({ strictSchema: false }));
+  ajv.addSchema({ components }, 'admin');
+  user(ids.nobody, 'fabrikam-always-limited-key');
+  for (const key of ['nope', 'northwind-key']) user(ids.nobody, key);
+  const bodies: Readonly<Record<string, unknown>> = {
+    '/clock/advance': { ms: 9000 },
+    '/clock/set': { now: START },
+    '/clock/scale': { rate: 1 },
+    '/faults': { chaos: ['503:0.1'] },
+    '/faults/next': { kind: 503 },
+    '/deposits': { reference_id: ids.nobody, user_id: ids.member, state: 'pending' },
+    '/users': { ...joined, user_id: ids.nobody },
+    '/keys': { key: 'new', partner: null, state: 'active', expiresAt: START },
+    '/keys/revoke': { key: 'northwind/active' },
+    '/keys/expire': { key: 'northwind/active/2' },
+    '/limits': builtIn.limits,
+  };
+  const typed = routes.filter(({ gives }) => gives !== undefined);
+  assert.ok(typed.length > 20);
+  for (const { method, path, gives } of typed) {
+    const id = path.endsWith('fail') ? ids.afterPolls : ids.pending;
+    const { json } = await call(
+      method,
+      path.replace('{id}', id),
+      method === 'GET' ? undefined : bodies[path],
+    );
+    assert.ok(
+      ajv.validate({ $ref: `admin#/components/schemas/${gives}` }, json),
+      `${path} ${ajv.errorsText()}`,
+    );
+  }
 });
 
 describe('a part of a list', () => {

@@ -52,14 +52,14 @@ function handle(session: Session, access: Access | undefined, request: HttpReque
   const wrong = wrongWorldName(world);
   if (wrong !== undefined) throw wrongAt('world', wrong);
   const body = request.body ? parsed(request.body) : undefined;
-  return route.handle(session, {
-    world,
-    controls: controlsIn(session, world),
+  return route.run(controlsIn(session, world), {
+    session,
     mock: controlsOf(session),
+    world,
     id: unescape(matchOf(route.path, below)?.[1] ?? ''),
     query,
     accept: headers.accept ?? '',
-    body,
+    body: body as never,
     fields: route.fields === undefined ? {} : checkFields(route.fields, body),
   });
 }

@@ -1,107 +1,277 @@
 import packageJson from '../../package.json' with { type: 'json' };
-import fixtureSchema from '../../schemas/fixture.schema.json' with { type: 'json' };
 import description from '../../schemas/openapi.json' with { type: 'json' };
+import { refusing, timeHint, type Time } from '../controls.ts';
+import { listsIn, placeOf, readPart } from '../controls/data.ts';
+import { criteria, type RequestQuery } from '../controls/requests.ts';
 import { trimBasePath } from '../handler.ts';
 import { loadPage, policyOf } from '../page/asset.ts';
-import { controlRoutes } from './control-routes.ts';
-import { dataRoutes } from './data-routes.ts';
-import { observeRoutes } from './observe-routes.ts';
-import { answerOf, ok, route, type Route } from './route.ts';
+import { scorecardFormats, type ScorecardFormat } from '../scorecard.ts';
+import { replaceFixture, wrongAt } from '../session.ts';
+import { openapiOf } from './openapi.ts';
+import { ref } from './schemas.ts';
+import { answerOf, countIn, json, other, type AdminRequest, type Operation, type Route } from './route.ts';
 
-/** The whole admin API, in the order in which its description lists it. */
-export const routes: readonly Route[] = [
+const PAGE = 1000;
+
+const listQuery = {
+  contains: 'only items with this text in an id, a partner, a name or a state, in any letter case',
+  offset: 'how many items to skip',
+  limit: `maximum number of items (${PAGE})`,
+} as const;
+
+/** A list of a world, with the number of all items that fit. */
+const list = (name: 'deposits' | 'users' | 'keys', query: Readonly<Record<string, string>> = {}) =>
+  json({ gives: name, query: { ...query, ...listQuery } }, (_, { session, world, query: given }) => {
+    const { state, contains } = Object.fromEntries(given);
+    const [offset, limit] = [countIn(given, 'offset', 0), countIn(given, 'limit', PAGE)];
+    const listed = listsIn(placeOf(session, world))[name];
+    const { items, total } = listed({ state, contains, offset, limit });
+    return { [name]: items, meta: { total } };
+  });
+
+const formats = Object.keys(scorecardFormats) as readonly ScorecardFormat[];
+
+/** By `?format=`, or else the first supported media type of Accept. */
+function formatFor({ query, accept }: AdminRequest): ScorecardFormat {
+  const [accepted] = /application\/json|text\/plain/i.exec(accept) ?? [];
+  const asked = query.get('format') ?? (accepted?.toLowerCase() === 'text/plain' ? 'text' : 'json');
+  const known = formats.find((name) => name === asked);
+  if (known === undefined) throw wrongAt('format', `must be one of ${formats.join(', ')}`);
+  return known;
+}
+
+const quantity = { type: 'number', minimum: 0 } as const;
+const required = { required: true } as const;
+const time = { type: ['integer', 'string'], description: timeHint } as const;
+const keyFields = {
+  key: { type: 'string', ...required, description: 'a key, or its name as GET /__admin/keys has it' },
+} as const;
+const criteriaFields = Object.fromEntries(criteria.map((name) => [name, { type: ['string', 'integer'] }]));
+const stateFields = {
+  state: { enum: ['key revoked', 'deposit executed'] },
+  params: { type: 'object' },
+  action: { enum: ['setup', 'teardown'] },
+};
+
+/** `GET /path: what it does`, in the order in which the description lists them. */
+const operations: Readonly<Record<string, Operation>> = {
   // The page holds no data: it requests them, with the token if one is needed.
-  route('GET /', 'The admin page (HTML).', { isOpen: true }, async () => {
+  'GET /: The admin page (HTML).': other({ isOpen: true }, async () => {
     const text = await loadPage();
     const headers = { 'Content-Security-Policy': policyOf(text), 'Referrer-Policy': 'no-referrer' };
     return answerOf(200, 'text/html; charset=utf-8', text, headers);
   }),
-  route(
-    'GET /health',
-    'Says that the mock is running. Needs no token.',
+  'GET /health: Says that the mock is running. Needs no token.': json(
     { isForAll: true, isOpen: true },
-    () => ok({ status: 'healthy' }),
+    () => ({ status: 'healthy' }),
   ),
-  route('GET /version', 'Name and version of the mock.', { isForAll: true }, () =>
-    ok({ name: packageJson.name, version: packageJson.version }),
-  ),
-  route(
-    'POST /reset',
-    'Resets data, clock, rate limits, faults and journal of one world (?world=) or of all.',
+  'GET /version: Name and version of the mock.': json({ isForAll: true }, () => ({
+    name: packageJson.name,
+    version: packageJson.version,
+  })),
+  'POST /reset: Resets data, clock, rate limits, faults and journal of one world (?world=) or of all.': json(
     {},
-    (_, { world, query, controls, mock }) => {
-      if (query.has('world')) controls.reset();
+    (controls, { world, query, mock }) => {
+      const isOne = query.has('world');
+      if (isOne) controls.reset();
       else mock.reset();
-      return ok({ reset: query.has('world') ? world : 'all' });
+      return { reset: isOne ? world : 'all' };
     },
   ),
-  route(
-    'GET /worlds',
-    'Names of the worlds other than main, least recently used first.',
+  'GET /worlds: Names of the worlds other than main, least recently used first.': json(
+    { gives: 'worlds', isForAll: true },
+    (_, { mock }) => ({ worlds: mock.worlds() }),
+  ),
+  'GET /requests: The last requests, oldest first, each with the reason of its answer.': json(
+    {
+      gives: 'requests',
+      query: { limit: 'only the last n requests', since: 'only requests with a greater id' },
+    },
+    (controls, { query }) => {
+      const all = controls.requests();
+      const since = countIn(query, 'since', 0);
+      const limit = countIn(query, 'limit', all.length);
+      const requests = limit === 0 ? [] : all.filter(({ id }) => id > since).slice(-limit);
+      return { requests, meta: { total: all.length } };
+    },
+  ),
+  'DELETE /requests: Clears the journal.': json({}, ({ requests }) => {
+    requests.clear();
+    return {};
+  }),
+  'POST /requests/count: Counts the matching requests.': json(
+    { gives: 'count', fields: criteriaFields },
+    ({ requests }, { fields }) => ({ count: requests(fields as RequestQuery).length }),
+  ),
+  'POST /requests/find: Lists the matching requests.': json(
+    { gives: 'requests', fields: criteriaFields },
+    ({ requests }, { fields }) => ({ requests: requests(fields as RequestQuery) }),
+  ),
+  'GET /scorecard: Grades the client from the journal: Retry-After, back-off, polling, keys. JSON or text.':
+    other({ query: { format: formats.join(', ') } }, async ({ scorecard }, request) => {
+      const { type, write } = scorecardFormats[formatFor(request)];
+      return answerOf(200, type, write(await scorecard()));
+    }),
+  'GET /magic-values: An id and a key for each state that the fixture can show; `port` is that of the service, if it has its own.':
+    json({ isForAll: true }, (_, { session: { servicePort: port }, mock }) => {
+      return { ...(port !== undefined && { port }), values: mock.magicValues() };
+    }),
+  'GET /events: Server-sent events `request`, `clock` and `change` of one world (?world=) or of all.': other(
+    {},
+    (_, { world, query, mock }) => ({
+      status: 200,
+      headers: { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' },
+      follow: (send) => {
+        send(': watching\n\n');
+        return mock.watch(({ kind, ...event }) => {
+          const where = 'entry' in event ? event.entry.world : event.world;
+          if (query.has('world') && where !== world) return;
+          send(`event: ${kind}\ndata: ${JSON.stringify('entry' in event ? event.entry : event)}\n\n`);
+        });
+      },
+    }),
+  ),
+  'GET /clock: Shows the time, and how fast the clock runs.': json({ gives: 'clock' }, ({ clock }) =>
+    clock.get(),
+  ),
+  'POST /clock/advance: Moves the clock forward.': json(
+    { gives: 'clock', fields: { seconds: quantity, ms: quantity } },
+    ({ clock }, { fields: { seconds, ms } }) => {
+      if ((seconds === undefined) === (ms === undefined))
+        throw wrongAt('', 'the body needs either "seconds" or "ms", such as {"seconds": 60}');
+      return seconds === undefined ? clock.advance(ms ?? 0) : clock.advance(seconds * 1000, 'seconds');
+    },
+  ),
+  'POST /clock/set: Sets the clock, also back.': json(
+    { gives: 'clock', fields: { now: { ...time, ...required } } },
+    ({ clock }, { fields }) => clock.set(fields.now as Time),
+  ),
+  'POST /clock/freeze: Stops the clock, at a given time or now.': json(
+    { gives: 'clock', fields: { now: time } },
+    ({ clock }, { fields }) => clock.freeze(fields.now as Time | undefined),
+  ),
+  'POST /clock/scale: Sets how fast the clock runs: 1 is normal speed, 0 stops it.': json(
+    { gives: 'clock', fields: { rate: { ...quantity, ...required, description: 'how many times as fast' } } },
+    ({ clock }, { fields }) => clock.scale(fields.rate),
+  ),
+  'GET /faults: The active fault, the chaos, and all faults and variants.': json(
+    { gives: 'faults' },
+    ({ faults }) => ({
+      ...faults.get(),
+      faults: faults.list(),
+    }),
+  ),
+  'PUT /faults: Sets the fault or variant by its id, the chaos by specs such as "500:0.1", or its seed. null switches off.':
+    json(
+      {
+        gives: 'faults',
+        fields: {
+          fault: { type: ['string', 'null'] },
+          chaos: { type: ['array', 'null'], items: { type: 'string' } },
+          seed: { type: 'integer' },
+        },
+      },
+      ({ faults }, { fields, body }) => {
+        if (Object.keys(fields).length === 0)
+          throw wrongAt('', 'the body needs "fault", "chaos" or "seed", such as {"chaos": ["500:0.1"]}');
+        return faults.set(body);
+      },
+    ),
+  'POST /faults/next: Sets chaos for the next requests: a status, reset, timeout, truncate, or such as slow:2s.':
+    json(
+      {
+        gives: 'faults',
+        fields: {
+          kind: {
+            type: ['string', 'integer'],
+            ...required,
+            description: 'such as 503, "reset" or "slow:2s"',
+          },
+          count: { type: 'integer', minimum: 1 },
+        },
+      },
+      ({ faults }, { fields: { kind, count } }) => {
+        if (typeof kind !== 'string' && typeof kind !== 'number')
+          throw wrongAt('kind', 'must be a string or a status');
+        return refusing('kind', () => faults.next(kind, count));
+      },
+    ),
+  // Follows Pact's convention of provider states. `verify` calls it as its state hook.
+  'POST /state: Sets up a provider state, or tears it down.': json(
+    { body: { type: 'object', required: ['state'], properties: stateFields } },
+    ({ state }, { body }) => state(body),
+  ),
+  'GET /deposits: The deposits in their current state, with what they become.': list('deposits', {
+    state: 'EXECUTED, pending or failed',
+  }),
+  'POST /deposits: Adds a deposit, as a fixture would have it; afterSeconds counts from now.': json(
+    { gives: 'shownDeposit', body: ref('deposit'), status: 201 },
+    ({ deposits }, { body }) => deposits.add(body),
+  ),
+  'GET /deposits/{id}: One deposit.': json({ gives: 'shownDeposit' }, ({ deposits }, { id }) =>
+    deposits.get(id),
+  ),
+  'POST /deposits/{id}/execute: Executes a pending deposit, by default as the fixture plans it or with 100 USD; else 409.':
+    json(
+      {
+        gives: 'shownDeposit',
+        fields: { amountInUsd: quantity, executedAt: { type: 'integer', minimum: 0 } },
+      },
+      ({ deposits }, { id, fields }) => deposits.execute(id, fields),
+    ),
+  'POST /deposits/{id}/fail: Makes a pending deposit fail; 409 if its state is final.': json(
+    { gives: 'shownDeposit', fields: {} },
+    ({ deposits }, { id }) => deposits.fail(id),
+  ),
+  'GET /users: The users.': list('users'),
+  'POST /users: Adds a user, as a fixture would have it.': json(
+    { gives: 'user', body: ref('user'), status: 201 },
+    ({ users }, { body }) => users.add(body),
+  ),
+  'GET /fixture: The fixture that is served, with names instead of keys that are not public.': json(
     { isForAll: true },
-    (_, { mock }) => ok({ worlds: mock.worlds() }),
+    (_, { mock }) => mock.fixture(),
   ),
-  ...observeRoutes,
-  ...controlRoutes,
-  ...dataRoutes,
-  route(
-    'GET /interface.json',
-    'The two lookups as an OpenAPI document; its server is this one, unless the service has its own port.',
-    { isForAll: true },
-    ({ options, servicePort }) => {
-      if (servicePort !== undefined) return ok(description);
-      return ok({ ...description, servers: [{ url: trimBasePath(options.basePath ?? '/') || '/' }] });
+  'PUT /fixture: Replaces the fixture until a reset, and resets all worlds.': json(
+    { body: ref('fixture'), isForAll: true },
+    (_, { session, body }) => {
+      const fixture = readPart(body ?? null);
+      replaceFixture(session, fixture, false);
+      const { partners = [], apiKeys = [], users = [], deposits = [] } = fixture;
+      const counts = Object.entries({ partners, apiKeys, users, deposits });
+      return Object.fromEntries(counts.map(([name, { length }]) => [name, length]));
     },
   ),
-  route('GET /openapi.json', 'This description.', { isForAll: true }, () => ok(openapi())),
-];
+  'GET /keys: The names of the keys, and their current state. Keys of the built-in fixture are public, and shown.':
+    list('keys'),
+  'POST /keys: Adds a key, as a fixture would have it; expiresAfterSeconds counts from now.': json(
+    { gives: 'shownKey', body: ref('apiKey'), status: 201 },
+    ({ keys }, { body }) => keys.add(body),
+  ),
+  'POST /keys/revoke: Makes a key revoked from now on; 409 if it is already.': json(
+    { gives: 'shownKey', fields: keyFields },
+    ({ keys }, { fields }) => keys.revoke(fields.key),
+  ),
+  'POST /keys/expire: Makes a key expired from now on; 409 if it is already.': json(
+    { gives: 'shownKey', fields: keyFields },
+    ({ keys }, { fields }) => keys.expire(fields.key),
+  ),
+  'GET /limits: The limits for all keys, and how full the windows are, with ms until they free a request.':
+    json({ gives: 'shownLimits' }, ({ limits }) => limits.get()),
+  'PUT /limits: Sets the limits for all keys, as a fixture would have them; {} removes them.': json(
+    { gives: 'shownLimits', body: ref('limits') },
+    ({ limits }, { body }) => limits.set(body),
+  ),
+  'GET /interface.json: The two lookups as an OpenAPI document; its server is this one, unless the service has its own port.':
+    json({ isForAll: true }, (_, { session: { options, servicePort } }) => {
+      if (servicePort !== undefined) return description;
+      return { ...description, servers: [{ url: trimBasePath(options.basePath ?? '/') || '/' }] };
+    }),
+  'GET /openapi.json: This description.': json({ isForAll: true }, () => openapiOf(routes)),
+};
 
-const json = (schema: unknown) => ({ content: { 'application/json': { schema } } });
-const text = { type: 'string' };
-const problem = json({ type: 'object', required: ['error'], properties: { error: text, place: text } });
-
-function parameter(name: string, where: 'query' | 'path', words: string) {
-  return { name, in: where, required: where === 'path', description: words, schema: text };
-}
-
-function schemaOf(fields: NonNullable<Route['fields']>) {
-  const all = Object.entries(fields);
-  const required = all.filter(([, field]) => field.required).map(([name]) => name);
-  const properties = Object.fromEntries(all.map(([name, { required: _, ...schema }]) => [name, schema]));
-  return { type: 'object', additionalProperties: false, ...(required[0] && { required }), properties };
-}
-
-function operationOf({ summary, path, query = {}, fields, body, isForAll, isOpen }: Route) {
-  const schema = fields === undefined ? body : schemaOf(fields);
-  const parameters = [
-    ...(path.includes('{id}') ? [parameter('id', 'path', 'the reference_id')] : []),
-    ...Object.entries(query).map(([name, what]) => parameter(name, 'query', what)),
-    ...(isForAll ? [] : [parameter('world', 'query', 'name of a world: the text after the ~ of a key')]),
-  ];
-  return {
-    summary,
-    parameters,
-    ...(schema && { requestBody: json(schema) }),
-    ...(isOpen && { security: [] }),
-    responses: {
-      '2XX': { description: 'Done.' },
-      '4XX': { description: 'The problem; `place` names the field.', ...problem },
-    },
-  };
-}
-
-function openapi() {
-  const paths: Record<string, Record<string, unknown>> = {};
-  for (const one of routes)
-    (paths[`/__admin${one.path}`] ??= {})[one.method.toLowerCase()] = operationOf(one);
-  const { $schema: _, $id: __, $defs, ...fixture } = fixtureSchema;
-  const schemas = JSON.stringify({ ...$defs, fixture }).replaceAll('#/$defs/', '#/components/schemas/');
-  const token = { type: 'http', scheme: 'bearer' };
-  return {
-    openapi: '3.1.0',
-    info: { title: 'Admin API of the ib-conformance mock', version: packageJson.version },
-    security: [{}, { token: [] }],
-    paths,
-    components: { schemas: JSON.parse(schemas) as unknown, securitySchemes: { token } },
-  };
-}
+/** The whole admin API. */
+export const routes: readonly Route[] = Object.entries(operations).map(([row, operation]) => {
+  const [, method = '', path = '', summary = ''] = /^(\w+) (\S+): (.*)$/.exec(row) ?? [];
+  return { method, path, summary, ...operation };
+});

@@ -10,16 +10,19 @@ import type {
 import { Problem } from '../../schemas/problem.ts';
 import { isId } from '../behaviour.ts';
 import { gaugesOf, type Gauge } from '../limiter.ts';
-import { redactAdded, Refusal, tellChange, timeIn, wrongAt, type Sandbox, type Session } from '../session.ts';
+import { redactAdded, Refusal, sandboxNamed, sandboxSeen, tellChange, timeIn, wrongAt } from '../session.ts';
+import type { Sandbox, Session } from '../session.ts';
 import { depositNow, expiryOf, keyAt, keyOf, limitsOf, lookIn, valuesOf } from '../world.ts';
 import type { ApiKey, Deposit, DepositNow, Execution, Limits, User } from '../world.ts';
 
 /** A world to act on: `here` makes it, `seen` only looks. A reset makes another sandbox: look it up each time. */
-export interface Place {
-  readonly session: Session;
-  readonly here: () => Sandbox;
-  readonly seen: () => Sandbox;
-}
+export const placeOf = (session: Session, world: string) => ({
+  session,
+  here: () => sandboxNamed(session, world),
+  seen: () => sandboxSeen(session, world),
+});
+
+export type Place = ReturnType<typeof placeOf>;
 
 /** The part of a list to show. */
 export interface ListQuery {
@@ -31,17 +34,12 @@ export interface ListQuery {
   readonly limit?: number | undefined;
 }
 
-interface Listed<Item> {
-  readonly items: readonly Item[];
-  /** Of all that fit. */
-  readonly total: number;
-}
-
+/** A part of a list, and the number of all items that fit. */
 function listed<Kept, Item extends object>(
   all: readonly Kept[],
   shown: (kept: Kept) => Item,
   { state, contains = '', offset = 0, limit = Infinity }: ListQuery,
-): Listed<Item> {
+) {
   const wanted = contains.trim().toLowerCase();
   const fits = (kept: Kept) => {
     const fields = Object.entries(shown(kept)).filter(([name]) => name !== 'date_joined');
@@ -89,19 +87,21 @@ function readItem<List extends 'users' | 'deposits' | 'apiKeys'>(
   return read[list]![0] as NonNullable<Fixture[List]>[number];
 }
 
-/** The deposits of a world, by reference_id. */
-export interface DepositControls {
-  readonly list: (query?: ListQuery) => readonly DepositNow[];
-  readonly get: (id: string) => DepositNow;
-  /** `afterSeconds` counts from now. */
-  readonly add: (deposit: FixtureDeposit) => DepositNow;
-  /** Executes it with what is given, or what the fixture plans, or 100 USD now. */
-  readonly execute: (
-    id: string,
-    execution?: { readonly [Name in keyof Execution]?: number | undefined },
-  ) => DepositNow;
-  readonly fail: (id: string) => DepositNow;
-}
+/** The lists of a world. */
+export const listsIn = ({ session, seen }: Place) => ({
+  deposits: (query: ListQuery = {}) => {
+    const states = ['EXECUTED', 'pending', 'failed'];
+    if (query.state !== undefined && !states.includes(query.state))
+      throw wrongAt('state', `must be one of ${states.join(', ')}`);
+    const sandbox = seen();
+    return listed(valuesOf(sandbox.world.deposits), shownDeposit(session, sandbox), query);
+  },
+  users: (query: ListQuery = {}) => listed(valuesOf(seen().world.users), (user: User) => user, query),
+  keys: (query: ListQuery = {}) => {
+    const sandbox = seen();
+    return listed(valuesOf(sandbox.world.keys), shownKey(session, sandbox), query);
+  },
+});
 
 /** Amount (USD) of an executed deposit where neither the call nor the fixture gives one. */
 const DEFAULT_AMOUNT = 100;
@@ -109,15 +109,10 @@ const DEFAULT_AMOUNT = 100;
 const shownDeposit = (session: Session, sandbox: Sandbox) => (deposit: Deposit) =>
   depositNow(sandbox.world, deposit, timeIn(session, sandbox));
 
-export function listDeposits({ session, seen }: Place, query: ListQuery = {}): Listed<DepositNow> {
-  const states = ['EXECUTED', 'pending', 'failed'];
-  if (query.state !== undefined && !states.includes(query.state))
-    throw wrongAt('state', `must be one of ${states.join(', ')}`);
-  const sandbox = seen();
-  return listed(valuesOf(sandbox.world.deposits), shownDeposit(session, sandbox), query);
-}
+/** The deposits of a world, by reference_id. */
+export interface DepositControls extends ReturnType<typeof depositsIn> {}
 
-export function depositsIn(place: Place): DepositControls {
+export function depositsIn(place: Place) {
   const { session, here, seen } = place;
   const known = ({ world }: Sandbox, id: string) => {
     const deposit = lookIn(world.deposits, id.toLowerCase());
@@ -137,9 +132,10 @@ export function depositsIn(place: Place): DepositControls {
     return shownDeposit(session, sandbox)(deposit);
   };
   return {
-    list: (query) => listDeposits(place, query).items,
-    get: (id) => shownDeposit(session, seen())(known(seen(), id)),
-    add: (given) => {
+    list: (query?: ListQuery): readonly DepositNow[] => listsIn(place).deposits(query).items,
+    get: (id: string) => shownDeposit(session, seen())(known(seen(), id)),
+    /** `afterSeconds` counts from now. */
+    add: (given: FixtureDeposit) => {
       // The check needs some user. Whether the world has one is checked behind it.
       const user_id = String((given as Partial<FixtureDeposit> | null)?.user_id);
       const someUser = { user_id, partner: null, date_joined: '2000-01-01T00:00:00Z' };
@@ -153,7 +149,8 @@ export function depositsIn(place: Place): DepositControls {
         throw new Refusal(409, `there is a deposit ${reference_id} already`, { place: 'reference_id' });
       return put('added', { ...deposit, since: timeIn(session, here()) });
     },
-    execute: (id, given = {}) => {
+    /** Executes it with what is given, or what the fixture plans, or 100 USD now. */
+    execute: (id: string, given: { readonly [Name in keyof Execution]?: number | undefined } = {}) => {
       const { reference_id, user_id, ...deposit } = pending(id);
       const planned = deposit.state === 'pending' ? deposit.becomes : undefined;
       const amountInUsd = given.amountInUsd ?? planned?.amountInUsd ?? DEFAULT_AMOUNT;
@@ -161,27 +158,21 @@ export function depositsIn(place: Place): DepositControls {
       const executedAt = Math.trunc(at);
       return put('executed', { reference_id, user_id, state: 'EXECUTED', amountInUsd, executedAt });
     },
-    fail: (id) => {
+    fail: (id: string) => {
       const { reference_id, user_id } = pending(id);
       return put('failed', { reference_id, user_id, state: 'failed' });
     },
-  };
+  } as const;
 }
 
 /** The users of a world. */
-export interface UserControls {
-  readonly list: (query?: ListQuery) => readonly User[];
-  readonly add: (user: FixtureUser) => User;
-}
+export interface UserControls extends ReturnType<typeof usersIn> {}
 
-export const listUsers = ({ seen }: Place, query: ListQuery = {}): Listed<User> =>
-  listed(valuesOf(seen().world.users), (user) => user, query);
-
-export function usersIn(place: Place): UserControls {
+export function usersIn(place: Place) {
   const { session, here } = place;
   return {
-    list: (query) => listUsers(place, query).items,
-    add: (given) => {
+    list: (query?: ListQuery): readonly User[] => listsIn(place).users(query).items,
+    add: (given: FixtureUser): User => {
       const user = readItem(session, 'users', given);
       const sandbox = here();
       const id = user.user_id.toLowerCase();
@@ -191,16 +182,7 @@ export function usersIn(place: Place): UserControls {
       tellChange(session, sandbox, `user ${user.user_id} added`);
       return user;
     },
-  };
-}
-
-/** The keys of a world. A key is named by itself, or as the list names it: `<key northwind/active>`. */
-export interface KeyControls {
-  readonly list: (query?: ListQuery) => readonly ShownKey[];
-  /** `expiresAfterSeconds` counts from now. */
-  readonly add: (key: FixtureApiKey) => ShownKey;
-  readonly revoke: (key: string) => ShownKey;
-  readonly expire: (key: string) => ShownKey;
+  } as const;
 }
 
 /** A key by its name; `key` is missing if it is secret, and `expiresAt` is in Unix ms. */
@@ -253,12 +235,10 @@ export function keyNamed({ world: { keys } }: Sandbox, asked: string, status: nu
 const namedState = ({ name }: ApiKey) =>
   /\/(active|revoked|expired)(?:\/\d+)?>$/.exec(name)![1] as ApiKey['state'];
 
-export function listKeys({ session, seen }: Place, query: ListQuery = {}): Listed<ShownKey> {
-  const sandbox = seen();
-  return listed(valuesOf(sandbox.world.keys), shownKey(session, sandbox), query);
-}
+/** The keys of a world. A key is named by itself, or as the list names it: `<key northwind/active>`. */
+export interface KeyControls extends ReturnType<typeof keysIn> {}
 
-export function keysIn(place: Place): KeyControls {
+export function keysIn(place: Place) {
   const { session, here } = place;
   const put = (sandbox: Sandbox, key: ApiKey, what: string) => {
     sandbox.world.keys.changed.set(key.key, key);
@@ -274,8 +254,9 @@ export function keysIn(place: Place): KeyControls {
     return put(sandbox, { ...key, state }, state);
   };
   return {
-    list: (query) => listKeys(place, query).items,
-    add: (given) => {
+    list: (query?: ListQuery): readonly ShownKey[] => listsIn(place).keys(query).items,
+    /** `expiresAfterSeconds` counts from now. */
+    add: (given: FixtureApiKey) => {
       const added = readItem(session, 'apiKeys', given);
       const sandbox = here();
       const { keys } = sandbox.world;
@@ -287,9 +268,9 @@ export function keysIn(place: Place): KeyControls {
       redactAdded(session, key);
       return put(sandbox, key, 'added');
     },
-    revoke: (key) => end(key, 'revoked'),
-    expire: (key) => end(key, 'expired'),
-  };
+    revoke: (key: string) => end(key, 'revoked'),
+    expire: (key: string) => end(key, 'expired'),
+  } as const;
 }
 
 /** The limits for all keys, and how full the windows are. */
@@ -298,26 +279,24 @@ export interface ShownLimits {
   readonly gauges: readonly Gauge[];
 }
 
-export interface LimitControls {
-  readonly get: () => ShownLimits;
-  /** `{}` removes them. */
-  readonly set: (limits: FixtureLimits) => ShownLimits;
-}
+/** The limits for all keys of a world. */
+export interface LimitControls extends ReturnType<typeof limitsIn> {}
 
-export function limitsIn({ session, here, seen }: Place): LimitControls {
-  const shown = (sandbox: Sandbox) => {
+export function limitsIn({ session, here, seen }: Place) {
+  const shown = (sandbox: Sandbox): ShownLimits => {
     const { world, service } = sandbox;
     const gauges = gaugesOf(service.behaviour, world, timeIn(session, sandbox));
     return { limits: shownLimits(world.limits), gauges };
   };
   return {
     get: () => shown(seen()),
-    set: (given) => {
+    /** `{}` removes them. */
+    set: (given: FixtureLimits) => {
       const { limits } = readPart({ limits: given ?? null }, 'limits');
       const sandbox = here();
       sandbox.world = { ...sandbox.world, limits: limitsOf(limits!) };
       tellChange(session, sandbox, 'limits set');
       return shown(sandbox);
     },
-  };
+  } as const;
 }
