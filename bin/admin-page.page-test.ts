@@ -54,6 +54,9 @@ for (const width of [390, 768, 1280])
     await page.getByText('limited, frees in').waitFor();
     await page.locator('#world option').getByText('checkout-test').waitFor({ state: 'attached' });
     await assertAccessible(page, `${width}`);
+    const top = async (name: string) =>
+      (await page.getByRole('heading', { name, exact: true }).boundingBox())!.y;
+    assert.ok((await top('Journal')) < (await top('Deposits')), 'the journal comes before the lists');
   });
 
 test('the page asks for the token and forgets it', async (t) => {
