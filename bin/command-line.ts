@@ -189,6 +189,12 @@ function withSuggestion(message: string, argv: readonly string[]): string {
   const known = isWord
     ? [...commands, ...everyCommand].map(nameOf)
     : [...everyFlag, 'help', 'version'].map((flag) => `--${flag}`);
+  const isRunner = everyCommand.some((one) => nameOf(one) === argv[0] && 'command' in one.positionals);
   const near = unknown === '' ? '' : didYouMean(isWord ? unknown : `--${unknown}`, known);
-  return `${message}${near} (see --help)`;
+  // It may be a flag of the command that is run.
+  const hint =
+    isRunner && !argv.includes('--')
+      ? `; put -- before the command: \`ib-conformance ${argv[0]} -- npm test\``
+      : near;
+  return `${message}${hint} (see --help)`;
 }

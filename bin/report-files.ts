@@ -49,6 +49,10 @@ export function parseReports<Name extends string>(
   return requests;
 }
 
+/** The summary of a run is printed unless another report is. */
+export const withSummary = (texts: readonly string[]) =>
+  texts.some((text) => !text.includes('=')) ? texts : [...texts, 'console'];
+
 /** Where a file is, or will be, with links resolved. */
 function placeOf(file: string): string {
   // Two names may stand for one open file, such as standard output and standard error: both are written.
@@ -130,10 +134,9 @@ export async function writeFormats<Data>(
   context: CliContext,
   flag = 'format',
 ): Promise<Data> {
-  const requests = parseReports(flag, Object.keys(formats), texts, sources);
-  const data = await load();
-  const reports = await prepareReports(requests, context);
+  const reports = await prepareReports(parseReports(flag, Object.keys(formats), texts, sources), context);
   try {
+    const data = await load();
     await reports.write((format, options) => formats[format]!(data, options));
     return data;
   } finally {

@@ -1,35 +1,29 @@
 import type { Behaviour } from '../mock/behaviour.ts';
-import type { Exchange, HttpResponse } from '../mock/exchange.ts';
+import type { Exchange } from '../mock/exchange.ts';
 import { faults } from '../mock/faults.ts';
 import { editPayload, editResponse, type Change } from '../mock/faults/change.ts';
 import { variants } from '../mock/variants.ts';
-import type { SweptKind } from '../reports/sweep.ts';
 import { endpoints } from '../schemas/endpoints.ts';
+import type { SweptState } from '../schemas/generated/types.ts';
 
 /** A state of the mock that the tests of a client run against. */
-export interface State {
-  readonly kind: SweptKind;
-  /** What the mock does. */
-  readonly what: string;
-  /** What the client, or its tests, should do. */
-  readonly advice: string;
-  readonly changes: readonly Change[];
-  /** It hits the first request of each world. */
-  readonly chaos?: string;
+export interface State extends Pick<SweptState, 'kind' | 'what' | 'advice'> {
+  /** If it is missing, the id is a kind of chaos, which hits the first request of each world. */
+  readonly change: Change | undefined;
   /** A green run counts only if this text is in its output. */
-  readonly shows?: string;
+  readonly shows: string | undefined;
 }
 
 const LIMITED_MS = 1000;
 
 /** Each key is limited on each endpoint for a second, from its first request on. */
-const limitedAtFirst: Change = (behaviour) => {
-  const firstAt = new Map<string, number>();
+const limited: Change = (behaviour) => {
+  const ends = new Map<string, number>();
   const isLimited = ({ call, now }: Exchange) => {
     if (call?.caller === undefined) return false;
     const name = `${call.endpoint} ${call.caller.name}`;
-    firstAt.set(name, firstAt.get(name) ?? now);
-    return now < firstAt.get(name)! + LIMITED_MS;
+    if (!ends.has(name)) ends.set(name, now + LIMITED_MS);
+    return now < ends.get(name)!;
   };
   const refuse = editResponse(({ headers }, { call }) => ({
     status: 429,
@@ -39,20 +33,22 @@ const limitedAtFirst: Change = (behaviour) => {
   return refuse({ where: isLimited })(behaviour);
 };
 
+const withoutRetryAfter = variants['retry-after-left-out']!.change;
+
 const MORE_POLLS = 2;
 
 /** A deposit that polls execute takes two polls more. */
-const twoPollsMore: Change = (behaviour) => {
+const morePolls: Change = (behaviour) => {
   const held = new Map<string, number>();
   return {
     ...behaviour,
     becomes: (world, deposit, now) => {
       const execution = behaviour.becomes(world, deposit, now);
       const isPolled = deposit.state === 'pending' && deposit.becomes?.afterPolls !== undefined;
-      if (execution === undefined || !isPolled) return execution;
       const polls = held.get(deposit.reference_id) ?? 0;
+      if (execution === undefined || !isPolled || polls === MORE_POLLS) return execution;
       held.set(deposit.reference_id, polls + 1);
-      return polls < MORE_POLLS ? undefined : execution;
+      return undefined;
     },
   };
 };
@@ -66,93 +62,77 @@ const inverted = editPayload(({ is_under_ib }) =>
 const OTHER_TEXT = 'Another text, by ib-conformance sweep';
 const otherText = editPayload((payload) => ('error' in payload ? { error: OTHER_TEXT } : payload))();
 
-const without = variants['retry-after-left-out']!.change;
-
-/** States that no fault, variant or kind of chaos of the mock is. */
-const own: Readonly<Record<string, Pick<State, 'what' | 'changes' | 'shows'>>> = {
-  'more-polls': { what: 'Polls execute a deposit two polls later.', changes: [twoPollsMore] },
-  limited: { what: 'Each key is limited for a second, with Retry-After.', changes: [limitedAtFirst] },
-  'limited-without-retry-after': {
-    what: 'Each key is limited for a second, without Retry-After.',
-    changes: [limitedAtFirst, without],
-  },
-  'membership-inverted': { what: 'Members are strangers, and strangers are members.', changes: [inverted] },
-  'other-error-text': {
-    what: 'Errors have another text (counts if the client shows it).',
-    changes: [otherText],
-    shows: OTHER_TEXT,
-  },
-};
-
 const wait = 'after a 429 wait, longer each time or as long as Retry-After says, and ask again';
 const read = 'read fields by their names, and ignore header fields that you do not know';
 const retry = 'ask again after a short wait: both operations only read';
 const members = 'assert who is under the IB and who is not';
 
-/** What to do about each state, by its kind and id: one of our own, a fault, a variant or a kind of chaos. */
-const rows: Readonly<Record<SweptKind, Readonly<Record<string, string>>>> = {
+/** Advice; what the mock does, and its change, unless the id is that of a fault, a variant or a kind of chaos. */
+type Row = readonly [advice: string, what?: string, change?: Change, shows?: string];
+
+const rows: Readonly<Record<State['kind'], Readonly<Record<string, Row>>>> = {
   survive: {
-    'more-polls': 'poll until 200, limited by time and not by a number of polls',
-    limited: wait,
-    'limited-without-retry-after': wait,
-    'security-headers': read,
-    'fields-reversed': read,
+    'more-polls': [
+      'poll until 200, limited by time and not by a number of polls',
+      'Polls execute a deposit two polls later.',
+      morePolls,
+    ],
+    limited: [wait, 'Each key is limited for a second, with Retry-After.', limited],
+    'limited-without-retry-after': [
+      wait,
+      'Each key is limited for a second, without Retry-After.',
+      (behaviour) => withoutRetryAfter(limited(behaviour)),
+    ],
+    'security-headers': [read],
+    'fields-reversed': [read],
   },
   advice: {
-    '503': retry,
-    reset: retry,
-    timeout: `stop waiting after some time, and ${retry}`,
-    'slow:2s': 'wait longer than two seconds for an answer',
-    truncate: retry,
+    '503': [retry],
+    reset: [retry],
+    timeout: [`stop waiting after some time, and ${retry}`],
+    'slow:2s': ['wait longer than two seconds for an answer'],
+    truncate: [retry],
   },
   notice: {
-    'amount-in-cents': 'assert the amount of an EXECUTED deposit',
-    'time-in-seconds': 'assert the time of an EXECUTED deposit',
-    'membership-inverted': members,
-    'foreign-user-is-member': members,
-    'pending-as-executed': 'assert that a pending deposit is not taken for EXECUTED',
-    'executed-not-found': 'assert that an EXECUTED deposit is found',
-    'other-error-text': 'assert the text of an error that your client shows',
+    'amount-in-cents': ['assert the amount of an EXECUTED deposit'],
+    'time-in-seconds': ['assert the time of an EXECUTED deposit'],
+    'membership-inverted': [members, 'Members are strangers, and strangers are members.', inverted],
+    'foreign-user-is-member': [members],
+    'pending-as-executed': ['assert that a pending deposit is not taken for EXECUTED'],
+    'executed-not-found': ['assert that an EXECUTED deposit is found'],
+    'other-error-text': [
+      'assert the text of an error that your client shows',
+      'Errors have another text (counts if the client shows it).',
+      otherText,
+      OTHER_TEXT,
+    ],
   },
 };
 
-function partsOf(id: string): Pick<State, 'what' | 'changes' | 'chaos' | 'shows'> {
-  const named = faults[id] ?? variants[id];
-  if (named !== undefined) return { what: named.what, changes: [named.change] };
-  return own[id] ?? { what: `The first request meets the failure ${id}.`, changes: [], chaos: id };
-}
-
 /** Every state by its id, in the order of the report. */
 export const states: ReadonlyMap<string, State> = new Map(
-  (Object.keys(rows) as SweptKind[]).flatMap((kind) =>
-    Object.entries(rows[kind]).map(([id, advice]) => [id, { kind, advice, ...partsOf(id) }] as const),
+  (Object.keys(rows) as State['kind'][]).flatMap((kind) =>
+    Object.entries(rows[kind]).map(([id, [advice, what, change, shows]]) => {
+      const known = faults[id] ?? variants[id];
+      const does = what ?? known?.what ?? `The first request meets the failure ${id}.`;
+      return [id, { kind, advice, what: does, change: change ?? known?.change, shows }] as const;
+    }),
   ),
 );
 
-/** All changes in one. `tell` is called if an answer, or what was decided about a request, is other than before. */
-export function watched(changes: readonly Change[], tell: () => void): Change {
-  return (from) => {
-    const changed = changes.reduce<Behaviour>((behaviour, one) => one(behaviour), from);
-    return {
-      ...changed,
-      owns: (call, partner) => {
-        const isOwned = changed.owns(call, partner);
-        if (isOwned !== from.owns(call, partner)) tell();
-        return isOwned;
-      },
-      becomes: (...given) => {
-        const execution = changed.becomes(...given);
-        if ((execution === undefined) !== (from.becomes(...given) === undefined)) tell();
-        return execution;
-      },
-      finish: (response, exchange) => {
-        const finished = changed.finish(response, exchange);
-        const body = from.write(from.payload(exchange.status, exchange));
-        if (told(finished) !== told(from.finish({ ...response, body }, exchange))) tell();
-        return finished;
-      },
-    };
+/** The same change; it calls `tell` if an answer, or what was decided about a request, is other than before. */
+export const watched =
+  (change: Change, tell: () => void): Change =>
+  (from) => {
+    type Part = (...given: readonly unknown[]) => unknown;
+    const before = from as unknown as Readonly<Record<string, Part>>;
+    const parts = Object.entries(change(from) as unknown as typeof before).map(([name, part]) => {
+      const watchedPart: Part = (...given) => {
+        const decided = part(...given);
+        if (JSON.stringify(decided) !== JSON.stringify(before[name]!(...given))) tell();
+        return decided;
+      };
+      return [name, part === before[name] || typeof part !== 'function' ? part : watchedPart] as const;
+    });
+    return Object.fromEntries(parts) as unknown as Behaviour;
   };
-}
-
-const told = ({ status, headers, body }: HttpResponse) => JSON.stringify([status, headers, body.toString()]);

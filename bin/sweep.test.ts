@@ -5,8 +5,8 @@ import { createServer, type AddressInfo, type Socket } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { Swept } from '../reports/sweep.ts';
 import { xmlErrors } from '../reports/testing/parsers.ts';
+import validate from '../schemas/generated/sweep.cjs';
 import { runCli } from './testing/run-cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-sweep-'));
@@ -49,7 +49,9 @@ const sweep = async (script: string, flags: string, signal = new AbortController
   const argv = ['sweep', ...words(`--report json ${flags}`), ...programOf(script)];
   const { code, output, error } = await runCli(argv, { signal });
   assert.equal(error, '');
-  return { code, ...(JSON.parse(output) as Swept) };
+  const found: unknown = JSON.parse(output);
+  assert.ok(validate(found), JSON.stringify(validate.errors));
+  return { code, ...found };
 };
 
 // Those that are left out take real time.
@@ -92,6 +94,7 @@ const fixtureOf = (state: string) => {
 const renamed = 'if (!process.env.A || !process.env.B) process.exit(1);';
 const refusals: readonly (readonly [flags: string, script: string | undefined, says: RegExp])[] = [
   ['', undefined, /which command runs the tests/],
+  ['pytest -q', undefined, /Unknown argument: q; put -- before the command: .*sweep -- npm test/],
   ['', `console.log('1 failed'); process.exit(3)`, /^1 failed$.* unchanged mock \(exit code 3\)/ms],
   ['--env A=url --env B=key', renamed, /no request reached the mock.* from A .* from B;/],
   ['--max-duration 1ms', 'setInterval(() => 0, 1000)', /unchanged mock \(stopped after 0\.0 s\)/],

@@ -6,14 +6,14 @@ import { controlsOf } from '../mock/controls.ts';
 import { magicValues } from '../mock/magic-values.ts';
 import type { Grade } from '../mock/scorecard.ts';
 import { startMock } from '../mock/server.ts';
-import { sweepOf, type BrokenRule, type Swept, type SweptRun } from '../reports/sweep.ts';
+import { verdictOf } from '../reports/sweep.ts';
 import { duration, shellWord } from '../reports/text.ts';
 import { keyNames } from '../schemas/fixture-keys.ts';
-import type { Fixture } from '../schemas/generated/types.ts';
+import type { BrokenRule, Fixture, Sweep, SweptRun, SweptState } from '../schemas/generated/types.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 import { redactorOf, type Redact } from '../schemas/redact.ts';
 import type { CliContext } from './cli-context.ts';
-import { states, watched, type State } from './sweep-states.ts';
+import { states, watched } from './sweep-states.ts';
 import { version } from './version.ts';
 
 export interface SweepOptions {
@@ -24,8 +24,8 @@ export interface SweepOptions {
   readonly arePublicKeys: boolean;
   /** Ids of states. */
   readonly ids: readonly string[];
-  /** Names of the variables that hold the base URL, and of those that hold the key. */
-  readonly names: { readonly url: readonly string[]; readonly key: readonly string[] };
+  /** Names of variables, and what each holds. */
+  readonly env: readonly (readonly [name: string, what: 'url' | 'key'])[];
   readonly parallel: number;
   /** How long (ms) a run of the command may take. */
   readonly maxDuration: number;
@@ -45,8 +45,8 @@ const MAX_WORLDS = 10_000;
  *
  * @throws Problem with code `usage` if the tests fail on the unchanged mock, or send it no request
  */
-export async function sweep(options: SweepOptions, context: Context): Promise<Swept> {
-  const { arePublicKeys, command, fixture, ids, names } = options;
+export async function sweep(options: SweepOptions, context: Context): Promise<Sweep> {
+  const { arePublicKeys, command, env, fixture, ids } = options;
   const { signal, writeError } = context;
   const keys = fixture.apiKeys ?? [];
   const secrets = keyNames(keys).map((name, at) => ({ name, value: keys[at]!.key }));
@@ -54,8 +54,8 @@ export async function sweep(options: SweepOptions, context: Context): Promise<Sw
   const [startedAt, begun] = [new Date().toISOString(), performance.now()];
   const runs = new Map<string, Run>();
   const broken = new Map<string, BrokenRule>();
-  const runOne = async (id: string, state?: State) => {
-    const run = await runIn(id, state, options, redact, context);
+  const runOne = async (id: string) => {
+    const run = await runIn(id, options, redact, context);
     if (signal.aborted) return;
     runs.set(id, run);
     for (const { id: rule, title, advice } of run.broken)
@@ -68,56 +68,56 @@ export async function sweep(options: SweepOptions, context: Context): Promise<Sw
     if (!options.showOutput) writeError(first.lines.slice(-LAST_LINES).join(''));
     throw wrongUsage(`the tests fail on the unchanged mock (${first.ended}): make them pass there first`);
   }
+  const named = (wanted: string) => env.flatMap(([name, what]) => (what === wanted ? [name] : [])).join(', ');
   if (first?.requests === 0)
     throw wrongUsage(
-      `the tests pass, but no request reached the mock. The client has to read the base URL from ${names.url.join(', ')} and the key from ${names.key.join(', ')}; --env renames them. Is a URL written into its code?`,
+      `the tests pass, but no request reached the mock. The client has to read the base URL from ${named('url')} and the key from ${named('key')}; --env renames them. Is a URL written into its code?`,
     );
   const waiting = ids.values();
   const work = async () => {
-    for (const id of waiting) if (!signal.aborted) await runOne(id, states.get(id));
+    for (const id of waiting) if (!signal.aborted) await runOne(id);
   };
   await Promise.all(Array.from({ length: options.parallel }, work));
-  return sweepOf({
+  const swept = ids.map((id) => judged(id, runs.get(id)));
+  return {
+    format: 'ib-conformance/sweep/1',
     version,
+    verdict: verdictOf(swept),
+    interrupted: signal.aborted,
     command: redact(command.map(shellWord).join(' ')),
     startedAt,
     durationMs: Math.round(performance.now() - begun),
-    interrupted: signal.aborted,
+    states: swept,
     broken: [...broken.values()],
-    states: ids.map((id) => {
-      const { kind, what, advice } = states.get(id)!;
-      return { id, kind, what, advice, ...judged(states.get(id)!, runs.get(id)) };
-    }),
-  });
+  };
 }
 
-function judged({ kind, shows }: State, run: Run | undefined) {
-  if (run === undefined) return { outcome: 'notRun' } as const;
+function judged(id: string, run: Run | undefined): SweptState {
+  const { kind, what, advice, shows } = states.get(id)!;
+  const state = { id, kind, what, advice };
+  if (run === undefined) return { ...state, outcome: 'notRun' };
   const { lines, broken: _, ...shown } = run;
   const isSeen = shows === undefined || !run.isGreen || lines.some((line) => line.includes(shows));
   const outcome = run.isGreen === (kind !== 'notice') ? 'passed' : 'failed';
-  return { outcome: run.changed > 0 && isSeen ? outcome : 'notReached', run: shown } as const;
+  return { ...state, outcome: run.changed > 0 && isSeen ? outcome : 'notReached', run: shown };
 }
 
-interface Run extends SweptRun, Ended {
+interface Run extends SweptRun {
+  /** The last lines of the output. */
+  readonly lines: readonly string[];
   readonly broken: readonly Grade['rule'][];
 }
 
-/** Runs the command against a mock of its own: in a state, or unchanged. */
-async function runIn(
-  id: string,
-  state: State | undefined,
-  options: SweepOptions,
-  redact: Redact,
-  { env, signal, writeError }: Context,
-): Promise<Run> {
-  const { fixture, arePublicKeys, names, showOutput } = options;
+/** Runs the command against a mock of its own, in the state of that id if there is one. */
+async function runIn(id: string, options: SweepOptions, redact: Redact, context: Context): Promise<Run> {
+  const { fixture, arePublicKeys, showOutput } = options;
+  const state = states.get(id);
   let [requests, changed, isChanged] = [0, 0, false];
   const mock = await startMock({
     fixture,
     arePublicKeys,
-    deviation: state && { id, change: watched(state.changes, () => void (isChanged = true)) },
-    firstChaos: state?.chaos,
+    deviation: state?.change && { id, change: watched(state.change, () => void (isChanged = true)) },
+    firstChaos: state !== undefined && state.change === undefined ? id : undefined,
     maxWorlds: MAX_WORLDS,
     onExchange: ({ entry }) => {
       requests += 1;
@@ -128,28 +128,20 @@ async function runIn(
   try {
     const key = magicValues(fixture, mock.session.facts)[0]?.key.key;
     if (key === undefined) throw wrongUsage('the fixture has no active key of a partner for the client');
-    const variables = [names.url.map((name) => [name, mock.url]), names.key.map((name) => [name, key])];
-    const ended = await runCommand(
-      options,
-      { ...env, ...(Object.fromEntries(variables.flat()) as Record<string, string>) },
-      signal,
-      (line) => {
-        const text = `${redact(line)}\n`;
-        if (showOutput) writeError(`${id}: ${text}`);
-        return text;
-      },
-    );
+    const variables = options.env.map(([name, what]) => [name, { url: mock.url, key }[what]] as const);
+    const env = { ...context.env, ...Object.fromEntries(variables) };
+    const lines: string[] = [];
+    const ended = await runCommand(options, env, context.signal, (line) => {
+      const text = `${redact(line)}\n`;
+      if (showOutput) context.writeError(`${id}: ${text}`);
+      if (lines.push(text) > MAX_LINES) lines.shift();
+    });
     const card = await controlsOf(mock.session).scorecard();
     const broken = card.filter(({ outcome }) => outcome.kind === 'broken').map(({ rule }) => rule);
-    return { ...ended, requests, changed, broken };
+    return { ...ended, lines, requests, changed, broken };
   } finally {
     await mock.close({ force: true });
   }
-}
-
-interface Ended extends Pick<SweptRun, 'isGreen' | 'ended' | 'durationMs'> {
-  /** The last lines of the output. */
-  readonly lines: readonly string[];
 }
 
 const isWindows = process.platform === 'win32';
@@ -177,40 +169,32 @@ async function runCommand(
   { command, maxDuration }: SweepOptions,
   env: NodeJS.ProcessEnv,
   stop: AbortSignal,
-  shown: (line: string) => string,
-): Promise<Ended> {
+  onLine: (line: string) => void,
+): Promise<Pick<SweptRun, 'isGreen' | 'ended' | 'durationMs'>> {
   // On Windows npm is a batch file, which only cmd runs.
   const [program = '', ...words] = isWindows ? ['cmd', '/d', '/c', ...command] : command;
   const begun = performance.now();
   const child = spawn(program, words, { env, detached: !isWindows, stdio: ['ignore', 'pipe', 'pipe'] });
   running.add(child);
-  const lines: string[] = [];
-  for (const input of [child.stdout, child.stderr])
-    createInterface({ input }).on('line', (line) => lines.push(shown(line)) > MAX_LINES && lines.shift());
+  for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', onLine);
   const closed = new Promise((resolve) => child.once('close', resolve));
   const grace = () => sleep(GRACE_MS, undefined, { ref: false });
+  const late = AbortSignal.timeout(maxDuration);
   const end = () => {
     signalAll(child, 'SIGTERM');
     void grace().then(() => running.has(child) && signalAll(child, 'SIGKILL'));
   };
-  let isLate = false;
-  const timer = setTimeout(() => {
-    isLate = true;
-    end();
-  }, maxDuration);
-  stop.addEventListener('abort', end);
+  for (const signal of [stop, late]) signal.addEventListener('abort', end);
   if (stop.aborted) end();
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     // What it leaves behind may hold its output open.
     signalAll(child, 'SIGKILL');
     await Promise.race([closed, grace()]);
-    const ended = isLate ? `stopped after ${duration(maxDuration)}` : (signal ?? `exit code ${code}`);
     return {
-      isGreen: code === 0 && !isLate,
-      ended,
+      isGreen: code === 0 && !late.aborted,
+      ended: late.aborted ? `stopped after ${duration(maxDuration)}` : (signal ?? `exit code ${code}`),
       durationMs: Math.round(performance.now() - begun),
-      lines,
     };
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
@@ -218,8 +202,7 @@ async function runCommand(
     throw wrongUsage(`${program}: cannot be started (${why})`);
   } finally {
     running.delete(child);
-    clearTimeout(timer);
-    stop.removeEventListener('abort', end);
+    for (const signal of [stop, late]) signal.removeEventListener('abort', end);
     child.stdout.destroy();
     child.stderr.destroy();
   }

@@ -34,13 +34,9 @@ export function renderCheckup(checkup: Checkup, options: ReportOptions): string 
   const screen = screenOf(options);
   const { width, paint } = screen;
   const { notes, checks } = checkup;
-  const areas = [...new Set(checks.map(({ area }) => area))];
   const lines = [
     ...hanging(runTitle(checkup), width).map((line) => paint('quiet', line)),
-    ...areas.flatMap((area) => {
-      const own = checks.filter((check) => check.area === area);
-      return ['', paint('loud', area), ...checkLines(own, screen)];
-    }),
+    ...checkLines(checks, screen),
     ...gapLines(checkup, screen),
     ...notes.flatMap((note) => ['', ...hanging(`note: ${short(note)}`, width)]),
     '',
@@ -49,23 +45,28 @@ export function renderCheckup(checkup: Checkup, options: ReportOptions): string 
   return `${lines.join('\n')}\n`;
 }
 
-/** Checks as a list, with what to do about each ✗ under it. */
+/** Checks as a list for each area, with what to do about each ✗ under it. */
 export function checkLines(
-  checks: readonly Omit<Check, 'area'>[],
+  all: readonly (Omit<Check, 'area'> & { readonly area: string })[],
   { paint, width }: Screen,
 ): readonly string[] {
-  const subjects = checks.map(({ subject }) => printable(subject, MAX_ALIGNED));
-  const column = Math.max(...subjects.map(columns));
-  const indent = ' '.repeat(column + 6);
-  return checks.flatMap(({ outcome, words, fix }, at) => {
-    const [first = '', ...more] = wrap(short(words), width - indent.length);
-    // Said once, under the last of those that it helps.
-    const isSaid = fix !== undefined && fix !== checks[at + 1]?.fix;
-    const help = isSaid ? wrap(`→ ${short(fix)}`, width - indent.length) : [];
-    return [
-      `  ${paint(...looks[outcome])} ${padded(subjects[at]!, column)}  ${first}`,
-      ...[...more, ...help].map((line) => indent + line),
-    ];
+  const areas = [...new Set(all.map(({ area }) => area))];
+  return areas.flatMap((area) => {
+    const checks = all.filter((check) => check.area === area);
+    const subjects = checks.map(({ subject }) => printable(subject, MAX_ALIGNED));
+    const column = Math.max(...subjects.map(columns));
+    const indent = ' '.repeat(column + 6);
+    const lines = checks.flatMap(({ outcome, words, fix }, at) => {
+      const [first = '', ...more] = wrap(short(words), width - indent.length);
+      // Said once, under the last of those that it helps.
+      const isSaid = fix !== undefined && fix !== checks[at + 1]?.fix;
+      const help = isSaid ? wrap(`→ ${short(fix)}`, width - indent.length) : [];
+      return [
+        `  ${paint(...looks[outcome])} ${padded(subjects[at]!, column)}  ${first}`,
+        ...[...more, ...help].map((line) => indent + line),
+      ];
+    });
+    return ['', paint('loud', area), ...lines];
   });
 }
 

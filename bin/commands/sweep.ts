@@ -1,27 +1,8 @@
 import { sweepFormats } from '../../reports/formats.ts';
 import { didYouMean, wrongUsage } from '../../schemas/problem.ts';
 import { exitCodes } from '../exit-codes.ts';
-import { command, type Values } from './command.ts';
+import { command } from './command.ts';
 import { duration, file, list, onOff, outputs, wholeNumberOr } from './flags.ts';
-
-const flags = {
-  only: { ...list, completions: 'states', describe: 'run only this state' },
-  skip: { ...list, completions: 'states', describe: 'skip this state' },
-  fixture: { ...file, describe: 'serve this JSON file (default: built-in data)' },
-  env: {
-    ...list,
-    describe: 'rename a variable: NAME=url or NAME=key',
-    coerce: (given: readonly string[]) => namesOf(given),
-  },
-  parallel: { ...wholeNumberOr(1, 1, 64), describe: 'run this many states at once' },
-  'max-duration': { ...duration, default: '2m', describe: 'stop a run of the command after this time' },
-  'show-output': { ...onOff, describe: 'show the output of the command' },
-  report: {
-    ...outputs,
-    completions: sweepFormats,
-    describe: `write a report: ${sweepFormats.join(', ')}, or format=file`,
-  },
-} as const;
 
 export const sweep = command({
   usage: 'sweep [command..]',
@@ -34,58 +15,65 @@ export const sweep = command({
       describe: 'command that runs the tests of your client, behind --',
     },
   },
-  flags,
+  flags: {
+    only: { ...list, completions: 'states', describe: 'run only this state' },
+    skip: { ...list, completions: 'states', describe: 'skip this state' },
+    fixture: { ...file, describe: 'serve this JSON file (default: built-in data)' },
+    env: {
+      ...list,
+      describe: 'rename a variable: NAME=url or NAME=key',
+      coerce: (given: readonly string[]) => variablesOf(given),
+    },
+    parallel: { ...wholeNumberOr(1, 1, 64), describe: 'run this many states at once' },
+    'max-duration': { ...duration, default: '2m', describe: 'stop a run of the command after this time' },
+    'show-output': { ...onOff, describe: 'show the output of the command' },
+    report: {
+      ...outputs,
+      completions: sweepFormats,
+      describe: `write a report: ${sweepFormats.join(', ')}, or format=file`,
+    },
+  },
   examples: [['$0 sweep -- npm test', 'IB_BASE_URL and IB_API_KEY are set for it']],
   run: async (values, context) => {
     const { sweep: run } = await import('../sweep.ts');
+    const { states } = await import('../sweep-states.ts');
     const { sweepReports } = await import('../../reports/sweep.ts');
     const { loadFixture } = await import('../fixture-file.ts');
-    const { parseReports, prepareReports } = await import('../report-files.ts');
+    const { withSummary, writeFormats } = await import('../report-files.ts');
     if (values.command.length === 0)
       throw wrongUsage(
         'which command runs the tests of your client? Give it behind --: `ib-conformance sweep -- npm test`',
       );
-    const ids = await selected(values);
-    const asked = parseReports('report', sweepFormats, values.report, [values.fixture]);
-    // The summary is printed unless another report is.
-    const isPrinted = asked.some(({ file: place }) => place === undefined);
-    const fixture = await loadFixture(values.fixture, context.env);
-    const reports = await prepareReports(isPrinted ? asked : [...asked, { format: 'console' }], context);
-    try {
-      const arePublicKeys = values.fixture === undefined;
-      const found = await run({ ...values, ids, fixture, arePublicKeys, names: values.env }, context);
-      await reports.write((format, options) => sweepReports[format](found, options));
-      return found.interrupted ? exitCodes.interrupted[0] : codes[found.verdict];
-    } finally {
-      await reports.discard();
-    }
+    const ids = selected([...states.keys()], values);
+    const load = async () => {
+      const fixture = await loadFixture(values.fixture, context.env);
+      return run({ ...values, ids, fixture, arePublicKeys: values.fixture === undefined }, context);
+    };
+    const texts = withSummary(values.report);
+    const found = await writeFormats(texts, sweepReports, [values.fixture], load, context, 'report');
+    return exitCodes[found.interrupted ? 'interrupted' : codes[found.verdict]][0];
   },
 });
 
-const codes = {
-  ready: exitCodes.conformant[0],
-  notReady: exitCodes.nonconformant[0],
-  incomplete: exitCodes.incomplete[0],
-} as const;
+const codes = { ready: 'conformant', notReady: 'nonconformant', incomplete: 'incomplete' } as const;
 
-const variables = { url: 'IB_BASE_URL', key: 'IB_API_KEY' } as const;
+const usual = { url: 'IB_BASE_URL', key: 'IB_API_KEY' } as const;
 
-/** Names of variables by what they hold. */
-function namesOf(given: readonly string[]) {
+/** Names of variables, and what each holds. */
+function variablesOf(given: readonly string[]) {
   const named = given.map((text) => {
     const [, name = '', what] = /^([^=]+)=(url|key)$/.exec(text) ?? [];
     if (what === undefined) throw wrongUsage(`--env ${text}: needs NAME=url or NAME=key`);
-    return { name, what };
+    return [name, what as keyof typeof usual] as const;
   });
-  const namesFor = (what: keyof typeof variables) => {
-    const names = named.filter((one) => one.what === what).map(({ name }) => name);
-    return names.length === 0 ? [variables[what]] : names;
-  };
-  return { url: namesFor('url'), key: namesFor('key') };
+  const left = (['url', 'key'] as const).filter((what) => !named.some((one) => one[1] === what));
+  return [...named, ...left.map((what) => [usual[what], what] as const)];
 }
 
-async function selected({ only, skip }: Pick<Values<typeof flags>, 'only' | 'skip'>) {
-  const known = [...(await import('../sweep-states.ts')).states.keys()];
+function selected(
+  known: readonly string[],
+  { only, skip }: { readonly only: readonly string[]; readonly skip: readonly string[] },
+) {
   const unknown = [...only, ...skip].find((id) => !known.includes(id));
   if (unknown !== undefined)
     throw wrongUsage(

@@ -126,10 +126,8 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   const { openTranscripts } = await import('../record-files.ts');
   const { verifyRun } = await import('../verify-run.ts');
   const { annotateStep } = await import('../github-actions.ts');
-  const asked = files.parseReports('report', runFormats, given.report, [given.fixture, given.baseline]);
-  // The summary is printed unless another report is.
-  const isPrinted = asked.some(({ file }) => file === undefined);
-  const requests: typeof asked = isPrinted ? asked : [...asked, { format: 'console' }];
+  const texts = files.withSummary(given.report);
+  const requests = files.parseReports('report', runFormats, texts, [given.fixture, given.baseline]);
   const baseline = await openBaseline(given);
   const { fixture, options } = await optionsOf(given, context);
   const isBadge = ({ format }: ReportRequest) => format === 'badge';

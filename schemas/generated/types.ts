@@ -1090,3 +1090,74 @@ export interface ExpectedRun {
    */
   cutTo?: number;
 }
+
+/**
+ * Result of sweep: how the tests of a client ran in each state of the mock.
+ */
+export interface Sweep {
+  format: 'ib-conformance/sweep/1';
+  /**
+   * Version of ib-conformance.
+   */
+  version: string;
+  /**
+   * incomplete: no state that is more than advice was reached.
+   */
+  verdict: 'ready' | 'notReady' | 'incomplete';
+  interrupted: boolean;
+  command: string;
+  startedAt: string;
+  durationMs: number;
+  states: SweptState[];
+  broken: BrokenRule[];
+}
+/**
+ * This interface was referenced by `Sweep`'s JSON-Schema
+ * via the `definition` "state".
+ */
+export interface SweptState {
+  id: string;
+  /**
+   * Tests have to survive the state (stay green) or notice it (go red). advice: they had better survive it.
+   */
+  kind: 'survive' | 'advice' | 'notice';
+  /**
+   * What the mock did.
+   */
+  what: string;
+  /**
+   * What the client, or its tests, should do.
+   */
+  advice: string;
+  outcome: 'passed' | 'failed' | 'notReached' | 'notRun';
+  run?: SweptRun;
+}
+/**
+ * This interface was referenced by `Sweep`'s JSON-Schema
+ * via the `definition` "run".
+ */
+export interface SweptRun {
+  isGreen: boolean;
+  /**
+   * Such as exit code 1.
+   */
+  ended: string;
+  durationMs: number;
+  requests: number;
+  /**
+   * Requests that were answered otherwise.
+   */
+  changed: number;
+}
+/**
+ * A rule of the scorecard that the client broke, and the states in which it did.
+ *
+ * This interface was referenced by `Sweep`'s JSON-Schema
+ * via the `definition` "rule".
+ */
+export interface BrokenRule {
+  rule: string;
+  title: string;
+  advice: string;
+  states: string[];
+}
