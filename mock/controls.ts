@@ -3,20 +3,16 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { keyNames } from '../schemas/fixture-keys.ts';
 import { Problem, wrongUsage } from '../schemas/problem.ts';
 import { chaosName, newChaos, parseChaos, queuedChaos, specOf } from './chaos.ts';
-import { advanceClock, resetClock, scaleClock, setClock, shownClock } from './clock.ts';
-import type { Moved } from './clock.ts';
-import { depositsIn, keysIn, limitsIn, placeOf, usersIn } from './controls/data.ts';
+import { clockIn, type ClockControls } from './controls/clock.ts';
+import { depositsIn, keysIn, limitsIn, usersIn } from './controls/data.ts';
 import type { DepositControls, KeyControls, LimitControls, UserControls } from './controls/data.ts';
 import { gradeOf, requestsIn } from './controls/requests.ts';
 import { faults } from './faults.ts';
 import { shownMagicValues } from './magic-values.ts';
 import { changeState } from './provider-state.ts';
-import { Refusal, resetAll, resetWorld, serviceWith, tellChange, timeIn, wrongAt } from './session.ts';
+import { placeOf, Refusal, resetAll, resetWorld, serviceWith, tellChange, wrongAt } from './session.ts';
 import type { Sandbox, Session, Watcher } from './session.ts';
 import { wrongWorldName } from './world.ts';
-
-/** Unix ms, a Date, or a text such as `2026-01-01T00:00:00Z`. */
-export type Time = number | Date | string;
 
 export interface FaultChange {
   readonly fault?: string | null | undefined;
@@ -77,6 +73,7 @@ export function controlsIn(session: Session, name: string) {
   const where = placeOf(session, name);
   const { here, seen } = where;
   // By name, so that their declarations keep their docs.
+  const clock: ClockControls = clockIn(where);
   const deposits: DepositControls = depositsIn(where);
   const users: UserControls = usersIn(where);
   const keys: KeyControls = keysIn(where);
@@ -99,28 +96,7 @@ export function controlsIn(session: Session, name: string) {
     return shown;
   };
   return {
-    /** Each change returns the time, and what fell due: deposits, keys, limiters. Times are Unix ms. */
-    clock: {
-      now: () => timeIn(session, seen()),
-      get: () => shownClock(session, seen()),
-      /**
-       * Moves the clock on by so many ms.
-       *
-       * @param place how the message of a Refusal names them
-       */
-      advance: (ms: number, place?: string) => advanceClock(session, here(), ms, place),
-      set: (at: Time) => setClock(session, here(), timeOf(at)),
-      /** At a given time, or now. */
-      freeze: (at?: Time): Moved => {
-        const set = at === undefined ? undefined : setClock(session, here(), timeOf(at));
-        const frozen = scaleClock(session, here(), 0);
-        return { ...frozen, due: set?.due ?? frozen.due };
-      },
-      /** 1: as fast as usual, 0: not at all. */
-      scale: (rate: number) => scaleClock(session, here(), rate),
-      /** As if nobody had moved it. */
-      reset: () => resetClock(session, here()),
-    },
+    clock,
     deposits,
     users,
     keys,
@@ -208,24 +184,6 @@ export function refusing<Result>(place: string, act: () => Result): Result {
   } catch (error) {
     throw error instanceof Problem ? new Refusal(400, error.message, { place }) : error;
   }
-}
-
-export const timeHint = 'Unix ms, or a text such as "2026-01-01T00:00:00Z"';
-
-/** A time of the day has to name its zone: otherwise it would depend on the zone of this machine. */
-const ZONED = /^(\d{4}-\d\d-\d\d)T\d.*(?:Z|[+-]\d\d:\d\d)$/;
-
-/** Unix ms. `Date.parse` takes 30 February for 1 March. */
-function timeOf(value: Time): number {
-  if (typeof value !== 'string') {
-    const at = typeof value === 'number' || value instanceof Date ? Number(value) : Number.NaN;
-    if (Number.isFinite(at)) return at;
-  } else {
-    const [, day = ''] = ZONED.exec(value) ?? [];
-    const isDay = new Date(Date.parse(day) || 0).toISOString().startsWith(day);
-    if (day !== '' && isDay && !Number.isNaN(Date.parse(value))) return Date.parse(value);
-  }
-  throw wrongAt('now', `must be ${timeHint}`);
 }
 
 function withoutKeys({ apiKeys, ...fixture }: Fixture): Fixture {

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { faults } from './faults.ts';
-import { advanceClock, scaleClock } from './clock.ts';
+import { clockIn } from './controls/clock.ts';
 import { ids, START, testSession } from './testing/session.ts';
-import { resetAll, sandboxNamed } from './session.ts';
+import { placeOf, resetAll, sandboxNamed } from './session.ts';
 
 describe('a key with a name behind it', () => {
   test('opens a world of its own: deposits, clock, limiters, journal', () => {
@@ -12,7 +12,7 @@ describe('a key with a name behind it', () => {
     assert.equal(user(ids.member, 'northwind-key~one').status, 429);
     assert.equal(user(ids.member, 'northwind-key~two').status, 200);
     assert.equal(user(ids.member).status, 200);
-    advanceClock(session, sandboxNamed(session, 'one'), 60_000);
+    clockIn(placeOf(session, 'one')).advance(60_000);
     assert.deepEqual(
       ['~one', '~two', ''].map((world) => deposit(ids.afterSeconds, `northwind-key${world}`).status),
       [200, 404, 404],
@@ -24,7 +24,7 @@ describe('a key with a name behind it', () => {
   });
   test('shares its world with the other keys of that name', () => {
     const { session, deposit } = testSession();
-    advanceClock(session, sandboxNamed(session, 'one'), 60_000);
+    clockIn(placeOf(session, 'one')).advance(60_000);
     assert.equal(deposit(ids.afterSeconds, 'northwind-spare-key~one').status, 200);
     assert.equal(session.sandboxes.size, 1);
   });
@@ -92,12 +92,12 @@ test('past the most worlds the least recently used one begins anew', () => {
 });
 
 test('a frozen mock has one time for all its worlds, and the same again after a reset', () => {
-  const { session, pass, user } = testSession({ clock: 'frozen' });
+  const { session, clock, pass, user } = testSession({ clock: 'frozen' });
   const date = (key?: string) => user(ids.member, key).headers['Date'];
   pass(10_000);
   const at = new Date(START).toUTCString();
   assert.deepEqual([date(), date('northwind-key~late')], [at, at]);
-  scaleClock(session, session.main, 1);
+  clock.scale(1);
   resetAll(session);
   pass(10_000);
   assert.equal(date(), at);

@@ -214,6 +214,15 @@ export function sandboxNamed(session: Session, name: string): Sandbox {
   return found;
 }
 
+/** A world to act on: `here` makes it, `seen` only looks. A reset makes another sandbox: look it up each time. */
+export const placeOf = (session: Session, world: string) => ({
+  session,
+  here: () => sandboxNamed(session, world),
+  seen: () => sandboxSeen(session, world),
+});
+
+export type Place = ReturnType<typeof placeOf>;
+
 /** Everything in one world is again as the fixture has it: data, clock, limiters, behaviour, journal. */
 export function resetWorld(session: Session, name: string): void {
   if (name === '') session.main = createSandbox(session, '');

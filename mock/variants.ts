@@ -4,6 +4,7 @@ import type { Behaviour } from './behaviour.ts';
 import {
   accept,
   answerWith,
+  differing,
   dropHeader,
   editHeaders,
   editPayload,
@@ -11,6 +12,7 @@ import {
   noContent,
   setHeader,
   type Change,
+  type Difference,
 } from './faults/change.ts';
 import { partsOf } from './faults/table.ts';
 import type { Parameter } from './exchange.ts';
@@ -24,8 +26,7 @@ interface Variant {
 
 export type Variants = Readonly<Record<string, Variant>>;
 /** What is other than in a behaviour, by id and sentence: `chunked: Bodies are sent in chunks`. */
-type Edit = Partial<Behaviour> | ((from: Behaviour) => Partial<Behaviour>);
-type Rows = Readonly<Record<string, Edit>>;
+type Rows = Readonly<Record<string, Difference>>;
 
 const valuesOf = (parameters: readonly Parameter[], wanted: string) =>
   parameters.filter(([name]) => name === wanted).map(([, value]) => value);
@@ -201,9 +202,8 @@ const answers: Rows = {
 
 /** Legal variants, by id: the suites have to pass each of them. */
 export const variants: Variants = Object.fromEntries(
-  Object.entries({ ...requests, ...limits, ...answers }).map(([row, edit]): [string, Variant] => {
+  Object.entries({ ...requests, ...limits, ...answers }).map(([row, difference]): [string, Variant] => {
     const [id, what] = partsOf(row);
-    const change: Change = (from) => ({ ...from, ...(typeof edit === 'function' ? edit(from) : edit) });
-    return [id, { what: `${what}.`, change }];
+    return [id, { what: `${what}.`, change: differing(difference) }];
   }),
 );

@@ -1,12 +1,13 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import description from '../../schemas/openapi.json' with { type: 'json' };
-import { refusing, timeHint, type Time } from '../controls.ts';
-import { listsIn, placeOf, readPart } from '../controls/data.ts';
+import { refusing } from '../controls.ts';
+import { timeHint, type Time } from '../controls/clock.ts';
+import { listsIn, readPart } from '../controls/data.ts';
 import { criteria, type RequestQuery } from '../controls/requests.ts';
 import { trimBasePath } from '../handler.ts';
 import { loadPage, policyOf } from '../page/asset.ts';
 import { scorecardFormats, type ScorecardFormat } from '../scorecard.ts';
-import { replaceFixture, wrongAt } from '../session.ts';
+import { placeOf, replaceFixture, wrongAt } from '../session.ts';
 import { openapiOf } from './openapi.ts';
 import { ref } from './schemas.ts';
 import { answerOf, countIn, json, other, type AdminRequest, type Operation, type Route } from './route.ts';

@@ -10,19 +10,10 @@ import type {
 import { Problem } from '../../schemas/problem.ts';
 import { isId } from '../behaviour.ts';
 import { gaugesOf, type Gauge } from '../limiter.ts';
-import { redactAdded, Refusal, sandboxNamed, sandboxSeen, tellChange, timeIn, wrongAt } from '../session.ts';
-import type { Sandbox, Session } from '../session.ts';
+import { redactAdded, Refusal, tellChange, timeIn, wrongAt } from '../session.ts';
+import type { Place, Sandbox, Session } from '../session.ts';
 import { depositNow, expiryOf, keyAt, keyOf, limitsOf, lookIn, valuesOf } from '../world.ts';
 import type { ApiKey, Deposit, DepositNow, Execution, Limits, User } from '../world.ts';
-
-/** A world to act on: `here` makes it, `seen` only looks. A reset makes another sandbox: look it up each time. */
-export const placeOf = (session: Session, world: string) => ({
-  session,
-  here: () => sandboxNamed(session, world),
-  seen: () => sandboxSeen(session, world),
-});
-
-export type Place = ReturnType<typeof placeOf>;
 
 /** The part of a list to show. */
 export interface ListQuery {

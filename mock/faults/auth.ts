@@ -1,21 +1,18 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { UnreadCall } from '../behaviour.ts';
-import type { Change } from './change.ts';
+import type { Difference } from './change.ts';
 import { valuesOf, type ApiKey } from '../world.ts';
 import { at, both, failing, onEachEndpoint, rowsOf, type Faults } from './table.ts';
 
 /** Accepts a request without a known key if `test` holds for a key that the server would accept. */
 const orKey =
   (which: readonly Endpoint[]) =>
-  (test: (key: string, call: UnreadCall, credential: string | undefined) => boolean): Change =>
-  (behaviour) => ({
-    ...behaviour,
+  (test: (key: string, call: UnreadCall, credential: string | undefined) => boolean): Difference =>
+  ({ findKey, admits }) => ({
     findKey: (world, credential, call) => {
-      const found = behaviour.findKey(world, credential, call);
+      const found = findKey(world, credential, call);
       if (found !== undefined || !which.includes(call.endpoint)) return found;
-      return valuesOf(world.keys).find(
-        (one) => behaviour.admits(one, call) && test(one.key, call, credential),
-      );
+      return valuesOf(world.keys).find((one) => admits(one, call) && test(one.key, call, credential));
     },
   });
 
@@ -34,20 +31,19 @@ const inOwnHeader = (key: string, { request: { headers } }: UnreadCall) =>
   ['x-api-key', 'api-key', 'x-auth-token'].some((name) => headers[name]?.includes(key));
 
 const alsoAdmits =
-  (test: (key: ApiKey, call: UnreadCall) => boolean): Change =>
-  (behaviour) => ({ ...behaviour, admits: (key, call) => behaviour.admits(key, call) || test(key, call) });
+  (test: (key: ApiKey, call: UnreadCall) => boolean): Difference =>
+  ({ admits }) => ({ admits: (key, call) => admits(key, call) || test(key, call) });
 
 const hasLowerScheme = ({ request }: UnreadCall) =>
   request.headers.authorization?.startsWith('bearer ') === true;
 
 const remembersKeys =
-  (which: Endpoint): Change =>
-  (behaviour) => {
+  (which: Endpoint): Difference =>
+  ({ admits }) => {
     const admitted = new Set<string>();
     return {
-      ...behaviour,
       admits: (key, call) => {
-        if (behaviour.admits(key, call)) admitted.add(key.key);
+        if (admits(key, call)) admitted.add(key.key);
         else if (call.endpoint !== which) return false;
         return admitted.has(key.key);
       },

@@ -6,6 +6,13 @@ import type { Exchange, FindingKind, HttpResponse } from '../exchange.ts';
 /** A deviation from a behaviour, or a legal variant of it. What it remembers, it remembers per server. */
 export type Change = (behaviour: Behaviour) => Behaviour;
 
+/** What is other than in a behaviour. */
+export type Difference = Partial<Behaviour> | ((from: Behaviour) => Partial<Behaviour>);
+
+export const differing =
+  (difference: Difference): Change =>
+  (from) => ({ ...from, ...(typeof difference === 'function' ? difference(from) : difference) });
+
 /** Which answers a change concerns; what is left out concerns all. */
 export interface When {
   readonly endpoint?: Endpoint;
@@ -33,27 +40,25 @@ type EditResponse = (response: HttpResponse, exchange: Exchange) => Partial<Http
 export const editPayload =
   (edit: EditPayload): Edit =>
   (when = {}) =>
-  (behaviour) => ({
-    ...behaviour,
-    payload: (status, exchange) => {
-      const payload = behaviour.payload(status, exchange);
-      return concerns(when, status, exchange) ? (edit({ ...payload }, exchange) as Payload) : payload;
-    },
-  });
+    differing((from) => ({
+      payload: (status, exchange) => {
+        const payload = from.payload(status, exchange);
+        return concerns(when, status, exchange) ? (edit({ ...payload }, exchange) as Payload) : payload;
+      },
+    }));
 
 /** Changes parts of an answer, after it is written. */
 export const editResponse =
   (edit: EditResponse): Edit =>
   (when = {}) =>
-  (behaviour) => ({
-    ...behaviour,
-    finish: (response, exchange) => {
-      const finished = behaviour.finish(response, exchange);
-      return concerns(when, finished.status, exchange)
-        ? { ...finished, ...edit(finished, exchange) }
-        : finished;
-    },
-  });
+    differing((from) => ({
+      finish: (response, exchange) => {
+        const finished = from.finish(response, exchange);
+        return concerns(when, finished.status, exchange)
+          ? { ...finished, ...edit(finished, exchange) }
+          : finished;
+      },
+    }));
 
 /** Adds fields to the JSON object of an answer, or replaces them. */
 export const setFields = (fields: Readonly<Record<string, unknown>>) =>
@@ -111,16 +116,12 @@ export const fromThird =
   };
 
 /** Takes values that pass `test` for well formed as well; `id` says which id they stand for. */
-export function accept(
+export const accept = (
   which: readonly Endpoint[],
   test: (value: string, endpoint: Endpoint) => boolean,
   id: (value: string) => string = (value) => value.toLowerCase(),
-): Change {
-  return (behaviour) => ({
-    ...behaviour,
-    isId: (endpoint, value) =>
-      behaviour.isId(endpoint, value) || (which.includes(endpoint) && test(value, endpoint)),
-    idOf: (endpoint, value) =>
-      behaviour.isId(endpoint, value) ? behaviour.idOf(endpoint, value) : id(value),
-  });
-}
+): Change =>
+  differing(({ isId, idOf }) => ({
+    isId: (endpoint, value) => isId(endpoint, value) || (which.includes(endpoint) && test(value, endpoint)),
+    idOf: (endpoint, value) => (isId(endpoint, value) ? idOf(endpoint, value) : id(value)),
+  }));

@@ -1,16 +1,27 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { answerWith, editPayload, editResponse, setJson, type Change, type Edit } from './change.ts';
-import { allErrorRows, answers, at, both, errorRows, noServerErrors, rowsOf, type Faults } from './table.ts';
+import { answerWith, editPayload, editResponse, setJson, type Edit } from './change.ts';
+import {
+  allErrorRows,
+  answers,
+  at,
+  errorRows,
+  joined,
+  noServerErrors,
+  onEachEndpoint,
+  rowsOf,
+  type Faults,
+} from './table.ts';
 
-const messages = both.flatMap((endpoint) =>
-  Object.entries(endpoints[endpoint].messages).map(([status, message]) => ({
-    endpoint,
-    status: Number(status),
-    message,
-  })),
-);
+/** The message of an endpoint with a status; undefined: it has none. */
 const messageOf = (endpoint: Endpoint, status: number) =>
-  messages.find((one) => one.endpoint === endpoint && one.status === status)?.message;
+  (endpoints[endpoint].messages as Readonly<Record<number, string>>)[status];
+
+/** The faults that the errors of each endpoint can have, by status. */
+const onEachError = (faultsOf: (endpoint: Endpoint, status: number, message: string) => Faults) =>
+  onEachEndpoint((endpoint) => {
+    const errors = Object.entries(endpoints[endpoint].messages);
+    return joined(errors.map(([status, message]) => faultsOf(endpoint, Number(status), message)));
+  });
 
 type Spell = (message: string) => string;
 const misspellings: Readonly<Record<string, Spell>> = {
@@ -48,57 +59,45 @@ const bodies: Readonly<Record<string, Edit>> = {
   'with-trailing-comma: have a trailing comma': written((message) => `{"error": "${message}",}`),
 };
 
-const wrongStatuses: readonly (readonly [Endpoint, number, number])[] = [
-  ['user-status', 400, 422],
-  ['user-status', 400, 200],
-  ['user-status', 401, 403],
-  ['user-status', 401, 400],
-  ['user-status', 429, 503],
-  ['user-status', 429, 403],
-  ['deposit-check', 400, 422],
-  ['deposit-check', 400, 404],
-  ['deposit-check', 401, 403],
-  ['deposit-check', 401, 200],
-  ['deposit-check', 404, 200],
-  ['deposit-check', 404, 410],
-  ['deposit-check', 429, 503],
-  ['deposit-check', 429, 400],
-];
+const wrongStatuses: Readonly<Record<Endpoint, Readonly<Record<number, readonly number[]>>>> = {
+  'user-status': { 400: [422, 200], 401: [403, 400], 429: [503, 403] },
+  'deposit-check': { 400: [422, 404], 401: [403, 200], 404: [200, 410], 429: [503, 400] },
+};
 
 const never429 = {
   'user-status': rowsOf('rate-limit', ['user-status'], 'failed-lookups', 'message'),
   'deposit-check': rowsOf('rate-limit', ['deposit-check'], 'requests', 'message'),
 } as const;
 
-const faults: readonly Faults[] = [
-  ...messages.map(({ endpoint, status, message }) => {
-    const change = (spell: Spell): Change => setJson({ error: spell(message) })({ endpoint, status });
+/** Errors with a wrong message, body or status, made from the table of messages (Errors, Error body). */
+export const errorFaults: Faults = {
+  ...onEachError((endpoint, status, message) => {
+    const change = (spell: Spell) => setJson({ error: spell(message) })({ endpoint, status });
     const place = { id: `${endpoint}-${status}`, what: `The message of ${endpoint} with ${status}`, change };
     return at(place, errorRows[endpoint][status] ?? [], misspellings);
   }),
-  ...messages.map(({ endpoint, status }) => {
+  ...onEachError((endpoint, status) => {
     const other = endpoint === 'user-status' ? 'deposit-check' : 'user-status';
-    const message = messageOf(other, status);
+    const error = messageOf(other, status);
+    if (error === undefined) return {};
     const place = answers(`${endpoint}-${status}`, endpoint, { endpoint, status });
     const row = `of-${other}: answers ${status} with the message of ${other}`;
-    if (message === undefined) return {};
-    return at(place, errorRows[endpoint][status] ?? [], { [row]: setJson({ error: message }) });
+    return at(place, errorRows[endpoint][status] ?? [], { [row]: setJson({ error }) });
   }),
-  ...both.map((endpoint) => {
-    const place = answers(`${endpoint}-errors`, `Errors of ${endpoint}`, { endpoint });
-    return at(place, allErrorRows(endpoint), bodies);
-  }),
-  ...wrongStatuses.map(([endpoint, status, wrong]) => {
-    const fails = [
-      ...(status === 429 ? never429[endpoint] : (errorRows[endpoint][status] ?? [])),
-      ...(status === 400 && wrong < 400 ? rowsOf('invalid-uuid', [endpoint], 'hostile') : []),
-      ...(wrong >= 500 ? [noServerErrors] : []),
-    ];
-    return at(answers(endpoint, endpoint, { endpoint, status }), fails, {
-      [`${wrong}-for-${status}: answers ${wrong} where ${status} is due`]: answerWith(wrong),
-    });
-  }),
-];
-
-/** Errors with a wrong message, body or status, made from the table of messages (Errors, Error body). */
-export const errorFaults: Faults = Object.fromEntries(faults.flatMap((some) => Object.entries(some)));
+  ...onEachEndpoint((endpoint) =>
+    at(answers(`${endpoint}-errors`, `Errors of ${endpoint}`, { endpoint }), allErrorRows(endpoint), bodies),
+  ),
+  ...onEachError((endpoint, status) =>
+    joined(
+      (wrongStatuses[endpoint][status] ?? []).map((wrong) => {
+        const fails = [
+          ...(status === 429 ? never429[endpoint] : (errorRows[endpoint][status] ?? [])),
+          ...(status === 400 && wrong < 400 ? rowsOf('invalid-uuid', [endpoint], 'hostile') : []),
+          ...(wrong >= 500 ? [noServerErrors] : []),
+        ];
+        const row = `${wrong}-for-${status}: answers ${wrong} where ${status} is due`;
+        return at(answers(endpoint, endpoint, { endpoint, status }), fails, { [row]: answerWith(wrong) });
+      }),
+    ),
+  ),
+};

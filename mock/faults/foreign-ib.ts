@@ -9,7 +9,7 @@ import {
   setFields,
   setHeader,
   setJson,
-  type Change,
+  type Difference,
   type Edit,
 } from './change.ts';
 import type { Exchange, HttpResponse } from '../exchange.ts';
@@ -118,33 +118,30 @@ const distinguishable: Faults = {
 /** What belongs to some partners is the caller's as well. */
 const owning = (endpoint: Endpoint) => ({
   change:
-    (isOwned: (partner: string | null) => boolean): Change =>
-    (behaviour) => ({
-      ...behaviour,
-      owns: (call, partner) =>
-        behaviour.owns(call, partner) || (call.endpoint === endpoint && isOwned(partner)),
+    (isOwned: (partner: string | null) => boolean): Difference =>
+    ({ owns }) => ({
+      owns: (call, partner) => owns(call, partner) || (call.endpoint === endpoint && isOwned(partner)),
     }),
 });
 
 const asFirstPartner =
-  (endpoint: Endpoint): Change =>
-  (behaviour) => ({
-    ...behaviour,
+  (endpoint: Endpoint): Difference =>
+  ({ findKey, admits }) => ({
     findKey: (world, credential, call) => {
-      const key = behaviour.findKey(world, credential, call);
-      if (call.endpoint !== endpoint || key === undefined || !behaviour.admits(key, call)) return key;
-      return valuesOf(world.keys).find((one) => behaviour.admits(one, call));
+      const key = findKey(world, credential, call);
+      if (call.endpoint !== endpoint || key === undefined || !admits(key, call)) return key;
+      return valuesOf(world.keys).find((one) => admits(one, call));
     },
   });
 
 /** Once a user was found with one key, every key finds it. */
-const sharedCache: Change = (behaviour) => {
+const sharedCache: Difference = (from) => {
   const cache = new Map<string, HttpResponse>();
   return editResponse((response, { call }) => {
     const id = call?.value?.toLowerCase() ?? '';
     if (!cache.has(id) && String(response.body).includes('true')) cache.set(id, response);
     return cache.get(id) ?? response;
-  })({ endpoint: 'user-status', status: 200 })(behaviour);
+  })({ endpoint: 'user-status', status: 200 })(from);
 };
 
 const wrongScope: Faults = {

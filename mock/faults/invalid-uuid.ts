@@ -1,5 +1,5 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { accept, answerWith, crash, dropConnection, onlyIf, type Change } from './change.ts';
+import { accept, answerWith, crash, dropConnection, onlyIf, type Difference } from './change.ts';
 import type { Exchange } from '../exchange.ts';
 import {
   answers,
@@ -24,11 +24,10 @@ const NOBODY = '5eed0000-0000-4000-8000-00000000dead';
 
 /** Looks a parameter up although it is missing (undefined) or empty. */
 const lookedUp =
-  (endpoint: Endpoint, absent: string | undefined): Change =>
-  (behaviour) => ({
-    ...behaviour,
+  (endpoint: Endpoint, absent: string | undefined): Difference =>
+  (from) => ({
     value: (parameters, name) => {
-      const value = behaviour.value(parameters, name);
+      const value = from.value(parameters, name);
       return name === endpoints[endpoint].parameter && value === absent ? NOBODY : value;
     },
   });
@@ -135,13 +134,13 @@ const patternFaults: Faults = {
 /** Accepts what is well formed after `clean`, as that id. */
 const cleanedOn =
   (which: readonly Endpoint[]) =>
-  (clean: (value: string) => string): Change =>
-  (behaviour) =>
+  (clean: (value: string) => string): Difference =>
+  (from) =>
     accept(
       which,
-      (value, endpoint) => behaviour.isId(endpoint, clean(value)),
+      (value, endpoint) => from.isId(endpoint, clean(value)),
       (value) => clean(value).toLowerCase(),
-    )(behaviour);
+    )(from);
 
 const read = { change: cleanedOn(both) };
 const hyphenated = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');

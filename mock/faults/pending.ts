@@ -1,4 +1,4 @@
-import { answerWith, editBody, onlyIf, setHeader, setJson, type Change } from './change.ts';
+import { answerWith, editBody, onlyIf, setHeader, setJson, type Difference } from './change.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Execution } from '../world.ts';
 import { answers, at, type Faults } from './table.ts';
@@ -15,11 +15,10 @@ const isEncodedPending = (exchange: Exchange) =>
   isIn('pending')(exchange) && exchange.request.target.includes('%');
 
 const becoming =
-  (edit: (execution: Execution) => Execution | undefined): Change =>
-  (behaviour) => ({
-    ...behaviour,
+  (edit: (execution: Execution) => Execution | undefined): Difference =>
+  ({ becomes }) => ({
     becomes: (world, one, now) => {
-      const execution = behaviour.becomes(world, one, now);
+      const execution = becomes(world, one, now);
       return execution && edit(execution);
     },
   });

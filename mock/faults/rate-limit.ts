@@ -1,5 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
-import { answerWith, editBody, setFields, type Change } from './change.ts';
+import { answerWith, editBody, setFields, type Difference } from './change.ts';
+import type { Behaviour } from '../behaviour.ts';
 import { limiters } from '../limiter-kinds.ts';
 import type { Limit } from '../world.ts';
 import { answers, at, both, failing, onEachEndpoint, rowsOf, type Faults } from './table.ts';
@@ -7,12 +8,11 @@ import { answers, at, both, failing, onEachEndpoint, rowsOf, type Faults } from 
 type Resize = (limit: Limit) => Limit | undefined;
 const limited =
   (which: Endpoint) =>
-  (edit: Resize): Change =>
-  (behaviour) => ({
-    ...behaviour,
+  (edit: Resize) =>
+  ({ limit }: Behaviour): Partial<Behaviour> => ({
     limit: (world, endpoint, key) => {
-      const limit = behaviour.limit(world, endpoint, key);
-      return limit === undefined || endpoint !== which ? limit : edit(limit);
+      const found = limit(world, endpoint, key);
+      return found === undefined || endpoint !== which ? found : edit(found);
     },
   });
 
@@ -31,8 +31,8 @@ const limiterOfDeposits = {
   id: 'deposit-check',
   what: 'deposit-check has',
   change:
-    ([kind, edit]: readonly [keyof typeof limiters, Resize]): Change =>
-    (behaviour) => ({ ...limited('deposit-check')(edit)(behaviour), count: limiters[kind] }),
+    ([kind, edit]: readonly [keyof typeof limiters, Resize]): Difference =>
+    (from) => ({ ...limited('deposit-check')(edit)(from), count: limiters[kind] }),
 };
 
 /** Limiters that start or stop too late or too early (rate-limit; Limits). */
@@ -68,9 +68,8 @@ export const rateLimitFaults: Faults = {
     'bucket-too-fast: a token bucket that refills three times as fast': ['bucket', resized(1, 1 / 3)],
   }),
   ...failing(['rate-limit/user-status/spares-successes'], {
-    'user-status-counts-successes: Lookups of members count as failed': (behaviour) => ({
-      ...behaviour,
-      counts: { ...behaviour.counts, 'user-status': ['invalid', 'foreign', 'unknown', 'member'] },
+    'user-status-counts-successes: Lookups of members count as failed': ({ counts }) => ({
+      counts: { ...counts, 'user-status': [...counts['user-status'], 'member'] },
     }),
   }),
   ...at(answers('always-429', 'Every request', {}), rowsOf('rate-limit', both, 'message'), {

@@ -1,4 +1,4 @@
-import { answerWith, crash, editResponse, type Change } from './change.ts';
+import { answerWith, crash, editResponse, type Difference } from './change.ts';
 import type { HttpResponse } from '../exchange.ts';
 import { allErrorRows, both, failing, noServerErrors, rowsOf, user, type Faults } from './table.ts';
 
@@ -14,7 +14,7 @@ const LATENCY = 20;
  * In a rush, a lookup of a target that is being looked up waits for that answer. There is room for two
  * that wait; a third one gets the answer of the second.
  */
-const mixesUp: Change = (behaviour) => {
+const mixesUp: Difference = (from) => {
   let recent: readonly { readonly target: string; readonly waits: boolean }[] = [];
   let last: HttpResponse | undefined;
   return editResponse((rest, { request }) => {
@@ -28,17 +28,17 @@ const mixesUp: Change = (behaviour) => {
     const answer = isThird ? (last ?? response) : response;
     if (waits) last = response;
     return answer;
-  })({ kinds: ['member', 'executed'] })(behaviour);
+  })({ kinds: ['member', 'executed'] })(from);
 };
 
-const coldStart: Change = (behaviour) => {
+const coldStart: Difference = (from) => {
   let isCold = true;
   const where = () => {
     const wasCold = isCold;
     isCold = false;
     return wasCold;
   };
-  return answerWith(503, { error: 'Service unavailable' })({ where })(behaviour);
+  return answerWith(503, { error: 'Service unavailable' })({ where })(from);
 };
 
 /** Whatever is asked for, a further parameter may stand beside it. */

@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { valuesOf, type World } from '../world.ts';
-import type { Change, Edit, When } from './change.ts';
+import { differing, type Change, type Difference, type Edit, type When } from './change.ts';
 
 /** A single deviation from the interface. */
 export interface Fault {
@@ -20,7 +20,7 @@ interface Place<How> {
   readonly id?: string;
   /** What their sentences begin with. */
   readonly what?: string;
-  readonly change: (how: How) => Change;
+  readonly change: (how: How) => Difference;
 }
 
 /** A kind of answer. */
@@ -39,10 +39,11 @@ export function at<How>(
   fails: readonly string[],
   rows: Readonly<Record<string, NoInfer<How>>>,
 ): Faults {
-  const joined = (parts: readonly string[], by: string) => parts.filter((part) => part !== '').join(by);
+  const words = (parts: readonly string[], by: string) => parts.filter((part) => part !== '').join(by);
   const faults = Object.entries(rows).map(([row, how]): [string, Fault] => {
     const [end, is] = partsOf(row);
-    return [joined([id, end], '-'), { what: `${joined([what, is], ' ')}.`, fails, change: change(how) }];
+    const sentence = `${words([what, is], ' ')}.`;
+    return [words([id, end], '-'), { what: sentence, fails, change: differing(change(how)) }];
   });
   return Object.fromEntries(faults);
 }
@@ -54,8 +55,8 @@ export function partsOf(row: string): readonly [id: string, what: string] {
 }
 
 /** Faults that fail the same requirements and have no place in common. */
-export const failing = (fails: readonly string[], rows: Readonly<Record<string, Change>>): Faults =>
-  at<Change>({ change: (change) => change }, fails, rows);
+export const failing = (fails: readonly string[], rows: Readonly<Record<string, Difference>>): Faults =>
+  at<Difference>({ change: (change) => change }, fails, rows);
 
 export const user = ['user-status'] as const satisfies readonly Endpoint[];
 export const deposit = ['deposit-check'] as const satisfies readonly Endpoint[];
@@ -63,7 +64,11 @@ export const both = ['user-status', 'deposit-check'] as const satisfies readonly
 
 /** The faults that each endpoint can have on its own. */
 export const onEachEndpoint = (faultsOf: (endpoint: Endpoint) => Faults): Faults =>
-  Object.fromEntries(both.flatMap((endpoint) => Object.entries(faultsOf(endpoint))));
+  joined(both.map(faultsOf));
+
+/** The faults of all groups. */
+export const joined = (groups: readonly Faults[]): Faults =>
+  Object.fromEntries(groups.flatMap((group) => Object.entries(group)));
 
 /** `rowsOf('auth', both, 'missing')` → `auth/user-status/missing`, `auth/deposit-check/missing` */
 export const rowsOf = (suite: string, which: readonly Endpoint[], ...names: readonly string[]) =>

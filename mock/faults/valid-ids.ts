@@ -1,35 +1,30 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import type { Change } from './change.ts';
+import type { Difference } from './change.ts';
 import { at, both, deposit, onEachEndpoint, rowsOf, type Faults } from './table.ts';
 
 /** Changes the id under which a value is looked up. The world's ids are in lower case. */
 const lookedUpAs =
   (which: Endpoint) =>
-  (read: (value: string) => string | undefined): Change =>
-  (behaviour) => ({
-    ...behaviour,
-    idOf: (endpoint, value) =>
-      (endpoint === which ? read(value) : undefined) ?? behaviour.idOf(endpoint, value),
+  (read: (value: string) => string | undefined): Difference =>
+  ({ idOf }) => ({
+    idOf: (endpoint, value) => (endpoint === which ? read(value) : undefined) ?? idOf(endpoint, value),
   });
 
 const asNumber = (value: string) => (/^\d+e\d/i.test(value) ? `${Number.parseFloat(value)}` : undefined);
 
 const undecoded =
-  (which: Endpoint): Change =>
-  (behaviour) => ({
-    ...behaviour,
-    isId: (endpoint, value) => behaviour.isId(endpoint, endpoint === which ? value : behaviour.decode(value)),
-    idOf: (endpoint, value) => behaviour.idOf(endpoint, behaviour.decode(value)),
+  (which: Endpoint): Difference =>
+  ({ isId, idOf, decode }) => ({
+    isId: (endpoint, value) => isId(endpoint, endpoint === which ? value : decode(value)),
+    idOf: (endpoint, value) => idOf(endpoint, decode(value)),
     decode: (text) => text,
   });
 
 const refused = (which: readonly Endpoint[]) => ({
   change:
-    (pattern: RegExp): Change =>
-    (behaviour) => ({
-      ...behaviour,
-      isId: (endpoint, value) =>
-        behaviour.isId(endpoint, value) && !(which.includes(endpoint) && pattern.test(value)),
+    (pattern: RegExp): Difference =>
+    ({ isId }) => ({
+      isId: (endpoint, value) => isId(endpoint, value) && !(which.includes(endpoint) && pattern.test(value)),
     }),
 });
 

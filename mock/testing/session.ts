@@ -6,7 +6,8 @@ import { keptIn, shownEntry, type Journal, type Redact } from '../journal.ts';
 import type { HttpRequest, HttpResponse } from '../exchange.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { ClockMode, MockData } from '../options.ts';
-import { createSession, sandboxNamed } from '../session.ts';
+import { createSession, placeOf, sandboxNamed } from '../session.ts';
+import { clockIn } from '../controls/clock.ts';
 
 export const builtIn = fixture as Fixture;
 
@@ -50,6 +51,7 @@ export function testSession({ clock: mode, elapsed, ...options }: TestOptions = 
     }).response;
   return {
     session,
+    clock: clockIn(placeOf(session, '')),
     pass: (ms: number) => void (base += ms),
     get,
     user: (id: string, key?: string | null) => get(userPath(id), key),

@@ -1,8 +1,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { advanceClock, resetClock, scaleClock, setClock, type Moved } from './clock.ts';
-import { ids, START, testSession } from './testing/session.ts';
-import { resetAll, timeIn } from './session.ts';
+import type { Moved } from './clock.ts';
+import { ids, START, testSession } from '../testing/session.ts';
+import { resetAll, timeIn } from '../session.ts';
 
 const EXPIRING = 'fabrikam-expiring-key';
 const none = { deposits: [], keys: [], limiters: [] };
@@ -15,7 +15,7 @@ function limit({ user }: ReturnType<typeof testSession>): void {
 
 test('a minute frees the limiter, executes the deposit and expires the key at once; reset undoes all', () => {
   const mock = testSession();
-  const { session, user, deposit } = mock;
+  const { session, clock, user, deposit } = mock;
   limit(mock);
   const refused = user(ids.member);
   assert.deepEqual([refused.status, refused.headers['Retry-After']], [429, '3']);
@@ -25,7 +25,7 @@ test('a minute frees the limiter, executes the deposit and expires the key at on
     user(ids.member, EXPIRING).status,
   ];
   assert.deepEqual(before(), [429, 404, 200]);
-  assert.deepEqual(shortly(advanceClock(session, session.main, 60_000)), {
+  assert.deepEqual(shortly(clock.advance(60_000)), {
     now: START + 60_000,
     due: {
       deposits: [ids.afterSeconds],
@@ -44,27 +44,27 @@ test('a limiter that is still closed is not told of, nor one that was open', () 
   const mock = testSession();
   limit(mock);
   mock.deposit(ids.executed);
-  assert.deepEqual(advanceClock(mock.session, mock.session.main, 2999).due, none);
-  assert.equal(advanceClock(mock.session, mock.session.main, 1).due.limiters.length, 1);
+  assert.deepEqual(mock.clock.advance(2999).due, none);
+  assert.equal(mock.clock.advance(1).due.limiters.length, 1);
 });
 
 test('a clock that is reset forgets what was counted in a time to come', () => {
   const mock = testSession();
-  advanceClock(mock.session, mock.session.main, 60_000);
+  mock.clock.advance(60_000);
   limit(mock);
   assert.equal(mock.user(ids.member).status, 429);
-  resetClock(mock.session, mock.session.main);
+  mock.clock.reset();
   assert.equal(mock.user(ids.member).status, 200);
 });
 
 test('a clock that is reset undoes what its moves brought about', () => {
   const mock = testSession();
-  const { session, user, deposit } = mock;
+  const { clock, user, deposit } = mock;
   limit(mock);
-  advanceClock(session, session.main, 60_000);
+  clock.advance(60_000);
   assert.equal(deposit(ids.afterSeconds).status, 200);
-  setClock(session, session.main, START - 7000);
-  assert.deepEqual(shortly(resetClock(session, session.main)), { now: START, due: none });
+  clock.set(START - 7000);
+  assert.deepEqual(shortly(clock.reset()), { now: START, due: none });
   assert.deepEqual(
     [user(ids.member).status, deposit(ids.afterSeconds).status, user(ids.member, EXPIRING).status],
     [429, 404, 200],
@@ -72,88 +72,88 @@ test('a clock that is reset undoes what its moves brought about', () => {
 });
 
 test('what falls due falls due to the millisecond, and is told once', () => {
-  const { session, deposit } = testSession({ clock: 'frozen' });
-  assert.deepEqual(advanceClock(session, session.main, 4999).due, none);
+  const { clock, deposit } = testSession({ clock: 'frozen' });
+  assert.deepEqual(clock.advance(4999).due, none);
   assert.equal(deposit(ids.afterSeconds).status, 404);
-  assert.deepEqual(advanceClock(session, session.main, 1).due.deposits, [ids.afterSeconds]);
+  assert.deepEqual(clock.advance(1).due.deposits, [ids.afterSeconds]);
   assert.equal(deposit(ids.afterSeconds).status, 200);
-  assert.deepEqual(advanceClock(session, session.main, 1).due, none);
+  assert.deepEqual(clock.advance(1).due, none);
 });
 
 describe('a clock that is set', () => {
   test('forward is advanced', () => {
-    const { session } = testSession();
-    assert.deepEqual(setClock(session, session.main, START + 5000).due.deposits, [ids.afterSeconds]);
+    const { clock } = testSession();
+    assert.deepEqual(clock.set(START + 5000).due.deposits, [ids.afterSeconds]);
   });
   test('back keeps what was to come as far away as it was, and what is EXECUTED so', () => {
     const mock = testSession({ clock: 'frozen' });
-    const { session, user, deposit } = mock;
+    const { clock, user, deposit } = mock;
     limit(mock);
     for (let polls = 0; polls < 4; polls++) deposit(ids.afterPolls);
-    advanceClock(session, session.main, 2000);
-    setClock(session, session.main, 5_000_000);
+    clock.advance(2000);
+    clock.set(5_000_000);
     assert.equal(user(ids.member).headers['Retry-After'], '1');
-    advanceClock(session, session.main, 3000);
+    clock.advance(3000);
     assert.equal(deposit(ids.afterSeconds).status, 200);
-    setClock(session, session.main, 0);
+    clock.set(0);
     for (const id of [ids.afterSeconds, ids.afterPolls]) assert.equal(deposit(id).status, 200);
   });
   test('holds a date of its own against the new time', () => {
     const fixture = {
       apiKeys: [{ key: 'k', partner: 'p', state: 'active' as const, expiresAt: START + 1000 }],
     };
-    const { session, user } = testSession({ fixture });
-    assert.deepEqual(setClock(session, session.main, START + 1000).due.keys, ['<key p/active>']);
+    const { clock, user } = testSession({ fixture });
+    assert.deepEqual(clock.set(START + 1000).due.keys, ['<key p/active>']);
     assert.equal(user(ids.member, 'k').status, 401);
-    setClock(session, session.main, START + 999);
+    clock.set(START + 999);
     assert.equal(user(ids.member, 'k').status, 200);
   });
 });
 
 test('a clock that runs as fast as can be stands still at the end of the year 9999', () => {
-  const { session, pass, user } = testSession();
-  scaleClock(session, session.main, 1e308);
+  const { clock, pass, user } = testSession();
+  clock.scale(1e308);
   pass(10);
   assert.equal(user(ids.member).headers['Date'], 'Fri, 31 Dec 9999 23:59:59 GMT');
-  assert.throws(() => advanceClock(session, session.main, 1), { message: /^ms goes beyond/ });
+  assert.throws(() => clock.advance(1), { message: /^ms goes beyond/ });
 });
 
 for (const [what, change] of [
-  ['an advance by', advanceClock],
-  ['a time of', setClock],
-  ['a rate of', scaleClock],
+  ['an advance by', 'advance'],
+  ['a time of', 'set'],
+  ['a rate of', 'scale'],
 ] as const)
   for (const value of [Number.NaN, -1, Infinity])
     test(`${what} ${value} is refused, and leaves the clock as it is`, () => {
-      const { session } = testSession();
-      const { clock } = session.main;
-      assert.throws(() => change(session, session.main, value), { name: 'Refusal', status: 400 });
-      assert.equal(session.main.clock, clock);
+      const { session, clock } = testSession();
+      const before = session.main.clock;
+      assert.throws(() => clock[change](value), { name: 'Refusal', status: 400 });
+      assert.equal(session.main.clock, before);
     });
 
 test('a scaled clock passes faster, a frozen one not at all', () => {
-  const { session, pass, deposit } = testSession();
-  scaleClock(session, session.main, 10);
+  const { clock, pass, deposit } = testSession();
+  clock.scale(10);
   pass(499);
   assert.equal(deposit(ids.afterSeconds).status, 404);
   pass(1);
   assert.equal(deposit(ids.afterSeconds).status, 200);
-  assert.deepEqual(shortly(scaleClock(session, session.main, 0)), { now: START + 5000, due: none });
+  assert.deepEqual(shortly(clock.scale(0)), { now: START + 5000, due: none });
   pass(1_000_000);
   assert.equal(deposit(ids.executed).headers['Date'], new Date(START + 5000).toUTCString());
 });
 
 test('a scaled clock goes on without a leap, in whole ms', () => {
-  const { session, pass } = testSession();
+  const { session, clock, pass } = testSession();
   const elapsed = () => timeIn(session, session.main) - START;
   pass(50);
-  scaleClock(session, session.main, 2.5);
+  clock.scale(2.5);
   assert.equal(elapsed(), 50);
   pass(1);
   assert.equal(elapsed(), 52);
   pass(1);
   assert.equal(elapsed(), 55);
-  scaleClock(session, session.main, 1);
+  clock.scale(1);
   pass(10);
   assert.equal(elapsed(), 65);
 });
