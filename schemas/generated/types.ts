@@ -115,7 +115,7 @@ export type Threshold = number;
 export type PartnerOrNone = string | null;
 
 /**
- * What is true of a target: boots the mock, and tells the suites what to expect. Any part may be missing when it describes a target; what depends on it is then reported as inconclusive.
+ * Data of a target. The mock serves it, and verify expects it. Every part is optional for verify: a requirement without its data is inconclusive.
  */
 export interface Fixture {
   $schema?: string;
@@ -154,7 +154,7 @@ export interface FixtureApiKey {
   limits?: FixtureKeyLimits;
 }
 /**
- * Thresholds of one key in place of those for all; 0: always limited.
+ * Rate limits of this key, instead of those for all keys. 0: always limited.
  *
  * This interface was referenced by `Fixture`'s JSON-Schema
  * via the `definition` "keyLimits".
@@ -206,7 +206,7 @@ export interface FixturePendingDeposit {
   becomes?: FixtureTransition;
 }
 /**
- * How a pending deposit becomes EXECUTED: after so many polls that found it pending, or after so many seconds.
+ * When a pending deposit becomes EXECUTED: after a number of polls that found it pending, or after a number of seconds.
  *
  * This interface was referenced by `Fixture`'s JSON-Schema
  * via the `definition` "becomes".
@@ -234,7 +234,7 @@ export interface FixtureFailedDeposit {
   state: 'failed';
 }
 /**
- * Thresholds of the limiters, per key in a fixed window from the first counted request.
+ * Rate limits for each key. A window begins with the first counted request.
  *
  * This interface was referenced by `Fixture`'s JSON-Schema
  * via the `definition` "limits".
@@ -251,7 +251,7 @@ export interface FixtureLimits {
 }
 
 /**
- * How many were tried, and how many there are.
+ * Number that was tried, and number of all.
  *
  * @minItems 2
  * @maxItems 2
@@ -302,7 +302,7 @@ export type Excluded = RequirementSubject & Excluded1;
 export type Broken = RequirementSubject & Broken1;
 
 /**
- * Everything that a run of verify found out. Reports are made from it alone.
+ * Result of a run of verify. All reports are made from it.
  */
 export interface RunRecord {
   format: 'ib-conformance/run/1';
@@ -312,7 +312,7 @@ export interface RunRecord {
   version: string;
   verdict: 'conformant' | 'nonconformant' | 'incomplete';
   /**
-   * The {base_url} that was driven.
+   * The {base_url} that was tested.
    */
   target: string;
   /**
@@ -325,34 +325,34 @@ export interface RunRecord {
   partner?: string;
   seed: number;
   /**
-   * What the run was to check.
+   * Which requirements the run checks.
    */
   selection?: {
     /**
-     * Whether the requirements are the whole catalogue: no suite and no requirement was chosen.
+     * Whether the run checks all requirements: no --suite and no --only.
      */
     whole: boolean;
     /**
-     * Ids that were left out on request.
+     * Ids that --skip leaves out.
      */
     skip: string[];
     /**
-     * Path of the one input that was asked for.
+     * Path of the one lookup to replay.
      */
     replay?: string;
   };
   startedAt: string;
   durationMs: number;
   /**
-   * Requests sent, those sent again included.
+   * Number of requests sent, with retries.
    */
   requests: number;
   /**
-   * Rows asked for per endpoint, at most. In records of version 0.1.0: inputs per requirement.
+   * Maximum number of lookups per endpoint. In records of version 0.1.0: inputs per requirement.
    */
   cases: number;
   /**
-   * How many conditions the run has tried in every combination: 1 every level of every factor, 2 every pair, 3 every triple. Version 0.1.0 does not write it.
+   * How many conditions the run combined completely: 1 every level of every factor, 2 every pair, 3 every triple. Not in records of version 0.1.0.
    */
   strength?: number;
   /**
@@ -361,42 +361,42 @@ export interface RunRecord {
   minStrength?: number;
   coverage?: Coverage;
   /**
-   * Whether the run was stopped before its end.
+   * Whether a signal stopped the run early.
    */
   interrupted: boolean;
   /**
-   * 429 answers outside the rate-limit suite: how many, and how long the run waited for them.
+   * 429 answers outside the rate-limit suite: their number, and how long the run waited because of them.
    */
   rateLimited: {
     answers: number;
     waitedMs: number;
     /**
-     * Limits that the fixture does not state, as the 429 answers showed them.
+     * Limits that the run found and the fixture does not state.
      */
     learned?: {
       endpoint: 'user-status' | 'deposit-check';
       /**
-       * Counted requests that pass in a window.
+       * Number of requests that pass in a window.
        */
       requests: number;
       windowSeconds: number;
     }[];
   };
   /**
-   * Remarks on the run as a whole, for people.
+   * Remarks about the whole run.
    */
   notes: string[];
   /**
-   * Faults of the mock that the suites caught before the run, to show that they can fail.
+   * Faults of the mock that the self-check before the run found.
    */
   canary?: string[];
   /**
-   * Known faults that fail like the target. Only version 0.1.0 writes them.
+   * Known faults that fail in the same way. Only in records of version 0.1.0.
    */
   diagnosis?: Suspicion[];
   baseline?: BaselineOfRun;
   /**
-   * Command that repeats the run, without its filters and its seed.
+   * Command that repeats the whole run with a new seed.
    */
   rerun?: string;
   counts: {
@@ -410,13 +410,13 @@ export interface RunRecord {
   traffic?: Traffic;
 }
 /**
- * Combinations of levels that were tried, of those that the fixture can supply. Version 0.1.0 does not write it.
+ * Combinations of levels: how many were tried, of those that the fixture has data for. Not in records of version 0.1.0.
  */
 export interface Coverage {
   pairs: Covered;
   triples: Covered;
   /**
-   * Levels that the fixture cannot supply.
+   * Levels for which the fixture has no data.
    */
   missing: string[];
 }
@@ -424,21 +424,21 @@ export interface Suspicion {
   fault: string;
   what: string;
   /**
-   * 1: the same requirements fail, with the same answers.
+   * 1 if the same requirements fail with the same answers.
    */
   fit: number;
 }
 /**
- * Missing where the run was held against no baseline.
+ * Missing if the run had no baseline.
  */
 export interface BaselineOfRun {
   file: string;
   /**
-   * What the verdict would be, had the known failures passed.
+   * Verdict if the known failures are not counted.
    */
   verdict: 'conformant' | 'nonconformant' | 'incomplete';
   /**
-   * What is wrong with the baseline, each with its line and what mends it. It fails the run.
+   * Problems of the baseline, each with its line and the fix. Any of them fails the run.
    */
   wrong: string[];
 }
@@ -459,44 +459,44 @@ export interface RequirementSubject {
   id: string;
   level: Level;
   /**
-   * The section of the interface that it stands for.
+   * Section of the interface that it checks.
    */
   clause: string;
   title: string;
   /**
-   * Which reading was taken where the interface is silent or disagrees.
+   * How an unclear place of the interface is read.
    */
   reading?: string;
   /**
-   * Distinct inputs that were judged.
+   * Number of different inputs that were judged.
    */
   cases: number;
   /**
-   * Distinct inputs that were to be judged. Only version 0.1.0 writes it.
+   * Planned number of inputs. Only in records of version 0.1.0.
    */
   planned?: number;
 }
 export interface Passed1 {
   outcome: 'passed';
   /**
-   * fixture: a server without the data would have answered the same, and nothing in the run showed that it has them.
+   * fixture: nothing in the run proves that the server has this data. A server without it gives the same answer.
    */
   basis?: 'fixture';
 }
 export interface Failed1 {
   outcome: 'failed';
   /**
-   * What differs: status, JSON, shape, message, value …
+   * What is wrong: status, JSON, shape, message, value …
    */
   aspect: string;
   expected: string;
   actual: string;
   /**
-   * Why this failure is known, as the baseline has it: then it does not fail the run.
+   * Reason in the baseline. A failure with it does not fail the run.
    */
   baseline?: string;
   /**
-   * The conditions under which it fails: with other levels of these factors it passes.
+   * Conditions of the failure. With other levels of these factors the lookup passes.
    */
   where?: string[];
   intermittent?: Intermittent;
@@ -504,7 +504,7 @@ export interface Failed1 {
   replay?: Replay;
 }
 /**
- * How many of so many equal lookups failed, if not all did.
+ * Number of equal lookups that failed, and number of all, if some passed.
  */
 export interface Intermittent {
   failed: number;
@@ -522,11 +522,11 @@ export interface RecordedExchange {
    */
   trouble?: string;
   /**
-   * Command that sends the request again, with $IB_API_KEY for the key.
+   * Command that sends the request again. It reads the key from $IB_API_KEY.
    */
   curl: string;
   /**
-   * Name of the key that $IB_API_KEY stands for.
+   * Name of the key that belongs in $IB_API_KEY.
    */
   key?: string;
 }
@@ -542,7 +542,7 @@ export interface RecordedRequest {
   body?: string;
 }
 /**
- * Missing where none arrived.
+ * Missing if no response arrived.
  */
 export interface RecordedResponse {
   status: number;
@@ -583,7 +583,7 @@ export interface Broken1 {
   words: string;
 }
 /**
- * How fast answers came, and when.
+ * Response times.
  *
  * This interface was referenced by `RunRecord`'s JSON-Schema
  * via the `definition` "traffic".
@@ -592,7 +592,7 @@ export interface Traffic {
   endpoints: EndpointTraffic[];
   timeline: {
     /**
-     * Length of a step; the first begins with the run.
+     * Length of a step in ms. The first step begins with the run.
      */
     stepMs: number;
     /**
@@ -602,7 +602,7 @@ export interface Traffic {
   };
 }
 /**
- * Latencies of one endpoint in ms, from the request to the end of its answer. The median and the percentiles are true to 5 %.
+ * Response times of one endpoint in ms, until the end of each answer. The median and the percentiles are exact to 5 %.
  *
  * This interface was referenced by `RunRecord`'s JSON-Schema
  * via the `definition` "endpointTraffic".
@@ -615,7 +615,7 @@ export interface EndpointTraffic {
   p99Ms: number;
   maxMs: number;
   /**
-   * Buckets that hold anything, the fastest first. Each is 9 % wide; those at either end also hold what lies beyond.
+   * Buckets that are not empty, the fastest first. Each is 9 % wide. The first and the last one also hold all values beyond them.
    *
    * @maxItems 192
    */
@@ -627,7 +627,7 @@ export interface LatencyBucket {
   answers: number;
 }
 /**
- * What came within a step: answers, how many of them had status 429, and requests that got no answer, which stand where the last answer before them does.
+ * Numbers for one step: answers, answers with status 429, and requests without an answer. A request without an answer counts in the step of the answer before it.
  *
  * This interface was referenced by `RunRecord`'s JSON-Schema
  * via the `definition` "trafficStep".
@@ -639,7 +639,7 @@ export interface TrafficStep {
 }
 
 /**
- * A line of a transcript: everything that happens in a run of verify, as it happens. Keys stand by their names.
+ * A line of a transcript, which logs every event of a run of verify. It holds names of keys, never keys.
  */
 export type TranscriptLine =
   | TranscriptStart
@@ -651,12 +651,12 @@ export type TranscriptLine =
   | TranscriptOutcome
   | TranscriptEnd;
 /**
- * By number what came of requests that went out, and what kept others back.
+ * Numbers of the exchanges. For a request that was not sent: the reason.
  */
 export type Replies = (number | TranscriptTrouble)[];
 
 /**
- * The first line: what was to be done.
+ * The first line: the settings of the run.
  */
 export interface TranscriptStart {
   line: 'start';
@@ -666,7 +666,7 @@ export interface TranscriptStart {
    */
   version: string;
   /**
-   * The {base_url} that is driven.
+   * The {base_url} under test.
    */
   target: string;
   /**
@@ -685,11 +685,11 @@ export interface TranscriptStart {
   minStrength?: number;
   startedAt: string;
   /**
-   * Ids of what is checked, in the order of the record.
+   * Ids of the requirements, in the order of the record.
    */
   requirements: string[];
   /**
-   * Whether the state of the target can be changed.
+   * Whether the run has a state hook.
    */
   stateHook: boolean;
   notes: string[];
@@ -698,60 +698,60 @@ export interface TranscriptStart {
    */
   rerun?: string;
   /**
-   * What is true of the target; each key by its name.
+   * Data of the target, with names of keys.
    */
   fixture: {
     [k: string]: unknown;
   };
   /**
-   * What the run was to check.
+   * Which requirements the run checks.
    */
   selection: {
     /**
-     * Whether the requirements are the whole catalogue: no suite and no requirement was chosen.
+     * Whether the run checks all requirements: no --suite and no --only.
      */
     whole: boolean;
     /**
-     * Ids that were left out on request.
+     * Ids that --skip leaves out.
      */
     skip: string[];
     /**
-     * Path of the one input that was asked for.
+     * Path of the one lookup to replay.
      */
     replay?: string;
   };
 }
 /**
- * A request that went out, and what came of it.
+ * A request that was sent, and its answer.
  */
 export interface TranscriptExchange {
   line: 'exchange';
   /**
-   * Its number, from 0.
+   * Number of the exchange, from 0.
    */
   n: number;
   /**
-   * Id of the requirement that asked first.
+   * Id of the requirement that sent it first.
    */
   of?: string;
   request: TranscriptRequest;
   answer?: TranscriptAnswer;
   trouble?: TranscriptTrouble;
   /**
-   * Leads to the lookup in the covering array.
+   * Place of the lookup in the covering array.
    */
   path?: string;
   /**
-   * It only confirms or explains a failure.
+   * Whether it only confirms or explains a failure.
    */
   isAgain?: true;
   /**
-   * A front end answered in place of the target, and the request was sent again or not judged.
+   * Whether a gateway answered instead of the target. Such an answer is not judged.
    */
   isLost?: true;
 }
 /**
- * A request; keys by their names.
+ * A request, with names of keys.
  */
 export interface TranscriptRequest {
   endpoint: 'user-status' | 'deposit-check';
@@ -761,7 +761,7 @@ export interface TranscriptRequest {
    */
   target: string;
   /**
-   * Those beside Authorization.
+   * Headers other than Authorization.
    */
   headers: {
     [k: string]: string;
@@ -769,16 +769,16 @@ export interface TranscriptRequest {
   body?: string;
   credential: TranscriptCredential;
   /**
-   * Name of a key that stands elsewhere than in Authorization.
+   * Name of a key outside the Authorization header.
    */
   misplaced?: string;
   /**
-   * Sent while a state hook has changed the target: the fixture does not say what is true.
+   * Whether the state hook had changed the target, so that the fixture does not apply.
    */
   isStateChanged?: true;
 }
 /**
- * What stands in Authorization.
+ * Value of the Authorization header.
  */
 export interface TranscriptCredential {
   as: 'caller' | 'key' | 'header' | 'none';
@@ -788,12 +788,12 @@ export interface TranscriptCredential {
   key?: string;
   scheme?: string;
   /**
-   * The field's value as a shell writes it, with $IB_API_KEY for the key.
+   * The value for a shell, with $IB_API_KEY for the key.
    */
   shell?: string;
 }
 /**
- * An answer. Times are ms of the run's clock.
+ * An answer. Times are in ms on the clock of the run.
  */
 export interface TranscriptAnswer {
   status: number;
@@ -802,13 +802,13 @@ export interface TranscriptAnswer {
   };
   text: string;
   /**
-   * Why the body is no JSON.
+   * Why the body is not JSON.
    */
   notJson?: string;
   sentAt: number;
   receivedAt: number;
   /**
-   * ms of real time.
+   * Response time in ms of real time.
    */
   tookMs: number;
 }
@@ -827,12 +827,12 @@ export interface TranscriptTrouble {
     | 'not-recorded';
   words: string;
   /**
-   * Name of the key that would have been presented.
+   * Name of the key that the request would have used.
    */
   key?: string;
 }
 /**
- * A lookup of the covering array that got no answer, however often it was sent.
+ * A lookup of the covering array that got no answer, even after retries.
  */
 export interface TranscriptMissed {
   line: 'missed';
@@ -840,7 +840,7 @@ export interface TranscriptMissed {
   trouble: TranscriptTrouble;
 }
 /**
- * What was found out about a failure.
+ * Explanation of a failure.
  */
 export interface TranscriptExplained {
   line: 'explained';
@@ -849,19 +849,19 @@ export interface TranscriptExplained {
    */
   of: string;
   /**
-   * Number of the exchange that shows it best.
+   * Number of the exchange that shows it.
    */
   n?: number;
   /**
-   * Leads to the lookup again.
+   * Path of the lookup, for a replay.
    */
   path?: string;
   /**
-   * The conditions under which it fails: with other levels of these factors it passes.
+   * Conditions of the failure. With other levels of these factors the lookup passes.
    */
   where?: string[];
   /**
-   * How many of so many equal lookups failed, if not all did.
+   * Number of equal lookups that failed, and number of all, if some passed.
    */
   intermittent?: {
     failed: number;
@@ -869,12 +869,12 @@ export interface TranscriptExplained {
   };
 }
 /**
- * What a scenario asked for and got.
+ * Requests of a scenario and their results.
  */
 export interface TranscriptCall {
   line: 'call';
   /**
-   * Id of the requirement, or the name of a scenario that several share.
+   * Id of the requirement, or the name of a scenario of several requirements.
    */
   of: string;
   nth: number;
@@ -890,13 +890,13 @@ export interface TranscriptCall {
     | 'keyWorks';
   replies?: Replies;
   /**
-   * Answers with 429 after which the run waited.
+   * 429 answers before it, after which the run waited.
    */
   refused?: number[];
   value?: number | boolean;
 }
 /**
- * Nothing more was asked for a requirement, for a reason that lies in the run.
+ * A requirement that was stopped early, and why.
  */
 export interface TranscriptStopped {
   line: 'stopped';
@@ -905,7 +905,7 @@ export interface TranscriptStopped {
   words: string;
 }
 /**
- * What a requirement came to, as in the run record.
+ * Result of a requirement, as in the run record.
  */
 export interface TranscriptOutcome {
   line: 'outcome';
@@ -914,16 +914,16 @@ export interface TranscriptOutcome {
   };
 }
 /**
- * The last line. Where it is missing, the run was cut off.
+ * The last line. If it is missing, the run was killed.
  */
 export interface TranscriptEnd {
   line: 'end';
   /**
-   * How many lines stand before it.
+   * Number of lines before it.
    */
   lines: number;
   /**
-   * Faults of the mock that the suites caught, to show that they can fail.
+   * Faults of the mock that the self-check before the run found.
    */
   canary?: string[];
   durationMs: number;
@@ -938,27 +938,27 @@ export interface TranscriptEnd {
     }[];
   };
   /**
-   * Whether the key under test was ever answered with anything but 401.
+   * Whether the key under test ever got another status than 401.
    */
   keyWorks?: boolean;
   interrupted: boolean;
   verdict: 'conformant' | 'nonconformant' | 'incomplete';
   /**
-   * The signal that stopped it.
+   * Signal that stopped the run.
    */
   interruptedBy?: string;
   /**
-   * How many conditions the run has tried in every combination: 1 every level of every factor, 2 every pair, 3 every triple.
+   * How many conditions the run combined completely: 1 every level of every factor, 2 every pair, 3 every triple.
    */
   strength: number;
   coverage: TranscriptCoverage;
   /**
-   * Some lookups were not tried for want of time or requests.
+   * Whether lookups were left out because time or requests ran out.
    */
   isCut: boolean;
 }
 /**
- * Combinations of levels that were tried, of those that the fixture can supply.
+ * Combinations of levels: how many were tried, of those that the fixture has data for.
  */
 export interface TranscriptCoverage {
   /**
@@ -972,13 +972,13 @@ export interface TranscriptCoverage {
    */
   triples: [number, number];
   /**
-   * Levels that the fixture cannot supply.
+   * Levels for which the fixture has no data.
    */
   missing: string[];
 }
 
 /**
- * Requirements that are known to fail on a target, each with the reason. They do not fail a run, and no report hides them.
+ * Known failures of a target, each with a reason. They do not fail a run. Every report shows them.
  */
 export interface Baseline {
   $schema?: string;
@@ -1014,7 +1014,7 @@ export interface Checkup {
    */
   verdict: 'ok' | 'problems' | 'unreachable';
   /**
-   * The {base_url} that was asked.
+   * The {base_url} that was tested.
    */
   target: string;
   /**
@@ -1101,7 +1101,7 @@ export interface Sweep {
    */
   version: string;
   /**
-   * incomplete: no state that is more than advice was reached.
+   * incomplete: no required state was reached.
    */
   verdict: 'ready' | 'notReady' | 'incomplete';
   interrupted: boolean;
@@ -1118,7 +1118,7 @@ export interface Sweep {
 export interface SweptState {
   id: string;
   /**
-   * Tests have to survive the state (stay green) or notice it (go red). advice: they had better survive it.
+   * survive: the tests must pass. notice: the tests must fail. advice: the tests should pass.
    */
   kind: 'survive' | 'advice' | 'notice';
   /**
@@ -1139,13 +1139,13 @@ export interface SweptState {
 export interface SweptRun {
   isGreen: boolean;
   /**
-   * Such as exit code 1.
+   * How the command ended, such as exit code 1.
    */
   ended: string;
   durationMs: number;
   requests: number;
   /**
-   * Requests that were answered otherwise.
+   * Number of requests with a changed answer.
    */
   changed: number;
 }
