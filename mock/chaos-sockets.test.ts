@@ -1,48 +1,33 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
+import type { IncomingMessage } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { syncBuiltinESMExports } from 'node:module';
 import { connect } from 'node:net';
-import { text } from 'node:stream/consumers';
 import { describe, test, type TestContext } from 'node:test';
-import { builtIn, ids, START, userPath } from './testing/session.ts';
-import { createMock, startMock, type MockOptions } from './index.ts';
+import { ids, START, userPath } from './testing/session.ts';
+import { answerTo, ask, bearer, send, startFor } from './testing/sockets.ts';
+import { createMock, type MockOptions } from './index.ts';
 import { tls } from './testing/certificate.ts';
 
-const authorization = 'Bearer northwind-key';
 const FOUND = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
+const path = userPath(ids.member);
+const key = bearer('northwind-key');
 
-async function startFor(t: TestContext, options: Partial<MockOptions> = {}) {
+async function startedFor(t: TestContext, options: Partial<MockOptions> = {}) {
   const arrivals: (() => void)[] = [];
-  const mock = await startMock({
-    fixture: builtIn,
-    clock: { now: () => START },
-    onExchange: () => arrivals.shift()?.(),
-    ...options,
-  });
-  t.after(() => mock.close({ force: true }));
+  const mock = await startFor(t, { onExchange: () => arrivals.shift()?.(), ...options });
   /** Resolves when the mock has answered, whether or not the answer leaves it. */
   const nextAnswered = () => new Promise<void>((resolve) => arrivals.push(resolve));
   return { mock, nextAnswered };
 }
 
-function open(port: number, path = userPath(ids.member), method = 'GET') {
-  return request({ port, path, method, agent: false, headers: { authorization } }).end();
-}
-
-async function ask(port: number, path?: string) {
-  const [incoming] = (await once(open(port, path), 'response')) as [IncomingMessage];
-  return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
-}
-
 describe('reset', () => {
   test('ends the connection with RST, without an answer', async (t) => {
-    const { mock } = await startFor(t, { chaos: ['reset'] });
+    const mock = await startFor(t, { chaos: ['reset'] });
     const socket = connect(mock.port, '127.0.0.1').resume();
-    socket.write(
-      `GET ${userPath(ids.member)} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`,
-    );
+    const { authorization } = key.headers;
+    socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`);
     const [error] = (await once(socket, 'error')) as [NodeJS.ErrnoException];
     assert.equal(error.code, 'ECONNRESET');
     assert.equal(socket.bytesRead, 0);
@@ -52,35 +37,27 @@ describe('reset', () => {
     );
   });
   test('over TLS as well', async (t) => {
-    const { mock } = await startFor(t, { tls });
+    const mock = await startFor(t, { tls });
     mock.chaos.next('reset');
-    const over = () =>
-      requestTls({
-        port: mock.port,
-        path: userPath(ids.member),
-        agent: false,
-        rejectUnauthorized: false,
-        headers: { authorization },
-      }).end();
-    await assert.rejects(once(over(), 'response'), { code: 'ECONNRESET' });
-    const [incoming] = (await once(over(), 'response')) as [IncomingMessage];
-    assert.equal(await text(incoming), FOUND);
+    const options = { port: mock.port, path, agent: false, rejectUnauthorized: false, ...key };
+    await assert.rejects(answerTo(requestTls(options).end()), { code: 'ECONNRESET' });
+    assert.equal((await answerTo(requestTls(options).end())).body, FOUND);
   });
 });
 
 describe('timeout', () => {
   test('holds the connection until the client ends it', async (t) => {
-    const { mock, nextAnswered } = await startFor(t);
+    const { mock, nextAnswered } = await startedFor(t);
     mock.chaos.next('timeout');
     const answered = nextAnswered();
-    const outgoing = open(mock.port);
+    const outgoing = send(mock.port, path);
     outgoing.on('response', () => assert.fail('it is answered'));
     await answered;
-    assert.equal((await ask(mock.port)).body, FOUND);
+    assert.equal((await ask(mock.port, path)).body, FOUND);
     const closed = new Promise((resolve) => outgoing.once('close', resolve));
     outgoing.on('error', () => undefined).destroy();
     await closed;
-    assert.equal((await ask(mock.port)).body, FOUND);
+    assert.equal((await ask(mock.port, path)).body, FOUND);
   });
 });
 
@@ -93,27 +70,24 @@ describe('slow', () => {
       t.mock.timers.reset();
       syncBuiltinESMExports();
     });
-    const { mock, nextAnswered } = await startFor(t, { delayMs: 1 });
+    const { mock, nextAnswered } = await startedFor(t, { delayMs: 1 });
     mock.chaos.next('slow:2s');
     const answered = nextAnswered();
-    const outgoing = open(mock.port);
+    const outgoing = send(mock.port, path);
     let isThere = false;
-    const response = once(outgoing, 'response').then(([incoming]) => {
-      isThere = true;
-      return text(incoming as IncomingMessage);
-    });
+    const response = answerTo(outgoing).finally(() => (isThere = true));
     await answered;
     t.mock.timers.tick(2000);
     // Another connection is answered meanwhile, by way of the same loop.
     assert.equal((await ask(mock.port, '/__admin/health')).status, 200);
     assert.equal(isThere, false);
     t.mock.timers.tick(1);
-    assert.equal(await response, FOUND);
+    assert.equal((await response).body, FOUND);
   });
   test('is over at once when the mock ends', { timeout: 30_000 }, async (t) => {
-    const { mock, nextAnswered } = await startFor(t, { chaos: ['slow:10m'] });
+    const { mock, nextAnswered } = await startedFor(t, { chaos: ['slow:10m'] });
     const answered = nextAnswered();
-    const asked = ask(mock.port);
+    const asked = ask(mock.port, path);
     await answered;
     const [{ status, body, headers }] = await Promise.all([asked, mock.close()]);
     assert.deepEqual([status, body, headers.connection], [200, FOUND, 'close']);
@@ -122,8 +96,8 @@ describe('slow', () => {
 
 describe('truncate', () => {
   test('breaks off in the middle of the body, short of its length', async (t) => {
-    const { mock } = await startFor(t, { chaos: ['truncate'] });
-    const [incoming] = (await once(open(mock.port), 'response')) as [IncomingMessage];
+    const mock = await startFor(t, { chaos: ['truncate'] });
+    const [incoming] = (await once(send(mock.port, path), 'response')) as [IncomingMessage];
     assert.deepEqual([incoming.statusCode, incoming.headers['content-length']], [200, `${FOUND.length}`]);
     let got = '';
     incoming.setEncoding('utf8').on('data', (chunk: string) => (got += chunk));
@@ -133,16 +107,15 @@ describe('truncate', () => {
 });
 
 test('admin calls are never disturbed, and neither is the answer that tells of a wrong key', async (t) => {
-  const { mock } = await startFor(t, { chaos: ['reset'] });
-  for (const path of ['/__admin/health', '/__admin/requests', '/__admin/faults', '/__admin/scorecard'])
-    assert.equal((await ask(mock.port, path)).status, 200);
-  assert.equal((await fetch(mock.url + userPath(ids.member))).status, 401);
+  const mock = await startFor(t, { chaos: ['reset'] });
+  for (const called of ['/__admin/health', '/__admin/requests', '/__admin/faults', '/__admin/scorecard'])
+    assert.equal((await ask(mock.port, called)).status, 200);
+  assert.equal((await ask(mock.port, path, { headers: {} })).status, 401);
 });
 
 describe('without a socket', () => {
   const mock = () => createMock({ clock: { now: () => START, mode: 'frozen' } });
-  const asking = (init: RequestInit = {}) =>
-    new Request(`http://ib.example${userPath(ids.member)}`, { headers: { authorization }, ...init });
+  const asking = (init: RequestInit = {}) => new Request(`http://ib.example${path}`, { ...key, ...init });
 
   test('a reset is a network error', async () => {
     const { chaos, handle } = mock();

@@ -1,16 +1,17 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { get, type IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
 import { describe, test } from 'node:test';
 import { createMock, Refusal, startMock, type InProcessMock } from './index.ts';
 import { builtIn, depositPath, ids, START, userPath } from './testing/session.ts';
+import { ask, bearer } from './testing/sockets.ts';
 
-const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 const frozen = { now: () => START, mode: 'frozen' } as const;
 
 describe('a mock without a socket', () => {
-  const ask = async (mock: InProcessMock, target: string, init: RequestInit = bearer('northwind-key')) => {
+  const answerOf = async (
+    mock: InProcessMock,
+    target: string,
+    init: RequestInit = bearer('northwind-key'),
+  ) => {
     const response = await mock.handle(new Request(`http://ib.example${target}`, init));
     return { status: response.status, headers: response.headers, body: await response.text() };
   };
@@ -21,7 +22,7 @@ describe('a mock without a socket', () => {
     const asked = [userPath(ids.member), depositPath(ids.pending), `/x?${'%C3%A4'.repeat(9)}`, userPath('x')];
     for (const target of asked)
       for (const init of [bearer('northwind-key'), { method: 'HEAD' }, { method: 'POST', body: 'x' }]) {
-        const { headers, ...own } = await ask(mock, target, init);
+        const { headers, ...own } = await answerOf(mock, target, init);
         const response = await fetch(server.url + target, init);
         assert.deepEqual({ status: response.status, body: await response.text() }, own);
         for (const [name, value] of headers) assert.equal(response.headers.get(name), value, name);
@@ -29,23 +30,23 @@ describe('a mock without a socket', () => {
   });
   test('has an admin API, unless it is to have none', async () => {
     const health = '/__admin/health';
-    assert.equal((await ask(createMock({ admin: false }), health)).body, '{"error":"Not found"}');
+    assert.equal((await answerOf(createMock({ admin: false }), health)).body, '{"error":"Not found"}');
     const mock = createMock();
-    assert.equal((await ask(mock, health)).body, '{"status":"healthy"}');
+    assert.equal((await answerOf(mock, health)).body, '{"status":"healthy"}');
     const body = JSON.stringify({ state: 'key revoked', params: { key: 'northwind-key' } });
-    const { status, body: nothing } = await ask(mock, '/__admin/state', { method: 'POST', body });
+    const { status, body: nothing } = await answerOf(mock, '/__admin/state', { method: 'POST', body });
     assert.deepEqual([status, nothing], [204, '']);
-    assert.equal((await ask(mock, userPath(ids.member))).status, 401);
+    assert.equal((await answerOf(mock, userPath(ids.member))).status, 401);
   });
   test('streams events', async () => {
     const mock = createMock({ clock: frozen });
     const { body } = await mock.handle(new Request('http://ib.example/__admin/events'));
     const reader = body!.pipeThrough(new TextDecoderStream()).getReader();
     assert.match((await reader.read()).value ?? '', /^: watching/);
-    await ask(mock, userPath(ids.member));
+    await answerOf(mock, userPath(ids.member));
     assert.match((await reader.read()).value ?? '', /^event: request\n/);
     await reader.cancel();
-    await ask(mock, userPath(ids.member));
+    await answerOf(mock, userPath(ids.member));
   });
 });
 
@@ -123,53 +124,46 @@ describe('the controls of a mock', () => {
   });
   test('know a world by its name, and reset it alone; those of the mock reset all', async () => {
     const mock = createMock({ clock: frozen });
-    const ask = async (key: string) =>
+    const statusWith = async (key: string) =>
       (await mock.handle(new Request(`http://x${depositPath(ids.pending)}`, bearer(key)))).status;
     mock.world('a').deposits.execute(ids.pending);
     mock.world('b').deposits.execute(ids.pending);
-    assert.deepEqual([await ask('northwind-key~a'), await ask('northwind-key~b')], [200, 200]);
-    assert.deepEqual([await ask('northwind-key'), mock.world('a').requests().length], [404, 1]);
+    assert.deepEqual([await statusWith('northwind-key~a'), await statusWith('northwind-key~b')], [200, 200]);
+    assert.deepEqual([await statusWith('northwind-key'), mock.world('a').requests().length], [404, 1]);
     mock.world('a').reset();
-    assert.deepEqual([await ask('northwind-key~a'), await ask('northwind-key~b')], [404, 200]);
+    assert.deepEqual([await statusWith('northwind-key~a'), await statusWith('northwind-key~b')], [404, 200]);
     assert.throws(() => mock.world('a'.repeat(101)), { name: 'Refusal', status: 400 });
     assert.notEqual(mock.world().name, mock.world().name);
     mock.reset();
-    assert.deepEqual([await ask('northwind-key~b'), mock.requests()], [404, []]);
+    assert.deepEqual([await statusWith('northwind-key~b'), mock.requests()], [404, []]);
   });
 });
 
-/** Over a socket, without a timer of any kind on our side. */
-async function askOver(url: string, key: string): Promise<number | undefined> {
-  const [incoming] = (await once(get(url, { agent: false, ...bearer(key) }), 'response')) as [
-    IncomingMessage,
-  ];
-  await text(incoming);
-  return incoming.statusCode;
-}
+/** The status over a socket, without a timer of any kind on our side. */
+const statusOf = async (port: number, id: string) => (await ask(port, depositPath(id))).status;
 
 test('a mock on a port has the same controls, and ends with its block', async () => {
-  let url: string;
+  let port: number;
   {
     await using mock = await startMock();
-    ({ url } = mock);
-    assert.equal(await askOver(url + depositPath(ids.pending), 'northwind-key'), 404);
+    ({ port } = mock);
+    assert.equal(await statusOf(port, ids.pending), 404);
     mock.deposits.execute(ids.pending);
-    assert.equal(await askOver(url + depositPath(ids.pending), 'northwind-key'), 200);
+    assert.equal(await statusOf(port, ids.pending), 200);
     assert.deepEqual(
       mock.requests().map(({ reason }) => reason),
       ['404: deposit pending', '200: deposit EXECUTED'],
     );
   }
-  await assert.rejects(askOver(url, 'northwind-key'), { code: 'ECONNREFUSED' });
+  await assert.rejects(statusOf(port, ids.pending), { code: 'ECONNREFUSED' });
 });
 
 test('fake timers of a test runner do not hang it, and a fake Date moves it', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'], now: START });
   const mock = await startMock();
-  const path = mock.url + depositPath(ids.afterSeconds);
-  assert.equal(await askOver(path, 'northwind-key'), 404);
+  assert.equal(await statusOf(mock.port, ids.afterSeconds), 404);
   t.mock.timers.tick(5000);
-  assert.equal(await askOver(path, 'northwind-key'), 200);
+  assert.equal(await statusOf(mock.port, ids.afterSeconds), 200);
   t.mock.timers.reset();
   assert.ok(Math.abs(mock.clock.now() - Date.now()) < 60_000);
   await mock.close();

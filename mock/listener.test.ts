@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { Agent, request, type ClientRequest, type IncomingMessage } from 'node:http';
+import { Agent, request, type IncomingMessage } from 'node:http';
 import { request as requestTls } from 'node:https';
 import { connect } from 'node:net';
 import { text } from 'node:stream/consumers';
@@ -11,6 +11,7 @@ import { listen, type ListenerOptions } from './listener.ts';
 import { builtIn, ids, START, userPath } from './testing/session.ts';
 import { startMock } from './server.ts';
 import { tls } from './testing/certificate.ts';
+import { answerTo, ask } from './testing/sockets.ts';
 
 const fine: Answer = { status: 200, headers: {}, body: 'fine' };
 const DATE = new Date(START).toUTCString();
@@ -43,18 +44,13 @@ function delayed() {
   };
 }
 
-async function bodyOf(outgoing: ClientRequest) {
-  const [incoming] = (await once(outgoing.end(), 'response')) as [IncomingMessage];
-  return { headers: incoming.headers, body: await text(incoming) };
-}
-
 describe('close', () => {
   test('waits for the answers that are under way, and for nothing else', async (t) => {
     const slow = delayed();
     const listener = await listenFor(t, { answer: slow.answer });
     const agent = new Agent({ keepAlive: true });
     t.after(() => agent.destroy());
-    const outgoing = bodyOf(request({ port: listener.port, agent }));
+    const outgoing = answerTo(request({ port: listener.port, agent }).end());
     const idle = connect(listener.port, '127.0.0.1');
     const gone = once(idle, 'close');
     await slow.asked;
@@ -62,7 +58,7 @@ describe('close', () => {
     const closed = listener.close().then(() => (isClosed = true));
     await gone;
     assert.equal(isClosed, false);
-    await assert.rejects(bodyOf(request({ port: listener.port, agent: false })), { code: 'ECONNREFUSED' });
+    await assert.rejects(ask(listener.port, '/'), { code: 'ECONNREFUSED' });
     slow.give();
     const { headers, body } = await outgoing;
     assert.deepEqual([headers.connection, body], ['close', 'fine']);
@@ -71,7 +67,7 @@ describe('close', () => {
   test('with force waits for none', async (t) => {
     const slow = delayed();
     const listener = await listenFor(t, { answer: slow.answer });
-    const outgoing = assert.rejects(bodyOf(request({ port: listener.port, agent: false })), {
+    const outgoing = assert.rejects(ask(listener.port, '/'), {
       code: 'ECONNRESET',
     });
     await slow.asked;
@@ -119,7 +115,7 @@ test('what the transport answers by itself is dated by the clock as well', async
   const listener = await listenFor(t);
   const tooLarge = request({ port: listener.port, method: 'POST', agent: false });
   tooLarge.write('x'.repeat(65_537));
-  assert.equal((await bodyOf(tooLarge)).headers.date, DATE);
+  assert.equal((await answerTo(tooLarge.end())).headers.date, DATE);
   const socket = connect(listener.port, '127.0.0.1');
   socket.write('NONSENSE\r\n\r\n');
   assert.match(await text(socket), new RegExp(`\\r\\nDate: ${DATE}\\r\\n`));
@@ -147,7 +143,7 @@ test('with a certificate it serves https, and ends like any other', async (t) =>
   assert.equal(mock.url, `https://127.0.0.1:${mock.port}`);
   const headers = { authorization: 'Bearer northwind-key' };
   const options = { port: mock.port, path: userPath(ids.member), headers, rejectUnauthorized: false };
-  const { body } = await bodyOf(requestTls({ ...options, agent: false }));
+  const { body } = await answerTo(requestTls({ ...options, agent: false }).end());
   assert.match(body, /"is_under_ib":true/);
   assert.match(mock.adminUrl ?? '', /^https:/);
   const halfway = connect(mock.port, '127.0.0.1').on('error', () => undefined);

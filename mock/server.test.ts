@@ -1,43 +1,22 @@
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
-import { Agent, request, type IncomingMessage, type RequestOptions } from 'node:http';
-import { text } from 'node:stream/consumers';
-import { after, before, describe, test, type TestContext } from 'node:test';
-import { builtIn, START, ids } from './testing/session.ts';
-import { startMock, type AnsweredRequest, type Mock, type MockOptions } from './index.ts';
+import { Agent } from 'node:http';
+import { after, before, describe, test } from 'node:test';
+import { builtIn, START, ids, userPath } from './testing/session.ts';
+import { ask, bearer, startFor } from './testing/sockets.ts';
+import { startMock, type AnsweredRequest, type Mock } from './index.ts';
 
-const authorization = 'Bearer northwind-key';
 const FOUND = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
-
-const start = (options: Partial<MockOptions> = {}) =>
-  startMock({ fixture: builtIn, clock: { now: () => START }, ...options });
-
-/** A mock that ends with its test, whatever comes of it. */
-async function startFor(t: TestContext, options: Partial<MockOptions> = {}): Promise<Mock> {
-  const mock = await start(options);
-  t.after(() => mock.close());
-  return mock;
-}
-
-async function ask(mock: Mock, path: string, options: RequestOptions = {}, body = '') {
-  const url = new URL(mock.url);
-  const outgoing = request({
-    port: mock.port,
-    path: url.pathname.replace(/\/$/, '') + path,
-    headers: { authorization },
-    agent: false,
-    ...options,
-  }).end(body);
-  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
-  return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
-}
 
 describe('a mock on its defaults', () => {
   const seen: AnsweredRequest[] = [];
   let nowMs = START;
   let mock: Mock;
   before(async () => {
-    mock = await start({ clock: { now: () => nowMs }, onExchange: (exchange) => seen.push(exchange) });
+    mock = await startMock({
+      fixture: builtIn,
+      clock: { now: () => nowMs },
+      onExchange: (exchange) => seen.push(exchange),
+    });
   });
   after(() => mock.close());
 
@@ -47,7 +26,7 @@ describe('a mock on its defaults', () => {
   });
   test('tells of each exchange when it was answered', async () => {
     seen.length = 0;
-    await ask(mock, '/api/ib/user-status?user_id=x#y', { headers: { authorization: 'Bearer nope' } });
+    await ask(mock.port, '/api/ib/user-status?user_id=x#y', bearer('nope'));
     const [exchange, ...others] = seen;
     assert.deepEqual(others, []);
     assert.equal(exchange?.request.target, '/api/ib/user-status?user_id=x#y');
@@ -57,14 +36,14 @@ describe('a mock on its defaults', () => {
   });
   test('goes by its clock alone', async () => {
     const path = `/api/ib/deposit-check?reference_id=${ids.afterSeconds}`;
-    assert.equal((await ask(mock, path)).status, 404);
+    assert.equal((await ask(mock.port, path)).status, 404);
     nowMs += 5000;
-    assert.equal((await ask(mock, path)).status, 200);
+    assert.equal((await ask(mock.port, path)).status, 200);
   });
   test('passes a body on where one was sent', async () => {
     seen.length = 0;
-    await ask(mock, '/', { method: 'POST' }, 'key=1');
-    await ask(mock, '/', { method: 'GET', headers: { 'content-length': 0 } });
+    await ask(mock.port, '/', { method: 'POST' }, 'key=1');
+    await ask(mock.port, '/', { headers: { 'content-length': 0 } });
     assert.deepEqual(
       seen.map((exchange) => exchange.request.body),
       ['key=1', undefined],
@@ -75,8 +54,8 @@ describe('a mock on its defaults', () => {
 test('under a base path it answers there and nowhere else', async (t) => {
   const mock = await startFor(t, { basePath: '/gateway/v2/' });
   assert.equal(mock.url, `http://127.0.0.1:${mock.port}/gateway/v2`);
-  assert.equal((await ask(mock, `/api/ib/user-status?user_id=${ids.member}`)).body, FOUND);
-  const bare = await ask({ ...mock, url: `http://127.0.0.1:${mock.port}` }, '/api/ib/user-status');
+  assert.equal((await ask(mock.port, `/gateway/v2${userPath(ids.member)}`)).body, FOUND);
+  const bare = await ask(mock.port, '/api/ib/user-status');
   assert.deepEqual([bare.status, bare.body], [404, '{"error":"Not found"}']);
 });
 
@@ -88,8 +67,7 @@ test('exactly as many of the requests at the same time pass as the limiter lets'
   const path = `/api/ib/deposit-check?reference_id=${ids.afterSeconds}`;
   const keys = ['northwind-key', 'northwind-spare-key', 'northwind-key~other'];
   const asked = Array.from({ length: 90 }, async (_, nth) => {
-    const headers = { authorization: `Bearer ${keys[nth % 3]}` };
-    return (await ask(mock, path, { agent, headers })).status;
+    return (await ask(mock.port, path, { agent, ...bearer(keys[nth % 3]!) })).status;
   });
   const statuses = await Promise.all(asked);
   for (const nth of [0, 1, 2])
@@ -101,12 +79,12 @@ test('requests that are answered at the same time know of each other', async (t)
   const agent = new Agent({ keepAlive: true });
   t.after(() => agent.destroy());
   const mock = await startFor(t, { onExchange: ({ request: { alongside } }) => seen.push(alongside ?? 0) });
-  const atOnce = () => Promise.all(Array.from({ length: 8 }, () => ask(mock, '/', { agent })));
+  const atOnce = () => Promise.all(Array.from({ length: 8 }, () => ask(mock.port, '/', { agent })));
   await atOnce();
   seen = [];
   await atOnce();
   assert.ok(Math.max(...seen) > 0);
   seen = [];
-  for (let turn = 0; turn < 8; turn += 1) await ask(mock, '/', { agent });
+  for (let turn = 0; turn < 8; turn += 1) await ask(mock.port, '/', { agent });
   assert.equal(Math.max(...seen), 0);
 });

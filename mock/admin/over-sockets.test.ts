@@ -1,50 +1,26 @@
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
-import { request, type IncomingMessage } from 'node:http';
-import { text } from 'node:stream/consumers';
-import { describe, test, type TestContext } from 'node:test';
-import { builtIn, ids, START, userPath } from '../testing/session.ts';
-import { isLoopback, startMock, type AnsweredRequest, type MockOptions } from '../server.ts';
+import type { IncomingMessage, RequestOptions } from 'node:http';
+import { describe, test } from 'node:test';
+import { ids, userPath } from '../testing/session.ts';
+import { ask, bearer, send, startFor } from '../testing/sockets.ts';
+import { isLoopback, startMock, type AnsweredRequest } from '../server.ts';
 
-async function startFor(t: TestContext, options: Partial<MockOptions> = {}) {
-  const mock = await startMock({ fixture: builtIn, clock: { now: () => START }, ...options });
-  t.after(() => mock.close());
-  return mock;
+/** Sends a call of the admin API. */
+function call(port: number, method: string, path: string, options: RequestOptions = {}, body?: unknown) {
+  const headers = body === undefined ? {} : { 'content-type': 'application/json' };
+  return ask(port, path, { method, headers, ...options }, body === undefined ? '' : JSON.stringify(body));
 }
-
-interface Asked {
-  readonly body?: unknown;
-  readonly headers?: Record<string, string>;
-}
-
-function open(port: number, method: string, path: string, { body, headers = {} }: Asked = {}) {
-  const json = body === undefined ? '' : JSON.stringify(body);
-  return request({
-    host: '127.0.0.1',
-    port,
-    method,
-    path,
-    agent: false,
-    headers: { ...(json === '' ? {} : { 'content-type': 'application/json' }), ...headers },
-  }).end(json);
-}
-
-async function ask(port: number, method: string, path: string, asked: Asked = {}) {
-  const [incoming] = (await once(open(port, method, path, asked), 'response')) as [IncomingMessage];
-  return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
-}
-
-const bearer = (token: string) => ({ headers: { authorization: `Bearer ${token}` } });
 
 test('on the port of the service, at the root, whatever the base path, and no exchange of it', async (t) => {
   const seen: AnsweredRequest[] = [];
   const { port, adminUrl } = await startFor(t, { basePath: '/gateway', onExchange: (one) => seen.push(one) });
   assert.equal(adminUrl, `http://127.0.0.1:${port}/__admin`);
-  const { status, headers, body } = await ask(port, 'GET', '/__admin/health');
+  const { status, headers, body } = await call(port, 'GET', '/__admin/health');
   assert.deepEqual([status, body], [200, '{"status":"healthy"}']);
   assert.equal(headers['content-type'], 'application/json');
-  assert.equal((await ask(port, 'GET', '/gateway/__admin/health')).body, '{"error":"Not found"}');
-  assert.equal((await ask(port, 'GET', '/__administration')).body, '{"error":"Not found"}');
+  assert.equal((await call(port, 'GET', '/gateway/__admin/health')).body, '{"error":"Not found"}');
+  assert.equal((await call(port, 'GET', '/__administration')).body, '{"error":"Not found"}');
   assert.equal(seen.length, 2);
 });
 
@@ -55,17 +31,17 @@ test('a fixture may be larger than the body of a request to the service', async 
     partner: null,
     date_joined: '2026-01-01T00:00:00Z',
   }));
-  const answer = await ask(port, 'PUT', '/__admin/fixture', { body: { users } });
+  const answer = await call(port, 'PUT', '/__admin/fixture', {}, { users });
   assert.deepEqual([answer.status, JSON.parse(answer.body).users], [200, 1000]);
-  assert.equal((await ask(port, 'POST', '/', { body: { users } })).status, 413);
+  assert.equal((await call(port, 'POST', '/', {}, { users })).status, 413);
 });
 
 test('never limited, whoever is', async (t) => {
   const { port } = await startFor(t);
   for (let count = 0; count < 61; count++)
-    await ask(port, 'GET', userPath(ids.nobody), bearer('northwind-key'));
-  assert.equal((await ask(port, 'GET', userPath(ids.nobody), bearer('northwind-key'))).status, 429);
-  assert.equal((await ask(port, 'GET', '/__admin/requests', bearer('northwind-key'))).status, 200);
+    await call(port, 'GET', userPath(ids.nobody), bearer('northwind-key'));
+  assert.equal((await call(port, 'GET', userPath(ids.nobody), bearer('northwind-key'))).status, 429);
+  assert.equal((await call(port, 'GET', '/__admin/requests', bearer('northwind-key'))).status, 200);
 });
 
 describe('where others can reach the port', () => {
@@ -73,7 +49,7 @@ describe('where others can reach the port', () => {
     const { port, adminUrl } = await startFor(t, { host: '0.0.0.0' });
     assert.equal(adminUrl, undefined);
     const headers = { host: 'localhost' };
-    assert.equal((await ask(port, 'GET', '/__admin/clock', { headers })).body, '{"error":"Not found"}');
+    assert.equal((await call(port, 'GET', '/__admin/clock', { headers })).body, '{"error":"Not found"}');
   });
   for (const token of ['', 'two words', 'é'])
     test(`a token of ${JSON.stringify(token)} is none`, async () => {
@@ -86,23 +62,23 @@ describe('where others can reach the port', () => {
   });
   test('it is for whoever has the token, and health for all', async (t) => {
     const { port } = await startFor(t, { host: '0.0.0.0', admin: { token: 'the-token' } });
-    const refused = await ask(port, 'GET', '/__admin/clock');
+    const refused = await call(port, 'GET', '/__admin/clock');
     assert.deepEqual([refused.status, refused.headers['www-authenticate']], [401, 'Bearer']);
-    assert.equal((await ask(port, 'GET', '/__admin/clock', bearer('the-token'))).status, 200);
-    assert.equal((await ask(port, 'GET', '/__admin/clock', bearer('northwind-key'))).status, 401);
-    assert.equal((await ask(port, 'GET', '/__admin/health')).status, 200);
+    assert.equal((await call(port, 'GET', '/__admin/clock', bearer('the-token'))).status, 200);
+    assert.equal((await call(port, 'GET', '/__admin/clock', bearer('northwind-key'))).status, 401);
+    assert.equal((await call(port, 'GET', '/__admin/health')).status, 200);
   });
 });
 
 test('a page that rebinds the name of its site gets 403, as do pages of other sites', async (t) => {
   const { port } = await startFor(t);
   for (const headers of [{ host: 'site.example' }, { origin: 'http://site.example' }])
-    assert.equal((await ask(port, 'POST', '/__admin/reset', { headers })).status, 403);
+    assert.equal((await call(port, 'POST', '/__admin/reset', { headers })).status, 403);
 });
 
-test('events arrive over the socket, and a mock that ends does not wait for who watches', async () => {
-  const mock = await startMock({ fixture: builtIn, clock: { now: () => START } });
-  const [stream] = (await once(open(mock.port, 'GET', '/__admin/events'), 'response')) as [IncomingMessage];
+test('events arrive over the socket, and a mock that ends does not wait for who watches', async (t) => {
+  const mock = await startFor(t);
+  const [stream] = (await once(send(mock.port, '/__admin/events'), 'response')) as [IncomingMessage];
   stream.setEncoding('utf8').on('error', () => undefined);
   assert.equal(stream.headers['content-type'], 'text/event-stream');
   let seen = '';
@@ -110,7 +86,7 @@ test('events arrive over the socket, and a mock that ends does not wait for who 
     while (!seen.includes(part)) seen += String((await once(stream, 'data'))[0]);
   };
   await until(': watching');
-  await ask(mock.port, 'GET', userPath(ids.member), bearer('northwind-key'));
+  await call(mock.port, 'GET', userPath(ids.member), bearer('northwind-key'));
   await until('"reason":"200: member of the IB"');
   const closed = new Promise((resolve) => stream.once('close', resolve));
   await mock.close();

@@ -1,6 +1,11 @@
 import { once } from 'node:events';
+import { request, type ClientRequest, type IncomingMessage, type RequestOptions } from 'node:http';
 import { connect, type Socket } from 'node:net';
+import { text } from 'node:stream/consumers';
+import type { TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import { startMock, type Mock, type MockOptions } from '../index.ts';
+import { builtIn, START } from './session.ts';
 
 /** What came back on a connection, in latin1, and whether it ended in an orderly way. */
 export interface Heard {
@@ -54,3 +59,26 @@ export async function say(port: number, segments: readonly string[], { half = fa
   if (half) socket.end();
   return all;
 }
+
+/** Starts a mock over the built-in fixture, at START, that ends with its test. */
+export async function startFor(t: TestContext, options: Partial<MockOptions> = {}): Promise<Mock> {
+  const mock = await startMock({ fixture: builtIn, clock: { now: () => START }, ...options });
+  t.after(() => mock.close({ force: true }));
+  return mock;
+}
+
+export const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
+
+/** Sends a GET with the key of northwind, or what `options` say, on a connection of its own. */
+export function send(port: number, path: string, options: RequestOptions = {}, body?: string) {
+  return request({ port, path, agent: false, ...bearer('northwind-key'), ...options }).end(body);
+}
+
+/** The answer to a request that is on its way. */
+export async function answerTo(outgoing: ClientRequest) {
+  const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
+  return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
+}
+
+/** Sends a request and reads the answer. */
+export const ask = (...asked: Parameters<typeof send>) => answerTo(send(...asked));
