@@ -1,27 +1,27 @@
 import { visit } from 'jsonc-parser';
 
-/** A body as JSON, or why it is none. */
+/** A body parsed as JSON, or the reason why it cannot be parsed. */
 export type Json =
   { readonly ok: true; readonly value: unknown } | { readonly ok: false; readonly why: string };
 
-/** An answer that arrived whole. */
+/** A complete answer. */
 export interface Answer {
   readonly kind: 'answer';
   readonly status: number;
-  /** Names in lower case; a repeated field has several values. */
+  /** Names are in lower case. A repeated field has several values. */
   readonly headers: Readonly<Record<string, readonly string[]>>;
-  /** The body as text; what is not UTF-8 is shown as U+FFFD, and `json` says so. */
+  /** The body as text. Bytes that are not UTF-8 become U+FFFD, and `json` reports them. */
   readonly text: string;
   readonly json: Json;
   /** By the engine's clock, in ms. */
   readonly sentAt: number;
   /** By the engine's clock, in ms. */
   readonly receivedAt: number;
-  /** From the request to the end of the answer, in ms of real time, whatever the engine's clock does. */
+  /** From request to complete answer, in ms of real time, also with a virtual clock. */
   readonly tookMs: number;
 }
 
-/** Why there is no answer: the code is the reason that an inconclusive requirement gives. */
+/** Why there is no answer. An inconclusive requirement gives `code` as its reason. */
 export interface Trouble {
   readonly kind: 'trouble';
   readonly code:
@@ -38,26 +38,26 @@ export interface Trouble {
 
 export const trouble = (code: Trouble['code'], words: string): Trouble => ({ kind: 'trouble', code, words });
 
-/** What came of a request. */
+/** An answer, or the reason why there is none. */
 export type Reply = Answer | Trouble;
 
 const EMPTY = 'the body is empty';
 
-/** Characters of a body that are shown; the interface's own are a hundred. */
+/** Maximum number of characters shown of a body. Bodies of the interface have about 100. */
 const MOST_SHOWN = 2000;
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lenientUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
-/** Levels of a body at most: what looks into it calls itself for each (RFC 8259 9). */
+/** Maximum nesting of a JSON body: functions that walk it are recursive (RFC 8259 9). */
 const MOST_LEVELS = 500;
 
-/** Reads the beginning of a body that is too long to be read. */
+/** The start of a body that is too long, as text. */
 export const readBeginning = (bytes: Uint8Array) => lenientUtf8.decode(bytes.subarray(0, MOST_SHOWN));
 
 /**
- * Reads the bytes of a body strictly: UTF-8 or not, JSON or not (RFC 8259 8.1). What a long one holds is made
- * of its text whenever it is asked for: many answers are kept, and a hostile one takes twenty times its text.
+ * Decodes a body strictly: as UTF-8, then as JSON (RFC 8259 8.1). A long body is parsed on each access,
+ * because a run keeps many answers and a parsed body can take 20 times the memory of its text.
  */
 export function readBody(bytes: Uint8Array): Pick<Answer, 'text' | 'json'> {
   let text: string;
@@ -75,7 +75,7 @@ export function readBody(bytes: Uint8Array): Pick<Answer, 'text' | 'json'> {
   };
 }
 
-/** A body as JSON (RFC 8259). */
+/** Parses a body as JSON (RFC 8259). */
 export function readJson(text: string): Json {
   if (text === '') return { ok: false, why: EMPTY };
   let value: unknown;
@@ -94,21 +94,21 @@ const isDeeper = (value: unknown, levels: number): boolean =>
   value !== null &&
   (levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1)));
 
-/** An answer in one line, as `expected` and `actual` show it: status and body. */
+/** Status and body in one line, for `expected` and `actual`. */
 export function summary({ status, text, json }: Answer): string {
   if (text !== '') return `${status} ${text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}`;
   return json.ok || json.why === EMPTY ? `${status} (no body)` : `${status} (${json.why})`;
 }
 
-/** The values of a header field in one line; undefined where it is missing. */
+/** All values of a header field, joined; undefined if it is missing. */
 export function header(answer: Answer, name: string): string | undefined {
   return answer.headers[name]?.join(', ');
 }
 
-/** Whether the body is a web page, as front ends write them. */
+/** Whether the body is an HTML page, such as the error page of a proxy. */
 export const isPage = ({ text }: Answer) => /^\s*<(?:!doctype|html)/i.test(text);
 
-/** Names that stand more than once in the outermost object of a JSON text: JSON.parse keeps the last and says nothing. */
+/** Duplicate names in the outermost object of a JSON text. JSON.parse silently keeps the last one. */
 export function repeatedNames(text: string): readonly string[] {
   const seen = new Set<string>();
   const repeated: string[] = [];

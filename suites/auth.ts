@@ -17,7 +17,7 @@ import { depends, failed, held, judged, observed, unjudged } from './verdict.ts'
 
 const keyless = { credential: { as: 'none' } } as const;
 
-/** Requirements of one endpoint: each kind of credential that must not be let in. */
+/** Requirements of one endpoint: one for each kind of credential that must be refused. */
 function turnsAway(endpoint: Endpoint): readonly Requirement[] {
   const refusal = (name: string, title: string, needs?: Rule['needs'], provedBy?: Rule['provedBy']) =>
     required({
@@ -87,7 +87,7 @@ function turnsAway(endpoint: Endpoint): readonly Requirement[] {
   ];
 }
 
-/** Revokes a key that others do not need, if there is one, and looks whether it is still let in. */
+/** Revokes a key and checks that it is refused. Prefers a key that no other requirement needs. */
 const judgeRevocation =
   (endpoint: Endpoint): Scenario['run'] =>
   async (context, known) => {
@@ -113,14 +113,14 @@ const judgeRevocation =
     const after = await context.withState!('key revoked', { key: key.key }, () =>
       sendUntil(context, request, (answer) => !isLetIn(answer)),
     );
-    // The words of a 401 are judged by the other requirements.
+    // Other requirements check the text of a 401.
     const finding = judged(after, (answer) =>
       isLetIn(answer) ? failed('status', '401', summary(answer)) : held,
     );
     return { finding, request, reply: after };
   };
 
-/** Whether the lookup was carried out, whatever it found. */
+/** Whether the server accepted the key and did the lookup. */
 const isLetIn = ({ status }: Answer) => status < 400 || status === 404;
 
 export const auth: readonly Requirement[] = [

@@ -7,7 +7,7 @@ import type { Requirement } from './requirement.ts';
 import { robustness } from './robustness.ts';
 import { valid } from './valid.ts';
 
-/** The suites by name, in the order of the reports. */
+/** The suites by name, in the order in which reports list them. */
 export const suites = {
   valid,
   'invalid-uuid': invalidUuid,
@@ -18,5 +18,5 @@ export const suites = {
   robustness,
 } as const satisfies Record<string, readonly Requirement[]>;
 
-/** Every requirement, in the order of the reports. */
+/** Every requirement, in the order in which reports list them. */
 export const catalogue: readonly Requirement[] = Object.values(suites).flat();

@@ -1,17 +1,17 @@
 import { defined } from '../schemas/defined.ts';
 
-/** What one place of the interface binds a server to, in our words, and what checks it. */
+/** One obligation of the interface, in our words, and the requirements that check it. */
 export interface Clause {
   /** The section of the interface. */
   readonly section: string;
   readonly binds: string;
-  /** Requirements that check it; an id may end in /* for all below it. */
+  /** Ids of requirements, or patterns: see `isMeant`. */
   readonly checkedBy: readonly string[];
-  /** Why a black box cannot tell, or not all of it. */
+  /** Why a black-box test cannot check it, or not fully. */
   readonly unchecked?: string;
 }
 
-/** By section: what binds a server, with the ids of what checks it. */
+/** By section: each obligation, with the ids of the requirements that check it. */
 const sections: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   'What the service does': {
     'tell whether a user is under the IB, and since when': 'valid/user-status/{member,date-joined}',
@@ -101,7 +101,7 @@ const sections: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** What a black box cannot tell of it. */
+/** Why a black-box test cannot check an obligation, or not fully. */
 const unchecked: Readonly<Record<string, string>> = {
   'no user data but membership and join date': 'only data that the fixture knows can be recognized',
   'a UUID that belongs to the deposit of a user under the IB':
@@ -110,7 +110,7 @@ const unchecked: Readonly<Record<string, string>> = {
   'a limiter on both endpoints': 'a limiter whose threshold nobody states may lie beyond what a run sends',
 };
 
-/** Every sentence of the interface that binds a server, in its order. */
+/** Every obligation of the interface, in the order of its sections. */
 export const clauses: readonly Clause[] = Object.entries(sections).flatMap(([section, rows]) =>
   Object.entries(rows).map(([binds, checkedBy]) => ({
     section,
@@ -126,6 +126,6 @@ function alternatives(pattern: string): readonly string[] {
   return list === undefined ? [pattern] : list.split(',').map((name) => before + name);
 }
 
-/** Whether an id is meant by a pattern: `*` stands for a part, at the end for all that follows. */
+/** Whether an id matches a pattern. `*` stands for one part of the id, or at the end for all further parts. */
 export const isMeant = (id: string, pattern: string): boolean =>
   new RegExp(`^${pattern.replace(/\*$/, '.+').replaceAll('*', '[^/]+')}$`).test(id);

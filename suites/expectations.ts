@@ -5,8 +5,8 @@ import { repeatedNames, summary, type Answer } from './answer.ts';
 import { depends, failed, held, type Expectation, type Verdict } from './verdict.ts';
 
 /**
- * An error answer as the interface spells it out (Errors): status, JSON, shape and message are
- * judged apart, so that the result reads "right error, wrong text".
+ * Expects an error answer of the interface (Errors). Status, JSON, shape and message are judged separately, so that
+ * a result can say "right error, wrong text".
  */
 export function errorAnswer<Name extends Endpoint>(endpoint: Name, status: ErrorStatus<Name>): Expectation {
   const messages: Readonly<Record<number, string>> = endpoints[endpoint].messages;
@@ -14,7 +14,7 @@ export function errorAnswer<Name extends Endpoint>(endpoint: Name, status: Error
   const text = JSON.stringify({ error: message });
   const expected = `${status} ${text}`;
   return (answer) => {
-    // Most answers are just that: only what is written otherwise takes a closer look.
+    // Fast path: most answers are exactly this text.
     if (answer.status === status && answer.text === text) return held;
     const actual = summary(answer);
     if (answer.status !== status) return failed('status', expected, actual);
@@ -36,16 +36,16 @@ export function fieldsOf({ json }: Answer): Readonly<Record<string, unknown>> | 
     : undefined;
 }
 
-/** An answer whose body is no JSON object, and why it is none. */
+/** Describes an answer whose body is not a JSON object, and says why. */
 export function noObject(answer: Answer): string {
   const { json, text } = answer;
-  // The reason must not drown in what a target sends.
+  // A long body must not hide the reason.
   const brief = summary({ ...answer, text: text.length > 200 ? `${text.slice(0, 200)}…` : text });
   if (json.ok) return `${brief} (not a JSON object)`;
   return text === '' ? brief : `${brief} (${json.why})`;
 }
 
-/** 200 and a field of this very value. */
+/** Expects 200 with this value in a field. */
 const says =
   (name: string, value: unknown): Expectation =>
   (answer) => {
@@ -56,22 +56,22 @@ const says =
     return fields[name] === value ? held : failed('value', expected, summary(answer));
   };
 
-/** The join date is judged apart. */
+/** The join date is judged separately. */
 export const saysMember = says('is_under_ib', true);
 export const saysNotMember = says('is_under_ib', false);
 export const saysExecuted = says('status', 'EXECUTED');
 
-/** Whether a body is an object of exactly these fields, each once. */
+/** Whether a body is an object with exactly these fields, each once. */
 export function hasExactly(answer: Answer, ...names: readonly string[]): boolean {
   const found = Object.keys(fieldsOf(answer) ?? {});
   return found.toSorted().join() === names.toSorted().join() && repeatedNames(answer.text).length === 0;
 }
 
-/** A value as JSON; a number that is too large for a double is none there. */
+/** A value as JSON, or Infinity, which JSON.parse makes of too large numbers. */
 const shown = (value: unknown) =>
   value === Infinity || value === -Infinity ? String(value) : JSON.stringify(value);
 
-/** A field of an executed deposit result equals what the fixture says, as an IEEE double. */
+/** Expects a number in an executed deposit result, compared as IEEE doubles. */
 export function saysNumber(name: 'amountInUsd' | 'executedAt', value: number): Expectation {
   return (answer) => {
     const fields = answer.status === 200 ? fieldsOf(answer) : undefined;
@@ -82,7 +82,7 @@ export function saysNumber(name: 'amountInUsd' | 'executedAt', value: number): E
   };
 }
 
-/** The whole result of an executed deposit: the first field that is wrong counts. */
+/** Expects the full result of an executed deposit. Reports the first wrong field. */
 export const executedResult =
   ({
     amountInUsd,
@@ -100,10 +100,10 @@ export const executedResult =
       .map((expectation) => expectation(answer))
       .find(({ kind }) => kind !== 'held') ?? held;
 
-/** The two answers say the same: status and JSON value, whatever the spelling of the JSON. */
+/** Holds if two answers have the same status and JSON value. JSON formatting may differ. */
 export function sameAnswer(reference: Answer, answer: Answer): Verdict {
   const [one, other] = [reference.json, answer.json];
-  // What is not UTF-8 may look like what is.
+  // U+FFFD may stand for invalid bytes, so equal texts are not enough.
   const isSameBody =
     one.ok && other.ok
       ? isDeepStrictEqual(one.value, other.value)

@@ -4,7 +4,7 @@ import { indistinguishable, timing, type Hidden } from './indistinguishable.ts';
 import { required, type Requirement } from './requirement.ts';
 import { failed, held } from './verdict.ts';
 
-/** What must look like an unknown id. */
+/** Ids that must be answered like unknown ones. */
 const hiddenUsers: Hidden = {
   needs: 'user outside the IB under test',
   hidden: ({ foreigners }) => foreigners.map(({ user_id }) => user_id),

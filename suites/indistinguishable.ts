@@ -7,7 +7,7 @@ import { lookupOf } from './request.ts';
 import { observing, scenario, type Scenario, type ScenarioResult, type Subject } from './requirement.ts';
 import { failed, held, observed, unjudged, type Verdict } from './verdict.ts';
 
-/** Pairs of lookups in one comparison: neither side comes first throughout. */
+/** Pairs of lookups in one comparison. The order alternates, so that it cannot cause a difference. */
 const order = [
   ['hidden', 'unknown'],
   ['unknown', 'hidden'],
@@ -15,14 +15,14 @@ const order = [
   ['unknown', 'hidden'],
 ] as const;
 
-/** Times that a comparison begins anew, where a limiter drew its pairs apart, and pairs that it needs. */
+/** Maximum number of tries if a rate limit separates the pairs, and minimum number of pairs. */
 const [MAX_TRIES, MIN_PAIRS] = [3, 2];
 
-/** What a server says of the time: answers of the same second (ms) may still differ in it. */
+/** Header fields with times, and the precision of other times (ms): pairs are sent within one second. */
 const timeFields = new Set(['date', 'age', 'expires']);
 const SECOND = 1000;
 
-/** Hidden ids that are compared: each takes 9 lookups, most of which count at the limiter. */
+/** Maximum number of hidden ids. Each takes 9 lookups, and most count at the limiter. */
 const MOST_IDS = 4;
 
 /** Ids whose existence must not show. */
@@ -31,7 +31,7 @@ export interface Hidden {
   readonly hidden: (known: Known) => readonly string[];
 }
 
-/** A recommended requirement: what is hidden and what does not exist are answered alike. */
+/** A recommended requirement: hidden and unknown ids are answered alike. */
 export function indistinguishable({
   endpoint,
   hidden,
@@ -43,12 +43,12 @@ export function indistinguishable({
     reading: 'Other requirements check the status and the value. This one compares everything else.',
     run: async ({ send, sendAtOnce }, known) => {
       const unknown = unknownIds(known, order.length);
-      // Whatever a cache says the first time, it has said before the comparison.
+      // Fill caches before the comparison.
       let earlier = await send(...unknown.map((id) => lookupOf(endpoint, id)));
       let cases = 0;
       for (const id of spread(hidden(known), MOST_IDS)) {
         let result = await compareOnce(id);
-        // A difference has to recur, and be the same.
+        // A difference counts only if it recurs in the same aspect.
         if (result.finding.kind === 'failed') {
           const { aspect } = result.finding;
           result = await compareOnce(id);
@@ -81,7 +81,7 @@ export function indistinguishable({
           }
           if (sides.hidden.length < MIN_PAIRS) continue;
           const [reply, one] = [sides.hidden[0]!, sides.unknown[0]!];
-          // Where status or value differ, one of the two is wrong on its own account.
+          // Other requirements check status and value.
           const finding = Object.values(sides)
             .flat()
             .every((answer) => sameAnswer(one, answer).kind === 'held')
@@ -102,9 +102,9 @@ export function indistinguishable({
 type Mark = readonly [what: string, of: (answer: Answer) => string];
 
 /**
- * Holds where no mark tells the two kinds apart. A mark tells when all unknown ids share it and no
- * hidden one has it. What follows the id, the time, the number of the request or the machine behind
- * a load balancer varies among the unknown ids or shows up on both sides: it tells nothing.
+ * Holds unless a mark (status, body, header field) separates hidden from unknown ids: all unknown ids share its
+ * value and no hidden one has it. A mark that depends on id, time, request number or machine varies within a side or
+ * occurs on both.
  */
 export function compare(hidden: readonly Answer[], unknown: readonly Answer[]): Verdict {
   const all = [...hidden, ...unknown].flatMap((answer) => Object.keys(answer.headers));
@@ -132,10 +132,10 @@ export function compare(hidden: readonly Answer[], unknown: readonly Answer[]): 
   return held;
 }
 
-/** Lookups of each kind: enough to see a coarse difference, few enough not to wake the limiter. */
+/** Maximum number of lookups of each kind: more could trigger the rate limit. */
 const MOST_PAIRS = 16;
 
-/** Whether answer times tell a foreign id from an unknown one. */
+/** Observes whether response times differ between foreign and unknown ids. */
 export function timing(endpoint: Endpoint, { needs, hidden }: Hidden): Scenario {
   return observing({
     id: `foreign-ib/${endpoint}/timing`,
@@ -150,7 +150,7 @@ export function timing(endpoint: Endpoint, { needs, hidden }: Hidden): Scenario 
           { id: ids[nth % ids.length]!, isForeign: true },
           { id, isForeign: false },
         ];
-        // Neither kind comes first throughout: two machines that answer in turn are no difference.
+        // Alternate the order: two machines behind a load balancer must not look like a difference.
         return nth % 2 === 0 ? pair : pair.toReversed();
       });
       const replies = await send(...asked.map(({ id }) => lookupOf(endpoint, id)));
@@ -175,10 +175,10 @@ export function timing(endpoint: Endpoint, { needs, hidden }: Hidden): Scenario 
 }
 
 /**
- * The Mann–Whitney test of two samples, by its normal approximation with correction for ties.
+ * The Mann–Whitney test of two samples: normal approximation with tie correction.
  *
- * @returns the chance that a value of the first sample is above one of the second (0.5: no effect),
- *   the two-sided p, and the least effect that samples of this size show four times in five
+ * @returns the probability that a value of the first sample exceeds one of the second (0.5: no effect), the
+ * two-sided p, and the smallest effect that samples of this size detect with a power of 80 %
  */
 export function rankTest(
   first: readonly number[],

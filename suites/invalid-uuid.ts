@@ -13,7 +13,7 @@ import { observed } from './verdict.ts';
 
 const clause = (endpoint: Endpoint) => `GET ${endpoint}, 400`;
 
-/** What both endpoints must refuse in the same way, each with its own message. */
+/** Requirements that both endpoints share, each with its own message. */
 function refuses(endpoint: Endpoint): readonly Requirement[] {
   const { parameter } = endpoints[endpoint];
   return [

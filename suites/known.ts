@@ -11,7 +11,7 @@ import type {
 import { keyNames } from '../schemas/fixture-keys.ts';
 import { Problem } from '../schemas/problem.ts';
 
-/** A key of the fixture, with the name that outputs show in its place. */
+/** A key of the fixture, with the name that outputs show instead of it. */
 export interface KnownKey {
   readonly key: string;
   readonly partner: string | null;
@@ -20,15 +20,15 @@ export interface KnownKey {
   readonly name: string;
 }
 
-/** A pending deposit that the fixture says will become EXECUTED. */
+/** A pending deposit that becomes EXECUTED by itself, according to the fixture. */
 export type BecomingDeposit = FixturePendingDeposit & { readonly becomes: FixtureTransition };
 
 export type FixtureDeposit = FixtureExecutedDeposit | FixturePendingDeposit | FixtureFailedDeposit;
 
-/** What the fixture says of a target, seen from the partner whose key makes the calls. */
+/** The facts of a fixture, as seen by the partner whose key is under test. */
 export interface Known {
   readonly partner: string | undefined;
-  /** Active keys of that partner; the first is the one under test, others may share the load. */
+  /** Active keys of that partner. The first is under test. The others may share the load. */
   readonly callerKeys: readonly KnownKey[];
   /** Active keys of other partners. */
   readonly otherKeys: readonly KnownKey[];
@@ -37,14 +37,14 @@ export interface Known {
   readonly nonPartnerKeys: readonly KnownKey[];
   readonly everyKey: readonly KnownKey[];
   readonly members: readonly FixtureUser[];
-  /** Users of another IB, or of none. */
+  /** Users of another IB, or of no IB. */
   readonly foreigners: readonly FixtureUser[];
   readonly executed: readonly FixtureExecutedDeposit[];
-  /** Pending, and not said to become anything else. */
+  /** Pending deposits without `becomes`. */
   readonly pending: readonly FixturePendingDeposit[];
   readonly becoming: readonly BecomingDeposit[];
   readonly failed: readonly FixtureFailedDeposit[];
-  /** Deposits of users outside the IB that will not change, whatever their state. */
+  /** Deposits of users outside the IB, in any state, without `becomes`. */
   readonly foreignDeposits: readonly FixtureDeposit[];
   /** By id in lower case. */
   readonly userById: ReadonlyMap<string, FixtureUser>;
@@ -57,8 +57,8 @@ export interface Known {
 /**
  * Reads a fixture from the point of view of one partner.
  *
- * @param partner its id; without one, the partner of the first active partner key
- * @throws Problem with code `usage` when the fixture has no active key of the partner that was asked for
+ * @param partner its id; without it, the partner of the first active partner key
+ * @throws Problem with code `usage` if the fixture has no active key of `partner`
  */
 export function knowledge(fixture: Fixture, partner?: string): Known {
   const { apiKeys = [], users = [], deposits = [] } = fixture;
@@ -109,7 +109,7 @@ export function knowledge(fixture: Fixture, partner?: string): Known {
   };
 }
 
-/** A key that ends by itself, or has limits of its own, cannot carry a run. */
+/** Whether a key lasts for a run: it does not expire by itself and has no own limits. */
 const isLasting = ({ expiresAfterSeconds, limits }: FixtureApiKey): boolean =>
   expiresAfterSeconds === undefined && limits === undefined;
 

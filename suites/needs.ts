@@ -3,7 +3,7 @@ import { hasLetters } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import type { Reason } from './verdict.ts';
 
-/** What a fixture may lack: where it would be found, and what to add. */
+/** Data that a requirement needs: how to find it, and what to add if it is missing. */
 type Need = readonly [found: (known: Known) => readonly unknown[], fix: string];
 
 const add = (part: string, example: string) => `Add one to ${part}, such as ${example}`;
@@ -25,7 +25,7 @@ const executed = add(
 const CALLER = 'active key of a partner';
 const SECOND_KEY = 'active key of another partner';
 
-/** What requirements need of a fixture, in words that fit behind "the fixture has no". */
+/** Needs of requirements. Their names complete "the fixture has no …". */
 const needs = {
   [CALLER]: [(known) => known.callerKeys, key('"…"', 'active')],
   [SECOND_KEY]: [(known) => known.otherKeys, key('"another partner"', 'active')],
@@ -62,12 +62,12 @@ const needs = {
   ],
 } as const satisfies Record<string, Need>;
 
-/** What a requirement needs of the fixture, beside a key that makes the calls. */
+/** What a requirement needs from the fixture, besides an active key. */
 export interface FixtureNeeds {
   readonly needs?: keyof typeof needs;
 }
 
-/** What a run cannot judge, and what to do about it. */
+/** Why a requirement cannot be judged, and how to fix it. */
 type Lack = Omit<Gap, 'requirements'> & { readonly reason: Reason | 'no-state-hook' };
 
 const noHook: Lack = {
@@ -84,7 +84,7 @@ const noTransition: Lack = {
 
 type Checked = FixtureNeeds & { readonly kind: string; readonly needsStateHook?: true };
 
-/** Why a requirement cannot be judged with a fixture, and what to add; undefined if it can. */
+/** Why a requirement cannot be judged with a fixture; undefined if it can. */
 export function lackOf(
   { kind, needs: own = CALLER, needsStateHook }: Checked,
   known: Known,
@@ -97,7 +97,7 @@ export function lackOf(
   return { reason, words: `the fixture has no ${lack}`, fix: needs[lack][1] };
 }
 
-/** The requirements that a run cannot judge with this fixture, by reason. Asks the target nothing. */
+/** The requirements that cannot be judged with this fixture, by reason. Sends no request. */
 export function gapsOf(
   requirements: readonly (Checked & { readonly id: string })[],
   known: Known,
@@ -106,7 +106,7 @@ export function gapsOf(
   const gaps = new Map<string, Gap>();
   for (const requirement of requirements) {
     const { id } = requirement;
-    // Without a hook, a deposit of the fixture that becomes EXECUTED by itself suffices.
+    // Without a hook, a fixture deposit with `becomes` suffices.
     const isStill = id.endsWith('/becomes-executed') && !hasStateHook && known.becoming.length === 0;
     const lack = lackOf(requirement, known, hasStateHook) ?? (isStill ? noTransition : undefined);
     if (lack === undefined) continue;

@@ -28,12 +28,12 @@ import {
 
 const notFound = errorAnswer('deposit-check', 404);
 
-/** Polls beyond those that the fixture states, before a transition counts as missing. */
+/** Extra polls after the stated ones before a transition counts as missing. */
 const SPARE_POLLS = 5;
 
 /**
- * Whether the answer is that of a deposit that had become EXECUTED before anybody asked: seconds pass
- * by themselves, polls may have been an earlier run's. Times are compared by the target's own clock.
+ * Whether a deposit was EXECUTED before the run: its time was over, or an earlier run polled it. Times are compared
+ * by the target's clock.
  */
 function wasExecutedBefore(answer: Answer, { becomes }: BecomingDeposit): boolean {
   const executedAt = fieldsOf(answer)?.['executedAt'];
@@ -42,12 +42,12 @@ function wasExecutedBefore(answer: Answer, { becomes }: BecomingDeposit): boolea
   return becomes.afterSeconds !== undefined || executedAt < (Number.isNaN(date) ? answer.sentAt : date);
 }
 
-/** `executedAt` of a transition that nobody dated: a JSON number that can be Unix milliseconds (2001 to 2286). */
+/** Whether a value can be Unix milliseconds from 2001 to 2286. */
 function isPlausibleTime(value: unknown): value is number {
   return typeof value === 'number' && value >= 1e12 && value < 1e13;
 }
 
-/** Polls until the deposit is EXECUTED, as long as the fixture lets one expect, and some. */
+/** Polls until the deposit is EXECUTED, a bit longer than the fixture says. */
 const pollUntilExecuted =
   (deposit: BecomingDeposit): Scenario['run'] =>
   async (context, known) => {
@@ -73,7 +73,7 @@ const pollUntilExecuted =
     return { finding: verdict, request, reply };
   };
 
-/** Not 404 at once: pending/deposit-check/pending speaks of it, unless it is so for this deposit only. */
+/** The first poll is not 404: pending/deposit-check/pending judges that, unless only this deposit is affected. */
 async function judgeFirstPoll(
   reply: Answer,
   { send }: Context,
@@ -97,24 +97,24 @@ function turned(reply: Answer, becomes: BecomingDeposit['becomes']): Verdict {
     : failed('value', '"executedAt": Unix milliseconds', `"executedAt": ${JSON.stringify(executedAt)}`);
 }
 
-/** Deposits that are polled until they are EXECUTED: each takes as long as the fixture says. */
+/** Maximum number of deposits to poll: each takes as long as the fixture says. */
 const MOST_POLLED = 20;
 
 const becomesMissing = noStateHook('and the fixture has no deposit of the IB with "becomes"');
 
-/** Polls deposits that the fixture says will become EXECUTED: all, or as many evenly spaced over them. */
+/** Polls the deposits with `becomes`, or an evenly spaced sample of them. */
 const pollBecoming: Scenario['run'] = async (context, known) => {
   let result: Awaited<ReturnType<Scenario['run']>> = { finding: becomesMissing };
   for (const [nth, deposit] of spread(known.becoming, MOST_POLLED).entries()) {
     const next = await pollUntilExecuted(deposit)(context, known);
     if (next.finding.kind === 'failed') return { ...next, cases: nth + 1 };
-    // One transition that was seen is worth more than one that was missed.
+    // One transition that was seen is enough.
     if (nth === 0 || next.finding.kind === 'held') result = { ...next, cases: nth + 1 };
   }
   return result;
 };
 
-/** Has a pending deposit executed, and polls. */
+/** Executes a pending deposit through the state hook, and polls. */
 const executeMeanwhile =
   ({ reference_id }: FixturePendingDeposit): Scenario['run'] =>
   async (context) => {
@@ -124,7 +124,7 @@ const executeMeanwhile =
       notFound(answer).kind === 'held' ? held : depends('pending/deposit-check/pending'),
     );
     if (ready.kind !== 'held') return { finding: ready, request, reply: before };
-    // No whole second: a time that lost its milliseconds shows. Whole milliseconds: clocks tell fractions of them.
+    // Not a whole second, so that lost milliseconds show. Whole milliseconds, because the clock has fractions.
     const executedAt = Math.floor(context.now() / 1000) * 1000 - 877;
     const execution = { amountInUsd: 123.45, executedAt };
     const after = await context.withState!('deposit executed', { reference_id, ...execution }, () =>

@@ -7,42 +7,42 @@ import type { Request } from './request.ts';
 const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const email = /[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{0,190}\w/g;
 
-/** Ids shorter than this are words that an answer may hold for any reason. */
+/** Minimum length of ids to search for: shorter ones occur by chance. */
 const SHORTEST_TELLING_ID = 4;
 
-/** A key of this length is found within a longer word, too: an entity tag may have an end of its own. */
+/** Minimum length of keys that are also found inside longer words, such as entity tags. */
 const LONG_KEY = 8;
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
-/** Words of the interface and of HTTP: a partner or key of such a name cannot be told from them. */
+/** Words of the interface and of HTTP. A partner or key with such a name is not searched for. */
 const ordinaryWords = setOf(
   'error status partner json application close keep-alive true false null bearer origin accept gzip chunked',
 );
 
-/** Names that say user data, letters only: of fields and, behind an X, of header fields. */
+/** Names that mean user data, letters only: fields, and header fields after an optional X. */
 const userNames = setOf(
   'user userid username useremail email emailaddress mail name firstname lastname fullname displayname phone phonenumber mobile dateofbirth',
 );
 
-/** Further ones in a deposit result. */
+/** Further names for deposit results. */
 const accountNames = setOf('accountid partner partnerid');
 
-/** Fields that HTTP defines (RFC 9110, 9111, 6265 …) or that count requests: numbers in them are theirs. */
+/** Header fields of HTTP (RFC 9110, 9111, 6265 …) and of rate limits: numbers in them are not ids. */
 const httpField =
   /^(?:accept.*|age|allow|alt-svc|authentication-info|cache-control|connection|content-.*|date|etag|expires|keep-alive|last-modified|location|(?:x-)?ratelimit.*|retry-after|server|set-cookie|strict-transport-security|trailer|transfer-encoding|upgrade|vary|via|www-authenticate)$/;
 
-/** Messages and values that the interface itself puts into bodies. */
+/** Messages and values that the interface itself defines. */
 const ownTexts = new Set<string>([
   ...Object.values(endpoints).flatMap(({ messages }) => Object.values(messages)),
   'EXECUTED',
 ]);
 const ownNumbers = setOf('amountInUsd executedAt');
 
-/** Something in an answer that is nobody's business. */
+/** User data in an answer. */
 interface Leak {
   readonly words: string;
-  /** A header field, whose value is no user data if it is the same in all answers. */
+  /** Its header field, if any. A value that is the same in all answers is not user data. */
   readonly field?: string;
 }
 
@@ -54,13 +54,13 @@ export interface Found {
 }
 
 /**
- * Begins a run. What it gives looks at each answer, and says which user id, reference id, key or partner
- * id of the fixture it holds that its request did not name, or what else looks like user data.
+ * Watches a run. The returned function checks each answer for user data: a user id, reference id, key or partner id
+ * of the fixture that its request did not name, or a name or e-mail address that means user data.
  */
 export function watchPrivacy(known: Known): (request: Request, answer: Answer) => Found | undefined {
   const secrets = secretsOf(known);
   let answers = 0;
-  /** The first value of each header field, and how many answers had it. */
+  /** The first value of each header field, and the number of answers with it. */
   const fields = new Map<string, { readonly value: string; times: number }>();
   const suspects = new Map<string, Found>();
   const addresses = new Map<string, string>();
@@ -76,7 +76,7 @@ export function watchPrivacy(known: Known): (request: Request, answer: Answer) =
     return before !== found;
   };
   return (request, answer) => {
-    // What a front end answers by itself has other header fields.
+    // Answers of a front end have other header fields.
     if (request.method === 'GET' && answer.json.ok) {
       answers++;
       for (const name of Object.keys(answer.headers)) {
@@ -100,7 +100,7 @@ export function watchPrivacy(known: Known): (request: Request, answer: Answer) =
   };
 }
 
-/** Everything that an answer holds and its request did not name. */
+/** User data in an answer that its request did not name. */
 function* leaksIn(
   request: Request,
   answer: Answer,
@@ -113,7 +113,7 @@ function* leaksIn(
   let asked: string | undefined;
   let named: ReadonlySet<string> | undefined;
   const isNamed = (word: string) => {
-    // Most answers hold none.
+    // Lazy, because most answers need it not.
     named ??= new Set(wordsIn((asked ??= askedOf(request)), true));
     return named.has(word);
   };
@@ -136,7 +136,7 @@ function* leaksIn(
       yield { words: `the header ${field}, whose name means user data`, field };
   if (!answer.json.ok) return;
   for (const [name, value] of membersOf(answer.json.value)) {
-    // In an error, a name is that of the error.
+    // In an error body, `name` is the name of the error.
     const isName = answer.status >= 400 && name.toLowerCase() === 'name';
     if (userNames.has(lettersOf(name)) && !isName && !isHarmless(JSON.stringify(value ?? '')))
       yield { words: `a field "${name}" in the body` };
@@ -145,12 +145,12 @@ function* leaksIn(
 
 interface Secrets {
   /**
-   * Finds ids, keys, and partners with a letter as words: not as a part of a longer one or of a host name.
+   * Finds ids, keys and partners that contain a letter, as whole words, not as part of a host name.
    *
-   * @param hasNumbers whether to find partners without a letter, too
+   * @param hasNumbers whether to find partners without a letter too
    */
   readonly wordsIn: (text: string, hasNumbers: boolean) => readonly string[];
-  /** What they are, by their words in lower case. */
+  /** Descriptions by word in lower case. */
   readonly names: ReadonlyMap<string, string>;
   readonly partners: ReadonlySet<string>;
 }
@@ -170,7 +170,7 @@ function secretsOf({ partnerIds, everyKey, userById, depositById }: Known): Secr
   const escaped = (word: string) => word.replace(/[^a-z0-9]/gi, String.raw`\$&`);
   const wholeWords = (list: readonly string[]) =>
     list.length === 0 ? [] : [String.raw`(?<![\w-]|\w\.)(?:${list.map(escaped).join('|')})(?![\w-]|\.\w)`];
-  // The longest first: one may be the beginning of another.
+  // The longest comes first: one may be a prefix of another.
   const long = keys.map(({ key }) => key).filter((key) => key.length >= LONG_KEY);
   const longestFirst = long.toSorted((a, b) => b.length - a.length).map(escaped);
   const short = keys.map(({ key }) => key).filter((key) => key.length < LONG_KEY);
@@ -178,7 +178,7 @@ function secretsOf({ partnerIds, everyKey, userById, depositById }: Known): Secr
   const [numbers] = wholeWords(partners.filter((id) => !hasLetter(id)));
   const words = new RegExp(pattern, 'gi');
   const patterns = [words, ...(numbers === undefined ? [] : [new RegExp(numbers, 'g')])];
-  /** Most answers say what others have said. */
+  /** A cache of texts without a match: most answers are alike. */
   const clean = new Set<string>();
   return {
     wordsIn: (text, hasNumbers) => {
@@ -197,7 +197,7 @@ function secretsOf({ partnerIds, everyKey, userById, depositById }: Known): Secr
 
 const lettersOf = (name: string) => name.replace(/[^a-z]/gi, '').toLowerCase();
 
-/** All that a request says, as it stands and decoded. */
+/** All text of a request, raw and decoded. */
 function askedOf({ target, headers, body = '', credential }: Request): string {
   const parts = [target, ...Object.values(headers), body, authorizationOf(credential, undefined) ?? ''];
   const decoded = parts
@@ -207,7 +207,7 @@ function askedOf({ target, headers, body = '', credential }: Request): string {
   return [...parts, ...decoded].join('\n');
 }
 
-/** Says what in a deposit result looks like user data; undefined where nothing does. */
+/** Describes user data in a deposit result; undefined if there is none. */
 export function userData(fields: Readonly<Record<string, unknown>>, known: Known): string | undefined {
   for (const [name, value] of Object.entries(fields)) {
     const letters = lettersOf(name);
@@ -220,7 +220,7 @@ export function userData(fields: Readonly<Record<string, unknown>>, known: Known
   return undefined;
 }
 
-/** Where an answer may hold what is nobody's business: what its JSON says, or a text that is none; and its header fields. */
+/** Places in an answer to search: the texts of its JSON or its whole body, and its header fields. */
 const placesOf = (answer: Answer): readonly (readonly [place: string, text: string, field?: string])[] => [
   ['the body', answer.json.ok ? textsIn(answer.json.value).join('\n') : answer.text],
   ...Object.keys(answer.headers).map(
@@ -228,7 +228,7 @@ const placesOf = (answer: Answer): readonly (readonly [place: string, text: stri
   ),
 ];
 
-/** The names and values of JSON, without those that the interface puts there. */
+/** Names and values in JSON, without those that the interface defines. */
 const textsIn = (value: unknown): readonly string[] =>
   typeof value === 'string' || typeof value === 'number'
     ? [String(value)]
@@ -240,7 +240,7 @@ const textsIn = (value: unknown): readonly string[] =>
           : []),
       ]);
 
-/** Names and values at any depth; the items of a list have none. */
+/** Names and values at any depth. Items of a list have an empty name. */
 function* membersOf(value: unknown): Generator<readonly [name: string, value: unknown]> {
   if (typeof value !== 'object' || value === null) return;
   for (const [name, item] of Object.entries(value)) {

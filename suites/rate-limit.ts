@@ -20,7 +20,7 @@ import { failed, held, observed, unjudged, type Verdict } from './verdict.ts';
 
 const endpointsOfSuite = ['user-status', 'deposit-check'] as const;
 
-/** Whether the limiter sets in, and, where the fixture states when, whether it does so then. */
+/** Checks that a 429 comes, and that it comes at the stated limit. */
 async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
   const exploration = await explore(endpoint, context, known);
   const { streams, limited } = exploration;
@@ -35,7 +35,7 @@ async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): P
   };
 }
 
-/** What the network did, where no 429 came for that; otherwise `finding`. */
+/** `finding`, unless a request got no answer: then inconclusive. */
 function unlessTrouble<Of>(streams: readonly Stream[], finding: Of) {
   const trouble = streams.at(-1)?.trouble;
   return trouble === undefined ? finding : unjudged(trouble.code, trouble.words);
@@ -46,7 +46,7 @@ const triedOf = (streams: readonly Stream[]) =>
     .map(({ kind, sent, elapsedMs }) => `${sent} requests (${kind}) in ${seconds(elapsedMs)}`)
     .join(', ');
 
-/** What driving a limiter comes to, compared with the stated limit where there is one. */
+/** The verdict on a limiter, compared with the stated limit if there is one. */
 function verdictOf(exploration: Exploration, rule: Rule | undefined): Verdict {
   const { streams, bursts, judgement, limited } = exploration;
   if (rule === undefined || bursts === undefined || judgement === undefined) {
@@ -82,7 +82,7 @@ function verdictOf(exploration: Exploration, rule: Rule | undefined): Verdict {
   return unjudged('timing-window', `${happened}. ${why}`);
 }
 
-/** How the stated limit was broken, and what may cause it. */
+/** How the limit was broken, and possible causes. */
 function brokenBy(finding: Break, happened: string, { streams, limited }: Exploration, rule: Rule): Verdict {
   const { most, windowMs } = rule;
   const stated = `${most} requests pass in ${windowMs / 1000} s and the next one gets 429, as the fixture states`;
@@ -98,7 +98,7 @@ function brokenBy(finding: Break, happened: string, { streams, limited }: Explor
   return failed('threshold', stated, `${happened}. ${cause}${said}`);
 }
 
-/** What a limiter that lets too many through may be doing. */
+/** Possible causes if too many requests passed. */
 function causeOf(passed: number, { most, windowMs }: Rule): string {
   if (passed % most === 0)
     return `${passed / most} times as many passed as stated. Does each process have its own counter, or is the window shorter?`;
@@ -109,7 +109,7 @@ function causeOf(passed: number, { most, windowMs }: Rule): string {
   return `${passed} requests passed instead of ${most}. ${cause}`;
 }
 
-/** The header fields of a 429 that speak of its limit. */
+/** The rate-limit header fields of a 429. */
 const fieldsOf = ({ headers }: Answer) =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, values]) =>
@@ -117,10 +117,10 @@ const fieldsOf = ({ headers }: Answer) =>
     ),
   );
 
-/** A key that is still refused after so long, although its window is stated, counts as never let in again. */
+/** With a stated window, a key that is refused for longer than this never recovers. */
 const LONGEST_BAN_MS = 3_600_000;
 
-/** The key works again, once one has waited. */
+/** Checks that the key works again after the wait. */
 async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
   const { streams, limited } = await explore(endpoint, context, known);
   if (limited === undefined)
@@ -131,7 +131,7 @@ async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known)
   const { request, answer } = limited.first.refusal;
   if (recovery.kind === 'answer') return { finding: held, cases: 1 };
   const rule = statedRule(endpoint, known);
-  // A ban may last longer than the window: how long is not shown.
+  // A ban may outlast the window. The interface does not say how long.
   const isStillLimited =
     recovery.code === 'rate-limited' && rule !== undefined && recoveryMs > LONGEST_BAN_MS;
   return {
@@ -143,7 +143,7 @@ async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known)
   };
 }
 
-/** By its status, or by its words: the judge of the lookups leaves both alone. */
+/** A limiter's answer, by status or by message. The model ignores both. */
 const isOfLimiter = (endpoint: Endpoint, answer: Answer) =>
   answer.status === 429 || bodyOf(answer)?.['error'] === endpoints[endpoint].messages[429];
 
@@ -168,7 +168,7 @@ const listOf = (values: Readonly<Record<string, unknown>>) =>
     .map(([name, value]) => `${name}: ${String(value)}`)
     .join(', ');
 
-/** What is recorded of an endpoint's limiter, where the interface shows nothing. */
+/** What a run records about a limiter where the interface is silent. */
 function observations(endpoint: Endpoint): readonly Requirement[] {
   const afterLimit = (
     name: string,
@@ -232,7 +232,7 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
   ];
 }
 
-/** Kinds of limiters that let go when this one did. */
+/** Kinds of limiters that fit the observed recovery. */
 function windowsOf(
   { isLetInEarly, recovery, refusedMs }: Limited,
   rule: Rule | undefined,
@@ -244,12 +244,12 @@ function windowsOf(
     : ['ban longer than the window', 'window extended by refused requests'];
 }
 
-/** Looking up members is no failed lookup, however often it is done. */
+/** Checks that lookups of members never count as failed. */
 async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioResult> {
   const { limited } = await explore('user-status', context, known);
   const rule = statedRule('user-status', known);
   if (limited === undefined) {
-    // Where no failed lookup was ever limited, a fair number of members will do.
+    // Without a limit, 100 lookups are enough.
     await context.settle('user-status');
     const most = rule?.most ?? 100;
     return ofMembers(await sendMembers(context, known, most, rule), most, rule);
@@ -264,7 +264,7 @@ async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioR
   };
 }
 
-/** @param most failed lookups that pass: of members, more have to */
+/** @param most number of failed lookups that pass; more lookups of members must pass */
 function ofMembers(members: Stream, most: number, rule: Rule | undefined): ScenarioResult {
   const { trouble, refusal, passed, sent, elapsedMs } = members;
   if (refusal === undefined && trouble !== undefined && passed <= most)

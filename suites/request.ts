@@ -1,45 +1,45 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { KnownKey } from './known.ts';
 
-/** What stands in the Authorization header. */
+/** The content of the Authorization header. */
 export type Credential =
-  /** An active key of the partner under test, whichever has room left. */
+  /** Any active key of the partner under test that is not rate-limited. */
   | { readonly as: 'caller' }
-  /** One certain key, presented as the interface says; `scheme` spells Bearer in another letter case. */
+  /** A specific key. `scheme` is Bearer in another letter case. */
   | { readonly as: 'key'; readonly key: KnownKey; readonly scheme?: string }
-  /** Anything else. `shell` writes the same inside double quotes, with $IB_API_KEY for the key. */
+  /** Any other value. `shell` is its form in double quotes, with $IB_API_KEY for the key. */
   | { readonly as: 'header'; readonly value: string; readonly shell: string; readonly key?: KnownKey }
   | { readonly as: 'none' };
 
-/** A request as a value; the engine sends it. */
+/** A request as a value. The engine sends it. */
 export interface Request {
   readonly endpoint: Endpoint;
   readonly method: string;
-  /** Path and query below {base_url}, ready to be sent. */
+  /** Encoded path and query below {base_url}. */
   readonly target: string;
   readonly credential: Credential;
-  /** Further headers, names in lower case. */
+  /** Further headers. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
-  /** A key that stands elsewhere than in the Authorization header. */
+  /** The key, if it is sent outside the Authorization header. */
   readonly misplaced?: KnownKey;
-  /** Sent while a state hook has changed the target: the fixture does not say what is true. */
+  /** Set while a state hook has changed the target, so that the fixture does not apply. */
   readonly isStateChanged?: true;
 }
 
-/** What differs from a plain lookup with the caller's key. */
+/** Differences from a plain lookup with the caller's key. */
 export type Changes = Partial<
   Pick<Request, 'method' | 'credential' | 'headers' | 'body' | 'misplaced' | 'isStateChanged'>
 >;
 
-/** A lookup with a query as it is, without the question mark; undefined leaves the query out. */
+/** A lookup with a raw query, without the question mark; undefined for no query. */
 export function lookup(endpoint: Endpoint, query: string | undefined, changes: Changes = {}): Request {
   const { path } = endpoints[endpoint];
   const target = query === undefined ? path : `${path}?${query}`;
   return { endpoint, method: 'GET', target, credential: { as: 'caller' }, headers: {}, ...changes };
 }
 
-/** A lookup of one value, percent-encoded where it must be. */
+/** A lookup of one value, percent-encoded if necessary. */
 export function lookupOf(endpoint: Endpoint, value: string, changes: Changes = {}): Request {
   return lookup(endpoint, `${endpoints[endpoint].parameter}=${encodeValue(value)}`, changes);
 }
@@ -51,11 +51,11 @@ export const userStatus = (user_id: string, changes?: Changes) => lookupOf('user
 export const depositCheck = (reference_id: string, changes?: Changes) =>
   lookupOf('deposit-check', reference_id, changes);
 
-/** Text that tells requests apart: equal requests have equal fingerprints. */
+/** A text that identifies a request: equal requests have equal fingerprints. */
 export const fingerprint = ({ method, target, credential, headers, body }: Request): string =>
   JSON.stringify([method, target, credential, headers, body]);
 
-/** Like encodeURIComponent, and of the characters that it leaves alone only the unreserved ones (RFC 3986 2.3). */
+/** Like encodeURIComponent, but encodes everything except unreserved characters (RFC 3986 2.3). */
 export const encodeValue = (value: string): string =>
   encodeURIComponent(value.toWellFormed()).replace(
     /[!'()*]/g,

@@ -7,54 +7,54 @@ import type { Expected } from './model/model.ts';
 import type { Request } from './request.ts';
 import { observed, unjudged, type Observation, type Verdict } from './verdict.ts';
 
-/** What a requirement is, whatever way it is checked. */
+/** Properties of every requirement. */
 export interface Subject {
-  /** `suite/endpoint/name`; a public contract. */
+  /** `suite/endpoint/name`. A public contract. */
   readonly id: string;
   readonly level: Level;
-  /** The section of the interface, or the standard, that it stands for. */
+  /** The section of the interface or the standard. */
   readonly clause: string;
   readonly title: string;
-  /** Which reading was taken where the interface is silent or disagrees with itself. */
+  /** How the interface is read where it is silent or contradicts itself. */
   readonly reading?: string;
   /**
-   * Set where a server without the data answers the same: requirements of which one that passes shows that it has
-   * them. Otherwise the result rests on the fixture's word.
+   * Set if a server without the data would pass too. Ids of requirements that prove that the server has the data if
+   * they pass. If none passes, the result rests on the fixture alone.
    */
   readonly provedBy?: readonly string[];
 }
 
-/** Must hold of the answer to every lookup that it covers. */
+/** A rule must hold for the answer to every lookup that it covers. */
 export interface Rule extends Subject, FixtureNeeds {
   readonly kind: 'rule';
   /**
-   * What an answer shows of it; undefined if it does not cover the lookup, or if another rule judges what is wrong.
-   * Without it the model judges: whether the answer is one of those that the interface allows.
+   * Judges an answer; undefined if the rule does not cover the lookup or another rule judges the error. Without
+   * `holds`, the model decides whether the interface allows the answer.
    */
   readonly holds?: (answer: Answer, expected: Expected, known: Known) => Verdict | undefined;
 }
 
-/** Must hold of every exchange of the run that it speaks of. */
+/** A monitor sees every exchange of a run. */
 export interface Monitor extends Subject {
   readonly kind: 'monitor';
-  /** Begins a run. What it gives sees each answer; undefined: nothing of its concern. */
+  /** Called once per run. The returned function judges each answer; undefined if it does not apply. */
   readonly watch: (known: Known) => (request: Request, answer: Answer) => Sighting | undefined;
-  /** What is said when the run held nothing of its concern. */
+  /** The verdict if it applied to no answer. */
   readonly unseen: Verdict;
 }
 
-/** What an answer shows, and the exchange that proves it where that is an earlier one. */
+/** A verdict, with the exchange that proves it if that is an earlier one. */
 interface Sighting {
   readonly verdict: Verdict;
   readonly evidence?: Exchange;
 }
 
 /**
- * Changes the state of the target on request, as Pact's provider states do: `deposit executed` with
- * `reference_id`, `amountInUsd` and `executedAt`, `key revoked` with `key`.
+ * Changes the state of the target, like provider states in Pact: `deposit executed` with `reference_id`,
+ * `amountInUsd` and `executedAt`; `key revoked` with `key`.
  */
 export interface StateHook {
-  /** Rejects where the target did not take it. */
+  /** Rejects if the target did not accept the change. */
   readonly change: (
     action: 'setup' | 'teardown',
     state: string,
@@ -62,40 +62,40 @@ export interface StateHook {
   ) => Promise<void>;
 }
 
-/** How requests of a stream follow each other. */
+/** The speed of a stream of requests. */
 export interface Pace {
-  /** Requests at most. */
+  /** Maximum number of requests. */
   readonly most: number;
-  /** Time in which so many should be answered, in ms: decides how many are in flight. */
+  /** Time in which they should be answered, in ms. Decides how many are in flight. */
   readonly withinMs?: number;
   readonly oneAtATime?: boolean;
 }
 
-/** A request and what came of it. */
+/** A request and its reply. */
 export interface Exchange {
   readonly request: Request;
   readonly reply: Reply;
 }
 
-/** What a scenario may do: send requests, wait, read the clock. Times are ms of the engine's clock. */
+/** What a scenario can do. Times are in ms of the engine's clock. */
 export interface Context {
-  /** One after another; 429 is waited out. */
+  /** Sends requests one after another. Waits and retries after 429. */
   readonly send: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
-  /** All at once, as far as --concurrency and --rate allow; 429 is waited out. */
+  /** Sends requests at once, as far as --concurrency and --rate allow. Waits and retries after 429. */
   readonly sendAtOnce: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
-  /** As `send`, and shows the 429s that were waited out. */
+  /** Like `send`, and reports each 429. */
   readonly sendUntilAllowed: (request: Request, onRefused: (answer: Answer) => void) => Promise<Reply>;
-  /** All at once; 429 is an answer like any other, and nothing is sent again. */
+  /** Sends requests at once. Never retries: 429 is an answer like any other. */
   readonly burst: (...requests: readonly Request[]) => Promise<readonly Reply[]>;
-  /** Requests that `make` gives, until the first 429; nothing is sent again. In the order of sending. */
+  /** Sends new requests until the first 429. Never retries. Returns exchanges in the order of sending. */
   readonly stream: (make: () => Request, pace: Pace) => Promise<readonly Exchange[]>;
-  /** Waits until no request of the run was answered for so many ms. */
+  /** Waits until the run got no reply for `ms`. */
   readonly rest: (ms: number) => Promise<void>;
-  /** Waits until an endpoint's limiter has forgotten what the key under test did, and lets it in. */
+  /** Waits until the limiter of an endpoint has no counted requests of the key under test. */
   readonly settle: (endpoint: Endpoint) => Promise<void>;
-  /** What `make` gives, made once a run: for requirements that judge the same requests. */
+  /** Calls `make` once per run, for requirements that share requests. */
   readonly once: <Result>(name: string, make: (context: Context) => Promise<Result>) => Promise<Result>;
-  /** Holds a state while `during` looks at it, and takes it back; undefined where no hook was given. */
+  /** Sets up a state, calls `during`, and tears the state down; undefined without a state hook. */
   readonly withState?: <Result>(
     state: string,
     params: Readonly<Record<string, unknown>>,
@@ -103,22 +103,22 @@ export interface Context {
   ) => Promise<Result | Trouble>;
   readonly wait: (ms: number) => Promise<void>;
   readonly now: () => number;
-  /** What is left of the time of the run, in ms. */
+  /** Rest of the run's time, in ms. */
   readonly leftMs: () => number;
   readonly cases: number;
-  /** Whether the key under test was ever answered with anything but 401; undefined before it was used. */
+  /** Whether the key under test was ever accepted; undefined before it was used. */
   readonly keyWorks: () => boolean | undefined;
 }
 
-/** Sends requests of its own: the next one may depend on the last answer. */
+/** A scenario sends its own requests. Each may depend on earlier answers. */
 export interface Scenario extends Subject, FixtureNeeds {
   readonly kind: 'scenario';
-  /** Nobody can tell without a state hook. */
+  /** Set if it needs a state hook. */
   readonly needsStateHook?: true;
   readonly run: (context: Context, known: Known) => Promise<ScenarioResult>;
 }
 
-/** What a scenario found, and the request that shows it. */
+/** The result of a scenario, with the request that shows it. */
 export interface ScenarioResult {
   readonly finding: Verdict | Observation;
   readonly request?: Request;
@@ -135,7 +135,7 @@ export const required = (rule: Row<Rule>): Rule => ({ ...rule, kind: 'rule', lev
 
 export const recommended = (rule: Row<Rule>): Rule => ({ ...rule, kind: 'rule', level: 'recommended' });
 
-/** A monitor to which each answer shows all that counts. */
+/** A monitor that judges each answer on its own. */
 export const monitor = ({
   sees,
   ...spec
@@ -152,7 +152,7 @@ export const monitor = ({
 
 export const scenario = (spec: Omit<Scenario, 'kind'>): Scenario => ({ ...spec, kind: 'scenario' });
 
-/** Records what a target does where the interface is silent, and never judges it. */
+/** A scenario that records what a target does where the interface is silent. It never fails. */
 export const observing = ({
   run,
   ...spec
@@ -175,14 +175,14 @@ export const observing = ({
   },
 });
 
-/** A timeout and a reset are what the target does; that a run had no time or no requests left is not. */
+/** Whether a request was not sent. A timeout or a reset is behaviour of the target. */
 const isUnsent = (reply: Reply): reply is Trouble =>
   reply.kind === 'trouble' && reply.code !== 'timeout' && reply.code !== 'network';
 
-/** What a reply comes to where only that is of interest. */
+/** The status of a reply, or why there is none. */
 export const statusOf = (reply: Reply) => (reply.kind === 'answer' ? reply.status : reply.words);
 
-/** Records how some requests are answered, each by its name. */
+/** Records how each of several named requests is answered. */
 export const observingEach = ({
   requests: requestsOf,
   show = (reply) => String(statusOf(reply)),
@@ -201,7 +201,7 @@ export const observingEach = ({
     },
   });
 
-/** Sends a request again until its answer is `done`, for some seconds: a cache may hold the old one for a moment. */
+/** Repeats a request for some seconds until `done`: a cache may still hold the old answer. */
 export async function sendUntil(
   { send, wait }: Context,
   request: Request,

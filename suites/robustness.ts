@@ -8,11 +8,11 @@ import { depositCheck, lookup, lookupOf, userStatus, type Request } from './requ
 import { monitor, observingEach, scenario, type Requirement, type Scenario } from './requirement.ts';
 import { failed, held, unjudged } from './verdict.ts';
 
-/** Records how odd requests are answered. */
+/** Records how unusual requests are answered. */
 const statuses = (row: Omit<Parameters<typeof observingEach>[0], 'clause'>): Requirement =>
   observingEach({ ...row, clause: 'not shown' });
 
-/** The same change of a plain lookup for both endpoints. */
+/** Changes a plain lookup of both endpoints in the same way. */
 const changed = (change: (request: Request) => Partial<Request>) => (known: Known) =>
   endpointNames.map((endpoint) => {
     const request = lookupOf(endpoint, findableId(endpoint, known));
@@ -22,12 +22,12 @@ const changed = (change: (request: Request) => Partial<Request>) => (known: Know
 const showField = (name: string) => (reply: Reply) =>
   reply.kind === 'answer' ? (header(reply, name) ?? 'no') : reply.words;
 
-/** Entities in a crowd, at most. */
+/** Maximum number of entities in a crowd. */
 const CROWD = 6;
 
 /**
- * Crowds of lookups that go out together: each has an answer of its own to get. A limit that is stated makes them
- * smaller, most of all where its window does not end before the run.
+ * Groups of lookups that are sent at once and have different answers. A stated limit makes them smaller, most of all
+ * if its window outlasts the run.
  */
 function crowds(known: Known, leftMs: number): readonly (readonly Request[])[] {
   const { most, windowMs } = statedRule('deposit-check', known) ?? {
@@ -39,7 +39,7 @@ function crowds(known: Known, leftMs: number): readonly (readonly Request[])[] {
   const users = spread(known.members, size).map(({ user_id }) => userStatus(user_id));
   const deposits = spread(known.executed, size).map(({ reference_id }) => depositCheck(reference_id));
   const strange = [userStatus(unknownId(known)), depositCheck(unknownId(known))];
-  // A rate lets only neighbours go out together.
+  // With --rate, only neighbours are sent at once.
   const twice = (requests: readonly Request[]) => requests.flatMap((one) => [one, one]);
   if (size < CROWD) return [[...twice(users), ...deposits, ...strange]];
   const each = [
@@ -51,8 +51,8 @@ function crowds(known: Known, leftMs: number): readonly (readonly Request[])[] {
 }
 
 /**
- * Sends each lookup alone and then in a crowd. Nothing else is under way meanwhile, so that what
- * differs is asked alone once more, to tell mix-ups from moods.
+ * Sends each lookup alone and then in a crowd. A difference is checked with one more lookup alone: if that differs
+ * too, the target is unstable and does not mix up answers.
  */
 const judgeConcurrency: Scenario['run'] = async ({ send, sendAtOnce, leftMs }, known) => {
   const alone = new Map<string, Reply>();
@@ -65,7 +65,7 @@ const judgeConcurrency: Scenario['run'] = async ({ send, sendAtOnce, leftMs }, k
     for (const [at, request] of crowd.entries()) {
       const [before, reply] = [alone.get(request.target)!, together[at]!];
       const trouble = [before, reply].find((each) => each.kind === 'trouble');
-      // Where a limiter lets no more in, the crowds before it have to do.
+      // If a rate limit stops the test, the crowds so far are enough.
       if (trouble?.code === 'rate-limited' && isOverlapping && cases >= crowd.length)
         return { finding: held, cases };
       if (trouble !== undefined)

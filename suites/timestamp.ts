@@ -1,16 +1,16 @@
-/** An instant with the precision it was written in. */
+/** An instant with the precision of its text. */
 export interface Instant {
   /** Whole seconds since 1970-01-01T00:00:00Z. */
   readonly seconds: number;
-  /** Digits behind the decimal sign of the seconds, possibly none. */
+  /** Digits after the decimal sign of the seconds, possibly none. */
   readonly fraction: string;
 }
 
-/** How a text reads as a time. */
+/** The result of parsing a timestamp. */
 export type TimestampReading =
-  /** ISO 8601, in UTC. `rfc3339` says whether it keeps to that profile too (RFC 3339 5.6). */
+  /** ISO 8601 in UTC. `rfc3339`: whether it also follows RFC 3339 5.6. */
   | { readonly kind: 'utc'; readonly instant: Instant; readonly rfc3339: boolean }
-  /** Readable, but not an ISO 8601 date and time in UTC; the instant is the likeliest one, where there is one. */
+  /** Not an ISO 8601 date and time in UTC. `instant` is the most likely meaning. */
   | { readonly kind: 'other'; readonly why: string; readonly instant?: Instant };
 
 const calendar = String.raw`(?<year>\d{4})(?:-(?<month>\d\d)-(?<day>\d\d)|(?<monthBasic>\d\d)(?<dayBasic>\d\d))`;
@@ -21,7 +21,7 @@ const zone = String.raw`(?<zone>Z|[+-]\d\d(?::?\d\d)?)`;
 const iso8601 = new RegExp(`^(?:${calendar}|${ordinal}|${week})(?<separator>T| )${time}${zone}?$`, 'i');
 const rfc3339 = /^\d{4}-\d\d-\d\dT(?!24)\d\d:\d\d:\d\d(?:\.\d+)?(?:Z|[+-]\d\d:\d\d)$/i;
 
-/** Reads a `date_joined` (membership result: ISO 8601 UTC). */
+/** Parses a `date_joined` (membership result: ISO 8601 UTC). */
 export function readTimestamp(text: string): TimestampReading {
   const groups = iso8601.exec(text)?.groups;
   if (groups === undefined) return other('it is not an ISO 8601 date and time', fromDateParse(text));
@@ -37,10 +37,7 @@ export function readTimestamp(text: string): TimestampReading {
   return { kind: 'utc', instant, rfc3339: rfc3339.test(text) };
 }
 
-/**
- * Whether two instants are the same to the precision in which the first is written: a target may
- * know more digits, cut off or rounded in the fixture.
- */
+/** Whether two instants are equal at the precision of the first. The fixture may have cut off or rounded digits. */
 export function sameInstant(fixture: Instant, actual: Instant): boolean {
   const digits = Math.max(fixture.fraction.length, actual.fraction.length, 1);
   const scaled = ({ seconds, fraction }: Instant) =>
@@ -56,7 +53,7 @@ function other(why: string, instant?: Instant): TimestampReading {
   return { kind: 'other', why, ...(instant === undefined ? {} : { instant }) };
 }
 
-/** Days since 1970-01-01; undefined where the calendar has no such day: Date takes it for one of another month or year. */
+/** Days since 1970-01-01; undefined if there is no such day. Date would roll over to another month or year. */
 function dayOf(groups: Groups): number | undefined {
   const numberOf = (...names: readonly string[]) => Number(names.map((name) => groups[name]).find(Boolean));
   const year = numberOf('year', 'ordinalYear', 'weekYear');
@@ -69,7 +66,7 @@ function dayOf(groups: Groups): number | undefined {
     const day = utcDay(year, 0, numberOf('ordinal'));
     return dateOf(day).getUTCFullYear() === year ? day : undefined;
   }
-  // Weeks begin on Monday and belong to the year of their Thursday, as day 0 was one. The first holds the 4th of January.
+  // An ISO week belongs to the year of its Thursday, and day 0 was a Thursday. Week 1 contains 4 January.
   const fourth = utcDay(year, 0, 4);
   const thursday = fourth - ((((fourth + 3) % 7) + 7) % 7) + 3 + (numberOf('week') - 1) * 7;
   return dateOf(thursday).getUTCFullYear() === year ? thursday + numberOf('weekday') - 4 : undefined;
@@ -77,7 +74,7 @@ function dayOf(groups: Groups): number | undefined {
 
 const dateOf = (day: number) => new Date(day * 86_400_000);
 
-/** Date.UTC takes the years 0 to 99 for 1900 to 1999. */
+/** Date.UTC maps the years 0 to 99 to 1900 to 1999. */
 const utcDay = (year: number, month: number, day: number) =>
   new Date(0).setUTCFullYear(year, month, day) / 86_400_000;
 
@@ -89,7 +86,7 @@ function secondsOf(groups: Groups): { seconds: number; fraction: string } | unde
   if ((h > 23 && !isMidnight) || m > 59 || (s > 59 && !isLeapSecond)) return undefined;
   const whole = h * 3600 + m * 60 + s;
   if (second !== undefined || fraction === '') return { seconds: whole, fraction };
-  // A decimal fraction of the minute or the hour, kept to nanoseconds.
+  // A fraction of the minute or the hour, in nanoseconds.
   const nanoseconds = Math.floor(Number(`0.${fraction}`) * (minute === undefined ? 3600 : 60) * 1e9);
   return {
     seconds: whole + Math.floor(nanoseconds / 1e9),
@@ -107,7 +104,7 @@ function offsetSeconds(text: string | undefined): number | undefined {
 
 const rfc1123 = /^(?:[a-z]{3}, )?\d{1,2} [a-z]{3} \d{4} \d\d:\d\d:\d\d (?:GMT|UTC|[+-]\d{4})$/i;
 
-/** Last resort: the date of mails and HTTP, which says its zone. */
+/** The date format of mail and HTTP, as a fallback. */
 function fromDateParse(text: string): Instant | undefined {
   const ms = rfc1123.test(text) ? Date.parse(text) : Number.NaN;
   return Number.isNaN(ms) ? undefined : { seconds: Math.floor(ms / 1000), fraction: '' };

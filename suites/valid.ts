@@ -7,18 +7,18 @@ import { monitor, recommended, required, type Monitor, type Requirement } from '
 import { readTimestamp, sameInstant } from './timestamp.ts';
 import { failed, held, unjudged, type Verdict } from './verdict.ts';
 
-/** Judges `date_joined` where the answer says that the user is a member. */
+/** Judges `date_joined` in an answer about a member. */
 const ofDate =
   (judge: (value: unknown, expected: string) => Verdict | undefined) =>
   (answer: Answer, { user, correct }: Expected): Verdict | undefined => {
     if (user === undefined || correct[0]!.outcome !== 'member') return undefined;
     const value = fieldsOf(answer)?.['date_joined'];
-    // Other requirements judge what is wrong else.
+    // Other requirements judge other errors.
     const isJudged = value !== undefined && saysMember(answer).kind === 'held';
     return isJudged ? judge(value, user.date_joined) : undefined;
   };
 
-/** Judges the fields of a 200 that an EXECUTED deposit gets. */
+/** Judges the fields of a 200 for an EXECUTED deposit. */
 const ofDeposit =
   (
     judge: (
@@ -169,7 +169,7 @@ export const valid: readonly Requirement[] = [
     needs: 'EXECUTED deposit of a user under the IB',
     holds: ofDeposit((answer) => {
       const names = Object.keys(fieldsOf(answer) ?? {});
-      // A field by another name is one that is missing.
+      // A renamed field counts as missing, not as a fourth field.
       if (saysExecuted(answer).kind !== 'held' || !depositFields.every((name) => names.includes(name)))
         return undefined;
       return names.length > depositFields.length

@@ -1,34 +1,34 @@
 import type { Answer, Reply, Trouble } from './answer.ts';
 
-/** Why a requirement could not be judged. The codes stand in reports; add, never rename. */
+/** Why a requirement is inconclusive. Reports contain these codes: add, never rename. */
 export type Reason =
   | Trouble['code']
-  /** The fixture has no second active key, which the check needs. */
+  /** The check needs an active key of another partner. */
   | 'no-second-key'
-  /** The limiter did not set in within the budget. */
+  /** No 429 came within the budget. */
   | 'limit-not-reached'
-  /** The limiter's window may have ended while requests were on their way. */
+  /** The limiter's window may have ended during the requests. */
   | 'timing-window'
-  /** The same request was answered in two ways. */
+  /** The same request got different answers. */
   | 'flaky'
-  /** The target refuses the key under test whatever it asks for. */
+  /** The target answers every request of the key under test with 401. */
   | 'key-refused'
-  /** The fixture calls something pending that was EXECUTED before the run. */
+  /** A deposit that the fixture calls pending was EXECUTED before the run. */
   | 'fixture-outdated'
-  /** Another requirement, named in the words, speaks of what went wrong before this check could begin. */
+  /** Another requirement, named in the words, failed first. */
   | 'depends'
-  /** Nothing was seen that the requirement speaks of. */
+  /** No answer was seen that the requirement applies to. */
   | 'not-seen';
 
-/** What must be excluded from the verdict, and why. */
+/** Why a requirement is excluded from the verdict. */
 export type Exclusion = 'no-state-hook' | 'skipped';
 
-/** What an input shows of a requirement. */
+/** The judgement of an answer or a requirement. */
 export type Verdict =
   | { readonly kind: 'held' }
   | {
       readonly kind: 'failed';
-      /** What differs: status, JSON, shape, message, value … */
+      /** What differs: status, JSON, shape, message, value, … */
       readonly aspect: string;
       readonly expected: string;
       readonly actual: string;
@@ -36,7 +36,7 @@ export type Verdict =
   | { readonly kind: 'unjudged'; readonly reason: Reason; readonly words: string }
   | { readonly kind: 'excluded'; readonly reason: Exclusion; readonly words: string };
 
-/** What a whole requirement comes to where it does not judge. */
+/** The result of an observing requirement. */
 export type Observation = {
   readonly kind: 'observed';
   readonly words: string;
@@ -53,23 +53,21 @@ export function unjudged(reason: Reason, words: string): Verdict {
   return { kind: 'unjudged', reason, words };
 }
 
-/** The user did not want it checked. */
 export const skipped = (words: string): Verdict => ({ kind: 'excluded', reason: 'skipped', words });
 
-/** The check needs somebody who changes the target's state. */
 export const noStateHook = (words: string): Verdict => ({
   kind: 'excluded',
   reason: 'no-state-hook',
   words: `no state hook was given (--state-url): ${words}`,
 });
 
-/** What is said of a deposit whose transition came and went before anybody looked. */
+/** For a deposit that was EXECUTED before the first lookup. */
 export const outdated: Verdict = unjudged(
   'fixture-outdated',
   'every deposit with "becomes" was already EXECUTED at the first lookup: restart the target with fresh data, or give a state hook',
 );
 
-/** The check could not begin because of what another requirement speaks of. */
+/** The check could not begin because another requirement failed. */
 export function depends(id: string): Verdict {
   return unjudged('depends', `not checked because ${id} failed`);
 }
@@ -78,9 +76,9 @@ export function observed(words: string, data?: Record<string, unknown>): Observa
   return { kind: 'observed', words, ...(data === undefined ? {} : { data }) };
 }
 
-/** What must hold of an answer. */
+/** A function that judges an answer. */
 export type Expectation = (answer: Answer) => Verdict;
 
-/** Judges an answer; if there is none, says why. */
+/** Judges an answer; inconclusive if there is none. */
 export const judged = (reply: Reply, judge: Expectation): Verdict =>
   reply.kind === 'answer' ? judge(reply) : unjudged(reply.code, reply.words);

@@ -7,14 +7,14 @@ import { depositCheck, userStatus, type Changes, type Request } from '../request
 import { readTimestamp, sameInstant } from '../timestamp.ts';
 import { failed, held, type Expectation } from '../verdict.ts';
 
-/** The result of a check, and what to do about a bad one. */
+/** The result of a check. `fix` says how to fix a problem. */
 export type Finding = Pick<Check, 'outcome' | 'words' | 'fix'>;
 
 export const ok = (words: string): Finding => ({ outcome: 'ok', words });
 export const problem = (words: string, fix: string): Finding => ({ outcome: 'problem', words, fix });
 export const unknown = (words: string): Finding => ({ outcome: 'unknown', words });
 
-/** What to do about a server that gives no answer, by the words for it. */
+/** Fixes by error message, for a target that gives no answer. */
 const fixes: readonly (readonly [words: RegExp, fix: string])[] = [
   [
     /does not resolve/,
@@ -32,7 +32,7 @@ const fixes: readonly (readonly [words: RegExp, fix: string])[] = [
   [/certificate/, 'Give the certificate of its authority with --ca, or skip the check with --insecure.'],
 ];
 
-/** What to do about a target that gives no answer. */
+/** How to fix a target that gives no answer. */
 export function fixFor(words: string, { protocol }: URL): string {
   const [, fix] = fixes.find(([pattern]) => pattern.test(words)) ?? [];
   const orTls = protocol === 'http:' ? ' and whether it needs https://' : '';
@@ -43,7 +43,7 @@ export function fixFor(words: string, { protocol }: URL): string {
 
 const prefix = 'Correct the URL: /api/ib/user-status and /api/ib/deposit-check are appended to it';
 
-/** Why an answer comes from another service; undefined where it does not. */
+/** The problem if an answer comes from another service; else undefined. */
 export function otherService(answer: Answer): Finding | undefined {
   const { status } = answer;
   if (status >= 300 && status < 400) {
@@ -73,7 +73,7 @@ export function otherService(answer: Answer): Finding | undefined {
   return undefined;
 }
 
-/** Whether a lookup without a key gets the interface's 401. */
+/** Checks that a lookup without a key gets the 401 of the interface. */
 export function judgeKeyless(endpoint: Endpoint, answer: Answer): Finding {
   const { status } = answer;
   const strange = otherService(answer);
@@ -97,13 +97,13 @@ export function judgeKeyless(endpoint: Endpoint, answer: Answer): Finding {
     : unknown(`401 without a key, but no JSON error: ${summary(answer)}`);
 }
 
-/** Allowed difference of the clocks around the expiry of a key, in ms. */
+/** Allowed difference between the clocks when a key expires, in ms. */
 const EXPIRY_TOLERANCE_MS = 60_000;
 
 /**
- * Whether a target treats a key as the fixture says.
+ * Checks that a target accepts or refuses a key as the fixture states.
  *
- * @param place of the key in the fixture
+ * @param place position of the key in the fixture
  */
 export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Finding {
   const { status, receivedAt } = answer;
@@ -139,17 +139,17 @@ export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Fin
 
 const limitedEarly = 'rate-limited (429), so nothing was checked';
 
-/** A request, and what its answer shows. */
+/** A request, and how to judge its answer. */
 export interface Probe {
   readonly area: Check['area'];
   readonly subject: string;
   readonly request: Request;
   readonly judge: (answer: Answer) => Finding;
-  /** Whether the key has limits of its own. */
+  /** Whether the fixture states limits for this key only. */
   readonly hasOwnLimits?: boolean;
 }
 
-/** Looks up one entry of each kind with a key. A deposit that changes after some polls is not touched. */
+/** One lookup for each kind of fixture entry, but none of deposits that change after some polls. */
 export function samples(
   { users = [], deposits = [] }: Fixture,
   known: Known,
@@ -194,11 +194,11 @@ function judgeSample(place: string, what: string, answer: Answer, expectation: E
   );
 }
 
-/** A run judges the body; here the status is enough. */
+/** Only the status is checked here. A run checks the body. */
 const isHidden: Expectation = (answer) =>
   answer.status === 404 ? held : failed('status', '404', summary(answer));
 
-/** A run judges the format of the date; here the instant is enough. */
+/** Only the instant is compared here. A run checks the format of the date. */
 const joined =
   ({ date_joined: date }: FixtureUser): Expectation =>
   (answer) => {
@@ -211,12 +211,13 @@ const joined =
       : failed('value', `"date_joined": "${date}"`, `"date_joined": ${JSON.stringify(actual)}`);
   };
 
-/** Clocks that are synchronized differ by less, in ms. */
+/** Maximum difference between synchronized clocks, in ms. */
 const CLOCK_TOLERANCE_MS = 10_000;
 
-/** Whether both clocks agree: `expiresAt` and `executedAt` depend on it. */
+/** Checks that both clocks agree, because `expiresAt` and `executedAt` depend on them. */
 export function judgeClock(answers: readonly Answer[]): Finding {
-  // A Date has whole seconds, and was written between request and response; a cached one has an age (RFC 9111 5.1).
+  // The server wrote the Date between request and response, in whole seconds. A cached one has an Age (RFC
+  // 9111 5.1).
   const ranges = answers.flatMap((answer) => {
     const date = Date.parse(header(answer, 'date') ?? '') + Number(header(answer, 'age') ?? 0) * 1000;
     return Number.isNaN(date) ? [] : [[date - answer.receivedAt, date + 999 - answer.sentAt] as const];
@@ -237,7 +238,7 @@ export function judgeClock(answers: readonly Answer[]): Finding {
 
 const seconds = (ms: number) => `${(ms / 1000).toFixed(1)} s`;
 
-/** Whether a rate limit is near: a checkup's few requests should be far below it. */
+/** Checks for 429: the few requests of doctor should stay far below any limit. */
 export function judgeLimits(answers: readonly Answer[], { limits }: Pick<Known, 'limits'>): Finding {
   const limited = answers.filter(({ status }) => status === 429);
   if (limited.length === 0) {

@@ -33,18 +33,15 @@ export const MAX_REQUESTS = 15;
 /** Maximum duration of a checkup, in ms. */
 const MAX_MS = 5000;
 
-/** Maximum length of what a check found: an answer may be of any length. */
+/** Maximum length of a check's text, in characters: it may quote an answer. */
 const MAX_WORDS = 300;
 
-/** The run that the checkup prepares, and what only a checkup needs. */
+/** Options of the run that doctor prepares, with the fixture. */
 export interface ExamineOptions extends RunOptions {
   readonly fixture: Fixture;
 }
 
-/**
- * Checks a target and its fixture with a few requests that change nothing, and says what a run would
- * meet. Never rejects because of the target.
- */
+/** Checks a target with a few read-only requests, and estimates a run. Never rejects because of the target. */
 export async function examine(options: ExamineOptions): Promise<Checkup> {
   const { target, known, clock, stateHook, version, requirements } = options;
   const begun = clock.now();
@@ -105,7 +102,7 @@ function expectedRun(options: ExamineOptions, answers: readonly Answer[]): Check
 
 type Sender = ReturnType<typeof createSender>;
 
-/** Sends requests within the bounds of a checkup: beyond them, the reply says why nothing was sent. */
+/** Sends requests within doctor's limits. Beyond them, the reply says why nothing was sent. */
 function createSender({ clock, signal }: ExamineOptions, client: Client, deadline: number) {
   const replies = new Map<string, Promise<Reply>>();
   let sent = 0;
@@ -128,7 +125,7 @@ function createSender({ clock, signal }: ExamineOptions, client: Client, deadlin
   };
   return {
     sent: () => sent,
-    /** Number of requests that are left after these. */
+    /** How many more requests may be sent after these. */
     roomAfter: (requests: readonly Request[]) =>
       Math.max(0, MAX_REQUESTS - sent - requests.filter((one) => !replies.has(fingerprint(one))).length),
     /** Equal requests share one reply. */
@@ -146,7 +143,7 @@ const overBudget = (words: string): Trouble => ({ kind: 'trouble', code: 'budget
 /** A probe with its reply. */
 type Probed = Probe & { readonly reply: Reply };
 
-/** Looks up something without a key, then with the key under test, then other data and keys. */
+/** Sends lookups without a key, then with the key under test, then for other data and keys. */
 async function look({ fixture, known, target }: ExamineOptions, sender: Sender) {
   const probe = (probes: readonly Probe[]): Promise<readonly Probed[]> =>
     Promise.all(probes.map(async (one) => ({ ...one, reply: await sender.send(one.request) })));
@@ -162,7 +159,7 @@ async function look({ fixture, known, target }: ExamineOptions, sender: Sender) 
     };
   const [keyUnderTest, ...otherKeys] = keyProbes(fixture, known);
   const first = await probe([...keyless, ...(keyUnderTest === undefined ? [] : [keyUnderTest])]);
-  // Another service must not see the other keys.
+  // Do not send further keys to another service.
   const isElsewhere = first.every(
     (one) => one.reply.kind === 'answer' && otherService(one.reply) !== undefined,
   );
@@ -236,7 +233,7 @@ function keyProbes({ apiKeys = [] }: Fixture, known: Known): readonly Probe[] {
     }));
 }
 
-/** Whether the state hook answers. The check asks it to undo what was never done, so nothing changes. */
+/** Checks that the state hook works. Asks it to undo a change that was never made, so nothing changes. */
 async function checkHook(hook: StateHook, { pending, callerKeys }: Known): Promise<Finding> {
   const [deposit] = pending;
   const key = callerKeys.at(-1);
@@ -249,7 +246,7 @@ async function checkHook(hook: StateHook, { pending, callerKeys }: Known): Promi
     return ok('accepts a teardown');
   } catch (error) {
     const { message, status = 0 } = error as Error & { readonly status?: number };
-    // A hook may refuse to undo what was never done. These statuses mean that there is no hook.
+    // A hook may refuse to undo a change that was never made. These statuses mean that there is no hook.
     return status >= 400 && ![401, 403, 404, 405].includes(status)
       ? unknown(`${message}, but nothing had been set up`)
       : problem(

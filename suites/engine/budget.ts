@@ -1,14 +1,17 @@
 import { trouble, type Trouble } from '../answer.ts';
 import type { RunOptions } from './run-options.ts';
 
-/** What a run may spend; hard bounds, all of them. */
+/** Hard limits of a run: time, number of requests, request rate. */
 export interface Budget {
-  /** Why nothing more may go out; undefined while something may. Earlier, for what has to end before `until` (ms). */
+  /** Why no request may be sent; undefined if one may. `until` (ms): end of work that must leave the reserve. */
   readonly ended: (until?: number) => Trouble | undefined;
   /**
-   * Takes one request out of the budget, and waits for its turn where there is a rate; trouble where there is none
-   * left. A rate is an average: of those that are to go out at once, as many follow the first as it allows in a third
-   * of a second, at least one, and the next one waits for all of them.
+   * Takes one request from the budget and waits for the rate limiter (--rate). Returns trouble if the budget
+   * is used up.
+   *
+   * @param isAtOnce whether the request belongs to a group that is sent together: up to a third of a second's
+   * worth of requests may follow the first one at once. The next request waits for all of them, so that the
+   * average rate stays.
    */
   readonly spend: (isAtOnce?: boolean) => Promise<Trouble | undefined>;
   /** Requests taken so far. */
@@ -18,7 +21,7 @@ export interface Budget {
 export interface BudgetOptions extends Pick<RunOptions, 'clock' | 'signal' | 'maxRequests' | 'rate'> {
   /** When the run must end, in ms of the clock. */
   readonly deadline: number;
-  /** Requests that are not for what has to end early. */
+  /** Requests reserved for work without an early end: the rate-limit suite. */
   readonly keepBack: number;
 }
 
@@ -43,7 +46,7 @@ export function createBudget(options: BudgetOptions): Budget {
       if (end !== undefined) return end;
       spent++;
       if (rate === undefined) return undefined;
-      // A request that wakes too late must not make up for it: that would be too many at once.
+      // Time lost by waking late is not made up: that would send too many requests at once.
       while (clock.now() < nextTurn) {
         if (isAtOnce && more > 0) {
           more--;

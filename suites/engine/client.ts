@@ -5,28 +5,28 @@ import { readBeginning, readBody, trouble, type Answer, type Reply, type Trouble
 import { defined } from '../../schemas/defined.ts';
 import { TOO_MANY_FILES, wrongUsage } from '../../schemas/problem.ts';
 
-/** Where requests go, and with which timeout. */
+/** Target, timeouts and TLS options of the client. */
 export interface ClientOptions {
-  /** `{base_url}`; a trailing slash makes no difference. */
+  /** `{base_url}`, with or without a trailing slash. */
   readonly target: URL;
-  /** Bound on each phase of a request, and on the whole of it, in ms. */
+  /** Timeout of each phase of a request and of the whole request, in ms. */
   readonly timeoutMs: number;
   readonly connections: number;
-  /** Sent with every request, names in lower case. */
+  /** Sent with every request. Names are in lower case. */
   readonly headers: Readonly<Record<string, string>>;
-  /** Certificates to trust beside the usual ones, in PEM. */
+  /** Additional trusted certificates, in PEM. */
   readonly ca?: string;
-  /** Whether certificates are not checked. */
+  /** Whether to skip the certificate check. */
   readonly insecure: boolean;
-  /** The engine's time, in ms. */
+  /** The engine's clock, in ms. */
   readonly now: () => number;
-  /** When the run ends, in ms of that time: what is under way then is soon cut off. */
+  /** End of the run, in ms of that clock. Requests in flight are aborted shortly after. */
   readonly deadline?: number;
-  /** Cuts off what is under way. */
+  /** Aborts requests in flight. */
   readonly signal: AbortSignal;
 }
 
-/** A request as it goes over the wire. */
+/** A request as it is sent. */
 export interface WireRequest {
   readonly method: string;
   /** Path and query below the base URL. */
@@ -41,18 +41,18 @@ export interface Client {
 }
 
 /**
- * An answer's body is read up to here, packed and unpacked: the interface's own are a hundred bytes, and
- * a burst holds a thousand answers at once.
+ * Maximum size of a body, before and after decompression. Bodies of the interface have about 100 bytes, and a
+ * burst holds 1,000 answers in memory.
  */
 export const MAX_BODY_BYTES = 16 * 1024;
 
-/** An answer that comes this late (ms) after the end of the run is still taken. */
+/** Answers are accepted until this long (ms) after the end of the run. */
 const GRACE = 250;
 
-/** Header fields of an answer at most. */
+/** Maximum number of header fields in an answer. */
 const MAX_FIELDS = 100;
 
-/** Opens a pool of connections to the target: keep-alive, no redirects, no pipelining. */
+/** Opens a connection pool to the target: keep-alive, no redirects, no pipelining. */
 export function createClient(options: ClientOptions): Client {
   const { target, timeoutMs, connections, now, deadline = Number.POSITIVE_INFINITY, signal } = options;
   const basePath = target.pathname.replace(/\/+$/, '');
@@ -69,7 +69,7 @@ export function createClient(options: ClientOptions): Client {
   const send = async (request: WireRequest): Promise<Reply> => {
     const sentAt = now();
     const leftMs = Math.max(0, deadline + GRACE - sentAt);
-    // Each has a trouble of its own, by which a transcript tells them apart.
+    // A new object each time: a transcript tells replies apart by identity.
     const outOfTime = () =>
       leftMs < timeoutMs
         ? trouble('budget', '--max-duration was reached before the answer came')
@@ -87,7 +87,7 @@ export function createClient(options: ClientOptions): Client {
         isOver = true;
         resolve(reply);
       };
-      /** Ends before the answer is complete; what is still waiting for a connection never gets one. */
+      /** Ends the request before the answer is complete. If it still waits for a connection, it is never sent. */
       const cutOff = (reply: Reply) => {
         end(reply);
         connection?.abort(new Error('cut off'));
@@ -128,7 +128,7 @@ export function createClient(options: ClientOptions): Client {
           },
           onResponseError: (_controller, error) => {
             if (isOver) return;
-            // The target has no part in that.
+            // This is not the target's fault.
             if (['EMFILE', 'ENFILE'].includes((error as { code?: string }).code ?? ''))
               reject(wrongUsage(TOO_MANY_FILES));
             end(transportErrorOf(error, timeoutMs, head !== undefined));
@@ -146,7 +146,7 @@ export function createClient(options: ClientOptions): Client {
   };
 }
 
-/** No names but those that were sent: `constructor` is none. */
+/** Without a prototype, so that only received names exist, not `constructor`. */
 function multiMap(headers: IncomingHttpHeaders): Answer['headers'] {
   const map = Object.create(null) as Record<string, readonly string[]>;
   for (const [name, value = ''] of Object.entries(headers))
@@ -163,7 +163,7 @@ const decoders: Readonly<
   br: brotliDecompressSync,
 };
 
-/** Reads the bytes of a body by its Content-Encoding (RFC 9110 8.4). */
+/** Decompresses and decodes a body according to Content-Encoding (RFC 9110 8.4). */
 export function decodeBody(bytes: Uint8Array, encoding: string | undefined): Pick<Answer, 'text' | 'json'> {
   const name = encoding?.trim().toLowerCase() ?? '';
   const decoder = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
@@ -184,7 +184,7 @@ const noName = 'the name does not resolve';
 const noTls = 'TLS failed: the port may speak plain HTTP';
 const unknownAuthority = 'its certificate is signed by an unknown authority: give --ca or --insecure';
 
-/** What went wrong, by the code of the error. */
+/** Error messages by error code. */
 const knownErrors: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused: nothing listens there',
   ENOTFOUND: noName,
@@ -195,7 +195,7 @@ const knownErrors: Readonly<Record<string, string>> = {
   ECONNRESET: 'the connection was reset before the answer was complete',
   EPIPE: 'the connection was closed before the answer',
   UND_ERR_SOCKET: 'the connection was closed before the answer was complete',
-  // undici takes no status for possible that is below 100.
+  // undici asserts that the status is at least 100.
   ERR_ASSERTION: 'the answer is not HTTP: it has a status below 100',
   UND_ERR_HEADERS_OVERFLOW: "the answer's headers are too long",
   UND_ERR_RES_CONTENT_LENGTH_MISMATCH: 'the body is not as long as Content-Length says',
@@ -209,35 +209,34 @@ const knownErrors: Readonly<Record<string, string>> = {
   ERR_TLS_CERT_ALTNAME_INVALID: 'its certificate is for another name',
 };
 
-/** Why the client closed a connection itself, by its words for it: the target had no part in that. */
+/** Why undici closed a connection itself, by its error message. */
 const closedByUs = new Map([
   ['bad response', 'the answer is an unexpected 100'],
   ['bad upgrade', 'the answer switches to another protocol unexpectedly'],
 ]);
 
-/** A request that took longer than it may. */
 const timedOut = (timeoutMs: number) => trouble('timeout', `no complete answer within ${timeoutMs} ms`);
 
 /**
- * What an error of the client means.
+ * Describes an error of undici.
  *
- * @param hasHead whether the head of the answer had arrived
+ * @param hasHead whether status and headers had arrived
  */
 function transportErrorOf(error: Error, timeoutMs: number, hasHead: boolean): Trouble {
   const { code = '', name, message, syscall } = error as NodeJS.ErrnoException;
   if (/^UND_ERR_\w+_TIMEOUT$|^ETIMEDOUT$/.test(code)) return timedOut(timeoutMs);
   if (name === 'HTTPParserError') return trouble('network', `the answer is not HTTP: ${syntaxOf(message)}`);
-  // That is what undici says of a head too, if a Content-Length stands before what is wrong with it.
+  // undici also reports this for a bad header after a Content-Length.
   if (code === 'UND_ERR_RES_CONTENT_LENGTH_MISMATCH' && !hasHead)
     return trouble('network', 'the answer is not HTTP: its header cannot be parsed');
   const words =
     (code === 'UND_ERR_SOCKET' ? closedByUs.get(message) : undefined) ??
     knownErrors[syscall === 'getaddrinfo' ? 'ENOTFOUND' : code];
-  // Nobody knows who wrote another message.
+  // The message may contain text of the target.
   return trouble('network', words ?? message.replace(/[^\u0020-\u007e]+/g, ' ').slice(0, 200));
 }
 
-/** What is wrong with an answer that is not HTTP, of the parser's words for it. */
+/** The parser's reason, from its error message. */
 function syntaxOf(message: string): string {
   const [, why = 'it cannot be parsed'] = /\(([^()]+)\)$/.exec(message) ?? [];
   return why.startsWith('Expected HTTP/') ? 'it does not begin with HTTP/' : why.toLowerCase();

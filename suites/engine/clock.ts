@@ -1,21 +1,21 @@
 import { setTimeout } from 'node:timers/promises';
 import { defined } from '../../schemas/defined.ts';
 
-/** The engine's time. All of its waits go through here. */
+/** The engine's clock. All waits use it. */
 export interface Clock {
   /** Unix time in ms. */
   readonly now: () => number;
-  /** Waits so many ms; ends early, without an error, when the signal fires. */
+  /** Waits `ms`. Returns early, without an error, when the signal fires. */
   readonly sleep: (ms: number, signal?: AbortSignal) => Promise<void>;
-  /** Work that takes time: a clock that is not real stands still meanwhile. */
+  /** Runs work that takes real time. A virtual clock stands still meanwhile. */
   readonly during: <Result>(work: Promise<Result>) => Promise<Result>;
 }
 
 const { timeOrigin } = performance;
 
-/** The time of the machine. */
+/** The real clock. */
 export const realClock: Clock = {
-  // Never goes back, whatever happens to the time of day.
+  // Monotonic, even if the system clock is changed.
   now: () => timeOrigin + performance.now(),
   sleep: (ms, signal) => setTimeout(ms, undefined, defined({ signal })).catch(() => undefined),
   during: (work) => work,
@@ -26,17 +26,14 @@ interface Sleeper {
   readonly wake: () => void;
 }
 
-/**
- * A time that stands still while anything is under way; once everybody waits it goes on to the one
- * who wakes first. Waits cost nothing.
- */
+/** A clock that stands still while work runs, and jumps ahead when all tasks sleep. Waits cost no time. */
 export function virtualClock(start: number): Clock {
   const sleepers = new Set<Sleeper>();
   let now = start;
   let underWay = 0;
   let turning = false;
 
-  // Whatever is ready comes first, and may begin something new.
+  // Tasks that are ready run first and may start new work.
   const goOn = () => {
     if (turning || underWay > 0 || sleepers.size === 0) return;
     turning = true;

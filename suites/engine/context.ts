@@ -15,7 +15,7 @@ export interface ContextOptions extends Pick<
   readonly deadline: number;
 }
 
-/** A function that gives each requirement its context, by its id. What a scenario gets from it is an event. */
+/** Returns a function that creates the context of a requirement, by id. Calls of scenarios become events. */
 export function createContexts(options: ContextOptions): (of: string) => Context {
   const { sender, clock, signal, cases, deadline, stateHook, onEvent } = options;
   const shared = new Map<string, Promise<unknown>>();
@@ -98,7 +98,7 @@ export function createContexts(options: ContextOptions): (of: string) => Context
               try {
                 return await during();
               } finally {
-                // What cannot be taken back shows in the next run, not in this one.
+                // A failed teardown does not change what this run saw.
                 await stateHook.change('teardown', state, params).catch(() => undefined);
               }
             },
@@ -107,11 +107,10 @@ export function createContexts(options: ContextOptions): (of: string) => Context
   }
 }
 
-/** What the target did not take is trouble with the hook, not with what is judged. */
+/** A change that failed is a problem of the hook, not of the target's answers. */
 const hookTrouble = (error: unknown) =>
   trouble('state-hook', error instanceof Error ? error.message : String(error));
 
-/** Sends requests, several in flight, until the first 429. */
 async function stream(
   make: () => Request,
   pace: Pace,
@@ -127,7 +126,7 @@ async function stream(
     sent[nth] = exchange;
     const { reply } = exchange;
     if (reply.kind === 'answer') answers.push(reply);
-    // What never went out ends a stream; a lost request does not.
+    // A request that was not sent ends the stream. A lost request does not.
     isOver ||=
       reply.kind === 'answer' ? reply.status === 429 : reply.code !== 'timeout' && reply.code !== 'network';
   };
@@ -141,17 +140,17 @@ async function stream(
   return sent;
 }
 
-/** Under way at the same time at the beginning of a stream, before the target's latency is known. */
+/** Requests in flight at the start of a stream, before the target's latency is known. */
 export const IN_FLIGHT_AT_FIRST = 4;
 
-/** More than so many requests in flight are never needed. */
+/** Maximum number of requests in flight. */
 export const MAX_IN_FLIGHT = 256;
 
 /**
- * Requests of a stream that may be under way at the same time: as many as the pace needs at the latency of
- * the first answers.
+ * How many requests of a stream may be in flight: as many as the pace needs at the latency of the first
+ * answers.
  *
- * @param bound that the user set
+ * @param bound set by the user
  */
 export function inFlightOf(
   { most, withinMs, oneAtATime }: Pace,
@@ -159,7 +158,7 @@ export function inFlightOf(
   bound = MAX_IN_FLIGHT,
 ): number {
   if (oneAtATime === true) return 1;
-  // Later ones may have waited for each other.
+  // Later requests may have queued behind each other.
   const early = answers.slice(0, 2 * IN_FLIGHT_AT_FIRST);
   const latencyMs =
     early.reduce((sum, { sentAt, receivedAt }) => sum + receivedAt - sentAt, 0) / Math.max(1, early.length);

@@ -16,20 +16,20 @@ export interface EvaluationOptions extends Pick<
   readonly hasStateHook: boolean;
 }
 
-/** What the requirements come to, by the exchanges of a run: as they happen, or as a transcript tells them. */
+/** Evaluates requirements from the exchanges of a run, live or from a transcript. */
 export interface Evaluation {
   readonly judge: Judge;
   readonly see: (exchange: NotedExchange) => void;
-  /** The result of a requirement that is not checked, whatever the target does; undefined if it is checked. */
+  /** The result of a requirement that cannot be checked or is skipped; undefined if it is checked. */
   readonly withoutRequest: (requirement: Requirement) => Result | undefined;
-  /** Runs a scenario. An error in it is our own bug, and is said to be. */
+  /** Runs a scenario. An exception is our own bug: the result is `broken`. */
   readonly runScenario: (scenario: Scenario, context: Context) => Promise<Result>;
   readonly monitored: (monitor: Monitor) => Judgement;
-  /** The results of a run, with what those that passed rest on. */
+  /** Adds `basis: "fixture"` to results that passed only because the fixture says so. */
   readonly withBasis: (results: readonly RequirementResult[]) => readonly RequirementResult[];
 }
 
-/** A crowd is held against the same lookups alone: that requirement says what is wrong with it. */
+/** The concurrency requirement judges its own lookups: it compares them with the same lookups sent alone. */
 const isCrowd = (of: string | undefined): boolean => of === 'robustness/service/concurrency';
 
 export function createEvaluation(options: EvaluationOptions): Evaluation {
@@ -44,7 +44,7 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
       const found: Judgement = { verdict: of.unseen, cases: 0 };
       return { of, sees: of.watch(known), found };
     });
-  /** Requirements on the other partner's key with which something was found. */
+  /** Requirements for which a member or an EXECUTED deposit was found. */
   const found = new Set<string>();
   return {
     judge,

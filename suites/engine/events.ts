@@ -5,48 +5,47 @@ import type { Reason } from '../verdict.ts';
 import type { Judgement } from './judge.ts';
 import type { Figures } from './record.ts';
 
-/** A call that a scenario makes through its context. */
+/** A call of a scenario to its context. */
 export type CallName =
   'send' | 'sendAtOnce' | 'sendUntilAllowed' | 'burst' | 'withState' | 'now' | 'leftMs' | 'keyWorks';
 
-/** What a scenario got from a call. */
+/** The result of such a call. */
 export interface ContextCall {
   readonly kind: 'call';
   /** Id of the requirement, or the name of requests that several share. */
   readonly of: string;
-  /** Its number among the calls of the same requirement, from 0. */
+  /** Index among the calls of the same requirement, from 0. */
   readonly nth: number;
   readonly call: CallName;
   readonly replies?: readonly Reply[];
-  /** 429s that were waited out meanwhile. */
+  /** 429s before the final reply. */
   readonly refused?: readonly Answer[];
   readonly value?: number | boolean;
 }
 
-/** A request that went out, what came of it, and what it was for. */
+/** A request that was sent, its reply, and its purpose. */
 export interface NotedExchange extends Exchange {
   /** Id of the requirement that asked. */
   readonly of?: string;
-  /** Leads to the lookup in the covering array. */
+  /** Path of the lookup in the covering array. */
   readonly path?: string;
-  /** Whether it only confirms or explains a failure. */
+  /** Set if the request only confirms or explains a failure. */
   readonly isAgain?: true;
-  /** Whether a front end answered in place of the target, and it was sent again. */
+  /** Set if a front end answered in place of the target. */
   readonly isLost?: true;
 }
 
-/** What happens in a run, as it happens: enough to judge the run again without the target. */
+/** Events of a run: enough to judge the run again without the target. */
 export type RunEvent =
-  /** The run begins, at a time in ms of its clock. */
+  /** Start of the run, in ms of its clock. */
   | { readonly kind: 'start'; readonly at: number }
-  /** A request that went out, and what came of it. */
   | ({ readonly kind: 'exchange' } & NotedExchange)
-  /** A lookup of the covering array that got no answer, however often it was sent. */
+  /** A lookup of the covering array that got no answer, also when retried. */
   | { readonly kind: 'missed'; readonly path: string; readonly trouble: Trouble }
-  /** What was found out about a failure. */
+  /** The explanation of a failure. */
   | ({ readonly kind: 'explained'; readonly of: string } & Partial<Judgement>)
   | ContextCall
-  /** Nothing was sent for a requirement, for a reason that lies in the run. */
+  /** A requirement that was not checked because the run stopped. */
   | { readonly kind: 'stopped'; readonly of: string; readonly reason: Reason; readonly words: string }
   | { readonly kind: 'outcome'; readonly result: RequirementResult }
   | { readonly kind: 'end'; readonly verdict: RunRecord['verdict']; readonly figures: Figures };

@@ -6,13 +6,10 @@ import type { Known } from '../known.ts';
 import type { Exchange } from '../requirement.ts';
 import type { Request } from '../request.ts';
 
-/** Bodies are recorded up to this many characters. */
+/** Maximum number of recorded characters of a body. */
 const MAX_BODY = 2000;
 
-/**
- * Writes down an exchange as evidence. The key stands as $IB_API_KEY in the request, and by its name
- * anywhere else.
- */
+/** Records an exchange as evidence. In the request, $IB_API_KEY replaces the key. Everywhere else, its name does. */
 export function recordExchange({ request, reply }: Exchange, base: string, redact: Redact): RecordedExchange {
   const { method, target, headers, body, credential, misplaced } = request;
   const key = credential.as === 'key' || credential.as === 'header' ? credential.key : misplaced;
@@ -44,10 +41,7 @@ export function recordExchange({ request, reply }: Exchange, base: string, redac
   };
 }
 
-/**
- * A function that puts the name of each key in the place of its value, and does so with the secrets
- * in headers that are sent with every request.
- */
+/** Returns a function that replaces keys, and secrets in the user's headers, by names. */
 export function redactor(
   { everyKey }: Pick<Known, 'everyKey'>,
   headers: Readonly<Record<string, string>> = {},
@@ -58,7 +52,7 @@ export function redactor(
   ]);
 }
 
-/** A value without secrets: in texts at any depth, and in the names of members. */
+/** Redacts all strings and property names of a value, at any depth. */
 export function redactedAll<Value>(value: Value, redact: Redact): Value {
   const clean = (one: unknown): unknown => {
     if (typeof one === 'string') return redact(one);
@@ -91,7 +85,7 @@ function shellCredential({ credential }: Request): string | undefined {
   return `${scheme ?? 'Bearer'} $IB_API_KEY`;
 }
 
-/** How a key may stand in a text, and what writes it so in a shell; the longest first. */
+/** Encoded forms of a key, each with shell code that produces it. The longest form comes first. */
 const writtenForms = (key: string) =>
   Object.entries({
     [JSON.stringify(key).slice(1, -1)]: "$(node -p 'JSON.stringify(process.env.IB_API_KEY).slice(1, -1)')",
@@ -99,7 +93,7 @@ const writtenForms = (key: string) =>
     [key]: '$IB_API_KEY',
   }).toSorted(([one], [other]) => other.length - one.length);
 
-/** A misplaced key is found again in the text of the request, in whatever form it stands there. */
+/** Replaces a misplaced key in the text of a request, in every encoded form. */
 function withVariable(
   text: string,
   { misplaced }: Request,
@@ -115,23 +109,23 @@ function withVariable(
 
 const inQuotes = (text: string) => text.replace(/[\\"$`]/g, String.raw`\$&`);
 
-/** Header fields whose values look random at times, and tell nothing. */
+/** Header fields that are no secrets, although their values may look random. */
 const HARMLESS =
   /^(?:accept.*|baggage|cache-control|content-.*|date|from|host|if-.*|origin|prefer|referer|sec-.*|traceparent|tracestate|user-agent|via|x-(?:correlation|request|trace)-id)$/i;
 
-/** A value of this many characters, of letters and digits, is taken for random. */
+/** Minimum length of a value with letters and digits that counts as random. */
 const RANDOM = 16;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
-/** A part of a value that is long enough to be hidden wherever it stands. */
+/** Minimum length of a value that is redacted anywhere: shorter ones may be common words. */
 const LONG = 8;
 
 /**
- * What must not be shown of headers that a user has sent along: the values of fields whose names tell
- * of secrets, and what looks random in any other. `x-tenant: staging` is none.
+ * Secrets in the user's headers: all values of fields whose names suggest a secret, and random-looking values
+ * of other fields. `x-tenant: staging` is not a secret.
  *
- * @param headers by their names in lower case
+ * @param headers names are in lower case
  */
 function secretsInHeaders(headers: Readonly<Record<string, string>>): readonly Secret[] {
   return Object.entries(headers).flatMap(([field, value]) => {

@@ -16,29 +16,29 @@ import type { Exchange } from '../requirement.ts';
 import type { Failure, Judge, Judgement } from './judge.ts';
 import { pathOf, seedOf } from '../model/path.ts';
 
-/** What an explanation may do. */
+/** What `explain` needs from a run. */
 export interface ExplainContext {
   readonly known: Known;
   readonly seed: number;
   readonly judge: Judge;
-  /** Sends a lookup again; what is found for it counts like any other. */
+  /** Sends a lookup again. Its answer is judged like any other. */
   readonly send: (request: Request) => Promise<Exchange>;
-  /** Whether nothing more may be sent. */
+  /** Whether the budget for explanations is used up. */
   readonly isOver: () => boolean;
 }
 
-/** How often a wrong answer is asked for again. */
+/** How often a failing lookup is repeated. */
 const REPEATS = 10;
 
-/** Levels of a factor that are compared with the failing one, at most. */
+/** Maximum number of levels compared with the failing one. */
 const MAX_LEVELS = 9;
 
-/** Lookups that the search for a smaller value takes, at most. */
+/** Maximum number of lookups for shrinking. */
 const MAX_SHRINKS = 60;
 
 /**
- * Confirms a wrong answer, finds the conditions under which it is wrong, and makes its value as small as it gets:
- * each factor moves to its plainest level as long as the lookup fails; those whose other levels do not fail are the conditions.
+ * Confirms a failure, finds its conditions, and shrinks its value. Each factor moves to its plainest level
+ * while the lookup still fails. A factor is a condition if the lookup passes with other levels.
  *
  * @returns what to add to the judgement of the requirement
  */
@@ -66,7 +66,7 @@ export async function explain(
   const { endpoint } = exchange.request;
   const signatureOf = (request: Request) => expectedOf(known, request)?.correct[0]?.outcome ?? 'hostile';
   const signature = signatureOf(exchange.request);
-  /** Whether the answer would be wrong for another lookup, too: only then does another answer mean anything. */
+  /** Whether the failing answer would also be wrong for another lookup: if not, another answer shows nothing. */
   const isWrongFor = (request: Request) => {
     const expected = expectedOf(known, request);
     return (
@@ -78,7 +78,6 @@ export async function explain(
   let draws = 8;
   let nth = 0;
 
-  /** Draws lookups with these levels until one fails. */
   const probe = async (levels: Levels): Promise<'fails' | 'passes' | 'other'> => {
     if (!isFeasible(endpoint, levels, known)) return 'other';
     const options = { seed: seedOf(seed, nth++), numRuns: draws };
@@ -97,7 +96,7 @@ export async function explain(
     return 'passes';
   };
 
-  // How many of the lookups with these levels fail decides how many a candidate takes.
+  // The share of these lookups that fail decides how many lookups to draw for a candidate.
   const own = fc.sample(requestsOf(endpoint, origin.levels, known), {
     seed: seedOf(seed, nth++),
     numRuns: 6,
@@ -107,9 +106,9 @@ export async function explain(
   const share = Math.min(0.9, Math.max(failing / own.length, 0.1)) * (wrong / sent);
   draws = Math.min(40, Math.max(2, Math.ceil(Math.log(0.02) / Math.log(1 - share))));
 
-  // What was right before fails because it is repeated.
+  // It failed because it was repeated.
   const isRepeated = id.endsWith('/repeatable');
-  /** Factors whose plain level made it pass, with the others as they were then. */
+  /** Factors whose plain level made the lookup pass. */
   const needed = new Set<FactorName>();
   let levels: Levels = isRepeated ? { ...origin.levels, repetition: 'three times' } : origin.levels;
   for (const {
@@ -120,7 +119,7 @@ export async function explain(
     let candidate: Levels = { ...levels, [name]: plain };
     let result = await probe(candidate);
     if (result === 'other' && name === 'key') {
-      // What another partner's key finds is that partner's: the two move together.
+      // Another partner's key finds only that partner's data, so key and situation move together.
       candidate = { ...candidate, situation: plainLevels(endpoint).situation };
       result = await probe(candidate);
     }
@@ -139,7 +138,7 @@ export async function explain(
   }
   return { ...intermittent, where, ...(await shrunk()) };
 
-  /** With another key the same entity may be expected to be shown: the factor is varied where it is not. */
+  /** Another key may see the same entity, which shows nothing. So another failing situation is used. */
   async function conditionElsewhere(factor: Factor): Promise<string | undefined> {
     if (!factor.isGate) return undefined;
     const situation = factors[endpoint].find(({ name }) => name === 'situation')!;
@@ -152,7 +151,7 @@ export async function explain(
     return undefined;
   }
 
-  /** The smallest value that fails with the plainest levels. */
+  /** Shrinks the value, with the plainest levels. */
   async function shrunk(): Promise<Pick<Judgement, 'evidence' | 'path' | 'verdict'> | undefined> {
     const arbitrary = requestsOf(endpoint, levels, known);
     let tries = 0;
@@ -183,7 +182,7 @@ export async function explain(
   }
 }
 
-/** The levels of a factor with which a lookup fails, if it passes with others. */
+/** The levels of a factor with which a lookup fails; undefined if it does not pass with any other. */
 async function conditionOf(
   { name, levels: all }: Factor,
   levels: Levels,

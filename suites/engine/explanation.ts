@@ -1,23 +1,23 @@
 import type { Rule } from '../limiter/history.ts';
 
-/** A limit that may be behind refusals. */
+/** A rate limit that would explain the refusals. */
 export interface Explanation extends Rule {
-  /** How well the refusals agree: 1 where all came after equally many passes. */
+  /** How well the refusals agree: 1 if the same number of requests passed before each. */
   readonly fit: number;
 }
 
-/** What is known of a key that was refused. Times are ms. */
+/** A period in which a key was refused. Times are in ms. */
 export interface Refusal {
-  /** When counted requests that passed went out. */
+  /** Send times of counted requests that passed. */
   readonly passes: readonly number[];
-  /** When the limiter let go: between these two. */
+  /** The limit ended between `least` and `most`. */
   readonly least: number;
   readonly most: number;
 }
 
 /**
- * The least strict limit that explains refusals: as long as a key was refused, at least so many of the passes
- * were no older than the window. This holds for fixed and sliding windows, and for buckets.
+ * The least strict limit that explains refusals: while a key was refused, at least `most` requests had passed
+ * within the window. This holds for fixed windows, sliding windows and buckets.
  */
 export function explanation(refusals: readonly Refusal[]): Explanation | undefined {
   const { passes, least, most } = refusals.at(-1)!;
@@ -40,7 +40,7 @@ export function explanation(refusals: readonly Refusal[]): Explanation | undefin
   return best;
 }
 
-/** A length (ms) above `least` and up to `most`: whole minutes or seconds where there are any. */
+/** A duration (ms) above `least`, up to `most`: whole minutes if possible, else whole seconds. */
 const roundest = (least: number, most: number): number =>
   [60_000, 1000].map((unit) => Math.floor(most / unit) * unit).find((one) => one > Math.max(0, least)) ??
   most;

@@ -12,7 +12,7 @@ import type { Exchange, Rule } from '../requirement.ts';
 import { failed, held, unjudged, type Verdict } from '../verdict.ts';
 import type { Result } from './record.ts';
 
-/** What a rule or a monitor comes to. */
+/** The result of a rule or a monitor. */
 export interface Judgement extends Result {
   readonly verdict: Verdict;
 }
@@ -24,27 +24,27 @@ export interface Failure {
   readonly origin?: Origin;
 }
 
-/** Holds every answer of a run against every rule that covers its lookup. */
+/** Checks every answer of a run against every rule that covers its lookup. */
 export interface Judge {
   /**
    * Judges an answer.
    *
-   * @param path leads to the lookup in the covering array
-   * @param isAgain whether the same lookup was sent again only to confirm a failure
+   * @param path of the lookup in the covering array
+   * @param isAgain whether the lookup only confirms a failure
    */
   readonly see: (request: Request, answer: Answer, path?: string, isAgain?: boolean) => readonly Finding[];
-  /** Notes that a lookup got no answer that could be judged. */
+  /** Records that a lookup got no answer. */
   readonly miss: (request: Request, trouble: Trouble) => void;
-  /** What an answer would show, without noting it. */
+  /** Judges an answer without recording the findings. */
   readonly findingsOf: (expected: Expected, answer: Answer) => readonly Finding[];
-  /** What was found for an answer that was seen. */
+  /** The findings of an answer that was judged. */
   readonly findings: (answer: Answer) => readonly Finding[];
-  /** Wrong answers, those of the plainest lookups first. */
+  /** Failures of a rule, those of the plainest lookups first. */
   readonly failures: (id: string) => readonly Failure[];
   /**
    * @param keyWorks whether the key under test was ever accepted
-   * @param isCut whether some lookups were not tried for want of time or requests
-   * @param explained what is known of the first failure of this rule
+   * @param isCut whether some lookups were not tried because the budget was used up
+   * @param explained explanation of the first failure of this rule
    */
   readonly judgement: (
     rule: Rule,
@@ -57,11 +57,11 @@ export interface Judge {
 interface State {
   cases: number;
   failures: Failure[];
-  /** 401 for a key that must be accepted: it counts if the key works at all. */
+  /** 401 for a key that must be accepted. Counts only if the key works elsewhere. */
   refusals: Failure[];
-  /** A lookup that got no answer. */
+  /** The first lookup that got no answer. */
   gap?: Unanswered;
-  /** What an answer comes to that shows nothing; it counts if none shows anything. */
+  /** The first answer that decides nothing. Counts only if no answer decides. */
   open?: Judgement;
 }
 
@@ -77,8 +77,8 @@ const ofSpelling: OtherRules = (endpoint, levels) => [
 ];
 
 /**
- * Rules on one odd thing about a lookup. If it fails for another reason as well, that is the other rule's failure:
- * the plain lookup's, or that of another odd thing about it.
+ * Rules about one odd property of a lookup, and the rules to check first. If one of these fails in the same aspect,
+ * the failure belongs to it.
  */
 const derived: Readonly<Record<string, OtherRules>> = {
   'uuid-case': ofSpelling,
@@ -92,17 +92,17 @@ const plainRule = (endpoint: string, levels: Levels | undefined) => {
   return endpoint === 'user-status' ? 'valid/user-status/member' : 'valid/deposit-check/executed';
 };
 
-/** Wrong answers that are kept for each rule. */
+/** Maximum number of failures kept for each rule. */
 const MAX_FAILURES = 5;
 
-/** Text that tells lookups apart. Headers that say nothing of the caller make no other lookup of it. */
+/** A name for the lookup. Headers that do not authenticate do not make it another lookup. */
 function nameOf(request: Request, { callerKeys }: Known): string {
   const { credential, misplaced, body, target } = request;
   if (misplaced !== undefined || body !== undefined) return fingerprint(request);
   return `${authorizationOf(credential, callerKeys[0])} ${target}`;
 }
 
-/** What a limiter answers, with its own status or with another. */
+/** Whether the answer comes from a rate limiter, even with a wrong status. */
 const isLimited = ({ endpoint }: Request, answer: Answer) =>
   answer.status === 429 || fieldsOf(answer)?.['error'] === endpoints[endpoint].messages[429];
 
@@ -118,7 +118,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
   );
   const findings = new WeakMap<Answer, readonly Finding[]>();
   const wereRight = new Set<string>();
-  /** Hostile lookups without an answer: they fail once the target answers another one. */
+  /** Hostile lookups without an answer. They fail as soon as the target answers another lookup. */
   const silent: (Unanswered & { readonly id: string })[] = [];
 
   const findingsOf = (expected: Expected, answer: Answer): readonly Finding[] => {
@@ -139,12 +139,12 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     const list = isRefusal ? state.refusals : state.failures;
     const origin = path === undefined ? undefined : sentAs(originOf(path, known), exchange.request);
     list.push(defined({ verdict, exchange, origin }));
-    // A stable order: of equals, the first stays. An answer is better evidence than none.
+    // The sort is stable, so that the first of equal failures stays.
     list.sort((one, other) => rank(one) - rank(other));
     list.splice(MAX_FAILURES);
   };
 
-  /** Another key of the caller may have shared the load. */
+  /** The sender may have chosen the caller's second key. */
   const sentAs = (origin: Origin, { credential }: Request): Origin =>
     origin.levels.key === 'active' &&
     credential.as === 'key' &&
@@ -157,7 +157,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     note({ id, verdict }, { request, reply }, false);
   };
 
-  /** Without those that another rule explains. */
+  /** Failures of a rule, without those that belong to another rule. */
   const ownFailures = (id: string): readonly Failure[] => {
     const [, endpoint = '', name = ''] = id.split('/');
     const others = derived[name];
@@ -198,7 +198,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       const isSilent = trouble.code === 'network' || trouble.code === 'timeout';
       if (expected?.hostile !== undefined && isSilent)
         silent.push({ id: expected.hostile.id, request, reply: trouble });
-      // A front end may cut off a GET with a body.
+      // A front end may reject a GET with a body.
       if (request.body === undefined) state.gap ??= { request, reply: trouble };
     },
     findingsOf,
@@ -206,7 +206,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     failures: ownFailures,
     judgement: ({ id }, keyWorks, isCut, explained = {}) => {
       const { cases, refusals, gap, open } = states.get(id)!;
-      // A slow target takes too long now and then, whatever it is asked.
+      // A slow target may time out now and then, whatever the lookup.
       const isChance = ({ exchange: { reply } }: Failure) =>
         explained.intermittent !== undefined && isLate(reply);
       const failures = ownFailures(id).filter((one) => !isChance(one));
@@ -237,7 +237,7 @@ const isLate = (reply: Reply) => reply.kind === 'trouble' && reply.code === 'tim
 
 const rank = ({ exchange: { reply }, origin }: Failure) => oddness(origin) + (isLate(reply) ? 1000 : 0);
 
-/** How many levels are not plain, gates above all; an answer that the array did not ask for comes last. */
+/** How many levels are not plain; gates count more. Lookups outside the array come last. */
 const oddness = (origin: Origin | undefined) =>
   origin === undefined
     ? 100

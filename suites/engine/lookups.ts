@@ -21,34 +21,34 @@ import type { Rule } from '../requirement.ts';
 export interface Lookup {
   readonly endpoint: Endpoint;
   readonly request: Request;
-  /** The rules that the model holds the answer against. */
+  /** Rules that the model checks the answer against. */
   readonly ids: readonly string[];
   readonly origin: Origin;
-  /** 0: one that covers a requirement for the first time. 5: an example that no other row happened to draw. */
+  /** 0: the first lookup that covers a requirement. 5: an example that no other row drew. */
   readonly strength: CoveringRow['strength'] | 0 | 5;
   readonly depth: CoveringRow['depth'];
   readonly times: number;
   readonly isAlone: boolean;
 }
 
-/** Deep rows are sent until the lookups have taken this many requests, times `--cases`. */
+/** Deep rows are sent until the lookups took this many requests, times `--cases`. */
 const MAX_DEPTH = 1.75;
 
-/** Rows of each endpoint that are taken at a time. */
+/** Number of rows taken from each endpoint at a time. */
 const ROWS_IN_TURN = 64;
 
-/** The lookups of both endpoints, in the order in which a run sends them: a list for each endpoint. */
+/** The lookups of both endpoints, one list each, in the order in which a run sends them. */
 export interface Lookups {
-  /** The next ones, as long as they have this strength. */
+  /** The next lookups, as long as they have this strength. */
   readonly ofStrength: (strength: Lookup['strength']) => readonly (readonly Lookup[])[];
-  /** The rest, some of each endpoint at a time, the deep ones last. */
+  /** The other lookups, in batches of both endpoints; deep rows come last. */
   readonly inTurn: () => Iterable<readonly (readonly Lookup[])[]>;
 }
 
 interface LookupOptions {
   readonly known: Known;
   readonly seed: number;
-  /** Lookups of each endpoint at most. */
+  /** Maximum number of lookups of each endpoint. */
   readonly cases: number;
 }
 
@@ -83,13 +83,13 @@ export function createLookups(options: LookupOptions, rules: readonly Rule[]): L
   };
 }
 
-/** The lookups of an endpoint that one of the rules asks for. */
+/** The lookups of an endpoint that some rule covers. */
 function* askedLookups(
   endpoint: Endpoint,
   { known, seed, cases }: LookupOptions,
   rules: readonly Rule[],
 ): Generator<Lookup, void> {
-  // Random rows never end: nothing may be looked for that no row can be.
+  // Random rows never end, so a rule that no row can cover would loop forever.
   const own = rules.filter((one) => one.id.includes(`/${endpoint}/`) && lackOf(one, known) === undefined);
   let left = own.length === 0 ? 0 : cases;
   for (const one of sharedLookups(endpoint, known, seed)) {
@@ -109,7 +109,6 @@ function idsOf(request: Request, known: Known): readonly string[] {
   );
 }
 
-/** Whether one of the rules covers a lookup. */
 function isAsked({ ids, times, endpoint }: Lookup, rules: readonly Rule[]): boolean {
   const isFinding = times > 1 || ids.some((id) => id.startsWith('valid/') || id.startsWith('foreign-ib/'));
   return rules.some(
@@ -120,16 +119,15 @@ function isAsked({ ids, times, endpoint }: Lookup, rules: readonly Rule[]): bool
   );
 }
 
-/** Factors that have examples. */
 const gates = ['key', 'header', 'malformation'] as const;
 
-/** Examples of the gates come between the pairs and the triples. */
+/** All lookups of an endpoint. Examples of the gates come between pairs and triples. */
 function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<Lookup> {
   const plain = plainLevels(endpoint);
   const turns = new Map<string, number>();
   let nth = 0;
   let isDeep = false;
-  // What another partner's key finds says that it is that partner's.
+  // Shows early that the other partner's key finds its own data.
   const theirs: Levels = {
     ...plain,
     key: "another partner's",
@@ -138,13 +136,13 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
   const single: Lookup[] = [];
   if (isFeasible(endpoint, theirs, known)) single.push(lookup(theirs, 1, { draw: nth++ }));
   for (const { levels, strength, depth } of arrayOf(endpoint, known).rows()) {
-    // Where requests are scarce, each requirement has one lookup before any has two.
+    // With a small budget, each requirement gets one lookup before any gets two.
     if (strength > 1) yield* eachRuleFirst(single.splice(0));
     if (strength >= 3 && !isDeep) {
       isDeep = true;
       yield* examples();
     }
-    // Examples and entities take turns; when each has had one, values are drawn.
+    // First each example or entity once, then random draws.
     const kind = kindOf(levels);
     const pick = kind === undefined ? undefined : turn(kind);
     const at = pick === undefined || pick >= examplesOf(endpoint, levels, known) ? { draw: nth++ } : { pick };
@@ -167,7 +165,7 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
     return { endpoint, request, ids, origin: { levels, path }, strength, depth, times, isAlone };
   }
 
-  /** What takes turns: the examples of the one gate that is not plain, or without one the entities that fit. */
+  /** What to enumerate: examples of the one gate that is not plain, or else matching entities. */
   function kindOf(levels: Levels): string | undefined {
     const odd = gates.filter((name) => levels[name] !== plain[name]);
     if (odd.length > 1) return undefined;
@@ -181,7 +179,7 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
     return pick;
   }
 
-  /** The examples of each gate, and the own entities, that no row has had, with everything else plain. */
+  /** Own entities and examples of gates that no row used, with all other factors plain. */
   function* examples(): Generator<Lookup> {
     const ofGates = factors[endpoint].flatMap(({ name, levels }) =>
       levels
@@ -196,7 +194,7 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
   }
 }
 
-/** Those that a requirement is covered by for the first time, as strength 0, and then the others. */
+/** First the lookups that cover a requirement for the first time, as strength 0, then the others. */
 function eachRuleFirst(lookups: readonly Lookup[]): readonly Lookup[] {
   const covered = new Set<string>();
   const isNew = ({ ids }: Lookup) => {
@@ -211,7 +209,7 @@ function eachRuleFirst(lookups: readonly Lookup[]): readonly Lookup[] {
   ];
 }
 
-/** Lookups that were drawn before with the same seed: a plan and its run share them, and so do the runs of a self-test. */
+/** Lookups already drawn with this seed: shared by a plan and its run, and by the runs of a self-test. */
 const drawn = new WeakMap<
   Known,
   { readonly seed: number; readonly of: Map<Endpoint, () => Generator<Lookup>> }

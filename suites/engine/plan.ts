@@ -22,10 +22,10 @@ export type PlanOptions = Pick<
   | 'selection'
 >;
 
-/** What a scenario takes, about. */
+/** Estimated number of requests of a scenario. */
 const REQUESTS_OF_SCENARIO = 12;
 
-/** Estimates a run, and how deep it can go within its bounds. */
+/** Estimates requests and duration of a run, and how many lookups fit its limits. */
 export function plan(options: PlanOptions): Plan {
   const { known, requirements, skip, maxDurationMs, maxRequests, rate, selection } = options;
   const asked = requirements.filter(({ id }) => !skip.has(id));
@@ -48,7 +48,7 @@ export function plan(options: PlanOptions): Plan {
     durationMs: Math.max(...load.map(waitMs), msAt(rate, sent)) + limitersMs,
     load: load.map((one) => ({ ...one })),
   });
-  /** By the number of lookups that each endpoint gets. */
+  /** Estimates by number of lookups per endpoint. */
   const estimates = [estimate()];
   const deepest = Math.max(...lookups.map((list) => list.length));
   for (let depth = 0; depth < deepest; depth++) {
@@ -91,7 +91,7 @@ export function plan(options: PlanOptions): Plan {
   };
 }
 
-/** One counted request of each window is kept back; what fits into the first window waits for nothing. */
+/** Time spent waiting for rate limits, in ms. One request per window is reserved. The first window needs no wait. */
 function waitMs({ counted, keys, limit }: Plan['load'][number]): number {
   if (limit === undefined || keys === 0) return 0;
   const inWindow = keys * Math.max(1, limit.most - 1);

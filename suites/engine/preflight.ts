@@ -8,20 +8,20 @@ import { lookupOf, type Request } from '../request.ts';
 import type { Reason } from '../verdict.ts';
 import type { Sender } from './sender.ts';
 
-/** Why nothing can be judged. */
+/** Why a run stops before anything is judged. */
 export interface Silence {
   readonly reason: Reason;
   readonly words: string;
 }
 
 /**
- * Asks first whether anybody answers at all. A target that cannot be reached, or is plainly something
- * else, ends the run; one that says nothing is not asked a thousand times.
+ * Checks that the target answers and is the right service, so that a run does not send a thousand requests in vain.
  *
  * @param href `{base_url}`, for messages
- * @param ifRefused why the run ends where both endpoints refuse the key under test
- * @returns why nothing can be judged, where that is so
- * @throws Problem with code `unreachable`, and with code `usage` for a key that is refused
+ * @param ifRefused error message if both endpoints refuse the key under test; without it, the run goes on
+ * @returns why to stop the run; undefined if the target can be judged
+ * @throws Problem with code `unreachable` if the target cannot be reached or is another service, and with code
+ * `usage` for a refused key
  */
 export async function preflight(
   sender: Sender,
@@ -39,7 +39,7 @@ export async function preflight(
     const strange = strangeness(reply, 'user-status');
     const isRefused = ifRefused !== undefined && reply.status === 401;
     if (strange === undefined && !isRefused) return undefined;
-    // A server may still build one of the two: it takes both to be something else.
+    // A server may lack one endpoint: only if both look wrong, it is another service.
     const other = (await sender.send(deposit)).reply;
     if (other.kind !== 'answer') return undefined;
     if (isRefused && other.status === 401) throw new Problem('usage', `${href}: ${ifRefused}`);
@@ -53,7 +53,7 @@ export async function preflight(
   const { code, words } = reply;
   if (code === 'network') throw new Problem('unreachable', `${href}: ${words}`);
   if (code === 'rate-limited') {
-    // The other endpoint may have a limiter of its own.
+    // The other endpoint may have its own limiter.
     const other = (await sender.sendOnce(deposit)).reply;
     if (other.kind === 'answer' && other.status !== 429) return undefined;
   }
@@ -65,7 +65,7 @@ export async function preflight(
 
 const MAX_LOCATION = 300;
 
-/** What shows that nobody who knows the interface wrote an answer; undefined where nothing does. */
+/** How an answer shows that it comes from another service; undefined if it does not. */
 function strangeness(answer: Answer, endpoint: Endpoint): string | undefined {
   const { status, json } = answer;
   if (status >= 300 && status < 400) {
@@ -78,7 +78,7 @@ function strangeness(answer: Answer, endpoint: Endpoint): string | undefined {
   const isJson = json.ok || /\bjson\b/i.test(header(answer, 'content-type') ?? '');
   if (status !== 404) return undefined;
   if (!isJson) return '404 without JSON';
-  // Of the two, one knows 404, with words of its own; a path that nobody serves is answered with others.
+  // Only deposit-check has a 404, with its own message. Any other 404 means that the path does not exist.
   const messages: Readonly<Record<number, string>> = endpoints[endpoint].messages;
   const isOurs = messages[404] !== undefined && fieldsOf(answer)?.['error'] === messages[404];
   return isOurs ? undefined : '404 with another message';

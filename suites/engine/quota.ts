@@ -8,84 +8,84 @@ import type { Clock } from './clock.ts';
 import { explanation, type Explanation } from './explanation.ts';
 import { PRECISION, waitAskedFor } from './retry-after.ts';
 
-/** Consecutive waits end here, in ms, or with the run. */
+/** Maximum sum of consecutive waits for a limiter, in ms. */
 const LONGEST_WAIT = 3_600_000;
 
-/** The same for a request that asks how long a limit lasts. */
+/** The same for requests that measure how long a limit lasts. */
 const LONGEST_PATIENT_WAIT = 86_400_000;
 
-/** First wait where the target says nothing, in ms; doubled each time, up to the longest one or a quarter of all before. */
+/** First and longest back-off, in ms. It doubles each time, up to this or a quarter of the time waited. */
 const [FIRST_BACK_OFF, LONGEST_BACK_OFF] = [500, 10_000];
 
-/** Added to a window's end, in ms, for clocks that round. */
+/** Added to the end of a window, in ms, because clocks round. */
 const MARGIN = 20;
 
 const USED_UP = 'the key is rate-limited until after the end of --max-duration';
 
-/** What one key has spent on one endpoint, and whether its limiter lets it in. */
+/** State of one key on one endpoint: counted requests, and whether it is rate-limited. */
 interface Account {
   readonly limiter: Limiter;
   readonly key: string;
   inFlight: number;
-  /** When counted requests that passed went out, the latest of them; where no limit is stated. */
+  /** Send times of the latest counted requests that passed. Only used without a stated limit. */
   passes: number[];
-  /** When each counted request is forgotten, at the earliest from the answer on; ascending. */
+  /** When each counted request leaves the window, ascending. */
   releases: number[];
   closedUntil: number;
-  /** When the last request that was refused went out. */
+  /** Send time of the last refused request. */
   refusedAt: number;
-  /** Waits in a row, in ms, without an answer other than 429. */
+  /** Time waited since the last answer other than 429, in ms. */
   waitedMs: number;
   strikes: number;
-  /** Whether a single request is trying whether the limiter has let go. */
+  /** Whether a probe is in flight that tests if the limit has ended. */
   probing: boolean;
-  /** Set when waiting is given up. */
+  /** Why waiting was given up. */
   shut: string | undefined;
 }
 
-/** Whose requests a limiter counts together. */
+/** Which requests a limiter counts together. */
 type Scope = 'key' | 'endpoint' | 'service';
 
-/** An endpoint's limiter, and what 429s have taught of it. */
+/** The limiter of an endpoint, stated or learned from 429s. */
 interface Limiter {
   readonly stated: Rule | undefined;
   readonly accounts: Map<string, Account>;
-  /** When the endpoint was last heard of, in ms. */
+  /** Time of the last reply, in ms. */
   lastAnswerAt: number;
-  /** Refusals that were waited out, the latest of them. */
+  /** The latest refusals that ended. */
   refusals: readonly Refusal[];
-  /** The limit that explains them. */
+  /** The limit that explains these refusals. */
   learned?: Rule;
   scope: Scope;
-  /** Refusals that it did not explain: other requests count as well, or somebody else's. */
+  /** Refusals that it does not explain: other requests count too, or other clients use the key. */
   surprises: number;
 }
 
-/** A key that was refused until some time between `least` and `most`, in ms. */
+/** A key that was refused until a time between `least` and `most`, in ms. */
 interface Refusal {
   readonly account: Account;
   readonly least: number;
   readonly most: number;
 }
 
-/** Refusals that a lesson rests on, and passes that an account remembers, at most. */
+/** Maximum number of refusals and passes kept. */
 const [MOST_REFUSALS, MOST_PASSES] = [8, 4000];
 
-/** After so many surprises requests are no longer counted: they go out until a 429, and then wait. */
+/** After so many surprises, requests are no longer counted: only a 429 makes them wait. */
 const MOST_SURPRISES = 5;
 
-/** A wider scope has to explain refusals better by so much. */
+/** A wider scope must fit better by at least this much. */
 const CLEARLY = 0.1;
 
 export interface Quota {
-  /** Waits until a request may go out, but not beyond `until` (ms); trouble where it never may. */
+  /** Waits until a request may be sent, at most until `until` (ms). Returns trouble if it may not be sent. */
   readonly admit: (
     endpoint: Endpoint,
     key: string,
     price: 0 | 1,
     until?: number,
   ) => Promise<Trouble | undefined>;
-  /** Takes note of the reply to an admitted request, or of one that was sent without asking. */
+  /** Records the reply to a request, admitted or not. */
   readonly note: (
     endpoint: Endpoint,
     key: string,
@@ -94,17 +94,17 @@ export interface Quota {
     wasAdmitted: boolean,
     isPatient?: boolean,
   ) => void;
-  /** Lets a key that was given up be tried once more. */
+  /** Allows another try for a key that was given up. */
   readonly reopen: (endpoint: Endpoint, key: string) => void;
-  /** The key that can go out first. */
+  /** The key that may be used first. */
   readonly soonest: (endpoint: Endpoint, keys: readonly string[]) => string;
-  /** Limits that nobody stated, as far as 429s have taught them. */
+  /** Limits learned from 429s. */
   readonly learned: () => Readonly<Partial<Record<Endpoint, Rule>>>;
-  /** Waits until whatever was sent to an endpoint is forgotten, whether it counted or not. */
+  /** Waits until all requests to an endpoint have left the window. */
   readonly settle: (endpoint: Endpoint) => Promise<void>;
-  /** Waits until no request of the run was answered for so many ms. */
+  /** Waits until the run got no reply for `ms`. */
   readonly rest: (ms: number) => Promise<void>;
-  /** Waits for 429s so far, in ms. */
+  /** Total time waited because of 429s, in ms. */
   readonly waitedMs: () => number;
 }
 
@@ -114,17 +114,17 @@ export interface QuotaOptions {
   readonly limits: FixtureLimits;
   /** When the run must end, in ms of the clock. */
   readonly deadline: number;
-  /** From 0 to 1, for jitter. */
+  /** Random numbers from 0 to 1, for jitter. */
   readonly random: () => number;
   readonly signal: AbortSignal;
 }
 
 /**
- * Keeps within the limits that the fixture states or 429s have taught, so that no check meets a 429 that
- * it did not ask for; where one comes all the same, holds back the key until the limiter lets go.
+ * Keeps requests below the limits that the fixture states or that 429s revealed, so that no check meets an
+ * unexpected 429. After a 429, holds back the key until the limit ends.
  *
- * A request counts from the moment it goes out until a window after its answer came: whatever the
- * latency, and whether the target's window is fixed or slides, the threshold is not crossed.
+ * A request counts from its sending until one window after its answer. So the threshold is not crossed, whatever the
+ * latency, with fixed and with sliding windows.
  */
 export function createQuota({ clock, budget, limits, deadline, random, signal }: QuotaOptions): Quota {
   const limiterOf = (endpoint: Endpoint): Limiter => ({
@@ -165,20 +165,19 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     return account;
   };
 
-  /** Only keys that were issued have a limit of their own; the empty name stands for everybody else. */
+  /** Only issued keys have a limit. The empty key stands for all other requests. */
   const ruleFor = ({ limiter, key }: Account) => (key === '' ? undefined : ruleOf(limiter));
 
-  /** Until a reply has been noted. */
+  /** Resolves when the next reply is recorded. */
   const nextNote = () => new Promise<void>((resolve) => waiters.add(resolve));
 
-  /** The accounts whose requests count together. */
   const sharing = (account: Account, scope: Scope): readonly Account[] => {
     if (scope === 'key') return [account];
     const all = scope === 'endpoint' ? [account.limiter] : Object.values(limiters);
     return all.flatMap(({ accounts }) => [...accounts.values()]).filter(({ key }) => key !== '');
   };
 
-  /** Counted requests that are not forgotten, and when the first of them is. */
+  /** Number of requests in the window, and when the first of them leaves it. */
   const spending = (account: Account) => {
     const now = clock.now();
     let spent = 0;
@@ -191,26 +190,26 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     return { spent, release };
   };
 
-  /** One counted request is kept back: at its threshold a limiter turns away the free ones too. */
+  /** One request is reserved: at the threshold, a limiter refuses free requests too. */
   const isFull = (account: Account, price: 0 | 1) => {
     const rule = ruleFor(account);
     if (rule === undefined) return false;
     return spending(account).spent >= (price === 0 ? rule.most : Math.max(1, rule.most - 1));
   };
 
-  /** When a request may go out: 0 for at once, infinity where only a reply tells. */
+  /** When a request may be sent: 0 for now, Infinity if that depends on a reply. */
   const opensAt = (account: Account, price: 0 | 1): number => {
     if (clock.now() < account.closedUntil) return account.closedUntil;
     if (account.probing) return Number.POSITIVE_INFINITY;
     return isFull(account, price) ? spending(account).release : 0;
   };
 
-  /** What stands in the way of a request: trouble, or something to wait for; undefined where nothing does. */
+  /** Why a request may not be sent: trouble, or a wait; undefined if it may. */
   const obstacle = (account: Account, price: 0 | 1, until?: number): Trouble | Promise<void> | undefined => {
     const end = budget.ended(until);
     if (end !== undefined) return end;
     if (account.shut !== undefined) return trouble('rate-limited', account.shut);
-    // What lasts too long is not waited for in vain.
+    // Fail at once instead of a wait that cannot succeed.
     const waitUntil = (at: number) =>
       at < Math.min(until ?? deadline, deadline)
         ? clock.sleep(at - clock.now(), signal)
@@ -237,7 +236,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     const account = accountOf(endpoint, key);
     account.limiter.lastAnswerAt = clock.now();
     if (wasAdmitted) account.inFlight -= price;
-    // What was under way when the limiter set in, and passed, does not say that it has let go.
+    // A request sent before the 429 that passed does not show that the limit has ended.
     const isLate = account.strikes > 0 && reply !== undefined && reply.sentAt < account.closedUntil;
     if (!isLate) account.probing = false;
     if (reply?.status === 429) {
@@ -250,7 +249,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     waiters.clear();
   };
 
-  /** A lost request may have been counted. */
+  /** The server may have counted a lost request. */
   const count = (account: Account, reply: Answer | undefined) => {
     const windowMs = ruleFor(account)?.windowMs;
     if (windowMs !== undefined) account.releases.push((reply?.receivedAt ?? clock.now()) + windowMs + MARGIN);
@@ -261,7 +260,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
 
   const reopened = (account: Account, { sentAt }: Answer) => {
     if (account.strikes > 0) {
-      // Whole seconds are rounded up.
+      // Retry-After is rounded up to whole seconds.
       const least = account.strikes > 1 ? 0 : account.closedUntil - MARGIN - PRECISION;
       learn(account, Math.max(account.refusedAt, least), sentAt);
     }
@@ -269,7 +268,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     account.waitedMs = 0;
   };
 
-  /** When the limiter let go, between `least` and `most`, tells its window; what passed before, its threshold. */
+  /** The end of the limit (between `least` and `most`) gives the window. The passes before it give the threshold. */
   const learn = (account: Account, least: number, most: number) => {
     if (!account.passes.some((at) => at < most)) return;
     const { limiter } = account;
@@ -292,13 +291,13 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
       windowMs,
       most: limiter.surprises < MOST_SURPRISES ? best.most : Number.POSITIVE_INFINITY,
     };
-    // What was spent counts from now on.
+    // Count earlier requests by the new limit.
     for (const one of sharing(account, limiter.scope === 'key' ? 'endpoint' : limiter.scope))
       one.releases = one.passes.map((sentAt) => sentAt + windowMs + MARGIN).toSorted((a, b) => a - b);
   };
 
   const close = (account: Account, answer: Answer, patience: number) => {
-    // Requests that were under way when the limiter set in say nothing new.
+    // Requests in flight at the first 429 show nothing new.
     if (answer.sentAt < account.closedUntil) return;
     const now = clock.now();
     account.refusedAt = answer.sentAt;
@@ -306,14 +305,14 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     if (account.strikes === 0 && limiter.learned !== undefined && !isFull(account, 1)) limiter.surprises++;
     const asked = waitAskedFor(answer, now);
     const fixed = limiter.stated?.windowMs;
-    // A ban may last longer than the window.
+    // A ban may outlast the window.
     const said = asked !== undefined && (fixed === undefined || asked <= 4 * fixed + 5000) ? asked : fixed;
     const backOff = Math.min(
       FIRST_BACK_OFF * 2 ** account.strikes * (1 + 0.2 * random()),
       Math.max(LONGEST_BACK_OFF, account.waitedMs / 4),
     );
     const guess = said ?? windowLeft(account, now);
-    // What was said turned out too short when the first wait did not help.
+    // If the first wait did not help, it was too short.
     const wanted = (guess === undefined ? backOff : account.strikes === 0 ? guess : guess + backOff) + MARGIN;
     const wait = Math.min(wanted, patience - account.waitedMs);
     account.strikes++;
@@ -328,13 +327,13 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
     } else {
       account.waitedMs += wait;
       account.closedUntil = now + wait;
-      // Endpoints may wait together.
+      // Both endpoints may wait at the same time: count it once.
       waitedMs += Math.max(0, account.closedUntil - Math.max(now, waitedUntil));
       waitedUntil = Math.max(waitedUntil, account.closedUntil);
     }
   };
 
-  /** What is left of a window that was learned, or of one like the other endpoint's. */
+  /** Rest of the learned window, in ms. Without one, assumes the window of the other endpoint. */
   const windowLeft = ({ limiter, key, passes, strikes }: Account, now: number) => {
     const [rule] = [limiter, ...Object.values(limiters)].flatMap(({ learned }) => learned ?? []);
     const first = rule && (passes.at(-rule.most) ?? passes[0]);

@@ -5,44 +5,44 @@ import type { Exchange, Requirement } from '../requirement.ts';
 import type { Observation, Verdict } from '../verdict.ts';
 import { recordExchange, redactedAll, redactor } from './evidence.ts';
 
-/** What a requirement came to. */
+/** The result of a requirement. */
 export interface Result {
   readonly verdict: Verdict | Observation | { readonly kind: 'broken'; readonly words: string };
   /** Distinct inputs that were judged. */
   readonly cases: number;
   readonly evidence?: Exchange;
-  /** Leads to the input again, with the same seed. */
+  /** Replays the input, with the same seed. */
   readonly path?: string;
   /** The conditions under which it fails. */
   readonly where?: readonly string[];
-  /** How many of so many equal lookups failed, if not all did. */
+  /** How many of `of` equal lookups failed, if not all did. */
   readonly intermittent?: { readonly failed: number; readonly of: number };
 }
 
-/** What a record says of the run, before anything was found. */
+/** The part of a record that is known before the run. */
 export interface RecordOptions extends Readonly<
   Pick<RunRecord, 'target' | 'seed' | 'cases' | 'version' | 'minStrength' | 'rerun' | 'selection' | 'mock'>
 > {
   readonly known: Known;
-  /** Sent with every request; their secrets are hidden like keys. */
+  /** Sent with every request. Their secrets are redacted like keys. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly notes?: readonly string[];
 }
 
 type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'strength' | 'coverage' | 'interrupted';
 
-/** What the engine counted. Times are ms. */
+/** Figures of a run. Times are in ms. */
 export interface Figures extends Readonly<Required<Pick<RunRecord, Counted>> & Pick<RunRecord, 'canary'>> {
   readonly startedAt: number;
-  /** Whether some lookups were not tried for want of time or requests. */
+  /** Whether some lookups were not tried because the budget was used up. */
   readonly isCut: boolean;
-  /** Whether the key under test was ever answered with anything but 401; undefined before it was used. */
+  /** Whether the key under test was ever accepted; undefined before it was used. */
   readonly keyWorks: boolean | undefined;
-  /** The signal that stopped the run, where it was one. */
+  /** The signal that stopped the run, such as SIGINT. */
   readonly interruptedBy?: string;
 }
 
-/** Puts everything that a run found into its record. No key appears in it by its value. */
+/** Builds the record of a run. Keys are redacted. */
 export function makeRecord(
   options: RecordOptions,
   list: readonly RequirementResult[],
@@ -81,7 +81,7 @@ export function makeRecord(
 const refusedNote = (key: string) =>
   `The target answers every request with ${key} with 401. Check that the target has this key and that it is active.`;
 
-/** Says what limits a run met that the fixture does not state. */
+/** The note about learned limits. */
 function limitNote({ learned = [] }: Figures['rateLimited']): readonly string[] {
   if (learned.length === 0) return [];
   const limits = learned.map(
@@ -104,7 +104,7 @@ const outcomes = {
   observed: 'observed',
 } as const;
 
-/** Writes down what requirements came to, one at a time. */
+/** Returns a function that turns a result into its entry in the record. */
 export function createDescriber({ known, headers, seed, target }: RecordOptions): Describe {
   const redact = redactor(known, headers);
   return ({ id, level, clause, title, reading }, { verdict, cases, evidence, path, where, intermittent }) => {
@@ -122,13 +122,16 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions)
   };
 }
 
-/** What a verdict rests on, apart from the results. */
+/** What the verdict depends on, besides the results. */
 type Run = Pick<RunRecord, 'interrupted' | 'strength' | 'minStrength' | 'selection'>;
 
 /**
- * The verdict over a run: nonconformant if a required requirement failed; else incomplete if one is
- * inconclusive or anything is broken, none was verified, or the run did not come to its end or not to the
- * strength that it needs; else conformant. Excluded ones change nothing.
+ * The verdict of a run. Excluded requirements do not count.
+ *
+ * - `nonconformant`: a required requirement failed.
+ * - `incomplete`: a required one is inconclusive, one is broken, none passed, the run was interrupted, or it is
+ * below its minimum strength.
+ * - `conformant`: otherwise.
  */
 export function verdictOf(results: readonly RequirementResult[], run: Run): RunRecord['verdict'] {
   const required = results.filter(({ level }) => level === 'required');
@@ -139,13 +142,13 @@ export function verdictOf(results: readonly RequirementResult[], run: Run): RunR
   return required.some(({ outcome }) => outcome === 'passed') ? 'conformant' : 'incomplete';
 }
 
-/** Only a whole run is asked for a strength: one that was narrowed leaves lookups out on purpose. */
+/** The minimum strength applies only to full runs: a narrowed run leaves out lookups on purpose. */
 function isTooWeak({ strength, minStrength = 0, selection }: Run): boolean {
   if (strength === undefined || selection?.whole !== true || selection.replay !== undefined) return false;
   return strength < minStrength && (selection.skip.length === 0 || minStrength > 1);
 }
 
-/** How many there are of each outcome, by level where the level matters. */
+/** Counts requirements by outcome, and by level where it matters. */
 export function countOutcomes(results: readonly RequirementResult[]): RunRecord['counts'] {
   const count = (outcome: RequirementResult['outcome'], level?: RequirementResult['level']) =>
     results.filter((result) => result.outcome === outcome && (level === undefined || result.level === level))

@@ -5,48 +5,48 @@ import type { Clock } from './clock.ts';
 import type { OnEvent } from './events.ts';
 import type { RecordOptions } from './record.ts';
 
-/** All that a run depends on: everything with an effect comes in here. */
+/** Everything a run depends on, with all side effects injected. */
 export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   readonly target: URL;
-  /** What to check, in the order of the record. */
+  /** What to check, in record order. */
   readonly requirements: readonly Requirement[];
-  /** Ids that are left out on request; they stay in the record. */
+  /** Ids to skip. They stay in the record. */
   readonly skip: ReadonlySet<string>;
   readonly concurrency: number;
-  /** Bound on the requests of a rate-limit burst in flight; as many as the stated limit needs without it. */
+  /** Maximum number of burst requests in flight; without it, as many as the limit needs. */
   readonly burstConcurrency?: number | undefined;
-  /** Bound on each request, in ms. */
+  /** Timeout of each request, in ms. */
   readonly timeoutMs: number;
-  /** Bound on the run, in ms of the clock. */
+  /** Maximum duration of the run, in ms of the clock. */
   readonly maxDurationMs: number;
-  /** Bound on the requests of the run. */
+  /** Maximum number of requests. */
   readonly maxRequests: number;
-  /** Requests a second, at most; as fast as they come without it. */
+  /** Maximum requests per second; unlimited without it. */
   readonly rate?: number;
   readonly headers: Readonly<Record<string, string>>;
   readonly tls: Pick<ClientOptions, 'ca' | 'insecure'>;
   readonly clock: Clock;
-  /** Changes the target's state where a requirement needs it. */
+  /** Changes the state of the target for requirements that need it. */
   readonly stateHook?: StateHook;
-  /** Opens the way to the target; sockets without it. */
+  /** Creates the client; without it, one that uses sockets. */
   readonly connect?: (options: ClientOptions) => Client;
-  /** From 0 to 1, for jitter. */
+  /** Random numbers from 0 to 1, for jitter. */
   readonly random: () => number;
-  /** Ends the run early; what was found so far is still recorded. */
+  /** Stops the run early. Results so far are recorded. */
   readonly signal: AbortSignal;
-  /** Why nothing can be verified where the key under test is refused at once; without it, that is judged. */
+  /** Error message if the target refuses the key under test; without it, the refusal is judged. */
   readonly ifRefused?: string;
-  /** Of the only requirement, judge only the input that this path leads to. */
+  /** Path of the only input to judge. Needs a single requirement. */
   readonly path?: string;
-  /** Only finds what fails, without the search for its conditions. */
+  /** Whether to skip the explanation of failures. */
   readonly isBrief?: boolean;
   /**
-   * Runs when the target has answered for the first time, before anything is judged.
+   * Runs after the first answer of the target, before anything is judged.
    *
-   * @returns the faults of the mock that a self-check caught
+   * @returns the faults of the mock that the self-check caught
    */
   readonly onReached?: () => Promise<readonly string[] | undefined>;
   readonly onProgress?: (progress: Progress) => void;
-  /** Sees everything that happens, as it happens. */
+  /** Gets every event as it happens. */
   readonly onEvent?: OnEvent;
 }

@@ -28,24 +28,24 @@ import type { RunOptions } from './run-options.ts';
 import { schedule } from './schedule.ts';
 import { createTraffic } from './traffic.ts';
 
-/** Lookups of a phase that are tried again after it, because the network lost them. */
+/** Maximum number of lost lookups that are retried after a phase. */
 const MAX_LOST = 10;
 
-/** Lookups that explanations may take together. */
+/** Maximum number of lookups for all explanations. */
 const MAX_EXPLAINING = 2000;
 
 /**
- * Drives a target through the requirements and records what holds.
+ * Checks a target against the requirements.
  *
- * @throws Problem with code `unreachable` when no connection to the target comes about
+ * @throws Problem with code `unreachable` if the target cannot be reached
  */
 export async function run(options: RunOptions): Promise<RunRecord> {
   const { clock, known, requirements, signal, concurrency, seed, cases, onEvent } = options;
   const startedAt = clock.now();
   const deadline = startedAt + options.maxDurationMs;
-  // Every request and every wait listens to it.
+  // Every request and every wait adds a listener.
   setMaxListeners(Number.POSITIVE_INFINITY, signal);
-  // Real time, also with a clock that is not.
+  // Real time, even with a virtual clock.
   const begun = performance.now();
   const client = (options.connect ?? createClient)({
     ...options.tls,
@@ -79,7 +79,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       evaluation.see(exchange);
     },
   });
-  /** Depth ends early enough for the limiters to be judged after it. */
+  /** Lookups end early enough to leave time for the rate-limit suite. */
   const depthEndsAt = () =>
     deadline - limiterMs(limiters, known, options.maxDurationMs, quota.learned(), options.rate);
   const results = new Map<Requirement, RequirementResult>();
@@ -132,18 +132,22 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       onEvent?.({ kind: 'missed', path, trouble });
       judge.miss(request, trouble);
       const isSilent = trouble.code === 'network' || trouble.code === 'timeout';
-      // Whether the target answers anything at all decides whether the lookup silenced it.
+      // If the target answers this lookup, the hostile one caused the silence.
       if (isSilent && expectedOf(known, request)?.hostile !== undefined)
         await sender.send(lookupOf(request.endpoint, findableId(request.endpoint, known)));
     };
-    /** Sends a lookup as often as its row asks for; puts those that the network loses aside, if there is `lost`. */
+    /**
+     * Sends a lookup as often as its row says. If `lost` is given, lookups lost by the network go there.
+     *
+     * @returns whether to go on with the next lookup
+     */
     const send = async (lookup: Lookup, until?: number, lost?: Lookup[]): Promise<boolean> => {
       const { request, times, origin, endpoint, strength } = lookup;
       for (let nth = 0; nth < times; nth++) {
         const exchange = await sender.send(request, { of: 'lookups', path: origin.path, until });
         const { reply } = exchange;
         if (reply.kind === 'trouble') {
-          // Each level has to be tried. Of further combinations, the strength of the run says what was not.
+          // Each level must be tried. For further combinations, the strength of the run shows what is missing.
           const isUntried = reply.code === 'budget' || reply.code === 'rate-limited';
           if (reply.code === 'network' && lost !== undefined && lost.length < MAX_LOST) {
             lost.push(lookup);
@@ -156,7 +160,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       coverage.take(endpoint, origin.levels);
       return true;
     };
-    /** Sends lookups side by side, then those that are to be alone. */
+    /** Sends lookups concurrently, then those that must be alone. */
     const sendAll = async (lists: readonly (readonly Lookup[])[], until?: number) => {
       const lost: Lookup[] = [];
       const sendInTurn = async (lookups: Iterable<Lookup>) => {
@@ -164,13 +168,13 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       };
       await Promise.all(
         lists.flatMap((list) => {
-          // Each worker takes the next one from the shared list.
+          // All workers share this iterator.
           const rest = list.filter(({ isAlone }) => !isAlone).values();
           return Array.from({ length: concurrency }, () => sendInTurn(rest));
         }),
       );
       await sendInTurn(lists.flat().filter(({ isAlone }) => isAlone));
-      // Of thousands of requests a bad network loses some as often as they are tried.
+      // A bad network loses some of thousands of requests even with retries.
       for (const one of lost) await send(one, until);
     };
 
@@ -178,7 +182,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     let explaining = 0;
     const explainAll = async () => {
       if (options.isBrief === true) return;
-      // What is left to be asked is worth more.
+      // Leave time for the remaining lookups.
       const endsAt = Math.min(depthEndsAt(), clock.now() + options.maxDurationMs / 4);
       for (const { id } of rules) {
         const [failure] = judge.failures(id);
@@ -190,7 +194,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
           judge,
           send: (request) => {
             explaining++;
-            // Always with the same key: it may be the condition.
+            // Always use the same key: it may be the condition.
             const [key] = known.callerKeys;
             const isCaller = request.credential.as === 'caller' && key !== undefined;
             const sent: Request = isCaller ? { ...request, credential: { as: 'key', key } } : request;
@@ -268,7 +272,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   }
 }
 
-/** Limits that nobody stated, for the record. */
+/** Learned limits, for the record. */
 function learnedBy(quota: Quota): Pick<RunRecord['rateLimited'], 'learned'> {
   const learned = Object.entries(quota.learned()).flatMap(([endpoint, { most, windowMs }]) =>
     Number.isFinite(most)

@@ -1,18 +1,18 @@
 import { suiteOf, type Requirement, type Scenario } from '../requirement.ts';
 
-/** The scenarios of a run, in the order in which they run. */
+/** The scenarios of a run, in order. */
 export interface Schedule {
-  /** Deposits that will become EXECUTED are looked at before anything else. */
+  /** Looks at deposits that will become EXECUTED before anything else does. */
   readonly first: readonly Scenario[];
-  /** Side by side, one lane for each endpoint. */
+  /** Lanes that run concurrently, one for each endpoint. */
   readonly lanes: readonly (readonly Scenario[])[];
-  /** Nothing else is under way meanwhile. */
+  /** Nothing else runs at the same time. */
   readonly alone: readonly Scenario[];
-  /** Drives the limiters to their limits, at the end: one endpoint after the other, as one limiter may serve both. */
+  /** Rate limits come last, one endpoint after the other: both may share a limiter. */
   readonly limiters: readonly Scenario[];
 }
 
-/** Required requirements come first: what is cut for want of time is cut from the end. */
+/** Required ones come first: a run that is out of time drops the last ones. */
 const rank = ({ level }: Requirement) => ['required', 'recommended', 'observed'].indexOf(level);
 
 export function schedule(requirements: readonly Requirement[]): Schedule {
@@ -21,7 +21,7 @@ export function schedule(requirements: readonly Requirement[]): Schedule {
     .toSorted((a, b) => rank(a) - rank(b));
   const isFirst = ({ id }: Requirement) => id === 'pending/deposit-check/becomes-executed';
   const isLimiter = (requirement: Requirement) => suiteOf(requirement) === 'rate-limit';
-  // A revoked key may be one that shares the load.
+  // The revoked key may be in use by other lookups.
   const isAlone = ({ id }: Requirement) => id.endsWith('/revocation');
   const others = scenarios.filter((one) => ![isFirst, isLimiter, isAlone].some((is) => is(one)));
   return {

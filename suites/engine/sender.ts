@@ -11,13 +11,12 @@ import type { NotedExchange } from './events.ts';
 import type { Quota } from './quota.ts';
 import type { RunOptions } from './run-options.ts';
 
-/** How a request is sent. */
 export interface SendOptions extends Pick<NotedExchange, 'of' | 'path' | 'isAgain'> {
-  /** No limiter is waited for beyond this time, in ms of the clock. */
+  /** Latest time to wait for a limiter, in ms of the clock. */
   readonly until?: number | undefined;
-  /** Whether it is to be under way together with others, as far as a rate allows. */
+  /** Whether to send it together with others, as far as --rate allows. */
   readonly isAtOnce?: boolean;
-  /** Sees the 429s that are waited out. */
+  /** Gets each 429 before the retry. */
   readonly onRefused?: (answer: Answer) => void;
 }
 
@@ -25,27 +24,27 @@ export interface SenderOptions extends Pick<RunOptions, 'known' | 'clock' | 'sig
   readonly client: Client;
   readonly budget: Budget;
   readonly quota: Quota;
-  /** Requests without an answer, in a row, after which the target counts as gone. */
+  /** After so many consecutive requests without an answer, the target counts as gone. */
   readonly maxLostInARow: number;
-  /** Sees every request that went out and what came of it, as it comes. */
+  /** Gets every exchange as it ends. */
   readonly onExchange: (exchange: NotedExchange) => void;
 }
 
-/** Sends requests to the target: waits for limiters, and sends again what the network lost. */
+/** Sends requests to the target, waits for rate limits, and retries lost requests. */
 export interface Sender {
-  /** Waits out 429s; sends again what broke on the way. */
+  /** Waits after 429 and retries lost requests. */
   readonly send: (request: Request, options?: SendOptions) => Promise<Exchange>;
-  /** A 429 is an answer like any other, and nothing is sent again. */
+  /** Never retries: a 429 is an answer like any other. */
   readonly sendOnce: (request: Request, options?: SendOptions) => Promise<Exchange>;
   readonly rest: Context['rest'];
   readonly settle: Context['settle'];
-  /** 429s that were waited out so far. */
+  /** Number of 429s followed by a retry. */
   readonly rateLimited: () => number;
-  /** Whether any answer to the key under test was other than 401; undefined before there was one. */
+  /** Whether the key under test was ever accepted; undefined before it was used. */
   readonly keyWorks: () => boolean | undefined;
 }
 
-/** A connection that breaks is tried so many times: a server may close an idle one at any moment (RFC 9112 9.3.1). */
+/** Maximum number of tries if the connection breaks: a server may close an idle one at any time (RFC 9112 9.3.1). */
 const MAX_TRIES = 3;
 
 export function createSender(setup: SenderOptions): Sender {
@@ -55,10 +54,10 @@ export function createSender(setup: SenderOptions): Sender {
   let lostInARow = 0;
   let keyWorks: boolean | undefined;
 
-  /** Whose account a request is put on; the empty name is that of everybody without an issued key. */
+  /** The account of a request; empty for requests without an issued key. */
   const accountOf = ({ credential }: Request) => (credential.as === 'key' ? credential.key.key : '');
 
-  /** Puts a key in the caller's place; undefined where there is none. */
+  /** Chooses the caller's key; undefined if there is none. */
   const resolve = (request: Request): Request | undefined => {
     if (request.credential.as !== 'caller') return request;
     if (callers.length === 0) return undefined;
@@ -85,11 +84,11 @@ export function createSender(setup: SenderOptions): Sender {
       onExchange(defined({ request, reply, of, path, isAgain, isLost: isLost || undefined }));
       const isBroken = reply.kind === 'trouble' && reply.code === 'network';
       if ((isLost || isBroken) && !isLast) {
-        // The target may have counted it.
+        // The target may have counted the lost request.
         quota.note(request.endpoint, accountOf(request), priceOf(request, known), undefined, false);
         continue;
       }
-      // A burst may be more than a target that goes on afterwards can take.
+      // A burst may overload a target that recovers afterwards.
       if (most > 1 && reply.kind === 'trouble' && (isBroken || reply.code === 'timeout')) lostInARow++;
       return reply;
     }
@@ -142,27 +141,27 @@ export function createSender(setup: SenderOptions): Sender {
   };
 }
 
-/** Answers that a proxy or a gateway gives in place of the target: the request is sent again. */
+/** Whether a proxy or gateway answered in place of the target. */
 function isOfFrontEnd(answer: Answer): boolean {
   const { status } = answer;
   const isOfGateway = status === 408 || (status >= 502 && status <= 504) || (status >= 520 && status <= 527);
   return isOfGateway || (status >= 400 && isPage(answer));
 }
 
-/** A request with its key in the Authorization header. */
+/** The request as it is sent, with its Authorization header. */
 export function wireRequest(request: Request): WireRequest {
   const { method, target, headers, body, credential } = request;
   const authorization = authorizationOf(credential, undefined);
   return defined({ method, target, headers: { ...headers, ...defined({ authorization }) }, body });
 }
 
-/** What a request may cost at the limiter: found members are no failed lookups, all else may count. */
+/** Whether a request may count at the limiter: a lookup of a member is not a failed lookup, all others may be. */
 export function priceOf({ endpoint, target, credential }: Request, known: Known): 0 | 1 {
   if (credential.as === 'header' || credential.as === 'none') return 0;
   if (endpoint === 'deposit-check') return 1;
   const query = target.indexOf('?');
   const isLookup = target.startsWith(parameter, query + 1);
-  // Whichever key of the caller's it will be, they are all of one partner.
+  // All keys of the caller belong to one partner.
   const key = credential.as === 'key' ? credential.key : known.callerKeys[0];
   if (!isLookup || key === undefined) return 1;
   return isOwn(known, key, target.slice(query + 1 + parameter.length).toLowerCase()) ? 0 : 1;

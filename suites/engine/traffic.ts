@@ -6,23 +6,23 @@ import type { Request } from '../request.ts';
 /** Maximum number of steps of the timeline, and the shortest step in ms. */
 const [MAX_STEPS, SHORTEST_STEP] = [120, 10];
 
-/** Buckets of a histogram for each doubling of the latency, and the first and the last of them: 2^-4 to 2^20 ms. */
+/** Histogram buckets per doubling of the latency; index of the first and last one: 2^-4 to 2^20 ms. */
 const [PER_DOUBLING, FIRST, LAST] = [8, -4 * 8, 20 * 8 - 1];
 
 /**
- * Counts answers by their latency and time.
+ * Counts answers by latency and time.
  *
  * @param startedAt in ms of the engine's clock
  */
 export function createTraffic(startedAt: number) {
-  // In whole ms, as a record states it: what is counted again from a transcript comes to the same.
+  // In whole ms, as in the record, so that a transcript gives the same figures.
   const begin = Math.floor(startedAt);
   const latencies = new Map<Endpoint, number[]>(endpointNames.map((name) => [name, []]));
   const events: [afterMs: number, what: keyof TrafficStep][] = [];
   let last = 0;
   return {
     see: ({ endpoint }: Pick<Request, 'endpoint'>, reply: Reply): void => {
-      // Nobody notes when an answer did not come: it is put to the one before.
+      // The time of a failure is unknown: use the time of the answer before.
       if (reply.kind === 'trouble') return void events.push([last, 'troubles']);
       last = Math.max(0, reply.receivedAt - begin);
       latencies.get(endpoint)?.push(reply.tookMs);
@@ -40,7 +40,6 @@ export function createTraffic(startedAt: number) {
 
 /** @param sorted latencies in ms, the shortest first */
 function figuresOf(sorted: readonly number[]): Omit<EndpointTraffic, 'endpoint'> {
-  /** The latency that so great a share of the answers did not exceed. */
   const quantile = (share: number) => rounded(sorted[Math.ceil(share * sorted.length) - 1]!);
   const buckets = new Map<number, number>();
   for (const ms of sorted) {
@@ -58,7 +57,7 @@ function figuresOf(sorted: readonly number[]): Omit<EndpointTraffic, 'endpoint'>
   };
 }
 
-/** What happened when, in steps of one length: the shortest of which there are not too many. */
+/** The timeline, with the shortest step that does not need too many steps. */
 function timelineOf(events: readonly (readonly [number, keyof TrafficStep])[]): Traffic['timeline'] {
   const end = events.reduce((latest, [ms]) => Math.max(latest, ms), 0);
   let stepMs = SHORTEST_STEP;
@@ -69,5 +68,5 @@ function timelineOf(events: readonly (readonly [number, keyof TrafficStep])[]): 
   return { stepMs, steps };
 }
 
-/** To four digits: more would be noise. */
+/** Four digits: more would be noise. */
 const rounded = (ms: number) => Number(ms.toPrecision(4));

@@ -3,22 +3,22 @@ import { defined } from '../../schemas/defined.ts';
 import type { Known, KnownKey } from '../known.ts';
 import type { Changes } from '../request.ts';
 
-/** A text, and the same inside double quotes of a shell, with $IB_API_KEY for the key. */
+/** A text, and its form in double quotes of a shell, with $IB_API_KEY for the key. */
 interface Piece {
   readonly value: string;
   readonly shell: string;
 }
 
-/** What stands in the place of a key. */
+/** A text sent in place of a key. */
 export interface Token extends Piece {
-  /** The key that it is, or is made of. */
+  /** The key that it equals or is derived from. */
   readonly key?: KnownKey;
 }
 
 /** How a request presents a token. */
 export interface Presentation {
   readonly changes: Changes;
-  /** To be put behind the query. */
+  /** Appended to the query. */
   readonly query?: string;
 }
 
@@ -37,7 +37,6 @@ function join(...parts: readonly (string | Piece)[]): Piece {
   };
 }
 
-/** The token that is a key. */
 export const tokenOf = (key: KnownKey): Token => ({ value: key.key, shell: '$IB_API_KEY', key });
 
 /** Whether a token is the key itself. */
@@ -49,13 +48,11 @@ const inHeader = (piece: Piece, { key }: Token): Presentation => ({
   changes: { credential: { as: 'header', ...piece, ...(key && { key }) } },
 });
 
-/** The token between two texts. */
 const between =
   (before: string, behind = ''): Form =>
   (token) =>
     inHeader(join(before, token, behind), token);
 
-/** The scheme Bearer in some letter case. */
 const bearer =
   (scheme: string): Form =>
   (token) =>
@@ -71,7 +68,7 @@ const basic =
     return inHeader({ value: `Basic ${value}`, shell }, token);
   };
 
-/** The key cut in the middle; a key of one character is followed by another one. */
+/** The key split in two. A key of one character gets a second token. */
 const inTwoParts: Form = (token) => {
   const { key, value } = token;
   const half = Math.ceil(value.length / 2);
@@ -80,7 +77,7 @@ const inTwoParts: Form = (token) => {
     : inHeader(join('Bearer ', part(key, 0, half), ' ', part(key, half)), token);
 };
 
-/** A token that stands elsewhere than in the Authorization header. */
+/** A token outside the Authorization header. */
 const misplaced =
   (place: (value: string) => Changes & Pick<Presentation, 'query'>): Form =>
   ({ value, key }) => {
@@ -104,7 +101,7 @@ const inField = (name: string, scheme = '') =>
 const inBody = (type: string, bodyOf: (value: string) => string) =>
   misplaced((value) => ({ headers: { 'content-type': type }, body: bodyOf(value) }));
 
-/** Ways to present a token, by what is odd about them. The first is the interface's own. */
+/** Ways to present a token, by name of the deviation. The first is the correct one. */
 export const forms = {
   Bearer: [bearer('Bearer')],
   bearer: [bearer('bearer')],
@@ -156,7 +153,7 @@ export const forms = {
 
 export type FormName = keyof typeof forms;
 
-/** Forms that need the key itself: a part of it, or a place where only whole keys are redacted. */
+/** Forms that need an issued key: they split it, or only whole keys are redacted there. */
 export const needsIssued: ReadonlySet<FormName> = new Set([
   'two parts',
   'in the query',
@@ -165,7 +162,7 @@ export const needsIssued: ReadonlySet<FormName> = new Set([
   'in the body',
 ]);
 
-/** Keys that a careless look-up finds: names of properties, wild cards, values that mean nothing. */
+/** Texts that a careless key lookup may accept: property names, wildcards, empty values. */
 const suspectKeys =
   "* % _ .* null undefined true 0 -1 {} [] __proto__ constructor toString hasOwnProperty 'OR'1'='1 test admin Bearer".split(
     ' ',
@@ -173,24 +170,24 @@ const suspectKeys =
 
 const isKey = (known: Known, text: string) => known.everyKey.some(({ key }) => key === text);
 
-/** Keys that nobody was given, always the same ones. */
+/** A fixed list of keys that are not issued. */
 export const suspects = (known: Known): readonly Token[] =>
   suspectKeys.filter((text) => !isKey(known, text)).map(literal);
 
 const tokenText = fc.stringMatching(/^[A-Za-z0-9_~+/.-]{1,40}$/);
 
-/** A random key that nobody was given. */
+/** A random key that is not issued. */
 export const unknownToken = (known: Known): fc.Arbitrary<Token> =>
   tokenText.filter((text) => !isKey(known, text)).map(literal);
 
-/** A near miss of a key; its curl line needs the key but does not show it. */
+/** A token derived from a key; undefined if it is empty or an issued key. */
 const nearMissOf = (known: Known, key: KnownKey, piece: Piece): Token | undefined =>
   piece.value === '' || isKey(known, piece.value) ? undefined : { ...piece, key };
 
-/** The keys whose near misses must not be let in. */
+/** Keys to derive near misses from. */
 const activeKeys = ({ callerKeys, otherKeys }: Known) => [...callerKeys, ...otherKeys].slice(0, 4);
 
-/** Near misses: of the first active key one of each kind, of the others one. */
+/** Near misses of active keys: one of each kind for the first key, one for each other. */
 export function nearMisses(known: Known): readonly Token[] {
   const [first, ...others] = activeKeys(known);
   if (first === undefined) return [];
@@ -225,10 +222,10 @@ function nearPieces(key: KnownKey): readonly Piece[] {
   ];
 }
 
-/** A letter in place of the character: keys that count up have digits at the end. */
+/** Always a letter: another digit could give another issued key. */
 const otherCharacter = (text: string, at: number) => (text[at] === 'x' ? 'y' : 'x');
 
-/** A real key with one character changed, left out or put in. */
+/** A key with one character changed, dropped or inserted. */
 export function nearMiss(known: Known): fc.Arbitrary<Token> {
   return fc
     .tuple(fc.constantFrom(...activeKeys(known)), fc.nat(), fc.constantFrom('change', 'drop', 'insert'))

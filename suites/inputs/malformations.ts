@@ -2,15 +2,15 @@ import * as fc from 'fast-check';
 import { encodeValue } from '../request.ts';
 import { classifyUuid, type UuidClass } from '../model/uuid.ts';
 
-/** A way in which a query fails to name a UUID, made of a good one. */
+/** A way to make a query invalid, given a valid UUID. */
 export interface Malformation {
-  /** The queries that are always tried; undefined: no query. */
+  /** Queries that are always tried; undefined: no query. */
   readonly examples: (parameter: string, uuid: string) => readonly (string | undefined)[];
-  /** Where further ones are drawn from. */
+  /** Random queries of the same kind. */
   readonly drawn?: (parameter: string, uuid: fc.Arbitrary<string>) => fc.Arbitrary<string>;
 }
 
-/** Texts that break this rule of a UUID and no other, as values of the parameter. */
+/** Parameter values of one class of malformed UUIDs. */
 function values(
   kind: UuidClass,
   of: (uuid: string) => readonly string[],
@@ -24,7 +24,6 @@ function values(
   };
 }
 
-/** Queries as they are. */
 const raw = (examples: Malformation['examples']): Malformation => ({ examples });
 
 const mistake = (...texts: [Parameters<typeof values>[1], Parameters<typeof values>[2]?]) =>
@@ -34,7 +33,7 @@ const spelling = (of: (uuid: string) => readonly string[]) => values('alternativ
 const hyphenPlaces = [8, 13, 18, 23];
 const hexPlaces = Array.from({ length: 36 }, (_, at) => at).filter((at) => !hyphenPlaces.includes(at));
 const groupStarts = [0, 9, 14, 19, 24];
-/** Where a pattern may treat a digit otherwise than its neighbours: two at the beginning of each group, and its last. */
+/** Positions where a regular expression may differ: the first two digits of each group, and its last. */
 const groupPlaces = groupStarts.flatMap((at, group) => [at, at + 1, (hyphenPlaces[group] ?? 36) - 1]);
 
 const put = (text: string, at: number, piece: string, instead = piece.length) =>
@@ -42,20 +41,20 @@ const put = (text: string, at: number, piece: string, instead = piece.length) =>
 
 const withoutHyphens = (uuid: string) => uuid.replaceAll('-', '');
 
-/** Characters that a class of hexadecimal digits must not let in, near and far. */
+/** Characters that a class of hexadecimal digits must not match. */
 const strangeDigits = [...'gGz_.:/@` +\u0661\uff11\uff41\u0430\u{1d7d9}'];
 
-/** What stands before, after or around a UUID in servers that look for one instead of at one. */
+/** Texts before, after and around a UUID, for servers that search for a UUID anywhere in the value. */
 const before = 'x|0|-|x\n|\0|../|{|uuid:|x '.split('|');
 const after = "x|0|-|\nx|\r\nx|\0|\0x|,|/|' OR '1'='1|;|#|?x=1|%|*|\\|.json|}| x|\u0301".split('|');
 const around = ["''", '""', '[]', '<>'];
 
-/** Texts that have nothing of a UUID. */
+/** Texts unlike any UUID. */
 const others =
   "0|1|-1|12345|1e5|1.5|NaN|null|undefined|true|[]|{}|*|%|' OR '1'='1|'; DROP TABLE users; --|../../etc/passwd|" +
   '${7*7}|{{7*7}}|<script>alert(1)</script>|__proto__|constructor|user@example.com|\u0001\u0002|\u007f|\u{1f600}|\u202e';
 
-/** Any character that UTF-8 can carry. */
+/** Any Unicode scalar value. */
 const anyCharacter = fc
   .integer({ min: 0, max: 0x10ffff })
   .filter((code) => code < 0xd800 || code > 0xdfff)
@@ -63,7 +62,7 @@ const anyCharacter = fc
 
 const fewCharacters = fc.string({ unit: anyCharacter, maxLength: 3 });
 
-/** Every way to fail, by name: what is no UUID in any spelling, other spellings (RFC 9562 4 knows one), attacks on the parser. */
+/** Malformations by name: values that are no UUID, other spellings (RFC 9562 4), attacks on the parser. */
 export const malformations: Readonly<Record<string, Malformation>> = {
   'no parameter': raw((parameter, uuid) => [
     undefined,
@@ -187,7 +186,7 @@ export const malformations: Readonly<Record<string, Malformation>> = {
   ),
   'braces or parentheses': spelling((uuid) => [`{${uuid}}`, `(${uuid})`, `{${withoutHyphens(uuid)}}`]),
   'urn:uuid:': spelling((uuid) => [`urn:uuid:${uuid}`, `URN:UUID:${uuid.toUpperCase()}`]),
-  // The second is a whole number as well.
+  // The second one is also a decimal number.
   'no hyphens': spelling((uuid) => [withoutHyphens(uuid), withoutHyphens(uuid).replace(/[a-f]/gi, '8')]),
   'white space around': spelling((uuid) => [
     ` ${uuid}`,

@@ -2,14 +2,14 @@ import * as fc from 'fast-check';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
 
-/** Version-4 UUIDs that the fixture does not know, neither as a user nor as a deposit. */
+/** Random version-4 UUIDs that are not in the fixture. */
 export const unknownUuid = (known: Known): fc.Arbitrary<string> =>
   anyUuid.filter((id) => !known.userById.has(id) && !known.depositById.has(id));
 
-// It takes a while to make, and most lookups are drawn from it.
+// Shared: it is slow to create.
 const anyUuid = fc.uuid({ version: 4 });
 
-/** UUIDs that the fixture does not know, one for each number below a million, always the same ones. */
+/** The `nth` UUID that is not in the fixture, always the same one. `nth` is below 1,000,000. */
 export function unknownIdAt(known: Known, nth: number): string {
   for (let tail = nth; ; tail += 1_000_000) {
     const id = `0badc0de-0000-4000-8000-${String(tail).padStart(12, '0')}`;
@@ -17,20 +17,20 @@ export function unknownIdAt(known: Known, nth: number): string {
   }
 }
 
-/** The first of them. */
+/** The first `count` such UUIDs. */
 export const unknownIds = (known: Known, count: number): readonly string[] =>
   Array.from({ length: count }, (_, nth) => unknownIdAt(known, nth));
 
-/** A UUID that the fixture does not know, always the same. */
+/** The first such UUID. */
 export const unknownId = (known: Known) => unknownIdAt(known, 0);
 
-/** An id that the endpoint would find, if the fixture has one; else an unknown one. */
+/** An id that the endpoint finds, if the fixture has one; else an unknown one. */
 export function findableId(endpoint: Endpoint, known: Known): string {
   const id = endpoint === 'user-status' ? known.members[0]?.user_id : known.executed[0]?.reference_id;
   return id ?? unknownId(known);
 }
 
-/** The letters of an id in the given cases, one flag a letter, used again from the start. */
+/** Sets the case of each letter of an id: `true` is upper case. The flags repeat. */
 export function withLetterCase(id: string, flags: readonly boolean[]): string {
   let letter = 0;
   return id.replace(/[a-f]/gi, (digit) =>
@@ -38,10 +38,9 @@ export function withLetterCase(id: string, flags: readonly boolean[]): string {
   );
 }
 
-/** Whether another letter case gives another text. */
 export const hasLetters = (id: string) => /[a-f]/i.test(id);
 
-/** Percent-encodes the characters at the places where the flags, used again from the start, are set. */
+/** Percent-encodes each character whose flag is set. The flags repeat. */
 export function percentEncoded(id: string, flags: readonly boolean[]): string {
   return [...id]
     .map((character, at) =>
@@ -52,7 +51,7 @@ export function percentEncoded(id: string, flags: readonly boolean[]): string {
     .join('');
 }
 
-/** At most so many items, evenly spaced over the list. */
+/** At most `most` items, evenly spaced over the list. */
 export function spread<Item>(items: readonly Item[], most: number): readonly Item[] {
   if (items.length <= most) return items;
   return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)]!);

@@ -6,24 +6,24 @@ import type { Burst, Rule, Sighting } from './history.ts';
 import type { Supply } from './kinds.ts';
 import { beyond } from './rule.ts';
 
-/** Requests of one kind, until the first 429 or to the end. */
+/** Result of a stream of requests of one kind, up to the first 429. */
 export interface Stream {
   readonly kind: string;
   readonly sent: number;
-  /** Answers that a limiter let through. */
+  /** Answers other than 429 that show that a limiter let the request pass. */
   readonly passed: number;
   readonly elapsedMs: number;
   readonly history: readonly Sighting[];
-  /** The first 429, and what it answered. */
+  /** The first request that got 429. */
   readonly refusal?: { readonly request: Request; readonly answer: Answer };
-  /** A request that got no answer, or was not sent. */
+  /** The first request that got no answer or was not sent. */
   readonly trouble?: Trouble;
 }
 
-/** Statuses that the network or a front end may cause: they do not say whether the server counted the request. */
+/** Whether a front end may have sent this status: the server may have counted the request or not. */
 const isLost = (status: number) => status === 408 || status >= 500;
 
-/** Sends fresh requests until one is answered 429, or `most` went out. Nothing is sent again. */
+/** Sends new requests up to the first 429 or to `most` of them. Never retries. */
 export async function stream(context: Context, { kind, next }: Supply, pace: Pace): Promise<Stream> {
   const startedAt = context.now();
   const sent = await context.stream(next, pace);
@@ -43,7 +43,7 @@ export async function stream(context: Context, { kind, next }: Supply, pace: Pac
   };
 }
 
-/** What became of requests, in the order of sending; those that were never sent are left out. */
+/** The requests that were sent, in order. */
 function sightingsOf(sent: readonly Exchange[], startedAt: number): readonly Sighting[] {
   let last = startedAt;
   return sent.flatMap(({ reply }): readonly Sighting[] => {
@@ -63,21 +63,21 @@ export function sightingOf({ sentAt, receivedAt, status }: Answer): Sighting {
     : { sentAt, receivedAt, result: 'passed' };
 }
 
-/** A limited key is tried again at these parts of its window: a refilled bucket or a shorter window lets it in. */
+/** A limited key is probed at these fractions of its window: a refilled bucket or a shorter window lets it pass. */
 const PROBES = [0.3, 0.6, 0.9];
 
 const PROBE_TRIES = 3;
 
-/** What a burst from rest showed: the stream up to the first 429, and all of it for the judge. */
+/** Result of a burst: the stream up to the first 429, and the full history to judge. */
 export interface Drive {
   readonly first: Stream;
   readonly burst: Burst;
 }
 
 /**
- * Drives a limiter from rest to its limit, and tries the limited key again before its window ends.
+ * Sends a burst to a limiter at rest, and probes the limited key before its window ends.
  *
- * @param whileLimited looks at other things at once after the first 429; gives what may have been counted of it
+ * @param whileLimited runs after the first 429; returns its requests that may have been counted
  */
 export async function drive(
   context: Context,
@@ -95,7 +95,7 @@ export async function drive(
     for (const part of PROBES) {
       await context.wait(Math.max(0, startedAt + part * rule.windowMs - context.now()));
       let probe: Sighting | undefined;
-      // A lost one says nothing, and another one may be sent.
+      // A lost probe shows nothing: send another.
       for (let tries = 0; tries < PROBE_TRIES && (probe?.result ?? 'lost') === 'lost'; tries++) {
         [probe] = (await stream(context, supply, { most: 1 })).history;
         if (probe !== undefined) history.push(probe);
@@ -107,7 +107,7 @@ export async function drive(
   return { first, burst: { startedAt, history, inFlight } };
 }
 
-/** Requests that were under way when another one was sent, and that one, at most. */
+/** Maximum number of requests in flight at the same time. */
 function mostInFlight(history: readonly Sighting[]): number {
   return Math.max(
     0,

@@ -9,39 +9,39 @@ import { found, kinds, lookupsOfMembers, supplyOf, type Supply } from './kinds.t
 import { probeWhileLimited, type Meanwhile } from './meanwhile.ts';
 import { beyond, statedRule } from './rule.ts';
 
-/** Requests of one kind that are spent on finding a limiter whose threshold nobody stated. */
+/** Maximum number of requests of one kind to find a limit that is not stated. */
 const MOST_WITHOUT_THRESHOLD = 1000;
 
-/** Added to a window before it counts as over, in ms. */
+/** Added to the end of a window, in ms. */
 const MARGIN = 50;
 
-/** What is known of an endpoint's limiter after it was driven to its limit. Times are ms. */
+/** What a run found out about the limiter of an endpoint. Times are in ms. */
 export interface Exploration {
-  /** Streams of each kind of requests, the last of which may have ended in 429. */
+  /** One stream for each kind of request, up to the first kind that got 429. */
   readonly streams: readonly Stream[];
-  /** Bursts of the last kind, from rest, and what they come to; missing where no limit is stated, or time was short. */
+  /** Bursts of the last kind and their judgement; missing without a stated limit or without enough time. */
   readonly bursts?: readonly Burst[];
   readonly judgement?: Judgement;
-  /** Set once a 429 came. */
+  /** Set if a 429 came. */
   readonly limited?: Limited;
 }
 
-/** A limiter that set in. */
+/** A limiter that answered 429. */
 export interface Limited {
-  /** The stream in which the first 429 came. */
+  /** The stream with the first 429. */
   readonly first: RefusedStream;
   readonly meanwhile: Meanwhile;
-  /** What a lookup gave after the wait. */
+  /** The reply to a lookup after the wait. */
   readonly recovery: Reply;
-  /** From the first counted request to the last one that was not let in before that. */
+  /** From the first counted request to the last one refused before recovery. */
   readonly refusedMs: number;
-  /** From the first counted request to the one that was let in again. */
+  /** From the first counted request to the first one after recovery. */
   readonly recoveryMs: number;
-  /** Whether the limited key was let in before its window ended. */
+  /** Whether a request of the limited key passed before its window ended. */
   readonly isLetInEarly: boolean;
-  /** Lookups of members, more than the limiter lets through of the others; user-status only. */
+  /** Lookups of members: more than the limit of failed lookups. Only for user-status. */
   readonly members?: Stream;
-  /** Whether other kinds of requests count as well, by name; where there was time to see. */
+  /** Whether other kinds of requests count too, by name; missing without enough time. */
   readonly counting?: Readonly<Record<string, boolean>>;
 }
 
@@ -49,7 +49,7 @@ type RefusedStream = Stream & { readonly refusal: NonNullable<Stream['refusal']>
 
 const isRefused = (one: Stream): one is RefusedStream => one.refusal !== undefined;
 
-/** A limiter that is sought with requests of one kind. */
+/** A search for a limiter, with requests of one kind. */
 interface Search {
   readonly endpoint: Endpoint;
   readonly context: Context;
@@ -57,14 +57,14 @@ interface Search {
   readonly supply: Supply;
 }
 
-/** What requests of one kind showed. */
+/** What one kind of request showed. */
 type Found = Omit<Exploration, 'streams'> & { readonly first: Stream };
 
-/** Drives the limiter to its limit, looks which other keys it limits, and waits until it lets go; once a run. */
+/** Triggers the rate limit, probes which other keys are limited, and waits for recovery. Done once per run. */
 export function explore(endpoint: Endpoint, { once }: Context, known: Known): Promise<Exploration> {
   return once(`limiter of ${endpoint}`, async (context) => {
     const rule = statedRule(endpoint, known);
-    // Without time to wait until all is forgotten, a 429 may come early and still be due.
+    // Without time to rest before a burst, an early 429 may be correct.
     const isCompared = rule !== undefined && context.leftMs() > 3 * rule.windowMs;
     const streams: Stream[] = [];
     let exploration: Exploration = { streams };
@@ -82,7 +82,7 @@ export function explore(endpoint: Endpoint, { once }: Context, known: Known): Pr
   });
 }
 
-/** Sees only whether a 429 comes at all. */
+/** Only checks whether a 429 comes at all. */
 async function seekLimit(search: Search, rule: Rule | undefined): Promise<Found> {
   const { endpoint, context, known, supply } = search;
   if (rule === undefined) await context.settle(endpoint);
@@ -95,7 +95,7 @@ async function seekLimit(search: Search, rule: Rule | undefined): Promise<Found>
   return { first, limited: { first, meanwhile, ...recovered } };
 }
 
-/** Compares the limiter with what the fixture states of it. */
+/** Compares the limiter with the stated limit. */
 async function compareLimit(search: Search, rule: Rule): Promise<Found> {
   const { endpoint, context, known, supply } = search;
   const bursts: Burst[] = [];
@@ -120,20 +120,20 @@ async function compareLimit(search: Search, rule: Rule): Promise<Found> {
     const recovered = await recover(search, history, startedAt, rule);
     limited ??= { first: driven.first, meanwhile: meanwhile!, ...recovered };
     if (recovered.recovery.kind === 'answer') continue;
-    // A burst of a key that may still be limited would show nothing.
+    // The key may still be limited: another burst would show nothing.
     limited = { ...limited, recovery: recovered.recovery };
     break;
   }
   return { first: first!, bursts, judgement, ...(limited === undefined ? {} : { limited }) };
 }
 
-/** Two windows of rest and one for a burst. */
+/** Two windows of rest, one for a burst, and a margin. */
 const hasTime = (context: Context, { windowMs }: Rule) => context.leftMs() > 3.5 * windowMs;
 
-/** Where in a window the next burst begins, after the last one: elsewhere in a half and in a third to a sixth of it, too. */
+/** Phase shift between bursts, as a fraction of the window. It also shifts within a half to a sixth of the window. */
 const PHASE = 0.57;
 
-/** Time (ms) until the next burst may begin at another phase of the window than the last one. */
+/** Time (ms) until the next burst may begin, at another phase of the window. */
 function untilPhase(bursts: readonly Burst[], { windowMs }: Rule, now: number): number {
   const last = bursts.at(-1);
   if (last === undefined) return 0;
@@ -141,7 +141,7 @@ function untilPhase(bursts: readonly Burst[], { windowMs }: Rule, now: number): 
   return Math.ceil(sinceWanted / windowMs) * windowMs - sinceWanted;
 }
 
-/** Waits for the end of the window, where its length is known, and then until the key is let in. */
+/** Waits for the end of a known window, then until a request passes. */
 async function recover(
   { context, supply }: Search,
   history: readonly Sighting[],
@@ -152,7 +152,7 @@ async function recover(
   const refusedAt = refusals[0]!.receivedAt;
   const isLetInEarly = history.some(({ result, sentAt }) => result === 'passed' && sentAt > refusedAt);
   const leftMs = rule === undefined ? 0 : startedAt + rule.windowMs + MARGIN - context.now();
-  // The other endpoint needs what is left of a run that ends before the window does.
+  // If the run ends before the window, leave its time to the other endpoint.
   if (leftMs > 0 && leftMs < context.leftMs()) await context.wait(leftMs);
   const recovery = await context.sendUntilAllowed(supply.next(), (refused) =>
     refusals.push(sightingOf(refused)),
@@ -161,15 +161,15 @@ async function recover(
   return { recovery, refusedMs, recoveryMs: context.now() - startedAt, isLetInEarly };
 }
 
-/** Sees that lookups of members do not count, and what other requests do. Any request to deposit-check counts. */
+/** Checks whether lookups of members and other kinds of requests count. On deposit-check, every request counts. */
 async function countOthers(limited: Limited, search: Search, rule: Rule | undefined): Promise<Limited> {
   const { endpoint, context, known } = search;
   const { first, recovery, recoveryMs } = limited;
   if (endpoint !== 'user-status' || recovery.kind !== 'answer') return limited;
-  // The key has spent one request of its window.
+  // The recovery request counts in the current window.
   let members = known.members.length > 0 ? await sendMembers(context, known, first.passed, rule) : undefined;
   if (members?.refusal !== undefined) {
-    // A limiter that lets in few at first may have refused them for what was counted before.
+    // Earlier requests may still count: rest and try again.
     await context.rest(2 * (rule?.windowMs ?? recoveryMs));
     members = await sendMembers(context, known, first.passed, rule);
   }
@@ -185,7 +185,7 @@ async function countOthers(limited: Limited, search: Search, rule: Rule | undefi
   };
 }
 
-/** More lookups of members than there may be of anything that counts. */
+/** Sends more lookups of members than the limit of failed lookups. */
 export function sendMembers(
   context: Context,
   known: Known,
@@ -197,20 +197,20 @@ export function sendMembers(
   return stream(context, supplyOf(lookupsOfMembers, known), { most, withinMs });
 }
 
-/** Parts of a limit that are spent on two further kinds: every sum of some of them is another. */
+/** Fractions of the limit spent on two other kinds: all their sums differ, so the rest tells which kinds count. */
 const PARTS = [1 / 2, 1 / 4];
 
-/** A limit below which the parts are too small to be told apart, and a window (ms) up to which it is worth another one. */
+/** Minimum limit for distinct fractions, and maximum window (ms) worth another wait. */
 const [LEAST_TO_COUNT, LONGEST_TO_COUNT] = [8, 10_000];
 
 const hasTimeToCount = (context: Context, { most, windowMs }: Rule) =>
   most >= LEAST_TO_COUNT && windowMs <= LONGEST_TO_COUNT && context.leftMs() > 2 * windowMs;
 
 /**
- * Which kinds of requests count beside the one that is known to: spends a part of the limit on each of them, and
- * sees how much of it is left (Limits: not shown).
+ * Which other kinds of requests count (Limits: not shown). Spends a fraction of the limit on each, then measures the
+ * rest.
  *
- * @returns whether each kind counts, by its name; undefined where what was left does not tell
+ * @returns whether each kind counts, by name; undefined if the rest is ambiguous
  */
 async function whatCounts({ endpoint, context, known, supply }: Search, { most }: Rule) {
   const others = kinds[endpoint]
@@ -221,14 +221,14 @@ async function whatCounts({ endpoint, context, known, supply }: Search, { most }
     await context.burst(...Array.from({ length: spent }, next));
   }
   const { passed } = await stream(context, supply, { most: most + 1 });
-  // The request that went before may be in a window of its own.
+  // The recovery request may belong to an earlier window.
   const counted = [[], [0], [1], [0, 1]].find((some) =>
     [0, 1].includes(most - passed - some.reduce((sum, at) => sum + others[at]!.spent, 0)),
   );
   return counted && Object.fromEntries(others.map(({ kind }, at) => [kind.name, counted.includes(at)]));
 }
 
-/** What the bursts showed, for people. */
+/** Describes bursts in one line. */
 export const storyOf = (bursts: readonly Burst[], { windowMs }: Rule) =>
   bursts
     .map(({ history, startedAt, inFlight }) => {

@@ -1,39 +1,36 @@
-/**
- * A counted request as it looks from outside: the server met it at an unknown instant between its sending
- * and its answer. Times are ms of the engine's clock.
- */
+/** A counted request. The server counted it at some time from `sentAt` to `receivedAt` (ms of the engine's clock). */
 export interface Sighting {
   readonly sentAt: number;
-  /** Infinity for a lost request. */
+  /** Infinity if it is lost. */
   readonly receivedAt: number;
   /**
-   * `refused`: 429. `lost`: no answer, or one that says neither: the server may have counted it or not.
-   * `other`: one of another kind, of which nobody knows whether it counts.
+   * `refused`: 429. `lost`: no answer, or one that does not show if the server counted it. `other`: a request of
+   * another kind, which may count.
    */
   readonly result: 'passed' | 'refused' | 'lost' | 'other';
-  /** What came in place of a pass or a 429: `503`, or what happened to the connection. */
+  /** What came instead: a status such as `503`, or a network error. */
   readonly words?: string;
 }
 
-/** Counted requests from rest: since when, and what became of each, in the order of sending. */
+/** Counted requests sent to a limiter at rest, in the order of sending. */
 export interface Burst {
-  /** ms of the engine's clock; no request of the run was sent for two windows before it. */
+  /** In ms of the engine's clock. No request was sent for two windows before it. */
   readonly startedAt: number;
   readonly history: readonly Sighting[];
-  /** Requests under way at the same time, at most. */
+  /** Maximum number of requests in flight at the same time. */
   readonly inFlight: number;
 }
 
-/** At most so many counted requests pass in a window of so many ms. */
+/** A rate limit: at most `most` counted requests pass in a window. */
 export interface Rule {
   readonly most: number;
   readonly windowMs: number;
 }
 
-/** Rounding of clocks, on both sides, in ms. */
+/** Tolerance for clock rounding, in ms. */
 export const SLACK = 5;
 
-/** What happened in a burst, for people: `60 passed within 0.05 s, then 429; after 0.90 s: 4 passed within 0.01 s`. */
+/** Describes a burst: `60 passed within 0.05 s, then 429; after 0.90 s: 4 passed within 0.01 s`. */
 export function story(history: readonly Sighting[], startedAt: number, windowMs: number): string {
   const bursts: Sighting[][] = [];
   for (const sighting of history.toSorted((a, b) => a.sentAt - b.sentAt)) {

@@ -1,50 +1,50 @@
 import { SLACK, type Burst, type Rule, type Sighting } from './history.ts';
 import { isExplained, mayBeBucket } from './models.ts';
 
-/** What one burst says about a promised limit. */
+/** What one burst shows about a stated limit. */
 export type Finding =
   /**
-   * A common kind of limiter with that limit answers like this. Unless `isExact`, more passed within the window, as
-   * a bucket lets them; unless `isCertain`, lost requests may hide that fewer passed.
+   * A common limiter with that limit would answer like this. Unless `isExact`, more passed within the window, as
+   * with a token bucket. Unless `isCertain`, lost requests may hide that fewer passed.
    */
   | { readonly kind: 'fits'; readonly isExact: boolean; readonly isCertain: boolean }
-  /** A 429 came although at most so many requests can have been counted. */
+  /** A 429 came after at most `before` counted requests. */
   | { readonly kind: 'fewer'; readonly before: number }
-  /** More passed than the limit allows; by more than two full windows where `isBeyondTwoWindows`. */
+  /** More passed than the limit allows; with `isBeyondTwoWindows`, more than two windows allow. */
   | {
       readonly kind: 'more';
       readonly passed: number;
-      /** Whether those in flight explain what passed too many before the first 429: the limiter may count after its look-up. */
+      /** Whether the requests in flight explain the excess: the limiter may count after its lookup. */
       readonly isOvershoot: boolean;
       readonly isBeyondTwoWindows: boolean;
     }
-  /** Where 429 was due, another status came: `503`. */
+  /** Another status than 429 came, such as `503`. */
   | { readonly kind: 'instead'; readonly passed: number; readonly words: string }
-  /** The window may have ended before more requests had passed than it may let through. */
+  /** The window may have ended before the limit was reached. */
   | { readonly kind: 'tooSlow' }
   /** Too many requests got no answer. */
   | { readonly kind: 'lost' };
 
 type Kind<Name extends Finding['kind']> = Extract<Finding, { readonly kind: Name }>;
 
-/** What a broken promise looks like. */
+/** The ways to break a limit. */
 export type Break = Kind<'fewer' | 'more' | 'instead'>;
 
-/** Part of the limit that has to be seen to pass: the rest may have been lost. */
+/** Fraction of the limit that must be seen to pass. The rest may be lost. */
 const ENOUGH = 9 / 10;
 
-/** Parts of the window: within one a bucket must have refused and each answer must come, and a key is seen limited for the other. */
+/** Fractions of the window: the first 429 and all answers come within QUICK; the key stays limited for WATCHED. */
 const [QUICK, WATCHED] = [0.4, 0.5];
 
-/** So many answers in a row that are neither a pass nor a 429 are no accident. */
+/** Consecutive answers that are neither a pass nor a 429 and count as intended. */
 const IN_A_ROW = 3;
 
 /**
- * Compares one burst from rest with the promised limit (Limits).
+ * Compares one burst with the stated limit (Limits).
  *
- * A lost request is read both ways: the server may have counted it, and it may not have passed. How long a
- * refusal lasts is not judged. "more" allows for fixed, clock-aligned, sliding and weighted windows, and
- * for buckets that hold the limit and refill as much per window, evenly or at intervals.
+ * A lost request is read both ways: the server may have counted it or not. How long refusals last is not judged.
+ * "more" allows for fixed, clock-aligned, sliding and weighted windows, and for buckets that hold the limit and
+ * refill as much per window, evenly or at intervals.
  */
 export function judgeBurst(burst: Burst, rule: Rule): Finding {
   const { startedAt, history, inFlight } = burst;
@@ -85,7 +85,7 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
       ? first.every(({ receivedAt }) => receivedAt <= end)
       : firstRefusedAt <= startedAt + QUICK * windowMs &&
         history.every((one) => one.result === 'lost' || one.receivedAt - one.sentAt <= QUICK * windowMs);
-    // A shorter window would have let the key in meanwhile, and a bucket does.
+    // A shorter window would have let requests pass, and a bucket does.
     const watchedAt = passes[0]!.receivedAt + WATCHED * windowMs;
     const isWatched =
       refusals.some(({ sentAt }) => sentAt >= watchedAt && sentAt <= end) ||
@@ -94,7 +94,7 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
     return { kind: 'fits', isExact, isCertain: first.length >= most };
   }
   const tail = history.slice(history.findLastIndex(({ result }) => result === 'passed') + 1);
-  // A front end may answer so; what got no answer at all may be the network's fault, and was perhaps never sent.
+  // Requests without an answer do not count: the network may have lost them.
   const answered = tail.filter(({ receivedAt }) => receivedAt < Number.POSITIVE_INFINITY);
   if (passes.length >= most && answered.length >= IN_A_ROW)
     return { kind: 'instead', passed: passes.length, words: answered[0]!.words ?? '' };
@@ -102,30 +102,29 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
   return { kind: isLost && passes.length <= 2 * most ? 'lost' : 'tooSlow' };
 }
 
-/** Requests that the server may have counted before it refused one. */
 const countedBefore = (history: readonly Sighting[], refusal: Sighting) =>
   history.filter(
     ({ result, sentAt }) => (result === 'passed' || result === 'lost') && sentAt <= refusal.receivedAt,
   ).length;
 
-/** What bursts from rest come to. */
+/** The judgement of several bursts. */
 export type Judgement =
   | { readonly kind: 'kept'; readonly countsLater?: true }
   | { readonly kind: 'broken'; readonly finding: Break }
   | { readonly kind: 'open'; readonly finding: Finding }
-  /** It takes another burst; one request at a time where `oneAtATime`. */
+  /** Another burst is needed; with `oneAtATime`, one request at a time. */
   | { readonly kind: 'again'; readonly oneAtATime: boolean };
 
-/** Four at different phases of the window decide; the first may only show an overshoot. */
+/** Maximum number of bursts: four at different phases of the window, and a first one with an overshoot. */
 const MOST_BURSTS = 5;
 
-/** Bursts that leave something open, by their slowness or their losses, are tried so many times in all. */
+/** Maximum number of bursts that are too slow or lose requests. */
 const TRIES = 3;
 
 /**
- * Judges a promised limit by bursts from rest. A break must recur: a window boundary may fall into one burst,
- * or somebody else may have used the limit before it. A limiter that counts after its look-up lets as many more
- * through as are in flight; one request at a time it does not.
+ * Judges a stated limit by bursts. A break must recur: a window may end during one burst, or another client may use
+ * the limit. A limiter that counts after its lookup lets more pass while requests are in flight, but not when they
+ * are sent one at a time.
  */
 export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
   const findings = bursts.map((burst) => judgeBurst(burst, rule));
@@ -149,7 +148,7 @@ export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
     const shown = more.length + findings.filter(({ kind }) => kind === 'fits').length;
     return judgeMore(counted, more, rule, shown) ?? again;
   }
-  // What may be a bucket, or lost requests, excuses no other burst; a boundary in a burst excuses one in which fewer passed.
+  // After an exact and certain burst, more bursts must fit than showed fewer. Otherwise all must fit.
   const fits = findings.filter(({ kind }) => kind === 'fits').length;
   const fewer = findings.filter(({ kind }) => kind === 'fewer').length;
   const isSure = last.kind === 'fits' && last.isExact && last.isCertain;
@@ -158,9 +157,9 @@ export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
 }
 
 /**
- * Judges bursts in some of which more passed; undefined: it takes another one.
+ * Judges bursts if more passed in some of them; undefined if another one is needed.
  *
- * @param shown bursts that were quick enough to show something
+ * @param shown number of bursts that were fast enough
  */
 function judgeMore(
   bursts: readonly Burst[],
@@ -171,16 +170,16 @@ function judgeMore(
   const worst = more.find(({ isBeyondTwoWindows }) => isBeyondTwoWindows);
   if (worst !== undefined) return { kind: 'broken', finding: worst };
   if (more.length > 1 && !isExplained(bursts, rule, false)) return { kind: 'broken', finding: more.at(-1)! };
-  // Slow bursts and those with losses agree by chance more often.
+  // Slow or lossy bursts agree by chance more often.
   const needed = bursts.every((burst) => isClear(burst, rule)) ? 2 : 4;
   return shown >= needed && isExplained(bursts, rule, true) ? { kind: 'kept' } : undefined;
 }
 
-/** A quicker burst, or one with fewer losses, would say more. */
+/** Whether a faster burst, or one with fewer losses, would show more. */
 const isVague = (finding: Finding) =>
   finding.kind === 'tooSlow' || finding.kind === 'lost' || (finding.kind === 'fits' && !finding.isCertain);
 
-/** Whether all of it is known, and the limit was reached early in the window. */
+/** Whether no request was lost and the limit was reached early in the window. */
 function isClear({ startedAt, history }: Burst, { windowMs }: Rule): boolean {
   const refusal = history.find(({ result }) => result === 'refused');
   const isQuick = refusal !== undefined && refusal.receivedAt - startedAt < 0.05 * windowMs;

@@ -3,13 +3,13 @@ import { findableId, unknownId, unknownIdAt } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { depositCheck, lookupOf, userStatus, type Request } from '../request.ts';
 
-/** A kind of request that may count, and how to make many of them, each another. */
+/** A kind of request that may count at the limiter. Each `nth` request is different. */
 export interface Kind {
   readonly name: string;
   readonly make: (known: Known, nth: number) => Request;
 }
 
-/** Fresh requests of one kind. */
+/** An endless supply of new requests of one kind. */
 export interface Supply {
   readonly kind: string;
   readonly next: () => Request;
@@ -20,17 +20,16 @@ export function supplyOf({ name, make }: Kind, known: Known): Supply {
   return { kind: name, next: () => make(known, used++) };
 }
 
-/** The suite spends one key only: the one under test. */
+/** Sends a request with the key under test: the only key that the suite uses up. */
 export const asCaller = (known: Known, request: Request): Request => ({
   ...request,
   credential: { as: 'key', key: known.callerKeys[0]! },
 });
 
-/** A lookup of the key under test that finds something. */
 export const found = (endpoint: Endpoint, known: Known) =>
   asCaller(known, lookupOf(endpoint, findableId(endpoint, known)));
 
-/** What may count as a failed lookup, the likeliest first; for deposit-check any request counts. */
+/** Kinds of requests that may count as failed lookups, the most likely first. On deposit-check, all count. */
 export const kinds: Readonly<Record<Endpoint, readonly Kind[]>> = {
   'user-status': [
     { name: 'unknown users', make: (known, nth) => asCaller(known, userStatus(unknownIdAt(known, nth))) },
@@ -54,7 +53,7 @@ export const kinds: Readonly<Record<Endpoint, readonly Kind[]>> = {
   ],
 };
 
-/** What is no failed lookup, however often it is done. */
+/** Lookups that never count as failed. */
 export const lookupsOfMembers: Kind = {
   name: 'members',
   make: (known, nth) => asCaller(known, userStatus(known.members[nth % known.members.length]!.user_id)),

@@ -6,17 +6,17 @@ import type { Context } from '../requirement.ts';
 import type { Sighting } from './history.ts';
 import { asCaller, found } from './kinds.ts';
 
-/** What other requests are told while a key is limited. */
+/** How other requests are answered while a key is limited. */
 export interface Meanwhile {
-  /** Statuses of other requests of the limited key, and of one with an unknown key, by what was asked. */
+  /** Statuses of other requests of the limited key and of one with an unknown key, by name. */
   readonly statuses: Readonly<Record<string, number>>;
-  /** Whether other keys are limited too, by name. */
+  /** Whether other keys are limited too, by key name. */
   readonly others: Readonly<Record<string, boolean>>;
-  /** Those that the limiter may have counted. */
+  /** The requests that may have been counted. */
   readonly history: readonly Sighting[];
 }
 
-/** Asks for other things, and with other keys, at once. */
+/** Sends other requests, and requests with other keys, all at once. */
 export async function probeWhileLimited(
   endpoint: Endpoint,
   context: Context,

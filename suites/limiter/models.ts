@@ -1,60 +1,59 @@
 import { SLACK, type Burst, type Rule } from './history.ts';
 
-/** When the server may have met a request, in ms. */
+/** When the server may have handled a request, in ms. */
 interface Span {
   readonly from: number;
   readonly to: number;
 }
 
 interface Refusal extends Span {
-  /** Ends of the requests that may have been counted before it, the latest first. */
+  /** `to` of the requests that may have been counted before it, the latest first. */
   readonly before: readonly number[];
-  /** The same, from the one on that makes the limit full. */
+  /** The same, without the latest `most - 1`. */
   readonly full: readonly number[];
-  /** When the next pass had surely come, in ms; infinite where none did. */
+  /** Latest time of the next pass, in ms; Infinity if there was none. */
   readonly letInBy: number;
 }
 
-/** What a limiter must be able to do to have answered like this. */
+/** A burst as a limiter model sees it. */
 interface Seen {
   readonly startedAt: number;
   readonly passes: readonly Span[];
   readonly refusals: readonly Refusal[];
 }
 
-/** A limiter as a bucket that holds the limit, and gets it back in so many parts a window. */
+/** A token bucket that holds the limit and is refilled in `parts` equal parts per window. */
 interface Bucket {
   readonly parts: number;
-  /** Parts that it got back after one time, until the other. */
+  /** Number of refills between two times. */
   readonly ticks: (after: number, until: number) => number;
 }
 
 const divisorsOf60 = Array.from({ length: 60 }, (_, nth) => nth + 1).filter((parts) => 60 % parts === 0);
 
-/** How often in a window a bucket may be refilled; a single time stands for clock-aligned windows as well. */
+/** Refills per window that are tried. One refill also models clock-aligned windows. */
 const partsOf = ({ most, windowMs }: Rule) => [
   ...[...divisorsOf60, windowMs / 1000, windowMs / 100].filter((parts) => parts >= 1 && parts < most),
   most,
 ];
 
-/** Phases at which windows that count those before in part are tried. */
+/** Number of phases that are tried for weighted windows. */
 const PHASES = 200;
 
-/** Whether an evenly refilled bucket can have been empty whenever a request of the burst was refused. */
+/** Whether a bucket with even refill can have been empty at each refusal. */
 export function mayBeBucket(burst: Burst, { most, windowMs }: Rule): boolean {
   const ticks = (after: number, until: number) => ((until - after) * most) / windowMs;
   return mayRefuse(seenIn(burst, most), most, { parts: most, ticks });
 }
 
 /**
- * Whether a limiter with clock-aligned windows, or a bucket that is refilled at intervals, can have let pass what
- * passed in all bursts, whenever its windows begin; with `isStrict` also whether it can have refused what was
- * refused. Without it, windows may refuse for longer: there are bans.
+ * Whether clock-aligned windows, or a bucket refilled at intervals, explain the passes of all bursts, at some phase.
+ * With `isStrict`, they must also explain the refusals. Otherwise windows may refuse for longer, because bans exist.
  */
 export function isExplained(bursts: readonly Burst[], rule: Rule, isStrict: boolean): boolean {
   const { most, windowMs } = rule;
   const all = bursts.map((burst) => seenIn(burst, most));
-  // Whatever explains all of them still does so where a tick is moved on to the end of one, but not beyond it.
+  // A tick may move later, up to the end of a request, without a change. So only these phases are tried.
   const edges = all.flatMap(({ passes, refusals }) => [...passes, ...refusals].map(({ to }) => to));
   const isBucket = partsOf(rule).some((parts) => {
     const intervalMs = windowMs / parts;
@@ -89,7 +88,7 @@ function seenIn({ startedAt, history }: Burst, most: number): Seen {
   return { startedAt, passes, refusals };
 }
 
-/** Whether the bucket, full at the start of a burst, can have let pass what passed. */
+/** Whether the bucket, full at the start, explains the passes. */
 function mayPass(
   { startedAt, passes }: Seen,
   most: number,
@@ -99,7 +98,7 @@ function mayPass(
 ): boolean {
   const lastAt = passes.at(-1)?.to ?? startedAt;
   let since = startedAt - SLACK;
-  // At a tick it held no more than the limit.
+  // A refill never exceeds the limit.
   for (let next = tick; since < lastAt; since = next, next += intervalMs) {
     let count = 0;
     for (const { from, to } of passes)
@@ -108,7 +107,7 @@ function mayPass(
   return true;
 }
 
-/** Whether the bucket can have been empty whenever it refused, and until it was refilled. */
+/** Whether the bucket can have been empty at each refusal, until its next refill. */
 function mayRefuse({ refusals }: Seen, most: number, { parts, ticks }: Bucket): boolean {
   const part = Math.floor(most / parts);
   return refusals.every(
@@ -118,7 +117,7 @@ function mayRefuse({ refusals }: Seen, most: number, { parts, ticks }: Bucket): 
   );
 }
 
-/** Whether windows, in which those of the one before count in part, can have answered like this. */
+/** Whether weighted windows, which count a part of the previous window, explain the burst. */
 function mayBeWeighted({ passes, refusals }: Seen, most: number, windowMs: number, phase: number): boolean {
   const weight = (instants: readonly number[], now: number) => {
     const start = phase + Math.floor((now - phase) / windowMs) * windowMs;

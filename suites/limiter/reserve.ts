@@ -3,21 +3,21 @@ import type { Known } from '../known.ts';
 import type { Requirement } from '../requirement.ts';
 import { statedRule, WINDOWS_OF_EXPLORATION } from './rule.ts';
 
-/** Requests that the rate-limit suite sends for each that an endpoint lets through: on user-status it tries three kinds, and members. */
+/** Requests of the rate-limit suite, as multiples of the limit: user-status tries three kinds, and members. */
 const BURSTS: Readonly<Record<Endpoint, number>> = { 'user-status': 6, 'deposit-check': 3 };
 
-/** What a limiter is taken to let through where nobody states it. */
+/** Assumed limit if none is stated. */
 const MOST_WHERE_UNSTATED = 50;
 
-/** What is kept back of --max-requests for the limiters, which come last: never more than half. */
+/** The reserve of --max-requests for the rate-limit suite, which comes last: at most half. */
 export const keptBack = (needed: number, bound: number) => Math.min(needed, bound / 2);
 
-/** Part of a run that is kept for a limiter whose windows would take more than half of it: it is only made to set in. */
+/** Fraction of a run reserved for a limiter whose windows do not fit: it is only triggered. */
 const LEAST_PART = 1 / 20;
 
 /**
- * Time (ms) that is kept back for the rate-limit suite at the end of a run, by the limits that are stated or
- * were learned, and at so many requests a second; 0 where it is not asked for. Never more than half of the run.
+ * Time (ms) reserved for the rate-limit suite at the end of a run, by stated or learned limits and --rate. 0 if the
+ * suite is not selected. At most half of the run.
  */
 export function limiterMs(
   requirements: readonly Requirement[],
@@ -32,7 +32,7 @@ export function limiterMs(
   return Math.min(maxDurationMs / 2, Math.max(sum + least, msAt(rate, limiterRequests(requirements, known))));
 }
 
-/** What it takes to drive each limiter from rest, one endpoint after the other, and whether half of a run suffices. */
+/** The time that each limiter needs, one endpoint after the other, and whether it fits into half of the run. */
 export function windowsOf(
   requirements: readonly Requirement[],
   known: Known,
@@ -57,12 +57,12 @@ export function limiterRequests(requirements: readonly Requirement[], known: Kno
   );
 }
 
-/** Endpoints whose limiter is asked about. */
+/** Endpoints with selected rate-limit requirements. */
 const limitersOf = (requirements: readonly Requirement[]) =>
   endpointNames.filter((endpoint) =>
     requirements.some(({ id, kind }) => kind === 'scenario' && id.startsWith(`rate-limit/${endpoint}/`)),
   );
 
-/** What so many requests take at so many a second, in ms. */
+/** Time for `requests` at `rate` requests per second, in ms. */
 export const msAt = (rate: number | undefined, requests: number) =>
   rate === undefined ? 0 : (requests / rate) * 1000;

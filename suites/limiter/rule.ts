@@ -2,13 +2,13 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
 import type { Rule } from './history.ts';
 
-/** More than any two windows of a rule let through, one after the other. */
+/** More requests than two consecutive windows let pass. */
 export const beyond = ({ most }: Rule): number => 2 * most + 2;
 
-/** Windows that it takes to explore a limiter that keeps its promise: two of rest, one, and one to see what else counts. */
+/** Windows needed to explore a correct limiter: two of rest, one for the burst, one to see what else counts. */
 export const WINDOWS_OF_EXPLORATION = 4;
 
-/** What the fixture states of an endpoint's limiter. */
+/** The limit that the fixture states for an endpoint. */
 export function statedRule(endpoint: Endpoint, { limits }: Pick<Known, 'limits'>): Rule | undefined {
   const limit = limits[endpoint];
   if (limit === undefined) return undefined;

@@ -2,10 +2,9 @@ import { MAX_IN_FLIGHT } from '../engine/context.ts';
 import type { Sighting } from './history.ts';
 
 /**
- * Why so many requests took longer than they may, and what to change.
+ * Explains why `count` requests took longer than `withinMs`, and what to change.
  *
- * @param history requests as they were sent
- * @param count of requests that have to be answered within so many ms
+ * @param history requests in the order of sending
  */
 export function slowness(history: readonly Sighting[], count: number, withinMs: number): string {
   const latencyMs = median(

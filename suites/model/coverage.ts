@@ -4,9 +4,9 @@ import { coveringArray, createCounter, type CoveringArray } from './covering.ts'
 import { factors, isFeasible, missingLevels, suppliesOf, type Levels } from './factors.ts';
 import type { Known } from '../known.ts';
 
-/** How much of the covering array a run has tried. */
+/** Counts how much of the covering array a run has tried. */
 export interface Coverage {
-  /** A lookup with these levels was answered. */
+  /** Records that a lookup with these levels was answered. */
   readonly take: (endpoint: Endpoint, levels: Levels) => void;
   readonly figures: () => { readonly strength: number; readonly coverage: Covered };
 }
@@ -36,7 +36,7 @@ export function createCoverage(known: Known): Coverage {
 
 const arrays = new Map<string, CoveringArray>();
 
-/** The covering array of an endpoint. Equal fixtures, as the self-check before a run and the run itself have, share it. */
+/** The covering array of an endpoint. Equal fixtures share it, such as those of a run and its self-check. */
 export function arrayOf(endpoint: Endpoint, known: Known): CoveringArray {
   const name = `${endpoint} ${suppliesOf(endpoint, known)}`;
   const array =

@@ -3,13 +3,13 @@ import type { Factor, FactorName, Levels } from './factors.ts';
 /** A row of the covering array. */
 export interface CoveringRow {
   readonly levels: Levels;
-  /** How many conditions that part of the array combines. 4: a random row. */
+  /** Number of factors that this part of the array combines. 4: a random row. */
   readonly strength: 1 | 2 | 3 | 4;
-  /** 0: a level, a pair, or a triple without a gate. 1: a triple with a gate that lets a caller in. 2: the rest. */
+  /** 0: a level, a pair, a triple without a gate. 1: a triple with a gate that may let a caller in. 2: the rest. */
   readonly depth: 0 | 1 | 2;
 }
 
-/** A source of numbers from 0 to 1, the same for the same seed. */
+/** A seeded random generator: numbers from 0 to 1. */
 export function randomOf(seed: number): () => number {
   let state = seed >>> 0;
   return () => {
@@ -20,12 +20,12 @@ export function randomOf(seed: number): () => number {
   };
 }
 
-/** What each part of the array covers: early ones are the parts in which no gate, or only a key, decides the answer. */
+/** The passes over the array. In early parts, no gate, or only a key, decides the answer. */
 const passes: readonly {
   readonly strength: 2 | 3;
   readonly wanted: 'few' | 'some' | 'all';
   readonly early: readonly boolean[];
-  /** How many gates are not plain, at most. */
+  /** Maximum number of gates that are not plain. */
   readonly gates?: number;
 }[] = [
   { strength: 2, wanted: 'few', early: [true, false] },
@@ -37,19 +37,19 @@ const passes: readonly {
 
 type IsFeasible = (levels: Partial<Levels>) => boolean;
 
-/** Rows of levels that cover every feasible combination of them. */
+/** Rows that cover every feasible combination of levels. */
 export interface CoveringArray {
-  /** Each level, each pair, each triple, then random rows without end. They are made once, when they are asked for. */
+  /** Each level, each pair, each triple, then endless random rows. Rows are computed once, on demand. */
   readonly rows: () => Generator<CoveringRow>;
-  /** The number of feasible combinations of so many levels. */
+  /** The number of feasible combinations of `strength` levels. */
   readonly total: (strength: number) => number;
 }
 
 /**
- * The rows are in the order in which a run tries them. A combination counts as covered only by a row in which no gate
- * masks it: each gate that is not plain has to be part of it. So the rows with the same gates are an array of their own.
+ * Rows come in the order in which a run tries them. A row covers a combination only if no gate masks it: each gate
+ * that is not plain must be part of it. So the rows with the same gates form their own array.
  *
- * @param isFeasible whether some lookup has these levels
+ * @param isFeasible whether a lookup with these levels exists
  */
 export function coveringArray(factors: readonly Factor[], isFeasible: IsFeasible): CoveringArray {
   const plain = Object.fromEntries(factors.map(({ name, levels }) => [name, levels[0]!])) as Levels;
@@ -112,7 +112,7 @@ export function coveringArray(factors: readonly Factor[], isFeasible: IsFeasible
   }
 }
 
-/** What an endless source makes, as often as it is asked for, but made only once. */
+/** Makes an endless generator repeatable. Items are computed once. */
 export function kept<Item>(source: Generator<Item, unknown>): () => Generator<Item> {
   const made: Item[] = [];
   return function* () {
@@ -123,7 +123,7 @@ export function kept<Item>(source: Generator<Item, unknown>): () => Generator<It
   };
 }
 
-/** One of each source after the other, so that a run that is cut short has seen something of each. */
+/** Takes one item of each source in turn, so that a short run gets items of each. */
 function* inTurn<Item>(sources: readonly Generator<Item>[]): Generator<Item> {
   for (let left = sources; left.length > 0;) {
     const next: Generator<Item>[] = [];
@@ -137,14 +137,13 @@ function* inTurn<Item>(sources: readonly Generator<Item>[]): Generator<Item> {
   }
 }
 
-/** Whether some level of a gate decides the answer on its own. */
 const masks = (gate: Gate, gates: readonly Factor[]): boolean =>
   gates.some(({ name, open = [] }) => gate[name]?.some((level) => !open.includes(level)) === true);
 
-/** Gates that are not plain: for each of them, the levels that take turns. */
+/** Gates that are not plain, each with the levels that take turns. */
 type Gate = Partial<Readonly<Record<FactorName, readonly string[]>>>;
 
-/** What gates of these names are combined of. */
+/** The groups of levels of a factor that are combined with other gates. */
 function optionsOf({ name, levels, classes, coarseClasses }: Factor, names: readonly FactorName[]) {
   const isCoarse = names.length > 1 && names.some((other) => other !== 'key' && other !== 'header');
   const alone = levels.slice(1).map((level) => [level]);
@@ -156,7 +155,7 @@ function optionsOf({ name, levels, classes, coarseClasses }: Factor, names: read
 
 const namesOf = (gate: Gate) => Object.keys(gate).join();
 
-/** All combinations of so many gates. A level that does not go with the others is left out. */
+/** All feasible combinations of `count` gates. */
 function gatesWith(gates: readonly Factor[], count: number, isFeasible: IsFeasible): readonly Gate[] {
   const choose = (from: number, left: number): readonly (readonly Factor[])[] =>
     left === 0
@@ -181,7 +180,7 @@ function gatesWith(gates: readonly Factor[], count: number, isFeasible: IsFeasib
   });
 }
 
-/** The levels of a gate that go with some level of each other gate; undefined if there is none. */
+/** The gate without infeasible levels; undefined if none is left. */
 function feasibleIn(gate: Gate, isFeasible: IsFeasible): Gate | undefined {
   const entries = Object.entries(gate) as readonly (readonly [FactorName, readonly string[]])[];
   const size = Math.max(1, ...entries.map(([, levels]) => levels.length));
@@ -193,7 +192,7 @@ function feasibleIn(gate: Gate, isFeasible: IsFeasible): Gate | undefined {
 const levelsAt = (gate: Gate, turn: number): Partial<Levels> =>
   Object.fromEntries(Object.entries(gate).map(([name, levels]) => [name, levels[turn % levels.length]]));
 
-/** The gate that a row belongs to; undefined if no part of the array has it. */
+/** The gates of a row; undefined if no part of the array has them. */
 function gateOf(row: Levels, factors: readonly Factor[]): Gate | undefined {
   const odd = factors.filter(({ name, isGate, levels: [plain] }) => isGate && row[name] !== plain);
   const names = odd.map(({ name }) => name);
@@ -206,7 +205,7 @@ function gateOf(row: Levels, factors: readonly Factor[]): Gate | undefined {
     : (Object.fromEntries(entries) as Gate);
 }
 
-/** The row itself, or with one other factor that is not plain, where the fixture has nothing else. */
+/** The row, or if infeasible, the row with one other factor changed. */
 function plainest(row: Levels, factors: readonly Factor[], isFeasible: IsFeasible): Levels | undefined {
   if (isFeasible(row)) return row;
   for (const { name, levels, isGate } of factors)
@@ -217,18 +216,18 @@ function plainest(row: Levels, factors: readonly Factor[], isFeasible: IsFeasibl
   return undefined;
 }
 
-/** The factors that are no gates, as numbers. */
+/** The factors that are not gates, encoded as numbers. */
 interface Space {
   readonly factors: readonly Factor[];
-  /** What a level of each factor adds to the number of a combination. */
+  /** Place value of each factor in the code of a combination. */
   readonly places: readonly number[];
-  /** Whether some lookup has these levels: an index for each factor, -1 if it is left open. */
+  /** Whether a lookup with these levels exists. -1 leaves a factor open. */
   readonly isFeasible: (row: readonly number[]) => boolean;
-  /** Feasible combinations of so many factors. */
+  /** Feasible combinations of `strength` factors. */
   readonly combinations: (strength: number) => readonly Combination[];
 }
 
-/** The factors that are set, and their levels. */
+/** A level index for each factor, -1 if open, and its code. */
 interface Combination {
   readonly code: number;
   readonly row: readonly number[];
@@ -271,7 +270,7 @@ function createSpace(factors: readonly Factor[], isFeasible: IsFeasible): Space 
   return space;
 }
 
-/** Gives each combination of levels a small number of its own. */
+/** Encodes each combination of levels as a small number. */
 function numbering(factors: readonly Factor[]) {
   let count = 1;
   const places = factors.map(({ levels }) => {
@@ -289,19 +288,19 @@ const levelsOf = (row: readonly number[], factors: readonly Factor[]): Partial<L
 
 /** The rows with the same gates. */
 interface Part {
-  /** Counts a row that was made elsewhere. */
+  /** Records a row that was created elsewhere. */
   readonly take: (row: Levels) => void;
   /**
-   * Rows until every feasible combination of so many factors is covered.
+   * Rows until every wanted combination of `strength` factors is covered.
    *
-   * @param wanted which levels count in a part with gates: `few`: those that take one request, and where a gate decides
-   * the answer some that stand for the others; `some`: repeated ones, too
+   * @param wanted levels to cover in a part with gates. `few`: those that take one request, and only coarse ones if
+   * a gate decides the answer. `some`: also repeated lookups
    */
   readonly rows: (strength: number, wanted: 'few' | 'some' | 'all') => Generator<Levels>;
 }
 
 interface PartOptions {
-  /** The gates of a row, and plain levels. */
+  /** The gates of a row. All other levels are plain. */
   readonly base: (turn: number) => Levels;
   readonly hasGate: boolean;
   /** Whether a gate decides the answer. */
@@ -337,7 +336,7 @@ function createPart(space: Space, { base, hasGate, isMasked }: PartOptions): Par
           for (const code of codesIn(part, space.places, strength)) left.delete(code);
       };
       for (const row of rows) cover(row);
-      // First those that cover another with it.
+      // Rows that also cover a plain row come first.
       for (const isTwofold of [true, false])
         for (const { row: start } of left.values()) {
           if (partsOf(start, factors).length > 1 !== isTwofold) continue;
@@ -349,13 +348,13 @@ function createPart(space: Space, { base, hasGate, isMasked }: PartOptions): Par
   };
 }
 
-/** The row, and the one that its lookup begins with. */
+/** The row, and the row that its first request covers. */
 function partsOf(row: readonly number[], factors: readonly Factor[]): readonly (readonly number[])[] {
   const at = factors.findIndex(({ includesPlain }) => includesPlain);
   return row[at] === undefined || row[at] <= 0 ? [row] : [row, row.with(at, 0)];
 }
 
-/** The numbers of the combinations of so many factors that a row holds. */
+/** The codes of all combinations of `strength` factors in a row. */
 function codesIn(row: readonly number[], places: readonly number[], strength: number): readonly number[] {
   const codes: number[] = [];
   const extend = (from: number, left: number, code: number) => {
@@ -368,7 +367,7 @@ function codesIn(row: readonly number[], places: readonly number[], strength: nu
   return codes;
 }
 
-/** Gives each factor that is open the level that covers most of what is left. */
+/** Greedy: gives each open factor the level that covers most of the rest. */
 function filled(
   start: readonly number[],
   { factors, places, isFeasible }: Space,
@@ -395,7 +394,7 @@ function filled(
   return row;
 }
 
-/** Counts the combinations that rows cover: each gate that is not plain is part of them. */
+/** Counts the combinations that rows cover. */
 export function createCounter(factors: readonly Factor[]) {
   const others = factors.filter(({ isGate }) => !isGate);
   const { places, count } = numbering(others);
@@ -416,7 +415,7 @@ export function createCounter(factors: readonly Factor[]) {
             for (const code of codesIn(part, places, strength - names.length))
               covered[strength - 1]!.add(number * count + code);
     },
-    /** How many combinations of one, two and three levels were covered. */
+    /** Number of covered combinations of one, two and three levels. */
     figures: (): readonly number[] => covered.map(({ size }) => size),
   };
 }

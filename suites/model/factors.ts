@@ -20,7 +20,6 @@ import { lookup, type Request } from '../request.ts';
 import { readTimestamp } from '../timestamp.ts';
 import { classifyUuid } from './uuid.ts';
 
-/** What a lookup is made of. */
 export type FactorName =
   | 'key'
   | 'header'
@@ -36,37 +35,36 @@ export type FactorName =
 
 export interface Factor {
   readonly name: FactorName;
-  /** The first is the plain one. */
+  /** The first one is plain. */
   readonly levels: readonly string[];
-  /** Whether any other level than the plain one decides the answer, so that it masks the other factors. */
+  /** Whether a level that is not plain decides the answer and so masks the other factors. */
   readonly isGate: boolean;
-  /** Levels of a gate that take turns when the gate meets other factors. Without them, each meets each. */
+  /** Groups of levels that take turns when combined with other factors. Without them, each level is combined. */
   readonly classes?: readonly (readonly string[])[];
-  /** The same where the gate meets other gates. */
+  /** The same for combinations with other gates. */
   readonly coarseClasses?: readonly (readonly string[])[];
   /** Levels of a gate that may let a caller in. */
   readonly open?: readonly string[];
-  /** Levels that stand for the others where a gate masks the factor. */
+  /** Levels that represent all others if a gate masks the factor. */
   readonly coarse?: readonly string[];
-  /** Levels that come last where a gate that is not plain may let a caller in. */
+  /** Levels that come last if a gate may let a caller in. */
   readonly rare?: readonly string[];
-  /** Whether the other levels than the plain one take more requests. */
+  /** Whether levels other than the plain one take more requests. */
   readonly isCostly?: boolean;
-  /** Whether a lookup with another level than the plain one begins with one that has the plain one. */
+  /** Whether the first request of every level also covers the plain level. */
   readonly includesPlain?: boolean;
 }
 
 /** A level of each factor. */
 export type Levels = Readonly<Record<FactorName, string>>;
 
-/** What a lookup was made of, if the covering array asked for it. */
+/** The levels and the path of a lookup of the covering array. */
 export interface Origin {
   readonly levels: Levels;
-  /** Leads to the input again. */
   readonly path: string;
 }
 
-/** Keys, by the level that they are of. */
+/** The keys of each level. */
 const keys: Readonly<Record<string, (known: Known) => readonly Token[]>> = {
   active: ({ callerKeys }) => callerKeys.slice(0, 1).map(tokenOf),
   "another partner's": ({ otherKeys }) => otherKeys.map(tokenOf),
@@ -80,7 +78,6 @@ const keys: Readonly<Record<string, (known: Known) => readonly Token[]>> = {
 
 const tokens = new WeakMap<Known, Map<string, readonly Token[]>>();
 
-/** The keys of a level; made once. */
 function keysOf(level: string, known: Known): readonly Token[] {
   const made = tokens.get(known) ?? new Map<string, readonly Token[]>();
   tokens.set(known, made);
@@ -97,7 +94,7 @@ const extras = ['verbose=1', 'page=1', 'format=json', '_=1', 'x=', 'y'] as const
 
 const owners = ['own', "another partner's", "third partner's"] as const;
 
-/** The factors of an endpoint. A new level is one more entry here. */
+/** The factors of each endpoint. To add a level, add an entry here. */
 export const factors: Readonly<Record<Endpoint, readonly Factor[]>> = {
   'user-status': table({
     situation: [...owners, 'no partner', 'unknown'],
@@ -167,7 +164,7 @@ function table({
       levels: situation,
       isGate: false,
       coarse: coarseSituation,
-      // The other owner alone hides these, whatever their state.
+      // Their owner alone hides these, whatever their state.
       rare: situation.filter((level) => /^(?!own).*, (?:pending|failed)$/.test(level)),
     },
     { name: 'id spelling', levels: spellings, isGate: false },
@@ -191,17 +188,17 @@ function table({
   ];
 }
 
-/** Entities of the partner under test that are looked up one by one, at most. */
+/** Maximum number of entities of the partner that are each looked up. */
 const MAX_ENTITIES = 100;
 
-/** Entities take turns in steps of a prime, so that the first few of very many are from all over. */
+/** A prime step between entities, so that a short run samples the whole list. */
 const STRIDE = 7919;
 
-/** A lookup with nothing odd about it. */
+/** The plain level of each factor. */
 export const plainLevels = (endpoint: Endpoint): Levels =>
   Object.fromEntries(factors[endpoint].map(({ name, levels }) => [name, levels[0]!])) as Levels;
 
-/** Ids of the fixture that are alike in all that the factors tell apart. */
+/** Ids of the fixture with the same levels. */
 interface Pool {
   readonly situation: string;
   readonly version: string;
@@ -212,7 +209,6 @@ interface Pool {
 
 const pools = new WeakMap<Known, Partial<Record<Endpoint, readonly Pool[]>>>();
 
-/** The pools of an endpoint; made once. */
 function poolsOf(endpoint: Endpoint, known: Known): readonly Pool[] {
   const made = pools.get(known) ?? {};
   pools.set(known, made);
@@ -233,7 +229,7 @@ function userPools(known: Known): readonly Pool[] {
 }
 
 function depositPools(known: Known): readonly Pool[] {
-  // One that becomes EXECUTED has a story of its own. It stands for a pending one only if there is no other.
+  // Deposits that become EXECUTED have their own requirement. They count as pending only if there are no others.
   const isStable = (deposit: FixtureDeposit) =>
     deposit.state !== 'pending' ||
     deposit.becomes === undefined ||
@@ -259,7 +255,7 @@ function dataOf(deposit: FixtureDeposit): string {
   return Number.isInteger(amountInUsd) ? 'whole amount' : 'amount with cents';
 }
 
-/** The other partner is the first of those with an active key. */
+/** "another partner" is the first other one with an active key. */
 function ownerOf(partner: string | null, { partner: caller, otherKeys }: Known): string {
   if (partner === null) return 'no partner';
   if (partner === caller) return 'own';
@@ -276,7 +272,7 @@ function grouped(
     const kind = classifyUuid(id);
     if (kind !== 'v4' && kind !== 'other-version') continue;
     const version = id[14]!;
-    // One letter alone cannot be of mixed case.
+    // A single letter cannot have mixed case.
     const isLettered = id.replace(/[^a-f]/gi, '').length > 1;
     const name = [situation, version, data, isLettered].join();
     const group = groups.get(name) ?? { situation, version, data, isLettered, ids: [] };
@@ -288,10 +284,9 @@ function grouped(
 
 const needsLetters = (spelling: string | undefined) => spelling === 'upper case' || spelling === 'mixed case';
 
-/** Whether some lookup has these levels, with this fixture. */
+/** Whether a lookup with these levels exists for this fixture. */
 export function isFeasible(endpoint: Endpoint, levels: Partial<Levels>, known: Known): boolean {
   const { key, header, situation, data } = levels;
-  // Any other key can be sent whichever key of the caller's would have been.
   if (levels['active key'] === 'second' && known.callerKeys.length < 2) return false;
   if (key !== undefined && key !== 'none' && keysOf(key, known).length === 0) return false;
   if (header !== undefined && header !== 'Bearer' && key !== undefined) {
@@ -313,7 +308,7 @@ const fits = (endpoint: Endpoint, pool: Pool, levels: Partial<Levels>) =>
     pool.version === levels['id version']) &&
   (!needsLetters(levels['id spelling']) || pool.isLettered);
 
-/** What decides which levels are feasible: equal texts, equal levels. */
+/** A text that determines which levels are feasible. */
 export const suppliesOf = (endpoint: Endpoint, known: Known): string =>
   JSON.stringify([
     Object.keys(keys).map((level) => keysOf(level, known).length > 0),
@@ -321,7 +316,7 @@ export const suppliesOf = (endpoint: Endpoint, known: Known): string =>
     poolsOf(endpoint, known).map(({ ids: _, ...pool }) => pool),
   ]);
 
-/** Levels that the fixture cannot supply, by name. */
+/** Levels that the fixture cannot supply, such as `key: expired`. */
 export const missingLevels = (endpoint: Endpoint, known: Known): readonly string[] =>
   factors[endpoint].flatMap(({ name, levels }) =>
     levels
@@ -329,7 +324,7 @@ export const missingLevels = (endpoint: Endpoint, known: Known): readonly string
       .map((level) => `${name}: ${level}`),
   );
 
-/** Levels that no lookup has together, as `key: none` with `header: bearer or Basic`. */
+/** Infeasible pairs of levels, such as `key: none` with `header: bearer or BEARER`. */
 export const forbiddenPairs = (endpoint: Endpoint, known: Known): readonly (readonly [string, string])[] =>
   factors[endpoint].flatMap((one, at) =>
     factors[endpoint].slice(at + 1).flatMap((other) =>
@@ -348,9 +343,9 @@ export const forbiddenPairs = (endpoint: Endpoint, known: Known): readonly (read
   );
 
 /**
- * Requests that have these levels.
+ * Requests with these levels.
  *
- * @param pick the example of the one gate that is not plain; drawn without it
+ * @param pick index of the example or entity; drawn without it
  */
 export function requestsOf(
   endpoint: Endpoint,
@@ -379,7 +374,7 @@ export function requestsOf(
     });
 }
 
-/** What the partner under test may see: the rows that find it, each with the number of entities, at most so many in all. */
+/** The entities that the partner may see: rows that find them, each with a number of entities. */
 export function ownEntities(endpoint: Endpoint, known: Known): readonly (readonly [Levels, number])[] {
   const plain = plainLevels(endpoint);
   const rows = poolsOf(endpoint, known)
@@ -390,7 +385,7 @@ export function ownEntities(endpoint: Endpoint, known: Known): readonly (readonl
   return different.map((row) => [row, Math.min(most, entitiesOf(endpoint, row, known).count)] as const);
 }
 
-/** Ids of the fixture with these levels: how many, and each of them by its place. */
+/** The ids of the fixture with these levels. */
 function entitiesOf(endpoint: Endpoint, levels: Levels, known: Known) {
   const fitting = poolsOf(endpoint, known).filter((pool) => fits(endpoint, pool, levels));
   return {
@@ -406,7 +401,7 @@ function entitiesOf(endpoint: Endpoint, levels: Levels, known: Known) {
   };
 }
 
-/** How many examples the one gate that is not plain has; without one, how many entities fit. */
+/** Number of examples of the one gate that is not plain; without one, of matching entities. */
 export function examplesOf(endpoint: Endpoint, levels: Levels, known: Known): number {
   if (isPlainButForEntity(endpoint, levels))
     return levels.situation === 'unknown' ? 0 : entitiesOf(endpoint, levels, known).count;
@@ -465,7 +460,7 @@ function malformed(
     drawn === undefined || pick !== undefined
       ? example
       : fc.oneof(example, drawn(parameter, base) as fc.Arbitrary<string | undefined>);
-  // The first character of the value, which no kind of malformation depends on.
+  // Only the first character is encoded: no malformation depends on it.
   return isEncoded
     ? query.map((asked) =>
         asked?.replace(/=([0-9a-z])/i, (_, character: string) => `=%${character.charCodeAt(0).toString(16)}`),
@@ -477,7 +472,7 @@ function presentationsOf(levels: Levels, known: Known, pick?: number): fc.Arbitr
   const { key, header } = levels;
   if (key === 'none') return fc.constant({ changes: { credential: { as: 'none' } } });
   const isFirst = key === 'active' && levels['active key'] === 'first';
-  // Any key of the caller's will do, but three times it is the same.
+  // Any key of the caller will do, but repeated lookups must use the same one.
   if (isFirst && header === 'Bearer' && levels.repetition === 'once') return fc.constant({ changes: {} });
   const ways = forms[header as FormName];
   const presented =

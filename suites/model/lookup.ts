@@ -3,49 +3,49 @@ import type { Known, KnownKey } from '../known.ts';
 import type { Credential, Request } from '../request.ts';
 import { canonicalOf, classifyUuid, type UuidClass } from './uuid.ts';
 
-/** Why a credential must be refused: the last part of the requirement's id. */
+/** Why a credential must be refused. This is the last part of the requirement's id. */
 export type Refusal =
   'missing' | 'malformed' | 'unknown-key' | 'revoked' | 'expired' | 'non-partner' | 'header-only';
 
-/** Whom a credential lets in (Authentication). */
+/** The key that a credential gives access with, or why it must be refused (Authentication). */
 export type Access =
   | { readonly key: KnownKey & { readonly partner: string }; readonly mayBeRefused: boolean }
   | { readonly key?: never; readonly refusal: Refusal };
 
-/** Why a parameter must be refused: the last part of the requirement's id. */
+/** Why a parameter must be refused. This is the last part of the requirement's id. */
 export type Invalid = 'missing' | 'empty' | 'malformed' | 'not-v4' | 'alternative-spelling';
 
 /** What a query asks for. */
 export interface Parameter {
-  /** The id in lower case that a server may read; undefined: there is none. */
+  /** The id that a server may read, in lower case. */
   readonly id?: string;
-  /** Why 400 is due. */
+  /** Why 400 is correct. */
   readonly invalid?: Invalid;
-  /** Whether the interface leaves open if it is read: it may be refused with 400. */
+  /** Whether 400 is correct too, because the interface is silent. */
   readonly isOpen: boolean;
   /** Whether unreserved characters are percent-encoded. */
   readonly isEncoded: boolean;
-  /** Whether there are no other parameters: a server may refuse those that it does not know. */
+  /** Whether there are no other parameters. A server may refuse unknown ones. */
   readonly isAlone: boolean;
-  /** The spelling that must be read. */
+  /** A spelling that must be accepted. */
   readonly spelling?: 'uuid-case' | 'any-uuid-version';
   readonly uuid: UuidClass;
 }
 
-/** A query that a parser may choke on: any 4xx will do. */
+/** A query that may break a parser. Any 4xx is correct. */
 export interface Hostile {
   readonly isHostile: true;
-  /** Holds a good id in an odd place: reading it is as good as refusing it. */
+  /** Whether it contains a valid id in an unusual place, so that reading it is correct too. */
   readonly mayBeRead: boolean;
 }
 
-/** Octets of a value, as sent, that every server must take. */
+/** Maximum length of an encoded value that every server must accept, in octets. */
 const MAX_VALUE_LENGTH = 1024;
 
-/** Octets of a query that every server must take. */
+/** Maximum length of a query that every server must accept, in octets. */
 const MAX_QUERY_LENGTH = 2048;
 
-/** Whom the credential of a request lets in. */
+/** The access that the credential of a request gives. */
 export function accessOf(known: Known, { credential, misplaced }: Request): Access {
   const value = authorizationOf(credential, known.callerKeys[0]);
   if (value === undefined) return { refusal: misplaced === undefined ? 'missing' : 'header-only' };
@@ -56,11 +56,11 @@ export function accessOf(known: Known, { credential, misplaced }: Request): Acce
   if (key.state !== 'active') return { refusal: key.state };
   const { partner } = key;
   if (partner === null) return { refusal: 'non-partner' };
-  // The interface shows one form only. Nothing is said about others of the same scheme.
+  // The interface shows only this form and is silent about others of the same scheme.
   return { key: { ...key, partner }, mayBeRefused: value !== `Bearer ${token}` };
 }
 
-/** The value of the Authorization header; undefined: there is none. */
+/** The value of the Authorization header; undefined if there is none. */
 export function authorizationOf(credential: Credential, caller: KnownKey | undefined): string | undefined {
   switch (credential.as) {
     case 'caller':
@@ -78,7 +78,7 @@ export function authorizationOf(credential: Credential, caller: KnownKey | undef
  * What a query asks for.
  *
  * @param target path and query
- * @returns undefined if the interface says nothing about the query: a repeated parameter, another letter case of its name
+ * @returns undefined if the interface is silent: a repeated parameter, or another letter case of its name
  */
 export function parameterOf(endpoint: Endpoint, target: string): Parameter | Hostile | undefined {
   const { parameter, path } = endpoints[endpoint];
@@ -123,7 +123,7 @@ export function parameterOf(endpoint: Endpoint, target: string): Parameter | Hos
   };
 }
 
-/** Whether a query is broken, nested, or longer than every server must take. */
+/** Whether a query is broken, nested, or longer than a server must accept. */
 function isHostile(query: string, pairs: readonly (readonly [string, string])[], parameter: string): boolean {
   return (
     query.length > MAX_QUERY_LENGTH ||

@@ -7,7 +7,7 @@ import { accessOf, authorizationOf, parameterOf, type Parameter } from './lookup
 import type { Request } from '../request.ts';
 import { failed, held, outdated, type Expectation, type Verdict } from '../verdict.ts';
 
-/** What an answer may say (Endpoints). */
+/** The outcomes of a lookup (Endpoints). */
 export type Outcome = 'member' | 'not-member' | 'executed' | 'not-found' | 'invalid' | 'unauthorized';
 
 /** A correct answer, and the requirement that it belongs to. */
@@ -16,38 +16,37 @@ export interface Correct {
   readonly id: string;
 }
 
-/** What the interface says about the answer to one lookup. */
+/** The correct answers to a lookup. */
 export interface Expected {
   readonly endpoint: Endpoint;
-  /** The correct answers; several where the interface is silent. The first is that of the plain reading. */
+  /** The correct answers. There are several if the interface is silent. The first is the plain reading. */
   readonly correct: readonly Correct[];
-  /** The requirement that says that this spelling of an id must be read. */
+  /** Id of the requirement that this spelling of an id must be accepted. */
   readonly spelling?: string;
-  /** The answers that a recommended requirement asks for. */
+  /** The answer that a recommended requirement asks for. */
   readonly advised?: Correct;
-  /** What the id belongs to, if the answer may show it. */
+  /** The entity of the id, if the answer may show it. */
   readonly user?: FixtureUser;
   readonly deposit?: FixtureDeposit;
-  /** Any 4xx will do; so will an answer that reads the id, if it may be read. */
+  /** Any 4xx is correct. If `mayBeRead`, so is an answer that reads the id. */
   readonly hostile?: { readonly id: string; readonly mayBeRead: boolean };
-  /** The key in the query, a cookie, another header or the body: any refusal will do. */
+  /** The key is in the query, a cookie, another header or the body. Any refusal is correct. */
   readonly isMisplaced: boolean;
   /** Whether the key must be accepted. */
   readonly isKeyValid: boolean;
-  /** The requirement that another partner's key shows no data of the partner under test. */
+  /** Id of the requirement that another partner's key shows no data of the partner under test. */
   readonly scope?: string;
   /** Whether the plain reading shows a member or an EXECUTED deposit. */
   readonly isFound: boolean;
 }
 
-/** What was found before: a lookup is looked at several times, and is sent in many runs of a self-test. */
+/** A cache: each lookup is judged several times, and in many runs of a self-test. */
 const remembered = new WeakMap<Known, Map<string, Expected | undefined>>();
 const MAX_REMEMBERED = 20_000;
 
 /**
- * What the interface says about a lookup.
+ * The correct answers to a lookup.
  *
- * @param known what is true of the target
  * @returns undefined if the interface says nothing about the request
  */
 export function expectedOf(known: Known, request: Request): Expected | undefined {
@@ -106,7 +105,7 @@ const invalid = (endpoint: Endpoint, why: string): Correct => ({
   id: `invalid-uuid/${endpoint}/${why}`,
 });
 
-/** Nobody is let in. If the parameter may be refused as well, either comes first (Errors: the order is not shown). */
+/** 401, and 400 if the parameter may be refused too: either may come first (Errors: the order is not shown). */
 function refusals(endpoint: Endpoint, refusal: string, parameter: Parameter): readonly Correct[] {
   const { invalid: why, isOpen } = parameter;
   return [
@@ -115,7 +114,7 @@ function refusals(endpoint: Endpoint, refusal: string, parameter: Parameter): re
   ];
 }
 
-/** What may be answered to a caller who is let in: 400 first if it is due, or if the spelling may be refused. */
+/** Correct answers to an accepted key. 400 comes first if the parameter is invalid. */
 function acceptable(
   endpoint: Endpoint,
   { invalid: why, isOpen, isEncoded, id }: Parameter,
@@ -128,7 +127,7 @@ function acceptable(
   return [
     ...finding,
     ...(isOpen ? [invalid(endpoint, 'malformed')] : []),
-    // A server that does not decode looks for another id.
+    // A server that does not decode looks up another id.
     ...(isEncoded ? [{ outcome: nothing(endpoint), id: main.id } as const] : []),
   ];
 }
@@ -140,7 +139,7 @@ interface Lookup {
   readonly more?: Pick<Expected, 'user' | 'deposit' | 'scope'>;
 }
 
-/** What a partner finds under an id (GET user-status, 200; GET deposit-check, 200 and 404; States). */
+/** What a partner sees for an id (GET user-status, 200; GET deposit-check, 200 and 404; States). */
 function findingOf(known: Known, endpoint: Endpoint, partner: string, { id = '' }: Parameter): Lookup {
   const hidden = (row: string): Lookup => ({ correct: [{ outcome: nothing(endpoint), id: row }] });
   const isCaller = partner === known.partner;
@@ -175,7 +174,7 @@ const expectations: Readonly<Record<Outcome, (endpoint: Endpoint) => Expectation
   unauthorized: (endpoint) => errorAnswer(endpoint, 401),
 };
 
-/** A missing date belongs to the shape. */
+/** A missing date is a wrong shape, which another requirement checks. */
 function isNotMember(answer: Answer): Verdict {
   const verdict = saysNotMember(answer);
   const date = fieldsOf(answer)?.['date_joined'] ?? null;
@@ -183,13 +182,13 @@ function isNotMember(answer: Answer): Verdict {
   return failed('value', '200 with "is_under_ib": false, "date_joined": null', summary(answer));
 }
 
-/** What an answer shows of a requirement. */
+/** What an answer shows about a requirement. */
 export interface Finding {
   readonly id: string;
   readonly verdict: Verdict;
 }
 
-/** Judges an answer by the model: the first finding is that of the requirement that the lookup is made for. */
+/** Judges an answer by the model. The first finding is about the requirement that the lookup is made for. */
 export function judgeLookup(expected: Expected, answer: Answer): readonly Finding[] {
   const { endpoint, correct, hostile, spelling, scope, advised } = expected;
   if (hostile !== undefined) return [{ id: hostile.id, verdict: refusesHostile(answer, hostile.mayBeRead) }];
@@ -205,7 +204,7 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
   }
   const isRead = spelling !== undefined && match.outcome !== 'unauthorized';
   const ids = [main.id, match.id, ...(isRead ? [spelling] : []), ...(scope === undefined ? [] : [scope])];
-  // Of a deposit that was EXECUTED already, nobody saw that it was hidden.
+  // If the deposit is already EXECUTED, nobody saw whether it was hidden before.
   const isOutdated = main.outcome === 'not-found' && match.outcome === 'executed';
   return [...new Set(ids)]
     .map((id): Finding => ({ id, verdict: isOutdated && id === main.id ? outdated : held }))
@@ -216,25 +215,25 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
     );
 }
 
-/** The requirement that a wrong answer breaks. */
+/** Id of the requirement that a wrong answer breaks. */
 function blamed({ endpoint, correct, spelling, isFound, scope }: Expected, answer: Answer): string {
   const status = dueFor(answer);
   const main = correct[0]!;
   if (spelling !== undefined && (status === 400 || (isFound && status !== 401))) return spelling;
   if (scope !== undefined && (saysMember(answer).kind === 'held' || saysExecuted(answer).kind === 'held'))
     return scope;
-  // An error with another status is still known by its words.
+  // The message identifies an error even with a wrong status.
   const words = fieldsOf(answer)?.['error'];
   const messages: Readonly<Record<number, string>> = endpoints[endpoint].messages;
   const sameWords =
     words === undefined ? undefined : correct.find(({ outcome }) => messages[statusOf[outcome]] === words);
   const sameStatus = correct.find(({ outcome }) => statusOf[outcome] === status);
-  // Of an id that may be read or refused, whoever shows something has read it.
+  // If the id may be read or refused, an answer that shows data has read it.
   const read = correct.find(({ outcome }) => outcome !== 'invalid' && outcome !== 'unauthorized');
   return (sameWords ?? sameStatus ?? (status < 300 ? read : undefined) ?? main).id;
 }
 
-/** 422 refuses a parameter as 400 does. */
+/** 422 counts as 400. */
 const dueFor = ({ status }: Answer) => (status === 422 ? 400 : status);
 
 const statusOf: Readonly<Record<Outcome, number>> = {
@@ -246,7 +245,7 @@ const statusOf: Readonly<Record<Outcome, number>> = {
   unauthorized: 401,
 };
 
-/** 414 and 431 of a front end are as good as 400. */
+/** A front end may answer 414 or 431. */
 function refusesHostile(answer: Answer, mayBeRead: boolean): Verdict {
   const { status } = answer;
   const isRefused = status >= 400 && status < 500;

@@ -5,7 +5,7 @@ import type { Known } from '../known.ts';
 import type { Request } from '../request.ts';
 import { factors, isFeasible, plainLevels, requestsOf, type Levels, type Origin } from './factors.ts';
 
-/** `deposit-check;situation=unknown,query=alone@17`: what is not plain, and which draw (@) or example (#) of it. */
+/** `deposit-check;situation=unknown@17`: levels that are not plain, and the number of the draw (@) or example (#). */
 export function pathOf(
   endpoint: Endpoint,
   levels: Levels,
@@ -19,9 +19,9 @@ export function pathOf(
 }
 
 /**
- * The levels that a path leads to.
+ * Parses a path.
  *
- * @throws Problem with code `usage` if it leads nowhere
+ * @throws Problem with code `usage` if no lookup has this path
  */
 function parsePath(path: string, known: Known) {
   const parts = /^(user-status|deposit-check);([^@#]*)(?:@(\d+)((?::\d+)*)|#(\d+))$/.exec(path);
@@ -30,7 +30,7 @@ function parsePath(path: string, known: Known) {
   if (parts === null) throw nowhere();
   const endpoint = parts[1] as Endpoint;
   const levels: Record<string, string> = { ...plainLevels(endpoint) };
-  // A level may hold a comma: what follows without a name belongs to it.
+  // A level may contain a comma: split only before a name.
   for (const part of parts[2]!.split(/,(?=[a-z ]+=)/)) {
     if (part === '') continue;
     const [name, level] = part.split('=') as [string, string?];
@@ -44,16 +44,16 @@ function parsePath(path: string, known: Known) {
   return { endpoint, levels: row, draw: Number(draw ?? pick), shrunk: shrunk.slice(1), pick };
 }
 
-/** What the lookup that a path leads to is made of. */
+/** The levels of the lookup that a path names. */
 export const originOf = (path: string, known: Known): Origin => ({
   levels: parsePath(path, known).levels,
   path,
 });
 
 /**
- * The request that a path leads to.
+ * The request that a path names.
  *
- * @throws Problem with code `usage` if it leads nowhere
+ * @throws Problem with code `usage` if no lookup has this path
  */
 export function drawAt(path: string, known: Known, seed: number): Request {
   const { endpoint, levels, draw, shrunk, pick } = parsePath(path, known);
@@ -64,7 +64,7 @@ export function drawAt(path: string, known: Known, seed: number): Request {
   });
 }
 
-/** The request that a draw or an example of these levels is. */
+/** The request of one draw or example of these levels. */
 export function requestAt(
   endpoint: Endpoint,
   levels: Levels,
@@ -78,5 +78,5 @@ export function requestAt(
   return request!;
 }
 
-/** A seed of its own for each draw. */
+/** A separate seed for each draw. */
 export const seedOf = (seed: number, draw: number): number => (Math.imul(draw + 1, 0x9e3779b1) ^ seed) | 0;

@@ -1,4 +1,4 @@
-/** What a text is, seen as a UUID (RFC 9562 4). */
+/** Classes of texts as UUIDs (RFC 9562 4). */
 export type UuidClass =
   /** Version 4, RFC variant. */
   | 'v4'
@@ -8,18 +8,17 @@ export type UuidClass =
   | 'unknown-version'
   | 'nil'
   | 'max'
-  /** A UUID written in another way: braced, as a URN, without hyphens, among white space, with other variant bits. */
+  /** Another notation of a UUID: braces, URN, no hyphens, white space around it, other variant bits. */
   | 'alternative-spelling'
   | 'empty'
-  /** Not a UUID in any spelling. */
+  /** Not a UUID in any notation. */
   | 'malformed';
 
 const canonical = /^[0-9a-f]{8}-[0-9a-f]{4}-([0-9a-f])[0-9a-f]{3}-([0-9a-f])[0-9a-f]{3}-[0-9a-f]{12}$/;
 
 /**
- * Says which one rule a text breaks as a UUID, so that a probe stands for that rule and no other.
- * A single line feed at the end counts as malformed: it is what an unanchored end lets through,
- * where surrounding white space is what trimming lets through.
+ * Classifies a text by the one rule of UUIDs that it breaks. A single line feed at the end is malformed: it tests
+ * for an unanchored end of a pattern. Other surrounding white space tests for trimming.
  */
 export function classifyUuid(text: string): UuidClass {
   const lower = text.toLowerCase();
@@ -38,11 +37,11 @@ function classifyCanonical(lower: string, version: string, variant: string): Uui
   return '1235678'.includes(version) ? 'other-version' : 'unknown-version';
 }
 
-/** What trimming takes off, in JavaScript or in Python. */
+/** White space that JavaScript or Python trims. */
 // oxlint-disable-next-line no-control-regex -- control characters are what Python trims
 const whiteSpaceAround = /^[\s\u0085\u001c-\u001f]+|[\s\u0085\u001c-\u001f]+$/g;
 
-/** Takes off, layer by layer, what other spellings wrap around a UUID. */
+/** Removes the wrappers of other notations, one by one. */
 function respell(lower: string): string {
   const bare = lower
     .replace(whiteSpaceAround, '')
@@ -59,5 +58,5 @@ function hyphenate(digits: string): string {
   return digits.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 }
 
-/** The UUID that a text spells, as RFC 9562 4 writes it in lower case. */
+/** The canonical form of a UUID, in lower case (RFC 9562 4). */
 export const canonicalOf = (text: string) => respell(text.toLowerCase());

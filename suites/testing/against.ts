@@ -1,6 +1,6 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
 
-/** Has a server listen on a port of its own while it is used; for tests. */
+/** Runs a server on a free port while it is used. */
 export async function against<Result>(
   server: Server,
   use: (port: number) => Promise<Result>,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { virtualClock, type Clock } from '../engine/clock.ts';
 
-/** A clock that only the test moves. */
+/** A clock that the test moves. */
 export function manualClock(start = 0) {
   const { now, sleep, during } = virtualClock(start);
   const stop = () => {
@@ -11,14 +11,14 @@ export function manualClock(start = 0) {
     return letGo;
   };
   let letGo = stop();
-  /** Time goes on until something is done. */
+  /** Lets time pass until a promise settles. */
   const until = async <Value>(awaited: Value | Promise<Value>): Promise<Value> => {
     letGo();
     const value = await awaited;
     letGo = stop();
     return value;
   };
-  /** Lets everything that is ready run. */
+  /** Lets ready tasks run. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   const clock: Clock = {
     now,
@@ -33,7 +33,7 @@ export function manualClock(start = 0) {
     clock,
     settled,
     until,
-    /** Moves so many ms, waking everybody on the way. */
+    /** Moves the clock by `ms` and wakes sleepers on the way. */
     pass: async (ms: number) => {
       await until(sleep(ms));
       await until(sleep(0));
@@ -44,12 +44,12 @@ export function manualClock(start = 0) {
 
 export type ManualClock = ReturnType<typeof manualClock>;
 
-/** What is waited for, with its state readable at any time. */
+/** Tracks whether a promise is done. */
 export function tracked<Value>(awaited: Value | Promise<Value>) {
   const state: { value?: Value; isDone: boolean } = { isDone: false };
   void Promise.resolve(awaited).then((value) => Object.assign(state, { value, isDone: true }));
   return state;
 }
 
-/** What a wait ends in, moving the clock as far as it takes. */
+/** Lets time pass until a promise settles. */
 export const ended = <Value>({ until }: ManualClock, awaited: Value | Promise<Value>) => until(awaited);

@@ -3,7 +3,7 @@ import { readBody, type Answer } from '../answer.ts';
 import { knowledge } from '../known.ts';
 import type { Context, Scenario } from '../requirement.ts';
 
-/** An answer as the engine reads it off the wire; a body that is no text stands for its JSON. */
+/** An answer as the engine reads it. An object as body is sent as JSON. */
 export function answerOf(
   status: number,
   body: string | Uint8Array | object,
@@ -71,10 +71,10 @@ export const sampleFixture: Fixture = {
   limits: { 'user-status': { failedLookups: 60, windowSeconds: 3 } },
 };
 
-/** The sample fixture as seen from northwind. */
+/** The sample fixture as seen by northwind. */
 export const sampleKnown = knowledge(sampleFixture);
 
-/** What a scenario finds in a context that can do only so much. */
+/** Runs a scenario in a partial context. */
 export async function findingIn({ run }: Scenario, context: Partial<Context>) {
   return (await run(context as Context, sampleKnown)).finding;
 }

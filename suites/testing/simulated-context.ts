@@ -7,26 +7,26 @@ import type { Exchange } from '../requirement.ts';
 import { answerOf } from './samples.ts';
 import type { Limiter } from './simulated.ts';
 
-/** A target with limiters, in a time of its own. */
+/** A simulated target with limiters and its own clock. */
 export interface Simulation {
-  /** The limiter of whoever a request is counted for; undefined: it is not counted, and passes. */
+  /** The limiter that counts a request; undefined if it is not counted. */
   readonly limiterOf: (request: Request) => Limiter | undefined;
-  /** Requests take from nothing to so many ms there, and as many back. */
+  /** Maximum latency of each direction, in ms. */
   readonly slowness?: number;
-  /** When a request meets the target, in ms after its sending; in place of `slowness`. */
+  /** Fixed latency from sending to the target, in ms; instead of `slowness`. */
   readonly meets?: () => number;
   readonly seed?: number;
-  /** When the run ends, in ms of its time. */
+  /** End of the run, in ms of its clock. */
   readonly deadline?: number;
-  /** What `settle` waits for, in ms. */
+  /** How long `settle` waits, in ms. */
   readonly forgetsAfter?: number;
-  /** Requests that get no answer, by the how manieth they are. */
+  /** Whether the `nth` request gets no answer. */
   readonly isLost?: (nth: number) => boolean;
-  /** Whether a lost request never reached the target; without it, it did. */
+  /** Whether the `nth` request is lost before it reaches the target, not after. */
   readonly isLostBefore?: (nth: number) => boolean;
-  /** Requests of a stream in flight, at most. */
+  /** Maximum number of requests in flight in a stream. */
   readonly inFlight?: number;
-  /** What is answered in place of 429. */
+  /** The status instead of 429. */
   readonly statusOf?: () => number;
 }
 
@@ -34,16 +34,16 @@ const START = 10_000;
 
 const passed = answerOf(404, {});
 
-/** The way back of an answer whose way there is given, in ms. */
+/** Latency of an answer if `meets` is given, in ms. */
 const BACK = 10;
 
-/** First wait for a 429 to end, in ms; doubled each time, and given up after a day. */
+/** First and longest back-off after 429, in ms. It doubles each time. */
 const [FIRST_BACK_OFF, LONGEST_WAIT] = [500, 86_400_000];
 
-/** A request that is lost is sent so many times. */
+/** Maximum number of tries of a lost request. */
 const MAX_TRIES = 3;
 
-/** A scenario context with a simulated target, and the requests that were sent. */
+/** A scenario context with a simulated target, and a log of its requests. */
 export function simulatedContext(simulation: Simulation) {
   const { limiterOf, slowness = 0, meets, seed = 1, forgetsAfter = 0, inFlight, statusOf } = simulation;
   const { isLost = () => false, isLostBefore = () => false } = simulation;
@@ -99,7 +99,7 @@ export function simulatedContext(simulation: Simulation) {
   return { context: contextOf('simulated'), log, elapsedMs: () => clock.now() - START };
 }
 
-/** Requests are counted apart by what `account` says; those of no account are not counted. */
+/** One limiter for each name that `account` returns; undefined is not counted. */
 export function countedBy(
   account: (request: Request) => string | undefined,
   make: () => Limiter,
@@ -114,5 +114,5 @@ export function countedBy(
   };
 }
 
-/** The key under which a request is made; undefined for those without one that was issued. */
+/** The issued key of a request, if any. */
 export const keyOf = ({ credential }: Request) => (credential.as === 'key' ? credential.key.key : undefined);

@@ -1,7 +1,7 @@
-/** Whether a counted request passes at an instant; remembers it if so. */
+/** Whether a request passes at an instant. Counts it if so. */
 export type Limiter = (instant: number) => boolean;
 
-/** Limiters as servers have them, written without a look at the judge. */
+/** Common limiters, written independently of the judge. */
 export const limiters: Readonly<Record<string, (most: number, windowMs: number, phase: number) => Limiter>> =
   {
     fixed: (most, windowMs) => countingLater(most, windowMs, 0),
@@ -30,7 +30,7 @@ function sliding(most: number, windowMs: number, areRefusalsCounted: boolean): L
   };
 }
 
-/** A bucket that holds so many and refills evenly, so many a ms; full to begin with. */
+/** A token bucket with even refill, full at the start. */
 export const refilled = (holds: number, perMs: number): Limiter => {
   let level = holds;
   let last = 0;
@@ -43,7 +43,7 @@ export const refilled = (holds: number, perMs: number): Limiter => {
   };
 };
 
-/** A bucket that gets back a part of what it holds, as many times a window. */
+/** A token bucket that is refilled in equal parts, `times` per window. */
 export const refilledInParts = (holds: number, windowMs: number, times: number, phase: number): Limiter => {
   const parts = Math.min(times, holds);
   let level = holds;
@@ -58,12 +58,12 @@ export const refilledInParts = (holds: number, windowMs: number, times: number, 
   };
 };
 
-/** A bucket that is filled up at intervals, or a window that begins anew. */
+/** A bucket that is filled up at intervals: the same as clock-aligned windows. */
 export function filledUp(holds: number, intervalMs: number, phase: number): Limiter {
   return refilledInParts(holds, intervalMs, 1, phase);
 }
 
-/** Refuses everything for so many ms after it refused once. */
+/** Refuses everything for `banMs` after each refusal of another limiter. */
 export const banning = (limiter: Limiter, banMs: number): Limiter => {
   let bannedUntil = Number.NEGATIVE_INFINITY;
   return (instant) => {
@@ -74,7 +74,7 @@ export const banning = (limiter: Limiter, banMs: number): Limiter => {
   };
 };
 
-/** A fixed window that counts a request so many ms after it has let it in. */
+/** A fixed window that counts each request `laterMs` after it passed. */
 export const countingLater = (most: number, windowMs: number, laterMs: number): Limiter => {
   let counted: number[] = [];
   let start = Number.NEGATIVE_INFINITY;
@@ -86,7 +86,7 @@ export const countingLater = (most: number, windowMs: number, laterMs: number): 
   };
 };
 
-/** Windows one after another; of the one before, the part that is less than a window ago counts as well. */
+/** A weighted window: counts the part of the previous window that is less than a window ago. */
 export const weighted = (most: number, windowMs: number, phase: number): Limiter => {
   const counts = new Map<number, number>();
   return (instant) => {

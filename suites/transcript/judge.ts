@@ -13,11 +13,10 @@ import { skipped, unjudged, type Reason } from '../verdict.ts';
 import type { LineOf, Transcript } from './transcript.ts';
 
 /**
- * Derives the record of a run again from its transcript, without the target: with the same catalogue
- * the same, with a newer one what that makes of the same answers.
+ * Judges a recorded run again, without the target. With the same catalogue, the record is the same.
  *
- * @param catalogue every requirement that there is now
- * @param version of ib-conformance, that judges
+ * @param catalogue every current requirement
+ * @param version of ib-conformance
  */
 export async function judgeTranscript(
   transcript: Transcript,
@@ -33,12 +32,12 @@ export async function judgeTranscript(
   for (const one of lookups) {
     if ('reply' in one) evaluation.see(one);
     else {
-      // With the key that it was sent with; what was not sent is drawn again.
+      // Use the request that was sent, with its key. If none was sent, draw it again.
       const sent = exchanges.findLast((exchange) => exchange.path === one.path);
       judge.miss(sent?.request ?? drawAt(one.path, known, start.seed), { kind: 'trouble', ...one.trouble });
     }
   }
-  /** What the run found out about a failure, with the verdict that the answer gets now. */
+  /** The recorded explanation of a failure, with the current verdict on its answer. */
   const explanationOf = (id: string): Partial<Judgement> => {
     const { n = -1, path, where, intermittent } = explained.get(id) ?? {};
     const evidence = exchanges[n];
@@ -63,7 +62,7 @@ export async function judgeTranscript(
   return recordOf(transcript, version, evaluation.withBasis(list));
 }
 
-/** The record that the run itself made, as far as it came. */
+/** The record that the run itself made. */
 export function recordedResults(transcript: Transcript): RunRecord {
   const { start, outcomes } = transcript;
   const list = start.requirements.flatMap((id) => outcomes.get(id) ?? []);
@@ -94,13 +93,13 @@ const optionsOf = ({ start, known }: Transcript, version: string) => ({ ...start
 
 const figuresIn = ({ line: _, lines: __, verdict: ___, ...figures }: LineOf<'end'>) => figures;
 
-/** Why a transcript does not tell what a requirement comes to; undefined where it may. */
+/** The result of a requirement that the transcript cannot decide; else undefined. */
 function lost({ id, kind }: Requirement, { stopped, outcomes, start }: Transcript): Result | undefined {
   const why = stopped.get(id);
   if (why !== undefined) return { verdict: unjudged(why.reason as Reason, why.words), cases: 0 };
   const outcome = outcomes.get(id);
   if (outcome?.outcome === 'broken') return { verdict: { kind: 'broken', words: outcome.words }, cases: 0 };
-  // What a flag left out that a transcript does not name.
+  // Skipped by a flag that the transcript does not contain.
   if (outcome?.outcome === 'excluded' && outcome.reason === 'skipped')
     return { verdict: skipped(outcome.words), cases: 0 };
   const wasAsked = start.requirements.includes(id);
@@ -110,18 +109,17 @@ function lost({ id, kind }: Requirement, { stopped, outcomes, start }: Transcrip
     : { verdict: unjudged('not-recorded', 'the recorded run did not select it'), cases: 0 };
 }
 
-/** Evidence that a transcript does not hold. */
 const notRecorded = trouble('not-recorded', 'the transcript has no answer for this request');
 
-/** A key in the place of the query or the body is written in many ways: there, the rest has to do. */
+/** A misplaced key has several encodings, so query and body are not compared then. */
 const isSame = ({ request }: NotedExchange, asked: Request) =>
   request.method === asked.method &&
   (asked.misplaced !== undefined || (request.target === asked.target && request.body === asked.body));
 
-/** Contexts that answer from a transcript: each call gets what the same call got in the run. */
+/** Contexts that replay a transcript: each call returns what it returned in the run. */
 function createRecordedContexts({ exchanges, calls, start }: Transcript): (of: string) => Context {
   const shared = new Map<string, Promise<unknown>>();
-  /** What came of a request by its place in the transcript; of another request than that it tells nothing. */
+  /** The reply at a place in the transcript, if it belongs to the same request. */
   const replyAt = (reference: number | TranscriptTrouble | undefined, asked: Request): Reply => {
     if (typeof reference === 'object') return { kind: 'trouble', ...reference };
     const exchange = reference === undefined ? undefined : exchanges[reference];
@@ -132,7 +130,6 @@ function createRecordedContexts({ exchanges, calls, start }: Transcript): (of: s
   function contextOf(of: string): Context {
     const list = calls.filter((call) => call.of === of);
     let nth = 0;
-    /** The next call, if it has that name. */
     const next = (name: CallName): Partial<LineOf<'call'>> => (list[nth]?.call === name ? list[nth++]! : {});
     const repliesOf =
       (name: CallName) =>

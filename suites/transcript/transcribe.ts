@@ -12,16 +12,16 @@ import { redactedAll, redactor } from '../engine/evidence.ts';
 import type { RecordOptions } from '../engine/record.ts';
 import type { Request } from '../request.ts';
 
-/** What was to be done in a run: the first line of its transcript. */
+/** The options of a run: the first line of its transcript. */
 export interface RunHeader extends RecordOptions {
   readonly selection: NonNullable<RecordOptions['selection']>;
   readonly fixture: Fixture;
-  /** Ids of what is checked, in the order of the record. */
+  /** Ids of the selected requirements, in record order. */
   readonly requirements: readonly string[];
   readonly hasStateHook: boolean;
 }
 
-/** Turns what happens in a run into the lines of its transcript. No key is in them. */
+/** Writes the events of a run as lines of a transcript. Keys are redacted. */
 export function createTranscriber(header: RunHeader, write: (line: TranscriptLine) => void): OnEvent {
   const redact = redactor(header.known, header.headers);
   const numbers = new WeakMap<Reply, number>();
@@ -57,7 +57,7 @@ export function createTranscriber(header: RunHeader, write: (line: TranscriptLin
         of,
         nth,
         call,
-        // Where time has no bound nothing is written: JSON has no word for it.
+        // JSON has no Infinity.
         value: value === Number.POSITIVE_INFINITY ? undefined : value,
         replies: replies?.map(numberOf),
         refused: refused?.map((answer) => numbers.get(answer)!),
@@ -96,7 +96,7 @@ function startLine(header: RunHeader, startedAt: number, redact: Redact): Transc
   });
 }
 
-/** With the names of keys. A header says how it is made, not what it holds. */
+/** Keys are replaced by their names. A credential contains its shell form, not its value. */
 function requestLine(request: Request, redact: Redact): TranscriptExchange['request'] {
   const { credential, misplaced, target, headers, body, ...rest } = request;
   const { value: _, key, ...presented } = { value: undefined, key: undefined, ...credential };

@@ -13,32 +13,30 @@ import { knowledge, type Known, type KnownKey } from '../known.ts';
 import type { NotedExchange } from '../engine/events.ts';
 import type { Credential } from '../request.ts';
 
-/** A line of one kind. */
 export type LineOf<Kind extends TranscriptLine['line']> = Extract<TranscriptLine, { line: Kind }>;
 
-/** What a transcript says, put in order. */
+/** The content of a transcript. */
 export interface Transcript {
   readonly start: LineOf<'start'>;
   readonly known: Known;
-  /** As the engine saw them; keys are placeholders. */
+  /** As the engine saw them, with placeholders for keys. */
   readonly exchanges: readonly NotedExchange[];
-  /** The exchanges, and the lookups without an answer, as they happened. */
+  /** Exchanges and lookups without an answer, in order. */
   readonly lookups: readonly (NotedExchange | LineOf<'missed'>)[];
-  /** By the id of the requirement. */
+  /** By id of the requirement. */
   readonly explained: ReadonlyMap<string, LineOf<'explained'>>;
   readonly calls: readonly LineOf<'call'>[];
   readonly stopped: ReadonlyMap<string, LineOf<'stopped'>>;
-  /** What the run itself made of it. */
+  /** The results of the run itself. */
   readonly outcomes: ReadonlyMap<string, RequirementResult>;
-  /** Missing where the run was cut off. */
+  /** Missing if the run was killed. */
   readonly end?: LineOf<'end'>;
 }
 
 /**
- * Puts the lines of a transcript in order.
+ * Reads the lines of a transcript.
  *
- * @throws Problem with code `usage` if they are not the lines of one run, from its beginning: what is missing
- *   might be what failed
+ * @throws Problem with code `usage` unless they are the complete lines of one run: a missing line may be a failure
  */
 export function readTranscript(lines: readonly TranscriptLine[]): Transcript {
   const [start] = lines;
@@ -67,7 +65,7 @@ export function readTranscript(lines: readonly TranscriptLine[]): Transcript {
   };
 }
 
-/** Sees to it that lines are those of one run, from its beginning. */
+/** Checks that the lines are those of one run, from its start. */
 function checkOrder(lines: readonly TranscriptLine[]): void {
   const seen = new Set<string>();
   let exchanges = 0;
@@ -83,7 +81,7 @@ function checkOrder(lines: readonly TranscriptLine[]): void {
   }
 }
 
-/** What no two lines of one run have in common. */
+/** A name that is unique among the lines of a run. */
 function nameOf(line: TranscriptLine): string {
   if (line.line === 'exchange') return `exchange ${line.n}`;
   if (line.line === 'missed') return `missed ${line.path}`;
@@ -98,10 +96,7 @@ const notWhole = (what: string) =>
     `the transcript was changed after its run: it ${what}; use the file that \`verify\` wrote`,
   );
 
-/**
- * A function that puts a key of our own in the place of each name of one. It needs no escape in a URL, JSON or a
- * shell.
- */
+/** Returns a function that replaces each key name by a placeholder key without characters that need escaping. */
 function restorer({ apiKeys = [] }: Fixture): <Line>(line: Line) => Line {
   const names = keyNames(apiKeys).map((name) => JSON.stringify(name).slice(1, -1));
   const placeholders = new Map(
@@ -148,10 +143,7 @@ function credentialOf(
   return { as: as === 'none' ? 'none' : 'caller' };
 }
 
-/**
- * What a shell would make of it, as far as that needs no shell. A part of the key holds it whole, as does the answer
- * that repeats the part: a transcript has the key's name for both. It must not be read as the key itself.
- */
+/** The header value, from its shell form. A part of the key becomes a longer text: it must not equal the key. */
 const headerValue = (shell: string, key: KnownKey | undefined) =>
   key === undefined
     ? shell
