@@ -1,155 +1,143 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import type { Inconclusive, Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
+import type { Inconclusive, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { anyRecord, sampleRecord } from './testing/records.ts';
 import { conclusion, nextStep, replayCommand } from './verdict.ts';
 
-const row = (id: string, level: Level, outcome: RequirementResult['outcome'], reason = '?') =>
-  ({ id, level, outcome, reason, words: 'w', aspect: 'status', cases: 1 }) as unknown as RequirementResult;
+/** `a/b/1 required excluded skipped`: a row by its id, level, outcome and reason; `known`: a baseline has it. */
+const rowOf = (text: string) => {
+  const [id, level, outcome, reason = '?'] = text.split(' ');
+  const base = { id, level, outcome, reason, words: 'w', aspect: 'status', cases: 1 };
+  return { ...base, ...(reason === 'known' && { baseline: 'reason' }) } as unknown as RequirementResult;
+};
+const rowsOf = (text: string) => (text === '' ? [] : text.split('; ').map(rowOf));
 
 /** Strength has tests of its own. */
 const { strength: _strength, coverage: _coverage, selection: _selection, ...plainRecord } = sampleRecord;
 
-const passed = [
-  row('a/b/1', 'required', 'passed'),
-  row('a/b/2', 'recommended', 'passed'),
-  row('a/b/3', 'observed', 'observed'),
-];
-const noFixture = Array.from({ length: 8 }, (_, at) =>
-  row(`a/g/${at}`, 'required', 'inconclusive', 'no-fixture'),
-);
+const passed = 'a/b/1 required passed; a/b/2 recommended passed; a/b/3 observed observed';
+const noFixture = [0, 1, 2, 3, 4, 5, 6, 7]
+  .map((at) => `a/g/${at} required inconclusive no-fixture`)
+  .join('; ');
 
-const wordings: readonly (readonly [
-  when: string,
-  verdict: RunRecord['verdict'],
-  rows: RunRecord['requirements'],
-  expected: string,
-])[] = [
+type Verdict = RunRecord['verdict'];
+const wordings: readonly (readonly [when: string, verdict: Verdict, rows: string, expected: string])[] = [
   ['everything passed', 'conformant', passed, 'conformant: 1 of 1 required verified, 1 of 1 recommended'],
   [
     'rows are excluded',
     'conformant',
-    [
-      ...passed,
-      row('a/c/1', 'required', 'excluded', 'no-state-hook'),
-      row('a/c/2', 'recommended', 'excluded', 'skipped'),
-      row('a/c/3', 'observed', 'excluded', 'skipped'),
-    ],
+    `${passed}; a/c/1 required excluded no-state-hook; a/c/2 recommended excluded skipped; a/c/3 observed excluded skipped`,
     'conformant: 1 of 2 required verified, 1 of 2 recommended; not verified: a/c/1 (no-state-hook), a/c/2 (skipped, recommended); not observed: a/c/3 (skipped)',
   ],
   [
     'a required row fails',
     'nonconformant',
-    [...passed, row('a/d/1', 'required', 'failed'), row('a/d/2', 'required', 'passed')],
+    `${passed}; a/d/1 required failed; a/d/2 required passed`,
     'nonconformant: 1 of 3 required failed, 2 verified, 1 of 1 recommended; failed: a/d/1',
   ],
   [
     'only a recommended row fails',
     'conformant',
-    [...passed, row('a/d/1', 'recommended', 'failed')],
+    `${passed}; a/d/1 recommended failed`,
     'conformant: 1 of 1 required verified, 1 of 2 recommended; warnings: a/d/1',
   ],
   [
     'a required row is inconclusive',
     'incomplete',
-    [...passed, row('a/e/1', 'required', 'inconclusive', 'timeout')],
+    `${passed}; a/e/1 required inconclusive timeout`,
     'incomplete: 1 of 2 required verified, 1 of 1 recommended; not verified: a/e/1 (timeout)',
   ],
   [
     'a row is broken',
     'incomplete',
-    [row('a/f/1', 'required', 'broken')],
+    'a/f/1 required broken',
     'incomplete: 0 of 1 required verified; broken (a bug of ib-conformance, not of the target): a/f/1',
   ],
   [
     'a required row was only observed',
     'incomplete',
-    [row('a/f/1', 'required', 'observed')],
+    'a/f/1 required observed',
     'incomplete: 0 of 1 required verified; not verified: a/f/1 (only observed)',
   ],
-  ['nothing ran', 'incomplete', [], 'incomplete: nothing was checked'],
+  ['nothing ran', 'incomplete', '', 'incomplete: nothing was checked'],
   [
     'many rows have one reason',
     'incomplete',
-    [...noFixture, row('a/h/1', 'required', 'excluded', 'no-state-hook')],
+    `${noFixture}; a/h/1 required excluded no-state-hook`,
     'incomplete: 0 of 9 required verified; not verified: a/g/0 (no-fixture), a/g/1 (no-fixture), a/g/2 (no-fixture), a/g/3 (no-fixture), a/g/4 (no-fixture), 3 more (no-fixture), a/h/1 (no-state-hook)',
   ],
 ];
 
-for (const [when, verdict, requirements, expected] of wordings)
-  test(`conclusion when ${when}`, () =>
-    assert.equal(conclusion({ ...plainRecord, verdict, requirements }).join('; '), expected));
+for (const [when, verdict, rows, expected] of wordings)
+  test(`conclusion when ${when}`, () => {
+    const record = { ...plainRecord, verdict, requirements: rowsOf(rows) };
+    assert.equal(conclusion(record).join('; '), expected);
+  });
 
 test('conclusion when the run was stopped', () => {
+  const requirements = rowsOf(passed);
   assert.equal(
-    conclusion({ ...plainRecord, verdict: 'incomplete', requirements: passed, interrupted: true }).join(),
+    conclusion({ ...plainRecord, verdict: 'incomplete', requirements, interrupted: true }).join(),
     'incomplete, interrupted: 1 of 1 required verified, 1 of 1 recommended',
   );
 });
 
-for (const [selection, remark] of [
-  [{ whole: false, skip: [] }, 'narrowed by --suite or --only'],
-  [{ whole: true, skip: ['a/c/1'] }, 'narrowed by --skip'],
-  [{ whole: false, skip: [], replay: 'x@1' }, 'narrowed by --replay and --suite or --only'],
-] as const)
+const narrowed: Readonly<Record<string, NonNullable<RunRecord['selection']>>> = {
+  'narrowed by --suite or --only': { whole: false, skip: [] },
+  'narrowed by --skip': { whole: true, skip: ['a/c/1'] },
+  'narrowed by --replay and --suite or --only': { whole: false, skip: [], replay: 'x@1' },
+};
+for (const [remark, selection] of Object.entries(narrowed))
   test(`the headline of a run that was ${remark}`, () => {
-    for (const verdict of ['conformant', 'nonconformant', 'incomplete'] as const)
-      assert.match(
-        conclusion({
-          ...plainRecord,
-          verdict,
-          requirements: passed,
-          selection: { ...selection, skip: [...selection.skip] },
-        })[0],
-        new RegExp(`^${verdict} \\(${remark}\\): `),
-      );
+    for (const verdict of ['conformant', 'nonconformant', 'incomplete'] as const) {
+      const record = { ...plainRecord, verdict, requirements: rowsOf(passed), selection };
+      assert.match(conclusion(record)[0], new RegExp(`^${verdict} \\(${remark}\\): `));
+    }
   });
-
-const known = (id: string) => ({ ...row(id, 'required', 'failed'), baseline: 'reason' });
 
 /** Runs with a baseline. */
 const withBaseline: readonly (readonly [
   when: string,
-  rows: RunRecord['requirements'],
-  verdict: RunRecord['verdict'],
+  rows: string,
+  verdict: Verdict,
   wrong: string[],
   expected: string,
 ])[] = [
   [
     'all that failed is known',
-    [known('a/d/1'), known('a/d/2'), ...passed],
+    `a/d/1 required failed known; a/d/2 required failed known; ${passed}`,
     'conformant',
     [],
     'conformant but for 2 known failures: 2 of 3 required failed, 1 verified, 1 of 1 recommended; known failures: a/d/1, a/d/2',
   ],
   [
     'something else failed too',
-    [known('a/d/1'), row('a/d/2', 'required', 'failed')],
+    'a/d/1 required failed known; a/d/2 required failed',
     'nonconformant',
     [],
     'nonconformant: 2 of 2 required failed, 0 verified; failed: a/d/2; known failures: a/d/1',
   ],
   [
     'something else could not be judged',
-    [known('a/d/1'), row('a/d/2', 'required', 'inconclusive', 'timeout')],
+    'a/d/1 required failed known; a/d/2 required inconclusive timeout',
     'incomplete',
     [],
     'incomplete but for 1 known failure: 1 of 2 required failed, 0 verified; known failures: a/d/1; not verified: a/d/2 (timeout)',
   ],
   [
     'the baseline is wrong',
-    [known('a/d/1')],
+    'a/d/1 required failed known',
     'nonconformant',
     ['f:4: a/b/1: passes now: remove it'],
     'nonconformant: 1 of 1 required failed, 0 verified; known failures: a/d/1; the baseline fails the run: f:4: a/b/1: passes now: remove it',
   ],
 ];
 
-for (const [when, requirements, verdict, wrong, expected] of withBaseline)
+for (const [when, rows, verdict, wrong, expected] of withBaseline)
   test(`conclusion when ${when}`, () => {
-    const baseline = { file: 'f', verdict, wrong };
-    assert.equal(conclusion({ ...plainRecord, requirements, baseline }).join('; '), expected);
+    const record = { ...plainRecord, requirements: rowsOf(rows), baseline: { file: 'f', verdict, wrong } };
+    assert.equal(conclusion(record).join('; '), expected);
   });
 
 test('every row is verified, observed, named or counted', () => {
@@ -178,8 +166,8 @@ test('every row is verified, observed, named or counted', () => {
 const rows = sampleRecord.requirements;
 const stepOf = (requirements: readonly RequirementResult[], broken = 0) =>
   nextStep({ ...sampleRecord, counts: { ...sampleRecord.counts, broken }, requirements: [...requirements] });
-const open = (reason: string, outcome: 'inconclusive' | 'excluded' = 'inconclusive') =>
-  row('a/b/c', 'required', outcome, reason);
+const stepOfRows = (text: string) => stepOf(rowsOf(text));
+const noHook = 'a/b/c required excluded no-state-hook';
 
 test('the next step replays what failed, the required first', () => {
   assert.deepEqual(stepOf(rows), {
@@ -194,34 +182,34 @@ const steps: readonly (readonly [what: string, step: ReturnType<typeof stepOf>, 
   ['a bug of ours comes first', stepOf(rows, 1), /report the bug/],
   [
     'a refused key comes before what failed for it',
-    stepOf([...rows, open('key-refused')]),
+    stepOf([...rows, rowOf('a/b/c required inconclusive key-refused')]),
     /first active key of the fixture/,
   ],
-  ['time was short', stepOf([open('budget')]), /--max-duration/],
-  ['there is no state hook', stepOf([open('no-state-hook', 'excluded')]), /--state-url/],
+  ['time was short', stepOfRows('a/b/c required inconclusive budget'), /--max-duration/],
+  ['there is no state hook', stepOfRows(noHook), /--state-url/],
   [
     'what is required and unjudged comes before warnings',
-    stepOf([row('a/b/d', 'recommended', 'failed'), open('timeout')]),
+    stepOfRows('a/b/d recommended failed; a/b/c required inconclusive timeout'),
     /--timeout/,
   ],
   [
     'warnings come before what was left out',
-    stepOf([open('no-state-hook', 'excluded'), row('a/b/d', 'recommended', 'failed')]),
+    stepOfRows(`${noHook}; a/b/d recommended failed`),
     /--only a\/b\/d/,
   ],
-  ['the target is slow', stepOf([open('no-state-hook', 'excluded'), open('timeout')]), /--timeout/],
+  ['the target is slow', stepOfRows(`${noHook}; a/b/c required inconclusive timeout`), /--timeout/],
 ];
 for (const [what, step, words] of steps)
   test(`the next step: ${what}`, () => assert.match(JSON.stringify(step), words));
 
 test('where nothing is left to do, there is no next step', () => {
   assert.equal(stepOf(rows.filter(({ outcome }) => outcome === 'passed')), undefined);
-  assert.equal(stepOf([open('skipped', 'excluded'), open('black-box', 'excluded')]), undefined);
+  assert.equal(stepOfRows('a/b/c required excluded skipped; a/b/c required excluded black-box'), undefined);
 });
 
 test('a replay names the requirement, the seed, and the path where there is one', () => {
   const record = { ...sampleRecord, seed: 9, rerun: 'verify' };
-  const result = open('flaky') as Inconclusive;
+  const result = rowOf('a/b/c required inconclusive flaky') as Inconclusive;
   const { rerun: _, ...unknown } = record;
   assert.equal(replayCommand(record, result), 'verify --only a/b/c --seed 9');
   assert.equal(

@@ -5,13 +5,12 @@
  */
 import assert from 'node:assert/strict';
 import { execFile, spawn, spawnSync } from 'node:child_process';
-import { once } from 'node:events';
 import { cp, mkdtemp, rm } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
+import { begun } from '../../testing/child-process.ts';
 import { root } from '../paths.ts';
 import { skipWithout } from '../skip-without.ts';
 
@@ -57,12 +56,11 @@ const exists = ([tool, ...args]: readonly [string, ...string[]]) => spawnSync(to
 describe('clients that are not ours', () => {
   const flags = ['mock', '--port', '0', '--clock', 'frozen', '--log', 'silent'];
   const mock = spawn(process.execPath, [join(root, 'bin/ib-conformance.mjs'), ...flags], {
-    stdio: ['ignore', 'pipe', 'inherit'],
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   let url = '';
   before(async () => {
-    const [line] = (await once(createInterface(mock.stdout), 'line')) as [string];
-    url = line.replace('listening on ', '');
+    url = (await begun(mock)).line.replace('listening on ', '');
   });
   after(() => mock.kill());
 
