@@ -37,15 +37,13 @@ const everywhere = { 'Content-Type': 'application/json', 'Cache-Control': 'no-st
 
 /** Header fields of a response; `methods` are those that the endpoints answer. */
 export function headersOf({ status, finding, preferred, request }: Exchange, methods: readonly string[]) {
-  const headers = usualHeaders(status, finding, methods, request.wrongWorld);
-  return preferred === undefined ? headers : { ...headers, 'Preference-Applied': `code=${preferred}` };
-}
-
-function usualHeaders(status: number, finding: Finding, methods: readonly string[], wrongWorld?: string) {
-  if (finding.kind === 'limited') return { ...everywhere, 'Retry-After': `${secondsOf(finding.waitMs)}` };
-  if (status === 401) return { ...everywhere, 'WWW-Authenticate': challengeOf(wrongWorld) };
-  if (status === 405) return { ...everywhere, Allow: methods.join(', ') };
-  return everywhere;
+  return {
+    ...everywhere,
+    ...(finding.kind === 'limited' && { 'Retry-After': `${secondsOf(finding.waitMs)}` }),
+    ...(status === 401 && { 'WWW-Authenticate': challengeOf(request.wrongWorld) }),
+    ...(status === 405 && { Allow: methods.join(', ') }),
+    ...(preferred !== undefined && { 'Preference-Applied': `code=${preferred}` }),
+  };
 }
 
 /** A client that names a world wrongly is told why (RFC 6750, 3). */

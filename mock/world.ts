@@ -20,7 +20,7 @@ export type Limits = Readonly<Partial<Record<Endpoint, Limit>>>;
 
 /**
  * An API key. Output shows `name` (`<key northwind/active>`), never the key. A key that was added to a
- * running world has `since`, the Unix ms from which `expiresAfterSeconds` counts.
+ * running world has `since`: so many ms after the world's creation `expiresAfterSeconds` begins to count.
  */
 export type ApiKey = Readonly<Omit<FixtureApiKey, 'limits'>> & {
   readonly name: string;
@@ -30,7 +30,7 @@ export type ApiKey = Readonly<Omit<FixtureApiKey, 'limits'>> & {
 
 export type User = Readonly<FixtureUser>;
 
-/** A deposit. One that was added to a running world has `since`, the Unix ms from which `afterSeconds` counts. */
+/** A deposit. One that was added to a running world has `since`, as a key has, from which `afterSeconds` counts. */
 export type Deposit = Readonly<FixtureDeposit> & { readonly since?: number };
 
 /** Amount in USD and time in Unix ms of a deposit that is EXECUTED. */
@@ -63,7 +63,7 @@ export interface World {
   readonly hits: Readonly<Record<Endpoint, Map<string, number[]>>>;
   /** Polls that found a deposit pending, by reference_id in lower case. */
   readonly polls: Map<string, number>;
-  /** Unix ms at which a poll first found a deposit executed, by reference_id in lower case. */
+  /** Ms after the creation at which a poll first found a deposit executed, by reference_id in lower case. */
   readonly foundAt: Map<string, number>;
 }
 
@@ -142,9 +142,10 @@ export function partnerOf({ users }: World, { user_id }: Deposit): string | null
 /** Unix ms at which a key expires; undefined: never. */
 export function expiryOf(
   { createdAt }: World,
-  { expiresAt, expiresAfterSeconds, since = createdAt }: ApiKey,
+  { expiresAt, expiresAfterSeconds, since = 0 }: ApiKey,
 ): number | undefined {
-  return expiresAt ?? (expiresAfterSeconds === undefined ? undefined : since + expiresAfterSeconds * 1000);
+  const due = expiresAfterSeconds === undefined ? undefined : createdAt + since + expiresAfterSeconds * 1000;
+  return expiresAt ?? due;
 }
 
 /** The key at a time in Unix ms: an active key is expired from its expiry on (Authentication 2). */
@@ -158,7 +159,7 @@ const planOf = (deposit: Deposit) => (deposit.state === 'pending' ? deposit.beco
 /** Unix ms at which time alone executes a pending deposit; undefined: never. */
 export function dueAt({ createdAt }: World, deposit: Deposit): number | undefined {
   const { afterSeconds } = planOf(deposit) ?? {};
-  return afterSeconds === undefined ? undefined : (deposit.since ?? createdAt) + afterSeconds * 1000;
+  return afterSeconds === undefined ? undefined : createdAt + (deposit.since ?? 0) + afterSeconds * 1000;
 }
 
 /** Polls that will find a pending deposit not executed before one finds it executed; undefined: polls do not count. */
@@ -176,7 +177,7 @@ export function becomeExecuted(world: World, deposit: Deposit, now: number): Exe
   const plan = planOf(deposit);
   const due =
     pollsLeft(world, deposit) === 0
-      ? (world.foundAt.get(deposit.reference_id.toLowerCase()) ?? now)
+      ? world.createdAt + (world.foundAt.get(deposit.reference_id.toLowerCase()) ?? now - world.createdAt)
       : dueAt(world, deposit);
   if (plan === undefined || due === undefined || now < due) return undefined;
   return { amountInUsd: plan.amountInUsd, executedAt: plan.executedAt ?? Math.trunc(due) };
@@ -186,7 +187,7 @@ export function becomeExecuted(world: World, deposit: Deposit, now: number): Exe
 export function countPoll(world: World, deposit: Deposit, now: number): void {
   const left = pollsLeft(world, deposit);
   const id = deposit.reference_id.toLowerCase();
-  if (left === 0 && !world.foundAt.has(id)) world.foundAt.set(id, now);
+  if (left === 0 && !world.foundAt.has(id)) world.foundAt.set(id, now - world.createdAt);
   else if (left !== undefined && left > 0) world.polls.set(id, (world.polls.get(id) ?? 0) + 1);
 }
 

@@ -1,7 +1,9 @@
 import type { Answer, HttpResponse } from '../exchange.ts';
 import type { ControlledMock, Controls } from '../controls.ts';
 import { wrongAt, type Session } from '../session.ts';
-import type { Schema, SchemaName } from './schemas.ts';
+
+/** A JSON Schema. */
+export type Schema = Readonly<Record<string, unknown>>;
 
 interface Field {
   readonly type: string | readonly string[];
@@ -40,8 +42,8 @@ interface Details<Declared extends Fields = Fields> {
   readonly fields?: Declared;
   /** Schema of a body that the handler checks itself. */
   readonly body?: Schema;
-  /** Schema of the answer. */
-  readonly gives?: SchemaName;
+  /** Name of the schema of the answer. */
+  readonly gives?: string;
   /** 200 where it is missing. */
   readonly status?: number;
   /** The call is about all worlds: it takes no `?world=`. */

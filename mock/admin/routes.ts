@@ -8,8 +8,7 @@ import { trimBasePath } from '../handler.ts';
 import { loadPage, policyOf } from '../page/asset.ts';
 import { scorecardFormats, type ScorecardFormat } from '../scorecard.ts';
 import { placeOf, replaceFixture, wrongAt } from '../session.ts';
-import { openapiOf } from './openapi.ts';
-import { ref } from './schemas.ts';
+import { openapiOf, ref } from './openapi.ts';
 import { answerOf, countIn, json, other, type AdminRequest, type Operation, type Route } from './route.ts';
 
 const PAGE = 1000;

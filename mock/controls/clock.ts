@@ -3,7 +3,7 @@ import type { Behaviour } from '../behaviour.ts';
 import { gaugesOf } from '../limiter.ts';
 import type { ClockMode } from '../options.ts';
 import { LATEST, tell, timeIn, timeOf, wrongAt, type Clock, type Due, type Place } from '../session.ts';
-import { dueAt, eachOf, expiryOf, lookIn, type Overlay, type World } from '../world.ts';
+import { dueAt, expiryOf, lookIn, valuesOf, type World } from '../world.ts';
 
 /** The clock of a world. */
 export interface ShownClock {
@@ -131,14 +131,14 @@ function unixMs(time: Time): number {
 function dueBetween(behaviour: Behaviour, world: World, from: number, to: number): Due {
   const isDue = (at: number | undefined) => at !== undefined && from < at && at <= to;
   const isLimitedStill = new Set(limitedAt(behaviour, world, to).map(({ window }) => window));
-  const deposits: string[] = [];
-  for (const deposit of eachOf(world.deposits))
-    if (isDue(dueAt(world, deposit))) deposits.push(deposit.reference_id);
-  const keys: string[] = [];
-  for (const key of eachOf(world.keys))
-    if (key.state === 'active' && isDue(expiryOf(world, key))) keys.push(key.name);
+  const deposits = valuesOf(world.deposits).filter((deposit) => isDue(dueAt(world, deposit)));
+  const keys = valuesOf(world.keys).filter((key) => key.state === 'active' && isDue(expiryOf(world, key)));
   const limiters = limitedAt(behaviour, world, from).filter(({ window }) => !isLimitedStill.has(window));
-  return { deposits, keys, limiters: limiters.map(({ endpoint, key }) => ({ endpoint, key })) };
+  return {
+    deposits: deposits.map(({ reference_id }) => reference_id),
+    keys: keys.map(({ name }) => name),
+    limiters: limiters.map(({ endpoint, key }) => ({ endpoint, key })),
+  };
 }
 
 function limitedAt(behaviour: Behaviour, world: World, now: number) {
@@ -150,27 +150,11 @@ function limitedAt(behaviour: Behaviour, world: World, now: number) {
 /** The world as if everything in it had happened so many ms earlier. */
 function earlier(world: World, ms: number): World {
   const all = (windows: ReadonlyMap<string, readonly number[]>) =>
-    mapped(windows, (hits) => hits.map((at) => at - ms));
+    new Map(Array.from(windows, ([id, hits]) => [id, hits.map((at) => at - ms)]));
+  const { 'user-status': user, 'deposit-check': deposit } = world.hits;
   return {
     ...world,
     createdAt: world.createdAt - ms,
-    hits: {
-      'user-status': all(world.hits['user-status']),
-      'deposit-check': all(world.hits['deposit-check']),
-    },
-    foundAt: mapped(world.foundAt, (at) => at - ms),
-    keys: addedEarlier(world.keys, ms),
-    deposits: addedEarlier(world.deposits, ms),
+    hits: { 'user-status': all(user), 'deposit-check': all(deposit) },
   };
 }
-
-function addedEarlier<Value extends { readonly since?: number }>(
-  { base, changed }: Overlay<Value>,
-  ms: number,
-): Overlay<Value> {
-  const moved = (value: Value) => (value.since === undefined ? value : { ...value, since: value.since - ms });
-  return { base, changed: mapped(changed, moved) };
-}
-
-const mapped = <From, To>(map: ReadonlyMap<string, From>, change: (value: From) => To) =>
-  new Map(Array.from(map, ([id, value]) => [id, change(value)]));

@@ -138,7 +138,7 @@ export function depositsIn(place: Place) {
         throw wrongAt('user_id', `${user_id} is not among the users; POST /__admin/users adds one`);
       if (lookIn(world.deposits, reference_id.toLowerCase()) !== undefined)
         throw new Refusal(409, `there is a deposit ${reference_id} already`, { place: 'reference_id' });
-      return put('added', { ...deposit, since: timeIn(session, here()) });
+      return put('added', { ...deposit, since: timeIn(session, here()) - world.createdAt });
     },
     /** Executes it with what is given, or what the fixture plans, or 100 USD now. */
     execute: (id: string, given: { readonly [Name in keyof Execution]?: number | undefined } = {}) => {
@@ -255,7 +255,7 @@ export function keysIn(place: Place) {
         throw new Refusal(409, 'there is such a key already', { place: 'key' });
       const others = valuesOf(keys).map((key) => ({ ...key, limits: {}, state: namedState(key) }));
       const name = keyNames([...others, added]).at(-1)!;
-      const key = { ...keyOf(added, name), since: timeIn(session, sandbox) };
+      const key = { ...keyOf(added, name), since: timeIn(session, sandbox) - sandbox.world.createdAt };
       redactAdded(session, key);
       return put(sandbox, key, 'added');
     },

@@ -45,8 +45,6 @@ const memberFaults: Faults = {
   }),
   ...at(member, rows('shape'), {
     'with-third-field: is answered with a third field': setFields({ tier: 'gold' }),
-  }),
-  ...at(member, rows('shape'), {
     "with-partner: is answered with the partner's id": editPayload((payload, { call }) => ({
       ...payload,
       partner: call?.caller?.partner,

@@ -301,24 +301,12 @@ const Scorecard = ({ rules }: Answers['scorecard']) =>
   );
 
 /** A request and its answer as they were sent, but for credentials. */
-function exchangeText({
-  method,
-  target,
-  requestHeaders,
-  status,
-  responseHeaders,
-  responseBody,
-}: JournalEntry) {
+function exchangeText({ method, target, requestHeaders, status, ...entry }: JournalEntry) {
   const fields = (all: Readonly<Record<string, string>>) =>
     Object.entries(all).map(([name, value]) => `${name}: ${value}`);
-  const lines = [
-    `${method} ${target}`,
-    ...fields(requestHeaders),
-    '',
-    `${status}`,
-    ...fields(responseHeaders),
-  ];
-  return [...lines, '', responseBody].map(foreign).join('\n');
+  const asked = [`${method} ${target}`, ...fields(requestHeaders)];
+  const answered = [`${status}`, ...fields(entry.responseHeaders)];
+  return [...asked, '', ...answered, '', entry.responseBody].map(foreign).join('\n');
 }
 
 function Journal({ requests }: Answers['requests']) {
@@ -389,7 +377,7 @@ const SignIn = () => (
 
 function WorldChoice({ worlds }: Answers['worlds']) {
   const title = 'Visible ASCII characters, with spaces only between them';
-  const input = {
+  const named = {
     required: true,
     maxLength: 100,
     pattern: '[!-~]([ -~]*[!-~])?',
@@ -408,7 +396,7 @@ function WorldChoice({ worlds }: Answers['worlds']) {
         ))}
       </select>
       {button('Reset this world', post('reset', undefined, said))}
-      {field('Open', openWorld, { ...input, 'aria-label': 'Name of the world to open' })}
+      {field('Open', openWorld, { ...named, 'aria-label': 'Name of the world to open' })}
       {button('Reset all worlds', resetAll)}
     </div>
   );
