@@ -70,6 +70,9 @@ const isForeign = (request: Request) =>
   expectedOf(known, request)?.correct[0]?.id === 'foreign-ib/deposit-check/other-ib';
 const executed = answerOf(200, { status: 'EXECUTED', amountInUsd: 1, executedAt: 1 });
 const otherText = answerOf(404, { error: 'not found' });
+const otherRefusal = answerOf(401, { error: 'Unauthorized' });
+const isPlainBearer = ({ credential }: Request) =>
+  credential.as === 'caller' || (credential.as === 'key' && (credential.scheme ?? 'Bearer') === 'Bearer');
 const isUpper = ({ target }: Request) => /=[0-9A-F-]*[A-F][0-9A-F-]*(?:&|$)/.test(target);
 
 describe('where: exactly the conditions under which a lookup fails', () => {
@@ -100,6 +103,20 @@ describe('where: exactly the conditions under which a lookup fails', () => {
           ? answerOf(200, { is_under_ib: false, date_joined: null })
           : undefined,
       ['key: revoked', 'header: bearer'],
+    ],
+    [
+      'another text for each malformed header, which bearer is too',
+      'auth/deposit-check/malformed',
+      { header: 'bearer' },
+      (request) => (isPlainBearer(request) ? undefined : otherRefusal),
+      [],
+    ],
+    [
+      'another text for each malformed header, and bearer is accepted',
+      'auth/deposit-check/malformed',
+      { header: 'no scheme' },
+      (request) => (isPlainBearer(request) || expectedOf(known, request)!.isFound ? undefined : otherRefusal),
+      [],
     ],
   ] as readonly (readonly [
     string,

@@ -64,7 +64,11 @@ export async function explain(
   if (origin === undefined || wrong <= 1) return intermittent;
 
   const { endpoint } = exchange.request;
-  const signatureOf = (request: Request) => expectedOf(known, request)?.correct[0]?.outcome ?? 'hostile';
+  const correctFor = (request: Request) => expectedOf(known, request)?.correct ?? [];
+  const signatureOf = (request: Request) => {
+    const correct = correctFor(request);
+    return (correct.find((one) => one.id === id) ?? correct[0])?.outcome ?? 'hostile';
+  };
   const signature = signatureOf(exchange.request);
   /** Whether the failing answer would also be wrong for another lookup: if not, another answer shows nothing. */
   const isWrongFor = (request: Request) => {
@@ -91,6 +95,9 @@ export async function explain(
         const { reply } = await context.send(request);
         if (fails(reply)) return 'fails';
         if (reply.kind === 'trouble') return 'other';
+        // Several answers are correct, and this is one that the requirement does not ask for.
+        const isAboutOther = !judge.findings(reply).some((one) => one.id === id);
+        if (isAboutOther && correctFor(request).length > 1) return 'other';
       }
     }
     return 'passes';
