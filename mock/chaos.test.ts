@@ -1,11 +1,10 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { endpoints } from '../schemas/endpoints.ts';
 import { answerRequest } from './answer-request.ts';
 import { chaosFor, chaosName, parseChaos, queuedChaos, type ChaosAction, type ChaosPlan } from './chaos.ts';
 import { controlsIn, shownFaults } from './controls.ts';
 import { resetAll, resetWorld, sandboxNamed } from './session.ts';
-import { depositPath, ids, testSession, userPath } from './testing/session.ts';
+import { ids, testSession, userPath } from './testing/session.ts';
 
 const DRAWS = 20_000;
 const numbers = Array.from({ length: DRAWS }, (_, index) => index + 1);
@@ -115,20 +114,6 @@ test('a wrong entry for the next requests is refused', () => {
 const NAME = '<key northwind/active>';
 
 describe('a status by chaos', () => {
-  test('has the message of its endpoint, and 429 says how long to wait', () => {
-    const { session, get } = testSession();
-    const messages = (of: 'user-status' | 'deposit-check') => endpoints[of].messages[429];
-    for (const [path, kind, error, retryAfter] of [
-      [userPath(ids.member), '429', messages('user-status'), '1'],
-      [depositPath(ids.executed), '429', messages('deposit-check'), '1'],
-      [userPath(ids.member), '503', 'Service Unavailable', undefined],
-    ] as const) {
-      controlsIn(session, '').chaos.next(kind);
-      const { status, headers, body } = get(path);
-      assert.deepEqual([status, headers['Retry-After']], [Number(kind), retryAfter]);
-      assert.deepEqual(JSON.parse(String(body)), { error });
-    }
-  });
   test('looks nothing up and counts nothing', () => {
     const { session, user, deposit, entries } = testSession();
     controlsIn(session, '').chaos.next('500', 300);

@@ -1,5 +1,5 @@
 import { createHash } from 'node:crypto';
-import { didYouMean, wrongUsage, type Problem } from '../schemas/problem.ts';
+import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 
 /**
  * What the transport does to a response: it resets the connection; holds the response back until the
@@ -116,11 +116,7 @@ const MAX_DELAY = 600_000;
 /** What keeps a response from arriving goes before what spoils it, and a delay comes last. */
 const precedence: readonly ChaosAction['kind'][] = ['reset', 'timeout', 'status', 'truncate', 'slow'];
 
-type Wrong = (why: string) => Problem;
-const wrongIn =
-  (spec: string): Wrong =>
-  (why) =>
-    wrongUsage(`chaos ${spec}: ${why}`);
+const wrongIn = (spec: string, why: string) => wrongUsage(`chaos ${spec}: ${why}`);
 
 /**
  * A plan from specs such as `500:0.1`, `reset:0.02`, `timeout`, `truncate:0.1`, `slow:2s` and
@@ -132,42 +128,40 @@ const wrongIn =
 export function parseChaos(specs: readonly string[]): ChaosPlan {
   const plan = specs.map(parseSpec);
   const twice = plan.find(({ name }, index) => plan.findIndex((rule) => rule.name === name) !== index);
-  if (twice !== undefined) throw wrongIn(twice.name)('is given twice; give it once, with one rate');
+  if (twice !== undefined) throw wrongIn(twice.name, 'is given twice; give it once, with one rate');
   const place = ({ action }: ChaosRule) => precedence.indexOf(action.kind);
   return plan.toSorted((one, other) => place(one) - place(other));
 }
 
-function parseSpec(spec: string): ChaosRule {
-  const [name = '', ...rest] = spec.split(':');
-  const wrong = wrongIn(spec);
-  const [action, spreadMs] =
-    name === 'slow' ? slowAction(rest.shift() ?? '', wrong) : [plainAction(name, wrong), 0];
-  return { name, rate: rest.length === 0 ? 1 : parseRate(rest.join(':'), wrong), action, spreadMs };
-}
-
-/** A spec of a rule. */
-export function specOf({ rate, action, spreadMs }: ChaosRule): string {
-  const most = spreadMs > 0 && action.kind === 'slow' ? `..${action.delayMs + spreadMs}ms` : '';
-  return `${chaosName(action)}${most}${rate === 1 ? '' : `:${rate}`}`;
-}
-
 const commonKinds = ['reset', 'timeout', 'slow', 'truncate', '429', '500', '502', '503', '504'] as const;
 
-function plainAction(name: string, wrong: Wrong): ChaosAction {
+function parseSpec(spec: string): ChaosRule {
+  const [name = '', ...rest] = spec.split(':');
+  const [action, spreadMs] =
+    name === 'slow' ? slowAction(rest.shift() ?? '', spec) : [plainAction(name, spec), 0];
+  const text = rest.length === 0 ? '1' : rest.join(':');
+  const rate = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
+  if (rate >= 0 && rate <= 1) return { name, rate, action, spreadMs };
+  throw wrongIn(spec, 'the rate must be a number from 0 to 1, such as 0.1 for one request in ten');
+}
+
+function plainAction(name: string, spec: string): ChaosAction {
   if (name === 'reset' || name === 'timeout' || name === 'truncate') return { kind: name };
   if (/^(?:200|400|401|404|429|5\d\d)$/.test(name)) return { kind: 'status', status: Number(name) };
   // Another status is no useful suggestion.
   const near = /^\d{3}$/.test(name) ? '' : didYouMean(name, commonKinds);
-  throw wrong(
-    `there is no such kind${near} (kinds: 200, 400, 401, 404, 429, 500 to 599, reset, timeout, slow, truncate)`,
-  );
+  const kinds = 'kinds: 200, 400, 401, 404, 429, 500 to 599, reset, timeout, slow, truncate';
+  throw wrongIn(spec, `there is no such kind${near} (${kinds})`);
 }
 
-function slowAction(time: string, wrong: Wrong): readonly [action: ChaosAction, spreadMs: number] {
+function slowAction(time: string, spec: string): readonly [action: ChaosAction, spreadMs: number] {
   const [least, most = least, ...others] = time.split('..').map(inMs);
   if (least === undefined || most === undefined || others.length > 0)
-    throw wrong('say how slow, by a time of up to 10m or by two, such as slow:200ms or slow:200ms..2s');
-  if (least > most) throw wrong('the shorter time comes first, as in slow:200ms..2s');
+    throw wrongIn(
+      spec,
+      'say how slow, by a time of up to 10m or by two, such as slow:200ms or slow:200ms..2s',
+    );
+  if (least > most) throw wrongIn(spec, 'the shorter time comes first, as in slow:200ms..2s');
   return [{ kind: 'slow', delayMs: least }, most - least];
 }
 
@@ -179,10 +173,10 @@ function inMs(text: string): number | undefined {
   return delay <= MAX_DELAY ? delay : undefined;
 }
 
-function parseRate(text: string, wrong: Wrong): number {
-  const rate = /^(?:\d+\.?\d*|\.\d+)$/.test(text) ? Number(text) : Number.NaN;
-  if (rate >= 0 && rate <= 1) return rate;
-  throw wrong('the rate must be a number from 0 to 1, such as 0.1 for one request in ten');
+/** A spec of a rule. */
+export function specOf({ rate, action, spreadMs }: ChaosRule): string {
+  const most = spreadMs > 0 && action.kind === 'slow' ? `..${action.delayMs + spreadMs}ms` : '';
+  return `${chaosName(action)}${most}${rate === 1 ? '' : `:${rate}`}`;
 }
 
 const MAX_COUNT = 1_000_000;
@@ -195,10 +189,9 @@ const MAX_COUNT = 1_000_000;
  */
 export function queuedChaos(kind: string, count: number): QueuedChaos {
   const { action, spreadMs, rate } = parseSpec(kind);
-  const wrong = wrongIn(kind);
-  if (rate !== 1) throw wrong('the next requests take no rate; leave it out');
+  if (rate !== 1) throw wrongIn(kind, 'the next requests take no rate; leave it out');
   if (!Number.isInteger(count) || count < 1 || count > MAX_COUNT)
-    throw wrong(`count must be a whole number from 1 to ${MAX_COUNT}: ${count}`);
-  if (spreadMs > 0) throw wrong('the next requests take one time, such as slow:2s');
+    throw wrongIn(kind, `count must be a whole number from 1 to ${MAX_COUNT}: ${count}`);
+  if (spreadMs > 0) throw wrongIn(kind, 'the next requests take one time, such as slow:2s');
   return { action, count };
 }

@@ -107,7 +107,9 @@ describe('an answer that is asked for', () => {
     const { session, deposit: ask, user: askUser, entries } = testSession();
     for (const status of [200, 400, 401, 404, 429, 599]) {
       controlsIn(session, '').faults.next(status);
-      assert.equal(ask(ids.pending).status, status);
+      const { status: got, body, headers } = ask(ids.pending);
+      const asked = prefer(`${status}`);
+      assert.deepEqual([got, body, headers['Retry-After']], [status, asked.body, asked.headers['Retry-After']]);
     }
     controlsIn(session, '').faults.next(404);
     assert.equal(askUser(ids.member).status, 400);
