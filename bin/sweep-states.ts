@@ -14,43 +14,40 @@ export interface State extends Pick<SweptState, 'kind' | 'what' | 'advice'> {
   readonly shows: string | undefined;
 }
 
-const LIMITED_MS = 1000;
+const LIMITED_SECONDS = 1;
 
-/** Each key is limited on each endpoint for a second, from its first request on. */
+/** Each key is limited on each endpoint, from its first request on. */
 const limited: Change = (behaviour) => {
   const ends = new Map<string, number>();
-  const isLimited = ({ call, now }: Exchange) => {
-    if (call?.caller === undefined) return false;
-    const name = `${call.endpoint} ${call.caller.name}`;
-    if (!ends.has(name)) ends.set(name, now + LIMITED_MS);
-    return now < ends.get(name)!;
+  const where = ({ call, now }: Exchange) => {
+    const name = `${call?.endpoint} ${call?.caller?.name}`;
+    if (!ends.has(name)) ends.set(name, now + LIMITED_SECONDS * 1000);
+    return call?.caller !== undefined && now < ends.get(name)!;
   };
   const refuse = editResponse(({ headers }, { call }) => ({
     status: 429,
-    headers: { ...headers, 'Retry-After': `${LIMITED_MS / 1000}` },
+    headers: { ...headers, 'Retry-After': `${LIMITED_SECONDS}` },
     body: JSON.stringify({ error: endpoints[call!.endpoint].messages[429] }),
   }));
-  return refuse({ where: isLimited })(behaviour);
+  return refuse({ where })(behaviour);
 };
 
 const withoutRetryAfter = variants['retry-after-left-out']!.change;
 
 const MORE_POLLS = 2;
 
-/** A deposit that polls execute takes two polls more. */
+/** A deposit that polls execute takes more of them. */
 const morePolls: Change = (behaviour) => {
   const held = new Map<string, number>();
-  return {
-    ...behaviour,
-    becomes: (world, deposit, now) => {
-      const execution = behaviour.becomes(world, deposit, now);
-      const isPolled = deposit.state === 'pending' && deposit.becomes?.afterPolls !== undefined;
-      const polls = held.get(deposit.reference_id) ?? 0;
-      if (execution === undefined || !isPolled || polls === MORE_POLLS) return execution;
-      held.set(deposit.reference_id, polls + 1);
-      return undefined;
-    },
+  const becomes: Behaviour['becomes'] = (world, deposit, now) => {
+    const execution = behaviour.becomes(world, deposit, now);
+    const isPolled = deposit.state === 'pending' && deposit.becomes?.afterPolls !== undefined;
+    const polls = held.get(deposit.reference_id) ?? 0;
+    if (execution === undefined || !isPolled || polls === MORE_POLLS) return execution;
+    held.set(deposit.reference_id, polls + 1);
+    return undefined;
   };
+  return { ...behaviour, becomes };
 };
 
 const inverted = editPayload(({ is_under_ib }) =>
@@ -120,19 +117,21 @@ export const states: ReadonlyMap<string, State> = new Map(
   ),
 );
 
+type Part = (...given: readonly unknown[]) => unknown;
+
 /** The same change; it calls `tell` if an answer, or what was decided about a request, is other than before. */
 export const watched =
   (change: Change, tell: () => void): Change =>
   (from) => {
-    type Part = (...given: readonly unknown[]) => unknown;
     const before = from as unknown as Readonly<Record<string, Part>>;
     const parts = Object.entries(change(from) as unknown as typeof before).map(([name, part]) => {
+      if (part === before[name] || typeof part !== 'function') return [name, part];
       const watchedPart: Part = (...given) => {
         const decided = part(...given);
         if (JSON.stringify(decided) !== JSON.stringify(before[name]!(...given))) tell();
         return decided;
       };
-      return [name, part === before[name] || typeof part !== 'function' ? part : watchedPart] as const;
+      return [name, watchedPart];
     });
-    return Object.fromEntries(parts) as unknown as Behaviour;
+    return Object.fromEntries(parts) as Behaviour;
   };
