@@ -147,6 +147,8 @@ async function runIn(id: string, options: SweepOptions, redact: Redact, context:
 const isWindows = process.platform === 'win32';
 /** How long (ms) the command may take to end when it is asked to. */
 const GRACE_MS = 2000;
+/** The longest time that a timer of Node can wait. */
+const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
@@ -179,7 +181,7 @@ async function runCommand(
   for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', onLine);
   const closed = new Promise((resolve) => child.once('close', resolve));
   const grace = () => sleep(GRACE_MS, undefined, { ref: false });
-  const late = AbortSignal.timeout(maxDuration);
+  const late = AbortSignal.timeout(Math.min(Math.ceil(maxDuration), MAX_TIMEOUT_MS));
   const end = () => {
     signalAll(child, 'SIGTERM');
     void grace().then(() => running.has(child) && signalAll(child, 'SIGKILL'));
