@@ -109,7 +109,10 @@ describe('an answer that is asked for', () => {
       controlsIn(session, '').faults.next(status);
       const { status: got, body, headers } = ask(ids.pending);
       const asked = prefer(`${status}`);
-      assert.deepEqual([got, body, headers['Retry-After']], [status, asked.body, asked.headers['Retry-After']]);
+      assert.deepEqual(
+        [got, body, headers['Retry-After']],
+        [status, asked.body, asked.headers['Retry-After']],
+      );
     }
     controlsIn(session, '').faults.next(404);
     assert.equal(askUser(ids.member).status, 400);

@@ -30,7 +30,7 @@ const shapes = {
   worlds: 'worlds: string[]',
 };
 
-const { $schema: _, $id: __, $defs, ...fixture } = fixtureSchema;
+const { $schema: _schema, $id: _id, $defs, ...fixture } = fixtureSchema;
 const fromFixture = JSON.stringify({ ...$defs, fixture }).replaceAll('#/$defs/', '#/components/schemas/');
 
 /** A schema of the description, by its name. */
