@@ -10,8 +10,8 @@ import { tls } from '../mock/testing/certificate.ts';
 import type { Checkup, Fixture } from '../schemas/generated/types.ts';
 import validate from '../schemas/generated/checkup.cjs';
 import { gapsOf } from '../suites/needs.ts';
-import { against } from '../suites/testing/against.ts';
-import { catalogue, knowledge } from '../suites/index.ts';
+import { withServer } from '../suites/testing/against.ts';
+import { catalogue, knownFrom } from '../suites/index.ts';
 import { verifyMock } from './canary.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 import { runCli } from './testing/run-cli.ts';
@@ -130,7 +130,7 @@ const web = (status: number, headers = {}) =>
   createHttpServer((_, response) => response.writeHead(status, headers).end());
 
 test('behind the URL there is a login page', () =>
-  against(web(302, { location: 'https://sso.example/' }), async (port) => {
+  withServer(web(302, { location: 'https://sso.example/' }), async (port) => {
     const { code, output } = await call(`http://127.0.0.1:${port}`, ...fixture);
     assert.match(output, /✗ user-status +302, a redirect to https:\/\/sso\.example\//);
     assert.equal(code, 1, output);
@@ -165,7 +165,7 @@ test('--header goes with every request, and its value is not shown', async () =>
     seen.add(headers['x-gate']);
     response.writeHead(401).end('{"error":"Unauthorized"}');
   });
-  await against(server, async (port) => {
+  await withServer(server, async (port) => {
     const header = ['--header', 'X-Gate: opensesame'];
     const { output } = await call(`http://127.0.0.1:${port}`, ...fixture, ...header);
     assert.deepEqual([...seen], ['opensesame']);
@@ -218,7 +218,7 @@ const expected: ReadonlySet<string> = new Set(['no-fixture', 'no-second-key', 'n
 
 for (const [what, poor] of Object.entries(fixtures))
   test(`doctor names what a run cannot judge: ${what}`, async () => {
-    const known = knowledge(poor);
+    const known = knownFrom(poor);
     const run = { fixture: poor, seed: 1, cases: 1, hasStateHook: false };
     const { requirements } = await verifyMock(reference, run, builtIn);
     const open = requirements.filter(

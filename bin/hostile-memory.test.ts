@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { after, describe, test } from 'node:test';
 import { brotliCompressSync, constants } from 'node:zlib';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { against } from '../suites/testing/against.ts';
+import { withServer } from '../suites/testing/against.ts';
 import { loadFixture } from './fixture-file.ts';
 import { fattened, json, says } from './testing/hostile-servers.ts';
 import { packagedProgram } from './testing/packaged.ts';
@@ -65,7 +65,7 @@ const targets: Readonly<Record<string, readonly [serve: () => Server, code: numb
 describe('no more than 256 MB are taken by', { concurrency: 2 }, () => {
   for (const [name, [serve, code, flags]] of Object.entries(targets))
     test(name, { timeout: 120_000 }, () =>
-      against(serve(), async (port) => {
+      withServer(serve(), async (port) => {
         const run = await peakOf(name, port, flags);
         assert.equal(run.code, code);
         assert.ok(run.bytes > 0 && run.bytes < MOST_BYTES, `${Math.round(run.bytes / 2 ** 20)} MB`);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { suites } from '../suites/catalogue.ts';
-import { against } from '../suites/testing/against.ts';
+import { withServer } from '../suites/testing/against.ts';
 import { createServer as createTlsServer } from 'node:tls';
 import { brotliCompressSync, constants } from 'node:zlib';
 import { expired, tls } from '../mock/testing/certificate.ts';
@@ -269,17 +269,19 @@ const noAnswer = /accepts connections but does not answer: no complete answer wi
 describe('a target that', () => {
   for (const [name, serve] of Object.entries(silent))
     test(`${name}: 3`, { timeout: 60_000 }, () =>
-      against(serve(), (port) => ends(`http://127.0.0.1:${port}`, 3, noAnswer, '--timeout 300')),
+      withServer(serve(), (port) => ends(`http://127.0.0.1:${port}`, 3, noAnswer, '--timeout 300')),
     );
   for (const [targets, code, flags] of loud)
     for (const [name, [serve, cause]] of Object.entries(targets))
       test(`${name}: ${code}`, { timeout: 60_000 }, () =>
-        against(serve(), (port) => ends(`http://127.0.0.1:${port}`, code, cause, `--timeout 20000 ${flags}`)),
+        withServer(serve(), (port) =>
+          ends(`http://127.0.0.1:${port}`, code, cause, `--timeout 20000 ${flags}`),
+        ),
       );
 });
 
 test('a port where nothing listens: 4', async () => {
-  const port = await against(createServer(), async (free) => free);
+  const port = await withServer(createServer(), async (free) => free);
   await ends(`http://127.0.0.1:${port}`, 4, /the connection was refused: nothing listens there/);
 });
 test('a name that there is not: 4', () =>
@@ -294,40 +296,40 @@ describe('TLS:', () => {
   const ownCa = file('own-ca.pem', tls.cert);
   const speaks = (certificate: typeof tls) => createTlsServer(certificate, () => undefined);
   test('a certificate that nobody signed: 4', () =>
-    against(speaks(tls), (port) =>
+    withServer(speaks(tls), (port) =>
       ends(`https://localhost:${port}`, 4, /its certificate is self-signed: give --ca or --insecure/),
     ));
   test('one that has expired: 4', () =>
-    against(speaks(expired), (port) =>
+    withServer(speaks(expired), (port) =>
       ends(`https://localhost:${port}`, 4, /its certificate has expired/, `--ca ${ca}`),
     ));
   test('one for another name: 4', () =>
-    against(speaks(tls), (port) =>
+    withServer(speaks(tls), (port) =>
       ends(`https://127.0.0.1:${port}`, 4, /its certificate is for another name/, `--ca ${ownCa}`),
     ));
   test('https to a plain port: 4', () =>
-    against(says('200 OK', '{}', json), (port) =>
+    withServer(says('200 OK', '{}', json), (port) =>
       ends(`https://localhost:${port}`, 4, /TLS failed: the port may speak plain HTTP/),
     ));
   test('https to a port that says nothing: 3', () =>
-    against(createServer(), (port) =>
+    withServer(createServer(), (port) =>
       ends(`https://localhost:${port}`, 3, /does not answer/, '--timeout 300'),
     ));
   test('http to a TLS port: 4', () =>
-    against(speaks(tls), (port) => ends(`http://localhost:${port}`, 4, /closed|reset|not HTTP/)));
+    withServer(speaks(tls), (port) => ends(`http://localhost:${port}`, 4, /closed|reset|not HTTP/)));
 });
 
 describe('in the middle of the run', () => {
   const part = '--suite valid --suite auth --cases 100';
   const patient = `--timeout 20000 ${part}`;
   test('the target goes away for good: 3, and it says so', () =>
-    against(
+    withServer(
       faltering(fixture, (nth, socket) => nth > 50 && socket.resetAndDestroy() !== undefined),
       (port) => ends(`http://127.0.0.1:${port}`, 3, /the target stopped answering|connection was/, patient),
     ));
   test('the target says nothing any more: 3, and it is not asked for ever', () => {
     let asked = 0;
-    return against(
+    return withServer(
       faltering(fixture, (nth) => (asked = nth) > 50),
       async (port) => {
         const cause = /no complete answer within 300 ms/;
@@ -337,7 +339,7 @@ describe('in the middle of the run', () => {
     );
   });
   test('it restarts: what was under way is sent again, and nothing is held against it', () =>
-    against(
+    withServer(
       faltering(fixture, (nth, socket) => nth > 50 && nth < 53 && socket.resetAndDestroy() !== undefined),
       (port) => ends(`http://127.0.0.1:${port}`, 0, /^conformant/, patient),
     ));

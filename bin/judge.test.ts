@@ -13,8 +13,8 @@ import { variants } from '../mock/variants.ts';
 import { conclusion } from '../reports/verdict.ts';
 import { renderJson, renderLine } from '../reports/json.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
-import { against } from '../suites/testing/against.ts';
-import { catalogue, createTranscriber, judgeTranscript, knowledge, readTranscript } from '../suites/index.ts';
+import { withServer } from '../suites/testing/against.ts';
+import { catalogue, createTranscriber, judgeTranscript, knownFrom, readTranscript } from '../suites/index.ts';
 import type { Requirement } from '../suites/index.ts';
 import { failed } from '../suites/verdict.ts';
 import { limits, verifyMock } from './canary.ts';
@@ -33,7 +33,7 @@ const place = (name: string) => join(folder, name);
 async function recorded(behaviour: Behaviour, seed = 7) {
   let text = '';
   const header = {
-    known: knowledge(fixture),
+    known: knownFrom(fixture),
     fixture,
     target: 'http://mock.invalid/',
     seed,
@@ -214,7 +214,7 @@ test('a run that is killed leaves a transcript that judge reads as incomplete', 
   const transcript = place('killed.ndjson');
   const server = faltering(fixture, (nth) => nth > 100 && child.kill('SIGKILL'));
   let child: ReturnType<typeof spawn>;
-  await against(server, async (port) => {
+  await withServer(server, async (port) => {
     const args = ['verify', `http://127.0.0.1:${port}`, '--fixture', builtInFixture.pathname];
     const flags = ['--concurrency', '1', '--no-canary', '--report', `ndjson=${transcript}`];
     child = spawn(process.execPath, [packagedProgram, ...args, ...flags], { stdio: 'ignore' });
@@ -231,7 +231,7 @@ test('a run that is interrupted is judged as it was, its signal included', async
   const server = faltering(fixture, (nth) => nth > 100 && (stop.abort('SIGINT'), true));
   const [transcript, record] = [place('interrupted.ndjson'), place('interrupted.json')];
   const flags = `--no-canary --seed 1 --report ndjson=${transcript} --report json=${record}`;
-  const interrupted = await against(server, (port) =>
+  const interrupted = await withServer(server, (port) =>
     call(`verify http://127.0.0.1:${port} ${flags}`, stop.signal),
   );
   assert.equal(interrupted.code, 130, interrupted.error);
@@ -250,7 +250,7 @@ test('of a target that falls silent no requirement fails, in the run and when it
   const [transcript, record] = [place('silent.ndjson'), place('silent.json')];
   const only = '--only invalid-uuid/user-status/hostile --cases 20 --timeout 50 --no-canary --strict';
   const reports = `--report ndjson=${transcript} --report json=${record}`;
-  const { code } = await against(server, (port) =>
+  const { code } = await withServer(server, (port) =>
     call(`verify http://127.0.0.1:${port} ${only} ${reports}`),
   );
   const [result] = (JSON.parse(readFileSync(record, 'utf8')) as RunRecord).requirements;

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { describe, test } from 'node:test';
 import { runFormats } from '../reports/formats.ts';
-import { against } from '../suites/testing/against.ts';
+import { withServer } from '../suites/testing/against.ts';
 import { runCli } from './testing/run-cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-no-secrets-'));
@@ -144,7 +144,7 @@ describe('no secret comes out, whatever a target does with it', () => {
     test(`with ${concurrency} at once, in ${formats.join(', ')}, in the progress and the plan`, async () => {
       const files = formats.map((format) => join(folder, `${concurrency}.${format}`));
       const reports = formats.flatMap((format, at) => ['--report', `${format}=${files[at]}`]);
-      const { text, code } = await against(server, (port) => {
+      const { text, code } = await withServer(server, (port) => {
         const line = `verify http://127.0.0.1:${port} ${flags} --concurrency ${concurrency}`;
         return outputOf([...line.split(' '), ...header, ...reports]);
       });

@@ -1,7 +1,7 @@
 import { randomInt } from 'node:crypto';
 import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
-import { catalogue, knowledge, realClock, suiteOf, suites } from '../suites/index.ts';
+import { catalogue, knownFrom, realClock, suiteOf, suites } from '../suites/index.ts';
 import type { Requirement, RunOptions } from '../suites/index.ts';
 import { stateHookAt } from './state-hook.ts';
 import type { VerifyOptions } from './api/verify-options.ts';
@@ -74,8 +74,8 @@ export function runOptions({
 const knownBefore = new WeakMap<Fixture, RunOptions['known']>();
 
 function knownOf(fixture: Fixture, partner: string | undefined): RunOptions['known'] {
-  if (partner !== undefined) return knowledge(fixture, partner);
-  const known = knownBefore.get(fixture) ?? knowledge(fixture);
+  if (partner !== undefined) return knownFrom(fixture, partner);
+  const known = knownBefore.get(fixture) ?? knownFrom(fixture);
   knownBefore.set(fixture, known);
   return known;
 }

@@ -44,16 +44,16 @@ export type Reply = Answer | Trouble;
 const EMPTY = 'the body is empty';
 
 /** Maximum number of characters shown of a body. Bodies of the interface have about 100. */
-const MOST_SHOWN = 2000;
+const MAX_SHOWN = 2000;
 
 const strictUtf8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const lenientUtf8 = new TextDecoder('utf-8', { ignoreBOM: true });
 
 /** Maximum nesting of a JSON body: functions that walk it are recursive (RFC 8259 9). */
-const MOST_LEVELS = 500;
+const MAX_NESTING = 500;
 
 /** The start of a body that is too long, as text. */
-export const readBeginning = (bytes: Uint8Array) => lenientUtf8.decode(bytes.subarray(0, MOST_SHOWN));
+export const decodeStart = (bytes: Uint8Array) => lenientUtf8.decode(bytes.subarray(0, MAX_SHOWN));
 
 /**
  * Decodes a body strictly: as UTF-8, then as JSON (RFC 8259 8.1). A long body is parsed on each access,
@@ -66,7 +66,7 @@ export function readBody(bytes: Uint8Array): Pick<Answer, 'text' | 'json'> {
   } catch {
     return { text: lenientUtf8.decode(bytes), json: { ok: false, why: 'the body is not UTF-8' } };
   }
-  if (text.length <= MOST_SHOWN) return { text, json: readJson(text) };
+  if (text.length <= MAX_SHOWN) return { text, json: readJson(text) };
   return {
     text,
     get json() {
@@ -84,19 +84,19 @@ export function readJson(text: string): Json {
   } catch {
     return { ok: false, why: 'the body is not JSON' };
   }
-  return text.length > 2 * MOST_LEVELS && isDeeper(value, MOST_LEVELS)
-    ? { ok: false, why: `the body is nested more than ${MOST_LEVELS} levels deep` }
+  return text.length > 2 * MAX_NESTING && isNestedDeeper(value, MAX_NESTING)
+    ? { ok: false, why: `the body is nested more than ${MAX_NESTING} levels deep` }
     : { ok: true, value };
 }
 
-const isDeeper = (value: unknown, levels: number): boolean =>
+const isNestedDeeper = (value: unknown, levels: number): boolean =>
   typeof value === 'object' &&
   value !== null &&
-  (levels === 0 || Object.values(value).some((item) => isDeeper(item, levels - 1)));
+  (levels === 0 || Object.values(value).some((item) => isNestedDeeper(item, levels - 1)));
 
 /** Status and body in one line, for `expected` and `actual`. */
 export function summary({ status, text, json }: Answer): string {
-  if (text !== '') return `${status} ${text.length > MOST_SHOWN ? `${text.slice(0, MOST_SHOWN)}…` : text}`;
+  if (text !== '') return `${status} ${text.length > MAX_SHOWN ? `${text.slice(0, MAX_SHOWN)}…` : text}`;
   return json.ok || json.why === EMPTY ? `${status} (no body)` : `${status} (${json.why})`;
 }
 
@@ -106,7 +106,7 @@ export function header(answer: Answer, name: string): string | undefined {
 }
 
 /** Whether the body is an HTML page, such as the error page of a proxy. */
-export const isPage = ({ text }: Answer) => /^\s*<(?:!doctype|html)/i.test(text);
+export const isHtmlPage = ({ text }: Answer) => /^\s*<(?:!doctype|html)/i.test(text);
 
 /** Duplicate names in the outermost object of a JSON text. JSON.parse silently keeps the last one. */
 export function repeatedNames(text: string): readonly string[] {

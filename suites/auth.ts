@@ -13,12 +13,12 @@ import {
   type Rule,
   type Scenario,
 } from './requirement.ts';
-import { depends, failed, held, judged, observed, unjudged } from './verdict.ts';
+import { blockedBy, failed, held, judgeReply, observed, unjudged } from './verdict.ts';
 
 const keyless = { credential: { as: 'none' } } as const;
 
 /** Requirements of one endpoint: one for each kind of credential that must be refused. */
-function turnsAway(endpoint: Endpoint): readonly Requirement[] {
+function keyRefusals(endpoint: Endpoint): readonly Requirement[] {
   const refusal = (name: string, title: string, needs?: Rule['needs'], provedBy?: Rule['provedBy']) =>
     required({
       id: `auth/${endpoint}/${name}`,
@@ -97,7 +97,7 @@ const judgeRevocation =
       isStateChanged: true,
     });
     const [before] = (await context.send(request)) as [Reply];
-    const ready = judged(before, ({ status }) =>
+    const ready = judgeReply(before, ({ status }) =>
       status === 401
         ? unjudged('key-refused', `not checked because ${key.name} got 401 before it was revoked`)
         : held,
@@ -109,23 +109,23 @@ const judgeRevocation =
         ? []
         : await context.send({ ...request, credential: { as: 'key', key: revoked } });
     if (control?.kind === 'answer' && control.status !== 401)
-      return { finding: depends(`auth/${endpoint}/revoked`) };
+      return { finding: blockedBy(`auth/${endpoint}/revoked`) };
     const after = await context.withState!('key revoked', { key: key.key }, () =>
-      sendUntil(context, request, (answer) => !isLetIn(answer)),
+      sendUntil(context, request, (answer) => !isAccepted(answer)),
     );
     // Other requirements check the text of a 401.
-    const finding = judged(after, (answer) =>
-      isLetIn(answer) ? failed('status', '401', summary(answer)) : held,
+    const finding = judgeReply(after, (answer) =>
+      isAccepted(answer) ? failed('status', '401', summary(answer)) : held,
     );
     return { finding, request, reply: after };
   };
 
 /** Whether the server accepted the key and did the lookup. */
-const isLetIn = ({ status }: Answer) => status < 400 || status === 404;
+const isAccepted = ({ status }: Answer) => status < 400 || status === 404;
 
 export const auth: readonly Requirement[] = [
-  ...turnsAway('user-status'),
-  ...turnsAway('deposit-check'),
+  ...keyRefusals('user-status'),
+  ...keyRefusals('deposit-check'),
   observingEach({
     id: 'auth/service/www-authenticate',
     clause: 'RFC 9110 15.5.2',

@@ -2,10 +2,9 @@ import { defined } from '../schemas/defined.ts';
 
 /** One obligation of the interface, in our words, and the requirements that check it. */
 export interface Clause {
-  /** The section of the interface. */
   readonly section: string;
   readonly binds: string;
-  /** Ids of requirements, or patterns: see `isMeant`. */
+  /** Ids of requirements, or patterns: see `matchesPattern`. */
   readonly checkedBy: readonly string[];
   /** Why a black-box test cannot check it, or not fully. */
   readonly unchecked?: string;
@@ -101,7 +100,6 @@ const sections: Readonly<Record<string, Readonly<Record<string, string>>>> = {
   },
 };
 
-/** Why a black-box test cannot check an obligation, or not fully. */
 const unchecked: Readonly<Record<string, string>> = {
   'no user data but membership and join date': 'only data that the fixture knows can be recognized',
   'a UUID that belongs to the deposit of a user under the IB':
@@ -115,17 +113,17 @@ export const clauses: readonly Clause[] = Object.entries(sections).flatMap(([sec
   Object.entries(rows).map(([binds, checkedBy]) => ({
     section,
     binds,
-    checkedBy: checkedBy.split(' ').filter(Boolean).flatMap(alternatives),
+    checkedBy: checkedBy.split(' ').filter(Boolean).flatMap(expandBraces),
     ...defined({ unchecked: unchecked[binds] }),
   })),
 );
 
 /** `a/{b,c}` stands for `a/b` and `a/c`. */
-function alternatives(pattern: string): readonly string[] {
+function expandBraces(pattern: string): readonly string[] {
   const [, before, list] = /^(.*)\{(.*)\}$/.exec(pattern) ?? [];
   return list === undefined ? [pattern] : list.split(',').map((name) => before + name);
 }
 
 /** Whether an id matches a pattern. `*` stands for one part of the id, or at the end for all further parts. */
-export const isMeant = (id: string, pattern: string): boolean =>
+export const matchesPattern = (id: string, pattern: string): boolean =>
   new RegExp(`^${pattern.replace(/\*$/, '.+').replaceAll('*', '[^/]+')}$`).test(id);

@@ -3,13 +3,13 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { endpoints, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
 import {
-  errorAnswer,
-  executedResult,
+  expectError,
+  expectDeposit,
   sameAnswer,
-  saysExecuted,
-  saysMember,
-  saysNotMember,
-  saysNumber,
+  expectExecuted,
+  expectMember,
+  expectNotMember,
+  expectNumber,
 } from './expectations.ts';
 import { answerOf } from './testing/samples.ts';
 import { failed, held, type Verdict } from './verdict.ts';
@@ -30,7 +30,7 @@ function shortOf(verdict: Verdict): string {
 const bytes = (...parts: readonly (string | readonly number[])[]) =>
   Buffer.concat(parts.map((part) => Buffer.from(part as string)));
 
-const unauthorized = errorAnswer('user-status', 401);
+const unauthorized = expectError('user-status', 401);
 
 /** Bodies of a 401 of user-status, and what is wrong with each. */
 const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expected: string]>> = {
@@ -89,7 +89,7 @@ describe('every error of the interface', () => {
   );
   const everyMessage = [...new Set(errors.map(([, , message]) => message))];
   for (const [endpoint, status, message] of errors) {
-    const expectation = errorAnswer(endpoint, status);
+    const expectation = expectError(endpoint, status);
     test(`${endpoint} ${status} takes its own message and no other`, () => {
       assert.deepEqual(expectation(answerOf(status, { error: message })), held);
       for (const another of everyMessage.filter((text) => text !== message))
@@ -122,8 +122,8 @@ test('a failed expectation says what was expected and what came', () => {
 const member = { is_under_ib: true, date_joined: '2024-02-29T23:59:59.999Z' };
 const notMember = { is_under_ib: false, date_joined: null };
 const executed = { status: 'EXECUTED', amountInUsd: 250.5, executedAt: 1705314600000 };
-const amount = saysNumber('amountInUsd', 250.5);
-const whole = executedResult({ amountInUsd: 250.5, executedAt: 1705314600000 });
+const amount = expectNumber('amountInUsd', 250.5);
+const whole = expectDeposit({ amountInUsd: 250.5, executedAt: 1705314600000 });
 
 /** Expectations of a 200: status, body, and what is wrong with it. */
 const results: readonly (readonly [
@@ -133,24 +133,24 @@ const results: readonly (readonly [
   body: string | object,
   expected: string,
 ])[] = [
-  ['member', saysMember, 200, member, 'held'],
-  ['member', saysMember, 200, { is_under_ib: true }, 'held'],
-  ['member', saysMember, 201, member, 'status'],
-  ['member', saysMember, 200, notMember, 'value'],
-  ['member', saysMember, 200, { is_under_ib: 'true' }, 'value'],
-  ['member', saysMember, 200, { is_under_ib: 1 }, 'value'],
-  ['member', saysMember, 200, [member], 'JSON'],
-  ['member', saysMember, 200, 'null', 'JSON'],
-  ['member', saysMember, 200, '', 'JSON'],
-  ['no member', saysNotMember, 200, notMember, 'held'],
-  ['no member', saysNotMember, 200, member, 'value'],
-  ['no member', saysNotMember, 200, { is_under_ib: null }, 'value'],
-  ['no member', saysNotMember, 200, { is_under_ib: 0 }, 'value'],
-  ['executed', saysExecuted, 200, executed, 'held'],
-  ['executed', saysExecuted, 200, { ...executed, status: 'executed' }, 'value'],
-  ['executed', saysExecuted, 200, { ...executed, status: 'EXECUTED ' }, 'value'],
-  ['executed', saysExecuted, 200, { ...executed, status: ['EXECUTED'] }, 'value'],
-  ['executed', saysExecuted, 200, [executed], 'JSON'],
+  ['member', expectMember, 200, member, 'held'],
+  ['member', expectMember, 200, { is_under_ib: true }, 'held'],
+  ['member', expectMember, 201, member, 'status'],
+  ['member', expectMember, 200, notMember, 'value'],
+  ['member', expectMember, 200, { is_under_ib: 'true' }, 'value'],
+  ['member', expectMember, 200, { is_under_ib: 1 }, 'value'],
+  ['member', expectMember, 200, [member], 'JSON'],
+  ['member', expectMember, 200, 'null', 'JSON'],
+  ['member', expectMember, 200, '', 'JSON'],
+  ['no member', expectNotMember, 200, notMember, 'held'],
+  ['no member', expectNotMember, 200, member, 'value'],
+  ['no member', expectNotMember, 200, { is_under_ib: null }, 'value'],
+  ['no member', expectNotMember, 200, { is_under_ib: 0 }, 'value'],
+  ['executed', expectExecuted, 200, executed, 'held'],
+  ['executed', expectExecuted, 200, { ...executed, status: 'executed' }, 'value'],
+  ['executed', expectExecuted, 200, { ...executed, status: 'EXECUTED ' }, 'value'],
+  ['executed', expectExecuted, 200, { ...executed, status: ['EXECUTED'] }, 'value'],
+  ['executed', expectExecuted, 200, [executed], 'JSON'],
   ['amount', amount, 200, executed, 'held'],
   ['amount', amount, 200, '{"amountInUsd":2505E-1}', 'held'],
   ['amount', amount, 200, { amountInUsd: '250.5' }, 'value'],
@@ -173,7 +173,7 @@ describe('a result', () => {
 
 test('a date of execution that nobody stated is not compared', () => {
   assert.deepEqual(
-    executedResult({ amountInUsd: 250.5 })(answerOf(200, { ...executed, executedAt: 1 })),
+    expectDeposit({ amountInUsd: 250.5 })(answerOf(200, { ...executed, executedAt: 1 })),
     held,
   );
 });
@@ -184,11 +184,11 @@ test('an amount is compared as an IEEE double, however it is written', () => {
     fc.property(digits, (value) => {
       for (const text of [String(value), value.toExponential(), value.toPrecision(21)]) {
         const answer = answerOf(200, `{"amountInUsd":${text}}`);
-        assert.deepEqual(saysNumber('amountInUsd', value)(answer), held, text);
+        assert.deepEqual(expectNumber('amountInUsd', value)(answer), held, text);
       }
       const next = value * (1 + Number.EPSILON);
       const off = answerOf(200, `{"amountInUsd":${next}}`);
-      assert.equal(shortOf(saysNumber('amountInUsd', value)(off)), next === value ? 'held' : 'value');
+      assert.equal(shortOf(expectNumber('amountInUsd', value)(off)), next === value ? 'held' : 'value');
     }),
   );
 });

@@ -2,13 +2,13 @@ import { isDeepStrictEqual } from 'node:util';
 import { endpoints, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
 import validateErrorBody from '../schemas/generated/error-body.cjs';
 import { repeatedNames, summary, type Answer } from './answer.ts';
-import { depends, failed, held, type Expectation, type Verdict } from './verdict.ts';
+import { blockedBy, failed, held, type Expectation, type Verdict } from './verdict.ts';
 
 /**
  * Expects an error answer of the interface (Errors). Status, JSON, shape and message are judged separately, so that
  * a result can say "right error, wrong text".
  */
-export function errorAnswer<Name extends Endpoint>(endpoint: Name, status: ErrorStatus<Name>): Expectation {
+export function expectError<Name extends Endpoint>(endpoint: Name, status: ErrorStatus<Name>): Expectation {
   const messages: Readonly<Record<number, string>> = endpoints[endpoint].messages;
   const message = messages[status] ?? '';
   const text = JSON.stringify({ error: message });
@@ -18,7 +18,7 @@ export function errorAnswer<Name extends Endpoint>(endpoint: Name, status: Error
     if (answer.status === status && answer.text === text) return held;
     const actual = summary(answer);
     if (answer.status !== status) return failed('status', expected, actual);
-    if (!answer.json.ok) return failed('JSON', expected, noObject(answer));
+    if (!answer.json.ok) return failed('JSON', expected, nonObject(answer));
     const body = answer.json.value;
     if (!validateErrorBody(body))
       return failed('shape', expected, `${actual} (not exactly one field "error", a string)`);
@@ -37,7 +37,7 @@ export function fieldsOf({ json }: Answer): Readonly<Record<string, unknown>> | 
 }
 
 /** Describes an answer whose body is not a JSON object, and says why. */
-export function noObject(answer: Answer): string {
+export function nonObject(answer: Answer): string {
   const { json, text } = answer;
   // A long body must not hide the reason.
   const brief = summary({ ...answer, text: text.length > 200 ? `${text.slice(0, 200)}…` : text });
@@ -46,20 +46,20 @@ export function noObject(answer: Answer): string {
 }
 
 /** Expects 200 with this value in a field. */
-const says =
+const expectField =
   (name: string, value: unknown): Expectation =>
   (answer) => {
     const expected = `200 with "${name}": ${JSON.stringify(value)}`;
     if (answer.status !== 200) return failed('status', expected, summary(answer));
     const fields = fieldsOf(answer);
-    if (fields === undefined) return failed('JSON', expected, noObject(answer));
+    if (fields === undefined) return failed('JSON', expected, nonObject(answer));
     return fields[name] === value ? held : failed('value', expected, summary(answer));
   };
 
 /** The join date is judged separately. */
-export const saysMember = says('is_under_ib', true);
-export const saysNotMember = says('is_under_ib', false);
-export const saysExecuted = says('status', 'EXECUTED');
+export const expectMember = expectField('is_under_ib', true);
+export const expectNotMember = expectField('is_under_ib', false);
+export const expectExecuted = expectField('status', 'EXECUTED');
 
 /** Whether a body is an object with exactly these fields, each once. */
 export function hasExactly(answer: Answer, ...names: readonly string[]): boolean {
@@ -72,10 +72,10 @@ const shown = (value: unknown) =>
   value === Infinity || value === -Infinity ? String(value) : JSON.stringify(value);
 
 /** Expects a number in an executed deposit result, compared as IEEE doubles. */
-export function saysNumber(name: 'amountInUsd' | 'executedAt', value: number): Expectation {
+export function expectNumber(name: 'amountInUsd' | 'executedAt', value: number): Expectation {
   return (answer) => {
     const fields = answer.status === 200 ? fieldsOf(answer) : undefined;
-    if (fields === undefined || !Object.hasOwn(fields, name)) return depends('valid/deposit-check/shape');
+    if (fields === undefined || !Object.hasOwn(fields, name)) return blockedBy('valid/deposit-check/shape');
     return fields[name] === value
       ? held
       : failed('value', `"${name}": ${value}`, `"${name}": ${shown(fields[name])}`);
@@ -83,7 +83,7 @@ export function saysNumber(name: 'amountInUsd' | 'executedAt', value: number): E
 }
 
 /** Expects the full result of an executed deposit. Reports the first wrong field. */
-export const executedResult =
+export const expectDeposit =
   ({
     amountInUsd,
     executedAt,
@@ -93,9 +93,9 @@ export const executedResult =
   }): Expectation =>
   (answer) =>
     [
-      saysExecuted,
-      saysNumber('amountInUsd', amountInUsd),
-      ...(executedAt === undefined ? [] : [saysNumber('executedAt', executedAt)]),
+      expectExecuted,
+      expectNumber('amountInUsd', amountInUsd),
+      ...(executedAt === undefined ? [] : [expectNumber('executedAt', executedAt)]),
     ]
       .map((expectation) => expectation(answer))
       .find(({ kind }) => kind !== 'held') ?? held;

@@ -1,15 +1,15 @@
 import { summary } from './answer.ts';
-import { hasExactly, saysNotMember } from './expectations.ts';
-import { indistinguishable, timing, type Hidden } from './indistinguishable.ts';
+import { hasExactly, expectNotMember } from './expectations.ts';
+import { indistinguishable, timing, type HiddenIds } from './indistinguishable.ts';
 import { required, type Requirement } from './requirement.ts';
 import { failed, held } from './verdict.ts';
 
 /** Ids that must be answered like unknown ones. */
-const hiddenUsers: Hidden = {
+const hiddenUsers: HiddenIds = {
   needs: 'user outside the IB under test',
   hidden: ({ foreigners }) => foreigners.map(({ user_id }) => user_id),
 };
-const hiddenDeposits: Hidden = {
+const hiddenDeposits: HiddenIds = {
   needs: 'deposit of a user outside the IB under test',
   hidden: ({ foreignDeposits }) => foreignDeposits.map(({ reference_id }) => reference_id),
 };
@@ -32,7 +32,7 @@ export const foreignIb: readonly Requirement[] = [
     clause: 'IB membership result',
     title: 'The answer has exactly two fields, and date_joined is null',
     holds: (answer, { correct }) => {
-      if (!correct.some(({ outcome }) => outcome === 'not-member') || saysNotMember(answer).kind !== 'held')
+      if (!correct.some(({ outcome }) => outcome === 'not-member') || expectNotMember(answer).kind !== 'held')
         return undefined;
       return hasExactly(answer, 'is_under_ib', 'date_joined')
         ? held

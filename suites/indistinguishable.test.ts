@@ -4,11 +4,11 @@ import * as fc from 'fast-check';
 import type { Answer, Reply } from './answer.ts';
 import { endpoints } from '../schemas/endpoints.ts';
 import { foreignIb } from './foreign-ib.ts';
-import { compare, rankTest, timing } from './indistinguishable.ts';
+import { compareAnswers, rankTest, timing } from './indistinguishable.ts';
 import { pending } from './pending.ts';
 import type { Request } from './request.ts';
 import type { Scenario } from './requirement.ts';
-import { answerOf, findingIn, sampleKnown as known } from './testing/samples.ts';
+import { answerOf, runScenario, sampleKnown as known } from './testing/samples.ts';
 import type { Verdict } from './verdict.ts';
 
 const short = (verdict: Verdict) => (verdict.kind === 'failed' ? verdict.aspect : verdict.kind);
@@ -70,16 +70,16 @@ const comparisons: readonly (readonly [string, readonly Answer[], readonly Answe
 
 describe('what tells hidden ids from unknown ones', () => {
   for (const [what, hidden, unknown, expected] of comparisons)
-    test(`${what}: ${expected}`, () => assert.equal(short(compare(hidden, unknown)), expected));
+    test(`${what}: ${expected}`, () => assert.equal(short(compareAnswers(hidden, unknown)), expected));
 
   test('it is said with what was expected and what came', () => {
-    assert.deepEqual(compare([answerOf(404, 'gone')], [plain]), {
+    assert.deepEqual(compareAnswers([answerOf(404, 'gone')], [plain]), {
       kind: 'failed',
       aspect: 'body',
       expected: `as for an unknown id: body ${plain.text}`,
       actual: '404 gone',
     });
-    assert.deepEqual(compare([headed({ 'x-owner': 'them' })], [plain]), {
+    assert.deepEqual(compareAnswers([headed({ 'x-owner': 'them' })], [plain]), {
       kind: 'failed',
       aspect: 'presence of the header x-owner',
       expected: 'as for an unknown id: presence of the header x-owner absent',
@@ -94,7 +94,7 @@ async function outcomeOn(id: string, target: (request: Request, nth: number) => 
   let nth = 0;
   const send = (...requests: readonly Request[]) =>
     Promise.resolve(requests.map((request) => target(request, nth++)));
-  const finding = await findingIn(requirement, { send, sendAtOnce: send });
+  const finding = await runScenario(requirement, { send, sendAtOnce: send });
   return finding.kind === 'observed' ? finding.kind : short(finding);
 }
 
@@ -197,7 +197,7 @@ async function runAgainst(reply: (request: Request, nth: number) => Reply) {
     needs: 'user outside the IB under test',
     hidden: () => hiddenIds,
   });
-  return findingIn(scenario, {
+  return runScenario(scenario, {
     cases: 100,
     send: async (...requests) => requests.map((request) => reply(request, nth++)),
   });

@@ -1,10 +1,10 @@
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { header, summary, type Answer } from './answer.ts';
 import { sameAnswer } from './expectations.ts';
-import { unknownIds, spread } from './inputs/uuids.ts';
+import { unknownIds, evenSample } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { lookupOf } from './request.ts';
-import { observing, scenario, type Scenario, type ScenarioResult, type Subject } from './requirement.ts';
+import { observing, scenario, type Scenario, type ScenarioResult, type Metadata } from './requirement.ts';
 import { failed, held, observed, unjudged, type Verdict } from './verdict.ts';
 
 /** Pairs of lookups in one comparison. The order alternates, so that it cannot cause a difference. */
@@ -20,13 +20,13 @@ const [MAX_TRIES, MIN_PAIRS] = [3, 2];
 
 /** Header fields with times, and the precision of other times (ms): pairs are sent within one second. */
 const timeFields = new Set(['date', 'age', 'expires']);
-const SECOND = 1000;
+const SECOND_MS = 1000;
 
 /** Maximum number of hidden ids. Each takes 9 lookups, and most count at the limiter. */
-const MOST_IDS = 4;
+const MAX_IDS = 4;
 
 /** Ids whose existence must not show. */
-export interface Hidden {
+export interface HiddenIds {
   readonly needs: NonNullable<Scenario['needs']>;
   readonly hidden: (known: Known) => readonly string[];
 }
@@ -36,7 +36,7 @@ export function indistinguishable({
   endpoint,
   hidden,
   ...spec
-}: Omit<Subject, 'level'> & Hidden & { readonly endpoint: Endpoint }): Scenario {
+}: Omit<Metadata, 'level'> & HiddenIds & { readonly endpoint: Endpoint }): Scenario {
   return scenario({
     ...spec,
     level: 'recommended',
@@ -46,7 +46,7 @@ export function indistinguishable({
       // Fill caches before the comparison.
       let earlier = await send(...unknown.map((id) => lookupOf(endpoint, id)));
       let cases = 0;
-      for (const id of spread(hidden(known), MOST_IDS)) {
+      for (const id of evenSample(hidden(known), MAX_IDS)) {
         let result = await compareOnce(id);
         // A difference counts only if it recurs in the same aspect.
         if (result.finding.kind === 'failed') {
@@ -76,7 +76,7 @@ export function indistinguishable({
             if (trouble !== undefined)
               return { finding: unjudged(trouble.code, trouble.words), request, reply: trouble };
             const pair = replies.slice(-2) as readonly Answer[];
-            if (Math.abs(pair[0]!.sentAt - pair[1]!.sentAt) < SECOND)
+            if (Math.abs(pair[0]!.sentAt - pair[1]!.sentAt) < SECOND_MS)
               for (const [at, name] of names.entries()) sides[name].push(pair[at]!);
           }
           if (sides.hidden.length < MIN_PAIRS) continue;
@@ -85,7 +85,7 @@ export function indistinguishable({
           const finding = Object.values(sides)
             .flat()
             .every((answer) => sameAnswer(one, answer).kind === 'held')
-            ? compare(sides.hidden, sides.unknown)
+            ? compareAnswers(sides.hidden, sides.unknown)
             : unjudged(
                 'depends',
                 'not checked because status or value differ, which other requirements check',
@@ -106,7 +106,7 @@ type Mark = readonly [what: string, of: (answer: Answer) => string];
  * value and no hidden one has it. A mark that depends on id, time, request number or machine varies within a side or
  * occurs on both.
  */
-export function compare(hidden: readonly Answer[], unknown: readonly Answer[]): Verdict {
+export function compareAnswers(hidden: readonly Answer[], unknown: readonly Answer[]): Verdict {
   const all = [...hidden, ...unknown].flatMap((answer) => Object.keys(answer.headers));
   const names = new Set(all.filter((name) => !timeFields.has(name)));
   const marks: readonly Mark[] = [
@@ -132,18 +132,18 @@ export function compare(hidden: readonly Answer[], unknown: readonly Answer[]): 
   return held;
 }
 
-/** Maximum number of lookups of each kind: more could trigger the rate limit. */
-const MOST_PAIRS = 16;
+/** More could trigger the rate limit. */
+const MAX_PAIRS = 16;
 
 /** Observes whether response times differ between foreign and unknown ids. */
-export function timing(endpoint: Endpoint, { needs, hidden }: Hidden): Scenario {
+export function timing(endpoint: Endpoint, { needs, hidden }: HiddenIds): Scenario {
   return observing({
     id: `foreign-ib/${endpoint}/timing`,
     clause: 'What the service does: cannot look up users outside the IB',
     title: "Whether response times differ between another IB's id and an unknown one",
     needs,
     run: async ({ send, cases }, known) => {
-      const pairs = Math.min(MOST_PAIRS, Math.max(5, Math.floor(cases / 4)));
+      const pairs = Math.min(MAX_PAIRS, Math.max(5, Math.floor(cases / 4)));
       const ids = hidden(known);
       const asked = unknownIds(known, pairs).flatMap((id, nth) => {
         const pair = [
@@ -158,13 +158,13 @@ export function timing(endpoint: Endpoint, { needs, hidden }: Hidden): Scenario 
         replies.flatMap((reply, at) =>
           reply.kind === 'answer' && asked[at]!.isForeign === isForeign ? [reply.tookMs] : [],
         );
-      const [foreign, strange] = [timesOf(true), timesOf(false)];
-      if (foreign.length < 5 || strange.length < 5) {
+      const [foreign, unknown] = [timesOf(true), timesOf(false)];
+      if (foreign.length < 5 || unknown.length < 5) {
         const trouble = replies.find((reply) => reply.kind === 'trouble');
         return unjudged(trouble?.code ?? 'network', trouble?.words ?? 'too few lookups were answered');
       }
-      const result = rankTest(foreign, strange);
-      const figures = `effect ${result.effect.toFixed(2)} (0.50 means none), p ${result.p.toFixed(3)}, ${foreign.length} and ${strange.length} lookups`;
+      const result = rankTest(foreign, unknown);
+      const figures = `effect ${result.effect.toFixed(2)} (0.50 means none), p ${result.p.toFixed(3)}, ${foreign.length} and ${unknown.length} lookups`;
       const words =
         result.p < 0.001
           ? `response times differ: ${figures}`

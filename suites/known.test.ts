@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { FixtureApiKey } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
-import { knowledge } from './known.ts';
+import { knownFrom } from './known.ts';
 import { sampleFixture as fixture, sampleKnown as known } from './testing/samples.ts';
 
 const keys = (list: readonly { readonly key: string }[]) => list.map(({ key }) => key);
@@ -14,7 +14,7 @@ describe('the caller', () => {
     assert.deepEqual(keys(known.otherKeys), ['pk_cont_Yt5Wn0Qs']);
   });
   test('is the partner that was asked for', () => {
-    const contoso = knowledge(fixture, 'contoso');
+    const contoso = knownFrom(fixture, 'contoso');
     assert.equal(contoso.partner, 'contoso');
     assert.deepEqual(keys(contoso.callerKeys), ['pk_cont_Yt5Wn0Qs']);
     assert.deepEqual(keys(contoso.otherKeys), ['pk_live_aB3dE6gH9', 'pk_spare_zX8cV1bN']);
@@ -26,7 +26,7 @@ describe('the caller', () => {
   for (const partner of ['fabrikam', 'nobody', 'Northwind', ''])
     test(`cannot be ${JSON.stringify(partner)}, which has no active key`, () => {
       assert.throws(
-        () => knowledge(fixture, partner),
+        () => knownFrom(fixture, partner),
         (error) => {
           assert.ok(error instanceof Problem);
           assert.equal(error.code, 'usage');
@@ -43,7 +43,7 @@ describe('the caller', () => {
       { key: 'limited', ...active, limits },
       { key: 'dated', ...active, expiresAt: 4_000_000_000_000 },
     ];
-    const { callerKeys, everyKey } = knowledge({ ...fixture, apiKeys });
+    const { callerKeys, everyKey } = knownFrom({ ...fixture, apiKeys });
     assert.deepEqual(keys(callerKeys), ['dated']);
     assert.equal(everyKey.length, 3);
   });
@@ -67,7 +67,7 @@ describe('names of keys', () => {
         })),
       ),
     );
-    const names = knowledge({ apiKeys }).everyKey.map(({ name }) => name);
+    const names = knownFrom({ apiKeys }).everyKey.map(({ name }) => name);
     assert.equal(new Set(names).size, apiKeys.length);
     for (const { key } of apiKeys) assert.ok(names.every((name) => !name.includes(key)));
     assert.ok(names.every((name) => !name.includes('secret')));
@@ -77,7 +77,7 @@ describe('names of keys', () => {
       { key: 'one', partner: 'non-partner', state: 'active' },
       { key: 'two', partner: null, state: 'active' },
     ];
-    const [one, two] = knowledge({ apiKeys }).everyKey;
+    const [one, two] = knownFrom({ apiKeys }).everyKey;
     assert.notEqual(one?.name, two?.name);
   });
 });
@@ -96,26 +96,26 @@ describe('users and deposits', () => {
   test('that will become EXECUTED stand apart, and count as foreign in no way', () => {
     assert.deepEqual(ids(known.becoming), ['4d']);
     assert.deepEqual(ids(known.foreignDeposits), ['5a', '5b']);
-    assert.deepEqual(ids(knowledge(fixture, 'contoso').becoming), ['5c']);
+    assert.deepEqual(ids(knownFrom(fixture, 'contoso').becoming), ['5c']);
   });
 });
 
 test('partners are those that any part names, once', () => {
   assert.deepEqual(known.partnerIds, ['northwind', 'contoso', 'fabrikam']);
   const { partners: _, ...unlisted } = fixture;
-  assert.deepEqual(knowledge(unlisted).partnerIds, ['northwind', 'contoso']);
+  assert.deepEqual(knownFrom(unlisted).partnerIds, ['northwind', 'contoso']);
 });
 
 describe('a part that is missing', () => {
   test('leaves nothing known of it', () => {
-    for (const [part, found] of Object.entries(knowledge({}))) {
+    for (const [part, found] of Object.entries(knownFrom({}))) {
       const size = found instanceof Map ? found.size : Object.keys(found ?? {}).length;
       assert.equal(size, 0, part);
     }
   });
   test('keys: all users and deposits are foreign', () => {
     const { apiKeys: _, ...keyless } = fixture;
-    const of = knowledge(keyless);
+    const of = knownFrom(keyless);
     assert.equal(of.partner, undefined);
     assert.deepEqual(ids(of.members), []);
     assert.deepEqual(ids(of.foreigners), ['1a', '1b', '2c', '3d']);
@@ -123,6 +123,6 @@ describe('a part that is missing', () => {
   });
   test('a key of no partner does not make the users of no IB ours', () => {
     const apiKeys = fixture.apiKeys!.filter(({ partner }) => partner === null);
-    assert.deepEqual(ids(knowledge({ ...fixture, apiKeys }).members), []);
+    assert.deepEqual(ids(knownFrom({ ...fixture, apiKeys }).members), []);
   });
 });

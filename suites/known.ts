@@ -60,7 +60,7 @@ export interface Known {
  * @param partner its id; without it, the partner of the first active partner key
  * @throws Problem with code `usage` if the fixture has no active key of `partner`
  */
-export function knowledge(fixture: Fixture, partner?: string): Known {
+export function knownFrom(fixture: Fixture, partner?: string): Known {
   const { apiKeys = [], users = [], deposits = [] } = fixture;
   const names = keyNames(apiKeys);
   const named = apiKeys.map((apiKey, index) => ({ ...apiKey, name: names[index]! }));

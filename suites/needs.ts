@@ -107,8 +107,8 @@ export function gapsOf(
   for (const requirement of requirements) {
     const { id } = requirement;
     // Without a hook, a fixture deposit with `becomes` suffices.
-    const isStill = id.endsWith('/becomes-executed') && !hasStateHook && known.becoming.length === 0;
-    const lack = lackOf(requirement, known, hasStateHook) ?? (isStill ? noTransition : undefined);
+    const needsTransition = id.endsWith('/becomes-executed') && !hasStateHook && known.becoming.length === 0;
+    const lack = lackOf(requirement, known, hasStateHook) ?? (needsTransition ? noTransition : undefined);
     if (lack === undefined) continue;
     const others = gaps.get(lack.words)?.requirements ?? [];
     gaps.set(lack.words, { ...lack, requirements: [...others, id] });

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { pending } from './pending.ts';
 import type { Scenario } from './requirement.ts';
-import { answerOf, findingIn } from './testing/samples.ts';
+import { answerOf, runScenario } from './testing/samples.ts';
 
 const becomesExecuted = pending.find(
   (one): one is Scenario => one.kind === 'scenario' && one.id === 'pending/deposit-check/becomes-executed',
@@ -14,7 +14,7 @@ test('a state hook is told an execution in whole milliseconds, not in whole seco
   for (const step of [0, 0.3, 0.7, 1.1, 333.3, 999.9]) {
     let now = startedAt + 0.25;
     const told: unknown[] = [];
-    const finding = await findingIn(becomesExecuted, {
+    const finding = await runScenario(becomesExecuted, {
       send: async () => [answerOf(404, { error: 'Deposit not found' })],
       now: () => (now += step),
       withState: async (_state, { executedAt }) => {
@@ -32,6 +32,6 @@ test('a state hook is told an execution in whole milliseconds, not in whole seco
 test('where every deposit was EXECUTED before the run, the row is open, whatever they show', async () => {
   const execution = { status: 'EXECUTED', amountInUsd: 10, executedAt: Date.UTC(2026, 0, 1) };
   const answer = answerOf(200, execution, { date: 'Fri, 02 Jan 2026 00:00:00 GMT' });
-  const finding = await findingIn(becomesExecuted, { send: async () => [answer] });
+  const finding = await runScenario(becomesExecuted, { send: async () => [answer] });
   assert.ok(finding.kind === 'unjudged' && finding.reason === 'fixture-outdated');
 });

@@ -1,6 +1,6 @@
 import type { FixturePendingDeposit } from '../schemas/generated/types.ts';
 import { header, summary, type Answer, type Reply } from './answer.ts';
-import { errorAnswer, executedResult, fieldsOf } from './expectations.ts';
+import { expectError, expectDeposit, fieldsOf } from './expectations.ts';
 import { indistinguishable } from './indistinguishable.ts';
 import type { BecomingDeposit, Known } from './known.ts';
 import { depositCheck } from './request.ts';
@@ -13,23 +13,23 @@ import {
   type Requirement,
   type Scenario,
 } from './requirement.ts';
-import { spread } from './inputs/uuids.ts';
+import { evenSample } from './inputs/uuids.ts';
 import {
-  depends,
+  blockedBy,
   failed,
   held,
-  judged,
+  judgeReply,
   noStateHook,
   observed,
-  outdated,
+  fixtureOutdated,
   unjudged,
   type Verdict,
 } from './verdict.ts';
 
-const notFound = errorAnswer('deposit-check', 404);
+const notFound = expectError('deposit-check', 404);
 
 /** Extra polls after the stated ones before a transition counts as missing. */
-const SPARE_POLLS = 5;
+const EXTRA_POLLS = 5;
 
 /**
  * Whether a deposit was EXECUTED before the run: its time was over, or an earlier run polled it. Times are compared
@@ -37,7 +37,7 @@ const SPARE_POLLS = 5;
  */
 function wasExecutedBefore(answer: Answer, { becomes }: BecomingDeposit): boolean {
   const executedAt = fieldsOf(answer)?.['executedAt'];
-  if (executedResult(becomes)(answer).kind !== 'held' || !isPlausibleTime(executedAt)) return false;
+  if (expectDeposit(becomes)(answer).kind !== 'held' || !isPlausibleTime(executedAt)) return false;
   const date = Date.parse(header(answer, 'date') ?? '');
   return becomes.afterSeconds !== undefined || executedAt < (Number.isNaN(date) ? answer.sentAt : date);
 }
@@ -53,7 +53,7 @@ const pollUntilExecuted =
   async (context, known) => {
     const { reference_id, becomes } = deposit;
     const { afterPolls, afterSeconds = 0 } = becomes;
-    const most = (afterPolls === undefined ? 10 : 2 * afterPolls) + SPARE_POLLS;
+    const most = (afterPolls === undefined ? 10 : 2 * afterPolls) + EXTRA_POLLS;
     const request = depositCheck(reference_id);
     let reply: Reply;
     let polls = 0;
@@ -61,13 +61,13 @@ const pollUntilExecuted =
       if (polls > 0 && afterSeconds > 0) await context.wait(afterSeconds * 100);
       [reply] = (await context.send(request)) as [Reply];
       polls++;
-    } while (judged(reply, notFound).kind === 'held' && polls <= most);
+    } while (judgeReply(reply, notFound).kind === 'held' && polls <= most);
     const finding = async (answer: Answer): Promise<Verdict> => {
       const due = afterPolls === undefined ? `${afterSeconds} s` : `${afterPolls} polls`;
       if (notFound(answer).kind === 'held')
         return failed('status', `200 after ${due}`, `${summary(answer)} after ${polls} polls`);
-      if (polls > 1) return turned(answer, becomes);
-      return wasExecutedBefore(answer, deposit) ? outdated : judgeFirstPoll(answer, context, known);
+      if (polls > 1) return judgeTransition(answer, becomes);
+      return wasExecutedBefore(answer, deposit) ? fixtureOutdated : judgeFirstPoll(answer, context, known);
     };
     const verdict = reply.kind === 'answer' ? await finding(reply) : unjudged(reply.code, reply.words);
     return { finding: verdict, request, reply };
@@ -82,14 +82,14 @@ async function judgeFirstPoll(
   const [other] = staying;
   const [answer] = other === undefined ? [] : await send(depositCheck(other.reference_id));
   if (answer?.kind !== 'answer' || notFound(answer).kind !== 'held')
-    return depends('pending/deposit-check/pending');
+    return blockedBy('pending/deposit-check/pending');
   return reply.status === 200
     ? failed('status', '404 first, then 200', `${summary(reply)} at the first poll`)
     : notFound(reply);
 }
 
-function turned(reply: Answer, becomes: BecomingDeposit['becomes']): Verdict {
-  const verdict = executedResult(becomes)(reply);
+function judgeTransition(reply: Answer, becomes: BecomingDeposit['becomes']): Verdict {
+  const verdict = expectDeposit(becomes)(reply);
   if (verdict.kind !== 'held') return verdict;
   const executedAt = fieldsOf(reply)?.['executedAt'];
   return isPlausibleTime(executedAt)
@@ -98,14 +98,14 @@ function turned(reply: Answer, becomes: BecomingDeposit['becomes']): Verdict {
 }
 
 /** Maximum number of deposits to poll: each takes as long as the fixture says. */
-const MOST_POLLED = 20;
+const MAX_POLLED = 20;
 
 const becomesMissing = noStateHook('and the fixture has no deposit of the IB with "becomes"');
 
 /** Polls the deposits with `becomes`, or an evenly spaced sample of them. */
 const pollBecoming: Scenario['run'] = async (context, known) => {
   let result: Awaited<ReturnType<Scenario['run']>> = { finding: becomesMissing };
-  for (const [nth, deposit] of spread(known.becoming, MOST_POLLED).entries()) {
+  for (const [nth, deposit] of evenSample(known.becoming, MAX_POLLED).entries()) {
     const next = await pollUntilExecuted(deposit)(context, known);
     if (next.finding.kind === 'failed') return { ...next, cases: nth + 1 };
     // One transition that was seen is enough.
@@ -114,14 +114,13 @@ const pollBecoming: Scenario['run'] = async (context, known) => {
   return result;
 };
 
-/** Executes a pending deposit through the state hook, and polls. */
-const executeMeanwhile =
+const executeByHook =
   ({ reference_id }: FixturePendingDeposit): Scenario['run'] =>
   async (context) => {
     const request = depositCheck(reference_id, { isStateChanged: true });
     const [before] = (await context.send(request)) as [Reply];
-    const ready = judged(before, (answer) =>
-      notFound(answer).kind === 'held' ? held : depends('pending/deposit-check/pending'),
+    const ready = judgeReply(before, (answer) =>
+      notFound(answer).kind === 'held' ? held : blockedBy('pending/deposit-check/pending'),
     );
     if (ready.kind !== 'held') return { finding: ready, request, reply: before };
     // Not a whole second, so that lost milliseconds show. Whole milliseconds, because the clock has fractions.
@@ -130,7 +129,7 @@ const executeMeanwhile =
     const after = await context.withState!('deposit executed', { reference_id, ...execution }, () =>
       sendUntil(context, request, ({ status }) => status !== 404),
     );
-    return { finding: judged(after, executedResult(execution)), request, reply: after };
+    return { finding: judgeReply(after, expectDeposit(execution)), request, reply: after };
   };
 
 export const pending: readonly Requirement[] = [
@@ -156,7 +155,7 @@ export const pending: readonly Requirement[] = [
     needs: 'failed or permanently pending deposit of a user under the IB',
     provedBy: ['pending/deposit-check/becomes-executed'],
     hidden: ({ pending: waiting, failed: gone }) =>
-      [...spread(waiting, 2), ...spread(gone, 2)].map(({ reference_id }) => reference_id),
+      [...evenSample(waiting, 2), ...evenSample(gone, 2)].map(({ reference_id }) => reference_id),
   }),
   scenario({
     id: 'pending/deposit-check/becomes-executed',
@@ -165,7 +164,7 @@ export const pending: readonly Requirement[] = [
     title: 'A deposit that becomes EXECUTED changes from 404 to 200 with its amount and time',
     run: async (context, known) => {
       const [staying] = known.pending;
-      const onRequest = context.withState && staying && (await executeMeanwhile(staying)(context, known));
+      const onRequest = context.withState && staying && (await executeByHook(staying)(context, known));
       if (onRequest !== undefined && onRequest.finding.kind !== 'held') return onRequest;
       const byItself = await pollBecoming(context, known);
       return onRequest !== undefined && byItself.finding.kind !== 'failed' ? onRequest : byItself;

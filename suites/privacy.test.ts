@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Answer } from './answer.ts';
-import { knowledge, type Known } from './known.ts';
+import { knownFrom, type Known } from './known.ts';
 import { userData, watchPrivacy } from './privacy.ts';
 import { depositCheck, lookup, userStatus, type Request } from './request.ts';
 import { answerOf, sampleKnown as known } from './testing/samples.ts';
@@ -175,7 +175,7 @@ describe('what an answer holds that its request did not name', () => {
   });
 
   test('a partner id without a letter is searched where HTTP puts no number', () => {
-    const plain = knowledge({ partners: [{ id: '1234' }] });
+    const plain = knownFrom({ partners: [{ id: '1234' }] });
     const told = (answer: Answer) => foreignData(userStatus(nobody), answer, plain);
     for (const name of ['content-length', 'age', 'via', 'x-ratelimit-remaining'])
       assert.equal(told(headed(name, '1234')), undefined, name);
@@ -192,7 +192,7 @@ describe('what an answer holds that its request did not name', () => {
   });
 
   test('short ids and ordinary words are no leak', () => {
-    const plain = knowledge({
+    const plain = knownFrom({
       partners: [{ id: 'ab' }, { id: 'error' }, { id: 'Partner' }],
       apiKeys: [
         { key: 'abc', partner: 'ab', state: 'active' },
@@ -204,14 +204,14 @@ describe('what an answer holds that its request did not name', () => {
   });
 
   test('signs in a key stand for themselves', () => {
-    const dotted = knowledge({ apiKeys: [{ key: 'pk.live+1(x)', partner: 'northwind', state: 'active' }] });
+    const dotted = knownFrom({ apiKeys: [{ key: 'pk.live+1(x)', partner: 'northwind', state: 'active' }] });
     const told = (text: string) => foreignData(userStatus(nobody), body(text), dotted);
     assert.equal(told('key: pk.live+1(x)!'), '<key northwind/active> in the body');
     assert.equal(told('pkxliveee1x'), undefined);
   });
 
   test('a key that holds a partner id does not name the partner', () => {
-    const plain = knowledge({ apiKeys: [{ key: 'northwind-key', partner: 'northwind', state: 'active' }] });
+    const plain = knownFrom({ apiKeys: [{ key: 'northwind-key', partner: 'northwind', state: 'active' }] });
     const request = userStatus(nobody, as(plain.callerKeys[0]));
     const keyless = userStatus(nobody, { credential: { as: 'none' } });
     assert.equal(foreignData(request, body('northwind'), plain), undefined);
@@ -219,7 +219,7 @@ describe('what an answer holds that its request did not name', () => {
   });
 
   test('a percent sign in the key does not hide what else the request named', () => {
-    const odd = knowledge({
+    const odd = knownFrom({
       apiKeys: [{ key: 'pk%live%1', partner: 'northwind', state: 'active' }],
       users: [{ user_id: ours, partner: 'northwind', date_joined: '2024-02-29T23:59:59Z' }],
     });

@@ -8,15 +8,15 @@ const uuid = '[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}';
 const email = /[\w.+-]{1,64}@[\w-]{1,63}\.[\w.-]{0,190}\w/g;
 
 /** Minimum length of ids to search for: shorter ones occur by chance. */
-const SHORTEST_TELLING_ID = 4;
+const MIN_ID_LENGTH = 4;
 
 /** Minimum length of keys that are also found inside longer words, such as entity tags. */
-const LONG_KEY = 8;
+const MIN_EMBEDDED_KEY_LENGTH = 8;
 
 const setOf = (words: string): ReadonlySet<string> => new Set(words.split(' '));
 
 /** Words of the interface and of HTTP. A partner or key with such a name is not searched for. */
-const ordinaryWords = setOf(
+const commonWords = setOf(
   'error status partner json application close keep-alive true false null bearer origin accept gzip chunked',
 );
 
@@ -25,7 +25,6 @@ const userNames = setOf(
   'user userid username useremail email emailaddress mail name firstname lastname fullname displayname phone phonenumber mobile dateofbirth',
 );
 
-/** Further names for deposit results. */
 const accountNames = setOf('accountid partner partnerid');
 
 /** Header fields of HTTP (RFC 9110, 9111, 6265 …) and of rate limits: numbers in them are not ids. */
@@ -33,13 +32,12 @@ const httpField =
   /^(?:accept.*|age|allow|alt-svc|authentication-info|cache-control|connection|content-.*|date|etag|expires|keep-alive|last-modified|location|(?:x-)?ratelimit.*|retry-after|server|set-cookie|strict-transport-security|trailer|transfer-encoding|upgrade|vary|via|www-authenticate)$/;
 
 /** Messages and values that the interface itself defines. */
-const ownTexts = new Set<string>([
+const interfaceTexts = new Set<string>([
   ...Object.values(endpoints).flatMap(({ messages }) => Object.values(messages)),
   'EXECUTED',
 ]);
-const ownNumbers = setOf('amountInUsd executedAt');
+const interfaceNumbers = setOf('amountInUsd executedAt');
 
-/** User data in an answer. */
 interface Leak {
   readonly words: string;
   /** Its header field, if any. A value that is the same in all answers is not user data. */
@@ -47,7 +45,7 @@ interface Leak {
 }
 
 /** A leak, and the exchange that shows it. */
-export interface Found {
+export interface FoundLeak {
   readonly words: string;
   readonly request: Request;
   readonly answer: Answer;
@@ -57,14 +55,14 @@ export interface Found {
  * Watches a run. The returned function checks each answer for user data: a user id, reference id, key or partner id
  * of the fixture that its request did not name, or a name or e-mail address that means user data.
  */
-export function watchPrivacy(known: Known): (request: Request, answer: Answer) => Found | undefined {
+export function watchPrivacy(known: Known): (request: Request, answer: Answer) => FoundLeak | undefined {
   const secrets = secretsOf(known);
   let answers = 0;
   /** The first value of each header field, and the number of answers with it. */
   const fields = new Map<string, { readonly value: string; times: number }>();
-  const suspects = new Map<string, Found>();
+  const constantLeaks = new Map<string, FoundLeak>();
   const addresses = new Map<string, string>();
-  const isConstant = (field: string, { answer }: Pick<Found, 'answer'>) => {
+  const isConstant = (field: string, { answer }: Pick<FoundLeak, 'answer'>) => {
     const first = fields.get(field);
     return first?.times === answers && first.value === header(answer, field);
   };
@@ -90,12 +88,12 @@ export function watchPrivacy(known: Known): (request: Request, answer: Answer) =
     for (const { words, field } of leaksIn(request, answer, places, secrets)) {
       const found = { words, request, answer };
       if (field === undefined || !isConstant(field, found)) return found;
-      if (!suspects.has(field)) suspects.set(field, found);
+      if (!constantLeaks.has(field)) constantLeaks.set(field, found);
     }
     for (const [place, text] of places)
       if (isOtherAddress(place, text))
         return { words: `an e-mail address in ${place} that differs between answers`, request, answer };
-    for (const [field, suspect] of suspects) if (!isConstant(field, suspect)) return suspect;
+    for (const [field, suspect] of constantLeaks) if (!isConstant(field, suspect)) return suspect;
     return undefined;
   };
 }
@@ -110,25 +108,27 @@ function* leaksIn(
   const { credential, misplaced } = request;
   const key = misplaced ?? ('key' in credential ? credential.key : undefined);
   const isOwnPartner = (word: string) => key?.partner?.toLowerCase() === word;
-  let asked: string | undefined;
+  let requestText: string | undefined;
   let named: ReadonlySet<string> | undefined;
   const isNamed = (word: string) => {
     // Lazy, because most answers need it not.
-    named ??= new Set(wordsIn((asked ??= askedOf(request)), true));
+    named ??= new Set(wordsIn((requestText ??= requestTextOf(request)), true));
     return named.has(word);
   };
   for (const [place, text, field] of places)
     for (const word of wordsIn(text, field === undefined || !httpField.test(field))) {
       const name = names.get(word);
       if (name === undefined || isOwnPartner(word) || isNamed(word)) continue;
-      const isSuspect = field !== undefined && partners.has(word);
-      yield { words: `${name} in ${place}`, ...(isSuspect ? { field } : {}) };
+      const isInField = field !== undefined && partners.has(word);
+      yield { words: `${name} in ${place}`, ...(isInField ? { field } : {}) };
     }
   const isHarmless = (value: string) => {
     const lower = value.replaceAll(/^[\s"]+|[\s"]+$/g, '').toLowerCase();
-    asked ??= askedOf(request);
+    requestText ??= requestTextOf(request);
     return (
-      !/\w/.test(lower) || isOwnPartner(lower) || (lower.length >= 8 && asked.toLowerCase().includes(lower))
+      !/\w/.test(lower) ||
+      isOwnPartner(lower) ||
+      (lower.length >= 8 && requestText.toLowerCase().includes(lower))
     );
   };
   for (const field of Object.keys(answer.headers))
@@ -156,10 +156,9 @@ interface Secrets {
 }
 
 function secretsOf({ partnerIds, everyKey, userById, depositById }: Known): Secrets {
-  const isTelling = (word: string) =>
-    word.length >= SHORTEST_TELLING_ID && !ordinaryWords.has(word.toLowerCase());
-  const partners = partnerIds.filter(isTelling);
-  const keys = everyKey.filter(({ key }) => isTelling(key));
+  const isSearchable = (word: string) => word.length >= MIN_ID_LENGTH && !commonWords.has(word.toLowerCase());
+  const partners = partnerIds.filter(isSearchable);
+  const keys = everyKey.filter(({ key }) => isSearchable(key));
   const names = new Map([
     ...[...userById.keys()].map((id) => [id, `the user id ${id}`] as const),
     ...[...depositById.keys()].map((id) => [id, `the reference id ${id}`] as const),
@@ -171,23 +170,23 @@ function secretsOf({ partnerIds, everyKey, userById, depositById }: Known): Secr
   const wholeWords = (list: readonly string[]) =>
     list.length === 0 ? [] : [String.raw`(?<![\w-]|\w\.)(?:${list.map(escaped).join('|')})(?![\w-]|\.\w)`];
   // The longest comes first: one may be a prefix of another.
-  const long = keys.map(({ key }) => key).filter((key) => key.length >= LONG_KEY);
+  const long = keys.map(({ key }) => key).filter((key) => key.length >= MIN_EMBEDDED_KEY_LENGTH);
   const longestFirst = long.toSorted((a, b) => b.length - a.length).map(escaped);
-  const short = keys.map(({ key }) => key).filter((key) => key.length < LONG_KEY);
+  const short = keys.map(({ key }) => key).filter((key) => key.length < MIN_EMBEDDED_KEY_LENGTH);
   const pattern = [uuid, ...longestFirst, ...wholeWords([...short, ...partners.filter(hasLetter)])].join('|');
   const [numbers] = wholeWords(partners.filter((id) => !hasLetter(id)));
   const words = new RegExp(pattern, 'gi');
   const patterns = [words, ...(numbers === undefined ? [] : [new RegExp(numbers, 'g')])];
   /** A cache of texts without a match: most answers are alike. */
-  const clean = new Set<string>();
+  const withoutMatch = new Set<string>();
   return {
     wordsIn: (text, hasNumbers) => {
       const name = `${hasNumbers} ${text}`;
-      if (clean.has(name)) return [];
+      if (withoutMatch.has(name)) return [];
       const found = (hasNumbers ? patterns : [words]).flatMap((one) =>
         Array.from(text.matchAll(one), ([word]) => word.toLowerCase()),
       );
-      if (found.length === 0 && text.length < 1000 && clean.size < 1000) clean.add(name);
+      if (found.length === 0 && text.length < 1000 && withoutMatch.size < 1000) withoutMatch.add(name);
       return found;
     },
     names,
@@ -198,7 +197,7 @@ function secretsOf({ partnerIds, everyKey, userById, depositById }: Known): Secr
 const lettersOf = (name: string) => name.replace(/[^a-z]/gi, '').toLowerCase();
 
 /** All text of a request, raw and decoded. */
-function askedOf({ target, headers, body = '', credential }: Request): string {
+function requestTextOf({ target, headers, body = '', credential }: Request): string {
   const parts = [target, ...Object.values(headers), body, authorizationOf(credential, undefined) ?? ''];
   const decoded = parts
     .join('\n')
@@ -234,8 +233,8 @@ const textsIn = (value: unknown): readonly string[] =>
     ? [String(value)]
     : [...membersOf(value)].flatMap(([name, item]) => [
         name,
-        ...((typeof item === 'string' && !ownTexts.has(item)) ||
-        (typeof item === 'number' && !ownNumbers.has(name))
+        ...((typeof item === 'string' && !interfaceTexts.has(item)) ||
+        (typeof item === 'number' && !interfaceNumbers.has(name))
           ? [String(item)]
           : []),
       ]);

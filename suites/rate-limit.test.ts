@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { priceOf } from './engine/sender.ts';
+import { costOf } from './engine/sender.ts';
 import { limiters, type Limiter } from './testing/simulated.ts';
 import { countedBy, keyOf, simulatedContext, type Simulation } from './testing/simulated-context.ts';
 import { rateLimit } from './rate-limit.ts';
@@ -17,7 +17,7 @@ const known = {
   },
 };
 const unstated = { ...sampleKnown, limits: {} };
-const failedLookups = (request: Request) => (priceOf(request, known) === 0 ? undefined : keyOf(request));
+const failedLookups = (request: Request) => (costOf(request, known) === 0 ? undefined : keyOf(request));
 const fixed =
   (most = MOST) =>
   () =>

@@ -1,12 +1,12 @@
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import type { Answer } from './answer.ts';
-import { errorAnswer, fieldsOf as bodyOf } from './expectations.ts';
+import { expectError, fieldsOf as bodyOf } from './expectations.ts';
 import type { Known } from './known.ts';
 import type { Stream } from './limiter/burst.ts';
-import { explore, sendMembers, storyOf, type Exploration, type Limited } from './limiter/explore.ts';
-import { seconds, type Rule } from './limiter/history.ts';
-import type { Break } from './limiter/judge.ts';
-import { beyond, statedRule, WINDOWS_OF_EXPLORATION } from './limiter/rule.ts';
+import { explore, sendMembers, describeBursts, type Exploration, type Limited } from './limiter/explore.ts';
+import { seconds } from './limiter/history.ts';
+import type { LimitBreak } from './limiter/judge-bursts.ts';
+import { burstSize, statedLimit, WINDOWS_OF_EXPLORATION, type RateLimit } from './limiter/limit.ts';
 import { slowness } from './limiter/slowness.ts';
 import {
   monitor,
@@ -29,80 +29,84 @@ async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): P
     finding:
       limited === undefined && context.keyWorks() === false
         ? unjudged('key-refused', 'the target answers every request of the key under test with 401')
-        : verdictOf(exploration, statedRule(endpoint, known)),
+        : limitVerdict(exploration, statedLimit(endpoint, known)),
     cases: streams.reduce((sum, { sent }) => sum + sent, 0),
     ...(request === undefined ? {} : { request, reply: answer! }),
   };
 }
 
 /** `finding`, unless a request got no answer: then inconclusive. */
-function unlessTrouble<Of>(streams: readonly Stream[], finding: Of) {
+function findingOrTrouble<Of>(streams: readonly Stream[], finding: Of) {
   const trouble = streams.at(-1)?.trouble;
   return trouble === undefined ? finding : unjudged(trouble.code, trouble.words);
 }
 
-const triedOf = (streams: readonly Stream[]) =>
+const describeStreams = (streams: readonly Stream[]) =>
   streams
     .map(({ kind, sent, elapsedMs }) => `${sent} requests (${kind}) in ${seconds(elapsedMs)}`)
     .join(', ');
 
 /** The verdict on a limiter, compared with the stated limit if there is one. */
-function verdictOf(exploration: Exploration, rule: Rule | undefined): Verdict {
+function limitVerdict(exploration: Exploration, limit: RateLimit | undefined): Verdict {
   const { streams, bursts, judgement, limited } = exploration;
-  if (rule === undefined || bursts === undefined || judgement === undefined) {
+  if (limit === undefined || bursts === undefined || judgement === undefined) {
     const seen =
       limited === undefined
-        ? `no 429 after ${triedOf(streams)}`
+        ? `no 429 after ${describeStreams(streams)}`
         : `429 after ${limited.first.passed} requests`;
-    if (rule !== undefined) {
-      const least = seconds(WINDOWS_OF_EXPLORATION * rule.windowMs);
-      const words = `not checked whether ${rule.most} requests pass before a 429: that takes ${least}, and --max-duration left less (seen: ${seen})`;
+    if (limit !== undefined) {
+      const least = seconds(WINDOWS_OF_EXPLORATION * limit.windowMs);
+      const words = `not checked whether ${limit.most} requests pass before a 429: that takes ${least}, and --max-duration left less (seen: ${seen})`;
       return limited === undefined
-        ? unlessTrouble(streams, unjudged('budget', words))
+        ? findingOrTrouble(streams, unjudged('budget', words))
         : unjudged('budget', words);
     }
     if (limited !== undefined) return held;
     const words = `${seen}; state the threshold under limits in the fixture to have it checked`;
-    return unlessTrouble(streams, unjudged('limit-not-reached', words));
+    return findingOrTrouble(streams, unjudged('limit-not-reached', words));
   }
   if (judgement.kind === 'kept') return held;
-  const happened = storyOf(bursts, rule);
+  const description = describeBursts(bursts, limit);
   if (judgement.kind === 'again') {
-    const words = `${happened}. A second burst is needed to decide, but`;
+    const words = `${description}. A second burst is needed to decide, but`;
     const recovery = limited?.recovery;
     return recovery?.kind === 'trouble'
       ? unjudged(recovery.code, `${words} the key stayed rate-limited: ${recovery.words}`)
       : unjudged('budget', `${words} no time was left for it`);
   }
-  if (judgement.kind === 'broken') return brokenBy(judgement.finding, happened, exploration, rule);
+  if (judgement.kind === 'broken') return describeBreak(judgement.finding, description, exploration, limit);
   const { finding } = judgement;
-  if (finding.kind === 'lost') return unjudged('network', `${happened}. Too many requests got no answer`);
+  if (finding.kind === 'lost') return unjudged('network', `${description}. Too many requests got no answer`);
   const history = bursts.flatMap((burst) => burst.history);
   const why =
     finding.kind === 'tooSlow'
-      ? `The window of ${rule.windowMs / 1000} s ended during the burst: ${slowness(history, beyond(rule), rule.windowMs)}`
+      ? `The window of ${limit.windowMs / 1000} s ended during the burst: ${slowness(history, burstSize(limit), limit.windowMs)}`
       : `The bursts gave different results${finding.kind === 'more' && finding.isOvershoot ? ': does the limiter count a request only after its lookup?' : ''}`;
-  return unjudged('timing-window', `${happened}. ${why}`);
+  return unjudged('timing-window', `${description}. ${why}`);
 }
 
 /** How the limit was broken, and possible causes. */
-function brokenBy(finding: Break, happened: string, { streams, limited }: Exploration, rule: Rule): Verdict {
-  const { most, windowMs } = rule;
+function describeBreak(
+  finding: LimitBreak,
+  happened: string,
+  { streams, limited }: Exploration,
+  limit: RateLimit,
+): Verdict {
+  const { most, windowMs } = limit;
   const stated = `${most} requests pass in ${windowMs / 1000} s and the next one gets 429, as the fixture states`;
   if (finding.kind === 'instead')
     return failed('status', stated, `${finding.passed} passed, then ${finding.words}: ${happened}`);
-  if (limited === undefined) return failed('status', stated, `no 429 after ${triedOf(streams)}`);
-  const fields = listOf(fieldsOf(limited.first.refusal.answer));
+  if (limited === undefined) return failed('status', stated, `no 429 after ${describeStreams(streams)}`);
+  const fields = listOf(limitFields(limited.first.refusal.answer));
   const said = fields === '' ? '' : `. Headers of the 429: ${fields}`;
   const cause =
     finding.kind === 'more'
-      ? causeOf(finding.passed, rule)
+      ? causeOf(finding.passed, limit)
       : `429 came before ${most} requests had passed. A limit of ${finding.before} in ${windowMs / 1000} s would explain it`;
   return failed('threshold', stated, `${happened}. ${cause}${said}`);
 }
 
-/** Possible causes if too many requests passed. */
-function causeOf(passed: number, { most, windowMs }: Rule): string {
+function causeOf(passed: number, { most, windowMs }: RateLimit): string {
   if (passed % most === 0)
     return `${passed / most} times as many passed as stated. Does each process have its own counter, or is the window shorter?`;
   const cause =
@@ -112,8 +116,7 @@ function causeOf(passed: number, { most, windowMs }: Rule): string {
   return `${passed} requests passed instead of ${most}. ${cause}`;
 }
 
-/** The rate-limit header fields of a 429. */
-const fieldsOf = ({ headers }: Answer) =>
+const limitFields = ({ headers }: Answer) =>
   Object.fromEntries(
     Object.entries(headers).flatMap(([name, values]) =>
       /retry|limit/i.test(name) ? [[name, values.join(', ')]] : [],
@@ -121,25 +124,24 @@ const fieldsOf = ({ headers }: Answer) =>
   );
 
 /** With a stated window, a key that is refused for longer than this never recovers. */
-const LONGEST_BAN_MS = 3_600_000;
+const MAX_BAN_MS = 3_600_000;
 
 /** Checks that the key works again after the wait. */
 async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known): Promise<ScenarioResult> {
   const { streams, limited } = await explore(endpoint, context, known);
   if (limited === undefined)
     return {
-      finding: unlessTrouble(streams, unjudged('limit-not-reached', 'not checked because no 429 came')),
+      finding: findingOrTrouble(streams, unjudged('limit-not-reached', 'not checked because no 429 came')),
     };
   const { recovery, recoveryMs } = limited;
   const { request, answer } = limited.first.refusal;
   if (recovery.kind === 'answer') return { finding: held, cases: 1 };
-  const rule = statedRule(endpoint, known);
+  const limit = statedLimit(endpoint, known);
   // A ban may outlast the window. The interface does not say how long.
-  const isStillLimited =
-    recovery.code === 'rate-limited' && rule !== undefined && recoveryMs > LONGEST_BAN_MS;
+  const isStillLimited = recovery.code === 'rate-limited' && limit !== undefined && recoveryMs > MAX_BAN_MS;
   return {
     finding: isStillLimited
-      ? failed('status', `no 429 later than ${rule.windowMs / 1000} s after the last one`, recovery.words)
+      ? failed('status', `no 429 later than ${limit.windowMs / 1000} s after the last one`, recovery.words)
       : unjudged(recovery.code, recovery.words),
     request,
     reply: answer,
@@ -147,20 +149,20 @@ async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known)
 }
 
 /** A limiter's answer, by status or by message. The model ignores both. */
-const isOfLimiter = (endpoint: Endpoint, answer: Answer) =>
+const isLimiterAnswer = (endpoint: Endpoint, answer: Answer) =>
   answer.status === 429 || bodyOf(answer)?.['error'] === endpoints[endpoint].messages[429];
 
 function message(endpoint: Endpoint): Requirement {
-  const limited = errorAnswer(endpoint, 429);
+  const limited = expectError(endpoint, 429);
   return monitor({
     id: `rate-limit/${endpoint}/message`,
     level: 'required',
     clause: 'Errors, 429',
     title: 'Every 429 has the exact error body of its endpoint',
-    unseen: unjudged('limit-not-reached', 'not checked because no 429 came'),
-    sees: (request, answer) =>
+    ifUnseen: unjudged('limit-not-reached', 'not checked because no 429 came'),
+    judge: (request, answer) =>
       // The answer to HEAD has no body (RFC 9110 9.3.2).
-      request.endpoint === endpoint && request.method !== 'HEAD' && isOfLimiter(endpoint, answer)
+      request.endpoint === endpoint && request.method !== 'HEAD' && isLimiterAnswer(endpoint, answer)
         ? limited(answer)
         : undefined,
   });
@@ -185,13 +187,13 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
       run: async (context, known) => {
         const exploration = await explore(endpoint, context, known);
         return exploration.limited === undefined
-          ? unlessTrouble(exploration.streams, observed('no 429 came'))
+          ? findingOrTrouble(exploration.streams, observed('no 429 came'))
           : words(exploration.limited, known, exploration);
       },
     });
   return [
     afterLimit('retry-after', 'Which rate limit headers a 429 has', ({ first }) => {
-      const fields = fieldsOf(first.refusal.answer);
+      const fields = limitFields(first.refusal.answer);
       return observed(listOf(fields) || 'none', fields);
     }),
     afterLimit('threshold', 'After how many requests 429 comes', (limited, known, { streams, judgement }) => {
@@ -200,9 +202,9 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
         counting = {},
       } = limited;
       const spared = streams.filter(({ refusal }) => refusal === undefined).map((one) => one.kind);
-      const windows = windowsOf(limited, statedRule(endpoint, known));
+      const windows = fittingLimiters(limited, statedLimit(endpoint, known));
       // Without a pause before, earlier requests may have counted.
-      const isFromRest = judgement !== undefined || statedRule(endpoint, known) === undefined;
+      const isFromRest = judgement !== undefined || statedLimit(endpoint, known) === undefined;
       const words = [
         `after ${passed} requests (${kind})${isFromRest ? '' : ', and earlier ones in the same window'}`,
         ...(spared.length === 0 ? [] : [`${spared.join(' and ')} did not count`]),
@@ -223,7 +225,7 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
           )
         : observed(`longer than ${seconds(recoveryMs)}: ${recovery.words}`, data);
     }),
-    afterLimit('scope', 'Which other keys are rate-limited', ({ meanwhile: { others } }) => {
+    afterLimit('scope', 'Which other keys are rate-limited', ({ probe: { others } }) => {
       const words = Object.entries(others).map(
         ([name, isLimited]) => `${name} ${isLimited ? 'is rate-limited too' : 'is not rate-limited'}`,
       );
@@ -232,19 +234,19 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
     afterLimit(
       'order',
       'How other requests are answered while a key is rate-limited',
-      ({ meanwhile: { statuses } }) => observed(listOf(statuses), statuses),
+      ({ probe: { statuses } }) => observed(listOf(statuses), statuses),
     ),
   ];
 }
 
 /** Kinds of limiters that fit the observed recovery. */
-function windowsOf(
-  { isLetInEarly, recovery, refusedMs }: Limited,
-  rule: Rule | undefined,
+function fittingLimiters(
+  { passedEarly, recovery, refusedMs }: Limited,
+  limit: RateLimit | undefined,
 ): readonly string[] {
-  if (rule === undefined || recovery.kind !== 'answer') return [];
-  if (isLetInEarly) return ['token bucket', 'clock-aligned window'];
-  return refusedMs <= 1.1 * rule.windowMs
+  if (limit === undefined || recovery.kind !== 'answer') return [];
+  if (passedEarly) return ['token bucket', 'clock-aligned window'];
+  return refusedMs <= 1.1 * limit.windowMs
     ? ['fixed window', 'sliding window', 'clock-aligned window']
     : ['ban longer than the window', 'window extended by refused requests'];
 }
@@ -252,15 +254,15 @@ function windowsOf(
 /** Checks that lookups of members never count as failed. */
 async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioResult> {
   const { limited } = await explore('user-status', context, known);
-  const rule = statedRule('user-status', known);
+  const limit = statedLimit('user-status', known);
   if (limited === undefined) {
     // Without a limit, 100 lookups are enough.
-    await context.settle('user-status');
-    const most = rule?.most ?? 100;
-    return ofMembers(await sendMembers(context, known, most, rule), most, rule);
+    await context.waitForReset('user-status');
+    const most = limit?.most ?? 100;
+    return judgeMembers(await sendMembers(context, known, most, limit), most, limit);
   }
   const { recovery, members, first } = limited;
-  if (members !== undefined) return ofMembers(members, first.passed, rule);
+  if (members !== undefined) return judgeMembers(members, first.passed, limit);
   return {
     finding:
       recovery.kind === 'trouble' && recovery.code !== 'rate-limited'
@@ -270,15 +272,15 @@ async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioR
 }
 
 /** @param most number of failed lookups that pass; more lookups of members must pass */
-function ofMembers(members: Stream, most: number, rule: Rule | undefined): ScenarioResult {
+function judgeMembers(members: Stream, most: number, limit: RateLimit | undefined): ScenarioResult {
   const { trouble, refusal, passed, sent, elapsedMs } = members;
   if (refusal === undefined && trouble !== undefined && passed <= most)
     return { finding: unjudged(trouble.code, trouble.words) };
-  if (refusal === undefined && rule !== undefined && elapsedMs > rule.windowMs)
+  if (refusal === undefined && limit !== undefined && elapsedMs > limit.windowMs)
     return {
       finding: unjudged(
         'timing-window',
-        `${triedOf([members])}: too slow to reach the limit within its window`,
+        `${describeStreams([members])}: too slow to reach the limit within its window`,
       ),
     };
   if (refusal === undefined) return { finding: held, cases: sent };

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Reply, Trouble } from './answer.ts';
-import { knowledge } from './known.ts';
+import { knownFrom } from './known.ts';
 import { userStatus } from './request.ts';
 import { answerOf } from './testing/samples.ts';
 import { observing, type Context } from './requirement.ts';
@@ -13,7 +13,7 @@ const watched = observing({
   title: 'Something',
   run: async ({ send }) => observed((await send(userStatus('x'))).map(({ kind }) => kind).join()),
 });
-const known = knowledge({});
+const known = knownFrom({});
 const finding = async (reply: Reply) => {
   const context: Partial<Context> = { send: async () => [reply] };
   return (await watched.run(context as Context, known)).finding;

@@ -8,7 +8,7 @@ import type { Request } from './request.ts';
 import { observed, unjudged, type Observation, type Verdict } from './verdict.ts';
 
 /** Properties of every requirement. */
-export interface Subject {
+export interface Metadata {
   /** `suite/endpoint/name`. A public contract. */
   readonly id: string;
   readonly level: Level;
@@ -25,7 +25,7 @@ export interface Subject {
 }
 
 /** A rule must hold for the answer to every lookup that it covers. */
-export interface Rule extends Subject, FixtureNeeds {
+export interface Rule extends Metadata, FixtureNeeds {
   readonly kind: 'rule';
   /**
    * Judges an answer; undefined if the rule does not cover the lookup or another rule judges the error. Without
@@ -35,16 +35,16 @@ export interface Rule extends Subject, FixtureNeeds {
 }
 
 /** A monitor sees every exchange of a run. */
-export interface Monitor extends Subject {
+export interface Monitor extends Metadata {
   readonly kind: 'monitor';
   /** Called once per run. The returned function judges each answer; undefined if it does not apply. */
-  readonly watch: (known: Known) => (request: Request, answer: Answer) => Sighting | undefined;
+  readonly watch: (known: Known) => (request: Request, answer: Answer) => MonitorFinding | undefined;
   /** The verdict if it applied to no answer. */
-  readonly unseen: Verdict;
+  readonly ifUnseen: Verdict;
 }
 
 /** A verdict, with the exchange that proves it if that is an earlier one. */
-interface Sighting {
+interface MonitorFinding {
   readonly verdict: Verdict;
   readonly evidence?: Exchange;
 }
@@ -64,7 +64,6 @@ export interface StateHook {
 
 /** The speed of a stream of requests. */
 export interface Pace {
-  /** Maximum number of requests. */
   readonly most: number;
   /** Time in which they should be answered, in ms. Decides how many are in flight. */
   readonly withinMs?: number;
@@ -90,9 +89,9 @@ export interface Context {
   /** Sends new requests until the first 429. Never retries. Returns exchanges in the order of sending. */
   readonly stream: (make: () => Request, pace: Pace) => Promise<readonly Exchange[]>;
   /** Waits until the run got no reply for `ms`. */
-  readonly rest: (ms: number) => Promise<void>;
+  readonly waitForQuiet: (ms: number) => Promise<void>;
   /** Waits until the limiter of an endpoint has no counted requests of the key under test. */
-  readonly settle: (endpoint: Endpoint) => Promise<void>;
+  readonly waitForReset: (endpoint: Endpoint) => Promise<void>;
   /** Calls `make` once per run, for requirements that share requests. */
   readonly once: <Result>(name: string, make: (context: Context) => Promise<Result>) => Promise<Result>;
   /** Sets up a state, calls `during`, and tears the state down; undefined without a state hook. */
@@ -111,9 +110,8 @@ export interface Context {
 }
 
 /** A scenario sends its own requests. Each may depend on earlier answers. */
-export interface Scenario extends Subject, FixtureNeeds {
+export interface Scenario extends Metadata, FixtureNeeds {
   readonly kind: 'scenario';
-  /** Set if it needs a state hook. */
   readonly needsStateHook?: true;
   readonly run: (context: Context, known: Known) => Promise<ScenarioResult>;
 }
@@ -137,15 +135,15 @@ export const recommended = (rule: Row<Rule>): Rule => ({ ...rule, kind: 'rule', 
 
 /** A monitor that judges each answer on its own. */
 export const monitor = ({
-  sees,
+  judge,
   ...spec
 }: Omit<Monitor, 'kind' | 'watch'> & {
-  readonly sees: (request: Request, answer: Answer) => Verdict | undefined;
+  readonly judge: (request: Request, answer: Answer) => Verdict | undefined;
 }): Monitor => ({
   ...spec,
   kind: 'monitor',
   watch: () => (request, answer) => {
-    const verdict = sees(request, answer);
+    const verdict = judge(request, answer);
     return verdict && { verdict };
   },
 });
@@ -170,8 +168,8 @@ export const observing = ({
       return replies;
     };
     const finding = await run({ ...context, send }, known);
-    const isNothing = finding.kind === 'observed' && unsent !== undefined;
-    return { finding: isNothing ? unjudged(unsent!.code, unsent!.words) : finding };
+    const nothingSent = finding.kind === 'observed' && unsent !== undefined;
+    return { finding: nothingSent ? unjudged(unsent!.code, unsent!.words) : finding };
   },
 });
 
@@ -217,6 +215,6 @@ export async function sendUntil(
 }
 
 /** `valid/user-status/member` belongs to `valid`. */
-export function suiteOf({ id }: Pick<Subject, 'id'>): string {
+export function suiteOf({ id }: Pick<Metadata, 'id'>): string {
   return id.slice(0, id.indexOf('/'));
 }

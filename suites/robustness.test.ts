@@ -4,7 +4,7 @@ import type { Answer } from './answer.ts';
 import type { Request } from './request.ts';
 import type { Scenario } from './requirement.ts';
 import { robustness } from './robustness.ts';
-import { answerOf, findingIn } from './testing/samples.ts';
+import { answerOf, runScenario } from './testing/samples.ts';
 
 const concurrency = robustness.find(({ id }) => id === 'robustness/service/concurrency') as Scenario;
 
@@ -21,7 +21,7 @@ async function findingOf(gap: number, isMixedUp = false) {
     const answers = await send(...requests);
     return isMixedUp ? answers.toReversed() : answers;
   };
-  const finding = await findingIn(concurrency, { send, sendAtOnce, leftMs: () => 1000 });
+  const finding = await runScenario(concurrency, { send, sendAtOnce, leftMs: () => 1000 });
   return finding.kind === 'unjudged' ? finding.reason : finding.kind;
 }
 

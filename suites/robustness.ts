@@ -1,19 +1,18 @@
 import { endpointNames, endpoints } from '../schemas/endpoints.ts';
 import { header, summary, type Answer, type Reply } from './answer.ts';
 import { sameAnswer } from './expectations.ts';
-import { findableId, spread, unknownId } from './inputs/uuids.ts';
+import { findableId, evenSample, unknownId } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
-import { statedRule } from './limiter/rule.ts';
+import { statedLimit } from './limiter/limit.ts';
 import { depositCheck, lookup, lookupOf, userStatus, type Request } from './request.ts';
 import { monitor, observingEach, scenario, type Requirement, type Scenario } from './requirement.ts';
 import { failed, held, unjudged } from './verdict.ts';
 
-/** Records how unusual requests are answered. */
-const statuses = (row: Omit<Parameters<typeof observingEach>[0], 'clause'>): Requirement =>
+const recordStatuses = (row: Omit<Parameters<typeof observingEach>[0], 'clause'>): Requirement =>
   observingEach({ ...row, clause: 'not shown' });
 
 /** Changes a plain lookup of both endpoints in the same way. */
-const changed = (change: (request: Request) => Partial<Request>) => (known: Known) =>
+const changedLookups = (change: (request: Request) => Partial<Request>) => (known: Known) =>
   endpointNames.map((endpoint) => {
     const request = lookupOf(endpoint, findableId(endpoint, known));
     return [endpoint, { ...request, ...change(request) }] as const;
@@ -22,29 +21,28 @@ const changed = (change: (request: Request) => Partial<Request>) => (known: Know
 const showField = (name: string) => (reply: Reply) =>
   reply.kind === 'answer' ? (header(reply, name) ?? 'no') : reply.words;
 
-/** Maximum number of entities in a crowd. */
-const CROWD = 6;
+const MAX_CROWD = 6;
 
 /**
  * Groups of lookups that are sent at once and have different answers. A stated limit makes them smaller, most of all
  * if its window outlasts the run.
  */
 function crowds(known: Known, leftMs: number): readonly (readonly Request[])[] {
-  const { most, windowMs } = statedRule('deposit-check', known) ?? {
+  const { most, windowMs } = statedLimit('deposit-check', known) ?? {
     most: Number.POSITIVE_INFINITY,
     windowMs: 0,
   };
-  const share = windowMs > leftMs ? CROWD ** 2 : CROWD;
-  const size = Math.min(CROWD, Math.max(2, Math.floor((most * known.callerKeys.length) / share)));
-  const users = spread(known.members, size).map(({ user_id }) => userStatus(user_id));
-  const deposits = spread(known.executed, size).map(({ reference_id }) => depositCheck(reference_id));
-  const strange = [userStatus(unknownId(known)), depositCheck(unknownId(known))];
+  const share = windowMs > leftMs ? MAX_CROWD ** 2 : MAX_CROWD;
+  const size = Math.min(MAX_CROWD, Math.max(2, Math.floor((most * known.callerKeys.length) / share)));
+  const users = evenSample(known.members, size).map(({ user_id }) => userStatus(user_id));
+  const deposits = evenSample(known.executed, size).map(({ reference_id }) => depositCheck(reference_id));
+  const unknown = [userStatus(unknownId(known)), depositCheck(unknownId(known))];
   // With --rate, only neighbours are sent at once.
   const twice = (requests: readonly Request[]) => requests.flatMap((one) => [one, one]);
-  if (size < CROWD) return [[...twice(users), ...deposits, ...strange]];
+  if (size < MAX_CROWD) return [[...twice(users), ...deposits, ...unknown]];
   const each = [
-    [...twice(users), ...strange],
-    [...strange, ...twice(deposits)],
+    [...twice(users), ...unknown],
+    [...unknown, ...twice(deposits)],
     [...users, ...deposits],
   ];
   return [...each, ...each];
@@ -75,8 +73,8 @@ const judgeConcurrency: Scenario['run'] = async ({ send, sendAtOnce, leftMs }, k
       isOverlapping ||= together.slice(0, at).some((other) => overlap(other, reply));
       if (verdict.kind === 'held') continue;
       const [again] = await send(request);
-      const isMood = again?.kind !== 'answer' || sameAnswer(before as Answer, again).kind !== 'held';
-      const finding = isMood
+      const isUnstable = again?.kind !== 'answer' || sameAnswer(before as Answer, again).kind !== 'held';
+      const finding = isUnstable
         ? unjudged('flaky', 'the same lookup, sent alone, got two different answers')
         : verdict;
       return { finding, request, reply, cases };
@@ -93,7 +91,7 @@ const overlap = (one: Reply, other: Reply) =>
   other.sentAt <= one.receivedAt;
 
 export const robustness: readonly Requirement[] = [
-  statuses({
+  recordStatuses({
     id: 'robustness/service/methods',
     title: 'How methods other than GET are answered',
     requests: (known) =>
@@ -102,12 +100,12 @@ export const robustness: readonly Requirement[] = [
         userStatus(findableId('user-status', known), { method }),
       ]),
   }),
-  statuses({
+  recordStatuses({
     id: 'robustness/service/trailing-slash',
     title: 'How a path with a trailing slash is answered',
-    requests: changed(({ target }) => ({ target: target.replace('?', '/?') })),
+    requests: changedLookups(({ target }) => ({ target: target.replace('?', '/?') })),
   }),
-  statuses({
+  recordStatuses({
     id: 'robustness/service/repeated-parameter',
     title: 'Which value of a repeated parameter counts',
     requests: (known) =>
@@ -120,33 +118,33 @@ export const robustness: readonly Requirement[] = [
         ] as const;
       }),
   }),
-  statuses({
+  recordStatuses({
     id: 'robustness/service/unknown-parameter',
     title: 'How a request with an unknown parameter is answered',
-    requests: changed(({ target }) => ({ target: `${target}&verbose=1` })),
+    requests: changedLookups(({ target }) => ({ target: `${target}&verbose=1` })),
   }),
-  statuses({
+  recordStatuses({
     id: 'robustness/service/parameter-case',
     title: 'Whether the letter case of parameter names matters',
-    requests: changed(({ target }) => ({
+    requests: changedLookups(({ target }) => ({
       target: target.replace(/\?\w+=/, (name) => name.toUpperCase()),
     })),
   }),
-  statuses({
+  recordStatuses({
     id: 'robustness/service/head',
     title: 'How HEAD requests are answered',
-    requests: changed(() => ({ method: 'HEAD' })),
+    requests: changedLookups(() => ({ method: 'HEAD' })),
   }),
-  statuses({
+  recordStatuses({
     id: 'robustness/service/cors',
     title: 'Whether answers allow other origins (CORS)',
-    requests: changed(() => ({ headers: { origin: 'https://partner.example' } })),
+    requests: changedLookups(() => ({ headers: { origin: 'https://partner.example' } })),
     show: showField('access-control-allow-origin'),
   }),
-  statuses({
+  recordStatuses({
     id: 'robustness/service/compression',
     title: 'Whether answers are compressed on request',
-    requests: changed(() => ({ headers: { 'accept-encoding': 'gzip, br' } })),
+    requests: changedLookups(() => ({ headers: { 'accept-encoding': 'gzip, br' } })),
     show: showField('content-encoding'),
   }),
   scenario({
@@ -162,9 +160,9 @@ export const robustness: readonly Requirement[] = [
     level: 'recommended',
     clause: 'Errors, notes: other statuses are not shown',
     title: 'No request gets a 5xx',
-    unseen: unjudged('not-seen', 'no answer arrived'),
+    ifUnseen: unjudged('not-seen', 'no answer arrived'),
     reading: 'A method other than GET and HEAD may get 501.',
-    sees: (request, answer) =>
+    judge: (request, answer) =>
       answer.status >= 500 && !(answer.status === 501 && !['GET', 'HEAD'].includes(request.method))
         ? failed('status', 'a status below 500', summary(answer))
         : held,

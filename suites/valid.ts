@@ -1,5 +1,12 @@
 import { header, repeatedNames, summary, type Answer } from './answer.ts';
-import { fieldsOf, hasExactly, noObject, saysExecuted, saysMember, saysNumber } from './expectations.ts';
+import {
+  fieldsOf,
+  hasExactly,
+  nonObject,
+  expectExecuted,
+  expectMember,
+  expectNumber,
+} from './expectations.ts';
 import type { Known } from './known.ts';
 import type { Expected } from './model/model.ts';
 import { userData, watchPrivacy } from './privacy.ts';
@@ -14,7 +21,7 @@ const ofDate =
     if (user === undefined || correct[0]!.outcome !== 'member') return undefined;
     const value = fieldsOf(answer)?.['date_joined'];
     // Other requirements judge other errors.
-    const isJudged = value !== undefined && saysMember(answer).kind === 'held';
+    const isJudged = value !== undefined && expectMember(answer).kind === 'held';
     return isJudged ? judge(value, user.date_joined) : undefined;
   };
 
@@ -130,14 +137,14 @@ export const valid: readonly Requirement[] = [
     clause: 'Executed deposit result, amountInUsd',
     title: "amountInUsd is a JSON number that equals the deposit's amount as an IEEE double",
     needs: 'EXECUTED deposit of a user under the IB',
-    holds: ofDeposit((answer, { amountInUsd }) => saysNumber('amountInUsd', amountInUsd)(answer)),
+    holds: ofDeposit((answer, { amountInUsd }) => expectNumber('amountInUsd', amountInUsd)(answer)),
   }),
   required({
     id: 'valid/deposit-check/executed-at',
     clause: 'Executed deposit result, executedAt',
     title: 'executedAt is a JSON number, the execution time in Unix milliseconds',
     needs: 'EXECUTED deposit of a user under the IB',
-    holds: ofDeposit((answer, { executedAt }) => saysNumber('executedAt', executedAt)(answer)),
+    holds: ofDeposit((answer, { executedAt }) => expectNumber('executedAt', executedAt)(answer)),
   }),
   required({
     id: 'valid/deposit-check/shape',
@@ -149,7 +156,7 @@ export const valid: readonly Requirement[] = [
     holds: ofDeposit((answer, _, known) => {
       const fields = fieldsOf(answer);
       const expected = '200 with "status", "amountInUsd" and "executedAt"';
-      if (fields === undefined) return failed('JSON', expected, noObject(answer));
+      if (fields === undefined) return failed('JSON', expected, nonObject(answer));
       const twice = repeatedNames(answer.text);
       if (twice.length > 0)
         return failed('shape', expected, `${summary(answer)} (twice: ${twice.join(', ')})`);
@@ -170,7 +177,7 @@ export const valid: readonly Requirement[] = [
     holds: ofDeposit((answer) => {
       const names = Object.keys(fieldsOf(answer) ?? {});
       // A renamed field counts as missing, not as a fourth field.
-      if (saysExecuted(answer).kind !== 'held' || !depositFields.every((name) => names.includes(name)))
+      if (expectExecuted(answer).kind !== 'held' || !depositFields.every((name) => names.includes(name)))
         return undefined;
       return names.length > depositFields.length
         ? failed('shape', 'exactly the fields status, amountInUsd and executedAt', summary(answer))
@@ -206,8 +213,8 @@ export const valid: readonly Requirement[] = [
     clause: 'What the service does: both return JSON; RFC 8259 11',
     title: 'Every answer with a JSON body has the media type application/json or one that ends in +json',
     reading: 'Only answers to GET requests with a JSON body count. A proxy may answer others.',
-    unseen: unjudged('not-seen', 'no answer arrived'),
-    sees: (request, answer) => {
+    ifUnseen: unjudged('not-seen', 'no answer arrived'),
+    judge: (request, answer) => {
       if (request.method !== 'GET' || !answer.json.ok) return undefined;
       const label = header(answer, 'content-type');
       const isJson = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i.test(label ?? '');
@@ -224,7 +231,7 @@ export const valid: readonly Requirement[] = [
     title: 'No answer contains a user id, reference id, key or partner id that its request did not name',
     reading:
       "The partner of the request's key is not user data, nor is a header that is the same in all answers. A field whose name means user data, such as email, is.",
-    unseen: unjudged('not-seen', 'no answer arrived'),
+    ifUnseen: unjudged('not-seen', 'no answer arrived'),
     watch: (known) => {
       const look = watchPrivacy(known);
       return (request, answer) => {

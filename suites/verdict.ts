@@ -62,13 +62,13 @@ export const noStateHook = (words: string): Verdict => ({
 });
 
 /** For a deposit that was EXECUTED before the first lookup. */
-export const outdated: Verdict = unjudged(
+export const fixtureOutdated: Verdict = unjudged(
   'fixture-outdated',
   'every deposit with "becomes" was already EXECUTED at the first lookup: restart the target with fresh data, or give a state hook',
 );
 
 /** The check could not begin because another requirement failed. */
-export function depends(id: string): Verdict {
+export function blockedBy(id: string): Verdict {
   return unjudged('depends', `not checked because ${id} failed`);
 }
 
@@ -80,5 +80,5 @@ export function observed(words: string, data?: Record<string, unknown>): Observa
 export type Expectation = (answer: Answer) => Verdict;
 
 /** Judges an answer; inconclusive if there is none. */
-export const judged = (reply: Reply, judge: Expectation): Verdict =>
+export const judgeReply = (reply: Reply, judge: Expectation): Verdict =>
   reply.kind === 'answer' ? judge(reply) : unjudged(reply.code, reply.words);

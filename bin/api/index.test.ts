@@ -5,7 +5,7 @@ import { startMock } from '../../mock/server.ts';
 import { tls } from '../../mock/testing/certificate.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { against } from '../../suites/testing/against.ts';
+import { withServer } from '../../suites/testing/against.ts';
 import { render, verify } from './index.ts';
 
 const fixture: Fixture = {
@@ -48,7 +48,7 @@ test('headers, certificates and bounds of the traffic reach the run', async () =
       response.writeHead(200, { 'x-echo': headers['x-gate-token'] ?? 'none' }).end('{}');
     });
   });
-  await against(server, async (port) => {
+  await withServer(server, async (port) => {
     const env = { TEST_KEY: 'secret-key' };
     const run = { url: `https://localhost:${port}`, fixture, env, suite: ['valid'], seed: 1 };
     const headers = { 'X-Gate-Token': 'opensesame' };

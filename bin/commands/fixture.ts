@@ -15,8 +15,8 @@ const check = command({
   run: async (flags, { env, print }) => {
     const { loadFixture } = await import('../fixture-file.ts');
     const fixture = await loadFixture(flags.file, env);
-    const { catalogue, knowledge, lackOf } = await import('../../suites/index.ts');
-    const known = knowledge(fixture);
+    const { catalogue, knownFrom, lackOf } = await import('../../suites/index.ts');
+    const known = knownFrom(fixture);
     const unchecked = catalogue.flatMap((requirement) => {
       const lack = lackOf(requirement, known);
       return lack === undefined ? [] : [`  ${requirement.id}: ${lack.words}\n`];

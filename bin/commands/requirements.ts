@@ -15,7 +15,7 @@ export const requirements = command({
       await print(await factorTable(env));
       return 0;
     }
-    const { catalogue, clauses, isMeant } = await import('../../suites/index.ts');
+    const { catalogue, clauses, matchesPattern } = await import('../../suites/index.ts');
     const rows = catalogue.map(({ id, level, title, clause, reading }) => ({
       id,
       level,
@@ -28,7 +28,7 @@ export const requirements = command({
           lines(
             `${section}: ${binds}`,
             ...rows
-              .filter(({ id }) => checkedBy.some((pattern) => isMeant(id, pattern)))
+              .filter(({ id }) => checkedBy.some((pattern) => matchesPattern(id, pattern)))
               .map(({ id }) => `    ${id}`),
             unchecked && `    cannot be checked from outside: ${unchecked}`,
           ),
@@ -48,9 +48,9 @@ export const requirements = command({
 
 /** The factors of each endpoint. With the built-in fixture, which supplies every level. */
 async function factorTable(env: CliContext['env']): Promise<string> {
-  const { factors, forbiddenPairs, knowledge } = await import('../../suites/index.ts');
+  const { factors, forbiddenPairs, knownFrom } = await import('../../suites/index.ts');
   const { loadFixture } = await import('../fixture-file.ts');
-  const known = knowledge(await loadFixture(undefined, env));
+  const known = knownFrom(await loadFixture(undefined, env));
   const tables = (['user-status', 'deposit-check'] as const).map((endpoint) => {
     const forbidden = forbiddenPairs(endpoint, known);
     return lines(

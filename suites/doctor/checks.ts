@@ -1,7 +1,7 @@
 import type { Check, Fixture, FixtureApiKey, FixtureUser } from '../../schemas/generated/types.ts';
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
-import { header, isPage, summary, type Answer } from '../answer.ts';
-import { errorAnswer, executedResult, fieldsOf, saysMember, saysNotMember } from '../expectations.ts';
+import { header, isHtmlPage, summary, type Answer } from '../answer.ts';
+import { expectError, expectDeposit, fieldsOf, expectMember, expectNotMember } from '../expectations.ts';
 import type { Known } from '../known.ts';
 import { depositCheck, userStatus, type Changes, type Request } from '../request.ts';
 import { readTimestamp, sameInstant } from '../timestamp.ts';
@@ -55,7 +55,7 @@ export function otherService(answer: Answer): Finding | undefined {
         : 'Redirects are never followed. Use the URL of the service itself, behind any login page.',
     );
   }
-  if (/\bhtml\b/i.test(header(answer, 'content-type') ?? '') || isPage(answer))
+  if (/\bhtml\b/i.test(header(answer, 'content-type') ?? '') || isHtmlPage(answer))
     return problem(
       `${status} with an HTML page: a website or a proxy`,
       `${prefix}. If a proxy answers, give the header it needs with --header.`,
@@ -76,8 +76,8 @@ export function otherService(answer: Answer): Finding | undefined {
 /** Checks that a lookup without a key gets the 401 of the interface. */
 export function judgeKeyless(endpoint: Endpoint, answer: Answer): Finding {
   const { status } = answer;
-  const strange = otherService(answer);
-  if (strange !== undefined) return strange;
+  const otherFinding = otherService(answer);
+  if (otherFinding !== undefined) return otherFinding;
   if (status >= 500)
     return problem(
       `${status}: the server has an error`,
@@ -89,7 +89,7 @@ export function judgeKeyless(endpoint: Endpoint, answer: Answer): Finding {
       'Check that the URL is the service. A lookup without a key must get 401.',
     );
   if (status !== 401) return unknown(`${summary(answer)}; expected 401 without a key`);
-  if (errorAnswer(endpoint, 401)(answer).kind === 'held')
+  if (expectError(endpoint, 401)(answer).kind === 'held')
     return ok('401 without a key, with the exact message');
   // A run judges the exact text.
   return typeof fieldsOf(answer)?.['error'] === 'string'
@@ -97,7 +97,6 @@ export function judgeKeyless(endpoint: Endpoint, answer: Answer): Finding {
     : unknown(`401 without a key, but no JSON error: ${summary(answer)}`);
 }
 
-/** Allowed difference between the clocks when a key expires, in ms. */
 const EXPIRY_TOLERANCE_MS = 60_000;
 
 /**
@@ -109,24 +108,24 @@ export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Fin
   const { status, receivedAt } = answer;
   if (status === 429)
     return key.limits === undefined
-      ? unknown(limitedEarly)
+      ? unknown(NOT_CHECKED_429)
       : ok('rate-limited (429), as its limits in the fixture allow');
   const leftMs =
     key.expiresAfterSeconds === undefined ? (key.expiresAt ?? Number.POSITIVE_INFINITY) - receivedAt : 0;
-  const isLetIn = status !== 401;
-  const isEnding = key.state === 'active' && Math.abs(leftMs) <= EXPIRY_TOLERANCE_MS;
+  const isAccepted = status !== 401;
+  const isExpiring = key.state === 'active' && Math.abs(leftMs) <= EXPIRY_TOLERANCE_MS;
   const active = leftMs < -EXPIRY_TOLERANCE_MS ? 'expired (expiresAt)' : 'active';
   const partners = key.partner === null ? 'of a non-Partner account' : active;
   const stated = key.state === 'active' ? partners : key.state;
-  if (isLetIn && typeof fieldsOf(answer)?.['is_under_ib'] !== 'boolean')
+  if (isAccepted && typeof fieldsOf(answer)?.['is_under_ib'] !== 'boolean')
     return problem(
       `answered ${summary(answer)}`,
       'A lookup of a user must get 200 with is_under_ib, or 401 if the key is not accepted.',
     );
-  if (stated === 'active' && isEnding && !isLetIn) return ok('refused (401) because it has expired');
-  if (isLetIn === (stated === 'active'))
-    return ok(isLetIn ? `accepted (${status})` : `refused (401) because it is ${stated}`);
-  return isLetIn
+  if (stated === 'active' && isExpiring && !isAccepted) return ok('refused (401) because it has expired');
+  if (isAccepted === (stated === 'active'))
+    return ok(isAccepted ? `accepted (${status})` : `refused (401) because it is ${stated}`);
+  return isAccepted
     ? problem(
         `accepted (${status}), but ${place} is ${stated}`,
         `Revoke the key on the target, or correct ${place}.`,
@@ -137,7 +136,7 @@ export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Fin
       );
 }
 
-const limitedEarly = 'rate-limited (429), so nothing was checked';
+const NOT_CHECKED_429 = 'rate-limited (429), so nothing was checked';
 
 /** A request, and how to judge its answer. */
 export interface Probe {
@@ -150,7 +149,7 @@ export interface Probe {
 }
 
 /** One lookup for each kind of fixture entry, but none of deposits that change after some polls. */
-export function samples(
+export function fixtureProbes(
   { users = [], deposits = [] }: Fixture,
   known: Known,
   key: Changes,
@@ -165,8 +164,8 @@ export function samples(
   );
   return [
     ...one(known.members, 'a user of the IB', joined),
-    ...one(known.foreigners, 'a user outside the IB', () => saysNotMember),
-    ...one(known.executed, 'EXECUTED', executedResult),
+    ...one(known.foreigners, 'a user outside the IB', () => expectNotMember),
+    ...one(known.executed, 'EXECUTED', expectDeposit),
     ...one(known.pending, 'pending', () => isHidden),
     ...one(known.failed, 'failed', () => isHidden),
     ...one(foreign, 'of a user outside the IB', () => isHidden),
@@ -177,13 +176,13 @@ export function samples(
       area: 'fixture',
       subject: place,
       request: isDeposit ? depositCheck(entry.reference_id, key) : userStatus(entry.user_id, key),
-      judge: (answer) => judgeSample(place, what, answer, expectation),
+      judge: (answer) => judgeEntry(place, what, answer, expectation),
     };
   });
 }
 
-function judgeSample(place: string, what: string, answer: Answer, expectation: Expectation): Finding {
-  if (answer.status === 429) return unknown(limitedEarly);
+function judgeEntry(place: string, what: string, answer: Answer, expectation: Expectation): Finding {
+  if (answer.status === 429) return unknown(NOT_CHECKED_429);
   if (answer.status === 401) return unknown('not checked because the key was refused (401)');
   const verdict = expectation(answer);
   if (verdict.kind === 'held') return ok(`${what}, as in the fixture`);
@@ -202,7 +201,7 @@ const isHidden: Expectation = (answer) =>
 const joined =
   ({ date_joined: date }: FixtureUser): Expectation =>
   (answer) => {
-    const verdict = saysMember(answer);
+    const verdict = expectMember(answer);
     if (verdict.kind !== 'held') return verdict;
     const actual = fieldsOf(answer)?.['date_joined'];
     const seen = typeof actual === 'string' ? readTimestamp(actual).instant : undefined;
@@ -211,7 +210,6 @@ const joined =
       : failed('value', `"date_joined": "${date}"`, `"date_joined": ${JSON.stringify(actual)}`);
   };
 
-/** Maximum difference between synchronized clocks, in ms. */
 const CLOCK_TOLERANCE_MS = 10_000;
 
 /** Checks that both clocks agree, because `expiresAt` and `executedAt` depend on them. */
@@ -225,10 +223,10 @@ export function judgeClock(answers: readonly Answer[]): Finding {
   const [range] = ranges.toSorted((a, b) => a[1] - a[0] - (b[1] - b[0]));
   if (range === undefined) return unknown('no answer has a valid Date header');
   const [least, most] = range;
-  const apart = least > 0 ? least : Math.min(most, 0);
-  if (apart === 0) return ok(`no difference (within ${seconds(Math.max(-least, most))})`);
-  const words = `${seconds(Math.abs(apart))} ${apart > 0 ? 'ahead of' : 'behind'} the clock of this machine`;
-  return Math.abs(apart) <= CLOCK_TOLERANCE_MS
+  const difference = least > 0 ? least : Math.min(most, 0);
+  if (difference === 0) return ok(`no difference (within ${seconds(Math.max(-least, most))})`);
+  const words = `${seconds(Math.abs(difference))} ${difference > 0 ? 'ahead of' : 'behind'} the clock of this machine`;
+  return Math.abs(difference) <= CLOCK_TOLERANCE_MS
     ? ok(words)
     : problem(
         words,

@@ -5,7 +5,7 @@ import validate from '../../schemas/generated/checkup.cjs';
 import { catalogue } from '../catalogue.ts';
 import type { Client } from '../engine/client.ts';
 import { manualClock } from '../testing/manual-clock.ts';
-import { knowledge } from '../known.ts';
+import { knownFrom } from '../known.ts';
 import type { StateHook } from '../requirement.ts';
 import { answerOf, sampleFixture } from '../testing/samples.ts';
 import { examine, MAX_REQUESTS, type ExamineOptions } from './examine.ts';
@@ -32,7 +32,7 @@ async function examined({ send = refusal, target, fixture = sampleFixture, hook,
   const options: ExamineOptions = {
     target: new URL(target ?? 'http://ib.example.com/gateway'),
     fixture,
-    known: knowledge(fixture),
+    known: knownFrom(fixture),
     requirements: catalogue,
     skip: new Set(),
     seed: 1,

@@ -19,7 +19,7 @@ import {
   judgeKeyless,
   judgeLimits,
   fixFor,
-  samples,
+  fixtureProbes,
   otherService,
   unknown,
   type Finding,
@@ -30,7 +30,6 @@ import { gapsOf } from '../needs.ts';
 /** Maximum number of requests to the target. */
 export const MAX_REQUESTS = 15;
 
-/** Maximum duration of a checkup, in ms. */
 const MAX_MS = 5000;
 
 /** Maximum length of a check's text, in characters: it may quote an answer. */
@@ -56,12 +55,12 @@ export async function examine(options: ExamineOptions): Promise<Checkup> {
   const sender = createSender(options, client, deadline);
   try {
     const [{ checks, answers }, hook] = await Promise.all([
-      look(options, sender),
+      sendProbes(options, sender),
       stateHook && checkHook(stateHook, known),
     ]);
     const all = [...checks, ...(hook === undefined ? [] : [check('state hook', 'teardown', hook)])];
     const redact = redactor(known);
-    const shown = (words: string) => (words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words);
+    const truncated = (words: string) => (words.length > MAX_WORDS ? `${words.slice(0, MAX_WORDS)}…` : words);
     return {
       format: 'ib-conformance/doctor/1',
       version,
@@ -71,7 +70,7 @@ export async function examine(options: ExamineOptions): Promise<Checkup> {
       notes: [...(options.notes ?? [])],
       requests: sender.sent(),
       durationMs: Math.round(clock.now() - begun),
-      checks: all.map((one) => ({ ...one, words: shown(redact(one.words)) })),
+      checks: all.map((one) => ({ ...one, words: truncated(redact(one.words)) })),
       gaps: [...gapsOf(requirements, known, stateHook !== undefined)],
       plan: expectedRun(options, answers),
     };
@@ -125,8 +124,7 @@ function createSender({ clock, signal }: ExamineOptions, client: Client, deadlin
   };
   return {
     sent: () => sent,
-    /** How many more requests may be sent after these. */
-    roomAfter: (requests: readonly Request[]) =>
+    remainingAfter: (requests: readonly Request[]) =>
       Math.max(0, MAX_REQUESTS - sent - requests.filter((one) => !replies.has(fingerprint(one))).length),
     /** Equal requests share one reply. */
     send: (request: Request): Promise<Reply> => {
@@ -140,11 +138,10 @@ function createSender({ clock, signal }: ExamineOptions, client: Client, deadlin
 
 const overBudget = (words: string): Trouble => ({ kind: 'trouble', code: 'budget', words });
 
-/** A probe with its reply. */
 type Probed = Probe & { readonly reply: Reply };
 
 /** Sends lookups without a key, then with the key under test, then for other data and keys. */
-async function look({ fixture, known, target }: ExamineOptions, sender: Sender) {
+async function sendProbes({ fixture, known, target }: ExamineOptions, sender: Sender) {
   const probe = (probes: readonly Probe[]): Promise<readonly Probed[]> =>
     Promise.all(probes.map(async (one) => ({ ...one, reply: await sender.send(one.request) })));
   const keyless = keylessProbes(known);
@@ -160,15 +157,15 @@ async function look({ fixture, known, target }: ExamineOptions, sender: Sender) 
   const [keyUnderTest, ...otherKeys] = keyProbes(fixture, known);
   const first = await probe([...keyless, ...(keyUnderTest === undefined ? [] : [keyUnderTest])]);
   // Do not send further keys to another service.
-  const isElsewhere = first.every(
+  const isOtherService = first.every(
     (one) => one.reply.kind === 'answer' && otherService(one.reply) !== undefined,
   );
-  const data = known.callerKeys.slice(0, 1).flatMap((key) => samples(fixture, known, withKey(key)));
-  const room = sender.roomAfter(data.map(({ request }) => request));
-  const rest = isElsewhere ? [] : await probe([...data, ...otherKeys.slice(0, room)]);
+  const data = known.callerKeys.slice(0, 1).flatMap((key) => fixtureProbes(fixture, known, withKey(key)));
+  const room = sender.remainingAfter(data.map(({ request }) => request));
+  const rest = isOtherService ? [] : await probe([...data, ...otherKeys.slice(0, room)]);
   const probed = [...first, ...rest];
-  const notAsked = otherKeys.length + data.length - rest.length;
-  const why = isElsewhere ? 'this is another service' : `doctor sends at most ${MAX_REQUESTS} requests`;
+  const notSent = otherKeys.length + data.length - rest.length;
+  const why = isOtherService ? 'this is another service' : `doctor sends at most ${MAX_REQUESTS} requests`;
   const withoutOwnLimits = probed.filter((one) => one.hasOwnLimits !== true);
   return {
     answers: answersOf(probed),
@@ -178,7 +175,7 @@ async function look({ fixture, known, target }: ExamineOptions, sender: Sender) 
         probed.filter((one) => one.area === area).map(checkOf),
       ),
       ...(known.callerKeys.length > 0 ? [] : [check('keys', 'under test', keyMissing)]),
-      ...(notAsked === 0 ? [] : [check('keys', `${notAsked} more`, unknown(`not checked because ${why}`))]),
+      ...(notSent === 0 ? [] : [check('keys', `${notSent} more`, unknown(`not checked because ${why}`))]),
       check('clock', 'Date', judgeClock(answersOf(probed))),
       check('limits', '429', judgeLimits(answersOf(withoutOwnLimits), known)),
     ],

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createBudget, type BudgetOptions } from './budget.ts';
-import { ended, manualClock, tracked } from '../testing/manual-clock.ts';
+import { ended, manualClock, track } from '../testing/manual-clock.ts';
 
 function budgetOf(bounds: Partial<BudgetOptions> = {}) {
   const time = manualClock();
@@ -11,7 +11,7 @@ function budgetOf(bounds: Partial<BudgetOptions> = {}) {
     signal: abort.signal,
     deadline: Number.POSITIVE_INFINITY,
     maxRequests: Number.POSITIVE_INFINITY,
-    keepBack: 0,
+    reserved: 0,
     ...bounds,
   });
   const words = (until?: number) => budget.ended(until)?.words;
@@ -27,12 +27,12 @@ test('without bounds there is no end', async () => {
 test('the time ends at the deadline, and earlier for what has to', async () => {
   const run = budgetOf({ deadline: 100 });
   const { words, spend, spent } = run;
-  await run.pass(49);
+  await run.advance(49);
   assert.deepEqual([words(), words(50), words(200)], [undefined, undefined, undefined]);
-  await run.pass(1);
+  await run.advance(1);
   assert.match(words(50)!, /--max-duration/);
   assert.equal(words(), undefined);
-  await run.pass(50);
+  await run.advance(50);
   // A later end than that of the run does not prolong it.
   for (const until of [undefined, 200]) assert.match(words(until)!, /--max-duration/);
   assert.equal((await spend())?.code, 'budget');
@@ -51,7 +51,7 @@ test('so many requests and no more, however many want to at once', async () => {
 });
 
 test('some are kept back from what has to end early', async () => {
-  const { spend, words } = budgetOf({ maxRequests: 10, keepBack: 4 });
+  const { spend, words } = budgetOf({ maxRequests: 10, reserved: 4 });
   for (let nth = 0; nth < 6; nth++) {
     assert.equal(words(1000), undefined);
     await spend();
@@ -71,7 +71,7 @@ describe('a rate', () => {
       };
       await ended(run, Promise.all(Array.from({ length: 5 }, spend)));
       const pause = 60_000;
-      await run.pass(pause);
+      await run.advance(pause);
       await ended(run, Promise.all([spend(), spend()]));
       const gaps = at.slice(1).map((ms, nth) => ms - at[nth]!);
       const gap = 1000 / rate;
@@ -103,7 +103,7 @@ describe('a rate', () => {
   test('is left at once when interrupted', async () => {
     const run = budgetOf({ rate: 1 });
     await run.spend();
-    const next = tracked(run.spend());
+    const next = track(run.spend());
     await run.settled();
     assert.equal(next.isDone, false);
     run.abort.abort();

@@ -14,7 +14,6 @@ export interface Budget {
    * average rate stays.
    */
   readonly spend: (isAtOnce?: boolean) => Promise<Trouble | undefined>;
-  /** Requests taken so far. */
   readonly spent: () => number;
 }
 
@@ -22,20 +21,20 @@ export interface BudgetOptions extends Pick<RunOptions, 'clock' | 'signal' | 'ma
   /** When the run must end, in ms of the clock. */
   readonly deadline: number;
   /** Requests reserved for work without an early end: the rate-limit suite. */
-  readonly keepBack: number;
+  readonly reserved: number;
 }
 
 export function createBudget(options: BudgetOptions): Budget {
-  const { clock, signal, deadline, maxRequests, keepBack, rate } = options;
+  const { clock, signal, deadline, maxRequests, reserved, rate } = options;
   let spent = 0;
   let nextTurn = Number.NEGATIVE_INFINITY;
-  let more = 0;
+  let extra = 0;
 
   const ended: Budget['ended'] = (until) => {
     if (signal.aborted) return trouble('interrupted', 'the run was interrupted');
     if (clock.now() >= Math.min(until ?? deadline, deadline))
       return trouble('budget', '--max-duration was reached');
-    return spent < maxRequests - (until === undefined ? 0 : keepBack)
+    return spent < maxRequests - (until === undefined ? 0 : reserved)
       ? undefined
       : trouble('budget', '--max-requests was reached');
   };
@@ -48,8 +47,8 @@ export function createBudget(options: BudgetOptions): Budget {
       if (rate === undefined) return undefined;
       // Time lost by waking late is not made up: that would send too many requests at once.
       while (clock.now() < nextTurn) {
-        if (isAtOnce && more > 0) {
-          more--;
+        if (isAtOnce && extra > 0) {
+          extra--;
           nextTurn += 1000 / rate;
           return undefined;
         }
@@ -59,7 +58,7 @@ export function createBudget(options: BudgetOptions): Budget {
         return ended();
       }
       nextTurn = clock.now() + 1000 / rate;
-      more = Math.max(1, Math.floor(rate / 3));
+      extra = Math.max(1, Math.floor(rate / 3));
       return undefined;
     },
     spent: () => spent,

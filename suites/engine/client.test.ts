@@ -5,7 +5,7 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { describe, test } from 'node:test';
 import { brotliCompressSync, constants, deflateSync, gzipSync } from 'node:zlib';
 import type { Answer, Reply } from '../answer.ts';
-import { against } from '../testing/against.ts';
+import { withServer } from '../testing/against.ts';
 
 import { createClient, MAX_BODY_BYTES, type Client, type ClientOptions, type WireRequest } from './client.ts';
 
@@ -19,7 +19,7 @@ const using = <Result>(
   use: (client: Client) => Promise<Result>,
   { path = '', ...options }: Options = {},
 ) =>
-  against(server, async (port) => {
+  withServer(server, async (port) => {
     const client = createClient({
       target: new URL(`http://127.0.0.1:${port}${path}`),
       timeoutMs: 5000,

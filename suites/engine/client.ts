@@ -1,7 +1,7 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { brotliDecompressSync, gunzipSync, inflateSync } from 'node:zlib';
 import { Pool, type Dispatcher } from 'undici';
-import { readBeginning, readBody, trouble, type Answer, type Reply, type Trouble } from '../answer.ts';
+import { decodeStart, readBody, trouble, type Answer, type Reply, type Trouble } from '../answer.ts';
 import { defined } from '../../schemas/defined.ts';
 import { TOO_MANY_FILES, wrongUsage } from '../../schemas/problem.ts';
 
@@ -16,7 +16,6 @@ export interface ClientOptions {
   readonly headers: Readonly<Record<string, string>>;
   /** Additional trusted certificates, in PEM. */
   readonly ca?: string;
-  /** Whether to skip the certificate check. */
   readonly insecure: boolean;
   /** The engine's clock, in ms. */
   readonly now: () => number;
@@ -29,7 +28,6 @@ export interface ClientOptions {
 /** A request as it is sent. */
 export interface WireRequest {
   readonly method: string;
-  /** Path and query below the base URL. */
   readonly target: string;
   readonly headers: Readonly<Record<string, string>>;
   readonly body?: string;
@@ -47,9 +45,8 @@ export interface Client {
 export const MAX_BODY_BYTES = 16 * 1024;
 
 /** Answers are accepted until this long (ms) after the end of the run. */
-const GRACE = 250;
+const GRACE_MS = 250;
 
-/** Maximum number of header fields in an answer. */
 const MAX_FIELDS = 100;
 
 /** Opens a connection pool to the target: keep-alive, no redirects, no pipelining. */
@@ -68,7 +65,7 @@ export function createClient(options: ClientOptions): Client {
 
   const send = async (request: WireRequest): Promise<Reply> => {
     const sentAt = now();
-    const leftMs = Math.max(0, deadline + GRACE - sentAt);
+    const leftMs = Math.max(0, deadline + GRACE_MS - sentAt);
     // A new object each time: a transcript tells replies apart by identity.
     const outOfTime = () =>
       leftMs < timeoutMs
@@ -100,7 +97,7 @@ export function createClient(options: ClientOptions): Client {
       const timer = setTimeout(() => cutOff(outOfTime()), Math.min(timeoutMs, leftMs));
       pool.dispatch(
         {
-          method: request.method as Dispatcher.HttpMethod,
+          method: request.method,
           path: basePath + request.target,
           headers: { ...options.headers, ...request.headers },
           body: request.body ?? null,
@@ -169,7 +166,7 @@ export function decodeBody(bytes: Uint8Array, encoding: string | undefined): Pic
   const decoder = Object.hasOwn(decoders, name) ? decoders[name] : undefined;
   const why = `the body has more than ${MAX_BODY_BYTES} bytes`;
   if (bytes.length > MAX_BODY_BYTES)
-    return { text: decoder === undefined ? readBeginning(bytes) : '', json: { ok: false, why } };
+    return { text: decoder === undefined ? decodeStart(bytes) : '', json: { ok: false, why } };
   if (decoder === undefined || bytes.length === 0) return readBody(bytes);
   try {
     return readBody(decoder(bytes, { maxOutputLength: MAX_BODY_BYTES }));
@@ -184,7 +181,6 @@ const noName = 'the name does not resolve';
 const noTls = 'TLS failed: the port may speak plain HTTP';
 const unknownAuthority = 'its certificate is signed by an unknown authority: give --ca or --insecure';
 
-/** Error messages by error code. */
 const knownErrors: Readonly<Record<string, string>> = {
   ECONNREFUSED: 'the connection was refused: nothing listens there',
   ENOTFOUND: noName,
@@ -236,7 +232,6 @@ function transportErrorOf(error: Error, timeoutMs: number, hasHead: boolean): Tr
   return trouble('network', words ?? message.replace(/[^\u0020-\u007e]+/g, ' ').slice(0, 200));
 }
 
-/** The parser's reason, from its error message. */
 function syntaxOf(message: string): string {
   const [, why = 'it cannot be parsed'] = /\(([^()]+)\)$/.exec(message) ?? [];
   return why.startsWith('Expected HTTP/') ? 'it does not begin with HTTP/' : why.toLowerCase();

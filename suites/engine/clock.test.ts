@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { realClock, virtualClock } from './clock.ts';
-import { tracked } from '../testing/manual-clock.ts';
+import { track } from '../testing/manual-clock.ts';
 
 const START = Date.UTC(2026, 0, 1);
 const turns = async (count: number) => {
@@ -72,7 +72,7 @@ describe('the real clock', () => {
   test('does not sleep once the signal fires, before or meanwhile', async () => {
     const abort = new AbortController();
     const sleepers = [AbortSignal.abort(), abort.signal].map((signal) =>
-      tracked(realClock.sleep(2000, signal)),
+      track(realClock.sleep(2000, signal)),
     );
     await turns(1);
     assert.deepEqual(

@@ -13,7 +13,6 @@ export interface Clock {
 
 const { timeOrigin } = performance;
 
-/** The real clock. */
 export const realClock: Clock = {
   // Monotonic, even if the system clock is changed.
   now: () => timeOrigin + performance.now(),
@@ -30,25 +29,25 @@ interface Sleeper {
 export function virtualClock(start: number): Clock {
   const sleepers = new Set<Sleeper>();
   let now = start;
-  let underWay = 0;
-  let turning = false;
+  let running = 0;
+  let isScheduled = false;
 
   // Tasks that are ready run first and may start new work.
-  const goOn = () => {
-    if (turning || underWay > 0 || sleepers.size === 0) return;
-    turning = true;
-    setImmediate(turn);
+  const scheduleStep = () => {
+    if (isScheduled || running > 0 || sleepers.size === 0) return;
+    isScheduled = true;
+    setImmediate(step);
   };
-  const turn = () => {
-    turning = false;
-    if (underWay > 0) return;
+  const step = () => {
+    isScheduled = false;
+    if (running > 0) return;
     let first: Sleeper | undefined;
     for (const one of sleepers) if (first === undefined || one.at < first.at) first = one;
     if (first === undefined) return;
     now = Math.max(now, first.at);
     sleepers.delete(first);
     first.wake();
-    goOn();
+    scheduleStep();
   };
 
   return {
@@ -56,15 +55,15 @@ export function virtualClock(start: number): Clock {
     sleep: (ms) =>
       new Promise((wake) => {
         sleepers.add({ at: now + ms, wake });
-        goOn();
+        scheduleStep();
       }),
     during: async (work) => {
-      underWay++;
+      running++;
       try {
         return await work;
       } finally {
-        underWay--;
-        goOn();
+        running--;
+        scheduleStep();
       }
     },
   };

@@ -10,7 +10,7 @@ export interface ContextOptions extends Pick<
   RunOptions,
   'clock' | 'signal' | 'cases' | 'burstConcurrency' | 'stateHook' | 'onEvent'
 > {
-  readonly sender: Pick<Sender, 'send' | 'sendOnce' | 'rest' | 'settle' | 'keyWorks'>;
+  readonly sender: Pick<Sender, 'send' | 'sendOnce' | 'waitForQuiet' | 'waitForReset' | 'keyWorks'>;
   /** When the run ends, in ms of the clock. */
   readonly deadline: number;
 }
@@ -73,8 +73,8 @@ export function createContexts(options: ContextOptions): (of: string) => Context
         report(nth, 'sendUntilAllowed', { replies: [reply], ...(refused.length === 0 ? {} : { refused }) });
         return reply;
       },
-      rest: sender.rest,
-      settle: sender.settle,
+      waitForQuiet: sender.waitForQuiet,
+      waitForReset: sender.waitForReset,
       once: <Result>(name: string, make: (context: Context) => Promise<Result>) => {
         const result = shared.get(name) ?? make(contextOf(name));
         shared.set(name, result);

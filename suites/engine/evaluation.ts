@@ -1,10 +1,10 @@
 import type { RequirementResult } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { saysExecuted, saysMember } from '../expectations.ts';
+import { expectExecuted, expectMember } from '../expectations.ts';
 import { lackOf } from '../needs.ts';
 import type { Context, Monitor, Requirement, Rule, Scenario } from '../requirement.ts';
 import { skipped, unjudged, type Verdict } from '../verdict.ts';
-import type { NotedExchange } from './events.ts';
+import type { RunExchange } from './events.ts';
 import { createJudge, type Judge, type Judgement } from './judge.ts';
 import type { Result } from './record.ts';
 import type { RunOptions } from './run-options.ts';
@@ -19,18 +19,18 @@ export interface EvaluationOptions extends Pick<
 /** Evaluates requirements from the exchanges of a run, live or from a transcript. */
 export interface Evaluation {
   readonly judge: Judge;
-  readonly see: (exchange: NotedExchange) => void;
+  readonly addExchange: (exchange: RunExchange) => void;
   /** The result of a requirement that cannot be checked or is skipped; undefined if it is checked. */
-  readonly withoutRequest: (requirement: Requirement) => Result | undefined;
+  readonly earlyResult: (requirement: Requirement) => Result | undefined;
   /** Runs a scenario. An exception is our own bug: the result is `broken`. */
   readonly runScenario: (scenario: Scenario, context: Context) => Promise<Result>;
-  readonly monitored: (monitor: Monitor) => Judgement;
+  readonly monitorResult: (monitor: Monitor) => Judgement;
   /** Adds `basis: "fixture"` to results that passed only because the fixture says so. */
   readonly withBasis: (results: readonly RequirementResult[]) => readonly RequirementResult[];
 }
 
 /** The concurrency requirement judges its own lookups: it compares them with the same lookups sent alone. */
-const isCrowd = (of: string | undefined): boolean => of === 'robustness/service/concurrency';
+const isConcurrencyCheck = (of: string | undefined): boolean => of === 'robustness/service/concurrency';
 
 export function createEvaluation(options: EvaluationOptions): Evaluation {
   const { known, requirements, skip, hasStateHook, burstConcurrency } = options;
@@ -41,14 +41,14 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
   const monitors = requirements
     .filter((one) => one.kind === 'monitor')
     .map((of) => {
-      const found: Judgement = { verdict: of.unseen, cases: 0 };
+      const found: Judgement = { verdict: of.ifUnseen, cases: 0 };
       return { of, sees: of.watch(known), found };
     });
   /** Requirements for which a member or an EXECUTED deposit was found. */
   const found = new Set<string>();
   return {
     judge,
-    see: ({ request, reply, of, path, isAgain, isLost }) => {
+    addExchange: ({ request, reply, of, path, isAgain, isLost }) => {
       if (reply.kind !== 'answer') return;
       for (const monitor of monitors) {
         const { verdict: before, cases } = monitor.found;
@@ -59,13 +59,13 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
         monitor.found = { verdict, cases: cases + 1, ...proof };
       }
       if (isLost === true) return;
-      const findings = judge.see(request, reply, path, isAgain === true || isCrowd(of));
-      if (saysMember(reply).kind === 'held' || saysExecuted(reply).kind === 'held')
+      const findings = judge.add(request, reply, path, isAgain === true || isConcurrencyCheck(of));
+      if (expectMember(reply).kind === 'held' || expectExecuted(reply).kind === 'held')
         for (const { id, verdict } of findings) if (verdict.kind === 'held') found.add(id);
     },
-    withoutRequest: (requirement) => {
+    earlyResult: (requirement) => {
       if (skip.has(requirement.id)) return { verdict: skipped('skipped by --skip'), cases: 0 };
-      if (isCrowd(requirement.id) && burstConcurrency === 1)
+      if (isConcurrencyCheck(requirement.id) && burstConcurrency === 1)
         return { verdict: skipped('--concurrency 1 sends one request at a time'), cases: 0 };
       const lack = lackOf(requirement, known, hasStateHook);
       if (lack === undefined) return undefined;
@@ -90,10 +90,10 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
       const proves = (id: string) => passed.has(id) && (!id.endsWith('/follows-key') || found.has(id));
       return results.map((result) => {
         const { provedBy } = requirements.find(({ id }) => id === result.id)!;
-        const isWord = provedBy !== undefined && !provedBy.some(proves);
-        return result.outcome === 'passed' && isWord ? { ...result, basis: 'fixture' } : result;
+        const restsOnFixture = provedBy !== undefined && !provedBy.some(proves);
+        return result.outcome === 'passed' && restsOnFixture ? { ...result, basis: 'fixture' } : result;
       });
     },
-    monitored: (monitor) => monitors.find(({ of }) => of === monitor)!.found,
+    monitorResult: (monitor) => monitors.find(({ of }) => of === monitor)!.found,
   };
 }

@@ -24,7 +24,7 @@ export interface ContextCall {
 }
 
 /** A request that was sent, its reply, and its purpose. */
-export interface NotedExchange extends Exchange {
+export interface RunExchange extends Exchange {
   /** Id of the requirement that asked. */
   readonly of?: string;
   /** Path of the lookup in the covering array. */
@@ -39,10 +39,9 @@ export interface NotedExchange extends Exchange {
 export type RunEvent =
   /** Start of the run, in ms of its clock. */
   | { readonly kind: 'start'; readonly at: number }
-  | ({ readonly kind: 'exchange' } & NotedExchange)
+  | ({ readonly kind: 'exchange' } & RunExchange)
   /** A lookup of the covering array that got no answer, also when retried. */
   | { readonly kind: 'missed'; readonly path: string; readonly trouble: Trouble }
-  /** The explanation of a failure. */
   | ({ readonly kind: 'explained'; readonly of: string } & Partial<Judgement>)
   | ContextCall
   /** A requirement that was not checked because the run stopped. */

@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { describe, test } from 'node:test';
 import type { Reply } from '../answer.ts';
-import { forms, nearMisses, suspects, tokenOf } from '../inputs/credentials.ts';
+import { forms, nearMisses, unissuedKeys, tokenOf } from '../inputs/credentials.ts';
 import { malformations } from '../inputs/malformations.ts';
-import { knowledge, type Known, type KnownKey } from '../known.ts';
+import { knownFrom, type Known, type KnownKey } from '../known.ts';
 import { lookup, userStatus, type Request } from '../request.ts';
 import { answerOf, sampleKnown } from '../testing/samples.ts';
 import { recordExchange, redactor } from './evidence.ts';
@@ -14,7 +14,7 @@ const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 const plain = answerOf(401, { error: 'Unauthorized' });
 
 const knownOf = (...keys: readonly string[]): Known =>
-  knowledge({ apiKeys: keys.map((key) => ({ key, partner: 'northwind', state: 'active' })) });
+  knownFrom({ apiKeys: keys.map((key) => ({ key, partner: 'northwind', state: 'active' })) });
 
 /** Keys that are awkward in a shell, a URL, JSON or a cookie. */
 const fixtures: Readonly<Record<string, Known>> = {
@@ -30,7 +30,7 @@ const fixtures: Readonly<Record<string, Known>> = {
 const requestsWith = (known: Known, key: KnownKey): readonly Request[] =>
   [
     ...Object.values(forms).flatMap((ways) => ways.map((form) => form(tokenOf(key)))),
-    ...[...suspects(known), ...nearMisses(known)].map((token) => forms.Bearer[0](token)),
+    ...[...unissuedKeys(known), ...nearMisses(known)].map((token) => forms.Bearer[0](token)),
   ].map(({ changes, query }) =>
     lookup('user-status', `user_id=${id}${query === undefined ? '' : `&${query}`}`, changes),
   );

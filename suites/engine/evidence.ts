@@ -6,7 +6,6 @@ import type { Known } from '../known.ts';
 import type { Exchange } from '../requirement.ts';
 import type { Request } from '../request.ts';
 
-/** Maximum number of recorded characters of a body. */
 const MAX_BODY = 2000;
 
 /** Records an exchange as evidence. In the request, $IB_API_KEY replaces the key. Everywhere else, its name does. */
@@ -86,7 +85,7 @@ function shellCredential({ credential }: Request): string | undefined {
 }
 
 /** Encoded forms of a key, each with shell code that produces it. The longest form comes first. */
-const writtenForms = (key: string) =>
+const encodedForms = (key: string) =>
   Object.entries({
     [JSON.stringify(key).slice(1, -1)]: "$(node -p 'JSON.stringify(process.env.IB_API_KEY).slice(1, -1)')",
     [encodeURIComponent(key)]: "$(node -p 'encodeURIComponent(process.env.IB_API_KEY)')",
@@ -101,7 +100,7 @@ function withVariable(
   quoted = (value: string) => value,
 ): string {
   if (misplaced === undefined) return text;
-  return writtenForms(misplaced.key).reduce(
+  return encodedForms(misplaced.key).reduce(
     (clean, [written, shell]) => clean.replaceAll(quoted(written), () => variable ?? shell),
     text,
   );
@@ -110,16 +109,16 @@ function withVariable(
 const inQuotes = (text: string) => text.replace(/[\\"$`]/g, String.raw`\$&`);
 
 /** Header fields that are no secrets, although their values may look random. */
-const HARMLESS =
+const HARMLESS_FIELDS =
   /^(?:accept.*|baggage|cache-control|content-.*|date|from|host|if-.*|origin|prefer|referer|sec-.*|traceparent|tracestate|user-agent|via|x-(?:correlation|request|trace)-id)$/i;
 
 /** Minimum length of a value with letters and digits that counts as random. */
-const RANDOM = 16;
+const MIN_RANDOM_LENGTH = 16;
 
 const UUID = /^[0-9a-f]{8}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{4}-[0-9a-f]{12}$/i;
 
 /** Minimum length of a value that is redacted anywhere: shorter ones may be common words. */
-const LONG = 8;
+const MIN_SECRET_LENGTH = 8;
 
 /**
  * Secrets in the user's headers: all values of fields whose names suggest a secret, and random-looking values
@@ -130,12 +129,12 @@ const LONG = 8;
 function secretsInHeaders(headers: Readonly<Record<string, string>>): readonly Secret[] {
   return Object.entries(headers).flatMap(([field, value]) => {
     const parts = partsOf(value);
-    const long = parts.filter((part) => part.length >= LONG);
+    const long = parts.filter((part) => part.length >= MIN_SECRET_LENGTH);
     const secret = carriesSecret(field)
       ? long.length > 0
         ? long
         : parts
-      : parts.filter((part) => !HARMLESS.test(field) && looksRandom(part));
+      : parts.filter((part) => !HARMLESS_FIELDS.test(field) && looksRandom(part));
     return secret.map((part) => ({ value: part, name: `<header ${field}>` }));
   });
 }
@@ -145,5 +144,5 @@ const partsOf = (value: string): readonly string[] =>
   value.split(/[\s;,]+/).map((part) => part.replace(/^[^=]*=(?=[^=])/, ''));
 
 function looksRandom(part: string): boolean {
-  return part.length >= RANDOM && /[a-z]/i.test(part) && /\d/.test(part) && !UUID.test(part);
+  return part.length >= MIN_RANDOM_LENGTH && /[a-z]/i.test(part) && /\d/.test(part) && !UUID.test(part);
 }

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Answer } from '../answer.ts';
 import { catalogue } from '../catalogue.ts';
 import { plainLevels, type Levels } from '../model/factors.ts';
-import { knowledge } from '../known.ts';
+import { knownFrom } from '../known.ts';
 import { parameterOf } from '../model/lookup.ts';
 import { expectedOf, type Outcome } from '../model/model.ts';
 import type { Request } from '../request.ts';
@@ -16,7 +16,7 @@ import { createJudge } from './judge.ts';
 import { drawAt, pathOf } from '../model/path.ts';
 
 const fixture = new URL('../../schemas/built-in.fixture.json', import.meta.url);
-const known = knowledge(JSON.parse(readFileSync(fixture, 'utf8')) as Fixture);
+const known = knownFrom(JSON.parse(readFileSync(fixture, 'utf8')) as Fixture);
 const rules = catalogue.filter((one): one is Rule => one.kind === 'rule');
 const seed = 7;
 
@@ -51,7 +51,7 @@ async function explained(
   let sent = 0;
   const send = (request: Request, isAgain = true) => {
     const reply = wrong(request, sent++) ?? right(request);
-    judge.see(request, reply, path, isAgain);
+    judge.add(request, reply, path, isAgain);
     return Promise.resolve({ request, reply });
   };
   await send(drawAt(path, known, seed), false);
@@ -161,7 +161,7 @@ test('nothing more is sent once the run is over', async () => {
   const judge = createJudge(rules, known);
   const path = pathOf('user-status', plainLevels('user-status'), { draw: 0 });
   const request = drawAt(path, known, seed);
-  judge.see(request, answerOf(500, ''), path);
+  judge.add(request, answerOf(500, ''), path);
   const [failure] = judge.failures('valid/user-status/member');
   const context = { known, seed, judge, send: () => assert.fail('over'), isOver: () => true };
   assert.deepEqual(await explain('valid/user-status/member', failure!, context), {});

@@ -27,13 +27,10 @@ export interface ExplainContext {
   readonly isOver: () => boolean;
 }
 
-/** How often a failing lookup is repeated. */
 const REPEATS = 10;
 
-/** Maximum number of levels compared with the failing one. */
 const MAX_LEVELS = 9;
 
-/** Maximum number of lookups for shrinking. */
 const MAX_SHRINKS = 60;
 
 /**
@@ -115,7 +112,6 @@ export async function explain(
 
   // It failed because it was repeated.
   const isRepeated = id.endsWith('/repeatable');
-  /** Factors whose plain level made the lookup pass. */
   const needed = new Set<FactorName>();
   let levels: Levels = isRepeated ? { ...origin.levels, repetition: 'three times' } : origin.levels;
   for (const {
@@ -140,13 +136,13 @@ export async function explain(
     const condition =
       (await conditionOf(factor, levels, probe)) ??
       (needed.has(factor.name) ? `${factor.name}: ${levels[factor.name]}` : undefined) ??
-      (await conditionElsewhere(factor));
+      (await conditionInOtherSituation(factor));
     if (condition !== undefined) where.push(condition);
   }
   return { ...intermittent, where, ...(await shrunk()) };
 
   /** Another key may see the same entity, which shows nothing. So another failing situation is used. */
-  async function conditionElsewhere(factor: Factor): Promise<string | undefined> {
+  async function conditionInOtherSituation(factor: Factor): Promise<string | undefined> {
     if (!factor.isGate) return undefined;
     const situation = factors[endpoint].find(({ name }) => name === 'situation')!;
     for (const level of situation.levels) {

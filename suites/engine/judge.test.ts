@@ -34,18 +34,18 @@ test('a deposit that was EXECUTED already shows nothing of pending ones, until o
   const one = judge();
   const row = 'pending/deposit-check/pending';
   const becoming = depositCheck(known.becoming[0]!.reference_id);
-  one.see(becoming, answerOf(200, { status: 'EXECUTED', amountInUsd: 10, executedAt: 1.7e12 }));
+  one.add(becoming, answerOf(200, { status: 'EXECUTED', amountInUsd: 10, executedAt: 1.7e12 }));
   assert.deepEqual(
     [outcome(one, row), outcome(one, 'valid/deposit-check/executed')],
     ['fixture-outdated', 'held'],
   );
-  one.see(depositCheck(known.pending[0]!.reference_id), answerOf(404, { error: 'Deposit not found' }));
+  one.add(depositCheck(known.pending[0]!.reference_id), answerOf(404, { error: 'Deposit not found' }));
   assert.equal(outcome(one, row), 'held');
 });
 
 test('every answer is judged by every rule that speaks of it', () => {
   const one = judge();
-  one.see(plain, answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-28T23:59:59.999Z","x":1}'));
+  one.add(plain, answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-28T23:59:59.999Z","x":1}'));
   for (const [name, expected] of Object.entries({
     'valid/user-status/member': 'held',
     'valid/user-status/date-joined': 'failed',
@@ -65,7 +65,7 @@ test('429, a changed state and what the interface does not speak of are not judg
     [userStatus(id, { isStateChanged: true }), isNoMember],
     [lookup('user-status', `user_id=${id}&user_id=${id}`), isNoMember],
   ] as const)
-    assert.deepEqual(one.see(request, answer), []);
+    assert.deepEqual(one.add(request, answer), []);
   assert.equal(outcome(one, 'valid/user-status/member'), 'depends');
 });
 
@@ -79,7 +79,7 @@ describe('a repeated lookup', () => {
   ] as const)
     test(name, () => {
       const one = judge();
-      for (const answer of answers) one.see(plain, answer);
+      for (const answer of answers) one.add(plain, answer);
       assert.deepEqual(
         [outcome(one, 'valid/user-status/member'), outcome(one, repeatable)],
         [ofMember, ofRepeated],
@@ -87,8 +87,8 @@ describe('a repeated lookup', () => {
     });
   test('that only confirms a failure changes no outcome', () => {
     const one = judge();
-    one.see(plain, isMember);
-    one.see(plain, isNoMember, undefined, true);
+    one.add(plain, isMember);
+    one.add(plain, isNoMember, undefined, true);
     assert.deepEqual(
       [outcome(one, 'valid/user-status/member'), outcome(one, repeatable)],
       ['held', 'depends'],
@@ -98,9 +98,9 @@ describe('a repeated lookup', () => {
 
 test('a rule on a spelling fails only if the plain spelling does not fail in the same way', () => {
   const one = judge();
-  one.see(upper, isNoMember, pathTo({ 'id spelling': 'upper case' }));
+  one.add(upper, isNoMember, pathTo({ 'id spelling': 'upper case' }));
   assert.equal(outcome(one, 'valid/user-status/uuid-case'), 'failed');
-  one.see(plain, isNoMember, pathTo({}));
+  one.add(plain, isNoMember, pathTo({}));
   assert.equal(outcome(one, 'valid/user-status/member'), 'failed');
   assert.notEqual(outcome(one, 'valid/user-status/uuid-case'), 'failed');
 });
@@ -112,7 +112,7 @@ test('the plainest failing lookup is shown, whatever came first', () => {
     { query: 'extra parameter before' },
     {},
   ] as const)
-    one.see(plain, isNoMember, pathTo(levels));
+    one.add(plain, isNoMember, pathTo(levels));
   assert.deepEqual(
     one.failures('valid/user-status/member').map(({ origin }) => origin?.path),
     [
@@ -125,8 +125,8 @@ test('the plainest failing lookup is shown, whatever came first', () => {
 
 test('401 for the key under test fails what proves the key; where it never works, nothing else fails', () => {
   const one = judge();
-  one.see(plain, refused);
-  one.see(userStatus('0badc0de-0000-4000-8000-000000000000'), refused);
+  one.add(plain, refused);
+  one.add(userStatus('0badc0de-0000-4000-8000-000000000000'), refused);
   assert.equal(outcome(one, 'valid/user-status/member', false), 'failed');
   assert.equal(outcome(one, 'foreign-ib/user-status/unknown', false), 'key-refused');
   assert.equal(outcome(one, 'foreign-ib/user-status/unknown', true), 'failed');
@@ -138,15 +138,15 @@ describe('a lookup without an answer', () => {
   const name = 'invalid-uuid/deposit-check/hostile';
   test('leaves a requirement open, and an answer to another lookup does not close it', () => {
     const one = judge();
-    one.miss(plain, trouble);
-    one.see(userStatus('x'), answerOf(400, { error: 'Invalid user_id format' }));
+    one.addMissing(plain, trouble);
+    one.add(userStatus('x'), answerOf(400, { error: 'Invalid user_id format' }));
     assert.equal(outcome(one, 'valid/user-status/member'), 'timeout');
   });
   test('that is hostile fails if the target still answers others', () => {
     const one = judge();
-    one.miss(hostile, trouble);
+    one.addMissing(hostile, trouble);
     assert.equal(outcome(one, name), 'timeout');
-    one.see(depositCheck(id), answerOf(404, { error: 'Deposit not found' }));
+    one.add(depositCheck(id), answerOf(404, { error: 'Deposit not found' }));
     assert.equal(outcome(one, name), 'failed');
   });
 });

@@ -32,9 +32,8 @@ export interface Judge {
    * @param path of the lookup in the covering array
    * @param isAgain whether the lookup only confirms a failure
    */
-  readonly see: (request: Request, answer: Answer, path?: string, isAgain?: boolean) => readonly Finding[];
-  /** Records that a lookup got no answer. */
-  readonly miss: (request: Request, trouble: Trouble) => void;
+  readonly add: (request: Request, answer: Answer, path?: string, isAgain?: boolean) => readonly Finding[];
+  readonly addMissing: (request: Request, trouble: Trouble) => void;
   /** Judges an answer without recording the findings. */
   readonly findingsOf: (expected: Expected, answer: Answer) => readonly Finding[];
   /** The findings of an answer that was judged. */
@@ -59,10 +58,9 @@ interface State {
   failures: Failure[];
   /** 401 for a key that must be accepted. Counts only if the key works elsewhere. */
   refusals: Failure[];
-  /** The first lookup that got no answer. */
-  gap?: Unanswered;
+  unanswered?: Unanswered;
   /** The first answer that decides nothing. Counts only if no answer decides. */
-  open?: Judgement;
+  unclear?: Judgement;
 }
 
 interface Unanswered extends Exchange {
@@ -80,7 +78,7 @@ const ofSpelling: OtherRules = (endpoint, levels) => [
  * Rules about one odd property of a lookup, and the rules to check first. If one of these fails in the same aspect,
  * the failure belongs to it.
  */
-const derived: Readonly<Record<string, OtherRules>> = {
+const checkedFirst: Readonly<Record<string, OtherRules>> = {
   'uuid-case': ofSpelling,
   'percent-encoding': ofSpelling,
   'any-uuid-version': (endpoint, levels) => [plainRule(endpoint, levels)],
@@ -92,7 +90,6 @@ const plainRule = (endpoint: string, levels: Levels | undefined) => {
   return endpoint === 'user-status' ? 'valid/user-status/member' : 'valid/deposit-check/executed';
 };
 
-/** Maximum number of failures kept for each rule. */
 const MAX_FAILURES = 5;
 
 /** A name for the lookup. Headers that do not authenticate do not make it another lookup. */
@@ -117,9 +114,9 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     ]),
   );
   const findings = new WeakMap<Answer, readonly Finding[]>();
-  const wereRight = new Set<string>();
+  const answeredCorrectly = new Set<string>();
   /** Hostile lookups without an answer. They fail as soon as the target answers another lookup. */
-  const silent: (Unanswered & { readonly id: string })[] = [];
+  const unansweredHostile: (Unanswered & { readonly id: string })[] = [];
 
   const findingsOf = (expected: Expected, answer: Answer): readonly Finding[] => {
     const further = ofEndpoint.get(expected.endpoint)!.flatMap(({ id, holds }) => {
@@ -133,7 +130,8 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     const state = states.get(finding.id);
     if (state === undefined) return;
     const { verdict } = finding;
-    if (verdict.kind === 'unjudged') return void (state.open ??= { verdict, cases: 0, evidence: exchange });
+    if (verdict.kind === 'unjudged')
+      return void (state.unclear ??= { verdict, cases: 0, evidence: exchange });
     state.cases++;
     if (verdict.kind !== 'failed') return;
     const list = isRefusal ? state.refusals : state.failures;
@@ -152,7 +150,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       ? { ...origin, levels: { ...origin.levels, 'active key': 'second' } }
       : origin;
 
-  const noteSilence = ({ id, request, reply }: (typeof silent)[number]) => {
+  const failHostile = ({ id, request, reply }: (typeof unansweredHostile)[number]) => {
     const verdict = failed('connection', 'an answer with a status from 400 to 499', reply.words);
     note({ id, verdict }, { request, reply }, false);
   };
@@ -160,7 +158,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
   /** Failures of a rule, without those that belong to another rule. */
   const ownFailures = (id: string): readonly Failure[] => {
     const [, endpoint = '', name = ''] = id.split('/');
-    const others = derived[name];
+    const others = checkedFirst[name];
     return states
       .get(id)!
       .failures.filter(({ verdict, origin }) =>
@@ -171,45 +169,45 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
   };
 
   return {
-    see: (request, answer, path, isAgain = false) => {
-      for (const one of silent.splice(0)) noteSilence(one);
+    add: (request, answer, path, isAgain = false) => {
+      for (const one of unansweredHostile.splice(0)) failHostile(one);
       if (isLimited(request, answer)) return [];
       const expected = request.isStateChanged === true ? undefined : expectedOf(known, request);
       if (expected === undefined) return [];
       let all = findingsOf(expected, answer);
       const name = nameOf(request, known);
       const repeatable = `valid/${expected.endpoint}/repeatable`;
-      const isRight = all.every(({ verdict }) => verdict.kind === 'held');
-      if (wereRight.has(name) && !isAgain)
-        all = isRight
+      const isCorrect = all.every(({ verdict }) => verdict.kind === 'held');
+      if (answeredCorrectly.has(name) && !isAgain)
+        all = isCorrect
           ? [...all, { id: repeatable, verdict: held }]
           : all.map(({ id, verdict }) => ({ id: verdict.kind === 'failed' ? repeatable : id, verdict }));
-      if (isRight) wereRight.add(name);
+      if (isCorrect) answeredCorrectly.add(name);
       const isRefusal = answer.status === 401 && expected.isKeyValid;
       if (!isAgain) for (const finding of all) note(finding, { request, reply: answer }, isRefusal, path);
       findings.set(answer, all);
       return all;
     },
-    miss: (request, trouble) => {
+    addMissing: (request, trouble) => {
       const expected = expectedOf(known, request);
       const id = expected?.hostile?.id ?? expected?.correct[0]?.id;
       const state = id === undefined ? undefined : states.get(id);
       if (state === undefined) return;
       const isSilent = trouble.code === 'network' || trouble.code === 'timeout';
       if (expected?.hostile !== undefined && isSilent)
-        silent.push({ id: expected.hostile.id, request, reply: trouble });
+        unansweredHostile.push({ id: expected.hostile.id, request, reply: trouble });
       // A front end may reject a GET with a body.
-      if (request.body === undefined) state.gap ??= { request, reply: trouble };
+      if (request.body === undefined) state.unanswered ??= { request, reply: trouble };
     },
     findingsOf,
     findings: (answer) => findings.get(answer) ?? [],
     failures: ownFailures,
     judgement: ({ id }, keyWorks, isCut, explained = {}) => {
-      const { cases, refusals, gap, open } = states.get(id)!;
+      const { cases, refusals, unanswered, unclear } = states.get(id)!;
       // A slow target may time out now and then, whatever the lookup.
-      const isChance = ({ exchange: { reply } }: Failure) =>
+      const isRandomTimeout = ({ exchange: { reply } }: Failure) =>
         explained.intermittent !== undefined && isLate(reply);
-      const failures = ownFailures(id).filter((one) => !isChance(one));
+      const failures = ownFailures(id).filter((one) => !isRandomTimeout(one));
       const provesKey = id === 'valid/user-status/member' || id === 'valid/deposit-check/executed';
       const [failure] = keyWorks === false && !provesKey ? failures : [...failures, ...refusals];
       if (failure !== undefined) {
@@ -221,10 +219,14 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
         const words = 'the target answers every request of the key under test with 401';
         return { verdict: unjudged('key-refused', words), cases, evidence: refusal.exchange };
       }
-      if (gap !== undefined)
-        return { verdict: unjudged(gap.reply.code, gap.reply.words), cases, evidence: gap };
+      if (unanswered !== undefined)
+        return {
+          verdict: unjudged(unanswered.reply.code, unanswered.reply.words),
+          cases,
+          evidence: unanswered,
+        };
       if (cases > 0) return { verdict: held, cases };
-      if (open !== undefined) return open;
+      if (unclear !== undefined) return unclear;
       const verdict = isCut
         ? unjudged('budget', 'not checked because the time or the requests of the run were used up')
         : unjudged('depends', 'not checked because every answer it applies to failed another requirement');

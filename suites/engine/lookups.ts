@@ -1,6 +1,6 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import { arrayOf } from '../model/coverage.ts';
-import { kept, type CoveringRow } from '../model/covering.ts';
+import { repeatable, type CoveringRow } from '../model/covering.ts';
 import {
   examplesOf,
   factors,
@@ -34,7 +34,6 @@ export interface Lookup {
 /** Deep rows are sent until the lookups took this many requests, times `--cases`. */
 const MAX_DEPTH = 1.75;
 
-/** Number of rows taken from each endpoint at a time. */
 const ROWS_IN_TURN = 64;
 
 /** The lookups of both endpoints, one list each, in the order in which a run sends them. */
@@ -48,13 +47,12 @@ export interface Lookups {
 interface LookupOptions {
   readonly known: Known;
   readonly seed: number;
-  /** Maximum number of lookups of each endpoint. */
   readonly cases: number;
 }
 
 export function createLookups(options: LookupOptions, rules: readonly Rule[]): Lookups {
   const sources = (['user-status', 'deposit-check'] as const).map((endpoint) => {
-    const source = askedLookups(endpoint, options, rules);
+    const source = coveredLookups(endpoint, options, rules);
     return { source, next: source.next() };
   });
   let requests = 0;
@@ -84,7 +82,7 @@ export function createLookups(options: LookupOptions, rules: readonly Rule[]): L
 }
 
 /** The lookups of an endpoint that some rule covers. */
-function* askedLookups(
+function* coveredLookups(
   endpoint: Endpoint,
   { known, seed, cases }: LookupOptions,
   rules: readonly Rule[],
@@ -92,9 +90,9 @@ function* askedLookups(
   // Random rows never end, so a rule that no row can cover would loop forever.
   const own = rules.filter((one) => one.id.includes(`/${endpoint}/`) && lackOf(one, known) === undefined);
   let left = own.length === 0 ? 0 : cases;
-  for (const one of sharedLookups(endpoint, known, seed)) {
+  for (const one of cachedLookups(endpoint, known, seed)) {
     if (left === 0) return;
-    if (!isAsked(one, own)) continue;
+    if (!isCovered(one, own)) continue;
     left--;
     yield one;
   }
@@ -109,7 +107,7 @@ function idsOf(request: Request, known: Known): readonly string[] {
   );
 }
 
-function isAsked({ ids, times, endpoint }: Lookup, rules: readonly Rule[]): boolean {
+function isCovered({ ids, times, endpoint }: Lookup, rules: readonly Rule[]): boolean {
   const isFinding = times > 1 || ids.some((id) => id.startsWith('valid/') || id.startsWith('foreign-ib/'));
   return rules.some(
     ({ id, holds }) =>
@@ -124,27 +122,27 @@ const gates = ['key', 'header', 'malformation'] as const;
 /** All lookups of an endpoint. Examples of the gates come between pairs and triples. */
 function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<Lookup> {
   const plain = plainLevels(endpoint);
-  const turns = new Map<string, number>();
+  const indexes = new Map<string, number>();
   let nth = 0;
   let isDeep = false;
   // Shows early that the other partner's key finds its own data.
-  const theirs: Levels = {
+  const otherPartner: Levels = {
     ...plain,
     key: "another partner's",
     situation: endpoint === 'user-status' ? "another partner's" : "another partner's, EXECUTED",
   };
   const single: Lookup[] = [];
-  if (isFeasible(endpoint, theirs, known)) single.push(lookup(theirs, 1, { draw: nth++ }));
+  if (isFeasible(endpoint, otherPartner, known)) single.push(lookup(otherPartner, 1, { draw: nth++ }));
   for (const { levels, strength, depth } of arrayOf(endpoint, known).rows()) {
     // With a small budget, each requirement gets one lookup before any gets two.
-    if (strength > 1) yield* eachRuleFirst(single.splice(0));
+    if (strength > 1) yield* newRulesFirst(single.splice(0));
     if (strength >= 3 && !isDeep) {
       isDeep = true;
       yield* examples();
     }
     // First each example or entity once, then random draws.
     const kind = kindOf(levels);
-    const pick = kind === undefined ? undefined : turn(kind);
+    const pick = kind === undefined ? undefined : nextIndex(kind);
     const at = pick === undefined || pick >= examplesOf(endpoint, levels, known) ? { draw: nth++ } : { pick };
     const next = lookup(levels, strength, at, depth);
     if (strength > 1) yield next;
@@ -173,9 +171,9 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
     return gate === undefined ? [levels.situation, levels.data, levels['id version']].join() : levels[gate];
   }
 
-  function turn(kind: string): number {
-    const pick = turns.get(kind) ?? 0;
-    turns.set(kind, pick + 1);
+  function nextIndex(kind: string): number {
+    const pick = indexes.get(kind) ?? 0;
+    indexes.set(kind, pick + 1);
     return pick;
   }
 
@@ -189,13 +187,13 @@ function* lookupsOf(endpoint: Endpoint, known: Known, seed: number): Generator<L
         .map((row) => [row, examplesOf(endpoint, row, known)] as const),
     );
     for (const [row, count] of [...ownEntities(endpoint, known), ...ofGates])
-      for (let pick = turn(kindOf(row)!); pick < count; pick = turn(kindOf(row)!))
+      for (let pick = nextIndex(kindOf(row)!); pick < count; pick = nextIndex(kindOf(row)!))
         yield lookup(row, 5, { pick });
   }
 }
 
 /** First the lookups that cover a requirement for the first time, as strength 0, then the others. */
-function eachRuleFirst(lookups: readonly Lookup[]): readonly Lookup[] {
+function newRulesFirst(lookups: readonly Lookup[]): readonly Lookup[] {
   const covered = new Set<string>();
   const isNew = ({ ids }: Lookup) => {
     const before = covered.size;
@@ -210,16 +208,16 @@ function eachRuleFirst(lookups: readonly Lookup[]): readonly Lookup[] {
 }
 
 /** Lookups already drawn with this seed: shared by a plan and its run, and by the runs of a self-test. */
-const drawn = new WeakMap<
+const cache = new WeakMap<
   Known,
   { readonly seed: number; readonly of: Map<Endpoint, () => Generator<Lookup>> }
 >();
 
-function sharedLookups(endpoint: Endpoint, known: Known, seed: number): Generator<Lookup> {
-  const before = drawn.get(known);
+function cachedLookups(endpoint: Endpoint, known: Known, seed: number): Generator<Lookup> {
+  const before = cache.get(known);
   const { of } = before?.seed === seed ? before : { of: new Map<Endpoint, () => Generator<Lookup>>() };
-  drawn.set(known, { seed, of });
-  const lookups = of.get(endpoint) ?? kept(lookupsOf(endpoint, known, seed));
+  cache.set(known, { seed, of });
+  const lookups = of.get(endpoint) ?? repeatable(lookupsOf(endpoint, known, seed));
   of.set(endpoint, lookups);
   return lookups();
 }

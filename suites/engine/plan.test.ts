@@ -5,7 +5,7 @@ import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { sampleKnown } from '../testing/samples.ts';
 import { required, scenario, type Requirement } from '../requirement.ts';
 import { held } from '../verdict.ts';
-import { keptBack, limiterMs, limiterRequests } from '../limiter/reserve.ts';
+import { reserveOf, limiterMs, limiterRequests } from '../limiter/reserve.ts';
 import { plan, type PlanOptions } from './plan.ts';
 
 const subject = { level: 'required', clause: '', title: '' } as const;
@@ -107,7 +107,7 @@ describe('the limiters', () => {
     assert.equal(limiterMs(both, { ...sampleKnown, limits: limitsOf(10, 2) }, Infinity, {}, 5), 18_000);
   });
   test('have half of a bound at most, and are driven from rest only where their windows fit into it', () => {
-    assert.deepEqual([keptBack(10, 100), keptBack(80, 100), keptBack(80, Infinity)], [10, 50, 80]);
+    assert.deepEqual([reserveOf(10, 100), reserveOf(80, 100), reserveOf(80, Infinity)], [10, 50, 80]);
     const known = { ...sampleKnown, limits: limitsOf(10, 2) };
     assert.equal(limiterMs(both, known, 20_000, {}, 1), 10_000);
     assert.equal(limiterMs(both, known, 32_000), 16_000);

@@ -2,11 +2,11 @@ import { endpointNames } from '../../schemas/endpoints.ts';
 import { defined } from '../../schemas/defined.ts';
 import type { Plan } from '../../schemas/plan.ts';
 import { createCoverage } from '../model/coverage.ts';
-import { keptBack, limiterMs, limiterRequests, msAt, windowsOf } from '../limiter/reserve.ts';
-import { statedRule } from '../limiter/rule.ts';
+import { reserveOf, limiterMs, limiterRequests, msAt, timeNeeds } from '../limiter/reserve.ts';
+import { statedLimit } from '../limiter/limit.ts';
 import { suiteOf, type Rule } from '../requirement.ts';
 import { createLookups, type Lookup } from './lookups.ts';
-import { priceOf } from './sender.ts';
+import { costOf } from './sender.ts';
 import type { RunOptions } from './run-options.ts';
 
 export type PlanOptions = Pick<
@@ -22,7 +22,6 @@ export type PlanOptions = Pick<
   | 'selection'
 >;
 
-/** Estimated number of requests of a scenario. */
 const REQUESTS_OF_SCENARIO = 12;
 
 /** Estimates requests and duration of a run, and how many lookups fit its limits. */
@@ -34,13 +33,13 @@ export function plan(options: PlanOptions): Plan {
   for (const lists of createLookups(options, rules).inTurn())
     for (const [at, list] of lists.entries()) lookups[at]!.push(...list);
   const limitersMs = limiterMs(asked, known, maxDurationMs, {}, rate);
-  const limiters = keptBack(limiterRequests(asked, known), maxRequests);
+  const limiters = reserveOf(limiterRequests(asked, known), maxRequests);
   const scenarios = asked.filter((one) => one.kind === 'scenario' && suiteOf(one) !== 'rate-limit');
   const load = endpointNames.map((endpoint) => ({
     endpoint,
     counted: scenarios.filter(({ id }) => id.includes(`/${endpoint}/`)).length * REQUESTS_OF_SCENARIO,
     keys: known.callerKeys.length,
-    ...defined({ limit: statedRule(endpoint, known) }),
+    ...defined({ limit: statedLimit(endpoint, known) }),
   }));
   let sent = scenarios.length * REQUESTS_OF_SCENARIO;
   const estimate = () => ({
@@ -56,7 +55,7 @@ export function plan(options: PlanOptions): Plan {
       const { request, times } = list[depth] ?? { times: 0 };
       if (request === undefined) continue;
       sent += times;
-      load[at]!.counted += times * priceOf(request, known);
+      load[at]!.counted += times * costOf(request, known);
     }
     estimates.push(estimate());
   }
@@ -74,7 +73,7 @@ export function plan(options: PlanOptions): Plan {
   return {
     ...estimates[depth]!,
     durationMs: Math.min(estimates[depth]!.durationMs, maxDurationMs),
-    notCompared: windowsOf(asked, known, maxDurationMs, {})
+    notCompared: timeNeeds(asked, known, maxDurationMs, {})
       .filter(({ fits }) => !fits)
       .map(({ endpoint }) => endpoint),
     leftOut: rules

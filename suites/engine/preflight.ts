@@ -1,6 +1,6 @@
 import { endpointNames, endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { header, isPage, type Answer } from '../answer.ts';
+import { header, isHtmlPage, type Answer } from '../answer.ts';
 import { fieldsOf } from '../expectations.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
@@ -9,7 +9,7 @@ import type { Reason } from '../verdict.ts';
 import type { Sender } from './sender.ts';
 
 /** Why a run stops before anything is judged. */
-export interface Silence {
+export interface StopReason {
   readonly reason: Reason;
   readonly words: string;
 }
@@ -28,7 +28,7 @@ export async function preflight(
   known: Known,
   href: string,
   ifRefused?: string,
-): Promise<Silence | undefined> {
+): Promise<StopReason | undefined> {
   const credential = known.callerKeys.length > 0 ? { as: 'caller' as const } : { as: 'none' as const };
   const [user, deposit] = endpointNames.map((endpoint) =>
     lookupOf(endpoint, findableId(endpoint, known), { credential }),
@@ -36,17 +36,17 @@ export async function preflight(
   let { reply } = await sender.send(user);
   if (reply.kind === 'trouble' && reply.code === 'timeout') ({ reply } = await sender.send(user));
   if (reply.kind === 'answer') {
-    const strange = strangeness(reply, 'user-status');
+    const sign = otherServiceSign(reply, 'user-status');
     const isRefused = ifRefused !== undefined && reply.status === 401;
-    if (strange === undefined && !isRefused) return undefined;
+    if (sign === undefined && !isRefused) return undefined;
     // A server may lack one endpoint: only if both look wrong, it is another service.
     const other = (await sender.send(deposit)).reply;
     if (other.kind !== 'answer') return undefined;
     if (isRefused && other.status === 401) throw new Problem('usage', `${href}: ${ifRefused}`);
-    if (strange !== undefined && strangeness(other, 'deposit-check') !== undefined)
+    if (sign !== undefined && otherServiceSign(other, 'deposit-check') !== undefined)
       throw new Problem(
         'unreachable',
-        `${href}: this is another service: both endpoints answer ${strange}; check the base URL and its path`,
+        `${href}: this is another service: both endpoints answer ${sign}; check the base URL and its path`,
       );
     return undefined;
   }
@@ -66,7 +66,7 @@ export async function preflight(
 const MAX_LOCATION = 300;
 
 /** How an answer shows that it comes from another service; undefined if it does not. */
-function strangeness(answer: Answer, endpoint: Endpoint): string | undefined {
+function otherServiceSign(answer: Answer, endpoint: Endpoint): string | undefined {
   const { status, json } = answer;
   if (status >= 300 && status < 400) {
     const location = header(answer, 'location')
@@ -74,7 +74,7 @@ function strangeness(answer: Answer, endpoint: Endpoint): string | undefined {
       .slice(0, MAX_LOCATION);
     return `${status}, a redirect${location === undefined ? '' : ` to ${location}`}`;
   }
-  if (isPage(answer) && status < 500) return `${status} with a web page`;
+  if (isHtmlPage(answer) && status < 500) return `${status} with a web page`;
   const isJson = json.ok || /\bjson\b/i.test(header(answer, 'content-type') ?? '');
   if (status !== 404) return undefined;
   if (!isJson) return '404 without JSON';

@@ -6,7 +6,7 @@ import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import type { Answer } from '../answer.ts';
 import { answerOf } from '../testing/samples.ts';
 import { createBudget } from './budget.ts';
-import { ended, manualClock, tracked, type ManualClock } from '../testing/manual-clock.ts';
+import { ended, manualClock, track, type ManualClock } from '../testing/manual-clock.ts';
 import { createQuota } from './quota.ts';
 
 /** A quota, and short forms of what tests ask of it on the endpoint `deposit-check`. */
@@ -19,12 +19,12 @@ function quotaOf(
   }: { readonly hand?: ManualClock; readonly deadline?: number; readonly signal?: AbortSignal } = {},
 ) {
   const bounds = { clock: hand.clock, deadline, signal };
-  const budget = createBudget({ ...bounds, maxRequests: Number.POSITIVE_INFINITY, keepBack: 0 });
+  const budget = createBudget({ ...bounds, maxRequests: Number.POSITIVE_INFINITY, reserved: 0 });
   const quota = createQuota({ ...bounds, budget, limits, random: () => 0 });
   const admit = (key = 'k', price: 0 | 1 = 1, until?: number) =>
     quota.admit('deposit-check', key, price, until);
   const note = (reply: Answer | undefined, key = 'k', price: 0 | 1 = 1) =>
-    quota.note('deposit-check', key, price, reply, true);
+    quota.record('deposit-check', key, price, reply, true);
   return {
     hand,
     quota,
@@ -37,17 +37,17 @@ function quotaOf(
     },
     /** Waits for the endpoint to settle; the function says whether it has so many ms later. */
     settle: () => {
-      const settling = tracked(quota.settle('deposit-check'));
+      const settling = track(quota.waitForReset('deposit-check'));
       return async (ms: number) => {
-        await hand.pass(ms);
+        await hand.advance(ms);
         return settling.isDone;
       };
     },
     /** Asks for so many requests; the function says how many of them are admitted so many ms later. */
     ask: (count = 1, key = 'k', { price = 1, endpoint = 'deposit-check' }: Asked = {}) => {
-      const asked = Array.from({ length: count }, () => tracked(quota.admit(endpoint, key, price)));
+      const asked = Array.from({ length: count }, () => track(quota.admit(endpoint, key, price)));
       return async (ms = 0) => {
-        await (ms === 0 ? hand.settled() : hand.pass(ms));
+        await (ms === 0 ? hand.settled() : hand.advance(ms));
         return asked.filter(({ isDone }) => isDone).length;
       };
     },
@@ -183,18 +183,18 @@ describe('a stated threshold is used up', () => {
       const { hand, note, ask } = quotaOf(limitsOf(threshold, 1));
       const done = ask(threshold + 5);
       assert.equal(await done(), atOnce, 'one is kept back for those that are free');
-      await hand.pass(200);
+      await hand.advance(200);
       note(ok(0, 200));
       assert.equal(await done(1000), atOnce, 'a window after the answer is not over');
       assert.equal(await done(100), atOnce + 1);
     });
   test('what is not admitted counts as well; what is free waits only at the threshold', async () => {
     const { quota, ask } = quotaOf(limitsOf(2, 1));
-    quota.note('deposit-check', 'k', 1, ok(0), false);
+    quota.record('deposit-check', 'k', 1, ok(0), false);
     const paid = ask();
     const free = ask(1, 'k', { price: 0 });
     assert.deepEqual([await paid(), await free()], [0, 1]);
-    quota.note('deposit-check', 'k', 1, ok(0), false);
+    quota.record('deposit-check', 'k', 1, ok(0), false);
     const late = ask(1, 'k', { price: 0 });
     assert.equal(await late(), 0);
     assert.deepEqual([await paid(1100), await late()], [1, 1]);
@@ -209,7 +209,7 @@ describe('a stated threshold is used up', () => {
 
 test('keys share the load: each is used up before anything waits', async () => {
   const { hand, quota, note, ask } = quotaOf(limitsOf(3, 1));
-  const soonest = () => quota.soonest('deposit-check', ['a', 'b', 'c']);
+  const soonest = () => quota.firstAvailable('deposit-check', ['a', 'b', 'c']);
   const used: string[] = [];
   for (let nth = 0; nth < 6; nth++) {
     const key = soonest();
@@ -218,13 +218,13 @@ test('keys share the load: each is used up before anything waits', async () => {
     assert.equal(await done(), 1);
   }
   assert.deepEqual(used.toSorted(), ['a', 'a', 'b', 'b', 'c', 'c']);
-  await hand.pass(50);
+  await hand.advance(50);
   note(ok(0, 50), 'b');
-  await hand.pass(100);
+  await hand.advance(100);
   note(ok(0, 150), 'a');
-  await hand.pass(950);
+  await hand.advance(950);
   assert.equal(soonest(), 'b', 'the first that has room again');
-  await hand.pass(1000);
+  await hand.advance(1000);
   note(limited(hand.clock.now()), 'b');
   assert.equal(soonest(), 'a', 'a key that the limiter holds is passed over');
 });
@@ -256,23 +256,23 @@ describe('a 429', () => {
     const { hand, note, meet, ask } = quotaOf();
     await meet(limited(0, '1'));
     const done = ask(3);
-    await hand.pass(2000);
+    await hand.advance(2000);
     note(undefined);
     assert.equal(await done(), 2);
   });
   test('to requests that were under way when the limiter set in says nothing new', async () => {
     const { hand, admit, note } = quotaOf();
     for (let nth = 0; nth < 20; nth++) await admit();
-    await hand.pass(100);
+    await hand.advance(100);
     for (let nth = 0; nth < 20; nth++) note(limited(0));
-    const next = tracked(admit());
-    await hand.pass(521);
+    const next = track(admit());
+    await hand.advance(521);
     assert.deepEqual({ ...next }, { isDone: true, value: undefined });
   });
   test('is not over because a request that went out before it passes', async () => {
     const { hand, quota, admit, note, ask } = quotaOf();
     for (let nth = 0; nth < 3; nth++) await admit();
-    await hand.pass(100);
+    await hand.advance(100);
     note(ok(0, 100));
     note(limited(0, '2'));
     const done = ask(3);
@@ -286,7 +286,7 @@ describe('a 429', () => {
   });
   test('that was asked for closes nothing', async () => {
     const { quota, ask } = quotaOf();
-    quota.note('deposit-check', 'k', 1, limited(0, '60'), false);
+    quota.record('deposit-check', 'k', 1, limited(0, '60'), false);
     const done = ask();
     assert.equal(await done(), 1);
   });
@@ -355,7 +355,7 @@ describe('patience ends', () => {
       assert.match(trouble.words, /still 429/);
       assert.ok(hand.clock.now() <= 3_600_000);
       assert.equal(await quota.admit('user-status', 'k', 1), undefined, 'the other endpoint goes on');
-      assert.equal(quota.soonest('deposit-check', ['k', 'l']), 'l');
+      assert.equal(quota.firstAvailable('deposit-check', ['k', 'l']), 'l');
     });
   test('and starts anew after an answer', async () => {
     const { hand, admit, note } = quotaOf();
@@ -395,7 +395,7 @@ describe('an interruption', () => {
       const abort = new AbortController();
       const { hand, admit, meet } = quotaOf(limitsOf(1, 60), { signal: abort.signal });
       await meet(reply);
-      const next = tracked(admit());
+      const next = track(admit());
       await hand.settled();
       assert.equal(next.isDone, false);
       abort.abort();
@@ -406,8 +406,8 @@ describe('an interruption', () => {
     const abort = new AbortController();
     const { hand, admit, note, meet } = quotaOf({}, { signal: abort.signal });
     await meet(limited(0, '1'));
-    const [probe, next] = [tracked(admit()), tracked(admit())];
-    await hand.pass(2000);
+    const [probe, next] = [track(admit()), track(admit())];
+    await hand.advance(2000);
     assert.deepEqual([probe.isDone, next.isDone], [true, false]);
     abort.abort();
     note(undefined);
@@ -423,7 +423,7 @@ describe('settling', () => {
       [0, 'k', 1],
       [300, '', 0],
     ] as const) {
-      await hand.pass(at);
+      await hand.advance(at);
       await admit(key, price);
       note(ok(at), key, price);
     }
@@ -433,7 +433,7 @@ describe('settling', () => {
   test('does not wait for nothing, for another endpoint, or beyond the deadline', async () => {
     const { quota, note, settle } = quotaOf(limitsOf(5, 1), { deadline: 100 });
     note(ok(0));
-    await quota.settle('user-status');
+    await quota.waitForReset('user-status');
     assert.equal(await settle()(100), true);
   });
 });

@@ -136,14 +136,14 @@ type Run = Pick<RunRecord, 'interrupted' | 'strength' | 'minStrength' | 'selecti
 export function verdictOf(results: readonly RequirementResult[], run: Run): RunRecord['verdict'] {
   const required = results.filter(({ level }) => level === 'required');
   if (required.some(({ outcome }) => outcome === 'failed')) return 'nonconformant';
-  if (run.interrupted || isTooWeak(run) || results.some(({ outcome }) => outcome === 'broken'))
+  if (run.interrupted || isBelowMinStrength(run) || results.some(({ outcome }) => outcome === 'broken'))
     return 'incomplete';
   if (required.some(({ outcome }) => outcome === 'inconclusive')) return 'incomplete';
   return required.some(({ outcome }) => outcome === 'passed') ? 'conformant' : 'incomplete';
 }
 
 /** The minimum strength applies only to full runs: a narrowed run leaves out lookups on purpose. */
-function isTooWeak({ strength, minStrength = 0, selection }: Run): boolean {
+function isBelowMinStrength({ strength, minStrength = 0, selection }: Run): boolean {
   if (strength === undefined || selection?.whole !== true || selection.replay !== undefined) return false;
   return strength < minStrength && (selection.skip.length === 0 || minStrength > 1);
 }

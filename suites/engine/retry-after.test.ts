@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { answerOf } from '../testing/samples.ts';
-import { retryAfterMs, waitAskedFor } from './retry-after.ts';
+import { retryAfterMs, requestedWaitMs } from './retry-after.ts';
 
 const now = Date.parse('2024-02-29T12:00:00Z');
 
@@ -65,4 +65,4 @@ const fields: readonly (readonly [Readonly<Record<string, string>>, number | und
 
 for (const [headers, expected] of fields)
   test(`${JSON.stringify(headers)} asks for ${expected} ms`, () =>
-    assert.equal(waitAskedFor(answerOf(429, {}, headers), now), expected));
+    assert.equal(requestedWaitMs(answerOf(429, {}, headers), now), expected));

@@ -1,7 +1,7 @@
 import { header, type Answer } from '../answer.ts';
 
 /** Precision of header fields in ms: they round up to seconds. */
-export const PRECISION = 1000;
+export const PRECISION_MS = 1000;
 
 /** Date formats of HTTP: IMF-fixdate, RFC 850 and asctime (RFC 9110 5.6.7). All are UTC. */
 const httpDate = /^[A-Za-z]{3,9}, \d\d[ -][A-Za-z]{3}[ -]\d{2,4} \d\d:\d\d:\d\d GMT$/;
@@ -17,7 +17,7 @@ export function retryAfterMs(value: string | undefined, now: number): number | u
 }
 
 /** How long a 429 asks to wait, in ms; undefined if it does not say. */
-export function waitAskedFor(answer: Answer, now: number): number | undefined {
+export function requestedWaitMs(answer: Answer, now: number): number | undefined {
   // Dates refer to the target's clock.
   const date = Date.parse(header(answer, 'date') ?? '');
   const theirs = Number.isNaN(date) ? now : date;

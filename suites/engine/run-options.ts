@@ -15,11 +15,8 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   readonly concurrency: number;
   /** Maximum number of burst requests in flight; without it, as many as the limit needs. */
   readonly burstConcurrency?: number | undefined;
-  /** Timeout of each request, in ms. */
   readonly timeoutMs: number;
-  /** Maximum duration of the run, in ms of the clock. */
   readonly maxDurationMs: number;
-  /** Maximum number of requests. */
   readonly maxRequests: number;
   /** Maximum requests per second; unlimited without it. */
   readonly rate?: number;
@@ -47,6 +44,5 @@ export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
    */
   readonly onReached?: () => Promise<readonly string[] | undefined>;
   readonly onProgress?: (progress: Progress) => void;
-  /** Gets every event as it happens. */
   readonly onEvent?: OnEvent;
 }

@@ -2,7 +2,7 @@ import { setMaxListeners } from 'node:events';
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { redactError } from '../../schemas/redact.ts';
-import { keptBack, limiterMs, limiterRequests } from '../limiter/reserve.ts';
+import { reserveOf, limiterMs, limiterRequests } from '../limiter/reserve.ts';
 import { createCoverage } from '../model/coverage.ts';
 import type { Trouble } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
@@ -31,7 +31,6 @@ import { createTraffic } from './traffic.ts';
 /** Maximum number of lost lookups that are retried after a phase. */
 const MAX_LOST = 10;
 
-/** Maximum number of lookups for all explanations. */
 const MAX_EXPLAINING = 2000;
 
 /**
@@ -64,7 +63,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   const budget = createBudget({
     ...options,
     deadline,
-    keepBack: keptBack(limiterRequests(limiters, known), options.maxRequests),
+    reserved: reserveOf(limiterRequests(limiters, known), options.maxRequests),
   });
   const quota = createQuota({ ...options, budget, limits: known.limits, deadline });
   const sender = createSender({
@@ -75,8 +74,8 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     maxLostInARow: Math.max(10, 2 * concurrency),
     onExchange: (exchange) => {
       onEvent?.({ kind: 'exchange', ...exchange });
-      traffic.see(exchange.request, exchange.reply);
-      evaluation.see(exchange);
+      traffic.add(exchange.request, exchange.reply);
+      evaluation.addExchange(exchange);
     },
   });
   /** Lookups end early enough to leave time for the rate-limit suite. */
@@ -85,7 +84,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   const results = new Map<Requirement, RequirementResult>();
   const recordOptions = { ...options, target: options.target.href };
   const describe = createDescriber(recordOptions);
-  const settle = (requirement: Requirement, outcome: Result) => {
+  const finish = (requirement: Requirement, outcome: Result) => {
     const result = describe(requirement, outcome);
     results.set(requirement, result);
     onEvent?.({ kind: 'outcome', result });
@@ -103,34 +102,34 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     });
   onEvent?.({ kind: 'start', at: startedAt });
   try {
-    const silence = await preflight(sender, known, options.target.href, options.ifRefused);
-    const canary = silence === undefined && !signal.aborted ? await options.onReached?.() : undefined;
-    const whyStopped = () =>
-      silence ??
+    const preflightStop = await preflight(sender, known, options.target.href, options.ifRefused);
+    const canary = preflightStop === undefined && !signal.aborted ? await options.onReached?.() : undefined;
+    const stopReason = () =>
+      preflightStop ??
       (signal.aborted ? { reason: 'interrupted' as const, words: 'the run was interrupted' } : undefined);
     const contextOf = createContexts({ ...options, sender, deadline });
     for (const requirement of requirements) {
-      const early = evaluation.withoutRequest(requirement);
-      if (early !== undefined) settle(requirement, early);
+      const early = evaluation.earlyResult(requirement);
+      if (early !== undefined) finish(requirement, early);
     }
-    const stop = (requirement: Requirement, why: NonNullable<ReturnType<typeof whyStopped>>) => {
+    const stop = (requirement: Requirement, why: NonNullable<ReturnType<typeof stopReason>>) => {
       onEvent?.({ kind: 'stopped', of: requirement.id, ...why });
-      settle(requirement, { verdict: unjudged(why.reason, why.words), cases: 0 });
+      finish(requirement, { verdict: unjudged(why.reason, why.words), cases: 0 });
     };
     const runAll = async (scenarios: readonly Scenario[]) => {
       for (const scenario of scenarios) {
         if (results.has(scenario)) continue;
         report(scenario.id);
-        const why = whyStopped();
+        const why = stopReason();
         if (why === undefined)
-          settle(scenario, await evaluation.runScenario(scenario, contextOf(scenario.id)));
+          finish(scenario, await evaluation.runScenario(scenario, contextOf(scenario.id)));
         else stop(scenario, why);
       }
     };
 
-    const miss = async (request: Request, trouble: Trouble, path: string) => {
+    const recordUnanswered = async (request: Request, trouble: Trouble, path: string) => {
       onEvent?.({ kind: 'missed', path, trouble });
-      judge.miss(request, trouble);
+      judge.addMissing(request, trouble);
       const isSilent = trouble.code === 'network' || trouble.code === 'timeout';
       // If the target answers this lookup, the hostile one caused the silence.
       if (isSilent && expectedOf(known, request)?.hostile !== undefined)
@@ -153,7 +152,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
             lost.push(lookup);
             return true;
           }
-          if (!isUntried || strength <= 1) await miss(exchange.request, reply, origin.path);
+          if (!isUntried || strength <= 1) await recordUnanswered(exchange.request, reply, origin.path);
           return !isUntried && reply.code !== 'interrupted';
         }
       }
@@ -210,13 +209,13 @@ export async function run(options: RunOptions): Promise<RunRecord> {
       const request = drawAt(path, known, seed);
       for (let times = path.includes('repetition=') ? 3 : 1; times > 0; times--) {
         const { reply } = await sender.send(request, { of: 'lookups', path });
-        if (reply.kind === 'trouble') await miss(request, reply, path);
+        if (reply.kind === 'trouble') await recordUnanswered(request, reply, path);
       }
     };
 
     const { first, lanes, alone, limiters: last } = schedule(asked);
-    if (silence === undefined && options.path !== undefined) await replay(options.path);
-    else if (silence === undefined && rules.length > 0) {
+    if (preflightStop === undefined && options.path !== undefined) await replay(options.path);
+    else if (preflightStop === undefined && rules.length > 0) {
       const lookups = createLookups(options, rules);
       const phase = async (strength: Lookup['strength']) => {
         report(`strength ${strength}`);
@@ -239,15 +238,15 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     const isCut = budget.ended() !== undefined || cases < 100;
     for (const rule of rules) {
       if (results.has(rule)) continue;
-      const why = whyStopped();
+      const why = stopReason();
       if (why !== undefined && judge.failures(rule.id).length === 0) stop(rule, why);
-      else settle(rule, judge.judgement(rule, sender.keyWorks(), isCut, explained.get(rule.id)));
+      else finish(rule, judge.judgement(rule, sender.keyWorks(), isCut, explained.get(rule.id)));
     }
     for (const requirement of requirements) {
       if (requirement.kind !== 'monitor' || results.has(requirement)) continue;
-      const seen = evaluation.monitored(requirement);
-      if (silence === undefined || seen.verdict.kind === 'failed') settle(requirement, seen);
-      else stop(requirement, silence);
+      const seen = evaluation.monitorResult(requirement);
+      if (preflightStop === undefined || seen.verdict.kind === 'failed') finish(requirement, seen);
+      else stop(requirement, preflightStop);
     }
     const list = evaluation.withBasis(requirements.map((requirement) => results.get(requirement)!));
     const figures: Figures = {

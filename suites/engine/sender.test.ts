@@ -5,17 +5,17 @@ import type { Reply, Trouble } from '../answer.ts';
 import { answerOf, sampleKnown as known } from '../testing/samples.ts';
 import { createBudget } from './budget.ts';
 import { virtualClock } from './clock.ts';
-import { createSender, priceOf } from './sender.ts';
+import { createSender, costOf } from './sender.ts';
 import { createQuota } from './quota.ts';
 
 /** A sender to a target, how many requests that got, and how many exchanges were seen. */
 function senderOf(
   respond: (nth: number) => Reply | Promise<Trouble>,
-  { signal = new AbortController().signal, maxRequests = 1e9, keepBack = 0, maxLostInARow = 10 } = {},
+  { signal = new AbortController().signal, maxRequests = 1e9, reserved = 0, maxLostInARow = 10 } = {},
 ) {
   const clock = virtualClock(0);
   const deadline = Number.POSITIVE_INFINITY;
-  const budget = createBudget({ clock, signal, deadline, maxRequests, keepBack });
+  const budget = createBudget({ clock, signal, deadline, maxRequests, reserved });
   let sent = 0;
   let seen = 0;
   const sender = createSender({
@@ -137,5 +137,5 @@ describe('what a request may cost at the limiter', () => {
   };
 
   for (const [name, [request, price]] of Object.entries(prices))
-    test(`${name}: ${price}`, () => assert.equal(priceOf(request, known), price));
+    test(`${name}: ${price}`, () => assert.equal(costOf(request, known), price));
 });

@@ -1,5 +1,5 @@
 import { defined } from '../../schemas/defined.ts';
-import { isPage, trouble, type Answer, type Reply } from '../answer.ts';
+import { isHtmlPage, trouble, type Answer, type Reply } from '../answer.ts';
 import { findableId } from '../inputs/uuids.ts';
 import type { Known, KnownKey } from '../known.ts';
 import { authorizationOf } from '../model/lookup.ts';
@@ -7,11 +7,11 @@ import { lookupOf, type Request } from '../request.ts';
 import type { Context, Exchange } from '../requirement.ts';
 import type { Budget } from './budget.ts';
 import type { Client, WireRequest } from './client.ts';
-import type { NotedExchange } from './events.ts';
+import type { RunExchange } from './events.ts';
 import type { Quota } from './quota.ts';
 import type { RunOptions } from './run-options.ts';
 
-export interface SendOptions extends Pick<NotedExchange, 'of' | 'path' | 'isAgain'> {
+export interface SendOptions extends Pick<RunExchange, 'of' | 'path' | 'isAgain'> {
   /** Latest time to wait for a limiter, in ms of the clock. */
   readonly until?: number | undefined;
   /** Whether to send it together with others, as far as --rate allows. */
@@ -27,7 +27,7 @@ export interface SenderOptions extends Pick<RunOptions, 'known' | 'clock' | 'sig
   /** After so many consecutive requests without an answer, the target counts as gone. */
   readonly maxLostInARow: number;
   /** Gets every exchange as it ends. */
-  readonly onExchange: (exchange: NotedExchange) => void;
+  readonly onExchange: (exchange: RunExchange) => void;
 }
 
 /** Sends requests to the target, waits for rate limits, and retries lost requests. */
@@ -36,9 +36,8 @@ export interface Sender {
   readonly send: (request: Request, options?: SendOptions) => Promise<Exchange>;
   /** Never retries: a 429 is an answer like any other. */
   readonly sendOnce: (request: Request, options?: SendOptions) => Promise<Exchange>;
-  readonly rest: Context['rest'];
-  readonly settle: Context['settle'];
-  /** Number of 429s followed by a retry. */
+  readonly waitForQuiet: Context['waitForQuiet'];
+  readonly waitForReset: Context['waitForReset'];
   readonly rateLimited: () => number;
   /** Whether the key under test was ever accepted; undefined before it was used. */
   readonly keyWorks: () => boolean | undefined;
@@ -57,11 +56,10 @@ export function createSender(setup: SenderOptions): Sender {
   /** The account of a request; empty for requests without an issued key. */
   const accountOf = ({ credential }: Request) => (credential.as === 'key' ? credential.key.key : '');
 
-  /** Chooses the caller's key; undefined if there is none. */
   const resolve = (request: Request): Request | undefined => {
     if (request.credential.as !== 'caller') return request;
     if (callers.length === 0) return undefined;
-    const soonest = quota.soonest(request.endpoint, callers);
+    const soonest = quota.firstAvailable(request.endpoint, callers);
     const key = known.callerKeys.find((one) => one.key === soonest)!;
     return { ...request, credential: { as: 'key', key } };
   };
@@ -78,14 +76,14 @@ export function createSender(setup: SenderOptions): Sender {
         if (credential.as === 'key' && callers.includes(credential.key.key) && reply.status !== 429)
           keyWorks = keyWorks === true || reply.status !== 401;
       }
-      const isLast = tries >= most || isGone();
-      const isLost = reply.kind === 'answer' && isOfFrontEnd(reply) && (!isLast || most === 1);
+      const isLast = tries >= most || isTargetGone();
+      const isLost = reply.kind === 'answer' && isFromFrontEnd(reply) && (!isLast || most === 1);
       const { of, path, isAgain } = options;
       onExchange(defined({ request, reply, of, path, isAgain, isLost: isLost || undefined }));
       const isBroken = reply.kind === 'trouble' && reply.code === 'network';
       if ((isLost || isBroken) && !isLast) {
         // The target may have counted the lost request.
-        quota.note(request.endpoint, accountOf(request), priceOf(request, known), undefined, false);
+        quota.record(request.endpoint, accountOf(request), costOf(request, known), undefined, false);
         continue;
       }
       // A burst may overload a target that recovers afterwards.
@@ -94,29 +92,29 @@ export function createSender(setup: SenderOptions): Sender {
     }
   };
 
-  const isGone = () => lostInARow >= maxLostInARow;
+  const isTargetGone = () => lostInARow >= maxLostInARow;
 
   const attempt = async (asked: Request, isOnce: boolean, options: SendOptions = {}): Promise<Exchange> => {
     const { until, onRefused } = options;
     const { endpoint } = asked;
-    if (onRefused !== undefined) quota.reopen(endpoint, accountOf(asked));
+    if (onRefused !== undefined) quota.allowRetry(endpoint, accountOf(asked));
     for (;;) {
       const request = resolve(asked);
       if (request === undefined)
         return { request: asked, reply: trouble('no-fixture', 'the fixture has no active key of a partner') };
       const account = accountOf(request);
-      const price = priceOf(request, known);
+      const cost = costOf(request, known);
       const refusal =
         budget.ended(until) ??
-        (isGone()
+        (isTargetGone()
           ? trouble('network', 'not sent because the target stopped answering')
           : isOnce
             ? undefined
-            : await quota.admit(endpoint, account, price, until));
+            : await quota.admit(endpoint, account, cost, until));
       if (refusal !== undefined) return { request, reply: refusal };
       const reply = await transmit(request, options, isOnce ? 1 : MAX_TRIES);
       const answer = reply.kind === 'answer' ? reply : undefined;
-      quota.note(endpoint, account, price, answer, !isOnce, onRefused !== undefined);
+      quota.record(endpoint, account, cost, answer, !isOnce, onRefused !== undefined);
       if (answer === undefined && signal.aborted)
         return { request, reply: trouble('interrupted', 'the run was interrupted') };
       if (isOnce || answer?.status !== 429) return { request, reply };
@@ -129,12 +127,12 @@ export function createSender(setup: SenderOptions): Sender {
   return {
     send,
     sendOnce: (request, options) => attempt(request, true, options),
-    rest: quota.rest,
-    settle: async (endpoint) => {
+    waitForQuiet: quota.waitForQuiet,
+    waitForReset: async (endpoint) => {
       const [key] = known.callerKeys;
       if (key === undefined) return;
       await send(lookupOf(endpoint, findableId(endpoint, known), { credential: { as: 'key', key } }));
-      await quota.settle(endpoint);
+      await quota.waitForReset(endpoint);
     },
     rateLimited: () => rateLimited,
     keyWorks: () => keyWorks,
@@ -142,10 +140,11 @@ export function createSender(setup: SenderOptions): Sender {
 }
 
 /** Whether a proxy or gateway answered in place of the target. */
-function isOfFrontEnd(answer: Answer): boolean {
+function isFromFrontEnd(answer: Answer): boolean {
   const { status } = answer;
-  const isOfGateway = status === 408 || (status >= 502 && status <= 504) || (status >= 520 && status <= 527);
-  return isOfGateway || (status >= 400 && isPage(answer));
+  const isGatewayStatus =
+    status === 408 || (status >= 502 && status <= 504) || (status >= 520 && status <= 527);
+  return isGatewayStatus || (status >= 400 && isHtmlPage(answer));
 }
 
 /** The request as it is sent, with its Authorization header. */
@@ -156,7 +155,7 @@ export function wireRequest(request: Request): WireRequest {
 }
 
 /** Whether a request may count at the limiter: a lookup of a member is not a failed lookup, all others may be. */
-export function priceOf({ endpoint, target, credential }: Request, known: Known): 0 | 1 {
+export function costOf({ endpoint, target, credential }: Request, known: Known): 0 | 1 {
   if (credential.as === 'header' || credential.as === 'none') return 0;
   if (endpoint === 'deposit-check') return 1;
   const query = target.indexOf('?');

@@ -14,7 +14,7 @@ const answer = (tookMs: number, afterMs = 0, status = 404): Reply => ({
 
 function figuresOf(...replies: readonly Reply[]) {
   const traffic = createTraffic(START);
-  for (const reply of replies) traffic.see({ endpoint: 'deposit-check' }, reply);
+  for (const reply of replies) traffic.add({ endpoint: 'deposit-check' }, reply);
   return traffic.figures();
 }
 

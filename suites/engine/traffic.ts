@@ -21,7 +21,7 @@ export function createTraffic(startedAt: number) {
   const events: [afterMs: number, what: keyof TrafficStep][] = [];
   let last = 0;
   return {
-    see: ({ endpoint }: Pick<Request, 'endpoint'>, reply: Reply): void => {
+    add: ({ endpoint }: Pick<Request, 'endpoint'>, reply: Reply): void => {
       // The time of a failure is unknown: use the time of the answer before.
       if (reply.kind === 'trouble') return void events.push([last, 'troubles']);
       last = Math.max(0, reply.receivedAt - begin);

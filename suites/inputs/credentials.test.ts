@@ -1,21 +1,21 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
-import { knowledge, type Known, type KnownKey } from '../known.ts';
+import { knownFrom, type Known, type KnownKey } from '../known.ts';
 import type { Credential } from '../request.ts';
 import { sampleKnown } from '../testing/samples.ts';
 import {
   forms,
   nearMiss,
   nearMisses,
-  suspects,
+  unissuedKeys,
   tokenOf,
   unknownToken,
   type Presentation,
 } from './credentials.ts';
 
 const knownOf = (...keys: readonly string[]): Known =>
-  knowledge({ apiKeys: keys.map((key) => ({ key, partner: 'northwind', state: 'active' })) });
+  knownFrom({ apiKeys: keys.map((key) => ({ key, partner: 'northwind', state: 'active' })) });
 
 /** Fixtures whose keys are awkward in a header or a near miss. */
 const fixtures: Readonly<Record<string, Known>> = {
@@ -49,7 +49,7 @@ const sampled = <Value>(values: fc.Arbitrary<Value>) => fc.sample(values, { seed
 const unknownKeys = (known: Known) =>
   headed(
     [
-      ...suspects(known),
+      ...unissuedKeys(known),
       ...nearMisses(known),
       ...sampled(nearMiss(known)),
       ...sampled(unknownToken(known)),

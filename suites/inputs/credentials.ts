@@ -163,7 +163,7 @@ export const needsIssued: ReadonlySet<FormName> = new Set([
 ]);
 
 /** Texts that a careless key lookup may accept: property names, wildcards, empty values. */
-const suspectKeys =
+const unissuedTexts =
   "* % _ .* null undefined true 0 -1 {} [] __proto__ constructor toString hasOwnProperty 'OR'1'='1 test admin Bearer".split(
     ' ',
   );
@@ -171,8 +171,8 @@ const suspectKeys =
 const isKey = (known: Known, text: string) => known.everyKey.some(({ key }) => key === text);
 
 /** A fixed list of keys that are not issued. */
-export const suspects = (known: Known): readonly Token[] =>
-  suspectKeys.filter((text) => !isKey(known, text)).map(literal);
+export const unissuedKeys = (known: Known): readonly Token[] =>
+  unissuedTexts.filter((text) => !isKey(known, text)).map(literal);
 
 const tokenText = fc.stringMatching(/^[A-Za-z0-9_~+/.-]{1,40}$/);
 

@@ -26,7 +26,7 @@ function values(
 
 const raw = (examples: Malformation['examples']): Malformation => ({ examples });
 
-const mistake = (...texts: [Parameters<typeof values>[1], Parameters<typeof values>[2]?]) =>
+const malformed = (...texts: [Parameters<typeof values>[1], Parameters<typeof values>[2]?]) =>
   values('malformed', ...texts);
 const spelling = (of: (uuid: string) => readonly string[]) => values('alternative-spelling', of);
 
@@ -42,7 +42,7 @@ const put = (text: string, at: number, piece: string, instead = piece.length) =>
 const withoutHyphens = (uuid: string) => uuid.replaceAll('-', '');
 
 /** Characters that a class of hexadecimal digits must not match. */
-const strangeDigits = [...'gGz_.:/@` +\u0661\uff11\uff41\u0430\u{1d7d9}'];
+const nonHexCharacters = [...'gGz_.:/@` +\u0661\uff11\uff41\u0430\u{1d7d9}'];
 
 /** Texts before, after and around a UUID, for servers that search for a UUID anywhere in the value. */
 const before = 'x|0|-|x\n|\0|../|{|uuid:|x '.split('|');
@@ -50,7 +50,7 @@ const after = "x|0|-|\nx|\r\nx|\0|\0x|,|/|' OR '1'='1|;|#|?x=1|%|*|\\|.json|}| x
 const around = ["''", '""', '[]', '<>'];
 
 /** Texts unlike any UUID. */
-const others =
+const nonUuids =
   "0|1|-1|12345|1e5|1.5|NaN|null|undefined|true|[]|{}|*|%|' OR '1'='1|'; DROP TABLE users; --|../../etc/passwd|" +
   '${7*7}|{{7*7}}|<script>alert(1)</script>|__proto__|constructor|user@example.com|\u0001\u0002|\u007f|\u{1f600}|\u202e';
 
@@ -72,7 +72,7 @@ export const malformations: Readonly<Record<string, Malformation>> = {
     `${parameter === 'user_id' ? 'reference_id' : 'user_id'}=${uuid}`,
   ]),
   'an empty value': raw((parameter) => [`${parameter}=`, `${parameter}=&other=1`, parameter]),
-  'text before or after': mistake(
+  'text before or after': malformed(
     (uuid) => [
       ...after.map((text) => uuid + text),
       ...before.map((text) => text + uuid),
@@ -82,26 +82,26 @@ export const malformations: Readonly<Record<string, Malformation>> = {
     ],
     (uuid) => fc.tuple(fewCharacters, uuid, fewCharacters).map((parts) => parts.join('')),
   ),
-  'a line feed after': mistake((uuid) => [`${uuid}\n`]),
-  'a character that is no hexadecimal digit': mistake(
+  'a line feed after': malformed((uuid) => [`${uuid}\n`]),
+  'a character that is no hexadecimal digit': malformed(
     (uuid) => [
       ...groupPlaces.map((at) => put(uuid, at, 'g')),
-      ...strangeDigits.slice(1).map((digit, nth) => put(uuid, hexPlaces[(nth * 5) % 32]!, digit, 1)),
+      ...nonHexCharacters.slice(1).map((digit, nth) => put(uuid, hexPlaces[(nth * 5) % 32]!, digit, 1)),
       ...groupStarts.map((at) => put(uuid, at + 1, '_')),
     ],
     (uuid) => {
       const character = fc.string({ unit: anyCharacter, minLength: 1, maxLength: 1 });
-      const digit = fc.oneof(fc.constantFrom(...strangeDigits), character);
+      const digit = fc.oneof(fc.constantFrom(...nonHexCharacters), character);
       return fc
         .tuple(uuid, fc.constantFrom(...hexPlaces), digit)
         .map(([text, at, instead]) => put(text, at, instead, 1));
     },
   ),
-  'a character less': mistake(
+  'a character less': malformed(
     (uuid) => [...groupStarts.map((at) => at + 1), ...hyphenPlaces].map((at) => put(uuid, at, '', 1)),
     (uuid) => fc.tuple(uuid, fc.nat(35)).map(([text, at]) => put(text, at, '', 1)),
   ),
-  'a character more': mistake(
+  'a character more': malformed(
     (uuid) => [
       ...groupStarts.map((at) => put(uuid, at + 1, '0', 0)),
       ...hyphenPlaces.map((at) => put(uuid, at, '-', 0)),
@@ -111,7 +111,7 @@ export const malformations: Readonly<Record<string, Malformation>> = {
         .tuple(uuid, fc.nat(36), fc.constantFrom(...'0123456789abcdef-'))
         .map(([text, at, digit]) => put(text, at, digit, 0)),
   ),
-  'a hyphen moved': mistake(
+  'a hyphen moved': malformed(
     (uuid) =>
       hyphenPlaces.flatMap((at) => [
         put(uuid, at - 1, `-${uuid[at - 1]}`),
@@ -124,14 +124,14 @@ export const malformations: Readonly<Record<string, Malformation>> = {
           [...withoutHyphens(text)].map((digit, at) => (places.includes(at) ? `-${digit}` : digit)).join(''),
         ),
   ),
-  'another sign for a hyphen': mistake(
+  'another sign for a hyphen': malformed(
     (uuid) => [...'_ .:\u2010\u2013\uff0d'].map((sign) => uuid.replaceAll('-', sign)),
     (uuid) =>
       fc
         .tuple(uuid, fc.constantFrom(...hyphenPlaces), fc.constantFrom(...'_ .:0\u2010\u2013\u00ad'))
         .map(([text, at, sign]) => put(text, at, sign)),
   ),
-  'what lenient parsers take': mistake((uuid) => [
+  'what lenient parsers take': malformed((uuid) => [
     '1-1-1-1-1',
     '0-0-4000-8000-1',
     uuid.replace(/(^|-)0*(?=[0-9a-f])/g, '$1').replace(/[0-9a-f]$/, ''),
@@ -153,7 +153,7 @@ export const malformations: Readonly<Record<string, Malformation>> = {
     `${uuid}%20`,
     uuid.replace(/[0-9]/g, (digit) => String.fromCodePoint(0x0660 + Number(digit))),
   ]),
-  'only the length or the form of one': mistake(() => [
+  'only the length or the form of one': malformed(() => [
     'z'.repeat(36),
     '-'.repeat(36),
     '1'.repeat(36),
@@ -161,11 +161,11 @@ export const malformations: Readonly<Record<string, Malformation>> = {
     'not-a-uuid',
     'xxxxxxxx-xxxx-4xxx-yxxx-xxxxxxxxxxxx',
   ]),
-  'a part of one': mistake(
+  'a part of one': malformed(
     (uuid) => [uuid.slice(0, 35), uuid.slice(1), uuid.slice(0, 8), uuid.slice(0, 23), uuid.slice(24)],
     (uuid) => fc.tuple(uuid, fc.integer({ min: 1, max: 35 })).map(([text, length]) => text.slice(0, length)),
   ),
-  'a long value': mistake(
+  'a long value': malformed(
     (uuid) => [
       'a'.repeat(600),
       `${uuid}${'0'.repeat(600)}`,
@@ -175,8 +175,8 @@ export const malformations: Readonly<Record<string, Malformation>> = {
     ],
     () => fc.integer({ min: 100, max: 1024 }).map((length) => '0'.repeat(length)),
   ),
-  'something else': mistake(
-    () => others.split('|'),
+  'something else': malformed(
+    () => nonUuids.split('|'),
     () =>
       fc.oneof(
         fc.string({ unit: anyCharacter, minLength: 1 }),

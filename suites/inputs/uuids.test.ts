@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { knowledge, type Known } from '../known.ts';
+import { knownFrom, type Known } from '../known.ts';
 import { sampleKnown } from '../testing/samples.ts';
 import { classifyUuid } from '../model/uuid.ts';
 import {
@@ -49,7 +49,7 @@ test('strangers are distinct, of version 4, the same each time and never in the 
 test('a findable id is one that the endpoint finds, else an unknown one', () => {
   assert.equal(findableId('user-status', sampleKnown), sampleKnown.members[0]?.user_id);
   assert.equal(findableId('deposit-check', sampleKnown), sampleKnown.executed[0]?.reference_id);
-  const nothing = knowledge({});
+  const nothing = knownFrom({});
   assert.equal(findableId('user-status', nothing), unknownId(nothing));
   assert.equal(findableId('deposit-check', nothing), unknownId(nothing));
 });

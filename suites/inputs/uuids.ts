@@ -52,7 +52,7 @@ export function percentEncoded(id: string, flags: readonly boolean[]): string {
 }
 
 /** At most `most` items, evenly spaced over the list. */
-export function spread<Item>(items: readonly Item[], most: number): readonly Item[] {
+export function evenSample<Item>(items: readonly Item[], most: number): readonly Item[] {
   if (items.length <= most) return items;
   return Array.from({ length: most }, (_, index) => items[Math.floor((index * items.length) / most)]!);
 }

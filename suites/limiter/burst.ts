@@ -2,9 +2,9 @@ import type { Answer, Trouble } from '../answer.ts';
 import type { Request } from '../request.ts';
 import type { Context, Exchange, Pace } from '../requirement.ts';
 import { IN_FLIGHT_AT_FIRST } from '../engine/context.ts';
-import type { Burst, Rule, Sighting } from './history.ts';
+import type { Burst, TimedRequest } from './history.ts';
 import type { Supply } from './kinds.ts';
-import { beyond } from './rule.ts';
+import { burstSize, type RateLimit } from './limit.ts';
 
 /** Result of a stream of requests of one kind, up to the first 429. */
 export interface Stream {
@@ -13,21 +13,20 @@ export interface Stream {
   /** Answers other than 429 that show that a limiter let the request pass. */
   readonly passed: number;
   readonly elapsedMs: number;
-  readonly history: readonly Sighting[];
-  /** The first request that got 429. */
+  readonly history: readonly TimedRequest[];
   readonly refusal?: { readonly request: Request; readonly answer: Answer };
   /** The first request that got no answer or was not sent. */
   readonly trouble?: Trouble;
 }
 
 /** Whether a front end may have sent this status: the server may have counted the request or not. */
-const isLost = (status: number) => status === 408 || status >= 500;
+const isUncertain = (status: number) => status === 408 || status >= 500;
 
 /** Sends new requests up to the first 429 or to `most` of them. Never retries. */
 export async function stream(context: Context, { kind, next }: Supply, pace: Pace): Promise<Stream> {
   const startedAt = context.now();
   const sent = await context.stream(next, pace);
-  const history = sightingsOf(sent, startedAt);
+  const history = timedRequestsOf(sent, startedAt);
   const refused = sent.find(({ reply }) => reply.kind === 'answer' && reply.status === 429);
   const trouble = sent.find(({ reply }) => reply.kind === 'trouble')?.reply;
   return {
@@ -44,21 +43,21 @@ export async function stream(context: Context, { kind, next }: Supply, pace: Pac
 }
 
 /** The requests that were sent, in order. */
-function sightingsOf(sent: readonly Exchange[], startedAt: number): readonly Sighting[] {
+function timedRequestsOf(sent: readonly Exchange[], startedAt: number): readonly TimedRequest[] {
   let last = startedAt;
-  return sent.flatMap(({ reply }): readonly Sighting[] => {
+  return sent.flatMap(({ reply }): readonly TimedRequest[] => {
     if (reply.kind === 'trouble')
       return reply.code === 'network' || reply.code === 'timeout'
         ? [{ sentAt: last, receivedAt: Number.POSITIVE_INFINITY, result: 'lost', words: reply.words }]
         : [];
     last = reply.sentAt;
-    return [sightingOf(reply)];
+    return [timedRequestOf(reply)];
   });
 }
 
-export function sightingOf({ sentAt, receivedAt, status }: Answer): Sighting {
+export function timedRequestOf({ sentAt, receivedAt, status }: Answer): TimedRequest {
   if (status === 429) return { sentAt, receivedAt, result: 'refused' };
-  return isLost(status)
+  return isUncertain(status)
     ? { sentAt, receivedAt, result: 'lost', words: `${status}` }
     : { sentAt, receivedAt, result: 'passed' };
 }
@@ -69,7 +68,7 @@ const PROBES = [0.3, 0.6, 0.9];
 const PROBE_TRIES = 3;
 
 /** Result of a burst: the stream up to the first 429, and the full history to judge. */
-export interface Drive {
+export interface DriveResult {
   readonly first: Stream;
   readonly burst: Burst;
 }
@@ -79,22 +78,25 @@ export interface Drive {
  *
  * @param whileLimited runs after the first 429; returns its requests that may have been counted
  */
-export async function drive(
+export async function driveToLimit(
   context: Context,
-  rule: Rule,
+  limit: RateLimit,
   supply: Supply,
   oneAtATime: boolean,
-  whileLimited: () => Promise<readonly Sighting[]>,
-): Promise<Drive> {
+  whileLimited: () => Promise<readonly TimedRequest[]>,
+): Promise<DriveResult> {
   const startedAt = context.now();
-  const pace = { most: beyond(rule), ...(oneAtATime ? { oneAtATime } : { withinMs: rule.windowMs / 4 }) };
+  const pace = {
+    most: burstSize(limit),
+    ...(oneAtATime ? { oneAtATime } : { withinMs: limit.windowMs / 4 }),
+  };
   const first = await stream(context, supply, pace);
   const history = [...first.history];
   if (first.refusal !== undefined) {
     history.push(...(await whileLimited()));
     for (const part of PROBES) {
-      await context.wait(Math.max(0, startedAt + part * rule.windowMs - context.now()));
-      let probe: Sighting | undefined;
+      await context.wait(Math.max(0, startedAt + part * limit.windowMs - context.now()));
+      let probe: TimedRequest | undefined;
       // A lost probe shows nothing: send another.
       for (let tries = 0; tries < PROBE_TRIES && (probe?.result ?? 'lost') === 'lost'; tries++) {
         [probe] = (await stream(context, supply, { most: 1 })).history;
@@ -108,7 +110,7 @@ export async function drive(
 }
 
 /** Maximum number of requests in flight at the same time. */
-function mostInFlight(history: readonly Sighting[]): number {
+function mostInFlight(history: readonly TimedRequest[]): number {
   return Math.max(
     0,
     ...history.map(

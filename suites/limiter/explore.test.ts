@@ -1,11 +1,11 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inFlightOf } from '../engine/context.ts';
-import { priceOf } from '../engine/sender.ts';
+import { costOf } from '../engine/sender.ts';
 import { fingerprint, userStatus, type Request } from '../request.ts';
 import { sampleKnown } from '../testing/samples.ts';
 import { explore } from './explore.ts';
-import { banning, limiters, refilled, type Limiter } from '../testing/simulated.ts';
+import { withBan, limiters, tokenBucket, type Limiter } from '../testing/simulated.ts';
 import { countedBy, keyOf, simulatedContext, type Simulation } from '../testing/simulated-context.ts';
 
 const MOST = 12;
@@ -28,7 +28,7 @@ const never = (): Limiter => {
   return () => count++ < MOST;
 };
 /** By key, and only what may count. */
-const failedLookups = (request: Request) => (priceOf(request, known) === 0 ? undefined : keyOf(request));
+const failedLookups = (request: Request) => (costOf(request, known) === 0 ? undefined : keyOf(request));
 
 const exploring = async (
   make: () => Limiter,
@@ -55,13 +55,13 @@ const judgements: Readonly<Record<string, readonly [make: () => Limiter, says: s
   'a sliding window': [laid('sliding'), 'kept'],
   'a window that counts refusals': [laid('sliding, refusals counted'), 'kept'],
   'a lock of one window': [laid('locked until a window without a try'), 'kept'],
-  'a fixed window with a ban of 20 s': [() => banning(laid('fixed')(), 20_000), 'kept'],
+  'a fixed window with a ban of 20 s': [() => withBan(laid('fixed')(), 20_000), 'kept'],
   'a fixed window, one too many': [laid('fixed', MOST + 1), 'broken'],
   'a fixed window, one too few': [laid('fixed', MOST - 1), 'broken'],
   'a sliding window, one too many': [laid('sliding', MOST + 1), 'broken'],
   'a sliding window, one too few': [laid('sliding', MOST - 1), 'broken'],
   'no limiter': [() => () => true, 'broken'],
-  'a bucket of one that refills every 20 s': [() => refilled(1, 1 / 20_000), 'broken'],
+  'a bucket of one that refills every 20 s': [() => tokenBucket(1, 1 / 20_000), 'broken'],
 };
 
 describe('a limit that is stated', () => {
@@ -97,7 +97,7 @@ describe('a limit that is stated', () => {
   });
   test('one burst shows a bucket that refills evenly', async () => {
     for (const slowness of [0, 2, 15]) {
-      const { bursts, judgement } = await exploring(() => refilled(MOST, MOST / WINDOW), { slowness });
+      const { bursts, judgement } = await exploring(() => tokenBucket(MOST, MOST / WINDOW), { slowness });
       assert.deepEqual([bursts!.length, judgement], [1, { kind: 'kept' }]);
     }
   });
@@ -227,7 +227,7 @@ describe('which kinds of requests count', () => {
       test(`${manner}: invalid ids ${invalid ? '' : 'do not '}count, bad keys ${badKeys ? '' : 'do not '}count`, async () => {
         const counts = (request: Request) => {
           if (isBadKey(request)) return badKeys;
-          return request.target.includes('invalid') ? invalid : priceOf(request, known) > 0;
+          return request.target.includes('invalid') ? invalid : costOf(request, known) > 0;
         };
         const account = (request: Request) => (counts(request) ? 'all' : undefined);
         const { limited } = await exploring(laid(manner), { account, slowness: 5 });
@@ -245,7 +245,7 @@ describe('whom else the limiter limits', () => {
   ] as const)
     test(scope, async () => {
       const { limited } = await exploring(laid('fixed'), { account });
-      assert.deepEqual(limited!.meanwhile.others, {
+      assert.deepEqual(limited!.probe.others, {
         [sibling!.name]: expected[0],
         [unknownId!.name]: expected[1],
       });
@@ -256,7 +256,7 @@ describe('whom else the limiter limits', () => {
 
 test('what a limited key and an unknown one are told meanwhile', async () => {
   const { limited } = await exploring(laid('fixed'));
-  assert.deepEqual(limited!.meanwhile.statuses, {
+  assert.deepEqual(limited!.probe.statuses, {
     'a known id': 404,
     'an invalid id': 429,
     'an unknown key': 404,
@@ -276,7 +276,7 @@ test('a key whose request got lost is not said to be limited or not', async () =
     },
     { isLost: () => isLimited, deadline: WINDOW },
   );
-  assert.deepEqual([limited!.meanwhile.others, limited!.meanwhile.statuses], [{}, {}]);
+  assert.deepEqual([limited!.probe.others, limited!.probe.statuses], [{}, {}]);
 });
 
 test('a limiter is driven to its limit once a run', async () => {

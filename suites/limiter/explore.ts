@@ -2,18 +2,17 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Reply } from '../answer.ts';
 import type { Known } from '../known.ts';
 import type { Context } from '../requirement.ts';
-import { drive, sightingOf, stream, type Stream } from './burst.ts';
-import { story, type Burst, type Rule, type Sighting } from './history.ts';
-import { judgeBurst, judgeBursts, type Judgement } from './judge.ts';
-import { found, kinds, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
-import { probeWhileLimited, type Meanwhile } from './meanwhile.ts';
-import { beyond, statedRule } from './rule.ts';
+import { driveToLimit, timedRequestOf, stream, type Stream } from './burst.ts';
+import { describeBurst, type Burst, type TimedRequest } from './history.ts';
+import { judgeBurst, judgeBursts, type LimitJudgement } from './judge-bursts.ts';
+import { findableLookup, kinds, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
+import { probeWhileLimited, type LimitedProbe } from './limited-probe.ts';
+import { burstSize, statedLimit, type RateLimit } from './limit.ts';
 
 /** Maximum number of requests of one kind to find a limit that is not stated. */
-const MOST_WITHOUT_THRESHOLD = 1000;
+const MAX_WITHOUT_LIMIT = 1000;
 
-/** Added to the end of a window, in ms. */
-const MARGIN = 50;
+const MARGIN_MS = 50;
 
 /** What a run found out about the limiter of an endpoint. Times are in ms. */
 export interface Exploration {
@@ -21,16 +20,14 @@ export interface Exploration {
   readonly streams: readonly Stream[];
   /** Bursts of the last kind and their judgement; missing without a stated limit or without enough time. */
   readonly bursts?: readonly Burst[];
-  readonly judgement?: Judgement;
-  /** Set if a 429 came. */
+  readonly judgement?: LimitJudgement;
   readonly limited?: Limited;
 }
 
 /** A limiter that answered 429. */
 export interface Limited {
-  /** The stream with the first 429. */
   readonly first: RefusedStream;
-  readonly meanwhile: Meanwhile;
+  readonly probe: LimitedProbe;
   /** The reply to a lookup after the wait. */
   readonly recovery: Reply;
   /** From the first counted request to the last one refused before recovery. */
@@ -38,7 +35,7 @@ export interface Limited {
   /** From the first counted request to the first one after recovery. */
   readonly recoveryMs: number;
   /** Whether a request of the limited key passed before its window ended. */
-  readonly isLetInEarly: boolean;
+  readonly passedEarly: boolean;
   /** Lookups of members: more than the limit of failed lookups. Only for user-status. */
   readonly members?: Stream;
   /** Whether other kinds of requests count too, by name; missing without enough time. */
@@ -47,9 +44,8 @@ export interface Limited {
 
 type RefusedStream = Stream & { readonly refusal: NonNullable<Stream['refusal']> };
 
-const isRefused = (one: Stream): one is RefusedStream => one.refusal !== undefined;
+const hasRefusal = (one: Stream): one is RefusedStream => one.refusal !== undefined;
 
-/** A search for a limiter, with requests of one kind. */
 interface Search {
   readonly endpoint: Endpoint;
   readonly context: Context;
@@ -58,24 +54,24 @@ interface Search {
 }
 
 /** What one kind of request showed. */
-type Found = Omit<Exploration, 'streams'> & { readonly first: Stream };
+type KindResult = Omit<Exploration, 'streams'> & { readonly first: Stream };
 
 /** Triggers the rate limit, probes which other keys are limited, and waits for recovery. Done once per run. */
 export function explore(endpoint: Endpoint, { once }: Context, known: Known): Promise<Exploration> {
   return once(`limiter of ${endpoint}`, async (context) => {
-    const rule = statedRule(endpoint, known);
+    const limit = statedLimit(endpoint, known);
     // Without time to rest before a burst, an early 429 may be correct.
-    const isCompared = rule !== undefined && context.leftMs() > 3 * rule.windowMs;
+    const isCompared = limit !== undefined && context.leftMs() > 3 * limit.windowMs;
     const streams: Stream[] = [];
     let exploration: Exploration = { streams };
     for (const kind of kinds[endpoint]) {
       const search = { endpoint, context, known, supply: supplyOf(kind, known) };
-      const { first, ...shown } = await (isCompared ? compareLimit(search, rule) : seekLimit(search, rule));
+      const { first, ...shown } = await (isCompared ? compareLimit(search, limit) : findLimit(search, limit));
       streams.push(first);
       exploration = { streams, ...shown };
       if (shown.limited !== undefined)
-        return { ...exploration, limited: await countOthers(shown.limited, search, rule) };
-      const finding = rule && shown.bursts && judgeBurst(shown.bursts.at(-1)!, rule);
+        return { ...exploration, limited: await countOthers(shown.limited, search, limit) };
+      const finding = limit && shown.bursts && judgeBurst(shown.bursts.at(-1)!, limit);
       if (first.trouble !== undefined || finding?.kind === 'instead' || finding?.kind === 'lost') break;
     }
     return exploration;
@@ -83,42 +79,42 @@ export function explore(endpoint: Endpoint, { once }: Context, known: Known): Pr
 }
 
 /** Only checks whether a 429 comes at all. */
-async function seekLimit(search: Search, rule: Rule | undefined): Promise<Found> {
+async function findLimit(search: Search, limit: RateLimit | undefined): Promise<KindResult> {
   const { endpoint, context, known, supply } = search;
-  if (rule === undefined) await context.settle(endpoint);
+  if (limit === undefined) await context.waitForReset(endpoint);
   const startedAt = context.now();
-  const most = rule === undefined ? MOST_WITHOUT_THRESHOLD : beyond(rule);
+  const most = limit === undefined ? MAX_WITHOUT_LIMIT : burstSize(limit);
   const first = await stream(context, supply, { most, withinMs: 1000 });
-  if (!isRefused(first)) return { first };
-  const meanwhile = await probeWhileLimited(endpoint, context, known);
-  const recovered = await recover(search, first.history, startedAt, rule);
-  return { first, limited: { first, meanwhile, ...recovered } };
+  if (!hasRefusal(first)) return { first };
+  const probe = await probeWhileLimited(endpoint, context, known);
+  const recovered = await recover(search, first.history, startedAt, limit);
+  return { first, limited: { first, probe, ...recovered } };
 }
 
 /** Compares the limiter with the stated limit. */
-async function compareLimit(search: Search, rule: Rule): Promise<Found> {
+async function compareLimit(search: Search, limit: RateLimit): Promise<KindResult> {
   const { endpoint, context, known, supply } = search;
   const bursts: Burst[] = [];
   let first: Stream | undefined;
   let limited: Limited | undefined;
-  let meanwhile: Meanwhile | undefined;
-  const lookOnce = async () => {
-    if (meanwhile !== undefined) return [];
-    meanwhile = await probeWhileLimited(endpoint, context, known);
-    return meanwhile.history;
+  let probe: LimitedProbe | undefined;
+  const probeOnce = async () => {
+    if (probe !== undefined) return [];
+    probe = await probeWhileLimited(endpoint, context, known);
+    return probe.history;
   };
-  let judgement = judgeBursts(bursts, rule);
-  while (judgement.kind === 'again' && (bursts.length === 0 || hasTime(context, rule))) {
-    await context.rest(2 * rule.windowMs);
-    await context.wait(untilPhase(bursts, rule, context.now()));
-    const driven = await drive(context, rule, supply, judgement.oneAtATime, lookOnce);
+  let judgement = judgeBursts(bursts, limit);
+  while (judgement.kind === 'again' && (bursts.length === 0 || hasTime(context, limit))) {
+    await context.waitForQuiet(2 * limit.windowMs);
+    await context.wait(untilPhase(bursts, limit, context.now()));
+    const driven = await driveToLimit(context, limit, supply, judgement.oneAtATime, probeOnce);
     const { history, startedAt } = driven.burst;
     bursts.push(driven.burst);
-    judgement = judgeBursts(bursts, rule);
+    judgement = judgeBursts(bursts, limit);
     first = limited?.first ?? driven.first;
-    if (!isRefused(driven.first)) continue;
-    const recovered = await recover(search, history, startedAt, rule);
-    limited ??= { first: driven.first, meanwhile: meanwhile!, ...recovered };
+    if (!hasRefusal(driven.first)) continue;
+    const recovered = await recover(search, history, startedAt, limit);
+    limited ??= { first: driven.first, probe: probe!, ...recovered };
     if (recovered.recovery.kind === 'answer') continue;
     // The key may still be limited: another burst would show nothing.
     limited = { ...limited, recovery: recovered.recovery };
@@ -128,13 +124,13 @@ async function compareLimit(search: Search, rule: Rule): Promise<Found> {
 }
 
 /** Two windows of rest, one for a burst, and a margin. */
-const hasTime = (context: Context, { windowMs }: Rule) => context.leftMs() > 3.5 * windowMs;
+const hasTime = (context: Context, { windowMs }: RateLimit) => context.leftMs() > 3.5 * windowMs;
 
 /** Phase shift between bursts, as a fraction of the window. It also shifts within a half to a sixth of the window. */
 const PHASE = 0.57;
 
 /** Time (ms) until the next burst may begin, at another phase of the window. */
-function untilPhase(bursts: readonly Burst[], { windowMs }: Rule, now: number): number {
+function untilPhase(bursts: readonly Burst[], { windowMs }: RateLimit, now: number): number {
   const last = bursts.at(-1);
   if (last === undefined) return 0;
   const sinceWanted = now - last.startedAt - PHASE * windowMs;
@@ -144,40 +140,41 @@ function untilPhase(bursts: readonly Burst[], { windowMs }: Rule, now: number): 
 /** Waits for the end of a known window, then until a request passes. */
 async function recover(
   { context, supply }: Search,
-  history: readonly Sighting[],
+  history: readonly TimedRequest[],
   startedAt: number,
-  rule: Rule | undefined,
-): Promise<Pick<Limited, 'recovery' | 'refusedMs' | 'recoveryMs' | 'isLetInEarly'>> {
+  limit: RateLimit | undefined,
+): Promise<Pick<Limited, 'recovery' | 'refusedMs' | 'recoveryMs' | 'passedEarly'>> {
   const refusals = history.filter(({ result }) => result === 'refused');
   const refusedAt = refusals[0]!.receivedAt;
-  const isLetInEarly = history.some(({ result, sentAt }) => result === 'passed' && sentAt > refusedAt);
-  const leftMs = rule === undefined ? 0 : startedAt + rule.windowMs + MARGIN - context.now();
+  const passedEarly = history.some(({ result, sentAt }) => result === 'passed' && sentAt > refusedAt);
+  const leftMs = limit === undefined ? 0 : startedAt + limit.windowMs + MARGIN_MS - context.now();
   // If the run ends before the window, leave its time to the other endpoint.
   if (leftMs > 0 && leftMs < context.leftMs()) await context.wait(leftMs);
   const recovery = await context.sendUntilAllowed(supply.next(), (refused) =>
-    refusals.push(sightingOf(refused)),
+    refusals.push(timedRequestOf(refused)),
   );
   const refusedMs = Math.max(...refusals.map(({ sentAt }) => sentAt - startedAt));
-  return { recovery, refusedMs, recoveryMs: context.now() - startedAt, isLetInEarly };
+  return { recovery, refusedMs, recoveryMs: context.now() - startedAt, passedEarly };
 }
 
 /** Checks whether lookups of members and other kinds of requests count. On deposit-check, every request counts. */
-async function countOthers(limited: Limited, search: Search, rule: Rule | undefined): Promise<Limited> {
+async function countOthers(limited: Limited, search: Search, limit: RateLimit | undefined): Promise<Limited> {
   const { endpoint, context, known } = search;
   const { first, recovery, recoveryMs } = limited;
   if (endpoint !== 'user-status' || recovery.kind !== 'answer') return limited;
   // The recovery request counts in the current window.
-  let members = known.members.length > 0 ? await sendMembers(context, known, first.passed, rule) : undefined;
+  let members = known.members.length > 0 ? await sendMembers(context, known, first.passed, limit) : undefined;
   if (members?.refusal !== undefined) {
     // Earlier requests may still count: rest and try again.
-    await context.rest(2 * (rule?.windowMs ?? recoveryMs));
-    members = await sendMembers(context, known, first.passed, rule);
+    await context.waitForQuiet(2 * (limit?.windowMs ?? recoveryMs));
+    members = await sendMembers(context, known, first.passed, limit);
   }
   const counting =
-    rule !== undefined && members?.refusal === undefined && hasTimeToCount(context, rule)
-      ? await whatCounts(search, rule)
+    limit !== undefined && members?.refusal === undefined && hasTimeToCount(context, limit)
+      ? await measureCounting(search, limit)
       : undefined;
-  if (members?.refusal !== undefined || counting !== undefined) await context.send(found(endpoint, known));
+  if (members?.refusal !== undefined || counting !== undefined)
+    await context.send(findableLookup(endpoint, known));
   return {
     ...limited,
     ...(members === undefined ? {} : { members }),
@@ -190,21 +187,21 @@ export function sendMembers(
   context: Context,
   known: Known,
   passed: number,
-  rule: Rule | undefined,
+  limit: RateLimit | undefined,
 ): Promise<Stream> {
-  const most = Math.min(2 * passed + 2, MOST_WITHOUT_THRESHOLD);
-  const withinMs = Math.min(1000, (rule?.windowMs ?? 1000) / 2);
+  const most = Math.min(2 * passed + 2, MAX_WITHOUT_LIMIT);
+  const withinMs = Math.min(1000, (limit?.windowMs ?? 1000) / 2);
   return stream(context, supplyOf(lookupsOfMembers, known), { most, withinMs });
 }
 
 /** Fractions of the limit spent on two other kinds: all their sums differ, so the rest tells which kinds count. */
-const PARTS = [1 / 2, 1 / 4];
+const FRACTIONS = [1 / 2, 1 / 4];
 
 /** Minimum limit for distinct fractions, and maximum window (ms) worth another wait. */
-const [LEAST_TO_COUNT, LONGEST_TO_COUNT] = [8, 10_000];
+const [MIN_LIMIT_TO_COUNT, MAX_WINDOW_TO_COUNT] = [8, 10_000];
 
-const hasTimeToCount = (context: Context, { most, windowMs }: Rule) =>
-  most >= LEAST_TO_COUNT && windowMs <= LONGEST_TO_COUNT && context.leftMs() > 2 * windowMs;
+const hasTimeToCount = (context: Context, { most, windowMs }: RateLimit) =>
+  most >= MIN_LIMIT_TO_COUNT && windowMs <= MAX_WINDOW_TO_COUNT && context.leftMs() > 2 * windowMs;
 
 /**
  * Which other kinds of requests count (Limits: not shown). Spends a fraction of the limit on each, then measures the
@@ -212,10 +209,10 @@ const hasTimeToCount = (context: Context, { most, windowMs }: Rule) =>
  *
  * @returns whether each kind counts, by name; undefined if the rest is ambiguous
  */
-async function whatCounts({ endpoint, context, known, supply }: Search, { most }: Rule) {
+async function measureCounting({ endpoint, context, known, supply }: Search, { most }: RateLimit) {
   const others = kinds[endpoint]
     .filter(({ name }) => name !== supply.kind)
-    .map((kind, at) => ({ kind, spent: Math.floor(most * PARTS[at]!) }));
+    .map((kind, at) => ({ kind, spent: Math.floor(most * FRACTIONS[at]!) }));
   for (const { kind, spent } of others) {
     const { next } = supplyOf(kind, known);
     await context.burst(...Array.from({ length: spent }, next));
@@ -229,10 +226,10 @@ async function whatCounts({ endpoint, context, known, supply }: Search, { most }
 }
 
 /** Describes bursts in one line. */
-export const storyOf = (bursts: readonly Burst[], { windowMs }: Rule) =>
+export const describeBursts = (bursts: readonly Burst[], { windowMs }: RateLimit) =>
   bursts
     .map(({ history, startedAt, inFlight }) => {
       const together = inFlight === 1 ? 'one at a time' : `at most ${inFlight} in flight`;
-      return `${story(history, startedAt, windowMs)} (${together})`;
+      return `${describeBurst(history, startedAt, windowMs)} (${together})`;
     })
     .join('. Next burst after a pause: ');

@@ -1,5 +1,5 @@
 /** A counted request. The server counted it at some time from `sentAt` to `receivedAt` (ms of the engine's clock). */
-export interface Sighting {
+export interface TimedRequest {
   readonly sentAt: number;
   /** Infinity if it is lost. */
   readonly receivedAt: number;
@@ -16,27 +16,21 @@ export interface Sighting {
 export interface Burst {
   /** In ms of the engine's clock. No request was sent for two windows before it. */
   readonly startedAt: number;
-  readonly history: readonly Sighting[];
+  readonly history: readonly TimedRequest[];
   /** Maximum number of requests in flight at the same time. */
   readonly inFlight: number;
 }
 
-/** A rate limit: at most `most` counted requests pass in a window. */
-export interface Rule {
-  readonly most: number;
-  readonly windowMs: number;
-}
-
 /** Tolerance for clock rounding, in ms. */
-export const SLACK = 5;
+export const TOLERANCE_MS = 5;
 
 /** Describes a burst: `60 passed within 0.05 s, then 429; after 0.90 s: 4 passed within 0.01 s`. */
-export function story(history: readonly Sighting[], startedAt: number, windowMs: number): string {
-  const bursts: Sighting[][] = [];
-  for (const sighting of history.toSorted((a, b) => a.sentAt - b.sentAt)) {
+export function describeBurst(history: readonly TimedRequest[], startedAt: number, windowMs: number): string {
+  const bursts: TimedRequest[][] = [];
+  for (const request of history.toSorted((a, b) => a.sentAt - b.sentAt)) {
     const last = bursts.at(-1)?.at(-1);
-    if (last === undefined || sighting.sentAt > last.sentAt + windowMs / 5) bursts.push([sighting]);
-    else bursts.at(-1)!.push(sighting);
+    if (last === undefined || request.sentAt > last.sentAt + windowMs / 5) bursts.push([request]);
+    else bursts.at(-1)!.push(request);
   }
   return bursts
     .map((burst, at) => {

@@ -1,4 +1,5 @@
-import { SLACK, type Burst, type Rule } from './history.ts';
+import { TOLERANCE_MS, type Burst } from './history.ts';
+import type { RateLimit } from './limit.ts';
 
 /** When the server may have handled a request, in ms. */
 interface Span {
@@ -6,20 +7,20 @@ interface Span {
   readonly to: number;
 }
 
-interface Refusal extends Span {
+interface RefusedSpan extends Span {
   /** `to` of the requests that may have been counted before it, the latest first. */
   readonly before: readonly number[];
   /** The same, without the latest `most - 1`. */
   readonly full: readonly number[];
   /** Latest time of the next pass, in ms; Infinity if there was none. */
-  readonly letInBy: number;
+  readonly passedBy: number;
 }
 
 /** A burst as a limiter model sees it. */
-interface Seen {
+interface Observed {
   readonly startedAt: number;
   readonly passes: readonly Span[];
-  readonly refusals: readonly Refusal[];
+  readonly refusals: readonly RefusedSpan[];
 }
 
 /** A token bucket that holds the limit and is refilled in `parts` equal parts per window. */
@@ -32,7 +33,7 @@ interface Bucket {
 const divisorsOf60 = Array.from({ length: 60 }, (_, nth) => nth + 1).filter((parts) => 60 % parts === 0);
 
 /** Refills per window that are tried. One refill also models clock-aligned windows. */
-const partsOf = ({ most, windowMs }: Rule) => [
+const partsOf = ({ most, windowMs }: RateLimit) => [
   ...[...divisorsOf60, windowMs / 1000, windowMs / 100].filter((parts) => parts >= 1 && parts < most),
   most,
 ];
@@ -41,21 +42,21 @@ const partsOf = ({ most, windowMs }: Rule) => [
 const PHASES = 200;
 
 /** Whether a bucket with even refill can have been empty at each refusal. */
-export function mayBeBucket(burst: Burst, { most, windowMs }: Rule): boolean {
+export function mayBeBucket(burst: Burst, { most, windowMs }: RateLimit): boolean {
   const ticks = (after: number, until: number) => ((until - after) * most) / windowMs;
-  return mayRefuse(seenIn(burst, most), most, { parts: most, ticks });
+  return mayRefuse(observe(burst, most), most, { parts: most, ticks });
 }
 
 /**
  * Whether clock-aligned windows, or a bucket refilled at intervals, explain the passes of all bursts, at some phase.
  * With `isStrict`, they must also explain the refusals. Otherwise windows may refuse for longer, because bans exist.
  */
-export function isExplained(bursts: readonly Burst[], rule: Rule, isStrict: boolean): boolean {
-  const { most, windowMs } = rule;
-  const all = bursts.map((burst) => seenIn(burst, most));
+export function isExplained(bursts: readonly Burst[], limit: RateLimit, isStrict: boolean): boolean {
+  const { most, windowMs } = limit;
+  const all = bursts.map((burst) => observe(burst, most));
   // A tick may move later, up to the end of a request, without a change. So only these phases are tried.
   const edges = all.flatMap(({ passes, refusals }) => [...passes, ...refusals].map(({ to }) => to));
-  const isBucket = partsOf(rule).some((parts) => {
+  const isBucket = partsOf(limit).some((parts) => {
     const intervalMs = windowMs / parts;
     return [...new Set(edges.map((edge) => Math.floor(edge % intervalMs)))].some((phase) => {
       const ticks = (after: number, until: number) =>
@@ -73,31 +74,31 @@ export function isExplained(bursts: readonly Burst[], rule: Rule, isStrict: bool
   );
 }
 
-function seenIn({ startedAt, history }: Burst, most: number): Seen {
+function observe({ startedAt, history }: Burst, most: number): Observed {
   const spans = (...results: readonly string[]): readonly Span[] =>
     history
       .filter(({ result }) => results.includes(result))
-      .map(({ sentAt, receivedAt }) => ({ from: sentAt - SLACK, to: receivedAt + SLACK }))
+      .map(({ sentAt, receivedAt }) => ({ from: sentAt - TOLERANCE_MS, to: receivedAt + TOLERANCE_MS }))
       .toSorted((a, b) => a.to - b.to);
   const [passes, counted] = [spans('passed'), spans('passed', 'lost', 'other').toReversed()];
   const refusals = spans('refused').map(({ from, to }) => {
     const before = counted.filter((other) => other.from <= to).map((other) => other.to);
-    const letInBy = passes.find((pass) => pass.from > to)?.to ?? Number.POSITIVE_INFINITY;
-    return { from, to, before, full: before.slice(most - 1), letInBy };
+    const passedBy = passes.find((pass) => pass.from > to)?.to ?? Number.POSITIVE_INFINITY;
+    return { from, to, before, full: before.slice(most - 1), passedBy };
   });
   return { startedAt, passes, refusals };
 }
 
 /** Whether the bucket, full at the start, explains the passes. */
 function mayPass(
-  { startedAt, passes }: Seen,
+  { startedAt, passes }: Observed,
   most: number,
   { parts, ticks }: Bucket,
   tick: number,
   intervalMs: number,
 ): boolean {
   const lastAt = passes.at(-1)?.to ?? startedAt;
-  let since = startedAt - SLACK;
+  let since = startedAt - TOLERANCE_MS;
   // A refill never exceeds the limit.
   for (let next = tick; since < lastAt; since = next, next += intervalMs) {
     let count = 0;
@@ -108,17 +109,22 @@ function mayPass(
 }
 
 /** Whether the bucket can have been empty at each refusal, until its next refill. */
-function mayRefuse({ refusals }: Seen, most: number, { parts, ticks }: Bucket): boolean {
+function mayRefuse({ refusals }: Observed, most: number, { parts, ticks }: Bucket): boolean {
   const part = Math.floor(most / parts);
   return refusals.every(
-    ({ from, full, letInBy }) =>
-      ticks(from, letInBy) > 0 &&
+    ({ from, full, passedBy }) =>
+      ticks(from, passedBy) > 0 &&
       full.some((since, over) => over + 1 > part * (since < from ? ticks(since, from) : 0)),
   );
 }
 
 /** Whether weighted windows, which count a part of the previous window, explain the burst. */
-function mayBeWeighted({ passes, refusals }: Seen, most: number, windowMs: number, phase: number): boolean {
+function mayBeWeighted(
+  { passes, refusals }: Observed,
+  most: number,
+  windowMs: number,
+  phase: number,
+): boolean {
   const weight = (instants: readonly number[], now: number) => {
     const start = phase + Math.floor((now - phase) / windowMs) * windowMs;
     const part = 1 - (now - start) / windowMs;

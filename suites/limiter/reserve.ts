@@ -1,19 +1,18 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
 import type { Requirement } from '../requirement.ts';
-import { statedRule, WINDOWS_OF_EXPLORATION } from './rule.ts';
+import { statedLimit, WINDOWS_OF_EXPLORATION } from './limit.ts';
 
 /** Requests of the rate-limit suite, as multiples of the limit: user-status tries three kinds, and members. */
-const BURSTS: Readonly<Record<Endpoint, number>> = { 'user-status': 6, 'deposit-check': 3 };
+const REQUESTS_PER_LIMIT: Readonly<Record<Endpoint, number>> = { 'user-status': 6, 'deposit-check': 3 };
 
-/** Assumed limit if none is stated. */
-const MOST_WHERE_UNSTATED = 50;
+const ASSUMED_LIMIT = 50;
 
 /** The reserve of --max-requests for the rate-limit suite, which comes last: at most half. */
-export const keptBack = (needed: number, bound: number) => Math.min(needed, bound / 2);
+export const reserveOf = (needed: number, bound: number) => Math.min(needed, bound / 2);
 
 /** Fraction of a run reserved for a limiter whose windows do not fit: it is only triggered. */
-const LEAST_PART = 1 / 20;
+const MIN_SHARE = 1 / 20;
 
 /**
  * Time (ms) reserved for the rate-limit suite at the end of a run, by stated or learned limits and --rate. 0 if the
@@ -26,22 +25,22 @@ export function limiterMs(
   learned: Readonly<Partial<Record<Endpoint, { readonly windowMs: number }>>> = {},
   rate?: number,
 ): number {
-  const compared = windowsOf(requirements, known, maxDurationMs, learned);
+  const compared = timeNeeds(requirements, known, maxDurationMs, learned);
   const sum = compared.reduce((ms, { neededMs, fits }) => (fits ? ms + neededMs : ms), 0);
-  const least = compared.every(({ fits }) => fits) ? 0 : LEAST_PART * maxDurationMs;
+  const least = compared.every(({ fits }) => fits) ? 0 : MIN_SHARE * maxDurationMs;
   return Math.min(maxDurationMs / 2, Math.max(sum + least, msAt(rate, limiterRequests(requirements, known))));
 }
 
 /** The time that each limiter needs, one endpoint after the other, and whether it fits into half of the run. */
-export function windowsOf(
+export function timeNeeds(
   requirements: readonly Requirement[],
   known: Known,
   maxDurationMs: number,
   learned: Readonly<Partial<Record<Endpoint, { readonly windowMs: number }>>>,
 ) {
   let sum = 0;
-  return limitersOf(requirements).map((endpoint) => {
-    const windowMs = (statedRule(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0;
+  return limitedEndpoints(requirements).map((endpoint) => {
+    const windowMs = (statedLimit(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0;
     const neededMs = WINDOWS_OF_EXPLORATION * windowMs;
     const fits = sum + neededMs <= maxDurationMs / 2;
     if (fits) sum += neededMs;
@@ -51,14 +50,14 @@ export function windowsOf(
 
 /** Requests that the rate-limit suite needs at the end of a run. */
 export function limiterRequests(requirements: readonly Requirement[], known: Known): number {
-  return limitersOf(requirements).reduce(
-    (sum, endpoint) => sum + BURSTS[endpoint] * (statedRule(endpoint, known)?.most ?? MOST_WHERE_UNSTATED),
+  return limitedEndpoints(requirements).reduce(
+    (sum, endpoint) =>
+      sum + REQUESTS_PER_LIMIT[endpoint] * (statedLimit(endpoint, known)?.most ?? ASSUMED_LIMIT),
     0,
   );
 }
 
-/** Endpoints with selected rate-limit requirements. */
-const limitersOf = (requirements: readonly Requirement[]) =>
+const limitedEndpoints = (requirements: readonly Requirement[]) =>
   endpointNames.filter((endpoint) =>
     requirements.some(({ id, kind }) => kind === 'scenario' && id.startsWith(`rate-limit/${endpoint}/`)),
   );

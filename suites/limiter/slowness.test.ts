@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Sighting } from './history.ts';
+import type { TimedRequest } from './history.ts';
 import { slowness } from './slowness.ts';
 
 /** Requests that went out in lots, so many ms apart, and were answered after so many ms. */
-const sent = (count: number, lot: number, apartMs: number, latencyMs: number): readonly Sighting[] =>
+const sent = (count: number, lot: number, apartMs: number, latencyMs: number): readonly TimedRequest[] =>
   Array.from({ length: count }, (_, nth) => {
     const sentAt = Math.floor(nth / lot) * apartMs;
     return { sentAt, receivedAt: sentAt + latencyMs, result: 'passed' };

@@ -1,12 +1,12 @@
 import { MAX_IN_FLIGHT } from '../engine/context.ts';
-import type { Sighting } from './history.ts';
+import type { TimedRequest } from './history.ts';
 
 /**
  * Explains why `count` requests took longer than `withinMs`, and what to change.
  *
  * @param history requests in the order of sending
  */
-export function slowness(history: readonly Sighting[], count: number, withinMs: number): string {
+export function slowness(history: readonly TimedRequest[], count: number, withinMs: number): string {
   const latencyMs = median(
     history.flatMap(({ sentAt, receivedAt }) => (receivedAt === Infinity ? [] : [receivedAt - sentAt])),
   );

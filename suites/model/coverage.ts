@@ -1,7 +1,7 @@
 import { endpointNames as names, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Coverage as Covered } from '../../schemas/generated/types.ts';
 import { coveringArray, createCounter, type CoveringArray } from './covering.ts';
-import { factors, isFeasible, missingLevels, suppliesOf, type Levels } from './factors.ts';
+import { factors, isFeasible, missingLevels, feasibilityKey, type Levels } from './factors.ts';
 import type { Known } from '../known.ts';
 
 /** Counts how much of the covering array a run has tried. */
@@ -38,7 +38,7 @@ const arrays = new Map<string, CoveringArray>();
 
 /** The covering array of an endpoint. Equal fixtures share it, such as those of a run and its self-check. */
 export function arrayOf(endpoint: Endpoint, known: Known): CoveringArray {
-  const name = `${endpoint} ${suppliesOf(endpoint, known)}`;
+  const name = `${endpoint} ${feasibilityKey(endpoint, known)}`;
   const array =
     arrays.get(name) ?? coveringArray(factors[endpoint], (levels) => isFeasible(endpoint, levels, known));
   arrays.set(name, array);

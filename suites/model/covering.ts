@@ -72,7 +72,7 @@ export function coveringArray(factors: readonly Factor[], isFeasible: IsFeasible
     return part;
   };
   return {
-    rows: kept(ordered()),
+    rows: repeatable(ordered()),
     total: (strength) => {
       let total = 0;
       for (let count = 0; count <= strength; count++)
@@ -113,7 +113,7 @@ export function coveringArray(factors: readonly Factor[], isFeasible: IsFeasible
 }
 
 /** Makes an endless generator repeatable. Items are computed once. */
-export function kept<Item>(source: Generator<Item, unknown>): () => Generator<Item> {
+export function repeatable<Item>(source: Generator<Item, unknown>): () => Generator<Item> {
   const made: Item[] = [];
   return function* () {
     for (let nth = 0; ; nth++) {
@@ -216,14 +216,12 @@ function plainest(row: Levels, factors: readonly Factor[], isFeasible: IsFeasibl
   return undefined;
 }
 
-/** The factors that are not gates, encoded as numbers. */
 interface Space {
   readonly factors: readonly Factor[];
   /** Place value of each factor in the code of a combination. */
   readonly places: readonly number[];
   /** Whether a lookup with these levels exists. -1 leaves a factor open. */
   readonly isFeasible: (row: readonly number[]) => boolean;
-  /** Feasible combinations of `strength` factors. */
   readonly combinations: (strength: number) => readonly Combination[];
 }
 
@@ -337,9 +335,9 @@ function createPart(space: Space, { base, hasGate, isMasked }: PartOptions): Par
       };
       for (const row of rows) cover(row);
       // Rows that also cover a plain row come first.
-      for (const isTwofold of [true, false])
+      for (const coversPlainToo of [true, false])
         for (const { row: start } of left.values()) {
-          if (partsOf(start, factors).length > 1 !== isTwofold) continue;
+          if (partsOf(start, factors).length > 1 !== coversPlainToo) continue;
           const row = filled(start, space, left, strength, rows.length);
           cover(row);
           yield { ...base(rows.push(row)), ...levelsOf(row, factors) };

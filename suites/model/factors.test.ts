@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import { factors, isFeasible, missingLevels, plainLevels, requestsOf, type Levels } from './factors.ts';
 import { malformations } from '../inputs/malformations.ts';
-import { knowledge } from '../known.ts';
+import { knownFrom } from '../known.ts';
 import { parameterOf } from './lookup.ts';
 import { expectedOf } from './model.ts';
 import type { Request } from '../request.ts';
@@ -14,7 +14,7 @@ import { sampleFixture, sampleKnown } from '../testing/samples.ts';
 const [ours, theirs, nobodys] = ['1a', '2c', '3d'].map(
   (start) => sampleFixture.users!.find(({ user_id }) => user_id.toLowerCase().startsWith(start))!.user_id,
 ) as [string, string, string];
-const known = knowledge({
+const known = knownFrom({
   ...sampleFixture,
   deposits: [ours, theirs, nobodys].flatMap((user_id, owner) =>
     [0.5, 250.5, 300, 12_000, 'pending', 'failed'].flatMap((kind, nth) =>
@@ -146,7 +146,7 @@ test('amounts are those of their level', () => {
 
 test('levels that the fixture cannot supply are named', () => {
   assert.deepEqual(missingLevels('user-status', sampleKnown), ["situation: third partner's"]);
-  assert.deepEqual(missingLevels('user-status', knowledge({ ...sampleFixture, users: [] })), [
+  assert.deepEqual(missingLevels('user-status', knownFrom({ ...sampleFixture, users: [] })), [
     'situation: own',
     "situation: another partner's",
     "situation: third partner's",
@@ -157,7 +157,7 @@ test('levels that the fixture cannot supply are named', () => {
   assert.deepEqual(
     missingLevels('deposit-check', {
       ...known,
-      ...knowledge({ ...sampleFixture, apiKeys }),
+      ...knownFrom({ ...sampleFixture, apiKeys }),
       depositById: known.depositById,
       userById: known.userById,
     }).filter((name) => name.includes('key')),
@@ -169,7 +169,7 @@ test('a lookup without a key cannot present one, and no fixture spells another c
   const plain = plainLevels('user-status');
   assert.equal(isFeasible('user-status', { ...plain, key: 'none', header: 'bearer' }, known), false);
   assert.equal(isFeasible('user-status', { ...plain, key: 'revoked', header: 'bearer' }, known), true);
-  const digits = knowledge({
+  const digits = knownFrom({
     ...sampleFixture,
     users: [{ ...sampleFixture.users![0]!, user_id: '11111111-1111-4111-8111-111111111111' }],
   });

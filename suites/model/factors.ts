@@ -6,7 +6,7 @@ import {
   nearMiss,
   nearMisses,
   needsIssued,
-  suspects,
+  unissuedKeys,
   tokenOf,
   unknownToken,
   type FormName,
@@ -71,7 +71,7 @@ const keys: Readonly<Record<string, (known: Known) => readonly Token[]>> = {
   revoked: ({ revokedKeys }) => revokedKeys.map(tokenOf),
   expired: ({ expiredKeys }) => expiredKeys.map(tokenOf),
   'non-Partner': ({ nonPartnerKeys }) => nonPartnerKeys.map(tokenOf),
-  unknown: suspects,
+  unknown: unissuedKeys,
   'near miss': nearMisses,
   none: () => [],
 };
@@ -198,7 +198,6 @@ const STRIDE = 7919;
 export const plainLevels = (endpoint: Endpoint): Levels =>
   Object.fromEntries(factors[endpoint].map(({ name, levels }) => [name, levels[0]!])) as Levels;
 
-/** Ids of the fixture with the same levels. */
 interface Pool {
   readonly situation: string;
   readonly version: string;
@@ -309,7 +308,7 @@ const fits = (endpoint: Endpoint, pool: Pool, levels: Partial<Levels>) =>
   (!needsLetters(levels['id spelling']) || pool.isLettered);
 
 /** A text that determines which levels are feasible. */
-export const suppliesOf = (endpoint: Endpoint, known: Known): string =>
+export const feasibilityKey = (endpoint: Endpoint, known: Known): string =>
   JSON.stringify([
     Object.keys(keys).map((level) => keysOf(level, known).length > 0),
     known.callerKeys.length > 1,
@@ -385,7 +384,6 @@ export function ownEntities(endpoint: Endpoint, known: Known): readonly (readonl
   return different.map((row) => [row, Math.min(most, entitiesOf(endpoint, row, known).count)] as const);
 }
 
-/** The ids of the fixture with these levels. */
 function entitiesOf(endpoint: Endpoint, levels: Levels, known: Known) {
   const fitting = poolsOf(endpoint, known).filter((pool) => fits(endpoint, pool, levels));
   return {

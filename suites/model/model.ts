@@ -1,11 +1,11 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureUser } from '../../schemas/generated/types.ts';
 import { summary, type Answer } from '../answer.ts';
-import { errorAnswer, fieldsOf, saysExecuted, saysMember, saysNotMember } from '../expectations.ts';
+import { expectError, fieldsOf, expectExecuted, expectMember, expectNotMember } from '../expectations.ts';
 import type { FixtureDeposit, Known } from '../known.ts';
 import { accessOf, authorizationOf, parameterOf, type Parameter } from './lookup.ts';
 import type { Request } from '../request.ts';
-import { failed, held, outdated, type Expectation, type Verdict } from '../verdict.ts';
+import { failed, held, fixtureOutdated, type Expectation, type Verdict } from '../verdict.ts';
 
 /** The outcomes of a lookup (Endpoints). */
 export type Outcome = 'member' | 'not-member' | 'executed' | 'not-found' | 'invalid' | 'unauthorized';
@@ -41,8 +41,8 @@ export interface Expected {
 }
 
 /** A cache: each lookup is judged several times, and in many runs of a self-test. */
-const remembered = new WeakMap<Known, Map<string, Expected | undefined>>();
-const MAX_REMEMBERED = 20_000;
+const cache = new WeakMap<Known, Map<string, Expected | undefined>>();
+const MAX_CACHED = 20_000;
 
 /**
  * The correct answers to a lookup.
@@ -53,10 +53,10 @@ export function expectedOf(known: Known, request: Request): Expected | undefined
   const { endpoint, method, target, misplaced, credential } = request;
   const authorization = authorizationOf(credential, known.callerKeys[0]);
   const name = [endpoint, method, target, misplaced?.key, authorization].join('\n');
-  const before = remembered.get(known) ?? new Map<string, Expected | undefined>();
-  remembered.set(known, before);
+  const before = cache.get(known) ?? new Map<string, Expected | undefined>();
+  cache.set(known, before);
   if (!before.has(name)) {
-    if (before.size >= MAX_REMEMBERED) before.clear();
+    if (before.size >= MAX_CACHED) before.clear();
     before.set(name, expectationFor(known, request));
   }
   return before.get(name);
@@ -77,7 +77,7 @@ function expectationFor(known: Known, request: Request): Expected | undefined {
       hostile: { id: `invalid-uuid/${endpoint}/hostile`, mayBeRead: isKeyValid && parameter.mayBeRead },
     };
   if (access.key === undefined) return { ...common, correct: refusals(endpoint, access.refusal, parameter) };
-  const found = findingOf(known, endpoint, access.key.partner, parameter);
+  const found = viewOf(known, endpoint, access.key.partner, parameter);
   const correct = [
     ...acceptable(endpoint, parameter, found.correct),
     ...(access.mayBeRefused ? [unauthorized(endpoint, 'malformed')] : []),
@@ -121,27 +121,29 @@ function acceptable(
   finding: readonly Correct[],
 ): readonly Correct[] {
   if (why === 'alternative-spelling')
-    return [invalid(endpoint, why), ...finding, { outcome: nothing(endpoint), id: finding[0]!.id }];
+    return [invalid(endpoint, why), ...finding, { outcome: absent(endpoint), id: finding[0]!.id }];
   if (why !== undefined || id === undefined) return [invalid(endpoint, why ?? 'malformed')];
   const main = finding[0]!;
   return [
     ...finding,
     ...(isOpen ? [invalid(endpoint, 'malformed')] : []),
     // A server that does not decode looks up another id.
-    ...(isEncoded ? [{ outcome: nothing(endpoint), id: main.id } as const] : []),
+    ...(isEncoded ? [{ outcome: absent(endpoint), id: main.id } as const] : []),
   ];
 }
 
-const nothing = (endpoint: Endpoint): Outcome => (endpoint === 'user-status' ? 'not-member' : 'not-found');
+const absent = (endpoint: Endpoint): Outcome => (endpoint === 'user-status' ? 'not-member' : 'not-found');
 
-interface Lookup {
+interface PartnerView {
   readonly correct: readonly Correct[];
   readonly more?: Pick<Expected, 'user' | 'deposit' | 'scope'>;
 }
 
 /** What a partner sees for an id (GET user-status, 200; GET deposit-check, 200 and 404; States). */
-function findingOf(known: Known, endpoint: Endpoint, partner: string, { id = '' }: Parameter): Lookup {
-  const hidden = (row: string): Lookup => ({ correct: [{ outcome: nothing(endpoint), id: row }] });
+function viewOf(known: Known, endpoint: Endpoint, partner: string, { id = '' }: Parameter): PartnerView {
+  const hidden = (row: string): PartnerView => ({
+    correct: [{ outcome: absent(endpoint), id: row }],
+  });
   const isCaller = partner === known.partner;
   const scope = `foreign-ib/${endpoint}/follows-key`;
   const deposit = endpoint === 'deposit-check' ? known.depositById.get(id) : undefined;
@@ -166,17 +168,17 @@ function findingOf(known: Known, endpoint: Endpoint, partner: string, { id = '' 
 }
 
 const expectations: Readonly<Record<Outcome, (endpoint: Endpoint) => Expectation>> = {
-  member: () => saysMember,
+  member: () => expectMember,
   'not-member': () => isNotMember,
-  executed: () => saysExecuted,
-  'not-found': () => errorAnswer('deposit-check', 404),
-  invalid: (endpoint) => errorAnswer(endpoint, 400),
-  unauthorized: (endpoint) => errorAnswer(endpoint, 401),
+  executed: () => expectExecuted,
+  'not-found': () => expectError('deposit-check', 404),
+  invalid: (endpoint) => expectError(endpoint, 400),
+  unauthorized: (endpoint) => expectError(endpoint, 401),
 };
 
 /** A missing date is a wrong shape, which another requirement checks. */
 function isNotMember(answer: Answer): Verdict {
-  const verdict = saysNotMember(answer);
+  const verdict = expectNotMember(answer);
   const date = fieldsOf(answer)?.['date_joined'] ?? null;
   if (verdict.kind !== 'held' || date === null) return verdict;
   return failed('value', '200 with "is_under_ib": false, "date_joined": null', summary(answer));
@@ -194,20 +196,22 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
   if (hostile !== undefined) return [{ id: hostile.id, verdict: refusesHostile(answer, hostile.mayBeRead) }];
   const main = correct[0]!;
   if (expected.isMisplaced) {
-    const isLetIn = answer.status < 400 || answer.status === 404;
-    return [{ id: main.id, verdict: isLetIn ? failed('status', '401', summary(answer)) : held }];
+    const isAccepted = answer.status < 400 || answer.status === 404;
+    return [{ id: main.id, verdict: isAccepted ? failed('status', '401', summary(answer)) : held }];
   }
   const match = correct.find(({ outcome }) => expectations[outcome](endpoint)(answer).kind === 'held');
   if (match === undefined) {
-    const due = correct.find(({ outcome }) => statusOf[outcome] === dueFor(answer)) ?? main;
-    return [{ id: blamed(expected, answer), verdict: expectations[due.outcome](endpoint)(answer) }];
+    const due = correct.find(({ outcome }) => statusOf[outcome] === effectiveStatus(answer)) ?? main;
+    return [
+      { id: brokenRequirement(expected, answer), verdict: expectations[due.outcome](endpoint)(answer) },
+    ];
   }
   const isRead = spelling !== undefined && match.outcome !== 'unauthorized';
   const ids = [main.id, match.id, ...(isRead ? [spelling] : []), ...(scope === undefined ? [] : [scope])];
   // If the deposit is already EXECUTED, nobody saw whether it was hidden before.
   const isOutdated = main.outcome === 'not-found' && match.outcome === 'executed';
   return [...new Set(ids)]
-    .map((id): Finding => ({ id, verdict: isOutdated && id === main.id ? outdated : held }))
+    .map((id): Finding => ({ id, verdict: isOutdated && id === main.id ? fixtureOutdated : held }))
     .concat(
       advised === undefined
         ? []
@@ -216,11 +220,14 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
 }
 
 /** Id of the requirement that a wrong answer breaks. */
-function blamed({ endpoint, correct, spelling, isFound, scope }: Expected, answer: Answer): string {
-  const status = dueFor(answer);
+function brokenRequirement(
+  { endpoint, correct, spelling, isFound, scope }: Expected,
+  answer: Answer,
+): string {
+  const status = effectiveStatus(answer);
   const main = correct[0]!;
   if (spelling !== undefined && (status === 400 || (isFound && status !== 401))) return spelling;
-  if (scope !== undefined && (saysMember(answer).kind === 'held' || saysExecuted(answer).kind === 'held'))
+  if (scope !== undefined && (expectMember(answer).kind === 'held' || expectExecuted(answer).kind === 'held'))
     return scope;
   // The message identifies an error even with a wrong status.
   const words = fieldsOf(answer)?.['error'];
@@ -234,7 +241,7 @@ function blamed({ endpoint, correct, spelling, isFound, scope }: Expected, answe
 }
 
 /** 422 counts as 400. */
-const dueFor = ({ status }: Answer) => (status === 422 ? 400 : status);
+const effectiveStatus = ({ status }: Answer) => (status === 422 ? 400 : status);
 
 const statusOf: Readonly<Record<Outcome, number>> = {
   member: 200,

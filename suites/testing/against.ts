@@ -1,7 +1,7 @@
 import type { AddressInfo, Server, Socket } from 'node:net';
 
 /** Runs a server on a free port while it is used. */
-export async function against<Result>(
+export async function withServer<Result>(
   server: Server,
   use: (port: number) => Promise<Result>,
 ): Promise<Result> {

@@ -6,9 +6,9 @@ import { virtualClock, type Clock } from '../engine/clock.ts';
 export function manualClock(start = 0) {
   const { now, sleep, during } = virtualClock(start);
   const stop = () => {
-    let letGo = () => {};
-    void during(new Promise<void>((resolve) => (letGo = resolve)));
-    return letGo;
+    let release = () => {};
+    void during(new Promise<void>((resolve) => (release = resolve)));
+    return release;
   };
   let letGo = stop();
   /** Lets time pass until a promise settles. */
@@ -18,7 +18,6 @@ export function manualClock(start = 0) {
     letGo = stop();
     return value;
   };
-  /** Lets ready tasks run. */
   const settled = () => new Promise((resolve) => setImmediate(resolve));
   const clock: Clock = {
     now,
@@ -34,7 +33,7 @@ export function manualClock(start = 0) {
     settled,
     until,
     /** Moves the clock by `ms` and wakes sleepers on the way. */
-    pass: async (ms: number) => {
+    advance: async (ms: number) => {
       await until(sleep(ms));
       await until(sleep(0));
       await settled();
@@ -45,7 +44,7 @@ export function manualClock(start = 0) {
 export type ManualClock = ReturnType<typeof manualClock>;
 
 /** Tracks whether a promise is done. */
-export function tracked<Value>(awaited: Value | Promise<Value>) {
+export function track<Value>(awaited: Value | Promise<Value>) {
   const state: { value?: Value; isDone: boolean } = { isDone: false };
   void Promise.resolve(awaited).then((value) => Object.assign(state, { value, isDone: true }));
   return state;

@@ -1,6 +1,6 @@
 import type { Fixture, FixtureUser } from '../../schemas/generated/types.ts';
 import { readBody, type Answer } from '../answer.ts';
-import { knowledge } from '../known.ts';
+import { knownFrom } from '../known.ts';
 import type { Context, Scenario } from '../requirement.ts';
 
 /** An answer as the engine reads it. An object as body is sent as JSON. */
@@ -72,9 +72,9 @@ export const sampleFixture: Fixture = {
 };
 
 /** The sample fixture as seen by northwind. */
-export const sampleKnown = knowledge(sampleFixture);
+export const sampleKnown = knownFrom(sampleFixture);
 
 /** Runs a scenario in a partial context. */
-export async function findingIn({ run }: Scenario, context: Partial<Context>) {
+export async function runScenario({ run }: Scenario, context: Partial<Context>) {
   return (await run(context as Context, sampleKnown)).finding;
 }

@@ -18,7 +18,7 @@ export interface Simulation {
   readonly seed?: number;
   /** End of the run, in ms of its clock. */
   readonly deadline?: number;
-  /** How long `settle` waits, in ms. */
+  /** How long `waitForReset` waits, in ms. */
   readonly forgetsAfter?: number;
   /** Whether the `nth` request gets no answer. */
   readonly isLost?: (nth: number) => boolean;
@@ -40,7 +40,6 @@ const BACK = 10;
 /** First and longest back-off after 429, in ms. It doubles each time. */
 const [FIRST_BACK_OFF, LONGEST_WAIT] = [500, 86_400_000];
 
-/** Maximum number of tries of a lost request. */
 const MAX_TRIES = 3;
 
 /** A scenario context with a simulated target, and a log of its requests. */
@@ -86,8 +85,8 @@ export function simulatedContext(simulation: Simulation) {
     sender: {
       send,
       sendOnce,
-      rest: wait,
-      settle: () => wait(forgetsAfter),
+      waitForQuiet: wait,
+      waitForReset: () => wait(forgetsAfter),
       keyWorks: () => true,
     },
     clock,

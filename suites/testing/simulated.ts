@@ -4,8 +4,8 @@ export type Limiter = (instant: number) => boolean;
 /** Common limiters, written independently of the judge. */
 export const limiters: Readonly<Record<string, (most: number, windowMs: number, phase: number) => Limiter>> =
   {
-    fixed: (most, windowMs) => countingLater(most, windowMs, 0),
-    aligned: filledUp,
+    fixed: (most, windowMs) => lateCounting(most, windowMs, 0),
+    aligned: alignedWindow,
     sliding: (most, windowMs) => sliding(most, windowMs, false),
     'sliding, refusals counted': (most, windowMs) => sliding(most, windowMs, true),
     'locked until a window without a try': (most, windowMs) => {
@@ -31,7 +31,7 @@ function sliding(most: number, windowMs: number, areRefusalsCounted: boolean): L
 }
 
 /** A token bucket with even refill, full at the start. */
-export const refilled = (holds: number, perMs: number): Limiter => {
+export const tokenBucket = (holds: number, perMs: number): Limiter => {
   let level = holds;
   let last = 0;
   return (instant) => {
@@ -44,7 +44,7 @@ export const refilled = (holds: number, perMs: number): Limiter => {
 };
 
 /** A token bucket that is refilled in equal parts, `times` per window. */
-export const refilledInParts = (holds: number, windowMs: number, times: number, phase: number): Limiter => {
+export const steppedBucket = (holds: number, windowMs: number, times: number, phase: number): Limiter => {
   const parts = Math.min(times, holds);
   let level = holds;
   let last = Number.NEGATIVE_INFINITY;
@@ -59,12 +59,12 @@ export const refilledInParts = (holds: number, windowMs: number, times: number, 
 };
 
 /** A bucket that is filled up at intervals: the same as clock-aligned windows. */
-export function filledUp(holds: number, intervalMs: number, phase: number): Limiter {
-  return refilledInParts(holds, intervalMs, 1, phase);
+export function alignedWindow(holds: number, intervalMs: number, phase: number): Limiter {
+  return steppedBucket(holds, intervalMs, 1, phase);
 }
 
 /** Refuses everything for `banMs` after each refusal of another limiter. */
-export const banning = (limiter: Limiter, banMs: number): Limiter => {
+export const withBan = (limiter: Limiter, banMs: number): Limiter => {
   let bannedUntil = Number.NEGATIVE_INFINITY;
   return (instant) => {
     if (instant < bannedUntil) return false;
@@ -75,7 +75,7 @@ export const banning = (limiter: Limiter, banMs: number): Limiter => {
 };
 
 /** A fixed window that counts each request `laterMs` after it passed. */
-export const countingLater = (most: number, windowMs: number, laterMs: number): Limiter => {
+export const lateCounting = (most: number, windowMs: number, laterMs: number): Limiter => {
   let counted: number[] = [];
   let start = Number.NEGATIVE_INFINITY;
   return (instant) => {
@@ -87,7 +87,7 @@ export const countingLater = (most: number, windowMs: number, laterMs: number): 
 };
 
 /** A weighted window: counts the part of the previous window that is less than a window ago. */
-export const weighted = (most: number, windowMs: number, phase: number): Limiter => {
+export const weightedWindow = (most: number, windowMs: number, phase: number): Limiter => {
   const counts = new Map<number, number>();
   return (instant) => {
     const at = Math.floor((instant - phase) / windowMs);

@@ -9,8 +9,8 @@ import type {
 } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
 import { readJson, type Answer } from '../answer.ts';
-import { knowledge, type Known, type KnownKey } from '../known.ts';
-import type { NotedExchange } from '../engine/events.ts';
+import { knownFrom, type Known, type KnownKey } from '../known.ts';
+import type { RunExchange } from '../engine/events.ts';
 import type { Credential } from '../request.ts';
 
 export type LineOf<Kind extends TranscriptLine['line']> = Extract<TranscriptLine, { line: Kind }>;
@@ -20,9 +20,9 @@ export interface Transcript {
   readonly start: LineOf<'start'>;
   readonly known: Known;
   /** As the engine saw them, with placeholders for keys. */
-  readonly exchanges: readonly NotedExchange[];
+  readonly exchanges: readonly RunExchange[];
   /** Exchanges and lookups without an answer, in order. */
-  readonly lookups: readonly (NotedExchange | LineOf<'missed'>)[];
+  readonly lookups: readonly (RunExchange | LineOf<'missed'>)[];
   /** By id of the requirement. */
   readonly explained: ReadonlyMap<string, LineOf<'explained'>>;
   readonly calls: readonly LineOf<'call'>[];
@@ -44,7 +44,7 @@ export function readTranscript(lines: readonly TranscriptLine[]): Transcript {
     throw new Problem('usage', 'the first line of a transcript is its start line; this is another one');
   checkOrder(lines);
   const restored = restorer(start.fixture);
-  const known = knowledge(restored(start).fixture, start.partner);
+  const known = knownFrom(restored(start).fixture, start.partner);
   const linesOf = <Kind extends TranscriptLine['line']>(kind: Kind) =>
     lines.filter((line): line is LineOf<Kind> => line.line === kind);
   const exchanges = linesOf('exchange').map((line) => exchangeOf(restored(line), known));
@@ -53,7 +53,7 @@ export function readTranscript(lines: readonly TranscriptLine[]): Transcript {
     start,
     known,
     exchanges,
-    lookups: lines.flatMap((line): (NotedExchange | LineOf<'missed'>)[] => {
+    lookups: lines.flatMap((line): (RunExchange | LineOf<'missed'>)[] => {
       if (line.line === 'exchange') return [exchanges[line.n]!];
       return line.line === 'missed' ? [line] : [];
     }),
@@ -70,13 +70,13 @@ function checkOrder(lines: readonly TranscriptLine[]): void {
   const seen = new Set<string>();
   let exchanges = 0;
   for (const [at, line] of lines.entries()) {
-    if (lines[at - 1]?.line === 'end') throw notWhole('has lines after its end line');
+    if (lines[at - 1]?.line === 'end') throw incomplete('has lines after its end line');
     if (line.line === 'end' && line.lines !== at)
-      throw notWhole(`has ${at} of ${line.lines} lines before its end line`);
+      throw incomplete(`has ${at} of ${line.lines} lines before its end line`);
     if (line.line === 'exchange' && line.n !== exchanges++)
-      throw notWhole(`lacks exchange ${exchanges - 1}, or has it in another place`);
+      throw incomplete(`lacks exchange ${exchanges - 1}, or has it in another place`);
     const name = nameOf(line);
-    if (seen.has(name)) throw notWhole(`has this twice: ${name}`);
+    if (seen.has(name)) throw incomplete(`has this twice: ${name}`);
     seen.add(name);
   }
 }
@@ -90,7 +90,7 @@ function nameOf(line: TranscriptLine): string {
   return 'of' in line ? `${line.line} of ${line.of}` : line.line;
 }
 
-const notWhole = (what: string) =>
+const incomplete = (what: string) =>
   new Problem(
     'usage',
     `the transcript was changed after its run: it ${what}; use the file that \`verify\` wrote`,
@@ -113,7 +113,7 @@ function restorer({ apiKeys = [] }: Fixture): <Line>(line: Line) => Line {
 function exchangeOf(
   { request, answer, trouble, n: _, line: __, ...rest }: TranscriptExchange,
   { everyKey }: Known,
-): NotedExchange {
+): RunExchange {
   const { credential, misplaced, ...sent } = request;
   const keyOf = (value: string | undefined) => everyKey.find(({ key }) => key === value);
   return {

@@ -3,15 +3,15 @@ import { describe, test } from 'node:test';
 import { sampleKnown } from '../testing/samples.ts';
 import { explore } from './explore.ts';
 import type { Burst } from './history.ts';
-import { judgeBurst, judgeBursts } from './judge.ts';
+import { judgeBurst, judgeBursts } from './judge-bursts.ts';
 import {
-  banning,
-  countingLater,
-  filledUp,
+  withBan,
+  lateCounting,
+  alignedWindow,
   limiters,
-  refilled,
-  refilledInParts,
-  weighted,
+  tokenBucket,
+  steppedBucket,
+  weightedWindow,
   type Limiter,
 } from '../testing/simulated.ts';
 import { randomOf } from '../model/covering.ts';
@@ -34,24 +34,24 @@ const legal: Readonly<Record<string, Make>> = {
   'sliding window': at('sliding'),
   'sliding window that counts refusals': at('sliding, refusals counted'),
   'locked until a window without a try': at('locked until a window without a try'),
-  'weighted sliding window': (most, windowMs, random) => weighted(most, windowMs, random() * windowMs),
-  'bucket that refills evenly': (most, windowMs) => refilled(most, most / windowMs),
+  'weighted sliding window': (most, windowMs, random) => weightedWindow(most, windowMs, random() * windowMs),
+  'bucket that refills evenly': (most, windowMs) => tokenBucket(most, most / windowMs),
   'bucket that is filled up at intervals': (most, windowMs, random) =>
-    filledUp(most, windowMs, random() * windowMs),
+    alignedWindow(most, windowMs, random() * windowMs),
   'bucket that gets a quarter back at intervals': (most, windowMs, random) =>
-    refilledInParts(most, windowMs, 4, random() * windowMs),
+    steppedBucket(most, windowMs, 4, random() * windowMs),
   'bucket that gets a part back every second': (most, windowMs, random) =>
-    refilledInParts(most, windowMs, windowMs / 1000, random() * windowMs),
+    steppedBucket(most, windowMs, windowMs / 1000, random() * windowMs),
   'bucket that gets a tenth back at intervals': (most, windowMs, random) =>
-    refilledInParts(most, windowMs, 10, random() * windowMs),
+    steppedBucket(most, windowMs, 10, random() * windowMs),
   'bucket that gets a twentieth back at intervals': (most, windowMs, random) =>
-    refilledInParts(most, windowMs, 20, random() * windowMs),
+    steppedBucket(most, windowMs, 20, random() * windowMs),
   'fixed window with a ban of three windows': (most, windowMs, random) =>
-    banning(at('fixed')(most, windowMs, random), 3 * windowMs),
+    withBan(at('fixed')(most, windowMs, random), 3 * windowMs),
   'aligned window with a ban of ten windows': (most, windowMs, random) =>
-    banning(at('aligned')(most, windowMs, random), 10 * windowMs),
+    withBan(at('aligned')(most, windowMs, random), 10 * windowMs),
   // Its answers take 10 ms on their way back.
-  'fixed window that counts after its look-up': (most, windowMs) => countingLater(most, windowMs, 8),
+  'fixed window that counts after its look-up': (most, windowMs) => lateCounting(most, windowMs, 8),
 };
 
 /** Limiters that break it by more than any common kind explains. */
@@ -67,11 +67,11 @@ const faulty: Readonly<Record<string, Make>> = {
   'no limiter': () => () => true,
   'window of a third': at('fixed', 0, 1 / 3),
   'sliding window of a half': at('sliding', 0, 1 / 2),
-  'bucket of one that refills every 20 s': () => refilled(1, 1 / 20_000),
+  'bucket of one that refills every 20 s': () => tokenBucket(1, 1 / 20_000),
   'bucket of a third that refills as promised': (most, windowMs) =>
-    refilled(Math.ceil(most / 3), most / windowMs),
-  'bucket of twice as many': (most, windowMs) => refilled(2 * most, most / windowMs),
-  'bucket that refills three times as fast': (most, windowMs) => refilled(most, (3 * most) / windowMs),
+    tokenBucket(Math.ceil(most / 3), most / windowMs),
+  'bucket of twice as many': (most, windowMs) => tokenBucket(2 * most, most / windowMs),
+  'bucket that refills three times as fast': (most, windowMs) => tokenBucket(most, (3 * most) / windowMs),
 };
 
 interface Scene {
@@ -161,7 +161,7 @@ test('nor is a bucket that gets a part back every second, whatever its window', 
     [90, 45],
   ] as const)
     for (let seed = 0; seed < 8; seed++) {
-      const make = () => refilledInParts(most, windowSeconds * 1000, windowSeconds, 1000 * randomOf(seed)());
+      const make = () => steppedBucket(most, windowSeconds * 1000, windowSeconds, 1000 * randomOf(seed)());
       const { context } = simulatedContext({ limiterOf: countedBy(keyOf, make), slowness: 20, seed });
       const known = { ...sampleKnown, limits: { 'deposit-check': { requests: most, windowSeconds } } };
       const { judgement } = await explore('deposit-check', context, known);
@@ -192,9 +192,9 @@ test('a boundary between the requests of a quick burst is no break', () => {
     }));
     return { startedAt, history, inFlight: 2 };
   };
-  const rule = { most: 4, windowMs: 2000 };
-  assert.deepEqual(judgeBursts([quick(0), quick(20_000)], rule), { kind: 'kept' });
-  assert.equal(judgeBursts([quick(0), quick(20_500)], rule).kind, 'broken');
+  const limit = { most: 4, windowMs: 2000 };
+  assert.deepEqual(judgeBursts([quick(0), quick(20_000)], limit), { kind: 'kept' });
+  assert.equal(judgeBursts([quick(0), quick(20_500)], limit).kind, 'broken');
 });
 
 test('two bursts that a boundary explains decide only if both are quick and lost nothing', () => {
@@ -216,13 +216,13 @@ test('two bursts that a boundary explains decide only if both are quick and lost
     ];
     return { startedAt, history, inFlight: 2 };
   };
-  const rule = { most: 4, windowMs: 2000 };
+  const limit = { most: 4, windowMs: 2000 };
   const boundary = { kind: 'kept' };
-  assert.deepEqual(judgeBursts([twice(0, 1), twice(20_000, 1)], rule), boundary);
-  assert.equal(judgeBursts([twice(0, 1), twice(20_000, 1, 1)], rule).kind, 'again');
-  assert.equal(judgeBursts([twice(0, 50), twice(20_000, 50)], rule).kind, 'again');
+  assert.deepEqual(judgeBursts([twice(0, 1), twice(20_000, 1)], limit), boundary);
+  assert.equal(judgeBursts([twice(0, 1), twice(20_000, 1, 1)], limit).kind, 'again');
+  assert.equal(judgeBursts([twice(0, 50), twice(20_000, 50)], limit).kind, 'again');
   const four = [0, 20_000, 40_000, 60_000].map((startedAt) => twice(startedAt, 50));
-  assert.deepEqual(judgeBursts(four, rule), boundary);
+  assert.deepEqual(judgeBursts(four, limit), boundary);
 });
 
 test('a burst in which lost requests may hide that fewer passed is tried three times in all', () => {
@@ -235,15 +235,15 @@ test('a burst in which lost requests may hide that fewer passed is tried three t
     ],
     inFlight: 4,
   });
-  const rule = { most: 10, windowMs: 2000 };
+  const limit = { most: 10, windowMs: 2000 };
   const three = [burst(9, 1), burst(9, 1), burst(9, 1)];
-  const kinds = [1, 2, 3].map((tries) => judgeBursts(three.slice(0, tries), rule).kind);
+  const kinds = [1, 2, 3].map((tries) => judgeBursts(three.slice(0, tries), limit).kind);
   assert.deepEqual(kinds, ['again', 'again', 'kept']);
-  assert.equal(judgeBursts([burst(10, 1)], rule).kind, 'kept');
-  assert.equal(judgeBursts([burst(8, 1), burst(9, 0)], rule).kind, 'broken');
-  assert.equal(judgeBursts([burst(8, 1), ...three], rule).kind, 'again', 'fewer passed before');
+  assert.equal(judgeBursts([burst(10, 1)], limit).kind, 'kept');
+  assert.equal(judgeBursts([burst(8, 1), burst(9, 0)], limit).kind, 'broken');
+  assert.equal(judgeBursts([burst(8, 1), ...three], limit).kind, 'again', 'fewer passed before');
   const half = [burst(5, 5), burst(5, 5), burst(5, 5)];
-  assert.equal(judgeBursts(half, rule).kind, 'open', 'half as many would do as well');
+  assert.equal(judgeBursts(half, limit).kind, 'open', 'half as many would do as well');
 });
 
 test('three answers in a row that neither pass nor are 429 stand in its place; lost requests do not', () => {
@@ -274,10 +274,10 @@ test('five bursts that agree with nothing are enough', () => {
     })),
     inFlight: 2,
   });
-  const rule = { most: 4, windowMs: 2000 };
+  const limit = { most: 4, windowMs: 2000 };
   const mixed = [6, 3, 4, 4, 4].map((passed, nth) => burst(passed, nth * 20_000 + nth * 700));
-  assert.equal(judgeBursts(mixed.slice(0, 4), rule).kind, 'again');
-  assert.equal(judgeBursts(mixed, rule).kind, 'open');
+  assert.equal(judgeBursts(mixed.slice(0, 4), limit).kind, 'again');
+  assert.equal(judgeBursts(mixed, limit).kind, 'open');
 });
 
 test('a slow burst, which a bucket would explain, excuses no quick one in which fewer passed', () => {

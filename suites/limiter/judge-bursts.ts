@@ -1,8 +1,9 @@
-import { SLACK, type Burst, type Rule, type Sighting } from './history.ts';
+import { TOLERANCE_MS, type Burst, type TimedRequest } from './history.ts';
+import type { RateLimit } from './limit.ts';
 import { isExplained, mayBeBucket } from './models.ts';
 
 /** What one burst shows about a stated limit. */
-export type Finding =
+export type BurstFinding =
   /**
    * A common limiter with that limit would answer like this. Unless `isExact`, more passed within the window, as
    * with a token bucket. Unless `isCertain`, lost requests may hide that fewer passed.
@@ -25,19 +26,18 @@ export type Finding =
   /** Too many requests got no answer. */
   | { readonly kind: 'lost' };
 
-type Kind<Name extends Finding['kind']> = Extract<Finding, { readonly kind: Name }>;
+type FindingOf<Name extends BurstFinding['kind']> = Extract<BurstFinding, { readonly kind: Name }>;
 
-/** The ways to break a limit. */
-export type Break = Kind<'fewer' | 'more' | 'instead'>;
+export type LimitBreak = FindingOf<'fewer' | 'more' | 'instead'>;
 
 /** Fraction of the limit that must be seen to pass. The rest may be lost. */
-const ENOUGH = 9 / 10;
+const MIN_SEEN = 9 / 10;
 
 /** Fractions of the window: the first 429 and all answers come within QUICK; the key stays limited for WATCHED. */
 const [QUICK, WATCHED] = [0.4, 0.5];
 
 /** Consecutive answers that are neither a pass nor a 429 and count as intended. */
-const IN_A_ROW = 3;
+const MIN_CONSECUTIVE = 3;
 
 /**
  * Compares one burst with the stated limit (Limits).
@@ -46,9 +46,9 @@ const IN_A_ROW = 3;
  * "more" allows for fixed, clock-aligned, sliding and weighted windows, and for buckets that hold the limit and
  * refill as much per window, evenly or at intervals.
  */
-export function judgeBurst(burst: Burst, rule: Rule): Finding {
+export function judgeBurst(burst: Burst, limit: RateLimit): BurstFinding {
   const { startedAt, history, inFlight } = burst;
-  const { most, windowMs } = rule;
+  const { most, windowMs } = limit;
   const passes = history
     .filter(({ result }) => result === 'passed')
     .toSorted((a, b) => a.receivedAt - b.receivedAt);
@@ -58,10 +58,10 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
     ...refusals.map((refusal) => countedBefore(history, refusal)),
   );
   if (before < most) return { kind: 'fewer', before };
-  const isBucket = mayBeBucket(burst, rule);
+  const isBucket = mayBeBucket(burst, limit);
   const firstRefusedAt = Math.min(Number.POSITIVE_INFINITY, ...refusals.map(({ receivedAt }) => receivedAt));
   const excesses = passes.map(({ sentAt, receivedAt }, at) => {
-    const windows = (receivedAt - startedAt + SLACK) / windowMs;
+    const windows = (receivedAt - startedAt + TOLERANCE_MS) / windowMs;
     const inWindows = most * (Math.floor(windows) + 1);
     const allowed = isBucket ? Math.max(inWindows, most + Math.floor(most * windows)) : inWindows;
     return { passed: at + 1, excess: at + 1 - allowed, inWindows, isBefore: sentAt <= firstRefusedAt };
@@ -78,7 +78,7 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
   }
   if (refusals.length > 0) {
     const first = passes.filter(({ sentAt }) => sentAt <= firstRefusedAt);
-    if (first.length < ENOUGH * most) return { kind: 'lost' };
+    if (first.length < MIN_SEEN * most) return { kind: 'lost' };
     const end = startedAt + windowMs;
     const isExact = passes.filter(({ receivedAt }) => receivedAt <= end).length <= most;
     const isQuick = isExact
@@ -96,45 +96,45 @@ export function judgeBurst(burst: Burst, rule: Rule): Finding {
   const tail = history.slice(history.findLastIndex(({ result }) => result === 'passed') + 1);
   // Requests without an answer do not count: the network may have lost them.
   const answered = tail.filter(({ receivedAt }) => receivedAt < Number.POSITIVE_INFINITY);
-  if (passes.length >= most && answered.length >= IN_A_ROW)
+  if (passes.length >= most && answered.length >= MIN_CONSECUTIVE)
     return { kind: 'instead', passed: passes.length, words: answered[0]!.words ?? '' };
   const isLost = history.some(({ result }) => result === 'lost');
   return { kind: isLost && passes.length <= 2 * most ? 'lost' : 'tooSlow' };
 }
 
-const countedBefore = (history: readonly Sighting[], refusal: Sighting) =>
+const countedBefore = (history: readonly TimedRequest[], refusal: TimedRequest) =>
   history.filter(
     ({ result, sentAt }) => (result === 'passed' || result === 'lost') && sentAt <= refusal.receivedAt,
   ).length;
 
 /** The judgement of several bursts. */
-export type Judgement =
+export type LimitJudgement =
   | { readonly kind: 'kept'; readonly countsLater?: true }
-  | { readonly kind: 'broken'; readonly finding: Break }
-  | { readonly kind: 'open'; readonly finding: Finding }
+  | { readonly kind: 'broken'; readonly finding: LimitBreak }
+  | { readonly kind: 'open'; readonly finding: BurstFinding }
   /** Another burst is needed; with `oneAtATime`, one request at a time. */
   | { readonly kind: 'again'; readonly oneAtATime: boolean };
 
 /** Maximum number of bursts: four at different phases of the window, and a first one with an overshoot. */
-const MOST_BURSTS = 5;
+const MAX_BURSTS = 5;
 
 /** Maximum number of bursts that are too slow or lose requests. */
-const TRIES = 3;
+const MAX_VAGUE = 3;
 
 /**
  * Judges a stated limit by bursts. A break must recur: a window may end during one burst, or another client may use
  * the limit. A limiter that counts after its lookup lets more pass while requests are in flight, but not when they
  * are sent one at a time.
  */
-export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
-  const findings = bursts.map((burst) => judgeBurst(burst, rule));
+export function judgeBursts(bursts: readonly Burst[], limit: RateLimit): LimitJudgement {
+  const findings = bursts.map((burst) => judgeBurst(burst, limit));
   const last = findings.at(-1);
   if (last === undefined) return { kind: 'again', oneAtATime: false };
-  const open: Judgement = { kind: 'open', finding: last };
-  const again: Judgement =
-    findings.length >= MOST_BURSTS ? open : { kind: 'again', oneAtATime: findings.some(isOvershoot) };
-  const isGone = last.kind === 'lost' && bursts.at(-1)!.history.at(-1)!.result === 'lost';
-  const isWorthAnother = !isGone && findings.filter(isVague).length < TRIES;
+  const open: LimitJudgement = { kind: 'open', finding: last };
+  const again: LimitJudgement =
+    findings.length >= MAX_BURSTS ? open : { kind: 'again', oneAtATime: findings.some(isOvershoot) };
+  const isTargetGone = last.kind === 'lost' && bursts.at(-1)!.history.at(-1)!.result === 'lost';
+  const isWorthAnother = !isTargetGone && findings.filter(isVague).length < MAX_VAGUE;
   if (isVague(last) && isWorthAnother) return again;
   if (last.kind === 'tooSlow' || last.kind === 'lost') return open;
   if (isOvershoot(last)) return again;
@@ -142,17 +142,17 @@ export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
     const same = findings.filter(({ kind }) => kind === last.kind).length;
     return same > 1 ? { kind: 'broken', finding: last } : again;
   }
-  const more = findings.filter((one): one is Kind<'more'> => one.kind === 'more' && !one.isOvershoot);
+  const more = findings.filter((one): one is FindingOf<'more'> => one.kind === 'more' && !one.isOvershoot);
   if (more.length > 0) {
     const counted = bursts.filter((_, at) => !isOvershoot(findings[at]!));
     const shown = more.length + findings.filter(({ kind }) => kind === 'fits').length;
-    return judgeMore(counted, more, rule, shown) ?? again;
+    return judgeMore(counted, more, limit, shown) ?? again;
   }
   // After an exact and certain burst, more bursts must fit than showed fewer. Otherwise all must fit.
   const fits = findings.filter(({ kind }) => kind === 'fits').length;
   const fewer = findings.filter(({ kind }) => kind === 'fewer').length;
-  const isSure = last.kind === 'fits' && last.isExact && last.isCertain;
-  if (isSure ? fits <= fewer : fits < findings.length) return again;
+  const isConclusive = last.kind === 'fits' && last.isExact && last.isCertain;
+  if (isConclusive ? fits <= fewer : fits < findings.length) return again;
   return findings.some(isOvershoot) ? { kind: 'kept', countsLater: true } : { kind: 'kept' };
 }
 
@@ -163,27 +163,27 @@ export function judgeBursts(bursts: readonly Burst[], rule: Rule): Judgement {
  */
 function judgeMore(
   bursts: readonly Burst[],
-  more: readonly Kind<'more'>[],
-  rule: Rule,
+  more: readonly FindingOf<'more'>[],
+  limit: RateLimit,
   shown: number,
-): Judgement | undefined {
+): LimitJudgement | undefined {
   const worst = more.find(({ isBeyondTwoWindows }) => isBeyondTwoWindows);
   if (worst !== undefined) return { kind: 'broken', finding: worst };
-  if (more.length > 1 && !isExplained(bursts, rule, false)) return { kind: 'broken', finding: more.at(-1)! };
+  if (more.length > 1 && !isExplained(bursts, limit, false)) return { kind: 'broken', finding: more.at(-1)! };
   // Slow or lossy bursts agree by chance more often.
-  const needed = bursts.every((burst) => isClear(burst, rule)) ? 2 : 4;
-  return shown >= needed && isExplained(bursts, rule, true) ? { kind: 'kept' } : undefined;
+  const needed = bursts.every((burst) => isClear(burst, limit)) ? 2 : 4;
+  return shown >= needed && isExplained(bursts, limit, true) ? { kind: 'kept' } : undefined;
 }
 
 /** Whether a faster burst, or one with fewer losses, would show more. */
-const isVague = (finding: Finding) =>
+const isVague = (finding: BurstFinding) =>
   finding.kind === 'tooSlow' || finding.kind === 'lost' || (finding.kind === 'fits' && !finding.isCertain);
 
 /** Whether no request was lost and the limit was reached early in the window. */
-function isClear({ startedAt, history }: Burst, { windowMs }: Rule): boolean {
+function isClear({ startedAt, history }: Burst, { windowMs }: RateLimit): boolean {
   const refusal = history.find(({ result }) => result === 'refused');
   const isQuick = refusal !== undefined && refusal.receivedAt - startedAt < 0.05 * windowMs;
   return isQuick && history.every(({ result }) => result !== 'lost');
 }
 
-const isOvershoot = (finding: Finding) => finding.kind === 'more' && finding.isOvershoot;
+const isOvershoot = (finding: BurstFinding) => finding.kind === 'more' && finding.isOvershoot;

@@ -3,17 +3,17 @@ import { findableId } from '../inputs/uuids.ts';
 import type { Known } from '../known.ts';
 import { lookupOf } from '../request.ts';
 import type { Context } from '../requirement.ts';
-import type { Sighting } from './history.ts';
-import { asCaller, found } from './kinds.ts';
+import type { TimedRequest } from './history.ts';
+import { withTestKey, findableLookup } from './kinds.ts';
 
 /** How other requests are answered while a key is limited. */
-export interface Meanwhile {
+export interface LimitedProbe {
   /** Statuses of other requests of the limited key and of one with an unknown key, by name. */
   readonly statuses: Readonly<Record<string, number>>;
   /** Whether other keys are limited too, by key name. */
   readonly others: Readonly<Record<string, boolean>>;
   /** The requests that may have been counted. */
-  readonly history: readonly Sighting[];
+  readonly history: readonly TimedRequest[];
 }
 
 /** Sends other requests, and requests with other keys, all at once. */
@@ -21,11 +21,11 @@ export async function probeWhileLimited(
   endpoint: Endpoint,
   context: Context,
   known: Known,
-): Promise<Meanwhile> {
+): Promise<LimitedProbe> {
   const findable = findableId(endpoint, known);
   const asked = {
-    'a known id': found(endpoint, known),
-    'an invalid id': asCaller(known, lookupOf(endpoint, 'invalid')),
+    'a known id': findableLookup(endpoint, known),
+    'an invalid id': withTestKey(known, lookupOf(endpoint, 'invalid')),
     'an unknown key': lookupOf(endpoint, findable, {
       credential: { as: 'header', value: 'Bearer nobody', shell: 'Bearer nobody' },
     }),

@@ -2,7 +2,7 @@ import { defined } from '../../schemas/defined.ts';
 import type { RequirementResult, RunRecord, TranscriptTrouble } from '../../schemas/generated/types.ts';
 import { trouble, type Answer, type Reply } from '../answer.ts';
 import { createEvaluation } from '../engine/evaluation.ts';
-import type { CallName, NotedExchange } from '../engine/events.ts';
+import type { CallName, RunExchange } from '../engine/events.ts';
 import type { Judgement } from '../engine/judge.ts';
 import { drawAt } from '../model/path.ts';
 import { createDescriber, makeRecord, type Figures, type Result } from '../engine/record.ts';
@@ -30,11 +30,14 @@ export async function judgeTranscript(
   const evaluation = createEvaluation({ known, requirements, skip, hasStateHook: start.stateHook });
   const { judge } = evaluation;
   for (const one of lookups) {
-    if ('reply' in one) evaluation.see(one);
+    if ('reply' in one) evaluation.addExchange(one);
     else {
       // Use the request that was sent, with its key. If none was sent, draw it again.
       const sent = exchanges.findLast((exchange) => exchange.path === one.path);
-      judge.miss(sent?.request ?? drawAt(one.path, known, start.seed), { kind: 'trouble', ...one.trouble });
+      judge.addMissing(sent?.request ?? drawAt(one.path, known, start.seed), {
+        kind: 'trouble',
+        ...one.trouble,
+      });
     }
   }
   /** The recorded explanation of a failure, with the current verdict on its answer. */
@@ -49,9 +52,9 @@ export async function judgeTranscript(
   };
   const contextOf = createRecordedContexts(transcript);
   const resultOf = (requirement: Requirement): Result | Promise<Result> => {
-    const early = evaluation.withoutRequest(requirement) ?? lost(requirement, transcript);
+    const early = evaluation.earlyResult(requirement) ?? recordedResult(requirement, transcript);
     if (early !== undefined) return early;
-    if (requirement.kind === 'monitor') return evaluation.monitored(requirement);
+    if (requirement.kind === 'monitor') return evaluation.monitorResult(requirement);
     if (requirement.kind === 'scenario')
       return evaluation.runScenario(requirement, contextOf(requirement.id));
     return judge.judgement(requirement, end?.keyWorks, end?.isCut ?? true, explanationOf(requirement.id));
@@ -73,7 +76,7 @@ function recordOf(transcript: Transcript, version: string, list: readonly Requir
   const { start, end, exchanges } = transcript;
   const startedAt = Date.parse(start.startedAt);
   const traffic = createTraffic(startedAt);
-  for (const { request, reply } of exchanges) traffic.see(request, reply);
+  for (const { request, reply } of exchanges) traffic.add(request, reply);
   const unfinished: Figures = {
     startedAt,
     keyWorks: undefined,
@@ -94,7 +97,10 @@ const optionsOf = ({ start, known }: Transcript, version: string) => ({ ...start
 const figuresIn = ({ line: _, lines: __, verdict: ___, ...figures }: LineOf<'end'>) => figures;
 
 /** The result of a requirement that the transcript cannot decide; else undefined. */
-function lost({ id, kind }: Requirement, { stopped, outcomes, start }: Transcript): Result | undefined {
+function recordedResult(
+  { id, kind }: Requirement,
+  { stopped, outcomes, start }: Transcript,
+): Result | undefined {
   const why = stopped.get(id);
   if (why !== undefined) return { verdict: unjudged(why.reason as Reason, why.words), cases: 0 };
   const outcome = outcomes.get(id);
@@ -112,7 +118,7 @@ function lost({ id, kind }: Requirement, { stopped, outcomes, start }: Transcrip
 const notRecorded = trouble('not-recorded', 'the transcript has no answer for this request');
 
 /** A misplaced key has several encodings, so query and body are not compared then. */
-const isSame = ({ request }: NotedExchange, asked: Request) =>
+const isSame = ({ request }: RunExchange, asked: Request) =>
   request.method === asked.method &&
   (asked.misplaced !== undefined || (request.target === asked.target && request.body === asked.body));
 
@@ -159,8 +165,8 @@ function createRecordedContexts({ exchanges, calls, start }: Transcript): (of: s
             },
           }
         : {}),
-      rest: () => Promise.resolve(),
-      settle: () => Promise.resolve(),
+      waitForQuiet: () => Promise.resolve(),
+      waitForReset: () => Promise.resolve(),
       wait: () => Promise.resolve(),
       now: () => Number(next('now').value ?? 0),
       leftMs: () => Number(next('leftMs').value ?? Number.POSITIVE_INFINITY),

@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { explanation } from './explanation.ts';
+import { inferLimit } from './infer-limit.ts';
 
 /** So many passes, evenly spaced. */
 const evenly = (count: number, from: number, to: number) =>
@@ -10,7 +10,7 @@ describe('the limit behind refusals', () => {
   test('is that of the window, not of the time before it', () => {
     // 40 in 2 s, after a slow beginning; Retry-After rounds the end of the window up.
     const passes = [...evenly(18, 0, 5000), ...evenly(40, 5000, 5500)];
-    const found = explanation([{ passes, least: 6500, most: 7500 }])!;
+    const found = inferLimit([{ passes, least: 6500, most: 7500 }])!;
     assert.equal(found.windowMs, 2000);
     assert.ok(found.most === 40 || found.most === 41, `${found.most}`);
   });
@@ -19,7 +19,7 @@ describe('the limit behind refusals', () => {
     const passes = [...evenly(60, 2900, 3000), ...evenly(60, 3000, 3100)];
     const first = { passes, least: 5100, most: 6100 };
     const second = { passes: [...passes, ...evenly(60, 6020, 6100)], least: 8100, most: 9100 };
-    const found = explanation([first, second])!;
+    const found = inferLimit([first, second])!;
     assert.deepEqual([found.most, found.windowMs], [60, 3000]);
   });
   test('is the rate of a bucket, though it is refilled all the time', () => {
@@ -30,15 +30,15 @@ describe('the limit behind refusals', () => {
       passes.push(...evenly(5, at, at + 50));
       refusals.push({ passes: [...passes], least: at + 50, most: at + 1000 });
     }
-    const { most, windowMs } = explanation(refusals.slice(-8))!;
+    const { most, windowMs } = inferLimit(refusals.slice(-8))!;
     assert.ok(most / windowMs > 0.004 && most / windowMs < 0.0065, `${most} in ${windowMs} ms`);
   });
   test('fits badly where others spend it too', () => {
     const alone = { passes: evenly(60, 0, 100), least: 2000, most: 3000 };
     const shared = { passes: evenly(20, 3100, 3200), least: 5100, most: 6100 };
-    assert.ok(explanation([alone, shared])!.fit < 0.5);
+    assert.ok(inferLimit([alone, shared])!.fit < 0.5);
   });
   test('is unknown where nothing passed', () => {
-    assert.equal(explanation([{ passes: [], least: 0, most: 1000 }]), undefined);
+    assert.equal(inferLimit([{ passes: [], least: 0, most: 1000 }]), undefined);
   });
 });
