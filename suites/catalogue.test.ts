@@ -7,15 +7,15 @@ import { suiteOf } from './requirement.ts';
 const listed = catalogue.map(({ id, level, clause, title }) => ({ id, level, clause, title }));
 
 /**
- * Ids, levels, clauses and titles are a public contract: add, but never reword and never reuse.
+ * Ids, levels, clauses and titles are a public contract: add, never reword or reuse.
  * After adding one: `UPDATE_SNAPSHOT=1 node --import tsx --test suites/catalogue.test.ts`.
  */
-test('the catalogue is the one that was published', () => {
+test('the catalogue matches the published snapshot', () => {
   const snapshot = new URL('catalogue.snapshot.json', import.meta.url);
   matchesSnapshot(snapshot, `${JSON.stringify(listed, null, 2)}\n`);
 });
 
-test('ids are unique, of the form suite/endpoint/name, and stand in their suite', () => {
+test('ids are unique, have the form suite/endpoint/name and belong to their suite', () => {
   assert.equal(new Set(catalogue.map(({ id }) => id)).size, catalogue.length);
   for (const [name, requirements] of Object.entries(suites))
     for (const requirement of requirements) {

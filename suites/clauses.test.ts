@@ -3,7 +3,7 @@ import { test } from 'node:test';
 import { catalogue } from './catalogue.ts';
 import { clauses, matchesPattern } from './clauses.ts';
 
-test('every requirement stands for a clause', () => {
+test('every requirement covers a clause', () => {
   const patterns = clauses.flatMap(({ checkedBy }) => checkedBy);
   const homeless = catalogue.filter(({ id }) => !patterns.some((pattern) => matchesPattern(id, pattern)));
   assert.deepEqual(
@@ -12,7 +12,7 @@ test('every requirement stands for a clause', () => {
   );
 });
 
-test('every clause is checked by requirements that there are, or says why not', () => {
+test('every clause names existing requirements or says why it is not checked', () => {
   for (const { section, binds, checkedBy, unchecked } of clauses) {
     assert.ok(checkedBy.length > 0 || unchecked !== undefined, `${section}: ${binds}`);
     for (const pattern of checkedBy)

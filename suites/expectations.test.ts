@@ -14,7 +14,7 @@ import {
 import { answerOf } from './testing/samples.ts';
 import { failed, held, type Verdict } from './verdict.ts';
 
-/** What a verdict comes to in a table: `held`, what differs, or the reason for no judgement. */
+/** A short form of a verdict: `held`, the aspect that differs, or the reason. */
 function shortOf(verdict: Verdict): string {
   switch (verdict.kind) {
     case 'held':
@@ -32,7 +32,7 @@ const bytes = (...parts: readonly (string | readonly number[])[]) =>
 
 const unauthorized = expectError('user-status', 401);
 
-/** Bodies of a 401 of user-status, and what is wrong with each. */
+/** Bodies of a 401 of user-status, and the error in each. */
 const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expected: string]>> = {
   'the body of the interface': ['{"error":"Unauthorized"}', 'held'],
   'white space': [' \t\r\n{ "error" :\n\t"Unauthorized" }\r\n', 'held'],
@@ -90,12 +90,12 @@ describe('every error of the interface', () => {
   const everyMessage = [...new Set(errors.map(([, , message]) => message))];
   for (const [endpoint, status, message] of errors) {
     const expectation = expectError(endpoint, status);
-    test(`${endpoint} ${status} takes its own message and no other`, () => {
+    test(`${endpoint} ${status} accepts only its own message`, () => {
       assert.deepEqual(expectation(answerOf(status, { error: message })), held);
       for (const another of everyMessage.filter((text) => text !== message))
         assert.equal(shortOf(expectation(answerOf(status, { error: another }))), 'message', another);
     });
-    test(`${endpoint} ${status} takes no other status`, () => {
+    test(`${endpoint} ${status} accepts no other status`, () => {
       for (const another of [200, 204, 301, 400, 401, 403, 404, 422, 429, 500, 503].filter(
         (code) => code !== status,
       ))
@@ -104,7 +104,7 @@ describe('every error of the interface', () => {
   }
 });
 
-test('a failed expectation says what was expected and what came', () => {
+test('a failed expectation reports expected and actual', () => {
   assert.deepEqual(unauthorized(answerOf(404, { error: 'Deposit not found' })), {
     kind: 'failed',
     aspect: 'status',
@@ -125,7 +125,7 @@ const executed = { status: 'EXECUTED', amountInUsd: 250.5, executedAt: 170531460
 const amount = expectNumber('amountInUsd', 250.5);
 const whole = expectDeposit({ amountInUsd: 250.5, executedAt: 1705314600000 });
 
-/** Expectations of a 200: status, body, and what is wrong with it. */
+/** Expectations of a 200: status, body, and the error in it. */
 const results: readonly (readonly [
   name: string,
   expectation: (answer: ReturnType<typeof answerOf>) => Verdict,
@@ -171,7 +171,7 @@ describe('a result', () => {
       assert.equal(shortOf(expectation(answerOf(status, body))), expected));
 });
 
-test('a date of execution that nobody stated is not compared', () => {
+test('a missing `executedAt` in the fixture is not compared', () => {
   assert.deepEqual(
     expectDeposit({ amountInUsd: 250.5 })(answerOf(200, { ...executed, executedAt: 1 })),
     held,
@@ -193,7 +193,7 @@ test('an amount is compared as an IEEE double, however it is written', () => {
   );
 });
 
-/** Two answers to one lookup, and whether they say the same. */
+/** Two answers to one lookup, and whether they are the same. */
 const pairs: Readonly<Record<string, readonly [number, string, number, string, boolean]>> = {
   'the very same': [200, '{"a":1}', 200, '{"a":1}', true],
   'another order of fields': [200, '{"a":{"x":1,"y":2},"b":2}', 200, '{"b":2,"a":{"y":2,"x":1}}', true],
@@ -218,7 +218,7 @@ describe('the same answer', () => {
       );
     });
 
-  test('what is not UTF-8 is not what it looks like', () => {
+  test('a body with invalid UTF-8 does not equal its decoded text', () => {
     const one = answerOf(200, '{"a":"\uFFFD"}');
     const other = answerOf(200, Buffer.from('{"a":"\xFF"}', 'latin1'));
     assert.equal(one.text, other.text);

@@ -15,11 +15,11 @@ const short = (verdict: Verdict) => (verdict.kind === 'failed' ? verdict.aspect 
 const notFound = { error: endpoints['deposit-check'].messages[404] };
 const plain = answerOf(404, notFound);
 const headed = (headers: Readonly<Record<string, string>>) => answerOf(404, notFound, headers);
-/** An answer for each of these values of a header. */
+/** One answer for each value of a header. */
 const headedEach = (name: string, values: string) =>
   values.split(' ').map((value) => headed({ [name]: value }));
 
-/** By header: its values in answers to hidden and to unknown ids, and what tells these apart. */
+/** By header: its values for hidden and for unknown ids, and the difference found. */
 const headers = [
   ['random request ids', 'x-request-id', '5f1 c02 9aa', '77b 013 e4d', 'held'],
   ['a ticking Date', 'date', '1 1 2', '1 2 2', 'held'],
@@ -42,7 +42,7 @@ const answersOf = (status: number, ...bodies: readonly (string | object)[]) =>
   bodies.map((body) => answerOf(status, body));
 const missed = headed({ 'x-miss': '1' });
 
-/** Answers to hidden and to unknown ids, and what tells them apart. */
+/** Answers to hidden and to unknown ids, and the difference found. */
 const comparisons: readonly (readonly [string, readonly Answer[], readonly Answer[], string])[] = [
   ...headers.map(
     ([what, name, hidden, unknown, expected]) =>
@@ -68,11 +68,11 @@ const comparisons: readonly (readonly [string, readonly Answer[], readonly Answe
   ['a header more that varies', headedEach('etag', 'one two'), plains, 'presence of the header etag'],
 ];
 
-describe('what tells hidden ids from unknown ones', () => {
+describe('a difference between hidden and unknown ids', () => {
   for (const [what, hidden, unknown, expected] of comparisons)
     test(`${what}: ${expected}`, () => assert.equal(short(compareAnswers(hidden, unknown)), expected));
 
-  test('it is said with what was expected and what came', () => {
+  test('it is reported with expected and actual', () => {
     assert.deepEqual(compareAnswers([answerOf(404, 'gone')], [plain]), {
       kind: 'failed',
       aspect: 'body',
@@ -88,7 +88,7 @@ describe('what tells hidden ids from unknown ones', () => {
   });
 });
 
-/** What a requirement comes to at a target. */
+/** The result of a requirement for a target. */
 async function outcomeOn(id: string, target: (request: Request, nth: number) => Answer): Promise<string> {
   const requirement = [...pending, ...foreignIb].find((candidate) => candidate.id === id) as Scenario;
   let nth = 0;
@@ -103,7 +103,7 @@ for (const id of [
   'foreign-ib/deposit-check/indistinguishable',
   'foreign-ib/user-status/indistinguishable',
 ])
-  test(`${id} holds of equal answers, and of machines, ids, numbers and times that show`, async () => {
+  test(`${id} holds for equal answers, and if machines, ids, numbers and times differ`, async () => {
     assert.equal(await outcomeOn(id, () => plain), 'held');
     for (const count of [2, 3, 4]) {
       const balanced = (_: Request, nth: number) => headed({ 'x-served-by': String(nth % count) });
@@ -132,7 +132,7 @@ for (const [what, expected, fieldOf, step] of [
 
 const range = (from: number, to: number) => Array.from({ length: to - from }, (_, nth) => from + nth);
 
-/** Samples with the effect and the two-sided p of other implementations (scipy, R), without continuity correction. */
+/** Samples with effect and two-sided p from scipy and R, without continuity correction. */
 const samples: Readonly<
   Record<string, readonly [first: readonly number[], second: readonly number[], effect: number, p: number]>
 > = {
@@ -159,7 +159,7 @@ describe('the rank test', () => {
     });
 
   const sample = fc.array(fc.integer({ min: 0, max: 20 }), { minLength: 2, maxLength: 40 });
-  test('is symmetric, knows no order and no unit', () => {
+  test('is symmetric and independent of order and unit', () => {
     fc.assert(
       fc.property(sample, sample, (first, second) => {
         const one = rankTest(first, second);
@@ -182,7 +182,7 @@ describe('the rank test', () => {
       }),
     );
   });
-  test('more lookups show a smaller difference', () => {
+  test('more lookups detect a smaller difference', () => {
     const detectable = [5, 10, 25, 100].map((size) => rankTest(range(0, size), range(0, size)).detectable);
     assert.ok(detectable.every((effect, nth) => nth === 0 || effect <= detectable[nth - 1]!));
     assert.ok(detectable.every((effect) => effect > 0.5 && effect <= 1));
@@ -190,7 +190,7 @@ describe('the rank test', () => {
   });
 });
 
-/** Runs the scenario against a target that answers after so many ms. */
+/** Runs the scenario against a target with the given response times in ms. */
 async function runAgainst(reply: (request: Request, nth: number) => Reply) {
   let nth = 0;
   const scenario = timing('user-status', {
@@ -205,18 +205,18 @@ async function runAgainst(reply: (request: Request, nth: number) => Reply) {
 
 const took = (tookMs: number): Reply => ({ ...answerOf(200, {}), tookMs });
 
-describe('what answer times tell', () => {
-  test('a slow look at foreign users is found', async () => {
+describe('response times', () => {
+  test('slower answers for foreign users are found', async () => {
     const finding = await runAgainst((request, nth) => took((nth % 7) + (isForeign(request) ? 10 : 0)));
     assert.equal(finding.kind, 'observed');
     assert.match(finding.words, /times differ: effect 1\.00/);
   });
-  test('equal times are not, and it is said what would have shown', async () => {
+  test('equal times show nothing, and the detectable effect is reported', async () => {
     const finding = await runAgainst((_, nth) => took((nth * 7) % 11));
     assert.equal(finding.kind, 'observed');
     assert.match(finding.words, /^no difference found: .* 16 and 16 lookups; detectable from 0\.79/);
   });
-  test('both kinds are asked for equally often', async () => {
+  test('both kinds are sent equally often', async () => {
     const asked: Request[] = [];
     await runAgainst((request) => {
       asked.push(request);
@@ -224,7 +224,7 @@ describe('what answer times tell', () => {
     });
     assert.deepEqual([asked.length, asked.filter(isForeign).length], [32, 16]);
   });
-  test('too few answers are no finding', async () => {
+  test('too few answers are inconclusive', async () => {
     const finding = await runAgainst((_, nth) =>
       nth < 8 ? took(1) : { kind: 'trouble', code: 'timeout', words: 'no answer' },
     );

@@ -13,7 +13,7 @@ describe('the caller', () => {
     assert.deepEqual(keys(known.callerKeys), ['pk_live_aB3dE6gH9', 'pk_spare_zX8cV1bN']);
     assert.deepEqual(keys(known.otherKeys), ['pk_cont_Yt5Wn0Qs']);
   });
-  test('is the partner that was asked for', () => {
+  test('is the selected partner', () => {
     const contoso = knownFrom(fixture, 'contoso');
     assert.equal(contoso.partner, 'contoso');
     assert.deepEqual(keys(contoso.callerKeys), ['pk_cont_Yt5Wn0Qs']);
@@ -35,7 +35,7 @@ describe('the caller', () => {
         },
       );
     });
-  test('does not lean on a key that ends by itself, or that has limits of its own', () => {
+  test('does not use a key that expires by itself or has its own limits', () => {
     const active = { partner: 'northwind', state: 'active' } as const;
     const limits = { 'deposit-check': { requests: 1, windowSeconds: 1 } };
     const apiKeys: FixtureApiKey[] = [
@@ -49,7 +49,7 @@ describe('the caller', () => {
   });
 });
 
-test('keys are told apart by state and owner', () => {
+test('keys are grouped by state and owner', () => {
   assert.deepEqual(keys(known.revokedKeys), ['pk_old_R7q2ZmK9']);
   assert.deepEqual(keys(known.expiredKeys), ['pk_gone_Mn4Jk7Lo']);
   assert.deepEqual(keys(known.nonPartnerKeys), ['uk_jane_H3v8LpX1']);
@@ -57,7 +57,7 @@ test('keys are told apart by state and owner', () => {
 });
 
 describe('names of keys', () => {
-  test('are unique and hold no value of a key, however many there are', () => {
+  test('are unique and contain no value of a key, for any number of keys', () => {
     const apiKeys = (['northwind', 'contoso', null] as const).flatMap((partner) =>
       (['active', 'revoked', 'expired'] as const).flatMap((state) =>
         Array.from({ length: 4 }, (_, nth): FixtureApiKey => ({
@@ -72,7 +72,7 @@ describe('names of keys', () => {
     for (const { key } of apiKeys) assert.ok(names.every((name) => !name.includes(key)));
     assert.ok(names.every((name) => !name.includes('secret')));
   });
-  test('do not mix up a partner that is called non-partner', () => {
+  test('are unique with a partner called non-partner', () => {
     const apiKeys: FixtureApiKey[] = [
       { key: 'one', partner: 'non-partner', state: 'active' },
       { key: 'two', partner: null, state: 'active' },
@@ -86,28 +86,28 @@ const ids = (list: readonly ({ readonly user_id: string } | { readonly reference
   list.map((item) => ('reference_id' in item ? item.reference_id : item.user_id).slice(0, 2).toLowerCase());
 
 describe('users and deposits', () => {
-  test('are ours or not, whatever the letter case of their ids', () => {
+  test('are ours or not, in any letter case of their ids', () => {
     assert.deepEqual(ids(known.members), ['1a', '1b']);
     assert.deepEqual(ids(known.foreigners), ['2c', '3d']);
     assert.deepEqual(ids(known.executed), ['4a']);
     assert.deepEqual(ids(known.pending), ['4b']);
     assert.deepEqual(ids(known.failed), ['4c']);
   });
-  test('that will become EXECUTED stand apart, and count as foreign in no way', () => {
+  test('that become EXECUTED are a separate group and never foreign', () => {
     assert.deepEqual(ids(known.becoming), ['4d']);
     assert.deepEqual(ids(known.foreignDeposits), ['5a', '5b']);
     assert.deepEqual(ids(knownFrom(fixture, 'contoso').becoming), ['5c']);
   });
 });
 
-test('partners are those that any part names, once', () => {
+test('partners are collected from all parts, each once', () => {
   assert.deepEqual(known.partnerIds, ['northwind', 'contoso', 'fabrikam']);
   const { partners: _, ...unlisted } = fixture;
   assert.deepEqual(knownFrom(unlisted).partnerIds, ['northwind', 'contoso']);
 });
 
 describe('a part that is missing', () => {
-  test('leaves nothing known of it', () => {
+  test('gives empty lists', () => {
     for (const [part, found] of Object.entries(knownFrom({}))) {
       const size = found instanceof Map ? found.size : Object.keys(found ?? {}).length;
       assert.equal(size, 0, part);
@@ -121,7 +121,7 @@ describe('a part that is missing', () => {
     assert.deepEqual(ids(of.foreigners), ['1a', '1b', '2c', '3d']);
     assert.deepEqual(ids(of.foreignDeposits), ['4a', '4b', '4c', '5a', '5b']);
   });
-  test('a key of no partner does not make the users of no IB ours', () => {
+  test('a key without a partner does not own the users without an IB', () => {
     const apiKeys = fixture.apiKeys!.filter(({ partner }) => partner === null);
     assert.deepEqual(ids(knownFrom({ ...fixture, apiKeys }).members), []);
   });

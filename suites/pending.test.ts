@@ -8,9 +8,9 @@ const becomesExecuted = pending.find(
   (one): one is Scenario => one.kind === 'scenario' && one.id === 'pending/deposit-check/becomes-executed',
 )!;
 
-test('a state hook is told an execution in whole milliseconds, not in whole seconds, and in the past', async () => {
+test('a state hook gets an execution time in whole milliseconds, not in whole seconds, in the past', async () => {
   const startedAt = Date.UTC(2026, 0, 1);
-  // Clocks tell fractions of milliseconds, and go on between two looks at them.
+  // Clocks have fractions of milliseconds and go on between two calls.
   for (const step of [0, 0.3, 0.7, 1.1, 333.3, 999.9]) {
     let now = startedAt + 0.25;
     const told: unknown[] = [];
@@ -29,7 +29,7 @@ test('a state hook is told an execution in whole milliseconds, not in whole seco
   }
 });
 
-test('where every deposit was EXECUTED before the run, the row is open, whatever they show', async () => {
+test('if every deposit was EXECUTED before the run, the row is inconclusive', async () => {
   const execution = { status: 'EXECUTED', amountInUsd: 10, executedAt: Date.UTC(2026, 0, 1) };
   const answer = answerOf(200, execution, { date: 'Fri, 02 Jan 2026 00:00:00 GMT' });
   const finding = await runScenario(becomesExecuted, { send: async () => [answer] });

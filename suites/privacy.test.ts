@@ -19,17 +19,17 @@ const deposit = '4a000000-0000-4000-8000-000000000001';
 const body = (text: string) => answerOf(200, text);
 const headed = (name: string, value: string) => answerOf(200, '{}', { [name]: value });
 
-/** What the last of some answers holds, or makes of an earlier one. */
+/** The leak that the last of several answers shows. */
 function toldOf(of: Known, ...exchanges: readonly (readonly [Request, Answer])[]) {
   const look = watchPrivacy(of);
   return exchanges.map(([request, answer]) => look(request, answer)?.words).at(-1);
 }
 
-/** Of an answer behind one that has no headers. */
+/** The leak in an answer that follows one without headers. */
 const foreignData = (request: Request, answer: Answer, of: Known) =>
   toldOf(of, [request, answerOf(200, {})], [request, answer]);
 
-/** What was asked, what came back, and what of it the request did not name. */
+/** Request, answer, and the user data that the request did not name. */
 const exchanges: Readonly<Record<string, readonly [Request, Answer, string | undefined]>> = {
   'the very user': [asked, body(`{"user_id":"${ours}"}`), undefined],
   'the very user in another case': [asked, body(ours.toUpperCase()), undefined],
@@ -137,44 +137,44 @@ const exchanges: Readonly<Record<string, readonly [Request, Answer, string | und
   ],
 };
 
-describe('what an answer holds that its request did not name', () => {
+describe('user data that the request did not name', () => {
   for (const [name, [request, answer, expected]] of Object.entries(exchanges))
     test(`${name}: ${expected === undefined ? 'nothing' : 'told'}`, () =>
       assert.equal(foreignData(request, answer, known), expected));
 
-  test('a repeated header is looked at whole', () => {
+  test('all values of a repeated header are checked', () => {
     const answer = { ...answerOf(200, '{}'), headers: { 'set-cookie': ['a=1', `b=${theirs}`] } };
     assert.equal(foreignData(asked, answer, known), `the user id ${theirs} in the header set-cookie`);
   });
 
   const constant = [asked, headed('server', 'contoso')] as const;
-  test('a header field that is the same in all answers is no user data, until one differs', () => {
+  test('a constant header field is no user data until one answer differs', () => {
     assert.equal(toldOf(known, constant, constant, constant), undefined);
     const leak = 'the partner id contoso in the header server';
     assert.equal(toldOf(known, constant, [asked, answerOf(200, {})]), leak);
     assert.equal(toldOf(known, constant, [asked, headed('server', 'x')]), leak);
-    // What a front end says by itself, and what answers to other methods say, is no other value.
+    // Answers of a front end and answers to other methods do not count.
     assert.equal(toldOf(known, constant, [asked, answerOf(414, '<html>')]), undefined);
     assert.equal(toldOf(known, constant, [{ ...asked, method: 'POST' }, answerOf(405, {})]), undefined);
   });
-  test('the exchange that is shown is that with the leak, though a later one proves it', () => {
+  test('the evidence is the exchange with the leak, even if a later one proves it', () => {
     const look = watchPrivacy(known);
     look(...constant);
     assert.equal(look(asked, answerOf(200, {}))?.answer, constant[1]);
   });
-  test('an id that is the same in all answers is still an id', () => {
+  test('an id in a constant header is still a leak', () => {
     const id = [asked, headed('server', theirs)] as const;
     assert.equal(toldOf(known, id, id), `the user id ${theirs} in the header server`);
   });
 
-  test('e-mail addresses that differ are user data, wherever they stand', () => {
+  test('e-mail addresses that differ are user data, in any place', () => {
     const at = (address: string) => [asked, headed('x-reply', `${address}@example.com`)] as const;
     assert.equal(toldOf(known, at('a'), at('a')), undefined);
     const words = 'an e-mail address in the header x-reply that differs between answers';
     assert.equal(toldOf(known, at('a'), at('b')), words);
   });
 
-  test('a partner id without a letter is searched where HTTP puts no number', () => {
+  test('a partner id without letters is searched where HTTP has no numbers', () => {
     const plain = knownFrom({ partners: [{ id: '1234' }] });
     const told = (answer: Answer) => foreignData(userStatus(nobody), answer, plain);
     for (const name of ['content-length', 'age', 'via', 'x-ratelimit-remaining'])
@@ -184,14 +184,14 @@ describe('what an answer holds that its request did not name', () => {
     assert.equal(told(body('{"amountInUsd":1234,"executedAt":1234}')), undefined);
   });
 
-  test('no output holds the value of a key', () => {
+  test('no output contains the value of a key', () => {
     for (const { key } of known.everyKey) {
       const told = foreignData(userStatus(ours), body(`x ${key} y`), known);
       assert.ok(told !== undefined && !told.includes(key), told);
     }
   });
 
-  test('short ids and ordinary words are no leak', () => {
+  test('short ids and common words are no leak', () => {
     const plain = knownFrom({
       partners: [{ id: 'ab' }, { id: 'error' }, { id: 'Partner' }],
       apiKeys: [
@@ -203,14 +203,14 @@ describe('what an answer holds that its request did not name', () => {
     assert.equal(foreignData(userStatus(nobody), answer, plain), undefined);
   });
 
-  test('signs in a key stand for themselves', () => {
+  test('special characters in a key are literal', () => {
     const dotted = knownFrom({ apiKeys: [{ key: 'pk.live+1(x)', partner: 'northwind', state: 'active' }] });
     const told = (text: string) => foreignData(userStatus(nobody), body(text), dotted);
     assert.equal(told('key: pk.live+1(x)!'), '<key northwind/active> in the body');
     assert.equal(told('pkxliveee1x'), undefined);
   });
 
-  test('a key that holds a partner id does not name the partner', () => {
+  test('a key that contains a partner id does not name the partner', () => {
     const plain = knownFrom({ apiKeys: [{ key: 'northwind-key', partner: 'northwind', state: 'active' }] });
     const request = userStatus(nobody, as(plain.callerKeys[0]));
     const keyless = userStatus(nobody, { credential: { as: 'none' } });
@@ -218,7 +218,7 @@ describe('what an answer holds that its request did not name', () => {
     assert.equal(foreignData(keyless, body('northwind'), plain), 'the partner id northwind in the body');
   });
 
-  test('a percent sign in the key does not hide what else the request named', () => {
+  test('a percent sign in the key does not hide other names in the request', () => {
     const odd = knownFrom({
       apiKeys: [{ key: 'pk%live%1', partner: 'northwind', state: 'active' }],
       users: [{ user_id: ours, partner: 'northwind', date_joined: '2024-02-29T23:59:59Z' }],
@@ -230,7 +230,7 @@ describe('what an answer holds that its request did not name', () => {
 
 const executed = { status: 'EXECUTED', amountInUsd: 250.5, executedAt: 1705314600000 };
 
-/** Fields of a deposit result, and what of them is user data. */
+/** Fields of a deposit result, and the user data in them. */
 const results: Readonly<Record<string, readonly [object, string | undefined]>> = {
   'the three fields': [executed, undefined],
   'a harmless fourth': [{ ...executed, currency: 'USD', reference_id: nobody }, undefined],

@@ -27,7 +27,7 @@ const never = (): Limiter => {
   return () => count++ < MOST;
 };
 
-/** What one requirement comes to at a simulated target. */
+/** The result of one requirement for a simulated target. */
 async function outcome(
   name: string,
   make: () => Limiter,
@@ -157,12 +157,12 @@ const rows: Readonly<Record<string, Row>> = {
   ],
 };
 
-describe('what is said of a limiter', () => {
+describe('the report on a limiter', () => {
   for (const [name, [requirement, make, more, says]] of Object.entries(rows))
     test(`${name}: ${requirement}`, async () => assert.match(await outcome(requirement, make, more), says));
 });
 
-test('whatever the limiter, what is only observed is observed', async () => {
+test('observations never fail, for any limiter', async () => {
   for (const requirement of rateLimit.filter(({ level }) => level === 'observed'))
     for (const make of [fixed(), fixed(1e6), never])
       assert.equal(await outcome(requirement.id.slice('rate-limit/'.length), make), 'observed');
@@ -170,7 +170,7 @@ test('whatever the limiter, what is only observed is observed', async () => {
 
 const id = '1a000000-0000-4000-8000-00000000000a';
 
-test('a 429 to HEAD has no body that could be wrong', () => {
+test('a 429 to HEAD has no body to check', () => {
   for (const ask of [userStatus, depositCheck])
     for (const [method, verdict] of [
       ['HEAD', undefined],

@@ -203,10 +203,10 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
       } = limited;
       const spared = streams.filter(({ refusal }) => refusal === undefined).map((one) => one.kind);
       const windows = fittingLimiters(limited, statedLimit(endpoint, known));
-      // Without a pause before, earlier requests may have counted.
-      const isFromRest = judgement !== undefined || statedLimit(endpoint, known) === undefined;
+      // Without a pause, earlier requests may count too.
+      const isAfterPause = judgement !== undefined || statedLimit(endpoint, known) === undefined;
       const words = [
-        `after ${passed} requests (${kind})${isFromRest ? '' : ', and earlier ones in the same window'}`,
+        `after ${passed} requests (${kind})${isAfterPause ? '' : ', and earlier ones in the same window'}`,
         ...(spared.length === 0 ? [] : [`${spared.join(' and ')} did not count`]),
         ...Object.entries(counting).map(([other, does]) => `${other} ${does ? 'count too' : 'do not count'}`),
         ...(windows.length === 0 ? [] : [`consistent with: ${windows.join(', ')}`]),

@@ -6,7 +6,7 @@ import { depositCheck, fingerprint, lookup, userStatus } from './request.ts';
 
 const id = '3f2504e0-4f89-41d3-9a0c-0305e82c3301';
 
-test('a lookup is the request that the interface describes', () => {
+test('a lookup matches the interface', () => {
   assert.deepEqual(userStatus(id), {
     endpoint: 'user-status',
     method: 'GET',
@@ -19,13 +19,13 @@ test('a lookup is the request that the interface describes', () => {
   assert.equal(lookup('user-status', '').target, '/api/ib/user-status?');
 });
 
-/** Any character; halves of surrogate pairs have no UTF-8. */
+/** Any character. Lone surrogates have no UTF-8. */
 const character = fc
   .nat(0x10ffff)
   .filter((code) => code < 0xd800 || code > 0xdfff)
   .map((code) => String.fromCodePoint(code));
 
-test('any value reaches the target as it is, in characters that a URL may hold', () => {
+test('any value reaches the target unchanged, in characters that a URL may contain', () => {
   fc.assert(
     fc.property(fc.string({ unit: character }), (value) => {
       const { target } = userStatus(value);
@@ -35,12 +35,12 @@ test('any value reaches the target as it is, in characters that a URL may hold',
   );
 });
 
-test('malformed queries are visible ASCII: whatever is wrong with them, they can be sent', () => {
+test('malformed queries are visible ASCII and can be sent', () => {
   for (const [name, { examples }] of Object.entries(malformations))
     for (const query of examples('user_id', id)) assert.match(query ?? '', /^[!-~]*$/, name);
 });
 
-test('fingerprints tell requests apart by method, target, credential, headers and body', () => {
+test('fingerprints depend on method, target, credential, headers and body', () => {
   const key = { key: 'k', partner: 'p', state: 'active', name: '<key p/active>' } as const;
   const different = [
     userStatus(id),

@@ -19,16 +19,16 @@ const finding = async (reply: Reply) => {
   return (await watched.run(context as Context, known)).finding;
 };
 
-describe('what is observed', () => {
-  test('is what the target answers', async () => {
+describe('an observation', () => {
+  test('is the answer of the target', async () => {
     assert.equal((await finding(answerOf(200, {}))).kind, 'observed');
   });
   for (const code of ['timeout', 'network'] as const)
-    test(`is that it does not answer, too: ${code}`, async () => {
+    test(`may be that the target does not answer: ${code}`, async () => {
       assert.equal((await finding({ kind: 'trouble', code, words: 'none' })).kind, 'observed');
     });
   for (const code of ['budget', 'interrupted', 'rate-limited'] as const satisfies readonly Trouble['code'][])
-    test(`is nothing where nothing was sent: ${code}`, async () => {
+    test(`is inconclusive if nothing was sent: ${code}`, async () => {
       assert.deepEqual(await finding({ kind: 'trouble', code, words: 'no time' }), {
         kind: 'unjudged',
         reason: code,

@@ -8,7 +8,7 @@ import { answerOf, runScenario } from './testing/samples.ts';
 
 const concurrency = robustness.find(({ id }) => id === 'robustness/service/concurrency') as Scenario;
 
-/** A target that takes 2 ms for an answer; the crowd goes out so many ms apart, and its answers may be mixed up. */
+/** A target with a latency of 2 ms. The crowd is sent `gap` ms apart, and answers may be mixed up. */
 async function findingOf(gap: number, isMixedUp = false) {
   let now = 0;
   const answer = ({ target }: Request): Answer => ({
@@ -31,7 +31,7 @@ for (const [gap, expected] of [
   [3, 'timing-window'],
   [50, 'timing-window'],
 ] as const)
-  test(`lookups sent ${gap} ms apart, that take 2 ms: ${expected}`, async () => {
+  test(`lookups sent ${gap} ms apart with a latency of 2 ms: ${expected}`, async () => {
     assert.equal(await findingOf(gap), expected);
     assert.equal(await findingOf(gap, true), 'failed');
   });

@@ -6,7 +6,7 @@ import { readTimestamp, sameInstant, type Instant } from './timestamp.ts';
 const base = Date.UTC(2024, 1, 29, 23, 59, 59) / 1000;
 const midnight = Date.UTC(2024, 1, 29) / 1000;
 
-/** Texts that are ISO 8601 in UTC: seconds, digits behind them, and whether RFC 3339 takes them too. */
+/** ISO 8601 texts in UTC: seconds, fraction digits, and whether RFC 3339 allows them. */
 const utc: Readonly<Record<string, readonly [seconds: number, fraction: string, rfc3339: boolean]>> = {
   '2024-02-29T23:59:59Z': [base, '', true],
   '2024-02-29t23:59:59z': [base, '', true],
@@ -43,7 +43,7 @@ describe('ISO 8601 in UTC', () => {
     );
 });
 
-/** A decimal fraction of the minute or the hour is no digit of the seconds: only the instant counts. */
+/** Fractions of the minute or the hour: only the instant counts. */
 const fractions: Readonly<Record<string, string>> = {
   '2024-02-29T12.5Z': '2024-02-29T12:30:00Z',
   '2024-02-29T12:34.5Z': '2024-02-29T12:34:30Z',
@@ -51,7 +51,7 @@ const fractions: Readonly<Record<string, string>> = {
   '2024-02-29T12:34.999999999Z': '2024-02-29T12:35:00Z',
 };
 
-describe('a decimal fraction of a minute or an hour', () => {
+describe('a fraction of a minute or an hour', () => {
   for (const [text, same] of Object.entries(fractions))
     test(text, () => {
       const reading = readTimestamp(text);
@@ -60,7 +60,7 @@ describe('a decimal fraction of a minute or an hour', () => {
     });
 });
 
-/** Texts that are not, why, and the instant that they mean all the same, in seconds. */
+/** Other texts: the reason, and the likely instant in seconds. */
 const other: Readonly<Record<string, readonly [why: RegExp, seconds?: number]>> = {
   '2024-02-29T23:59:59': [/no time zone/, base],
   '2024-03-01T01:59:59+02:00': [/offset is not zero/, base],
@@ -102,7 +102,7 @@ describe('not ISO 8601 in UTC', () => {
     });
 });
 
-test('a time is read alike in whatever zone the harness runs', () => {
+test('a time is read alike in any time zone of the machine', () => {
   const texts = ['2024-02-29T23:59:59', 'Thu, 29 Feb 2024 23:59:59 GMT', 'Feb 29, 2024 23:59:59'];
   const zone = process.env['TZ'];
   try {
@@ -126,7 +126,7 @@ function instantOf(text: string): Instant {
   return instant;
 }
 
-/** What a fixture states, what a target answers, and whether that is the same. */
+/** Times in a fixture and in an answer, and whether they are equal. */
 const comparisons: readonly (readonly [fixture: string, actual: string, same: boolean])[] = [
   ['2024-02-29T23:59:59.999Z', '2024-02-29T23:59:59.999Z', true],
   ['2024-02-29T23:59:59.999Z', '2024-02-29T23:59:59.999000+00:00', true],
@@ -149,7 +149,7 @@ const comparisons: readonly (readonly [fixture: string, actual: string, same: bo
   ['2024-02-29T23:59:59Z', '2024-02-29T23:59:59+02:00', false],
 ];
 
-describe('the same instant, to the precision of the fixture', () => {
+describe('the same instant, at the precision of the fixture', () => {
   for (const [fixture, actual, same] of comparisons)
     test(`${fixture} ${same ? 'is' : 'is not'} ${actual}`, () =>
       assert.equal(sameInstant(instantOf(fixture), instantOf(actual)), same));
@@ -161,7 +161,7 @@ const date = fc.date({
   noInvalidDate: true,
 });
 
-test('week and ordinal dates mean the days that Date counts', () => {
+test('week and ordinal dates match the days of Date', () => {
   fc.assert(
     fc.property(date, (when) => {
       const year = when.getUTCFullYear();

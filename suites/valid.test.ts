@@ -7,7 +7,7 @@ import type { Rule } from './requirement.ts';
 import { answerOf, sampleKnown as known } from './testing/samples.ts';
 import { valid } from './valid.ts';
 
-/** What a requirement says of an answer about a member or an EXECUTED deposit. */
+/** The verdict of a requirement on an answer about a member or an EXECUTED deposit. */
 function verdictOn(id: string, answer: Answer): string {
   const { holds } = valid.find((candidate) => candidate.id === id) as Rule;
   const request = id.includes('/user-status/')
@@ -17,7 +17,7 @@ function verdictOn(id: string, answer: Answer): string {
   return verdict?.kind === 'failed' ? verdict.aspect : (verdict?.kind ?? 'none');
 }
 
-/** Bodies of a 200 that no fault of the mock has, and what a requirement says of each. */
+/** Bodies of a 200 that no fault of the mock produces, and the verdict on each. */
 const bodies: Readonly<Record<string, readonly (readonly [body: string, expected: string])[]>> = {
   'valid/user-status/shape': [
     ['{"date_joined":null,"is_under_ib":true}', 'held'],

@@ -18,7 +18,7 @@ const html = { 'content-type': 'text/html; charset=utf-8' };
 
 const https = { location: 'https://x/' };
 
-/** Answers to a lookup without a key, and what they say of the service. */
+/** Answers to a lookup without a key, and the expected finding. */
 const services: Readonly<Record<string, readonly [answer: ReturnType<typeof answerOf>, ...Expected]>> = {
   'the interface': [answerOf(401, { error: 'Unauthorized' }), 'ok', /with the exact message/],
   'other words': [answerOf(401, { error: 'No' }), 'ok', /with another message: 401 \{"error":"No"\}/],
@@ -40,7 +40,7 @@ const services: Readonly<Record<string, readonly [answer: ReturnType<typeof answ
 };
 
 for (const [what, [answer, ...expected]] of Object.entries(services))
-  test(`behind the URL: ${what}`, () => {
+  test(`without a key: ${what}`, () => {
     const finding = judgeKeyless('user-status', answer);
     assertFinding(finding, expected);
     assert.equal(otherService(answer) !== undefined, /redirect|HTML|path|front/.test(finding.words));
@@ -61,7 +61,7 @@ const revoked = key({ state: 'revoked' });
 const expiring = key({ expiresAfterSeconds: 1 });
 const past = key({ expiresAt: NOW - 1e6 });
 
-/** Keys, how they are answered, and what that says. */
+/** Keys, the answer to each, and the expected finding. */
 const keys: Readonly<Record<string, readonly [FixtureApiKey, answer: typeof letIn, ...Expected]>> = {
   'active, let in': [key(), letIn, 'ok', /^accepted \(200\)$/],
   'active, turned away': [key(), refused, 'problem', /apiKeys\[3\] is active/, /correct apiKeys\[3\]\.$/],
@@ -107,7 +107,7 @@ const trip = fc.record({
   back: fc.nat({ max: 3000 }),
 });
 
-test('clocks that agree are good, however slow the answers are', () => {
+test('clocks that agree are ok, however slow the answers are', () => {
   fc.assert(
     fc.property(fc.array(trip, { minLength: 1 }), (trips) => {
       const answers = trips.map(({ sentAt, there, back }) => answerAhead(0, sentAt, there, back));
@@ -116,7 +116,7 @@ test('clocks that agree are good, however slow the answers are', () => {
   );
 });
 
-test('differing clocks are reported, and bad from 10 s', () => {
+test('a difference of the clocks is reported, and a problem above 10 s', () => {
   const judged = (ahead: number) => judgeClock([answerAhead(ahead, 1.75e12 + 500, 10, 10)]);
   assertFinding(judged(8000), ['ok', /^7\.\d s ahead of the clock of this machine$/]);
   assertFinding(judged(-8000), ['ok', /^7\.\d s behind the clock of this machine$/]);

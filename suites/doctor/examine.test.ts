@@ -25,7 +25,7 @@ interface World {
   readonly signal?: AbortSignal;
 }
 
-/** Examines a target that the test plays, with what was sent to it. */
+/** Examines a fake target and logs its requests. */
 async function examined({ send = refusal, target, fixture = sampleFixture, hook, signal }: World) {
   const hand = manualClock(Date.UTC(2026, 0, 1));
   let sent = 0;
@@ -68,7 +68,7 @@ const find = (checkup: Checkup, subject: string) =>
 
 const failing = (code: string) => () => Promise.reject(Object.assign(new Error(code), { code }));
 
-/** Why no answer comes: what is sent, and what to do about it. */
+/** Targets that do not answer: requests sent, and fix. */
 const ways: Readonly<Record<string, readonly [words: string, fix: RegExp, target?: string]>> = {
   'no such host': ['the name does not resolve', /Correct the host/],
   'nobody listens': ['the connection was refused: nothing listens there', /Start the server.*firewall/],
@@ -79,7 +79,7 @@ const ways: Readonly<Record<string, readonly [words: string, fix: RegExp, target
 };
 
 for (const [what, [words, fix, target]] of Object.entries(ways))
-  test(`there is no answer: ${what}`, async () => {
+  test(`no answer: ${what}`, async () => {
     const checkup = await examined({ send: trouble(words), ...(target && { target }) });
     assert.equal(checkup.verdict, 'unreachable');
     const bad = checkup.checks.filter(({ outcome }) => outcome === 'problem');
@@ -88,18 +88,18 @@ for (const [what, [words, fix, target]] of Object.entries(ways))
       [['HTTP', words]],
     );
     assert.match(bad[0]!.fix!, fix);
-    // Behind it, nothing was tried.
+    // Nothing else was tried.
     const later = checkup.checks.slice(checkup.checks.indexOf(bad[0]!) + 1);
     assert.deepEqual(
       later.filter(({ outcome }) => outcome !== 'unknown'),
       [],
     );
-    // What needs no target is told all the same.
+    // Checks without a target still run.
     assert.ok(checkup.plan.requests > 0);
     assert.match(checkup.gaps.map(({ reason }) => reason).join(), /no-state-hook/);
   });
 
-test('a target that falls silent after a while is bad where it does, and nowhere else', async () => {
+test('a target that stops answering is a problem only for later checks', async () => {
   let count = 0;
   const checkup = await examined({
     send: async (request) => (++count <= 3 ? refusal(request) : trouble('late', 'budget')(request)),
@@ -109,7 +109,7 @@ test('a target that falls silent after a while is bad where it does, and nowhere
   assert.match(find(checkup, 'deposits[0]').words, /no answer within the 5 s of doctor/);
 });
 
-test('a connection that breaks is tried again, within the bound', async () => {
+test('a broken connection is retried within the limit of requests', async () => {
   const breaking = trouble('reset');
   const all = await examined({ send: breaking });
   assert.equal(all.requests, 2);
@@ -121,7 +121,7 @@ test('a connection that breaks is tried again, within the bound', async () => {
   assert.equal(later.verdict, 'problems');
 });
 
-test('of many keys one of each kind is asked for, and the rest is counted', async () => {
+test('one key of each kind is tried, and the rest is counted', async () => {
   const active = Array.from({ length: 40 }, (_, nth) => ({
     key: `many-${nth}`,
     partner: 'northwind',
@@ -143,14 +143,14 @@ test('of many keys one of each kind is asked for, and the rest is counted', asyn
   });
 });
 
-test('without a key the rest is looked at all the same', async () => {
+test('without a key, the other checks still run', async () => {
   const checkup = await examined({ fixture: { ...sampleFixture, apiKeys: [] } });
   assert.equal(checkup.verdict, 'problems');
   assert.match(find(checkup, 'under test').fix!, /"\$\{NAME\}"/);
   assert.equal(find(checkup, 'deposit-check').outcome, 'ok');
 });
 
-test('keys are not shown to what is plainly another service, but the one under test', async () => {
+test('another service sees no key but the one under test', async () => {
   const shown = new Set<string>();
   const checkup = await examined({
     send: async ({ headers }) => {
@@ -162,7 +162,7 @@ test('keys are not shown to what is plainly another service, but the one under t
   assert.match(checkup.checks.map(({ words }) => words).join('\n'), /this is another service/);
 });
 
-test('a service that is strange only to whoever has no key is looked at whole', async () => {
+test('a service that only looks wrong without a key is fully checked', async () => {
   const checkup = await examined({
     send: async ({ headers }) =>
       headers['authorization'] === undefined
@@ -173,7 +173,7 @@ test('a service that is strange only to whoever has no key is looked at whole', 
   assert.equal(checkup.requests, 2 + sampleFixture.apiKeys!.length + 5);
 });
 
-test('no key comes out, whatever a target answers', async () => {
+test('no key is shown, whatever a target answers', async () => {
   const checkup = await examined({
     send: async ({ headers }) => {
       const authorization = headers['authorization'] ?? '';
@@ -186,14 +186,14 @@ test('no key comes out, whatever a target answers', async () => {
   });
   const text = JSON.stringify(checkup);
   assert.match(text, /<key northwind\/active>/);
-  // Not even the beginning of one, where an answer is cut off.
+  // Not even a prefix, if an answer is truncated.
   for (const { key } of sampleFixture.apiKeys!) assert.ok(!text.includes(key.slice(0, 8)), key);
 });
 
 const answering = (status: number) => () =>
   Promise.reject(Object.assign(new Error(String(status)), { status }));
 
-/** What a state hook may do, and what is said of it. */
+/** Behaviours of a state hook, and the expected finding. */
 const hooks: Readonly<Record<string, readonly [StateHook['change'], outcome: string, words: RegExp]>> = {
   'takes it': [async () => undefined, 'ok', /^accepts/],
   'is not there': [failing('ECONNREFUSED'), 'problem', /ECONNREFUSED/],
@@ -214,14 +214,14 @@ for (const [what, [change, outcome, words]] of Object.entries(hooks))
     });
     assert.equal(find(checkup, 'teardown').outcome, outcome);
     assert.match(find(checkup, 'teardown').words, words);
-    // Nothing is brought about.
+    // Nothing is set up.
     assert.deepEqual(calls, [
       ['teardown', 'deposit executed', { reference_id: '4b000000-0000-4000-8000-000000000002' }],
     ]);
     assert.deepEqual(checkup.gaps, []);
   });
 
-test('whoever asks for an end gets one', async () => {
+test('an abort signal ends the checks', async () => {
   const stop = new AbortController();
   const checkup = await examined({
     signal: stop.signal,

@@ -18,13 +18,13 @@ function budgetOf(bounds: Partial<BudgetOptions> = {}) {
   return { ...time, ...budget, abort, words };
 }
 
-test('without bounds there is no end', async () => {
+test('without limits, a run may go on', async () => {
   const { spend, spent, words } = budgetOf();
   for (let nth = 0; nth < 1000; nth++) assert.equal(await spend(), undefined);
   assert.deepEqual([spent(), words()], [1000, undefined]);
 });
 
-test('the time ends at the deadline, and earlier for what has to', async () => {
+test('the time ends at the deadline, or earlier with `until`', async () => {
   const run = budgetOf({ deadline: 100 });
   const { words, spend, spent } = run;
   await run.advance(49);
@@ -33,13 +33,13 @@ test('the time ends at the deadline, and earlier for what has to', async () => {
   assert.match(words(50)!, /--max-duration/);
   assert.equal(words(), undefined);
   await run.advance(50);
-  // A later end than that of the run does not prolong it.
+  // A later `until` does not extend the run.
   for (const until of [undefined, 200]) assert.match(words(until)!, /--max-duration/);
   assert.equal((await spend())?.code, 'budget');
   assert.equal(spent(), 0);
 });
 
-test('so many requests and no more, however many want to at once', async () => {
+test('no more than the maximum of requests, even at once', async () => {
   const { spend, spent, words } = budgetOf({ maxRequests: 10 });
   const outcomes = await Promise.all(Array.from({ length: 25 }, async () => spend()));
   assert.equal(outcomes.filter((end) => end === undefined).length, 10);
@@ -50,7 +50,7 @@ test('so many requests and no more, however many want to at once', async () => {
   assert.deepEqual([spent(), words()], [10, '--max-requests was reached']);
 });
 
-test('some are kept back from what has to end early', async () => {
+test('some requests are reserved from work that must end early', async () => {
   const { spend, words } = budgetOf({ maxRequests: 10, reserved: 4 });
   for (let nth = 0; nth < 6; nth++) {
     assert.equal(words(1000), undefined);
@@ -62,7 +62,7 @@ test('some are kept back from what has to end early', async () => {
 
 describe('a rate', () => {
   for (const rate of [0.5, 4, 50])
-    test(`of ${rate} a second paces evenly, and makes up for nothing`, async () => {
+    test(`of ${rate} per second paces evenly and does not catch up`, async () => {
       const run = budgetOf({ rate });
       const at: number[] = [];
       const spend = async () => {
@@ -83,7 +83,7 @@ describe('a rate', () => {
     [4, [0, 0, 500, 500, 1000, 1250, 1500]],
     [20, [0, 0, 0, 0, 0, 0, 0, 350, 400, 450]],
   ] as const)
-    test(`is an average: of those that go out at once, some do, and the next wait for them: ${rate}`, async () => {
+    test(`is an average: some of a group go at once, and the next requests wait: ${rate}`, async () => {
       const run = budgetOf({ rate });
       const at: number[] = [];
       const spend = async (isAtOnce: boolean) => {
@@ -94,13 +94,13 @@ describe('a rate', () => {
       await ended(run, Promise.all([spend(false), spend(false)]));
       assert.deepEqual(at, expected);
     });
-  test('whose next turn comes after the deadline sends nothing, and counts nothing', async () => {
+  test('whose next turn is after the deadline sends and counts nothing', async () => {
     const run = budgetOf({ rate: 1, deadline: 500 });
     assert.equal(await run.spend(), undefined);
     const late = await ended(run, run.spend());
     assert.deepEqual([late?.code, run.clock.now(), run.spent()], ['budget', 500, 1]);
   });
-  test('is left at once when interrupted', async () => {
+  test('ends its wait when interrupted', async () => {
     const run = budgetOf({ rate: 1 });
     await run.spend();
     const next = track(run.spend());
@@ -113,7 +113,7 @@ describe('a rate', () => {
   });
 });
 
-test('an interruption comes before all else', async () => {
+test('an interruption takes precedence', async () => {
   const { abort, spend, words } = budgetOf({ deadline: 0, maxRequests: 0 });
   abort.abort();
   assert.equal(words(), 'the run was interrupted');

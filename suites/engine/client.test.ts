@@ -13,7 +13,7 @@ const request: WireRequest = { method: 'GET', target: '/api/ib/user-status?user_
 
 type Options = Partial<ClientOptions> & { readonly path?: string };
 
-/** What comes of the use of a client of this server. */
+/** Uses a client of this server. */
 const using = <Result>(
   server: Server,
   use: (client: Client) => Promise<Result>,
@@ -37,13 +37,12 @@ const using = <Result>(
     }
   });
 
-/** What the client makes of a server that writes these bytes, once it has the head of the request. */
+/** The reply to a server that writes these bytes after the head of the request. */
 function afterBytes(write: (socket: Socket) => void, options?: Options): Promise<Reply> {
   const server = createServer((socket) => socket.once('data', () => write(socket)));
   return using(server, (client) => client.send(request), options);
 }
 
-/** What the client makes of a server that speaks HTTP. */
 const afterHttp = (listener: RequestListener, options?: Options, wire = request) =>
   using(createHttpServer(listener), (client) => client.send(wire), options);
 
@@ -59,7 +58,7 @@ const body = '{"error":"Unauthorized"}';
 const brotli = (data: string | Buffer) =>
   brotliCompressSync(data, { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
 
-describe('an answer that arrives whole', () => {
+describe('a complete answer', () => {
   test('is read: status, headers, body, times', async () => {
     let time = 1000;
     const answer = answered(
@@ -77,7 +76,7 @@ describe('an answer that arrives whole', () => {
     assert.ok(answer.tookMs > 0);
   });
 
-  /** Bytes on the wire, and the body that they are. */
+  /** Bytes on the wire, and the decoded body. */
   const whole: Readonly<Record<string, readonly [bytes: string, text: string]>> = {
     'with a Content-Length': [head(`Content-Length: ${body.length}`) + body, body],
     'in chunks': [
@@ -110,7 +109,7 @@ describe('an answer that arrives whole', () => {
     });
 });
 
-describe('a body that is not what it should be', () => {
+describe('an invalid body', () => {
   const why = (reply: Reply) => {
     const { json } = answered(reply);
     return json.ok ? 'JSON' : json.why;
@@ -120,7 +119,7 @@ describe('a body that is not what it should be', () => {
       response.writeHead(200, encoding === undefined ? {} : { 'Content-Encoding': encoding }).end(bytes),
     );
 
-  test('invalid UTF-8 is shown, and said', async () => {
+  test('invalid UTF-8 is shown and reported', async () => {
     const reply = await sent(Buffer.from([0x22, 0xff, 0x22]));
     assert.equal(answered(reply).text, '"\ufffd"');
     assert.equal(why(reply), 'the body is not UTF-8');
@@ -132,7 +131,7 @@ describe('a body that is not what it should be', () => {
     ['deflate', deflateSync],
     ['br', brotli],
   ] as const)
-    test(`${encoding} is read, and a bomb of it is not blown up`, async () => {
+    test(`${encoding} is decoded, and a decompression bomb is not`, async () => {
       assert.equal(answered(await sent(encode(body), encoding)).text, body);
       assert.match(
         why(await sent(encode(body).subarray(0, 20), encoding)),
@@ -143,10 +142,10 @@ describe('a body that is not what it should be', () => {
       assert.match(why(bomb), /more than 16384 bytes/);
     });
   for (const encoding of ['identity', 'unheard-of', 'constructor', '__proto__', ''])
-    test(`the encoding ${JSON.stringify(encoding)} is left as it is`, async () => {
+    test(`the encoding ${JSON.stringify(encoding)} is not decoded`, async () => {
       assert.equal(answered(await sent(Buffer.from(body), encoding)).text, body);
     });
-  test('so much is still read; of a byte more the beginning is shown', async () => {
+  test('the maximum is read; of one byte more, the start is shown', async () => {
     const most = Buffer.alloc(MAX_BODY_BYTES, 'x');
     assert.equal(answered(await sent(most)).text.length, most.length);
     const more = await sent(Buffer.concat([most, Buffer.from('x')]));
@@ -163,8 +162,7 @@ describe('a body that is not what it should be', () => {
     });
 });
 
-describe('what is sent', () => {
-  /** What a server sees of a request. */
+describe('a request has', () => {
   async function seen(options: Options, wire = request) {
     const requests: (Pick<IncomingMessage, 'url' | 'method' | 'headers'> & { readonly text: string })[] = [];
     const look: RequestListener = (incoming, response) => {
@@ -189,15 +187,15 @@ describe('what is sent', () => {
     ['/gateway///', '/gateway'],
     ['/gate%20way/v2/', '/gate%20way/v2'],
   ] as const)
-    test(`below the base path ${JSON.stringify(path)}`, async () => {
+    test(`the base path ${JSON.stringify(path)}`, async () => {
       const { url, method } = await seen({ path });
       assert.deepEqual([method, url], ['GET', `${expected}/api/ib/user-status?user_id=x`]);
     });
-  test('the target as it is written, not normalized', async () => {
+  test('a target that is not normalized', async () => {
     for (const target of ['/a/../b', '/a//b', '/%2e%2E/%zz', "/x?a=%&b=%u0031&c='{}|\\^`", '/x?'])
       assert.equal((await seen({}, { ...request, target })).url, target);
   });
-  test("the run's headers, and the request's over them", async () => {
+  test("the run's headers, overridden by its own", async () => {
     const { headers } = await seen(
       { headers: { 'x-run': '1', accept: 'application/json' } },
       { ...request, headers: { accept: 'text/html', authorization: 'Bearer k' } },
@@ -206,20 +204,20 @@ describe('what is sent', () => {
     assert.deepEqual([run, accept, authorization], ['1', 'text/html', 'Bearer k']);
     assert.equal(headers['accept-encoding'], undefined, 'no compression unless asked for');
   });
-  test('no body, or the body of a GET', async () => {
+  test('no body, or a body even with GET', async () => {
     assert.equal((await seen({})).text, '');
     const withBody = await seen({}, { ...request, body: '{"k":1}' });
     assert.deepEqual([withBody.text, withBody.headers['content-length']], ['{"k":1}', '7']);
   });
   for (const method of ['HEAD', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'])
-    test(`${method} goes out`, async () => {
+    test(`the method ${method}`, async () => {
       assert.equal((await seen({}, { ...request, method })).method, method);
     });
 });
 
-// `bin/hostile-targets.test.ts` has many more servers that give no whole answer.
+// `bin/hostile-targets.test.ts` has many more servers with incomplete answers.
 describe('connections', () => {
-  test('survive a longer body than Content-Length says: it is cut there, and spoils no later answer', async () => {
+  test('survive a body longer than Content-Length: it is truncated and does not affect later answers', async () => {
     const server = createServer((socket) =>
       socket.on('data', () =>
         socket.write(`${head(`Content-Length: ${body.length}`)}${body}{"error":"more"}`),
@@ -234,7 +232,7 @@ describe('connections', () => {
     };
     await using(server, thrice, { connections: 1 });
   });
-  test('are kept, and opened anew where the server closed them between requests', async () => {
+  test('are reused, and reopened if the server closed them between requests', async () => {
     const opened: Socket[] = [];
     const server = createServer((socket) => {
       opened.push(socket);
@@ -249,7 +247,7 @@ describe('connections', () => {
     };
     await using(server, use, { connections: 1 });
   });
-  test('are as many as allowed, and carry one request each at a time', async () => {
+  test('are limited in number, and each has one request at a time', async () => {
     let [under, most] = [0, 0];
     const waiting: (() => void)[] = [];
     const server = createHttpServer((_, response) => {
@@ -258,14 +256,14 @@ describe('connections', () => {
         under--;
         response.end();
       });
-      // Answers only when both connections have a request.
+      // Answers once both connections have a request.
       if (waiting.length % 2 === 0) for (const go of waiting.splice(0)) go();
     });
     const eight = Array.from({ length: 8 }, () => request);
     await using(server, (client) => Promise.all(eight.map(client.send)), { connections: 2 });
     assert.equal(most, 2);
   });
-  test('that are closed with the client end what is under way', async () => {
+  test('end their requests when the client is closed', async () => {
     const server = createServer();
     const reply = await using(server, async (client) => {
       const connected = once(server, 'connection');
@@ -278,7 +276,7 @@ describe('connections', () => {
   });
 });
 
-test('what the end of the run cuts off is no fault of the target, and has a trouble of its own', async () => {
+test('a request aborted at the end of the run is not blamed on the target, with a new trouble each', async () => {
   const ending = { timeoutMs: 600_000, deadline: 1000, now: () => 1000 };
   const both = (client: Client) => Promise.all([client.send(request), client.send(request)]);
   const [one, other] = await using(createServer(), both, ending);

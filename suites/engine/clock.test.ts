@@ -10,7 +10,7 @@ const turns = async (count: number) => {
 };
 
 describe('a virtual clock', () => {
-  test('wakes everybody at a time of their own, the soonest first', async () => {
+  test('wakes each sleeper at its time, the earliest first', async () => {
     await fc.assert(
       fc.asyncProperty(fc.array(fc.nat(1000), { minLength: 1, maxLength: 30 }), async (waits) => {
         const { sleep, now } = virtualClock(START);
@@ -30,7 +30,7 @@ describe('a virtual clock', () => {
       { numRuns: 30 },
     );
   });
-  test('lets two lanes sleep side by side: neither takes the time of the other', async () => {
+  test('lets two lanes sleep concurrently without adding their times', async () => {
     const { sleep, now } = virtualClock(0);
     const log: string[] = [];
     const lane = async (name: string, ms: number, times: number) => {
@@ -43,7 +43,7 @@ describe('a virtual clock', () => {
     assert.deepEqual(log, ['b250', 'a300', 'b500', 'a600', 'b750', 'a900']);
     assert.equal(now(), 900);
   });
-  test('stands still while work is under way, and goes on after it', async () => {
+  test('stands still while work runs, and goes on after it', async () => {
     const { sleep, now, during } = virtualClock(0);
     let finish = () => {};
     const working = during(new Promise<void>((resolve) => (finish = resolve)));
@@ -55,7 +55,7 @@ describe('a virtual clock', () => {
     await sleeping;
     assert.equal(now(), 1000);
   });
-  test('stands still for work that whoever woke begins', async () => {
+  test('stands still for work that a woken sleeper starts', async () => {
     const { sleep, now, during } = virtualClock(0);
     const seen: number[] = [];
     const lane = async () => {
@@ -69,7 +69,7 @@ describe('a virtual clock', () => {
 });
 
 describe('the real clock', () => {
-  test('does not sleep once the signal fires, before or meanwhile', async () => {
+  test('does not sleep after the signal fires, before or during the sleep', async () => {
     const abort = new AbortController();
     const sleepers = [AbortSignal.abort(), abort.signal].map((signal) =>
       track(realClock.sleep(2000, signal)),

@@ -16,7 +16,7 @@ const plain = answerOf(401, { error: 'Unauthorized' });
 const knownOf = (...keys: readonly string[]): Known =>
   knownFrom({ apiKeys: keys.map((key) => ({ key, partner: 'northwind', state: 'active' })) });
 
-/** Keys that are awkward in a shell, a URL, JSON or a cookie. */
+/** Keys with special characters for a shell, a URL, JSON or a cookie. */
 const fixtures: Readonly<Record<string, Known>> = {
   'a plain key': sampleKnown,
   'base64 in a key': knownOf('c2VjcmV0+LWtl/eQ=='),
@@ -26,7 +26,7 @@ const fixtures: Readonly<Record<string, Known>> = {
   'signs of JSON in a key': knownOf('{"pk":"\\live"}'),
 };
 
-/** What stands in the place of the key wherever it can stand. */
+/** The replacement of the key in every place. */
 const requestsWith = (known: Known, key: KnownKey): readonly Request[] =>
   [
     ...Object.values(forms).flatMap((ways) => ways.map((form) => form(tokenOf(key)))),
@@ -39,7 +39,6 @@ const redactors = new Map(Object.values(fixtures).map((known) => [known, redacto
 const record = (request: Request, known: Known, reply: Reply = plain) =>
   recordExchange({ request, reply }, base, redactors.get(known)!);
 
-/** The arguments that bash gives to curl. */
 function curlArguments(lines: readonly string[], key: string): readonly (readonly string[])[] {
   const script = `curl() { printf '%s\\0' "$@"; printf '\\0'; }\n${lines.join('\n')}`;
   const { status, stdout, stderr } = spawnSync('bash', ['-s'], {
@@ -55,11 +54,10 @@ function curlArguments(lines: readonly string[], key: string): readonly (readonl
     .map((line) => line.split('\0'));
 }
 
-/** The values behind an option. */
 const option = (words: readonly string[], name: string) =>
   words.flatMap((word, at) => (words[at - 1] === name ? [word] : []));
 
-describe('the curl line sends the very request, given the key', () => {
+describe('the curl line sends the same request, given the key', () => {
   for (const [name, known] of Object.entries(fixtures))
     test(name, () => {
       for (const key of known.callerKeys) {
@@ -89,7 +87,7 @@ describe('the curl line sends the very request, given the key', () => {
         }
       }
     });
-  test('whatever the query and the method', () => {
+  test('for any query and method', () => {
     const [key] = sampleKnown.callerKeys;
     const requests = [
       ...Object.values(malformations).flatMap(({ examples }) =>
@@ -116,7 +114,7 @@ describe('the curl line sends the very request, given the key', () => {
   });
 });
 
-describe('no key stands in the record by its value', () => {
+describe('the record contains no value of a key', () => {
   for (const [name, known] of Object.entries(fixtures))
     test(`of a request: ${name}`, () => {
       for (const key of known.everyKey)
@@ -154,7 +152,7 @@ describe('the redactor', () => {
       assert.equal(redactor({ everyKey: [] }, { [field]: value })(value), shown));
 });
 
-test('a key is taken out before a body is cut, and so is what the target has left of one', () => {
+test('a key is redacted before a body is truncated, and so is a part of one', () => {
   const [{ key, name }] = sampleKnown.callerKeys as readonly [KnownKey];
   for (let before = 1980; before < 2010; before++) {
     const { response } = record(userStatus(id), sampleKnown, answerOf(200, `${'x'.repeat(before)} ${key}`));
@@ -164,7 +162,7 @@ test('a key is taken out before a body is cut, and so is what the target has lef
   assert.equal(response!.body, `${name}… is wrong`);
 });
 
-test('long bodies are recorded in part, and the key is named where there is one', () => {
+test('long bodies are truncated, and the key is named if there is one', () => {
   const [key] = sampleKnown.callerKeys;
   const exchange = record(
     userStatus(id, { credential: { as: 'key', key: key! } }),

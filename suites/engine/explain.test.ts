@@ -20,7 +20,7 @@ const known = knownFrom(JSON.parse(readFileSync(fixture, 'utf8')) as Fixture);
 const rules = catalogue.filter((one): one is Rule => one.kind === 'rule');
 const seed = 7;
 
-/** What the interface says, word for word. */
+/** The exact messages of the interface. */
 function right(request: Request): Answer {
   const { correct, user, deposit } = expectedOf(known, request)!;
   const isUser = request.endpoint === 'user-status';
@@ -39,7 +39,7 @@ function right(request: Request): Answer {
   return answers[correct[0]!.outcome]();
 }
 
-/** Explains the first failure of a target that answers some lookups wrongly, and counts what that takes. */
+/** Explains the first failure of a target with some wrong answers, and counts the requests. */
 async function explained(
   id: string,
   levels: Partial<Levels>,
@@ -75,7 +75,7 @@ const isPlainBearer = ({ credential }: Request) =>
   credential.as === 'caller' || (credential.as === 'key' && (credential.scheme ?? 'Bearer') === 'Bearer');
 const isUpper = ({ target }: Request) => /=[0-9A-F-]*[A-F][0-9A-F-]*(?:&|$)/.test(target);
 
-describe('where: exactly the conditions under which a lookup fails', () => {
+describe('`where` lists exactly the conditions of a failure', () => {
   for (const [name, id, levels, wrong, where] of [
     [
       'an own pending deposit, in upper case, is shown',
@@ -132,7 +132,7 @@ describe('where: exactly the conditions under which a lookup fails', () => {
     });
 });
 
-test('a failure that comes and goes says how often it came', async () => {
+test('an intermittent failure says how often it failed', async () => {
   const found = await explained('valid/user-status/member', {}, (_, nth) =>
     nth % 3 === 0 ? answerOf(200, { is_under_ib: false, date_joined: null }) : undefined,
   );
@@ -144,7 +144,7 @@ test('a failure that comes and goes says how often it came', async () => {
   assert.equal(once.sent, 11);
 });
 
-test('the counterexample has the fewest odd levels and the smallest value, and its path leads to it', async () => {
+test('the counterexample has the fewest odd levels and the smallest value, and its path replays it', async () => {
   const found = await explained(
     'invalid-uuid/deposit-check/malformed',
     { malformation: 'a long value', query: 'extra parameter after' },
@@ -157,7 +157,7 @@ test('the counterexample has the fewest odd levels and the smallest value, and i
   assert.deepEqual(found.where, ['malformation: a long value']);
 });
 
-test('nothing more is sent once the run is over', async () => {
+test('nothing is sent after the end of the run', async () => {
   const judge = createJudge(rules, known);
   const path = pathOf('user-status', plainLevels('user-status'), { draw: 0 });
   const request = drawAt(path, known, seed);

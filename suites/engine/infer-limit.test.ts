@@ -2,19 +2,18 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { inferLimit } from './infer-limit.ts';
 
-/** So many passes, evenly spaced. */
 const evenly = (count: number, from: number, to: number) =>
   Array.from({ length: count }, (_, nth) => from + (nth * (to - from)) / count);
 
-describe('the limit behind refusals', () => {
-  test('is that of the window, not of the time before it', () => {
-    // 40 in 2 s, after a slow beginning; Retry-After rounds the end of the window up.
+describe('the inferred limit', () => {
+  test('covers the window, not the time before it', () => {
+    // 40 in 2 s, after a slow start. Retry-After rounds up the end of the window.
     const passes = [...evenly(18, 0, 5000), ...evenly(40, 5000, 5500)];
     const found = inferLimit([{ passes, least: 6500, most: 7500 }])!;
     assert.equal(found.windowMs, 2000);
     assert.ok(found.most === 40 || found.most === 41, `${found.most}`);
   });
-  test('shows in the second refusal, where the first has two explanations', () => {
+  test('is clear after the second refusal if the first is ambiguous', () => {
     // The end of a full window, and the next one.
     const passes = [...evenly(60, 2900, 3000), ...evenly(60, 3000, 3100)];
     const first = { passes, least: 5100, most: 6100 };
@@ -22,7 +21,7 @@ describe('the limit behind refusals', () => {
     const found = inferLimit([first, second])!;
     assert.deepEqual([found.most, found.windowMs], [60, 3000]);
   });
-  test('is the rate of a bucket, though it is refilled all the time', () => {
+  test('is the refill rate of a bucket', () => {
     // 20, and 5 a second.
     const passes = evenly(20, 0, 100);
     const refusals = [{ passes: [...passes], least: 100, most: 1100 }];
@@ -33,12 +32,12 @@ describe('the limit behind refusals', () => {
     const { most, windowMs } = inferLimit(refusals.slice(-8))!;
     assert.ok(most / windowMs > 0.004 && most / windowMs < 0.0065, `${most} in ${windowMs} ms`);
   });
-  test('fits badly where others spend it too', () => {
+  test('fits badly if other clients use the key too', () => {
     const alone = { passes: evenly(60, 0, 100), least: 2000, most: 3000 };
     const shared = { passes: evenly(20, 3100, 3200), least: 5100, most: 6100 };
     assert.ok(inferLimit([alone, shared])!.fit < 0.5);
   });
-  test('is unknown where nothing passed', () => {
+  test('is unknown if nothing passed', () => {
     assert.equal(inferLimit([{ passes: [], least: 0, most: 1000 }]), undefined);
   });
 });

@@ -20,7 +20,7 @@ const refused = answerOf(401, { error: 'Unauthorized' });
 const pathTo = (levels: Partial<Levels>) =>
   pathOf('user-status', { ...plainLevels('user-status'), ...levels }, { draw: 0 });
 
-/** What a requirement came to: failed, held, or the reason why it is not judged. */
+/** The outcome of a requirement: failed, held, or the reason why it is inconclusive. */
 function outcome(one: Judge, name: string, keyWorks: boolean | undefined = true, isCut = false): string {
   const { verdict } = one.judgement(
     rules.find((rule) => rule.id === name)!,
@@ -30,7 +30,7 @@ function outcome(one: Judge, name: string, keyWorks: boolean | undefined = true,
   return verdict.kind === 'unjudged' ? verdict.reason : verdict.kind;
 }
 
-test('a deposit that was EXECUTED already shows nothing of pending ones, until one is hidden', () => {
+test('a deposit that is already EXECUTED shows nothing about pending ones, until one is hidden', () => {
   const one = judge();
   const row = 'pending/deposit-check/pending';
   const becoming = depositCheck(known.becoming[0]!.reference_id);
@@ -43,7 +43,7 @@ test('a deposit that was EXECUTED already shows nothing of pending ones, until o
   assert.equal(outcome(one, row), 'held');
 });
 
-test('every answer is judged by every rule that speaks of it', () => {
+test('every answer is judged by every rule that covers it', () => {
   const one = judge();
   one.add(plain, answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-28T23:59:59.999Z","x":1}'));
   for (const [name, expected] of Object.entries({
@@ -58,7 +58,7 @@ test('every answer is judged by every rule that speaks of it', () => {
   assert.equal(outcome(one, 'valid/deposit-check/executed', true, true), 'budget');
 });
 
-test('429, a changed state and what the interface does not speak of are not judged', () => {
+test('429, a changed state and requests outside the interface are not judged', () => {
   const one = judge();
   for (const [request, answer] of [
     [plain, answerOf(429, {})],
@@ -85,7 +85,7 @@ describe('a repeated lookup', () => {
         [ofMember, ofRepeated],
       );
     });
-  test('that only confirms a failure changes no outcome', () => {
+  test('that confirms a failure does not change the outcome', () => {
     const one = judge();
     one.add(plain, isMember);
     one.add(plain, isNoMember, undefined, true);
@@ -96,7 +96,7 @@ describe('a repeated lookup', () => {
   });
 });
 
-test('a rule on a spelling fails only if the plain spelling does not fail in the same way', () => {
+test('a rule about a spelling fails only if the plain spelling does not fail alike', () => {
   const one = judge();
   one.add(upper, isNoMember, pathTo({ 'id spelling': 'upper case' }));
   assert.equal(outcome(one, 'valid/user-status/uuid-case'), 'failed');
@@ -105,7 +105,7 @@ test('a rule on a spelling fails only if the plain spelling does not fail in the
   assert.notEqual(outcome(one, 'valid/user-status/uuid-case'), 'failed');
 });
 
-test('the plainest failing lookup is shown, whatever came first', () => {
+test('the plainest failing lookup is shown, whatever was first', () => {
   const one = judge();
   for (const levels of [
     { query: 'extra parameter before', data: 'whole seconds' },
@@ -123,7 +123,7 @@ test('the plainest failing lookup is shown, whatever came first', () => {
   );
 });
 
-test('401 for the key under test fails what proves the key; where it never works, nothing else fails', () => {
+test('401 for the key under test fails the rules that prove the key; if it never works, no others', () => {
   const one = judge();
   one.add(plain, refused);
   one.add(userStatus('0badc0de-0000-4000-8000-000000000000'), refused);
@@ -136,7 +136,7 @@ describe('a lookup without an answer', () => {
   const trouble = { kind: 'trouble', code: 'timeout', words: 'no answer' } as const;
   const hostile = lookup('deposit-check', 'reference_id=%zz');
   const name = 'invalid-uuid/deposit-check/hostile';
-  test('leaves a requirement open, and an answer to another lookup does not close it', () => {
+  test('makes a requirement inconclusive, even if another lookup is answered', () => {
     const one = judge();
     one.addMissing(plain, trouble);
     one.add(userStatus('x'), answerOf(400, { error: 'Invalid user_id format' }));

@@ -8,13 +8,13 @@ import { drawAt, originOf } from '../model/path.ts';
 import { createLookups } from './lookups.ts';
 
 const rules = catalogue.filter((one): one is Rule => one.kind === 'rule');
-/** All lookups of an endpoint, as a run takes them. */
+/** All lookups of an endpoint, in the order of a run. */
 const lookupsOf = (endpoint: 'user-status' | 'deposit-check', cases = 400, of = rules, facts = known) =>
   [...createLookups({ known: facts, seed: 7, cases }, of).inTurn()].flatMap(
     (lists) => lists[endpoint === 'user-status' ? 0 : 1]!,
   );
 
-test('the path of a lookup leads to the same request, and to no other with another seed', () => {
+test('the path and the seed of a lookup give the same request', () => {
   for (const endpoint of ['user-status', 'deposit-check'] as const) {
     const lookups = lookupsOf(endpoint);
     assert.equal(lookups.length, 400);
@@ -44,7 +44,7 @@ for (const path of [
       (error) => error instanceof Problem && error.code === 'usage' && error.message.includes(path),
     ));
 
-test('the same seed gives the same lookups, by strength first and then in turn, or all in turn', () => {
+test('the same seed gives the same lookups, by strength or in turn', () => {
   const lookups = createLookups({ known, seed: 7, cases: 400 }, rules);
   const first = ([0, 1, 2] as const).flatMap((strength) => lookups.ofStrength(strength)[0]!);
   assert.deepEqual([...first, ...[...lookups.inTurn()].flatMap(([list]) => list!)], lookupsOf('user-status'));
@@ -60,7 +60,7 @@ test('each requirement has a lookup before any has two; strengths go up', () => 
   );
 });
 
-test('only what a requirement asks for is sent, and nothing at all to an endpoint that none speaks of', () => {
+test('only lookups that a requirement covers are sent', () => {
   const one = rules.filter(({ id }) => id === 'auth/user-status/expired');
   const lookups = lookupsOf('user-status', 50, one);
   assert.ok(lookups.length === 50 && lookups.every(({ origin }) => origin.levels.key === 'expired'));

@@ -9,11 +9,11 @@ import { reserveOf, limiterMs, limiterRequests } from '../limiter/reserve.ts';
 import { plan, type PlanOptions } from './plan.ts';
 
 const subject = { level: 'required', clause: '', title: '' } as const;
-/** All of its lookups count at the limiter. */
+/** All its lookups count at the limiter. */
 const unknown = (endpoint: Endpoint) => required({ ...subject, id: `foreign-ib/${endpoint}/unknown` });
 const scenarioOf = (id: string): Requirement =>
   scenario({ ...subject, id, run: () => Promise.resolve({ finding: held }) });
-/** Each of them counts 12 lookups. */
+/** Each takes 12 lookups. */
 const scenariosOf = (count: number, endpoint: Endpoint) =>
   Array.from({ length: count }, (_, nth) => scenarioOf(`pending/${endpoint}/${nth}`));
 
@@ -42,7 +42,7 @@ const planned = (requirements: readonly Requirement[], more: Partial<PlanOptions
   });
 
 describe('waits', () => {
-  /** One of each window is kept back, and the first window is not waited for. */
+  /** One request of each window is reserved, and the first window needs no wait. */
   for (const [count, most, keys, windows] of [
     [1, 13, 1, 0],
     [1, 12, 1, 1],
@@ -63,7 +63,7 @@ describe('waits', () => {
       const limit = { most, windowMs: 2000 };
       assert.deepEqual(load[1], { endpoint: 'deposit-check', counted: count * 12, keys, limit });
     });
-  test('of the endpoints go by side by side; none where no limit is stated; at --rate where that is longer', () => {
+  test('of both endpoints overlap; there are none without a stated limit; --rate may be longer', () => {
     const both = [...scenariosOf(2, 'user-status'), ...scenariosOf(4, 'deposit-check')];
     assert.equal(planned(both, limited(13, 1)).durationMs, 3000);
     assert.equal(planned(both).durationMs, 0);
@@ -73,12 +73,12 @@ describe('waits', () => {
 });
 
 describe('lookups', () => {
-  test('are as many as --cases says, those that are sent three times counted so', () => {
+  test('are as many as --cases says; repeated ones count three times', () => {
     const { requests, load } = planned([unknown('user-status')]);
     assert.ok(requests > 60 && requests < 180, String(requests));
     assert.ok(load[0]!.counted > 60 && load[0]!.counted <= requests);
   });
-  test('are none for what is skipped, and for scenarios alone', () => {
+  test('are none for skipped requirements and for scenarios alone', () => {
     const skip = new Set(['foreign-ib/user-status/unknown']);
     assert.equal(planned([unknown('user-status')], { skip }).requests, 0);
     assert.equal(planned(scenariosOf(1, 'user-status')).requests, 12);
@@ -87,7 +87,7 @@ describe('lookups', () => {
 
 describe('the limiters', () => {
   const both = [scenarioOf('rate-limit/user-status/a'), scenarioOf('rate-limit/deposit-check/a')];
-  test('take windows and requests of those that are asked about', () => {
+  test('take windows and requests of the selected endpoints', () => {
     const known = { ...sampleKnown, limits: limitsOf(10, 2) };
     for (const [list, ms, requests] of [
       [both, 16_000, 90],
@@ -100,13 +100,13 @@ describe('the limiters', () => {
       if (requests > 0) assert.deepEqual([durationMs, all], [ms, requests]);
     }
   });
-  test('take what was learned where nothing is stated, and longer at a low rate', () => {
+  test('use learned limits if none is stated, and take longer at a low rate', () => {
     const known = { ...sampleKnown, limits: {} };
     assert.equal(limiterMs(both, known, Infinity), 0);
     assert.equal(limiterMs(both, known, Infinity, { 'user-status': { windowMs: 3000 } }), 12_000);
     assert.equal(limiterMs(both, { ...sampleKnown, limits: limitsOf(10, 2) }, Infinity, {}, 5), 18_000);
   });
-  test('have half of a bound at most, and are driven from rest only where their windows fit into it', () => {
+  test('get at most half of a limit, and are compared only if their windows fit into it', () => {
     assert.deepEqual([reserveOf(10, 100), reserveOf(80, 100), reserveOf(80, Infinity)], [10, 50, 80]);
     const known = { ...sampleKnown, limits: limitsOf(10, 2) };
     assert.equal(limiterMs(both, known, 20_000, {}, 1), 10_000);
@@ -118,7 +118,7 @@ describe('the limiters', () => {
 
 describe('a cut', () => {
   const list = [unknown('user-status'), unknown('deposit-check')];
-  test('is none where all just fits, names its reason, and never leaves less than one lookup', () => {
+  test('is absent if all fits, names its reason and leaves at least one lookup', () => {
     const { requests } = planned(list);
     assert.equal(planned(list, { maxRequests: requests }).cutTo, undefined);
     const cut = planned(list, { maxRequests: requests - 1 });
@@ -129,7 +129,7 @@ describe('a cut', () => {
     const { durationMs } = planned(list, { rate: 10 });
     assert.equal(planned(list, { rate: 10, maxDurationMs: durationMs }).cutTo, undefined);
   });
-  test('says what is left out, and what all of it would take', () => {
+  test('says what is left out and what a full run would take', () => {
     const some = [
       ...list,
       required({ ...subject, id: 'auth/user-status/missing' }),

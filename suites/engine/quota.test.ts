@@ -9,7 +9,7 @@ import { createBudget } from './budget.ts';
 import { ended, manualClock, track, type ManualClock } from '../testing/manual-clock.ts';
 import { createQuota } from './quota.ts';
 
-/** A quota, and short forms of what tests ask of it on the endpoint `deposit-check`. */
+/** A quota, with helpers for the endpoint `deposit-check`. */
 function quotaOf(
   limits: FixtureLimits = {},
   {
@@ -30,12 +30,11 @@ function quotaOf(
     quota,
     admit,
     note,
-    /** A request that is admitted, and what it is answered. */
     meet: async (reply: Answer) => {
       await admit();
       note(reply);
     },
-    /** Waits for the endpoint to settle; the function says whether it has so many ms later. */
+    /** Waits for the reset of the endpoint. The returned function says whether it is done `ms` later. */
     settle: () => {
       const settling = track(quota.waitForReset('deposit-check'));
       return async (ms: number) => {
@@ -43,7 +42,7 @@ function quotaOf(
         return settling.isDone;
       };
     },
-    /** Asks for so many requests; the function says how many of them are admitted so many ms later. */
+    /** Asks for several requests. The returned function says how many are admitted `ms` later. */
     ask: (count = 1, key = 'k', { price = 1, endpoint = 'deposit-check' }: Asked = {}) => {
       const asked = Array.from({ length: count }, () => track(quota.admit(endpoint, key, price)));
       return async (ms = 0) => {
@@ -70,7 +69,7 @@ const limitsOf = (requests: number, windowSeconds: number): FixtureLimits => ({
   'deposit-check': { requests, windowSeconds },
 });
 
-/** A limiter: whether a request that arrives now passes; at the threshold nothing does. */
+/** A limiter: whether a request that arrives now passes. */
 type Limiter = (now: number, price: 0 | 1) => boolean;
 
 const limiters = {
@@ -104,7 +103,7 @@ const limiters = {
   },
 } as const satisfies Record<string, (threshold: number, windowMs: number) => Limiter>;
 
-/** A request on its way: ms there and back, and what becomes of it. */
+/** A request with its latencies in ms, and its result. */
 const trip = fc.record({
   there: fc.nat(400),
   back: fc.nat(400),
@@ -116,16 +115,15 @@ const crowds = fc
   .record({
     threshold: fc.integer({ min: 1, max: 6 }),
     windowMs: fc.integer({ min: 1, max: 300 }),
-    /** How many workers send requests one after another. */
     concurrency: fc.integer({ min: 1, max: 8 }),
     trips: fc.array(trip, { minLength: 1, maxLength: 30 }),
   })
-  // With a threshold of one, nothing can be kept back for those that are free.
+  // With a threshold of one, nothing can be reserved for free requests.
   .filter(({ threshold, trips }) => threshold > 1 || trips.every(({ isFree }) => !isFree));
 
 type Crowd = typeof crowds extends fc.Arbitrary<infer Value> ? Value : never;
 
-/** Sends the crowd to a simulated limiter; how many were refused, and how many sent in all. */
+/** Sends requests to a simulated limiter. Returns how many were refused and sent. */
 async function refusals(
   { threshold, windowMs, concurrency, trips }: Crowd,
   passes: Limiter,
@@ -151,7 +149,7 @@ async function refusals(
   return { refused, sent };
 }
 
-describe('a stated threshold is never crossed, whatever the latencies', () => {
+describe('a stated threshold is never crossed, for any latencies', () => {
   for (const [name, limiter] of Object.entries(limiters)) {
     test(name, async () => {
       await fc.assert(
@@ -162,7 +160,7 @@ describe('a stated threshold is never crossed, whatever the latencies', () => {
         { numRuns: 60 },
       );
     });
-    test(`${name}: the simulation notices what goes beyond`, async () => {
+    test(`${name}: the simulation detects a crossed threshold`, async () => {
       const alike = { there: 5, back: 5, isFree: false, isLost: false };
       const trips = Array.from({ length: 20 }, () => alike);
       const crowd = { threshold: 4, windowMs: 100, concurrency: 8, trips };
@@ -179,7 +177,7 @@ describe('a stated threshold is used up', () => {
     [3, 2],
     [60, 59],
   ] as const)
-    test(`of ${threshold}, ${atOnce} go out at once, and the next when the first is forgotten`, async () => {
+    test(`of ${threshold}, ${atOnce} are sent at once, and the next when the first leaves the window`, async () => {
       const { hand, note, ask } = quotaOf(limitsOf(threshold, 1));
       const done = ask(threshold + 5);
       assert.equal(await done(), atOnce, 'one is kept back for those that are free');
@@ -188,7 +186,7 @@ describe('a stated threshold is used up', () => {
       assert.equal(await done(1000), atOnce, 'a window after the answer is not over');
       assert.equal(await done(100), atOnce + 1);
     });
-  test('what is not admitted counts as well; what is free waits only at the threshold', async () => {
+  test('requests sent without asking count too; free ones wait only at the threshold', async () => {
     const { quota, ask } = quotaOf(limitsOf(2, 1));
     quota.record('deposit-check', 'k', 1, ok(0), false);
     const paid = ask();
@@ -199,7 +197,7 @@ describe('a stated threshold is used up', () => {
     assert.equal(await late(), 0);
     assert.deepEqual([await paid(1100), await late()], [1, 1]);
   });
-  test('each endpoint, each key has a limiter of its own; no key has none', async () => {
+  test('each endpoint and key has its own limiter; requests without a key have none', async () => {
     const stated = { ...limitsOf(1, 1), 'user-status': { failedLookups: 1, windowSeconds: 1 } };
     const { ask } = quotaOf(stated);
     const done = [ask(2, 'a'), ask(2, 'b'), ask(2, 'a', { endpoint: 'user-status' }), ask(500, '')];
@@ -207,7 +205,7 @@ describe('a stated threshold is used up', () => {
   });
 });
 
-test('keys share the load: each is used up before anything waits', async () => {
+test('keys share the load: all are used before anything waits', async () => {
   const { hand, quota, note, ask } = quotaOf(limitsOf(3, 1));
   const soonest = () => quota.firstAvailable('deposit-check', ['a', 'b', 'c']);
   const used: string[] = [];
@@ -230,7 +228,7 @@ test('keys share the load: each is used up before anything waits', async () => {
 });
 
 describe('a 429', () => {
-  test('closes the key until one request has tried whether it is over', async () => {
+  test('blocks the key until a probe passes', async () => {
     const { hand, quota, note, meet, ask } = quotaOf();
     await meet(limited(0, '2'));
     const done = ask(5);
@@ -243,7 +241,7 @@ describe('a 429', () => {
     assert.equal(await done(), 5);
     assert.equal(quota.waitedMs(), 2020);
   });
-  test('to the probe closes again, for longer', async () => {
+  test('to the probe blocks the key for longer', async () => {
     const { hand, admit, note } = quotaOf();
     for (const wait of [0, 520, 1020, 2020, 4020]) {
       const before = hand.clock.now();
@@ -252,7 +250,7 @@ describe('a 429', () => {
       note(limited(hand.clock.now()));
     }
   });
-  test('a probe that got lost is followed by another, alone', async () => {
+  test('a lost probe is followed by another one alone', async () => {
     const { hand, note, meet, ask } = quotaOf();
     await meet(limited(0, '1'));
     const done = ask(3);
@@ -260,7 +258,7 @@ describe('a 429', () => {
     note(undefined);
     assert.equal(await done(), 2);
   });
-  test('to requests that were under way when the limiter set in says nothing new', async () => {
+  test('to requests in flight at the first 429 changes nothing', async () => {
     const { hand, admit, note } = quotaOf();
     for (let nth = 0; nth < 20; nth++) await admit();
     await hand.advance(100);
@@ -269,7 +267,7 @@ describe('a 429', () => {
     await hand.advance(521);
     assert.deepEqual({ ...next }, { isDone: true, value: undefined });
   });
-  test('is not over because a request that went out before it passes', async () => {
+  test('does not end because an earlier request passes', async () => {
     const { hand, quota, admit, note, ask } = quotaOf();
     for (let nth = 0; nth < 3; nth++) await admit();
     await hand.advance(100);
@@ -284,7 +282,7 @@ describe('a 429', () => {
     await hand.settled();
     assert.deepEqual(quota.learned(), { 'deposit-check': { most: 2, windowMs: 2000 } });
   });
-  test('that was asked for closes nothing', async () => {
+  test('in a burst does not block the key', async () => {
     const { quota, ask } = quotaOf();
     quota.record('deposit-check', 'k', 1, limited(0, '60'), false);
     const done = ask();
@@ -294,7 +292,7 @@ describe('a 429', () => {
 
 const now = Date.parse('2024-02-29T12:00:00Z');
 
-/** How long a key waits after one 429, and how it ends: with a window of 3 s stated, and without. */
+/** The wait after one 429 and its end, with a stated window of 3 s and without. */
 const waits: readonly (readonly [value: string | undefined, unstated: number | 'shut', stated: number])[] = [
   [undefined, 520, 3020],
   ['0', 20, 20],
@@ -327,7 +325,7 @@ describe('the wait after a 429', () => {
     ['retry-after', 'Retry-After'],
     ['x-ratelimit-reset', 'RateLimit-Reset'],
   ] as const)
-    test(`that is longer than is waited for: the reason says what ${name} asked`, async () => {
+    test(`that is too long: the reason quotes ${name}`, async () => {
       const { admit, meet } = quotaOf({}, { hand: manualClock(now) });
       await meet({ ...answerOf(429, {}, { [field]: '86400' }), sentAt: now, receivedAt: now });
       const words = (await admit())?.words ?? '';
@@ -335,7 +333,7 @@ describe('the wait after a 429', () => {
     });
 });
 
-describe('patience ends', () => {
+describe('waiting is given up', () => {
   for (const [name, limits, value] of [
     ['without a Retry-After', {}, undefined],
     ['with a Retry-After that promises too much', {}, '1'],
@@ -357,7 +355,7 @@ describe('patience ends', () => {
       assert.equal(await quota.admit('user-status', 'k', 1), undefined, 'the other endpoint goes on');
       assert.equal(quota.firstAvailable('deposit-check', ['k', 'l']), 'l');
     });
-  test('and starts anew after an answer', async () => {
+  test('and starts again after an answer', async () => {
     const { hand, admit, note } = quotaOf();
     for (let nth = 0; nth < 100; nth++) {
       assert.equal(await ended(hand, admit()), undefined);
@@ -380,7 +378,7 @@ describe('the deadline', () => {
       assert.match(trouble.words, /max-duration/);
       assert.equal(quota.waitedMs(), 0);
     });
-  test('that comes earlier for some does so for them alone', async () => {
+  test('that is earlier for some requests applies only to them', async () => {
     const { hand, admit, meet } = quotaOf(limitsOf(1, 60), { deadline: 100_000 });
     await meet(ok(0));
     assert.equal((await admit('k', 1, 50_000))?.code, 'rate-limited');
@@ -402,7 +400,7 @@ describe('an interruption', () => {
       await hand.settled();
       assert.equal(next.value?.code, 'interrupted');
     });
-  test('ends the wait for a probe when its reply is in', async () => {
+  test('ends the wait for a probe after its reply', async () => {
     const abort = new AbortController();
     const { hand, admit, note, meet } = quotaOf({}, { signal: abort.signal });
     await meet(limited(0, '1'));
@@ -416,8 +414,8 @@ describe('an interruption', () => {
   });
 });
 
-describe('settling', () => {
-  test('waits until a window after whatever was last heard of the endpoint, counted or not', async () => {
+describe('the reset', () => {
+  test('comes one window after the last reply of the endpoint, counted or not', async () => {
     const { hand, admit, note, settle } = quotaOf(limitsOf(5, 1));
     for (const [at, key, price] of [
       [0, 'k', 1],
@@ -430,7 +428,7 @@ describe('settling', () => {
     const isDone = settle();
     assert.deepEqual([await isDone(1000), await isDone(50)], [false, true]);
   });
-  test('does not wait for nothing, for another endpoint, or beyond the deadline', async () => {
+  test('needs no wait for no requests, for another endpoint, or beyond the deadline', async () => {
     const { quota, note, settle } = quotaOf(limitsOf(5, 1), { deadline: 100 });
     note(ok(0));
     await quota.waitForReset('user-status');
@@ -438,8 +436,8 @@ describe('settling', () => {
   });
 });
 
-describe('a limit that nobody stated', () => {
-  /** Sends counted requests, then meets a 429, and is let in again after so many ms. */
+describe('a limit that is not stated', () => {
+  /** Sends counted requests, gets a 429, and passes again after some ms. */
   const meetLimit = async (
     { hand, admit, note }: ReturnType<typeof quotaOf>,
     { key = 'k', passes, wait }: { key?: string; passes: number; wait: number },
@@ -450,13 +448,13 @@ describe('a limit that nobody stated', () => {
       note(reply(hand.clock.now()), key);
     }
   };
-  test('is kept to from then on, by every key of its endpoint and by no other', async () => {
+  test('applies from then on to all keys of its endpoint, and to no other', async () => {
     const one = quotaOf();
     for (const key of ['sibling', '']) await ended(one.hand, one.admit(key));
     await meetLimit(one, { passes: 4, wait: 3000 });
     const done = ['k', 'sibling', 'fresh', ''].map((key) => one.ask(10, key));
     done.push(one.ask(10, 'k', { endpoint: 'user-status' }));
-    // One is kept back; the probe of the first key and the first request of its sibling count as well.
+    // One is reserved. The probe of the first key and the first request of the second count too.
     assert.deepEqual(await Promise.all(done.map((count) => count())), [2, 2, 3, 10, 10]);
   });
   for (const [name, limits, meeting] of [
@@ -469,13 +467,13 @@ describe('a limit that nobody stated', () => {
       await meetLimit(one, meeting);
       assert.deepEqual(one.quota.learned(), {});
     });
-  test('a stated limit stands, whatever its sibling meets', async () => {
+  test('a stated limit stays, whatever the other endpoint answers', async () => {
     const one = quotaOf(limitsOf(5, 3));
     await meetLimit(one, { passes: 2, wait: 9000 });
     const done = one.ask(9, 'other');
     assert.equal(await done(), 4);
   });
-  test('is settled for as well', async () => {
+  test('has a reset too', async () => {
     const one = quotaOf();
     await meetLimit(one, { passes: 4, wait: 3000 });
     const isDone = one.settle();

@@ -15,7 +15,7 @@ import {
 } from './record.ts';
 import { createTraffic } from './traffic.ts';
 
-/** The record of a run with one requirement that came to this. */
+/** The record of a run with one requirement with this result. */
 function recordOf(result: Result, figures: Partial<Figures> = {}) {
   const subject = { level: 'required', clause: '', title: '' } as const;
   const requirement = scenario({ ...subject, id: 'valid/user-status/x', run: assert.fail });
@@ -38,7 +38,7 @@ function recordOf(result: Result, figures: Partial<Figures> = {}) {
   return record;
 }
 
-test('a failure says under which conditions and how often it fails, and how to see it again', () => {
+test('a failure says when and how often it fails, and how to replay it', () => {
   const key = known.everyKey[0]!;
   const result: Result = {
     verdict: failed('status', '200', `404 ${key.key}`),
@@ -55,7 +55,7 @@ test('a failure says under which conditions and how often it fails, and how to s
   assert.equal(row.actual, `404 ${key.name}`);
 });
 
-test('a record says what was covered, and what was in the way', () => {
+test('a record says what was covered and what limited the run', () => {
   const whole = recordOf({ verdict: held, cases: 1 });
   assert.deepEqual([whole.strength, whole.coverage?.triples, whole.notes], [2, [1, 3], []]);
   const learned = { endpoint: 'user-status', requests: 12, windowSeconds: 2 } as const;
@@ -76,14 +76,13 @@ type Outcome = RequirementResult['outcome'];
 const levels: readonly Level[] = ['required', 'recommended', 'observed'];
 const outcomes: readonly Outcome[] = ['passed', 'failed', 'inconclusive', 'observed', 'excluded', 'broken'];
 
-/** Only level and outcome count. */
 const row = (level: Level, outcome: Outcome) => ({ id: '', level, outcome }) as RequirementResult;
 const rows = (...pairs: readonly (readonly [Level, Outcome])[]) =>
   pairs.map(([level, outcome]) => row(level, outcome));
 const whole = { interrupted: false };
 
 describe('the verdict', () => {
-  /** What one row does to a run in which a required requirement passed. */
+  /** The effect of one row on a run in which a required requirement passed. */
   const beside = (level: Level, outcome: Outcome) => {
     if (outcome === 'broken') return 'incomplete';
     if (level !== 'required') return 'conformant';
@@ -117,13 +116,13 @@ describe('the verdict', () => {
   for (const [name, [list, expected]] of Object.entries(others))
     test(`${name}: ${expected}`, () => assert.equal(verdictOf(list, whole), expected));
 
-  test('a run that did not come to its end is not conformant, whatever passed', () => {
+  test('an interrupted run is not conformant, whatever passed', () => {
     const end = { interrupted: true };
     assert.equal(verdictOf(rows(['required', 'passed']), end), 'incomplete');
     assert.equal(verdictOf(rows(['required', 'passed'], ['required', 'failed']), end), 'nonconformant');
   });
 
-  test('a whole run that stays below the strength that it needs is not conformant', () => {
+  test('a full run below its minimum strength is not conformant', () => {
     for (const [strength, minStrength, isWhole, skip, expected] of [
       [1, 2, true, [], 'incomplete'],
       [2, 2, true, [], 'conformant'],

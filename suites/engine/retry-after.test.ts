@@ -5,7 +5,7 @@ import { retryAfterMs, requestedWaitMs } from './retry-after.ts';
 
 const now = Date.parse('2024-02-29T12:00:00Z');
 
-/** Values of Retry-After, and how many ms from then they mean (RFC 9110 10.2.3). */
+/** Values of Retry-After, and the ms from now (RFC 9110 10.2.3). */
 const retryAfter: Readonly<Record<string, number | undefined>> = {
   '0': 0,
   '3': 3000,
@@ -34,7 +34,7 @@ describe('Retry-After', () => {
   for (const [value, expected] of Object.entries(retryAfter))
     test(`${JSON.stringify(value)}: ${expected} ms`, () => assert.equal(retryAfterMs(value, now), expected));
   test('is missing', () => assert.equal(retryAfterMs(undefined, now), undefined));
-  test('means the same in whatever zone the harness runs', () => {
+  test('does not depend on the time zone of the machine', () => {
     const zone = process.env['TZ'];
     try {
       for (const place of ['UTC', 'Asia/Tokyo', 'America/New_York']) {
@@ -48,7 +48,7 @@ describe('Retry-After', () => {
   });
 });
 
-/** What a 429 asks for with these header fields, in ms. */
+/** The wait that these header fields of a 429 ask for, in ms. */
 const fields: readonly (readonly [Readonly<Record<string, string>>, number | undefined])[] = [
   [{}, undefined],
   [{ 'retry-after': '3' }, 3000],

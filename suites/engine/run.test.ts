@@ -64,7 +64,7 @@ test('every request of a run is in its traffic', async () => {
         },
       }),
     ],
-    // The first request asks whether anybody is there.
+    // The preflight request.
     connect: () => ({ send: async () => replies.shift() ?? answer(200), close: async () => {} }),
   });
   assert.equal(requests, 5);
@@ -82,7 +82,7 @@ test('every request of a run is in its traffic', async () => {
   ]);
 });
 
-/** Outcomes, or why there is none, of the rate-limit rows at a target that answers each endpoint with a status. */
+/** Outcomes or reasons of the rate-limit rows for a target with one status per endpoint. */
 async function outcomesAt(statuses: Readonly<Record<string, number>>) {
   const statusOf = (target: string) => statuses[target.includes('deposit') ? 'deposit-check' : 'user-status'];
   const { requirements } = await run({
@@ -100,12 +100,12 @@ test('a wrong 429 fails although every answer is a 429', async () => {
   assert.equal(outcomes['rate-limit/deposit-check/requests'], 'rate-limited');
 });
 
-test('an endpoint that refuses everything does not keep the other one from being judged', async () => {
+test('an endpoint that refuses everything does not affect the other one', async () => {
   const outcomes = await outcomesAt({ 'user-status': 429, 'deposit-check': 404 });
   assert.equal(outcomes['rate-limit/deposit-check/requests'], 'limit-not-reached');
 });
 
-test('a lookup that the network loses three times is sent again after the others, and judged', async () => {
+test('a lookup that is lost three times is sent again after the others and judged', async () => {
   const tries: string[] = [];
   const json = { 'content-type': ['application/json'] };
   const body = readBody(new TextEncoder().encode('{"error":"Unauthorized"}'));
@@ -125,7 +125,7 @@ test('a lookup that the network loses three times is sent again after the others
   assert.equal(requirements[0]!.outcome, 'passed');
 });
 
-test('the self-check runs once the target has answered, and not if it cannot be reached', async () => {
+test('the self-check runs after the target has answered, and not if it is unreachable', async () => {
   const order: string[] = [];
   const verify = (reply: Sent) =>
     run({

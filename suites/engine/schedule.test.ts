@@ -7,7 +7,7 @@ import { schedule } from './schedule.ts';
 const { first, lanes, alone, limiters } = schedule(catalogue);
 const names = (list: readonly { readonly id: string }[]) => list.map(({ id }) => id);
 
-test('every scenario has one place', () => {
+test('every scenario runs once', () => {
   const scenarios = catalogue.filter(({ kind }) => kind === 'scenario');
   const placed = names([...first, ...lanes.flat(), ...alone, ...limiters]);
   assert.deepEqual(placed.toSorted(), names(scenarios).toSorted());
@@ -18,11 +18,11 @@ test('deposits that become EXECUTED come first; limiters come last, one endpoint
   assert.ok(limiters.length > 0 && limiters.every((one) => suiteOf(one) === 'rate-limit'));
 });
 
-test('a key is revoked while nothing else is under way', () => {
+test('a key is revoked while nothing else runs', () => {
   assert.deepEqual(names(alone), ['auth/user-status/revocation', 'auth/deposit-check/revocation']);
 });
 
-test('a lane is of one endpoint, and what is required comes first in it', () => {
+test('a lane has one endpoint, and required scenarios come first', () => {
   for (const lane of [...lanes, limiters]) {
     const levels = lane.map(({ level }) => ['required', 'recommended', 'observed'].indexOf(level));
     assert.deepEqual(

@@ -8,7 +8,7 @@ import { virtualClock } from './clock.ts';
 import { createSender, costOf } from './sender.ts';
 import { createQuota } from './quota.ts';
 
-/** A sender to a target, how many requests that got, and how many exchanges were seen. */
+/** A sender to a fake target, with the number of requests and of exchanges. */
 function senderOf(
   respond: (nth: number) => Reply | Promise<Trouble>,
   { signal = new AbortController().signal, maxRequests = 1e9, reserved = 0, maxLostInARow = 10 } = {},
@@ -43,19 +43,19 @@ const fine = answerOf(200, {});
 const someUser = userStatus('x');
 
 describe('a connection that breaks', () => {
-  test('is tried three times in all, and each is seen', async () => {
+  test('is tried three times, and each try is an exchange', async () => {
     const { sender, sent, seen } = senderOf(() => broken);
     assert.equal((await sender.send(someUser)).reply, broken);
     assert.deepEqual([sent(), seen()], [3, 3]);
   });
 
-  test('is forgotten once an answer comes', async () => {
+  test('is forgotten after an answer', async () => {
     const { sender, sent, seen } = senderOf((nth) => (nth < 2 ? broken : fine));
     assert.equal((await sender.send(someUser)).reply.kind, 'answer');
     assert.deepEqual([sent(), seen()], [3, 3]);
   });
 
-  test('is not tried again once the run is to end', async () => {
+  test('is not retried after the end of the run', async () => {
     const ending = new AbortController();
     const { sender, sent } = senderOf(
       () => {
@@ -68,13 +68,13 @@ describe('a connection that breaks', () => {
     assert.deepEqual([reply.kind === 'trouble' && reply.code, sent()], ['interrupted', 1]);
   });
 
-  test('is not tried again where no request is left', async () => {
+  test('is not retried without requests left', async () => {
     const { sender, sent } = senderOf(() => broken, { maxRequests: 2 });
     const { reply } = await sender.send(someUser);
     assert.deepEqual([reply.kind === 'trouble' && reply.code, sent()], ['budget', 2]);
   });
 
-  test('is not tried again, nor is anything else, where the target is gone', async () => {
+  test('is not retried, nor is anything else sent, if the target is gone', async () => {
     let breakOff!: (trouble: Trouble) => void;
     const slow = new Promise<Trouble>((resolve) => (breakOff = resolve));
     const { sender, sent } = senderOf((nth) => (nth === 0 ? slow : broken), { maxLostInARow: 1 });
@@ -88,21 +88,21 @@ describe('a connection that breaks', () => {
     assert.equal(sent(), 4);
   });
 
-  test('in a burst, does not mean that the target is gone', async () => {
+  test('does not mean in a burst that the target is gone', async () => {
     const { sender, sent } = senderOf(() => broken, { maxLostInARow: 1 });
     for (let nth = 0; nth < 3; nth++) await sender.sendOnce(someUser);
     await sender.send(someUser);
     assert.equal(sent(), 6);
   });
 
-  test('which times out, is not tried again', async () => {
+  test('is not retried after a timeout', async () => {
     const { sender, sent } = senderOf(() => ({ ...broken, code: 'timeout' }));
     await sender.send(someUser);
     assert.equal(sent(), 1);
   });
 });
 
-describe('what a request may cost at the limiter', () => {
+describe('the cost of a request at the limiter', () => {
   const member = known.members[0]!.user_id;
   const foreigner = known.foreigners[0]!.user_id;
   const [key] = known.callerKeys;

@@ -42,7 +42,7 @@ test('a hundred latencies, 1 to 100 ms', () => {
   assert.deepEqual([medianMs, p95Ms, p99Ms, maxMs], [50, 95, 99, 100]);
 });
 
-test('whatever the latencies, the histogram has 192 buckets at most, in order', () => {
+test('for any latencies, the histogram has at most 192 buckets, in order', () => {
   assert.deepEqual(latenciesOf([3]).histogram, [{ fromMs: 2.828, toMs: 3.084, answers: 1 }]);
   const all = Array.from({ length: 4000 }, (_, at) => 2 ** (30 - at / 40));
   const { histogram } = latenciesOf([0, ...all]);
@@ -54,7 +54,7 @@ test('whatever the latencies, the histogram has 192 buckets at most, in order', 
   );
 });
 
-test('steps are made twice as long where there would be more than 120', () => {
+test('steps become twice as long if there would be more than 120', () => {
   const counts = (...times: readonly number[]) => stepsOf(...times).steps.map(({ answers }) => answers);
   assert.equal(stepsOf(0, 15, 1195).stepMs, 10);
   assert.equal(counts(0, 15, 1195).length, 120);
@@ -62,5 +62,5 @@ test('steps are made twice as long where there would be more than 120', () => {
   assert.deepEqual(counts(0, 15, 1200), [2, ...Array.from({ length: 59 }, () => 0), 1]);
 });
 
-test('what is told of the time before the start stands in the first step', () =>
+test('events before the start belong to the first step', () =>
   assert.deepEqual(stepsOf(-5).steps, [{ answers: 1, limited: 0, troubles: 0 }]));

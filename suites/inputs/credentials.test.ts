@@ -17,7 +17,7 @@ import {
 const knownOf = (...keys: readonly string[]): Known =>
   knownFrom({ apiKeys: keys.map((key) => ({ key, partner: 'northwind', state: 'active' })) });
 
-/** Fixtures whose keys are awkward in a header or a near miss. */
+/** Fixtures with keys that are difficult in a header or as a near miss. */
 const fixtures: Readonly<Record<string, Known>> = {
   'the sample': sampleKnown,
   'signs of the shell': knownOf('pk$HOME`id`"q"\\n!!', "it's-$(ls)-%s%d-*?~", '-n-e--key\\\\'),
@@ -45,7 +45,7 @@ const headed = (presentations: readonly Presentation[]): readonly Headed[] =>
 
 const sampled = <Value>(values: fc.Arbitrary<Value>) => fc.sample(values, { seed: 1, numRuns: 100 });
 
-/** Keys that nobody was given: listed and drawn near misses, random ones. */
+/** Keys that are not issued: listed and random near misses, random keys. */
 const unknownKeys = (known: Known) =>
   headed(
     [
@@ -68,7 +68,7 @@ const misplaced = (key: KnownKey): readonly Presentation[] =>
     .flatMap((name) => [...forms[name]])
     .map((form) => form(tokenOf(key)));
 
-/** Everything that stands for a refused key. */
+/** All tokens that must be refused. */
 const credentialsOf = (known: Known): readonly Headed[] => [
   ...unknownKeys(known),
   ...known.callerKeys.flatMap(malformed),
@@ -84,13 +84,13 @@ describe('no near miss and no wrong form is a key of the fixture', () => {
       for (const { value } of credentialsOf(known)) assert.ok(!issued.has(readToken(value) ?? ''), value);
     });
   for (const keys of [['k'], ['x'], ['k', 'x', 'kk'], ['kx', 'x']])
-    test(`also where the keys are ${keys.join(' and ')}`, () => {
+    test(`also with the keys ${keys.join(' and ')}`, () => {
       const known = knownOf(...keys);
       for (const { value } of credentialsOf(known)) assert.ok(!keys.includes(readToken(value) ?? ''), value);
     });
 });
 
-test('near misses are of every kind that the catalogue names', () => {
+test('there is a near miss of every kind in the catalogue', () => {
   const [key] = sampleKnown.callerKeys;
   const text = key!.key;
   const tokens = new Set(unknownKeys(sampleKnown).map(({ value }) => readToken(value)));
@@ -108,7 +108,7 @@ test('near misses are of every kind that the catalogue names', () => {
   for (const [name, token] of Object.entries(expected)) assert.ok(tokens.has(token), name);
 });
 
-test('a misplaced key stands anywhere but in the Authorization header', () => {
+test('a misplaced key is never in the Authorization header', () => {
   const [key] = sampleKnown.callerKeys;
   const all = misplaced(key!);
   for (const { changes, query } of all) {
@@ -120,7 +120,7 @@ test('a misplaced key stands anywhere but in the Authorization header', () => {
   }
 });
 
-test('a misplaced key fits into a query, a cookie and a header, whatever its characters', () => {
+test('a misplaced key with any characters fits into a query, a cookie and a header', () => {
   const keys = fc.string({
     unit: fc.constantFrom(...Array.from({ length: 94 }, (_, n) => String.fromCharCode(33 + n))),
     minLength: 1,

@@ -10,7 +10,7 @@ const uuid = fc.oneof(
   fc.uuid().map((text) => text.toUpperCase()),
 );
 
-/** The kinds that are no UUID in any spelling. */
+/** The kinds of values that are no UUID in any notation. */
 const kinds = Object.entries(malformations).slice(
   2,
   Object.keys(malformations).indexOf('braces or parentheses'),
@@ -26,10 +26,10 @@ const malformed = (uuids: fc.Arbitrary<string>): fc.Arbitrary<string> =>
     ...kinds.flatMap(([, { drawn }]) => (drawn === undefined ? [] : [drawn('user_id', uuids).map(valueOf)])),
   );
 
-/** Written apart from the classification, so that both would have to be wrong. */
+/** Independent of the classification under test. */
 const isWellFormed = (text: string) => /^[\da-f]{8}(?:-[\da-f]{4}){3}-[\da-f]{12}$/i.test(text);
 
-/** Malformed all the same: what an unanchored end lets through. */
+/** Also malformed: it matches a pattern with an unanchored end. */
 const endsInLineFeed = (text: string) => /\S\n$/.test(text);
 
 function isMalformed(text: string): void {
@@ -39,7 +39,7 @@ function isMalformed(text: string): void {
   assert.doesNotMatch(text.trim(), /^[\da-f]{32}$/i);
 }
 
-test('every example and every drawn text is malformed', () => {
+test('every example and every random text is malformed', () => {
   fc.assert(
     fc.property(uuid, (text) => examplesOf(text).forEach(isMalformed)),
     { numRuns: 20 },
@@ -47,7 +47,7 @@ test('every example and every drawn text is malformed', () => {
   fc.assert(fc.property(malformed(uuid), isMalformed), { numRuns: 1000 });
 });
 
-test('the examples hold every kind of mistake that the catalogue names', () => {
+test('there is an example of every kind of mistake in the catalogue', () => {
   const examples = new Set(examplesOf(id));
   const bare = id.replaceAll('-', '');
   const expected = {

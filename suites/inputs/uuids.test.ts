@@ -14,7 +14,7 @@ import {
   withLetterCase,
 } from './uuids.ts';
 
-/** A fixture that is said to hold every id for which the condition is true. */
+/** A fixture that contains every id for which the condition is true. */
 const crowded = (isKnown: (id: string) => boolean): Known => ({
   ...sampleKnown,
   userById: Object.assign(new Map<string, never>(), { has: (id: string) => isKnown(id) && id < '8' }),
@@ -31,7 +31,7 @@ test('an unknown UUID is of version 4 and never in the fixture, also after shrin
   assert.ok(counterexample?.[0].endsWith('7'));
 });
 
-test('strangers are distinct, of version 4, the same each time and never in the fixture', () => {
+test('unknown ids are distinct, of version 4, the same each time and never in the fixture', () => {
   const all = unknownIds(sampleKnown, 20);
   assert.equal(new Set(all).size, 20);
   assert.deepEqual(new Set(all.map(classifyUuid)), new Set(['v4']));
@@ -54,7 +54,7 @@ test('a findable id is one that the endpoint finds, else an unknown one', () => 
   assert.equal(findableId('deposit-check', nothing), unknownId(nothing));
 });
 
-test('other spellings of an id change nothing but the spelling', () => {
+test('other spellings of an id keep its value', () => {
   const flags = fc.array(fc.boolean(), { minLength: 1, maxLength: 36 });
   fc.assert(
     fc.property(fc.uuid(), flags, (id, set) => {

@@ -27,7 +27,7 @@ const never = (): Limiter => {
   let count = 0;
   return () => count++ < MOST;
 };
-/** By key, and only what may count. */
+/** One limiter per key, for requests that may count. */
 const failedLookups = (request: Request) => (costOf(request, known) === 0 ? undefined : keyOf(request));
 
 const exploring = async (
@@ -48,7 +48,7 @@ const exploring = async (
   return { ...simulated, ...(await explore(endpoint, simulated.context, what)) };
 };
 
-/** What is said of a limiter, at any latency. */
+/** The verdict on a limiter, at any latency. */
 const judgements: Readonly<Record<string, readonly [make: () => Limiter, says: string]>> = {
   'a fixed window': [laid('fixed'), 'kept'],
   'aligned windows': [laid('aligned'), 'kept'],
@@ -64,7 +64,7 @@ const judgements: Readonly<Record<string, readonly [make: () => Limiter, says: s
   'a bucket of one that refills every 20 s': [() => tokenBucket(1, 1 / 20_000), 'broken'],
 };
 
-describe('a limit that is stated', () => {
+describe('a stated limit', () => {
   for (const [name, [make, says]] of Object.entries(judgements))
     for (const endpoint of ['user-status', 'deposit-check'] as const)
       test(`${name}, ${endpoint}: ${says}`, async () => {
@@ -74,14 +74,14 @@ describe('a limit that is stated', () => {
             assert.equal(judgement?.kind, says, JSON.stringify(judgement));
           }
       });
-  test('one that never lets go: the first burst fits, and there is no recovery', async () => {
+  test('one that never ends: the first burst fits, and there is no recovery', async () => {
     const { limited, judgement } = await exploring(never);
     const { recovery, members } = limited!;
     assert.equal(recovery.kind === 'trouble' && recovery.code, 'rate-limited');
     assert.deepEqual(judgement, { kind: 'kept' });
     assert.equal(members, undefined, 'a key that is limited tells nothing of members');
   });
-  test('one of which nobody knows whether it has let go is not driven again', async () => {
+  test('one that may not have ended gets no second burst', async () => {
     let [count, first, last, lost] = [0, 0, 0, 0];
     const { bursts, limited, judgement } = await exploring(
       () => (instant) => {
@@ -95,24 +95,24 @@ describe('a limit that is stated', () => {
     assert.equal(recovery.kind === 'trouble' && recovery.code, 'network');
     assert.deepEqual([bursts!.length, judgement?.kind], [1, 'again']);
   });
-  test('one burst shows a bucket that refills evenly', async () => {
+  test('one burst identifies a bucket with even refill', async () => {
     for (const slowness of [0, 2, 15]) {
       const { bursts, judgement } = await exploring(() => tokenBucket(MOST, MOST / WINDOW), { slowness });
       assert.deepEqual([bursts!.length, judgement], [1, { kind: 'kept' }]);
     }
   });
-  test('a burst that was too slow is tried three times in all', async () => {
+  test('a burst that is too slow is tried three times', async () => {
     const { bursts } = await exploring(() => () => true, { slowness: 3000, endpoint: 'deposit-check' });
     assert.equal(bursts!.length, 3);
   });
-  test('no request is in flight beside another one where the user said so', async () => {
+  test('--concurrency 1 keeps one request in flight', async () => {
     const { streams, bursts } = await exploring(laid('fixed'), { slowness: 100, inFlight: 1 });
     assert.equal(streams[0]!.sent, MOST + 1, 'the first 429 ends a stream');
     const history = bursts![0]!.history.filter(({ result }) => result !== 'other');
     for (const [at, { sentAt }] of history.entries())
       assert.ok(at === 0 || sentAt >= history[at - 1]!.receivedAt);
   });
-  test('a slow target is given as many requests in flight as the limit needs', async () => {
+  test('a slow target gets as many requests in flight as the limit needs', async () => {
     const { streams, judgement } = await exploring(laid('fixed', 60, 3000), {
       endpoint: 'deposit-check',
       slowness: 250,
@@ -121,14 +121,14 @@ describe('a limit that is stated', () => {
     assert.equal(judgement?.kind, 'kept');
     assert.ok(streams[0]!.elapsedMs < 2500, `${streams[0]!.elapsedMs} ms`);
   });
-  test('a target whose answers wait for each other is not sent more and more at once', () => {
+  test('a target that queues requests does not get more and more at once', () => {
     const answers = (count: number, tookMs: number) =>
       Array.from({ length: count }, () => ({ sentAt: 0, receivedAt: tookMs }));
     const pace = { most: 500, withinMs: 750 };
     assert.equal(inFlightOf(pace, answers(8, 15)), 10);
     assert.equal(inFlightOf(pace, [...answers(8, 15), ...answers(100, 3000)]), 10);
   });
-  test('without time to let all be forgotten nothing is judged, nor waited for', async () => {
+  test('without time for a pause, nothing is judged or waited for', async () => {
     const { judgement, streams, context, elapsedMs } = await exploring(laid('fixed'), { deadline: WINDOW });
     assert.equal(judgement, undefined);
     assert.ok(elapsedMs() <= WINDOW);
@@ -136,7 +136,7 @@ describe('a limit that is stated', () => {
   });
 });
 
-test('what was sent before is forgotten first, stated or not', async () => {
+test('earlier requests leave the window first, stated or not', async () => {
   for (const what of [known, unstated]) {
     const limiterOf = countedBy(() => 'all', laid('sliding'));
     const { context } = simulatedContext({ limiterOf, forgetsAfter: WINDOW + 20 });
@@ -146,7 +146,7 @@ test('what was sent before is forgotten first, stated or not', async () => {
   }
 });
 
-test('where none is stated, what passed and when it let go is recorded, and nothing is judged', async () => {
+test('a limit that is not stated is recorded and not judged', async () => {
   const { limited, judgement } = await exploring(laid('fixed'), { what: unstated, slowness: 2 });
   const {
     first: { passed },
@@ -158,8 +158,8 @@ test('where none is stated, what passed and when it let go is recorded, and noth
   assert.ok(refusedMs < WINDOW && recoveryMs >= WINDOW, `${refusedMs} to ${recoveryMs}`);
 });
 
-describe('a limiter that does not set in', () => {
-  test('is sought with every kind of request, twice the threshold and more of each', async () => {
+describe('a limiter that never answers 429', () => {
+  test('is searched with every kind of request, more than twice the threshold of each', async () => {
     const { streams, limited, log } = await exploring(laid('fixed'), { account: () => undefined });
     assert.equal(limited, undefined);
     assert.deepEqual(
@@ -168,7 +168,7 @@ describe('a limiter that does not set in', () => {
     );
     assert.equal(new Set(log.map(fingerprint)).size, 78, 'each another');
   });
-  test('is sought no further once the target is in trouble', async () => {
+  test('is not searched further after an error of the target', async () => {
     const { streams } = await exploring(laid('fixed'), {
       account: () => undefined,
       isLost: (nth) => nth > 3,
@@ -182,7 +182,7 @@ describe('a limiter that does not set in', () => {
     ['invalid ids', ({ target }: Request) => target.includes('invalid')],
     ['bad keys', ({ credential }: Request) => credential.as === 'header'],
   ] as const)
-    test(`but for ${kind} is found by them`, async () => {
+    test(`except for ${kind} is found by them`, async () => {
       const { limited, judgement } = await exploring(laid('fixed'), {
         account: (request) => (counts(request) ? 'all' : undefined),
       });
@@ -191,12 +191,12 @@ describe('a limiter that does not set in', () => {
 });
 
 describe('members', () => {
-  test('are looked up more often than anything that counts, and spared', async () => {
+  test('are looked up more often than the limit, and do not count', async () => {
     const { limited } = await exploring(laid('fixed'));
     const { sent, refusal } = limited!.members!;
     assert.deepEqual([sent, refusal], [2 * MOST + 2, undefined]);
   });
-  test('that count are found out, and the key is left usable', async () => {
+  test('that count are detected, and the key stays usable', async () => {
     const { limited, log, context } = await exploring(laid('fixed'), { account: keyOf });
     const { passed, refusal } = limited!.members!;
     assert.equal(refusal?.answer.status, 429);
@@ -204,7 +204,7 @@ describe('members', () => {
     const [reply] = await context.burst(log.at(-1)!);
     assert.equal(reply!.kind === 'answer' && reply!.status, 404);
   });
-  test('are no affair of deposit-check', async () => {
+  test('are not looked up on deposit-check', async () => {
     const { limited } = await exploring(laid('fixed'), { endpoint: 'deposit-check' });
     assert.equal(limited!.members, undefined);
   });
@@ -212,7 +212,7 @@ describe('members', () => {
 
 describe('which kinds of requests count', () => {
   const isBadKey = ({ credential }: Request) => credential.as === 'header';
-  test('is left open without time for another window', async () => {
+  test('is unknown without time for another window', async () => {
     const { limited } = await exploring(laid('fixed'), { deadline: 4.5 * WINDOW });
     assert.deepEqual([limited?.members?.refusal, limited?.counting], [undefined, undefined]);
     assert.equal(limited?.recovery.kind, 'answer');
@@ -235,7 +235,7 @@ describe('which kinds of requests count', () => {
       });
 });
 
-describe('whom else the limiter limits', () => {
+describe('which other keys are limited', () => {
   const [, sibling] = known.callerKeys;
   const [unknownId] = known.otherKeys;
   for (const [scope, account, expected] of [
@@ -254,7 +254,7 @@ describe('whom else the limiter limits', () => {
     credential.as === 'key' ? (credential.key.partner ?? undefined) : undefined;
 });
 
-test('what a limited key and an unknown one are told meanwhile', async () => {
+test('how a limited key and an unknown key are answered during a limit', async () => {
   const { limited } = await exploring(laid('fixed'));
   assert.deepEqual(limited!.probe.statuses, {
     'a known id': 404,
@@ -263,7 +263,7 @@ test('what a limited key and an unknown one are told meanwhile', async () => {
   });
 });
 
-test('a key whose request got lost is not said to be limited or not', async () => {
+test('a key whose request is lost is not reported', async () => {
   let isLimited = false;
   const limiter = laid('fixed');
   const { limited } = await exploring(
@@ -279,7 +279,7 @@ test('a key whose request got lost is not said to be limited or not', async () =
   assert.deepEqual([limited!.probe.others, limited!.probe.statuses], [{}, {}]);
 });
 
-test('a limiter is driven to its limit once a run', async () => {
+test('a limiter is explored once per run', async () => {
   const { log, context } = await exploring(laid('fixed'));
   const { length } = log;
   await explore('user-status', context, known);

@@ -17,7 +17,7 @@ import {
 import { randomOf } from '../model/covering.ts';
 import { countedBy, keyOf, simulatedContext } from '../testing/simulated-context.ts';
 
-/** Simulated runs of each limiter; `HISTORIES=10000` makes it more. */
+/** Number of simulated runs of each limiter. Example for more: `HISTORIES=10000`. */
 const RUNS = Number(process.env['HISTORIES'] ?? 30);
 
 type Make = (most: number, windowMs: number, random: () => number) => Limiter;
@@ -27,7 +27,7 @@ const at =
   (most, windowMs, random) =>
     limiters[kind]!(Math.max(1, most + more), windows * windowMs, random() * windowMs);
 
-/** Limiters that keep the promise "so many in a window". */
+/** Limiters that keep the limit. */
 const legal: Readonly<Record<string, Make>> = {
   'fixed window': at('fixed'),
   'clock-aligned window': at('aligned'),
@@ -50,11 +50,11 @@ const legal: Readonly<Record<string, Make>> = {
     withBan(at('fixed')(most, windowMs, random), 3 * windowMs),
   'aligned window with a ban of ten windows': (most, windowMs, random) =>
     withBan(at('aligned')(most, windowMs, random), 10 * windowMs),
-  // Its answers take 10 ms on their way back.
+  // Its answers take 10 ms.
   'fixed window that counts after its look-up': (most, windowMs) => lateCounting(most, windowMs, 8),
 };
 
-/** Limiters that break it by more than any common kind explains. */
+/** Limiters that break the limit by more than any common kind explains. */
 const faulty: Readonly<Record<string, Make>> = {
   'one too few, fixed': at('fixed', -1),
   'one too few, sliding': at('sliding', -1),
@@ -77,7 +77,7 @@ const faulty: Readonly<Record<string, Make>> = {
 interface Scene {
   readonly latencyMs: number;
   readonly loss: number;
-  /** The target stands still now and then, up to so long. */
+  /** Maximum pause of a target that stalls now and then, in ms. */
   readonly stallMs?: number;
 }
 
@@ -91,7 +91,7 @@ const scenes: readonly Scene[] = [
   { latencyMs: 50, loss: 0.05 },
 ];
 
-/** When a request meets a target that stands still now and then, in ms after its sending. */
+/** Time from sending to handling at a target that stalls now and then, in ms. */
 function stalling(stallMs: number, random: () => number, now: () => number): () => number {
   let [begin, end] = [0, 0];
   return () => {
@@ -103,7 +103,7 @@ function stalling(stallMs: number, random: () => number, now: () => number): () 
   };
 }
 
-/** What exploring a simulated limiter comes to; equal numbers give equal runs. */
+/** The result of a simulated limiter. Equal seeds give equal runs. */
 async function outcomeOf(
   make: Make,
   seed: number,
@@ -139,7 +139,7 @@ async function outcomesOf(make: Make, isLate = false): Promise<Readonly<Record<s
   return outcomes;
 }
 
-describe('a limiter that keeps its promise is never said to break it, and mostly decided', () => {
+describe('a correct limiter never fails and is mostly decided', () => {
   for (const [name, make] of Object.entries(legal))
     test(name, async () => {
       const { broken = [], kept = [] } = await outcomesOf(make, name.includes('after its look-up'));
@@ -148,14 +148,14 @@ describe('a limiter that keeps its promise is never said to break it, and mostly
     });
 });
 
-test('nor is a bucket whose refill falls right between two answers', async () => {
+test('nor does a bucket fail whose refill is right between two answers', async () => {
   const outcomes = [3173, 7192, 7653].map((seed) =>
     outcomeOf(legal['bucket that gets a part back every second']!, seed),
   );
   assert.deepEqual(await Promise.all(outcomes), ['kept', 'kept', 'kept']);
 });
 
-test('nor is a bucket that gets a part back every second, whatever its window', async () => {
+test('nor does a bucket fail that is refilled every second, for any window', async () => {
   for (const [most, windowSeconds] of [
     [100, 25],
     [90, 45],
@@ -169,7 +169,7 @@ test('nor is a bucket that gets a part back every second, whatever its window', 
     }
 });
 
-describe('at a target that stands still now and then nothing is judged wrongly', () => {
+describe('a target that stalls now and then is never judged wrongly', () => {
   for (const [name, make] of [...Object.entries(legal), ...Object.entries(faulty)])
     test(name, async () => {
       const wrong = name in legal ? 'broken' : 'kept';
@@ -183,7 +183,7 @@ describe('at a target that stands still now and then nothing is judged wrongly',
     });
 });
 
-test('a boundary between the requests of a quick burst is no break', () => {
+test('a window boundary within a fast burst is no break', () => {
   const quick = (startedAt: number): Burst => {
     const history = Array.from({ length: 9 }, (_, nth) => ({
       sentAt: startedAt + nth,
@@ -197,7 +197,7 @@ test('a boundary between the requests of a quick burst is no break', () => {
   assert.equal(judgeBursts([quick(0), quick(20_500)], limit).kind, 'broken');
 });
 
-test('two bursts that a boundary explains decide only if both are quick and lost nothing', () => {
+test('two bursts that a boundary explains decide only if both are fast and complete', () => {
   const twice = (startedAt: number, stepMs: number, lost = 0): Burst => {
     const sighting = (ms: number, result: 'passed' | 'refused' | 'lost') => ({
       sentAt: startedAt + ms,
@@ -225,7 +225,7 @@ test('two bursts that a boundary explains decide only if both are quick and lost
   assert.deepEqual(judgeBursts(four, limit), boundary);
 });
 
-test('a burst in which lost requests may hide that fewer passed is tried three times in all', () => {
+test('a burst with lost requests that may hide fewer passes is tried three times', () => {
   const burst = (passed: number, lost: number): Burst => ({
     startedAt: 0,
     history: [
@@ -246,7 +246,7 @@ test('a burst in which lost requests may hide that fewer passed is tried three t
   assert.equal(judgeBursts(half, limit).kind, 'open', 'half as many would do as well');
 });
 
-test('three answers in a row that neither pass nor are 429 stand in its place; lost requests do not', () => {
+test('three consecutive answers other than pass or 429 replace the 429; lost requests do not', () => {
   const finding = (passed: number, tail: number, tookMs = 1) => {
     const history = Array.from({ length: passed + tail }, (_, nth) =>
       nth < passed
@@ -264,7 +264,7 @@ test('three answers in a row that neither pass nor are 429 stand in its place; l
     assert.deepEqual(finding(passed, tail, tookMs), { kind: 'lost' });
 });
 
-test('five bursts that agree with nothing are enough', () => {
+test('five bursts that nothing explains are enough', () => {
   const burst = (passed: number, startedAt: number): Burst => ({
     startedAt,
     history: Array.from({ length: passed + 1 }, (_, nth) => ({
@@ -280,7 +280,7 @@ test('five bursts that agree with nothing are enough', () => {
   assert.equal(judgeBursts(mixed, limit).kind, 'open');
 });
 
-test('a slow burst, which a bucket would explain, excuses no quick one in which fewer passed', () => {
+test('a slow burst that a bucket explains does not excuse a fast one with fewer passes', () => {
   const burst = (stepMs: number, results: readonly ('passed' | 'refused')[]): Burst => ({
     startedAt: 0,
     history: results.map((result, nth) => ({ result, sentAt: nth * stepMs, receivedAt: nth * stepMs + 10 })),
@@ -288,12 +288,12 @@ test('a slow burst, which a bucket would explain, excuses no quick one in which 
   });
   const fifty = Array.from({ length: 50 }, () => 'passed' as const);
   const quick = burst(1, [...fifty, 'refused']);
-  // A window of 50 in 3 s ends on the way.
+  // A window of 50 in 3 s ends during the burst.
   const slow = burst(60, [...fifty, ...fifty.slice(20), 'refused']);
   assert.notEqual(judgeBursts([quick, slow], { most: 60, windowMs: 3000 }).kind, 'kept');
 });
 
-test('bursts so slow that windows end on the way do not show that a limit is kept', () => {
+test('bursts longer than a window do not show that a limit is kept', () => {
   // A window of 30 in 3 s, twice.
   const slow = (startedAt: number): Burst => ({
     startedAt,
@@ -316,11 +316,11 @@ test('bursts so slow that windows end on the way do not show that a limit is kep
   assert.equal(finding.kind, 'tooSlow');
 });
 
-describe('a limiter that breaks its promise is never said to keep it, and mostly found out', () => {
+describe('a wrong limiter never passes and mostly fails', () => {
   for (const [name, make] of Object.entries(faulty))
     test(name, async () => {
       const { kept = [], broken = [] } = await outcomesOf(make);
-      // A lost request may have been the one that is missing; during slow bursts a window may end.
+      // The lost request may be the missing one. A window may end during slow bursts.
       const mayHide = ({ latencyMs, loss }: Scene) => loss > 0 || latencyMs > 2;
       const isExcused = (seed: number) =>
         name.startsWith('one too few') && mayHide(scenes[seed % scenes.length]!);

@@ -3,19 +3,19 @@ import { test } from 'node:test';
 import type { TimedRequest } from './history.ts';
 import { slowness } from './slowness.ts';
 
-/** Requests that went out in lots, so many ms apart, and were answered after so many ms. */
+/** Requests sent in groups at a fixed interval, with a fixed latency, in ms. */
 const sent = (count: number, lot: number, apartMs: number, latencyMs: number): readonly TimedRequest[] =>
   Array.from({ length: count }, (_, nth) => {
     const sentAt = Math.floor(nth / lot) * apartMs;
     return { sentAt, receivedAt: sentAt + latencyMs, result: 'passed' };
   });
 
-test('a target that would need more in flight than are ever sent is too slow', () => {
+test('a target that needs more requests in flight than the maximum is too slow', () => {
   assert.match(slowness(sent(122, 64, 6000, 6000), 61, 750), /^the target was too slow$/);
   assert.match(slowness([], 61, 750), /^the target was too slow$/);
 });
 
-test('requests that follow each other slowly were held back, and the values that are needed are named', () => {
+test('slowly sent requests were throttled by options, and the needed values are named', () => {
   for (const [latencyMs, inFlight] of [
     [1, 2],
     [900, 74],
@@ -26,11 +26,11 @@ test('requests that follow each other slowly were held back, and the values that
     );
 });
 
-test('requests that follow each other quickly were not held back', () => {
+test('quickly sent requests were not throttled', () => {
   assert.match(slowness(sent(122, 1, 5, 900), 61, 750), /^the target was too slow$/);
 });
 
-test('a few answers that took long do not make the target slow', () => {
+test('a few slow answers do not make the target slow', () => {
   const history = sent(122, 1, 50, 1).map((one, nth) => (nth < 50 ? { ...one, receivedAt: 1e6 } : one));
   assert.match(slowness(history, 61, 750), /allow more than 82 requests per second and 2 in flight$/);
 });

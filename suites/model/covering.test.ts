@@ -6,7 +6,7 @@ import type { Factor, Levels } from './factors.ts';
 const factor = (name: string, levels: readonly string[], isGate = false, open: readonly string[] = []) =>
   ({ name, levels, isGate, open }) as unknown as Factor;
 
-/** Two gates, of which each masks all else, and factors that a plain gate lets through. */
+/** Two gates that mask everything else, and factors that are visible with plain gates. */
 const table: readonly Factor[] = [
   factor('key', ['active', 'revoked', 'none'], true),
   factor('header', ['Bearer', 'bearer'], true, ['bearer']),
@@ -16,7 +16,7 @@ const table: readonly Factor[] = [
   { ...factor('repetition', ['once', 'three times']), isCostly: true, includesPlain: true },
 ];
 
-/** One that cannot be sent, and one that the data lacks. */
+/** One that cannot be sent, and one missing in the data. */
 const isFeasible = (levels: Partial<Levels>) =>
   !(levels.key === 'none' && levels.header === 'bearer') &&
   !(levels.situation === 'own' && levels['id spelling'] === 'upper');
@@ -25,7 +25,7 @@ const plain = (name: string) => table.find((one) => one.name === name)!.levels[0
 
 type Combination = readonly (readonly [string, string])[];
 
-/** Every combination of so many levels: of a gate only those that are not plain, as a plain one masks nothing. */
+/** Every combination of `strength` levels, without plain levels of gates. */
 function combinations(strength: number): readonly Combination[] {
   const extend = (from: number, left: number): readonly Combination[] =>
     left === 0
@@ -40,7 +40,10 @@ function combinations(strength: number): readonly Combination[] {
   return extend(0, strength).filter((one) => isFeasible(Object.fromEntries(one)));
 }
 
-/** Whether a row shows a combination: it holds it, and no gate outside of it masks it. What is sent three times is sent once. */
+/**
+ * Whether a row covers a combination: it has its levels, and no other gate masks it. A repeated row also covers
+ * `once`.
+ */
 const shows = (levels: Levels, combination: Combination) =>
   combination.every(([name, level]) => level === 'once' || levels[name as keyof Levels] === level) &&
   table.every(
@@ -62,11 +65,11 @@ describe('rows', () => {
     [2, 'pair'],
     [3, 'triple'],
   ] as const)
-    test(`up to strength ${strength} show every feasible ${name}, and no gate masks it`, () => {
+    test(`up to strength ${strength} cover every feasible ${name} without a mask`, () => {
       const unseen = combinations(strength).filter((one) => !upTo(strength).some((row) => shows(row, one)));
       assert.deepEqual(unseen, []);
     });
-  test('come in the order levels, pairs, triples that no gate masks, other triples, random ones', () => {
+  test('come in the order levels, pairs, unmasked triples, other triples, random rows', () => {
     const order = rows.map(({ strength, depth }) => 10 * strength + depth);
     assert.deepEqual(
       order,
@@ -83,7 +86,7 @@ describe('rows', () => {
 });
 
 describe('a count', () => {
-  test('of what rows cover is that of brute force', () => {
+  test('of covered combinations matches brute force', () => {
     for (const taken of [0, 1, 5, 17, upTo(2).length, upTo(3).length]) {
       const counter = createCounter(table);
       const list = rows.slice(0, taken).map(({ levels }) => levels);
@@ -94,10 +97,10 @@ describe('a count', () => {
       assert.deepEqual(counter.figures(), expected, `${taken} rows`);
     }
   });
-  test('of what is feasible is that of brute force', () => {
+  test('of feasible combinations matches brute force', () => {
     for (const strength of [1, 2, 3]) assert.equal(array.total(strength), combinations(strength).length);
   });
-  test('leaves out what a gate masks', () => {
+  test('excludes combinations that a gate masks', () => {
     const counter = createCounter(table);
     const levels = Object.fromEntries(table.map(({ name }) => [name, plain(name)]));
     counter.take({

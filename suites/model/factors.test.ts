@@ -10,7 +10,7 @@ import { expectedOf } from './model.ts';
 import type { Request } from '../request.ts';
 import { sampleFixture, sampleKnown } from '../testing/samples.ts';
 
-/** The sample, and a deposit of each owner, state and kind of amount. */
+/** The sample fixture with a deposit of each owner, state and kind of amount. */
 const [ours, theirs, nobodys] = ['1a', '2c', '3d'].map(
   (start) => sampleFixture.users!.find(({ user_id }) => user_id.toLowerCase().startsWith(start))!.user_id,
 ) as [string, string, string];
@@ -32,7 +32,7 @@ const known = knownFrom({
 const both = Object.keys(endpoints) as readonly Endpoint[];
 const isUser = (endpoint: Endpoint) => endpoint === 'user-status';
 
-/** What the model says of a request: outcome and requirement of the plain reading. */
+/** Outcome and requirement of the plain reading of a request. */
 function readingOf(request: Request): string {
   const expected = expectedOf(known, request);
   if (expected === undefined) return 'nothing';
@@ -44,7 +44,7 @@ function readingOf(request: Request): string {
 const found = { 'user-status': 'member member', 'deposit-check': 'executed executed' } as const;
 const hidden = (endpoint: Endpoint, why: string) => `${isUser(endpoint) ? 'not-member' : 'not-found'} ${why}`;
 
-/** What a lookup that is plain but for one level must be. */
+/** The expected reading of a lookup with one level that is not plain. */
 function expectedReading(endpoint: Endpoint, name: string, level: string): string {
   const levelOf: Readonly<Record<string, string>> = {
     "another partner's": hidden(endpoint, 'other-ib'),
@@ -89,7 +89,7 @@ function expectedReading(endpoint: Endpoint, name: string, level: string): strin
 }
 
 for (const endpoint of both)
-  describe(`the model reads each level of ${endpoint} as what it says`, () => {
+  describe(`the model reads each level of ${endpoint} correctly`, () => {
     const plain = plainLevels(endpoint);
     for (const { name, levels } of factors[endpoint])
       for (const level of levels) {
@@ -107,7 +107,7 @@ for (const endpoint of both)
       }
   });
 
-test('values are spelled as their level says', () => {
+test('values have the spelling of their level', () => {
   const shapes: Readonly<Record<string, RegExp>> = {
     'id spelling=lower case': /^[^A-Z]*$/,
     'id spelling=upper case': /=[^a-z]*$/,
@@ -125,7 +125,7 @@ test('values are spelled as their level says', () => {
   }
 });
 
-test('amounts are those of their level', () => {
+test('amounts match their level', () => {
   const amounts: Readonly<Record<string, number>> = {
     'amount with cents': 250.5,
     'whole amount': 300,
@@ -165,7 +165,7 @@ test('levels that the fixture cannot supply are named', () => {
   );
 });
 
-test('a lookup without a key cannot present one, and no fixture spells another case without letters', () => {
+test('infeasible: a header form without a key, and another letter case without letters', () => {
   const plain = plainLevels('user-status');
   assert.equal(isFeasible('user-status', { ...plain, key: 'none', header: 'bearer' }, known), false);
   assert.equal(isFeasible('user-status', { ...plain, key: 'revoked', header: 'bearer' }, known), true);

@@ -7,7 +7,7 @@ import { sampleKnown as known } from '../testing/samples.ts';
 
 const id = '1a000000-0000-4000-8000-00000000000a';
 
-/** Authorization headers, and whom they let in; `?`: they may be refused. */
+/** Authorization headers, and the access that they give; `?`: may be refused. */
 const headers: Readonly<Record<string, string>> = {
   'Bearer pk_live_aB3dE6gH9': 'northwind',
   'Bearer pk_cont_Yt5Wn0Qs': 'contoso',
@@ -27,7 +27,7 @@ const headers: Readonly<Record<string, string>> = {
   'Token pk_live_aB3dE6gH9': 'malformed',
 };
 
-describe('whom a credential lets in', () => {
+describe('the access of a credential', () => {
   const readingOf = (changes: Partial<Request>) => {
     const access = accessOf(known, { ...userStatus(id), ...changes });
     return access.key === undefined ? access.refusal : access.key.partner + (access.mayBeRefused ? '?' : '');
@@ -35,7 +35,7 @@ describe('whom a credential lets in', () => {
   for (const [value, expected] of Object.entries(headers))
     test(`${JSON.stringify(value)}: ${expected}`, () =>
       assert.equal(readingOf({ credential: { as: 'header', value, shell: value } }), expected));
-  test('the caller, nobody, and a key that stands elsewhere', () => {
+  test('the caller, no credential, and a misplaced key', () => {
     const none = { as: 'none' } as const;
     assert.equal(readingOf({}), 'northwind');
     assert.equal(readingOf({ credential: none }), 'missing');
@@ -49,7 +49,7 @@ const other = id.replace('-4', '-7');
 const bits = id.replace('-8', '-c');
 const bare = id.replaceAll('-', '');
 
-/** Values, as sent, and how each endpoint reads them: why 400 is due, or the spelling; `?`: it may be refused. */
+/** Values as sent, and how each endpoint reads them: why 400, or the spelling; `?`: may be refused. */
 const values: readonly (readonly [value: string, user: string, deposit: string])[] = [
   [id, 'plain', 'plain'],
   [upper, 'uuid-case', 'uuid-case'],
@@ -75,7 +75,7 @@ const values: readonly (readonly [value: string, user: string, deposit: string])
   ['', 'empty', 'empty'],
 ];
 
-/** Whole queries, with P for the name of the parameter. */
+/** Full queries, with P for the name of the parameter. */
 const queries: Readonly<Record<string, string>> = {
   '': 'missing',
   'other=1': 'missing',
@@ -102,7 +102,7 @@ for (const endpoint of ['user-status', 'deposit-check'] as const) {
     if ('isHostile' in found) return found.mayBeRead ? 'hostile, may be read' : 'hostile';
     return found.invalid ?? (found.spelling ?? 'plain') + (found.isOpen ? '?' : '');
   };
-  describe(`what a query of ${endpoint} asks for`, () => {
+  describe(`a query of ${endpoint}`, () => {
     for (const [value, user, deposit] of values) {
       const expected = endpoint === 'user-status' ? user : deposit;
       test(`${value.slice(0, 50)}: ${expected}`, () => assert.equal(read(`${name}=${value}`), expected));
@@ -118,7 +118,7 @@ for (const endpoint of ['user-status', 'deposit-check'] as const) {
   });
 }
 
-test('the id is read in lower case, whatever its spelling', () => {
+test('the id is read in lower case, in any spelling', () => {
   for (const value of [id, upper, encoded, bare, `{${upper}}`]) {
     const found = parameterOf('user-status', `/api/ib/user-status?user_id=${value}`);
     assert.ok(found !== undefined && !('isHostile' in found) && found.id === id, value);

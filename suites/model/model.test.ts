@@ -23,13 +23,12 @@ const theirs = keyOf('contoso/active');
 const user = (query: string | undefined, changes = {}) => lookup('user-status', query, changes);
 const deposit = (query: string | undefined, changes = {}) => lookup('deposit-check', query, changes);
 
-/** An id without its endpoint, which is that of the request. */
 function short(id: string, { endpoint }: Request): string {
   assert.equal(id.split('/')[1], endpoint);
   return id.replace(`/${endpoint}/`, '/');
 }
 
-/** Every correct answer, the plain reading first, with the requirement that it belongs to. */
+/** Every correct answer with its requirement, the plain reading first. */
 const correct: Readonly<Record<string, readonly (readonly [string, Request, ...string[]])[]>> = {
   'GET user-status, 200': [
     ['a user of the IB', userStatus(member), 'member valid/member'],
@@ -146,7 +145,7 @@ for (const [clause, rows] of Object.entries(correct))
       });
   });
 
-/** The answers of the interface, word for word. */
+/** The exact answers of the interface. */
 const is = {
   member: answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}'),
   notMember: answerOf(200, '{"is_under_ib":false,"date_joined":null}'),
@@ -162,7 +161,7 @@ const misplaced = { ...none, misplaced: known.callerKeys[0]! };
 const encoded = user(`user_id=%31${member.slice(1)}`);
 const revoked = keyOf('northwind/revoked');
 
-/** Answers, and what fails by them: the requirement that a wrong one breaks, and its aspect. */
+/** Answers, and what they fail: requirement and aspect. */
 const judged: readonly (readonly [string, Request, ReturnType<typeof answerOf>, ...string[]])[] = [
   ['a member', userStatus(member), is.member],
   ['no member', userStatus(foreigner), is.notMember],
@@ -253,7 +252,7 @@ const judged: readonly (readonly [string, Request, ReturnType<typeof answerOf>, 
   ['an array read', user(`user_id[]=${member}`), is.member],
 ];
 
-describe('whose requirement a wrong answer breaks', () => {
+describe('the requirement that a wrong answer breaks', () => {
   for (const [name, request, answer, ...fails] of judged)
     test(`${name}: ${fails.join() || 'none'}`, () => {
       const failures = judgeLookup(expectedOf(known, request)!, answer).flatMap(({ id, verdict }) =>
@@ -263,7 +262,7 @@ describe('whose requirement a wrong answer breaks', () => {
     });
 });
 
-test('what holds is credited to every requirement that the lookup speaks of', () => {
+test('a correct answer counts for every requirement of the lookup', () => {
   for (const [request, answer, ids] of [
     [userStatus(member.toUpperCase()), is.member, ['valid/member', 'valid/uuid-case']],
     [encoded, is.member, ['valid/member', 'valid/percent-encoding']],

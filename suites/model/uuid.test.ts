@@ -9,7 +9,7 @@ const ofVariant = (variant: string) => `${id.slice(0, 19)}${variant}${id.slice(2
 const nil = '00000000-0000-0000-0000-000000000000';
 const max = 'ffffffff-ffff-ffff-ffff-ffffffffffff';
 
-/** Texts of each class, by what is peculiar about them. */
+/** Texts of each class, by name. */
 const examples = {
   v4: {
     'lower case': id,
@@ -81,7 +81,7 @@ const examples = {
 } as const satisfies Record<UuidClass, Readonly<Record<string, string>>>;
 
 for (const [expected, texts] of Object.entries(examples))
-  describe(`what is ${expected}`, () => {
+  describe(`the class ${expected}`, () => {
     for (const [name, text] of Object.entries(texts))
       test(name, () => assert.equal(classifyUuid(text), expected));
   });

@@ -19,11 +19,11 @@ const end = (lines: number) => ({ line: 'end', lines }) as TranscriptLine;
 
 const run = [start, exchange(0), exchange(1), missed, call(1), call(0), explained, outcome, end(8)];
 
-test('the lines of a run, and those before any place where it was cut off', () => {
+test('the lines of a run, complete or cut off at any place', () => {
   for (let most = 1; most <= run.length; most++) readTranscript(run.slice(0, most));
 });
 
-describe('are no run', () => {
+describe('are not accepted', () => {
   for (const [at, line] of run.slice(0, -1).entries()) {
     test(`without its line ${at}, ${line.line}`, () =>
       assert.throws(() => readTranscript(run.toSpliced(at, 1)), /changed after its run|first line/));
