@@ -109,7 +109,7 @@ const texts: readonly (readonly [what: string, plan: Plan, text: string])[] = [
     },
     `plan: about 1 request
   --max-requests allows at most 1 case per endpoint: every level first, then pairs, then triples; rate limits last
-  reduced: for user-status and deposit-check, checks that 429 comes, but not the stated limit
+  not compared for lack of time: the stated limit of user-status and deposit-check
   skipped for lack of time: valid/user-status/member, valid/user-status/shape
   a full run waits about 120 min 0 s: raise --max-duration, or add keys
 `,

@@ -47,7 +47,7 @@ export function renderPlan(plan: Plan): string {
       because !== undefined &&
       `  ${because} allows at most ${several(cutTo, 'case')} per endpoint: every level first, then pairs, then triples; rate limits last`,
     notCompared.length > 0 &&
-      `  reduced: for ${notCompared.join(' and ')}, checks that 429 comes, but not the stated limit`,
+      `  not compared for lack of time: the stated limit of ${notCompared.join(' and ')}`,
     leftOut.length > 0 && `  skipped for lack of time: ${leftOut.join(', ')}`,
     wholeMs !== undefined &&
       `  a full run waits about ${duration(wholeMs)}: raise --max-duration, or add keys`,

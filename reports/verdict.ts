@@ -48,7 +48,7 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
 /** Results that a server without the data would show as well. */
 function onWord(rows: Rows, most: number): readonly string[] {
   const ids = idsOf(rows.filter((row) => row.outcome === 'passed' && row.basis === 'fixture'));
-  const subject = `${ids.length} not proved by this run, as an empty database would pass too`;
+  const subject = `${ids.length} not proved by this run (a server without this data would also pass)`;
   return sentence(subject, shortened(ids, most));
 }
 

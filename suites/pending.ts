@@ -19,7 +19,6 @@ import {
   failed,
   held,
   judgeReply,
-  noStateHook,
   observed,
   fixtureOutdated,
   unjudged,
@@ -100,7 +99,11 @@ function judgeTransition(reply: Answer, becomes: BecomingDeposit['becomes']): Ve
 /** Maximum number of deposits to poll: each takes as long as the fixture says. */
 const MAX_POLLED = 20;
 
-const becomesMissing = noStateHook('and the fixture has no deposit of the IB with "becomes"');
+const becomesMissing: Verdict = {
+  kind: 'excluded',
+  reason: 'no-state-hook',
+  words: 'no state hook was given (--state-url), and the fixture has no deposit of the IB with "becomes"',
+};
 
 /** Polls the deposits with `becomes`, or an evenly spaced sample of them. */
 const pollBecoming: Scenario['run'] = async (context, known) => {

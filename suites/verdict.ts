@@ -55,12 +55,6 @@ export function unjudged(reason: Reason, words: string): Verdict {
 
 export const skipped = (words: string): Verdict => ({ kind: 'excluded', reason: 'skipped', words });
 
-export const noStateHook = (words: string): Verdict => ({
-  kind: 'excluded',
-  reason: 'no-state-hook',
-  words: `no state hook was given (--state-url): ${words}`,
-});
-
 /** For a deposit that was EXECUTED before the first lookup. */
 export const fixtureOutdated: Verdict = unjudged(
   'fixture-outdated',

@@ -150,7 +150,8 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
       context,
     );
     const found = await verifyRun(given, fixture, options, transcripts, context, () => {
-      if (given.url !== undefined) writeError(reporting.renderPlan(engine.plan(options)));
+      if (given.url !== undefined && options.path === undefined)
+        writeError(reporting.renderPlan(engine.plan(options)));
     });
     const { record, text: newBaseline } = baseline.apply(found);
 
@@ -204,7 +205,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
     options: {
       ...options,
       ...(replay === undefined ? {} : { path: replay, selection: { ...options.selection, replay } }),
-      rerun: await rerunCommand(given),
+      rerun: await rerunCommand(given, context.env),
     },
   };
 }
@@ -221,11 +222,12 @@ function refuseReplay(path: string, requirements: readonly Requirement[]): void 
 }
 
 /** The command that repeats a run, without its filters and its seed. Shows no value of --header. */
-async function rerunCommand(given: VerifyFlags): Promise<string> {
+async function rerunCommand(given: VerifyFlags, env: CliContext['env']): Promise<string> {
   const { present, shellWord } = await import('../../reports/text.ts');
   const { url, fixture, partner, cases, stateUrl, ca, insecure, header } = given;
   const flag = (name: string, value: string | undefined) => value && `--${name} ${shellWord(value)}`;
   return present(
+    env['npm_command'] === 'exec' && 'npx',
     'ib-conformance verify',
     url === undefined ? 'mock' : shellWord(url.href.replace(/\/$/, '')),
     flag('fixture', fixture),

@@ -39,7 +39,7 @@ const argumentRow = ([name, { describe, demandOption }]: readonly [string, Flag]
 ];
 
 const flagRow = ([name, flag]: readonly [string, Flag]) => [
-  `\`--${name}${flag.type === 'boolean' ? '' : ` ${flag.choices?.join('\\|') ?? 'value'}`}\``,
+  `\`--${name}${flag.type === 'boolean' ? '' : ` ${flag.choices?.join('|') ?? 'value'}`}\``,
   helpOf(flag),
   typeof flag.default === 'string' ? `\`${flag.default}\`` : '',
 ];
@@ -50,7 +50,9 @@ const exampleRow = ([line, what]: readonly [string, string]) => [
 ];
 
 function table(head: readonly string[], rows: readonly (readonly string[])[]): string {
-  const lines = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);
+  const lines = [head, head.map(() => '---'), ...rows].map(
+    (cells) => `| ${cells.map((cell) => cell.replaceAll('|', '\\|')).join(' | ')} |`,
+  );
   return rows.length === 0 ? '' : lines.join('\n');
 }
 
