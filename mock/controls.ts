@@ -12,6 +12,7 @@ import { shownMagicValues } from './magic-values.ts';
 import { changeState } from './provider-state.ts';
 import { placeOf, Refusal, resetAll, resetWorld, serviceWith, tellChange, wrongAt } from './session.ts';
 import type { Sandbox, Session, Watcher } from './session.ts';
+import { variants } from './variants.ts';
 import { wrongWorldName } from './world.ts';
 
 export interface FaultChange {
@@ -103,13 +104,13 @@ export function controlsIn(session: Session, name: string) {
     limits,
     /** What goes wrong. */
     faults: {
-      list: () => Object.entries(faults).map(([id, { what }]) => ({ id, what })),
+      list: () => deviations.map(([id, { what }]) => ({ id, what })),
       get: () => shownFaults(seen()),
-      /** Sets what is given: a fault by its id, chaos by specs, its seed. null switches off. */
+      /** Sets what is given: a fault or variant by its id, chaos by specs, its seed. null switches off. */
       set: ({ fault, chaos, seed }: FaultChange) => {
         // Check everything before changing anything.
         const specs = chaos === undefined ? undefined : chaosOf(chaos);
-        const found = Object.entries(faults).find(([id]) => id === fault);
+        const found = deviations.find(([id]) => id === fault);
         if (fault !== undefined && fault !== null && found === undefined)
           throw wrongAt('fault', 'must be an id that GET /__admin/faults lists, or null');
         if (fault !== undefined) {
@@ -145,6 +146,8 @@ export function controlsIn(session: Session, name: string) {
     reset: () => resetWorld(session, name),
   } as const;
 }
+
+const deviations = Object.entries({ ...faults, ...variants });
 
 const MAX_QUEUED = 1000;
 const TOO_MANY = `${MAX_QUEUED} calls are queued already; use a count instead`;

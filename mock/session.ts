@@ -230,9 +230,9 @@ export function resetWorld(session: Session, name: string): void {
   tell(session, { kind: 'change', world: name, what: 'reset' });
 }
 
-/** The mock is as it was started: its fixture, and the main world alone. */
-export function resetAll(session: Session): void {
-  Object.assign(session, session.first);
+/** The mock is as it was started, its main world alone; with `served`, but for that. */
+export function resetAll(session: Session, served: Session['first'] = session.first): void {
+  Object.assign(session, served);
   session.sandboxes.clear();
   session.added.clear();
   session.redact = redactorOf([...session.facts.keys.values()]);
@@ -248,10 +248,9 @@ export function resetAll(session: Session): void {
 export function replaceFixture(session: Session, fixture: Fixture, isFirst: boolean): void {
   if (!isFirst && Object.keys(fixture).length === 0)
     throw wrongAt('', 'the fixture is empty; POST /__admin/reset restores the first one');
-  const { first } = session;
-  session.first = { fixture, facts: factsOf(fixture), arePublicKeys: false };
-  resetAll(session);
-  if (!isFirst) session.first = first;
+  const served = { fixture, facts: factsOf(fixture), arePublicKeys: false };
+  if (isFirst) session.first = served;
+  resetAll(session, served);
 }
 
 /** Redacts a key that was added to a world, in all journals, even after its world is gone. */

@@ -4,6 +4,7 @@ import addFormats from 'ajv-formats';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import openapi from '../../schemas/openapi.json' with { type: 'json' };
 import { faults } from '../faults.ts';
+import { variants } from '../variants.ts';
 import type { MockEvent } from '../session.ts';
 import type { HttpResponse } from '../exchange.ts';
 import { builtIn, ids, START } from '../testing/session.ts';
@@ -343,7 +344,9 @@ test('a fault is switched on and off, in one world', async () => {
   assert.deepEqual(statuses(), [202, 404]);
   const { fault, faults: all } = await done('GET', '/faults?world=a');
   assert.equal(fault, 'pending-with-202');
-  assert.equal((all as unknown[]).length, Object.keys(faults).length);
+  assert.equal((all as unknown[]).length, Object.keys({ ...faults, ...variants }).length);
+  await done('PUT', '/faults?world=a', { fault: 'head-refused' });
+  assert.deepEqual(statuses(), [404, 404]);
   await done('PUT', '/faults?world=a', { fault: null });
   assert.deepEqual(statuses(), [404, 404]);
 });

@@ -33,15 +33,11 @@ const fits: Readonly<Record<Criterion, (line: JournalLine, value: string) => boo
 export const criteria = Object.keys(fits) as readonly Criterion[];
 
 /** What some criteria may be. Another value finds nothing, and a test that expects nothing would pass. */
-const choices: Partial<
-  Record<Criterion, { readonly words: string; readonly has: (value: string) => boolean }>
-> = {
-  method: { words: 'a method of HTTP, such as GET', has: (value) => METHODS.includes(value) },
-  endpoint: {
-    words: `one of ${Object.keys(endpoints).join(', ')}`,
-    has: (value) => Object.hasOwn(endpoints, value),
-  },
-  status: { words: 'a status from 100 to 599', has: (value) => /^[1-5]\d\d$/.test(value) },
+type Choice = readonly [words: string, has: (value: string) => boolean];
+const choices: Partial<Record<Criterion, Choice>> = {
+  method: ['a method of HTTP, such as GET', (value) => METHODS.includes(value)],
+  endpoint: [`one of ${Object.keys(endpoints).join(', ')}`, (value) => Object.hasOwn(endpoints, value)],
+  status: ['a status from 100 to 599', (value) => /^[1-5]\d\d$/.test(value)],
 };
 
 /** The journal of a world. */
@@ -63,8 +59,8 @@ export function requestsIn(session: Session, world: string): RequestControls {
       if (criterion === undefined) throw wrongAt(name, `is unknown here; known are ${criteria.join(', ')}`);
       if (typeof value !== 'string' && typeof value !== 'number')
         throw wrongAt(name, 'must be a string or a number');
-      const choice = choices[criterion];
-      if (choice?.has(String(value)) === false) throw wrongAt(name, `must be ${choice.words}`);
+      const [words, has] = choices[criterion] ?? [];
+      if (has?.(String(value)) === false) throw wrongAt(name, `must be ${words}`);
       return [criterion, String(value)] as const;
     });
     const asked = wanted.find(([name]) => name === 'key')?.[1];
