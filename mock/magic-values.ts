@@ -22,10 +22,8 @@ export interface MagicValue {
 export function shownMagicValues({ fixture, facts, options, arePublicKeys }: Session): readonly MagicValue[] {
   const basePath = trimBasePath(options.basePath ?? '/');
   const found = magicValues(fixture, facts);
-  const [first] = found;
-  if (first === undefined) return [];
-  const noKey = { ...first, shows: '401, no key', key: undefined };
-  return [...found, ...onDeposits(found), noKey].map(({ shows, endpoint, id, key }) => {
+  const noKey = found.slice(0, 1).map((first) => ({ ...first, shows: '401, no key', key: undefined }));
+  return [...found, ...onDeposits(found), ...noKey].map(({ shows, endpoint, id, key }) => {
     const { path, parameter } = endpoints[endpoint];
     const target = `${basePath}${path}?${parameter}=${id}`;
     const named = key && { keyName: key.name, ...(arePublicKeys && { key: key.key }) };

@@ -43,12 +43,8 @@ export function testSession({ clock: mode, elapsed, ...options }: TestOptions = 
   let base = START;
   const clock = { now: () => base, mode };
   const session = createSession({ fixture: builtIn, ...options, clock }, elapsed);
-  const get = (target: string, key: string | null = 'northwind-key') =>
-    answerRequest(session, {
-      method: 'GET',
-      target,
-      headers: key === null ? {} : { authorization: `Bearer ${key}` },
-    }).response;
+  const get = (target: string, key?: string | null) =>
+    answerRequest(session, probe(target, { key }).request).response;
   return {
     session,
     clock: clockIn(placeOf(session, '')),
@@ -67,7 +63,7 @@ export interface Probe {
 }
 
 interface Details {
-  readonly key?: string | null;
+  readonly key?: string | null | undefined;
   readonly authorization?: string;
   readonly headers?: Readonly<Record<string, string>>;
   readonly method?: string;
