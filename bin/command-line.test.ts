@@ -135,6 +135,20 @@ test('replay sends the one input that a report names', async () => {
   assert.equal(again.counterexample!.curl, counterexample!.curl);
 });
 
+test('the curl line reads the key from the variable that holds it, so a copy sends the same request', async () => {
+  const behaviour = faults['revoked-key-on-user-status']!.change(reference);
+  await using mock = await startMock({ fixture: unlimited, behaviour });
+  const line = `verify ${mock.url} --only auth/user-status/revoked --cases 100 --fixture ${unlimitedFile} --no-canary`;
+  for (const [env, variable] of [
+    [{ OLD_KEY: 'northwind-revoked-key', IB_API_KEY: 'northwind-key' }, 'OLD_KEY'],
+    [{}, 'IB_API_KEY'],
+  ] as const) {
+    const { output } = await runCli(line, { env });
+    assert.match(output, new RegExp(`-H "Authorization: Bearer \\$${variable}"`));
+    assert.match(output, new RegExp(`\\$${variable} stands for <key northwind/revoked>`));
+  }
+});
+
 test('the plan is printed, and nothing is sent', async (t) => {
   let requests = 0;
   const url = await serve(t, (_, response) => {

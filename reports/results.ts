@@ -137,6 +137,10 @@ export const conditionOf = (result: RequirementResult): string | undefined =>
     : undefined;
 
 /** `3 of 11 equal lookups failed` */
+/** The environment variable that a curl command reads the key from. */
+export const keyVariable = (curl: string): string =>
+  /(?<!\\)\$\{?(\w+)|process\.env\.(\w+)/.exec(curl)?.slice(1).find(Boolean) ?? 'IB_API_KEY';
+
 export const oftenWords = ({ failed, of }: Intermittent): string =>
   `${count(failed)} of ${count(of)} equal lookups failed`;
 
@@ -187,7 +191,7 @@ export function factsOf(record: RunRecord, result: RequirementResult): readonly 
     ...fact('error', broken?.words, 'exact'),
     ...fact('bug', broken && OUR_BUG),
     ...fact('request', curl, 'command'),
-    ...fact('key', key === undefined ? key : `$IB_API_KEY stands for ${key}`, 'exact'),
+    ...fact('key', key === undefined ? key : `$${keyVariable(curl!)} stands for ${key}`, 'exact'),
     ...fact('answer', response && answerWords(response), 'exact'),
     ...fact('answer', exchange && !response ? `none: ${trouble}` : undefined),
     ...fact('body', body === '' ? '(empty)' : body, 'exact'),

@@ -2,6 +2,7 @@ import { runFormats, type ReportName } from '../../reports/formats.ts';
 import { wrongUsage } from '../../schemas/problem.ts';
 import type { Requirement } from '../../suites/index.ts';
 import type { CliContext } from '../cli-context.ts';
+import type { Known } from '../../suites/known.ts';
 import { exitCodeOf, exitCodes } from '../exit-codes.ts';
 import type { ReportRequest } from '../report-files.ts';
 import { command, type Values } from './command.ts';
@@ -206,6 +207,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
       ...options,
       ...(replay === undefined ? {} : { path: replay, selection: { ...options.selection, replay } }),
       rerun: await rerunCommand(given, context.env),
+      keyVariables: variablesOf(options.known, context.env),
     },
   };
 }
@@ -220,6 +222,15 @@ function refuseReplay(path: string, requirements: readonly Requirement[]): void 
       `--replay ${path}: needs a path from a report, such as 'user-status;id spelling=upper case@14:0'`,
     );
 }
+
+/** The environment variables that hold keys, by key. */
+const variablesOf = ({ everyKey }: Pick<Known, 'everyKey'>, env: CliContext['env']) =>
+  new Map(
+    everyKey.flatMap(({ key }) => {
+      const name = Object.keys(env).find((one) => env[one] === key && /^[A-Z]\w*$/i.test(one));
+      return name === undefined ? [] : [[key, name] as const];
+    }),
+  );
 
 /** The command that repeats a run, without its filters and its seed. Shows no value of --header. */
 async function rerunCommand(given: VerifyFlags, env: CliContext['env']): Promise<string> {

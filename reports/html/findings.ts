@@ -5,7 +5,7 @@ import type {
   RunRecord,
 } from '../../schemas/generated/types.ts';
 import { difference, differingCodePoints } from '../difference.ts';
-import { alike, conditionOf, levelWords, markOf, oftenWords, OUR_BUG } from '../results.ts';
+import { alike, conditionOf, keyVariable, levelWords, markOf, oftenWords, OUR_BUG } from '../results.ts';
 import { count, several } from '../text.ts';
 import { replayCommand } from '../verdict.ts';
 import { html, visible, type Markup } from '../markup.ts';
@@ -108,7 +108,8 @@ function comparison(expected: string, actual: string): Markup {
 }
 
 function exchange({ request, response, trouble, curl, key }: RecordedExchange): Markup {
-  const note = key === undefined ? undefined : html`<code>$IB_API_KEY</code> stands for <code>${key}</code>`;
+  const note =
+    key === undefined ? undefined : html`<code>$${keyVariable(curl)}</code> stands for <code>${key}</code>`;
   return html`<div class="exchange">
     <section>
       <h4>Request</h4>

@@ -522,11 +522,11 @@ export interface RecordedExchange {
    */
   trouble?: string;
   /**
-   * Command that sends the request again. It reads the key from $IB_API_KEY.
+   * Command that sends the request again. It reads the key from $IB_API_KEY, or from the variable that holds it.
    */
   curl: string;
   /**
-   * Name of the key that belongs in $IB_API_KEY.
+   * Name of the key that belongs in this variable.
    */
   key?: string;
 }

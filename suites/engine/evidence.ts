@@ -8,17 +8,33 @@ import type { Request } from '../request.ts';
 
 const MAX_BODY = 2000;
 
-/** Records an exchange as evidence. In the request, $IB_API_KEY replaces the key. Everywhere else, its name does. */
-export function recordExchange({ request, reply }: Exchange, base: string, redact: Redact): RecordedExchange {
+/**
+ * Records an exchange as evidence. In the request, an environment variable replaces the key: that of the fixture, or
+ * $IB_API_KEY. Everywhere else, its name does.
+ *
+ * @param variables names of environment variables, by key
+ */
+export function recordExchange(
+  { request, reply }: Exchange,
+  base: string,
+  redact: Redact,
+  variables: ReadonlyMap<string, string> = new Map(),
+): RecordedExchange {
   const { method, target, headers, body, credential, misplaced } = request;
   const key = credential.as === 'key' || credential.as === 'header' ? credential.key : misplaced;
-  const variable = (text: string) => redact(withVariable(text, request, '$IB_API_KEY'));
+  const named = (text: string) =>
+    text.replaceAll('IB_API_KEY', variables.get(key?.key ?? '') ?? 'IB_API_KEY');
+  const variable = (text: string) => named(redact(withVariable(text, request, '$IB_API_KEY')));
+  const authorization = shellCredential(request);
   const fields = Object.entries(headers).map(([name, value]) => [name, variable(value)]);
   return {
     request: {
       method,
       target: variable(target),
-      headers: defined({ authorization: shellCredential(request), ...Object.fromEntries(fields) }),
+      headers: defined({
+        authorization: authorization && named(authorization),
+        ...Object.fromEntries(fields),
+      }),
       ...defined({ body: body === undefined ? undefined : variable(body) }),
     },
     ...(reply.kind === 'trouble'
@@ -35,7 +51,7 @@ export function recordExchange({ request, reply }: Exchange, base: string, redac
             body: redact(reply.text).slice(0, MAX_BODY),
           },
         }),
-    curl: redact(curl(request, base)),
+    curl: named(redact(curl(request, base))),
     ...defined({ key: key?.name }),
   };
 }

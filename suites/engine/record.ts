@@ -27,6 +27,8 @@ export interface RecordOptions extends Readonly<
   /** Sent with every request. Their secrets are redacted like keys. */
   readonly headers?: Readonly<Record<string, string>>;
   readonly notes?: readonly string[];
+  /** Names of environment variables, by the key that they hold. */
+  readonly keyVariables?: ReadonlyMap<string, string>;
 }
 
 type Counted = 'durationMs' | 'requests' | 'rateLimited' | 'strength' | 'coverage' | 'interrupted';
@@ -105,7 +107,7 @@ const outcomes = {
 } as const;
 
 /** Returns a function that turns a result into its entry in the record. */
-export function createDescriber({ known, headers, seed, target }: RecordOptions): Describe {
+export function createDescriber({ known, headers, seed, target, keyVariables }: RecordOptions): Describe {
   const redact = redactor(known, headers);
   return ({ id, level, clause, title, reading }, { verdict, cases, evidence, path, where, intermittent }) => {
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
@@ -116,7 +118,9 @@ export function createDescriber({ known, headers, seed, target }: RecordOptions)
       ...defined({ reason }),
       ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactedAll(text, redact)])),
       ...(kind === 'failed' ? defined({ where, intermittent }) : {}),
-      ...(isOpen && evidence ? { counterexample: recordExchange(evidence, target, redact) } : {}),
+      ...(isOpen && evidence
+        ? { counterexample: recordExchange(evidence, target, redact, keyVariables) }
+        : {}),
       ...(isOpen && path !== undefined ? { replay: { seed, path } } : {}),
     } as RequirementResult;
   };
