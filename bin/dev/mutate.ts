@@ -1,0 +1,50 @@
+/** Lets Stryker make mistakes in random lines, and prints those that no test of their folder notices (`npm run mutate`). */
+import { execFileSync } from 'node:child_process';
+import { readFileSync } from 'node:fs';
+import { parseArgs } from 'node:util';
+import { Stryker } from '@stryker-mutator/core';
+import { randomOf } from '../../suites/model/covering.ts';
+
+const { values } = parseArgs({
+  options: {
+    lines: { type: 'string', default: '50' },
+    seed: { type: 'string', default: '1' },
+    /** A regular expression. */
+    files: { type: 'string', default: '' },
+  },
+});
+const folders = ['schemas', 'mock', 'suites', 'reports', 'bin'];
+const files = execFileSync('git', ['ls-files', ...folders], { encoding: 'utf8' })
+  .split('\n')
+  .filter(
+    (file) => file.endsWith('.ts') && !/^bin\/dev\/|^mock\/page\/|\/(?:testing|generated)\//.test(file),
+  );
+const rangesOf = (file: string) =>
+  Array.from(readFileSync(file, 'utf8').split('\n'), (_, at) => `${file}:${at + 1}-${at + 1}`);
+/** The gate of the self-test takes minutes, and tests other folders. */
+const isTest = (file: string) => file.endsWith('.test.ts') && file !== 'bin/self-test.test.ts';
+const isSource = (file: string) => !file.endsWith('test.ts') && new RegExp(values.files).test(file);
+const ranges = files.filter(isSource).flatMap(rangesOf);
+const random = randomOf(Number(values.seed));
+const drawn = Array.from(
+  { length: Number(values.lines) },
+  () => ranges[Math.floor(random() * ranges.length)]!,
+);
+
+for (const folder of folders) {
+  const mutate = drawn.filter((range) => range.startsWith(`${folder}/`));
+  const testFiles = files.filter((file) => file.startsWith(`${folder}/`) && isTest(file));
+  if (mutate.length === 0) continue;
+  await new Stryker({
+    mutate,
+    plugins: ['@stryker-mutator/tap-runner'],
+    testRunner: 'tap',
+    tap: { testFiles, nodeArgs: ['--import', 'tsx', '--test-reporter=tap'] },
+    reporters: ['clear-text'],
+    clearTextReporter: { reportTests: false },
+    // It would be rewritten with the API of an older TypeScript.
+    tsconfigFile: 'none',
+    disableTypeChecks: false,
+    dryRunTimeoutMinutes: 60,
+  }).runMutationTest();
+}
