@@ -13,9 +13,8 @@ export interface Answer {
   /** The body as text. Bytes that are not UTF-8 become U+FFFD, and `json` reports them. */
   readonly text: string;
   readonly json: Json;
-  /** By the engine's clock, in ms. */
+  /** `sentAt` and `receivedAt`: in ms of the engine's clock. */
   readonly sentAt: number;
-  /** By the engine's clock, in ms. */
   readonly receivedAt: number;
   /** From request to complete answer, in ms of real time, also with a virtual clock. */
   readonly tookMs: number;

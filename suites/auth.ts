@@ -13,7 +13,7 @@ import {
   type Rule,
   type Scenario,
 } from './requirement.ts';
-import { blockedBy, failed, held, judgeReply, observed, unjudged } from './verdict.ts';
+import { blockedBy, failed, pass, judgeReply, observed, inconclusive } from './verdict.ts';
 
 const keyless = { credential: { as: 'none' } } as const;
 
@@ -99,10 +99,10 @@ const judgeRevocation =
     const [before] = (await context.send(request)) as [Reply];
     const ready = judgeReply(before, ({ status }) =>
       status === 401
-        ? unjudged('key-refused', `not checked because ${key.name} got 401 before it was revoked`)
-        : held,
+        ? inconclusive('key-refused', `not checked because ${key.name} got 401 before it was revoked`)
+        : pass,
     );
-    if (ready.kind !== 'held') return { finding: ready, request, reply: before };
+    if (ready.kind !== 'passed') return { finding: ready, request, reply: before };
     const [revoked] = known.revokedKeys;
     const [control] =
       revoked === undefined
@@ -115,7 +115,7 @@ const judgeRevocation =
     );
     // Other requirements check the text of a 401.
     const finding = judgeReply(after, (answer) =>
-      isAccepted(answer) ? failed('status', '401', summary(answer)) : held,
+      isAccepted(answer) ? failed('status', '401', summary(answer)) : pass,
     );
     return { finding, request, reply: after };
   };

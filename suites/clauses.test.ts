@@ -13,8 +13,8 @@ test('every requirement covers a clause', () => {
 });
 
 test('every clause names existing requirements or says why it is not checked', () => {
-  for (const { section, binds, checkedBy, unchecked } of clauses) {
-    assert.ok(checkedBy.length > 0 || unchecked !== undefined, `${section}: ${binds}`);
+  for (const { section, obligation, checkedBy, unchecked } of clauses) {
+    assert.ok(checkedBy.length > 0 || unchecked !== undefined, `${section}: ${obligation}`);
     for (const pattern of checkedBy)
       assert.ok(
         catalogue.some(({ id }) => matchesPattern(id, pattern)),

@@ -3,7 +3,7 @@ import { defined } from '../schemas/defined.ts';
 /** One obligation of the interface, in our words, and the requirements that check it. */
 export interface Clause {
   readonly section: string;
-  readonly binds: string;
+  readonly obligation: string;
   /** Ids of requirements, or patterns: see `matchesPattern`. */
   readonly checkedBy: readonly string[];
   /** Why a black-box test cannot check it, or not fully. */
@@ -110,11 +110,11 @@ const unchecked: Readonly<Record<string, string>> = {
 
 /** Every obligation of the interface, in the order of its sections. */
 export const clauses: readonly Clause[] = Object.entries(sections).flatMap(([section, rows]) =>
-  Object.entries(rows).map(([binds, checkedBy]) => ({
+  Object.entries(rows).map(([obligation, checkedBy]) => ({
     section,
-    binds,
+    obligation,
     checkedBy: checkedBy.split(' ').filter(Boolean).flatMap(expandBraces),
-    ...defined({ unchecked: unchecked[binds] }),
+    ...defined({ unchecked: unchecked[obligation] }),
   })),
 );
 

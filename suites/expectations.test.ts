@@ -12,16 +12,16 @@ import {
   expectNumber,
 } from './expectations.ts';
 import { answerOf } from './testing/samples.ts';
-import { failed, held, type Verdict } from './verdict.ts';
+import { failed, pass, type Verdict } from './verdict.ts';
 
-/** A short form of a verdict: `held`, the aspect that differs, or the reason. */
+/** A short form of a verdict: `passed`, the aspect that differs, or the reason. */
 function shortOf(verdict: Verdict): string {
   switch (verdict.kind) {
-    case 'held':
-      return 'held';
+    case 'passed':
+      return 'passed';
     case 'failed':
       return verdict.aspect;
-    case 'unjudged':
+    case 'inconclusive':
     case 'excluded':
       return verdict.reason;
   }
@@ -34,10 +34,10 @@ const unauthorized = expectError('user-status', 401);
 
 /** Bodies of a 401 of user-status, and the error in each. */
 const bodies: Readonly<Record<string, readonly [body: string | Uint8Array, expected: string]>> = {
-  'the body of the interface': ['{"error":"Unauthorized"}', 'held'],
-  'white space': [' \t\r\n{ "error" :\n\t"Unauthorized" }\r\n', 'held'],
-  'escapes in the message': [String.raw`{"error":"\u0055nauthorize\u0064"}`, 'held'],
-  'escapes in the name': [String.raw`{"\u0065rror":"Unauthorized"}`, 'held'],
+  'the body of the interface': ['{"error":"Unauthorized"}', 'passed'],
+  'white space': [' \t\r\n{ "error" :\n\t"Unauthorized" }\r\n', 'passed'],
+  'escapes in the message': [String.raw`{"error":"\u0055nauthorize\u0064"}`, 'passed'],
+  'escapes in the name': [String.raw`{"\u0065rror":"Unauthorized"}`, 'passed'],
 
   'a letter changed': ['{"error":"Unauthorised"}', 'message'],
   'all letters in another case': ['{"error":"UNAUTHORIZED"}', 'message'],
@@ -91,7 +91,7 @@ describe('every error of the interface', () => {
   for (const [endpoint, status, message] of errors) {
     const expectation = expectError(endpoint, status);
     test(`${endpoint} ${status} accepts only its own message`, () => {
-      assert.deepEqual(expectation(answerOf(status, { error: message })), held);
+      assert.deepEqual(expectation(answerOf(status, { error: message })), pass);
       for (const another of everyMessage.filter((text) => text !== message))
         assert.equal(shortOf(expectation(answerOf(status, { error: another }))), 'message', another);
     });
@@ -133,8 +133,8 @@ const results: readonly (readonly [
   body: string | object,
   expected: string,
 ])[] = [
-  ['member', expectMember, 200, member, 'held'],
-  ['member', expectMember, 200, { is_under_ib: true }, 'held'],
+  ['member', expectMember, 200, member, 'passed'],
+  ['member', expectMember, 200, { is_under_ib: true }, 'passed'],
   ['member', expectMember, 201, member, 'status'],
   ['member', expectMember, 200, notMember, 'value'],
   ['member', expectMember, 200, { is_under_ib: 'true' }, 'value'],
@@ -142,17 +142,17 @@ const results: readonly (readonly [
   ['member', expectMember, 200, [member], 'JSON'],
   ['member', expectMember, 200, 'null', 'JSON'],
   ['member', expectMember, 200, '', 'JSON'],
-  ['no member', expectNotMember, 200, notMember, 'held'],
+  ['no member', expectNotMember, 200, notMember, 'passed'],
   ['no member', expectNotMember, 200, member, 'value'],
   ['no member', expectNotMember, 200, { is_under_ib: null }, 'value'],
   ['no member', expectNotMember, 200, { is_under_ib: 0 }, 'value'],
-  ['executed', expectExecuted, 200, executed, 'held'],
+  ['executed', expectExecuted, 200, executed, 'passed'],
   ['executed', expectExecuted, 200, { ...executed, status: 'executed' }, 'value'],
   ['executed', expectExecuted, 200, { ...executed, status: 'EXECUTED ' }, 'value'],
   ['executed', expectExecuted, 200, { ...executed, status: ['EXECUTED'] }, 'value'],
   ['executed', expectExecuted, 200, [executed], 'JSON'],
-  ['amount', amount, 200, executed, 'held'],
-  ['amount', amount, 200, '{"amountInUsd":2505E-1}', 'held'],
+  ['amount', amount, 200, executed, 'passed'],
+  ['amount', amount, 200, '{"amountInUsd":2505E-1}', 'passed'],
   ['amount', amount, 200, { amountInUsd: '250.5' }, 'value'],
   ['amount', amount, 200, { amountInUsd: 250.50000000000003 }, 'value'],
   ['amount', amount, 200, { amountInUsd: 250 }, 'value'],
@@ -160,7 +160,7 @@ const results: readonly (readonly [
   ['amount', amount, 200, {}, 'depends'],
   ['amount', amount, 404, executed, 'depends'],
   ['amount', amount, 200, '', 'depends'],
-  ['result', whole, 200, executed, 'held'],
+  ['result', whole, 200, executed, 'passed'],
   ['result', whole, 200, { ...executed, executedAt: 1705314600 }, 'value'],
   ['result', whole, 200, { ...executed, executedAt: 1705314600001 }, 'value'],
 ];
@@ -174,7 +174,7 @@ describe('a result', () => {
 test('a missing `executedAt` in the fixture is not compared', () => {
   assert.deepEqual(
     expectDeposit({ amountInUsd: 250.5 })(answerOf(200, { ...executed, executedAt: 1 })),
-    held,
+    pass,
   );
 });
 
@@ -184,11 +184,11 @@ test('an amount is compared as an IEEE double, however it is written', () => {
     fc.property(digits, (value) => {
       for (const text of [String(value), value.toExponential(), value.toPrecision(21)]) {
         const answer = answerOf(200, `{"amountInUsd":${text}}`);
-        assert.deepEqual(expectNumber('amountInUsd', value)(answer), held, text);
+        assert.deepEqual(expectNumber('amountInUsd', value)(answer), pass, text);
       }
       const next = value * (1 + Number.EPSILON);
       const off = answerOf(200, `{"amountInUsd":${next}}`);
-      assert.equal(shortOf(expectNumber('amountInUsd', value)(off)), next === value ? 'held' : 'value');
+      assert.equal(shortOf(expectNumber('amountInUsd', value)(off)), next === value ? 'passed' : 'value');
     }),
   );
 });
@@ -214,7 +214,7 @@ describe('the same answer', () => {
       const [one, other] = [answerOf(status, body), answerOf(otherStatus, otherBody)];
       assert.deepEqual(
         sameAnswer(one, other),
-        same ? held : failed('value', `${status} ${body}`, `${otherStatus} ${otherBody}`),
+        same ? pass : failed('value', `${status} ${body}`, `${otherStatus} ${otherBody}`),
       );
     });
 

@@ -2,7 +2,7 @@ import { isDeepStrictEqual } from 'node:util';
 import { endpoints, type Endpoint, type ErrorStatus } from '../schemas/endpoints.ts';
 import validateErrorBody from '../schemas/generated/error-body.cjs';
 import { repeatedNames, summary, type Answer } from './answer.ts';
-import { blockedBy, failed, held, type Expectation, type Verdict } from './verdict.ts';
+import { blockedBy, failed, pass, type Expectation, type Verdict } from './verdict.ts';
 
 /**
  * Expects an error answer of the interface (Errors). Status, JSON, shape and message are judged separately, so that
@@ -15,7 +15,7 @@ export function expectError<Name extends Endpoint>(endpoint: Name, status: Error
   const expected = `${status} ${text}`;
   return (answer) => {
     // Fast path: most answers are exactly this text.
-    if (answer.status === status && answer.text === text) return held;
+    if (answer.status === status && answer.text === text) return pass;
     const actual = summary(answer);
     if (answer.status !== status) return failed('status', expected, actual);
     if (!answer.json.ok) return failed('JSON', expected, nonObject(answer));
@@ -24,7 +24,7 @@ export function expectError<Name extends Endpoint>(endpoint: Name, status: Error
       return failed('shape', expected, `${actual} (not exactly one field "error", a string)`);
     if (repeatedNames(answer.text).length > 0)
       return failed('shape', expected, `${actual} (two fields "error")`);
-    return body.error === message ? held : failed('message', expected, actual);
+    return body.error === message ? pass : failed('message', expected, actual);
   };
 }
 
@@ -53,7 +53,7 @@ const expectField =
     if (answer.status !== 200) return failed('status', expected, summary(answer));
     const fields = fieldsOf(answer);
     if (fields === undefined) return failed('JSON', expected, nonObject(answer));
-    return fields[name] === value ? held : failed('value', expected, summary(answer));
+    return fields[name] === value ? pass : failed('value', expected, summary(answer));
   };
 
 /** The join date is judged separately. */
@@ -77,7 +77,7 @@ export function expectNumber(name: 'amountInUsd' | 'executedAt', value: number):
     const fields = answer.status === 200 ? fieldsOf(answer) : undefined;
     if (fields === undefined || !Object.hasOwn(fields, name)) return blockedBy('valid/deposit-check/shape');
     return fields[name] === value
-      ? held
+      ? pass
       : failed('value', `"${name}": ${value}`, `"${name}": ${shown(fields[name])}`);
   };
 }
@@ -98,7 +98,7 @@ export const expectDeposit =
       ...(executedAt === undefined ? [] : [expectNumber('executedAt', executedAt)]),
     ]
       .map((expectation) => expectation(answer))
-      .find(({ kind }) => kind !== 'held') ?? held;
+      .find(({ kind }) => kind !== 'passed') ?? pass;
 
 /** Holds if two answers have the same status and JSON value. JSON formatting may differ. */
 export function sameAnswer(reference: Answer, answer: Answer): Verdict {
@@ -109,6 +109,6 @@ export function sameAnswer(reference: Answer, answer: Answer): Verdict {
       ? isDeepStrictEqual(one.value, other.value)
       : one.ok === other.ok && reference.text === answer.text;
   return reference.status === answer.status && isSameBody
-    ? held
+    ? pass
     : failed('value', summary(reference), summary(answer));
 }

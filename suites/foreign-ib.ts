@@ -2,7 +2,7 @@ import { summary } from './answer.ts';
 import { hasExactly, expectNotMember } from './expectations.ts';
 import { indistinguishable, timing, type HiddenIds } from './indistinguishable.ts';
 import { required, type Requirement } from './requirement.ts';
-import { failed, held } from './verdict.ts';
+import { failed, pass } from './verdict.ts';
 
 /** Ids that must be answered like unknown ones. */
 const hiddenUsers: HiddenIds = {
@@ -32,10 +32,13 @@ export const foreignIb: readonly Requirement[] = [
     clause: 'IB membership result',
     title: 'The answer has exactly two fields, and date_joined is null',
     holds: (answer, { correct }) => {
-      if (!correct.some(({ outcome }) => outcome === 'not-member') || expectNotMember(answer).kind !== 'held')
+      if (
+        !correct.some(({ outcome }) => outcome === 'not-member') ||
+        expectNotMember(answer).kind !== 'passed'
+      )
         return undefined;
       return hasExactly(answer, 'is_under_ib', 'date_joined')
-        ? held
+        ? pass
         : failed(
             'shape',
             '200 {"is_under_ib":false,"date_joined":null}, exactly these two fields',

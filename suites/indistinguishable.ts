@@ -5,7 +5,7 @@ import { unknownIds, evenSample } from './inputs/uuids.ts';
 import type { Known } from './known.ts';
 import { lookupOf } from './request.ts';
 import { observing, scenario, type Scenario, type ScenarioResult, type Metadata } from './requirement.ts';
-import { failed, held, observed, unjudged, type Verdict } from './verdict.ts';
+import { failed, pass, observed, inconclusive, type Verdict } from './verdict.ts';
 
 /** Pairs of lookups in one comparison. The order alternates, so that it cannot cause a difference. */
 const order = [
@@ -53,12 +53,12 @@ export function indistinguishable({
           const { aspect } = result.finding;
           result = await compareOnce(id);
           if (result.finding.kind === 'failed' && result.finding.aspect !== aspect)
-            result = { finding: held };
+            result = { finding: pass };
         }
         cases++;
-        if (result.finding.kind !== 'held') return { ...result, cases };
+        if (result.finding.kind !== 'passed') return { ...result, cases };
       }
-      return { finding: held, cases };
+      return { finding: pass, cases };
 
       async function compareOnce(id: string): Promise<ScenarioResult> {
         const request = lookupOf(endpoint, id);
@@ -74,7 +74,7 @@ export function indistinguishable({
             ];
             const trouble = replies.find((one) => one.kind === 'trouble');
             if (trouble !== undefined)
-              return { finding: unjudged(trouble.code, trouble.words), request, reply: trouble };
+              return { finding: inconclusive(trouble.code, trouble.words), request, reply: trouble };
             const pair = replies.slice(-2) as readonly Answer[];
             if (Math.abs(pair[0]!.sentAt - pair[1]!.sentAt) < SECOND_MS)
               for (const [at, name] of names.entries()) sides[name].push(pair[at]!);
@@ -84,16 +84,16 @@ export function indistinguishable({
           // Other requirements check status and value.
           const finding = Object.values(sides)
             .flat()
-            .every((answer) => sameAnswer(one, answer).kind === 'held')
+            .every((answer) => sameAnswer(one, answer).kind === 'passed')
             ? compareAnswers(sides.hidden, sides.unknown)
-            : unjudged(
+            : inconclusive(
                 'depends',
                 'not checked because status or value differ, which other requirements check',
               );
           return { finding, request, reply };
         }
         const words = 'not checked because rate limits kept the compared lookups more than a second apart';
-        return { finding: unjudged('timing-window', words), request, reply: replies.at(-1)! };
+        return { finding: inconclusive('timing-window', words), request, reply: replies.at(-1)! };
       }
     },
   });
@@ -129,7 +129,7 @@ export function compareAnswers(hidden: readonly Answer[], unknown: readonly Answ
       return failed(what, `as for an unknown id: ${what} ${shared}`, actual);
     }
   }
-  return held;
+  return pass;
 }
 
 /** More could trigger the rate limit. */
@@ -161,7 +161,7 @@ export function timing(endpoint: Endpoint, { needs, hidden }: HiddenIds): Scenar
       const [foreign, unknown] = [timesOf(true), timesOf(false)];
       if (foreign.length < 5 || unknown.length < 5) {
         const trouble = replies.find((reply) => reply.kind === 'trouble');
-        return unjudged(trouble?.code ?? 'network', trouble?.words ?? 'too few lookups were answered');
+        return inconclusive(trouble?.code ?? 'network', trouble?.words ?? 'too few lookups were answered');
       }
       const result = rankTest(foreign, unknown);
       const figures = `effect ${result.effect.toFixed(2)} (0.50 means none), p ${result.p.toFixed(3)}, ${foreign.length} and ${unknown.length} lookups`;

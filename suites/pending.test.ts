@@ -22,7 +22,7 @@ test('a state hook gets an execution time in whole milliseconds, not in whole se
         return { kind: 'trouble', code: 'state-hook', words: 'enough' };
       },
     });
-    assert.equal(finding.kind, 'unjudged');
+    assert.equal(finding.kind, 'inconclusive');
     const [executedAt] = told as [number];
     assert.ok(Number.isSafeInteger(executedAt), `${executedAt}`);
     assert.ok(executedAt % 1000 !== 0 && executedAt < startedAt + step, `${executedAt}`);
@@ -33,5 +33,5 @@ test('if every deposit was EXECUTED before the run, the row is inconclusive', as
   const execution = { status: 'EXECUTED', amountInUsd: 10, executedAt: Date.UTC(2026, 0, 1) };
   const answer = answerOf(200, execution, { date: 'Fri, 02 Jan 2026 00:00:00 GMT' });
   const finding = await runScenario(becomesExecuted, { send: async () => [answer] });
-  assert.ok(finding.kind === 'unjudged' && finding.reason === 'fixture-outdated');
+  assert.ok(finding.kind === 'inconclusive' && finding.reason === 'fixture-outdated');
 });

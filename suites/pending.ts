@@ -17,11 +17,11 @@ import { evenSample } from './inputs/uuids.ts';
 import {
   blockedBy,
   failed,
-  held,
+  pass,
   judgeReply,
   observed,
   fixtureOutdated,
-  unjudged,
+  inconclusive,
   type Verdict,
 } from './verdict.ts';
 
@@ -36,7 +36,7 @@ const EXTRA_POLLS = 5;
  */
 function wasExecutedBefore(answer: Answer, { becomes }: BecomingDeposit): boolean {
   const executedAt = fieldsOf(answer)?.['executedAt'];
-  if (expectDeposit(becomes)(answer).kind !== 'held' || !isPlausibleTime(executedAt)) return false;
+  if (expectDeposit(becomes)(answer).kind !== 'passed' || !isPlausibleTime(executedAt)) return false;
   const date = Date.parse(header(answer, 'date') ?? '');
   return becomes.afterSeconds !== undefined || executedAt < (Number.isNaN(date) ? answer.sentAt : date);
 }
@@ -60,15 +60,15 @@ const pollUntilExecuted =
       if (polls > 0 && afterSeconds > 0) await context.wait(afterSeconds * 100);
       [reply] = (await context.send(request)) as [Reply];
       polls++;
-    } while (judgeReply(reply, notFound).kind === 'held' && polls <= most);
+    } while (judgeReply(reply, notFound).kind === 'passed' && polls <= most);
     const finding = async (answer: Answer): Promise<Verdict> => {
       const due = afterPolls === undefined ? `${afterSeconds} s` : `${afterPolls} polls`;
-      if (notFound(answer).kind === 'held')
+      if (notFound(answer).kind === 'passed')
         return failed('status', `200 after ${due}`, `${summary(answer)} after ${polls} polls`);
       if (polls > 1) return judgeTransition(answer, becomes);
       return wasExecutedBefore(answer, deposit) ? fixtureOutdated : judgeFirstPoll(answer, context, known);
     };
-    const verdict = reply.kind === 'answer' ? await finding(reply) : unjudged(reply.code, reply.words);
+    const verdict = reply.kind === 'answer' ? await finding(reply) : inconclusive(reply.code, reply.words);
     return { finding: verdict, request, reply };
   };
 
@@ -80,7 +80,7 @@ async function judgeFirstPoll(
 ): Promise<Verdict> {
   const [other] = staying;
   const [answer] = other === undefined ? [] : await send(depositCheck(other.reference_id));
-  if (answer?.kind !== 'answer' || notFound(answer).kind !== 'held')
+  if (answer?.kind !== 'answer' || notFound(answer).kind !== 'passed')
     return blockedBy('pending/deposit-check/pending');
   return reply.status === 200
     ? failed('status', '404 first, then 200', `${summary(reply)} at the first poll`)
@@ -89,10 +89,10 @@ async function judgeFirstPoll(
 
 function judgeTransition(reply: Answer, becomes: BecomingDeposit['becomes']): Verdict {
   const verdict = expectDeposit(becomes)(reply);
-  if (verdict.kind !== 'held') return verdict;
+  if (verdict.kind !== 'passed') return verdict;
   const executedAt = fieldsOf(reply)?.['executedAt'];
   return isPlausibleTime(executedAt)
-    ? held
+    ? pass
     : failed('value', '"executedAt": Unix milliseconds', `"executedAt": ${JSON.stringify(executedAt)}`);
 }
 
@@ -112,7 +112,7 @@ const pollBecoming: Scenario['run'] = async (context, known) => {
     const next = await pollUntilExecuted(deposit)(context, known);
     if (next.finding.kind === 'failed') return { ...next, cases: nth + 1 };
     // One transition that was seen is enough.
-    if (nth === 0 || next.finding.kind === 'held') result = { ...next, cases: nth + 1 };
+    if (nth === 0 || next.finding.kind === 'passed') result = { ...next, cases: nth + 1 };
   }
   return result;
 };
@@ -123,9 +123,9 @@ const executeByHook =
     const request = depositCheck(reference_id, { isStateChanged: true });
     const [before] = (await context.send(request)) as [Reply];
     const ready = judgeReply(before, (answer) =>
-      notFound(answer).kind === 'held' ? held : blockedBy('pending/deposit-check/pending'),
+      notFound(answer).kind === 'passed' ? pass : blockedBy('pending/deposit-check/pending'),
     );
-    if (ready.kind !== 'held') return { finding: ready, request, reply: before };
+    if (ready.kind !== 'passed') return { finding: ready, request, reply: before };
     // Not a whole second, so that lost milliseconds show. Whole milliseconds, because the clock has fractions.
     const executedAt = Math.floor(context.now() / 1000) * 1000 - 877;
     const execution = { amountInUsd: 123.45, executedAt };
@@ -168,7 +168,7 @@ export const pending: readonly Requirement[] = [
     run: async (context, known) => {
       const [staying] = known.pending;
       const onRequest = context.withState && staying && (await executeByHook(staying)(context, known));
-      if (onRequest !== undefined && onRequest.finding.kind !== 'held') return onRequest;
+      if (onRequest !== undefined && onRequest.finding.kind !== 'passed') return onRequest;
       const byItself = await pollBecoming(context, known);
       return onRequest !== undefined && byItself.finding.kind !== 'failed' ? onRequest : byItself;
     },
@@ -180,7 +180,8 @@ export const pending: readonly Requirement[] = [
     needs: 'EXECUTED deposit of a user under the IB',
     run: async ({ send }, { executed }) => {
       const [reply] = await send(depositCheck(executed[0]!.reference_id));
-      if (reply?.kind !== 'answer') return unjudged(reply?.code ?? 'network', reply?.words ?? 'no answer');
+      if (reply?.kind !== 'answer')
+        return inconclusive(reply?.code ?? 'network', reply?.words ?? 'no answer');
       const stays = fieldsOf(reply)?.['status'] === 'EXECUTED';
       return observed(
         stays ? 'still EXECUTED at the end of the suite' : `no longer EXECUTED: ${summary(reply)}`,

@@ -16,7 +16,7 @@ import {
   type Requirement,
   type ScenarioResult,
 } from './requirement.ts';
-import { failed, held, observed, unjudged, type Verdict } from './verdict.ts';
+import { failed, pass, observed, inconclusive, type Verdict } from './verdict.ts';
 
 const endpointsOfSuite = ['user-status', 'deposit-check'] as const;
 
@@ -28,7 +28,7 @@ async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): P
   return {
     finding:
       limited === undefined && context.keyWorks() === false
-        ? unjudged('key-refused', 'the target answers every request of the key under test with 401')
+        ? inconclusive('key-refused', 'the target answers every request of the key under test with 401')
         : limitVerdict(exploration, statedLimit(endpoint, known)),
     cases: streams.reduce((sum, { sent }) => sum + sent, 0),
     ...(request === undefined ? {} : { request, reply: answer! }),
@@ -38,7 +38,7 @@ async function judgeLimit(endpoint: Endpoint, context: Context, known: Known): P
 /** `finding`, unless a request got no answer: then inconclusive. */
 function findingOrTrouble<Of>(streams: readonly Stream[], finding: Of) {
   const trouble = streams.at(-1)?.trouble;
-  return trouble === undefined ? finding : unjudged(trouble.code, trouble.words);
+  return trouble === undefined ? finding : inconclusive(trouble.code, trouble.words);
 }
 
 const describeStreams = (streams: readonly Stream[]) =>
@@ -58,44 +58,44 @@ function limitVerdict(exploration: Exploration, limit: RateLimit | undefined): V
       const least = seconds(WINDOWS_OF_EXPLORATION * limit.windowMs);
       const words = `not checked whether ${limit.most} requests pass before a 429: that takes ${least}, and --max-duration left less (seen: ${seen})`;
       return limited === undefined
-        ? findingOrTrouble(streams, unjudged('budget', words))
-        : unjudged('budget', words);
+        ? findingOrTrouble(streams, inconclusive('budget', words))
+        : inconclusive('budget', words);
     }
-    if (limited !== undefined) return held;
+    if (limited !== undefined) return pass;
     const words = `${seen}; state the threshold under limits in the fixture to have it checked`;
-    return findingOrTrouble(streams, unjudged('limit-not-reached', words));
+    return findingOrTrouble(streams, inconclusive('limit-not-reached', words));
   }
-  if (judgement.kind === 'kept') return held;
+  if (judgement.kind === 'kept') return pass;
   const description = describeBursts(bursts, limit);
   if (judgement.kind === 'again') {
     const words = `${description}. A second burst is needed to decide, but`;
     const recovery = limited?.recovery;
     return recovery?.kind === 'trouble'
-      ? unjudged(recovery.code, `${words} the key stayed rate-limited: ${recovery.words}`)
-      : unjudged('budget', `${words} no time was left for it`);
+      ? inconclusive(recovery.code, `${words} the key stayed rate-limited: ${recovery.words}`)
+      : inconclusive('budget', `${words} no time was left for it`);
   }
   if (judgement.kind === 'broken') return describeBreak(judgement.finding, description, exploration, limit);
   const { finding } = judgement;
-  if (finding.kind === 'lost') return unjudged('network', `${description}. Too many requests got no answer`);
+  if (finding.kind === 'lost')
+    return inconclusive('network', `${description}. Too many requests got no answer`);
   const history = bursts.flatMap((burst) => burst.history);
   const why =
     finding.kind === 'tooSlow'
       ? `The window of ${limit.windowMs / 1000} s ended during the burst: ${slowness(history, burstSize(limit), limit.windowMs)}`
       : `The bursts gave different results${finding.kind === 'more' && finding.isOvershoot ? ': does the limiter count a request only after its lookup?' : ''}`;
-  return unjudged('timing-window', `${description}. ${why}`);
+  return inconclusive('timing-window', `${description}. ${why}`);
 }
 
-/** How the limit was broken, and possible causes. */
 function describeBreak(
   finding: LimitBreak,
-  happened: string,
+  description: string,
   { streams, limited }: Exploration,
   limit: RateLimit,
 ): Verdict {
   const { most, windowMs } = limit;
   const stated = `${most} requests pass in ${windowMs / 1000} s and the next one gets 429, as the fixture states`;
   if (finding.kind === 'instead')
-    return failed('status', stated, `${finding.passed} passed, then ${finding.words}: ${happened}`);
+    return failed('status', stated, `${finding.passed} passed, then ${finding.words}: ${description}`);
   if (limited === undefined) return failed('status', stated, `no 429 after ${describeStreams(streams)}`);
   const fields = listOf(limitFields(limited.first.refusal.answer));
   const said = fields === '' ? '' : `. Headers of the 429: ${fields}`;
@@ -103,7 +103,7 @@ function describeBreak(
     finding.kind === 'more'
       ? causeOf(finding.passed, limit)
       : `429 came before ${most} requests had passed. A limit of ${finding.before} in ${windowMs / 1000} s would explain it`;
-  return failed('threshold', stated, `${happened}. ${cause}${said}`);
+  return failed('threshold', stated, `${description}. ${cause}${said}`);
 }
 
 function causeOf(passed: number, { most, windowMs }: RateLimit): string {
@@ -131,18 +131,21 @@ async function judgeRecovery(endpoint: Endpoint, context: Context, known: Known)
   const { streams, limited } = await explore(endpoint, context, known);
   if (limited === undefined)
     return {
-      finding: findingOrTrouble(streams, unjudged('limit-not-reached', 'not checked because no 429 came')),
+      finding: findingOrTrouble(
+        streams,
+        inconclusive('limit-not-reached', 'not checked because no 429 came'),
+      ),
     };
   const { recovery, recoveryMs } = limited;
   const { request, answer } = limited.first.refusal;
-  if (recovery.kind === 'answer') return { finding: held, cases: 1 };
+  if (recovery.kind === 'answer') return { finding: pass, cases: 1 };
   const limit = statedLimit(endpoint, known);
   // A ban may outlast the window. The interface does not say how long.
   const isStillLimited = recovery.code === 'rate-limited' && limit !== undefined && recoveryMs > MAX_BAN_MS;
   return {
     finding: isStillLimited
       ? failed('status', `no 429 later than ${limit.windowMs / 1000} s after the last one`, recovery.words)
-      : unjudged(recovery.code, recovery.words),
+      : inconclusive(recovery.code, recovery.words),
     request,
     reply: answer,
   };
@@ -159,7 +162,7 @@ function message(endpoint: Endpoint): Requirement {
     level: 'required',
     clause: 'Errors, 429',
     title: 'Every 429 has the exact error body of its endpoint',
-    ifUnseen: unjudged('limit-not-reached', 'not checked because no 429 came'),
+    ifUnseen: inconclusive('limit-not-reached', 'not checked because no 429 came'),
     judge: (request, answer) =>
       // The answer to HEAD has no body (RFC 9110 9.3.2).
       request.endpoint === endpoint && request.method !== 'HEAD' && isLimiterAnswer(endpoint, answer)
@@ -266,8 +269,8 @@ async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioR
   return {
     finding:
       recovery.kind === 'trouble' && recovery.code !== 'rate-limited'
-        ? unjudged(recovery.code, recovery.words)
-        : unjudged('depends', 'not checked because the key was still rate-limited'),
+        ? inconclusive(recovery.code, recovery.words)
+        : inconclusive('depends', 'not checked because the key was still rate-limited'),
   };
 }
 
@@ -275,15 +278,15 @@ async function judgeSuccesses(context: Context, known: Known): Promise<ScenarioR
 function judgeMembers(members: Stream, most: number, limit: RateLimit | undefined): ScenarioResult {
   const { trouble, refusal, passed, sent, elapsedMs } = members;
   if (refusal === undefined && trouble !== undefined && passed <= most)
-    return { finding: unjudged(trouble.code, trouble.words) };
+    return { finding: inconclusive(trouble.code, trouble.words) };
   if (refusal === undefined && limit !== undefined && elapsedMs > limit.windowMs)
     return {
-      finding: unjudged(
+      finding: inconclusive(
         'timing-window',
         `${describeStreams([members])}: too slow to reach the limit within its window`,
       ),
     };
-  if (refusal === undefined) return { finding: held, cases: sent };
+  if (refusal === undefined) return { finding: pass, cases: sent };
   return {
     finding: failed(
       'status',

@@ -30,7 +30,7 @@ describe('an observation', () => {
   for (const code of ['budget', 'interrupted', 'rate-limited'] as const satisfies readonly Trouble['code'][])
     test(`is inconclusive if nothing was sent: ${code}`, async () => {
       assert.deepEqual(await finding({ kind: 'trouble', code, words: 'no time' }), {
-        kind: 'unjudged',
+        kind: 'inconclusive',
         reason: code,
         words: 'no time',
       });

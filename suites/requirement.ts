@@ -5,7 +5,7 @@ import type { Known } from './known.ts';
 import type { FixtureNeeds } from './needs.ts';
 import type { Expected } from './model/model.ts';
 import type { Request } from './request.ts';
-import { observed, unjudged, type Observation, type Verdict } from './verdict.ts';
+import { observed, inconclusive, type Observation, type Verdict } from './verdict.ts';
 
 /** Properties of every requirement. */
 export interface Metadata {
@@ -169,7 +169,7 @@ export const observing = ({
     };
     const finding = await run({ ...context, send }, known);
     const nothingSent = finding.kind === 'observed' && unsent !== undefined;
-    return { finding: nothingSent ? unjudged(unsent!.code, unsent!.words) : finding };
+    return { finding: nothingSent ? inconclusive(unsent!.code, unsent!.words) : finding };
   },
 });
 

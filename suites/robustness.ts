@@ -6,12 +6,11 @@ import type { Known } from './known.ts';
 import { statedLimit } from './limiter/limit.ts';
 import { depositCheck, lookup, lookupOf, userStatus, type Request } from './request.ts';
 import { monitor, observingEach, scenario, type Requirement, type Scenario } from './requirement.ts';
-import { failed, held, unjudged } from './verdict.ts';
+import { failed, pass, inconclusive } from './verdict.ts';
 
 const recordStatuses = (row: Omit<Parameters<typeof observingEach>[0], 'clause'>): Requirement =>
   observingEach({ ...row, clause: 'not shown' });
 
-/** Changes a plain lookup of both endpoints in the same way. */
 const changedLookups = (change: (request: Request) => Partial<Request>) => (known: Known) =>
   endpointNames.map((endpoint) => {
     const request = lookupOf(endpoint, findableId(endpoint, known));
@@ -65,23 +64,23 @@ const judgeConcurrency: Scenario['run'] = async ({ send, sendAtOnce, leftMs }, k
       const trouble = [before, reply].find((each) => each.kind === 'trouble');
       // If a rate limit stops the test, the crowds so far are enough.
       if (trouble?.code === 'rate-limited' && isOverlapping && cases >= crowd.length)
-        return { finding: held, cases };
+        return { finding: pass, cases };
       if (trouble !== undefined)
-        return { finding: unjudged(trouble.code, trouble.words), request, reply: trouble, cases };
+        return { finding: inconclusive(trouble.code, trouble.words), request, reply: trouble, cases };
       const verdict = sameAnswer(before as Answer, reply as Answer);
       cases++;
       isOverlapping ||= together.slice(0, at).some((other) => overlap(other, reply));
-      if (verdict.kind === 'held') continue;
+      if (verdict.kind === 'passed') continue;
       const [again] = await send(request);
-      const isUnstable = again?.kind !== 'answer' || sameAnswer(before as Answer, again).kind !== 'held';
+      const isUnstable = again?.kind !== 'answer' || sameAnswer(before as Answer, again).kind !== 'passed';
       const finding = isUnstable
-        ? unjudged('flaky', 'the same lookup, sent alone, got two different answers')
+        ? inconclusive('flaky', 'the same lookup, sent alone, got two different answers')
         : verdict;
       return { finding, request, reply, cases };
     }
   }
   const words = 'not checked because no two lookups overlapped in time';
-  return { finding: isOverlapping ? held : unjudged('timing-window', words), cases };
+  return { finding: isOverlapping ? pass : inconclusive('timing-window', words), cases };
 };
 
 const overlap = (one: Reply, other: Reply) =>
@@ -160,11 +159,11 @@ export const robustness: readonly Requirement[] = [
     level: 'recommended',
     clause: 'Errors, notes: other statuses are not shown',
     title: 'No request gets a 5xx',
-    ifUnseen: unjudged('not-seen', 'no answer arrived'),
+    ifUnseen: inconclusive('not-seen', 'no answer arrived'),
     reading: 'A method other than GET and HEAD may get 501.',
     judge: (request, answer) =>
       answer.status >= 500 && !(answer.status === 501 && !['GET', 'HEAD'].includes(request.method))
         ? failed('status', 'a status below 500', summary(answer))
-        : held,
+        : pass,
   }),
 ];

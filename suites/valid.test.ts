@@ -20,7 +20,7 @@ function verdictOn(id: string, answer: Answer): string {
 /** Bodies of a 200 that no fault of the mock produces, and the verdict on each. */
 const bodies: Readonly<Record<string, readonly (readonly [body: string, expected: string])[]>> = {
   'valid/user-status/shape': [
-    ['{"date_joined":null,"is_under_ib":true}', 'held'],
+    ['{"date_joined":null,"is_under_ib":true}', 'passed'],
     ['{"is_under_ib":false,"is_under_ib":true,"date_joined":null}', 'shape'],
   ],
   'valid/deposit-check/shape': [
@@ -28,7 +28,7 @@ const bodies: Readonly<Record<string, readonly (readonly [body: string, expected
     ['{"status":"pending","status":"EXECUTED","amountInUsd":1,"executedAt":1}', 'shape'],
   ],
   'valid/deposit-check/closed': [['{"status":"EXECUTED","amount":1,"executedAt":1}', 'none']],
-  'valid/deposit-check/amount': [['{"status":"EXECUTED"}', 'unjudged']],
+  'valid/deposit-check/amount': [['{"status":"EXECUTED"}', 'inconclusive']],
 };
 
 for (const [id, list] of Object.entries(bodies))

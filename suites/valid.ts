@@ -12,7 +12,7 @@ import type { Expected } from './model/model.ts';
 import { userData, watchPrivacy } from './privacy.ts';
 import { monitor, recommended, required, type Monitor, type Requirement } from './requirement.ts';
 import { readTimestamp, sameInstant } from './timestamp.ts';
-import { failed, held, unjudged, type Verdict } from './verdict.ts';
+import { failed, pass, inconclusive, type Verdict } from './verdict.ts';
 
 /** Judges `date_joined` in an answer about a member. */
 const ofDate =
@@ -21,7 +21,7 @@ const ofDate =
     if (user === undefined || correct[0]!.outcome !== 'member') return undefined;
     const value = fieldsOf(answer)?.['date_joined'];
     // Other requirements judge other errors.
-    const isJudged = value !== undefined && expectMember(answer).kind === 'held';
+    const isJudged = value !== undefined && expectMember(answer).kind === 'passed';
     return isJudged ? judge(value, user.date_joined) : undefined;
   };
 
@@ -58,7 +58,7 @@ export const valid: readonly Requirement[] = [
       if (actual === null) return wrong;
       const reading = typeof actual === 'string' ? readTimestamp(actual) : undefined;
       if (reading?.instant === undefined) return undefined;
-      return sameInstant(readTimestamp(date_joined).instant!, reading.instant) ? held : wrong;
+      return sameInstant(readTimestamp(date_joined).instant!, reading.instant) ? pass : wrong;
     }),
   }),
   required({
@@ -73,7 +73,7 @@ export const valid: readonly Requirement[] = [
       const expected = 'an ISO 8601 UTC time, such as "2024-02-29T23:59:59.999Z"';
       if (typeof actual !== 'string') return failed('value', expected, `${shown(actual)} (not a string)`);
       const reading = readTimestamp(actual);
-      return reading.kind === 'utc' ? held : failed('value', expected, `${shown(actual)} (${reading.why})`);
+      return reading.kind === 'utc' ? pass : failed('value', expected, `${shown(actual)} (${reading.why})`);
     }),
   }),
   recommended({
@@ -85,7 +85,7 @@ export const valid: readonly Requirement[] = [
       const reading = typeof actual === 'string' ? readTimestamp(actual) : undefined;
       if (reading?.kind !== 'utc') return undefined;
       return reading.rfc3339
-        ? held
+        ? pass
         : failed('value', 'RFC 3339: extended format, with T and seconds', shown(actual));
     }),
   }),
@@ -100,7 +100,7 @@ export const valid: readonly Requirement[] = [
         hasExactly(answer, 'is_under_ib', 'date_joined') &&
         typeof fieldsOf(answer)?.['is_under_ib'] === 'boolean';
       return isShaped
-        ? held
+        ? pass
         : failed(
             'shape',
             '200 with exactly {"is_under_ib": boolean, "date_joined": string or null}',
@@ -165,7 +165,7 @@ export const valid: readonly Requirement[] = [
         return failed('shape', expected, `${summary(answer)} (no ${missing.join(', ')})`);
       const leak = userData(fields, known);
       return leak === undefined
-        ? held
+        ? pass
         : failed('shape', `${expected}, and no user data`, `${summary(answer)} (${leak})`);
     }),
   }),
@@ -177,11 +177,11 @@ export const valid: readonly Requirement[] = [
     holds: ofDeposit((answer) => {
       const names = Object.keys(fieldsOf(answer) ?? {});
       // A renamed field counts as missing, not as a fourth field.
-      if (expectExecuted(answer).kind !== 'held' || !depositFields.every((name) => names.includes(name)))
+      if (expectExecuted(answer).kind !== 'passed' || !depositFields.every((name) => names.includes(name)))
         return undefined;
       return names.length > depositFields.length
         ? failed('shape', 'exactly the fields status, amountInUsd and executedAt', summary(answer))
-        : held;
+        : pass;
     }),
   }),
   required({
@@ -213,13 +213,13 @@ export const valid: readonly Requirement[] = [
     clause: 'What the service does: both return JSON; RFC 8259 11',
     title: 'Every answer with a JSON body has the media type application/json or one that ends in +json',
     reading: 'Only answers to GET requests with a JSON body count. A proxy may answer others.',
-    ifUnseen: unjudged('not-seen', 'no answer arrived'),
+    ifUnseen: inconclusive('not-seen', 'no answer arrived'),
     judge: (request, answer) => {
       if (request.method !== 'GET' || !answer.json.ok) return undefined;
       const label = header(answer, 'content-type');
       const isJson = /^application\/(?:[\w.!#$&^-]+\+)?json\s*(?:;|$)/i.test(label ?? '');
       return isJson
-        ? held
+        ? pass
         : failed('media type', 'Content-Type: application/json', `Content-Type: ${label ?? '(none)'}`);
     },
   }),
@@ -231,12 +231,12 @@ export const valid: readonly Requirement[] = [
     title: 'No answer contains a user id, reference id, key or partner id that its request did not name',
     reading:
       "The partner of the request's key is not user data, nor is a header that is the same in all answers. A field whose name means user data, such as email, is.",
-    ifUnseen: unjudged('not-seen', 'no answer arrived'),
+    ifUnseen: inconclusive('not-seen', 'no answer arrived'),
     watch: (known) => {
       const look = watchPrivacy(known);
       return (request, answer) => {
         const found = look(request, answer);
-        if (found === undefined) return { verdict: held };
+        if (found === undefined) return { verdict: pass };
         const verdict = failed('value', 'no data of other users, keys and partners', found.words);
         return { verdict, evidence: { request: found.request, reply: found.answer } };
       };

@@ -25,7 +25,7 @@ export type Exclusion = 'no-state-hook' | 'skipped';
 
 /** The judgement of an answer or a requirement. */
 export type Verdict =
-  | { readonly kind: 'held' }
+  | { readonly kind: 'passed' }
   | {
       readonly kind: 'failed';
       /** What differs: status, JSON, shape, message, value, … */
@@ -33,7 +33,7 @@ export type Verdict =
       readonly expected: string;
       readonly actual: string;
     }
-  | { readonly kind: 'unjudged'; readonly reason: Reason; readonly words: string }
+  | { readonly kind: 'inconclusive'; readonly reason: Reason; readonly words: string }
   | { readonly kind: 'excluded'; readonly reason: Exclusion; readonly words: string };
 
 /** The result of an observing requirement. */
@@ -43,27 +43,27 @@ export type Observation = {
   readonly data?: Record<string, unknown>;
 };
 
-export const held: Verdict = { kind: 'held' };
+export const pass: Verdict = { kind: 'passed' };
 
 export function failed(aspect: string, expected: string, actual: string): Verdict {
   return { kind: 'failed', aspect, expected, actual };
 }
 
-export function unjudged(reason: Reason, words: string): Verdict {
-  return { kind: 'unjudged', reason, words };
+export function inconclusive(reason: Reason, words: string): Verdict {
+  return { kind: 'inconclusive', reason, words };
 }
 
 export const skipped = (words: string): Verdict => ({ kind: 'excluded', reason: 'skipped', words });
 
 /** For a deposit that was EXECUTED before the first lookup. */
-export const fixtureOutdated: Verdict = unjudged(
+export const fixtureOutdated: Verdict = inconclusive(
   'fixture-outdated',
   'every deposit with "becomes" was already EXECUTED at the first lookup: restart the target with fresh data, or give a state hook',
 );
 
 /** The check could not begin because another requirement failed. */
 export function blockedBy(id: string): Verdict {
-  return unjudged('depends', `not checked because ${id} failed`);
+  return inconclusive('depends', `not checked because ${id} failed`);
 }
 
 export function observed(words: string, data?: Record<string, unknown>): Observation {
@@ -75,4 +75,4 @@ export type Expectation = (answer: Answer) => Verdict;
 
 /** Judges an answer; inconclusive if there is none. */
 export const judgeReply = (reply: Reply, judge: Expectation): Verdict =>
-  reply.kind === 'answer' ? judge(reply) : unjudged(reply.code, reply.words);
+  reply.kind === 'answer' ? judge(reply) : inconclusive(reply.code, reply.words);

@@ -24,9 +24,9 @@ export const requirements = command({
       reading,
     }));
     const texts = byClause
-      ? clauses.map(({ section, binds, checkedBy, unchecked }) =>
+      ? clauses.map(({ section, obligation, checkedBy, unchecked }) =>
           lines(
-            `${section}: ${binds}`,
+            `${section}: ${obligation}`,
             ...rows
               .filter(({ id }) => checkedBy.some((pattern) => matchesPattern(id, pattern)))
               .map(({ id }) => `    ${id}`),

@@ -5,7 +5,7 @@ import { expectError, expectDeposit, fieldsOf, expectMember, expectNotMember } f
 import type { Known } from '../known.ts';
 import { depositCheck, userStatus, type Changes, type Request } from '../request.ts';
 import { readTimestamp, sameInstant } from '../timestamp.ts';
-import { failed, held, type Expectation } from '../verdict.ts';
+import { failed, pass, type Expectation } from '../verdict.ts';
 
 /** The result of a check. `fix` says how to fix a problem. */
 export type Finding = Pick<Check, 'outcome' | 'words' | 'fix'>;
@@ -89,7 +89,7 @@ export function judgeKeyless(endpoint: Endpoint, answer: Answer): Finding {
       'Check that the URL is the service. A lookup without a key must get 401.',
     );
   if (status !== 401) return unknown(`${summary(answer)}; expected 401 without a key`);
-  if (expectError(endpoint, 401)(answer).kind === 'held')
+  if (expectError(endpoint, 401)(answer).kind === 'passed')
     return ok('401 without a key, with the exact message');
   // A run judges the exact text.
   return typeof fieldsOf(answer)?.['error'] === 'string'
@@ -185,7 +185,7 @@ function judgeEntry(place: string, what: string, answer: Answer, expectation: Ex
   if (answer.status === 429) return unknown(NOT_CHECKED_429);
   if (answer.status === 401) return unknown('not checked because the key was refused (401)');
   const verdict = expectation(answer);
-  if (verdict.kind === 'held') return ok(`${what}, as in the fixture`);
+  if (verdict.kind === 'passed') return ok(`${what}, as in the fixture`);
   if (verdict.kind !== 'failed') return unknown(summary(answer));
   return problem(
     `${verdict.actual}, but the fixture says ${what}: ${verdict.expected}`,
@@ -195,18 +195,18 @@ function judgeEntry(place: string, what: string, answer: Answer, expectation: Ex
 
 /** Only the status is checked here. A run checks the body. */
 const isHidden: Expectation = (answer) =>
-  answer.status === 404 ? held : failed('status', '404', summary(answer));
+  answer.status === 404 ? pass : failed('status', '404', summary(answer));
 
 /** Only the instant is compared here. A run checks the format of the date. */
 const joined =
   ({ date_joined: date }: FixtureUser): Expectation =>
   (answer) => {
     const verdict = expectMember(answer);
-    if (verdict.kind !== 'held') return verdict;
+    if (verdict.kind !== 'passed') return verdict;
     const actual = fieldsOf(answer)?.['date_joined'];
     const seen = typeof actual === 'string' ? readTimestamp(actual).instant : undefined;
     return seen === undefined || sameInstant(readTimestamp(date).instant!, seen)
-      ? held
+      ? pass
       : failed('value', `"date_joined": "${date}"`, `"date_joined": ${JSON.stringify(actual)}`);
   };
 

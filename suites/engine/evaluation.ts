@@ -3,7 +3,7 @@ import { Problem } from '../../schemas/problem.ts';
 import { expectExecuted, expectMember } from '../expectations.ts';
 import { lackOf } from '../needs.ts';
 import type { Context, Monitor, Requirement, Rule, Scenario } from '../requirement.ts';
-import { skipped, unjudged, type Verdict } from '../verdict.ts';
+import { skipped, inconclusive, type Verdict } from '../verdict.ts';
 import type { RunExchange } from './events.ts';
 import { createJudge, type Judge, type Judgement } from './judge.ts';
 import type { Result } from './record.ts';
@@ -52,16 +52,16 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
       if (reply.kind !== 'answer') return;
       for (const monitor of monitors) {
         const { verdict: before, cases } = monitor.found;
-        const sighting = before.kind === 'failed' ? undefined : monitor.sees(request, reply);
-        if (sighting === undefined) continue;
-        const { verdict, evidence = { request, reply } } = sighting;
+        const finding = before.kind === 'failed' ? undefined : monitor.sees(request, reply);
+        if (finding === undefined) continue;
+        const { verdict, evidence = { request, reply } } = finding;
         const proof = verdict.kind === 'failed' ? { evidence } : {};
         monitor.found = { verdict, cases: cases + 1, ...proof };
       }
       if (isLost === true) return;
       const findings = judge.add(request, reply, path, isAgain === true || isConcurrencyCheck(of));
-      if (expectMember(reply).kind === 'held' || expectExecuted(reply).kind === 'held')
-        for (const { id, verdict } of findings) if (verdict.kind === 'held') found.add(id);
+      if (expectMember(reply).kind === 'passed' || expectExecuted(reply).kind === 'passed')
+        for (const { id, verdict } of findings) if (verdict.kind === 'passed') found.add(id);
     },
     earlyResult: (requirement) => {
       if (skip.has(requirement.id)) return { verdict: skipped('skipped by --skip'), cases: 0 };
@@ -71,7 +71,7 @@ export function createEvaluation(options: EvaluationOptions): Evaluation {
       if (lack === undefined) return undefined;
       const { reason, words } = lack;
       const verdict: Verdict =
-        reason === 'no-state-hook' ? { kind: 'excluded', reason, words } : unjudged(reason, words);
+        reason === 'no-state-hook' ? { kind: 'excluded', reason, words } : inconclusive(reason, words);
       return { verdict, cases: 0 };
     },
     runScenario: async (scenario, context) => {

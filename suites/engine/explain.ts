@@ -154,7 +154,6 @@ export async function explain(
     return undefined;
   }
 
-  /** Shrinks the value, with the plainest levels. */
   async function shrunk(): Promise<Pick<Judgement, 'evidence' | 'path' | 'verdict'> | undefined> {
     const arbitrary = requestsOf(endpoint, levels, known);
     let tries = 0;

@@ -20,14 +20,14 @@ const refused = answerOf(401, { error: 'Unauthorized' });
 const pathTo = (levels: Partial<Levels>) =>
   pathOf('user-status', { ...plainLevels('user-status'), ...levels }, { draw: 0 });
 
-/** The outcome of a requirement: failed, held, or the reason why it is inconclusive. */
+/** The outcome of a requirement: failed, passed, or the reason why it is inconclusive. */
 function outcome(one: Judge, name: string, keyWorks: boolean | undefined = true, isCut = false): string {
   const { verdict } = one.judgement(
     rules.find((rule) => rule.id === name)!,
     keyWorks,
     isCut,
   );
-  return verdict.kind === 'unjudged' ? verdict.reason : verdict.kind;
+  return verdict.kind === 'inconclusive' ? verdict.reason : verdict.kind;
 }
 
 test('a deposit that is already EXECUTED shows nothing about pending ones, until one is hidden', () => {
@@ -37,19 +37,19 @@ test('a deposit that is already EXECUTED shows nothing about pending ones, until
   one.add(becoming, answerOf(200, { status: 'EXECUTED', amountInUsd: 10, executedAt: 1.7e12 }));
   assert.deepEqual(
     [outcome(one, row), outcome(one, 'valid/deposit-check/executed')],
-    ['fixture-outdated', 'held'],
+    ['fixture-outdated', 'passed'],
   );
   one.add(depositCheck(known.pending[0]!.reference_id), answerOf(404, { error: 'Deposit not found' }));
-  assert.equal(outcome(one, row), 'held');
+  assert.equal(outcome(one, row), 'passed');
 });
 
 test('every answer is judged by every rule that covers it', () => {
   const one = judge();
   one.add(plain, answerOf(200, '{"is_under_ib":true,"date_joined":"2024-02-28T23:59:59.999Z","x":1}'));
   for (const [name, expected] of Object.entries({
-    'valid/user-status/member': 'held',
+    'valid/user-status/member': 'passed',
     'valid/user-status/date-joined': 'failed',
-    'valid/user-status/date-joined-format': 'held',
+    'valid/user-status/date-joined-format': 'passed',
     'valid/user-status/shape': 'failed',
     'valid/user-status/uuid-case': 'depends',
     'valid/deposit-check/executed': 'depends',
@@ -72,8 +72,8 @@ test('429, a changed state and requests outside the interface are not judged', (
 describe('a repeated lookup', () => {
   const repeatable = 'valid/user-status/repeatable';
   for (const [name, answers, ofMember, ofRepeated] of [
-    ['right each time', [isMember, isMember], 'held', 'held'],
-    ['wrong from the second time on', [isMember, isNoMember], 'held', 'failed'],
+    ['right each time', [isMember, isMember], 'passed', 'passed'],
+    ['wrong from the second time on', [isMember, isNoMember], 'passed', 'failed'],
     ['wrong each time', [isNoMember, isNoMember], 'failed', 'depends'],
     ['right the second time', [isNoMember, isMember], 'failed', 'depends'],
   ] as const)
@@ -91,7 +91,7 @@ describe('a repeated lookup', () => {
     one.add(plain, isNoMember, undefined, true);
     assert.deepEqual(
       [outcome(one, 'valid/user-status/member'), outcome(one, repeatable)],
-      ['held', 'depends'],
+      ['passed', 'depends'],
     );
   });
 });

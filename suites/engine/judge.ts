@@ -9,7 +9,7 @@ import { authorizationOf } from '../model/lookup.ts';
 import { originOf } from '../model/path.ts';
 import { fingerprint, type Request } from '../request.ts';
 import type { Exchange, Rule } from '../requirement.ts';
-import { failed, held, unjudged, type Verdict } from '../verdict.ts';
+import { failed, pass, inconclusive, type Verdict } from '../verdict.ts';
 import type { Result } from './record.ts';
 
 /** The result of a rule or a monitor. */
@@ -121,7 +121,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
   const findingsOf = (expected: Expected, answer: Answer): readonly Finding[] => {
     const further = ofEndpoint.get(expected.endpoint)!.flatMap(({ id, holds }) => {
       const verdict = holds!(answer, expected, known);
-      return verdict === undefined || verdict.kind === 'unjudged' ? [] : [{ id, verdict }];
+      return verdict === undefined || verdict.kind === 'inconclusive' ? [] : [{ id, verdict }];
     });
     return [...judgeLookup(expected, answer), ...further];
   };
@@ -130,7 +130,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
     const state = states.get(finding.id);
     if (state === undefined) return;
     const { verdict } = finding;
-    if (verdict.kind === 'unjudged')
+    if (verdict.kind === 'inconclusive')
       return void (state.unclear ??= { verdict, cases: 0, evidence: exchange });
     state.cases++;
     if (verdict.kind !== 'failed') return;
@@ -177,10 +177,10 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       let all = findingsOf(expected, answer);
       const name = nameOf(request, known);
       const repeatable = `valid/${expected.endpoint}/repeatable`;
-      const isCorrect = all.every(({ verdict }) => verdict.kind === 'held');
+      const isCorrect = all.every(({ verdict }) => verdict.kind === 'passed');
       if (answeredCorrectly.has(name) && !isAgain)
         all = isCorrect
-          ? [...all, { id: repeatable, verdict: held }]
+          ? [...all, { id: repeatable, verdict: pass }]
           : all.map(({ id, verdict }) => ({ id: verdict.kind === 'failed' ? repeatable : id, verdict }));
       if (isCorrect) answeredCorrectly.add(name);
       const isRefusal = answer.status === 401 && expected.isKeyValid;
@@ -217,19 +217,22 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       const [refusal] = refusals;
       if (refusal !== undefined) {
         const words = 'the target answers every request of the key under test with 401';
-        return { verdict: unjudged('key-refused', words), cases, evidence: refusal.exchange };
+        return { verdict: inconclusive('key-refused', words), cases, evidence: refusal.exchange };
       }
       if (unanswered !== undefined)
         return {
-          verdict: unjudged(unanswered.reply.code, unanswered.reply.words),
+          verdict: inconclusive(unanswered.reply.code, unanswered.reply.words),
           cases,
           evidence: unanswered,
         };
-      if (cases > 0) return { verdict: held, cases };
+      if (cases > 0) return { verdict: pass, cases };
       if (unclear !== undefined) return unclear;
       const verdict = isCut
-        ? unjudged('budget', 'not checked because the time or the requests of the run were used up')
-        : unjudged('depends', 'not checked because every answer it applies to failed another requirement');
+        ? inconclusive('budget', 'not checked because the time or the requests of the run were used up')
+        : inconclusive(
+            'depends',
+            'not checked because every answer it applies to failed another requirement',
+          );
       return { verdict, cases };
     },
   };

@@ -38,7 +38,6 @@ const ROWS_IN_TURN = 64;
 
 /** The lookups of both endpoints, one list each, in the order in which a run sends them. */
 export interface Lookups {
-  /** The next lookups, as long as they have this strength. */
   readonly ofStrength: (strength: Lookup['strength']) => readonly (readonly Lookup[])[];
   /** The other lookups, in batches of both endpoints; deep rows come last. */
   readonly inTurn: () => Iterable<readonly (readonly Lookup[])[]>;

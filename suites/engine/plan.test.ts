@@ -4,7 +4,7 @@ import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { FixtureLimits } from '../../schemas/generated/types.ts';
 import { sampleKnown } from '../testing/samples.ts';
 import { required, scenario, type Requirement } from '../requirement.ts';
-import { held } from '../verdict.ts';
+import { pass } from '../verdict.ts';
 import { reserveOf, limiterMs, limiterRequests } from '../limiter/reserve.ts';
 import { plan, type PlanOptions } from './plan.ts';
 
@@ -12,7 +12,7 @@ const subject = { level: 'required', clause: '', title: '' } as const;
 /** All its lookups count at the limiter. */
 const unknown = (endpoint: Endpoint) => required({ ...subject, id: `foreign-ib/${endpoint}/unknown` });
 const scenarioOf = (id: string): Requirement =>
-  scenario({ ...subject, id, run: () => Promise.resolve({ finding: held }) });
+  scenario({ ...subject, id, run: () => Promise.resolve({ finding: pass }) });
 /** Each takes 12 lookups. */
 const scenariosOf = (count: number, endpoint: Endpoint) =>
   Array.from({ length: count }, (_, nth) => scenarioOf(`pending/${endpoint}/${nth}`));

@@ -21,10 +21,10 @@ function quotaOf(
   const bounds = { clock: hand.clock, deadline, signal };
   const budget = createBudget({ ...bounds, maxRequests: Number.POSITIVE_INFINITY, reserved: 0 });
   const quota = createQuota({ ...bounds, budget, limits, random: () => 0 });
-  const admit = (key = 'k', price: 0 | 1 = 1, until?: number) =>
-    quota.admit('deposit-check', key, price, until);
-  const note = (reply: Answer | undefined, key = 'k', price: 0 | 1 = 1) =>
-    quota.record('deposit-check', key, price, reply, true);
+  const admit = (key = 'k', cost: 0 | 1 = 1, until?: number) =>
+    quota.admit('deposit-check', key, cost, until);
+  const note = (reply: Answer | undefined, key = 'k', cost: 0 | 1 = 1) =>
+    quota.record('deposit-check', key, cost, reply, true);
   return {
     hand,
     quota,
@@ -43,8 +43,8 @@ function quotaOf(
       };
     },
     /** Asks for several requests. The returned function says how many are admitted `ms` later. */
-    ask: (count = 1, key = 'k', { price = 1, endpoint = 'deposit-check' }: Asked = {}) => {
-      const asked = Array.from({ length: count }, () => track(quota.admit(endpoint, key, price)));
+    ask: (count = 1, key = 'k', { cost = 1, endpoint = 'deposit-check' }: Asked = {}) => {
+      const asked = Array.from({ length: count }, () => track(quota.admit(endpoint, key, cost)));
       return async (ms = 0) => {
         await (ms === 0 ? hand.settled() : hand.advance(ms));
         return asked.filter(({ isDone }) => isDone).length;
@@ -54,7 +54,7 @@ function quotaOf(
 }
 
 interface Asked {
-  readonly price?: 0 | 1;
+  readonly cost?: 0 | 1;
   readonly endpoint?: Endpoint;
 }
 
@@ -70,34 +70,34 @@ const limitsOf = (requests: number, windowSeconds: number): FixtureLimits => ({
 });
 
 /** A limiter: whether a request that arrives now passes. */
-type Limiter = (now: number, price: 0 | 1) => boolean;
+type Limiter = (now: number, cost: 0 | 1) => boolean;
 
 const limiters = {
   'a fixed window from the first request': (threshold: number, windowMs: number): Limiter => {
     let start = Number.NEGATIVE_INFINITY;
     let count = 0;
-    return (now, price) => {
+    return (now, cost) => {
       if (now >= start + windowMs) count = 0;
       if (count >= threshold) return false;
       if (count === 0) start = now;
-      count += price;
+      count += cost;
       return true;
     };
   },
   'windows of the wall clock': (threshold: number, windowMs: number): Limiter => {
     const counts = new Map<number, number>();
-    return (now, price) => {
+    return (now, cost) => {
       const window = Math.floor(now / windowMs);
       const count = counts.get(window) ?? 0;
-      if (count < threshold) counts.set(window, count + price);
+      if (count < threshold) counts.set(window, count + cost);
       return count < threshold;
     };
   },
   'a sliding window': (threshold: number, windowMs: number): Limiter => {
     const seen: number[] = [];
-    return (now, price) => {
+    return (now, cost) => {
       const passes = seen.filter((at) => at > now - windowMs).length < threshold;
-      if (passes && price > 0) seen.push(now);
+      if (passes && cost > 0) seen.push(now);
       return passes;
     };
   },
@@ -135,14 +135,14 @@ async function refusals(
   let [refused, sent] = [0, 0];
   const worker = async () => {
     for (let next = queue.shift(); next !== undefined; next = queue.shift()) {
-      const price = next.isFree ? 0 : 1;
-      assert.equal(await admit('k', price), undefined);
+      const cost = next.isFree ? 0 : 1;
+      assert.equal(await admit('k', cost), undefined);
       const sentAt = clock.now();
       await clock.sleep(next.there);
       sent++;
-      if (!passes(clock.now(), price)) refused++;
+      if (!passes(clock.now(), cost)) refused++;
       await clock.sleep(next.back);
-      note(next.isLost ? undefined : ok(sentAt, clock.now()), 'k', price);
+      note(next.isLost ? undefined : ok(sentAt, clock.now()), 'k', cost);
     }
   };
   await ended(hand, Promise.all(Array.from({ length: concurrency }, worker)));
@@ -190,10 +190,10 @@ describe('a stated threshold is used up', () => {
     const { quota, ask } = quotaOf(limitsOf(2, 1));
     quota.record('deposit-check', 'k', 1, ok(0), false);
     const paid = ask();
-    const free = ask(1, 'k', { price: 0 });
+    const free = ask(1, 'k', { cost: 0 });
     assert.deepEqual([await paid(), await free()], [0, 1]);
     quota.record('deposit-check', 'k', 1, ok(0), false);
-    const late = ask(1, 'k', { price: 0 });
+    const late = ask(1, 'k', { cost: 0 });
     assert.equal(await late(), 0);
     assert.deepEqual([await paid(1100), await late()], [1, 1]);
   });
@@ -234,7 +234,7 @@ describe('a 429', () => {
     const done = ask(5);
     const other = ask(1, 'other');
     assert.equal(await done(1999), 0);
-    assert.equal(await other(), 1, 'other keys are not held back');
+    assert.equal(await other(), 1, 'other keys are not blocked');
     assert.equal(await done(100), 1, 'a single probe');
     assert.equal(await done(60_000), 1, 'until its answer is in');
     note(ok(hand.clock.now()));
@@ -417,13 +417,13 @@ describe('an interruption', () => {
 describe('the reset', () => {
   test('comes one window after the last reply of the endpoint, counted or not', async () => {
     const { hand, admit, note, settle } = quotaOf(limitsOf(5, 1));
-    for (const [at, key, price] of [
+    for (const [at, key, cost] of [
       [0, 'k', 1],
       [300, '', 0],
     ] as const) {
       await hand.advance(at);
-      await admit(key, price);
-      note(ok(at), key, price);
+      await admit(key, cost);
+      note(ok(at), key, cost);
     }
     const isDone = settle();
     assert.deepEqual([await isDone(1000), await isDone(50)], [false, true]);

@@ -48,7 +48,6 @@ type Scope = 'key' | 'endpoint' | 'service';
 interface Limiter {
   readonly stated: RateLimit | undefined;
   readonly accounts: Map<string, Account>;
-  /** Time of the last reply, in ms. */
   lastAnswerAt: number;
   /** The latest refusals that ended. */
   refusals: readonly EndedRefusal[];
@@ -79,14 +78,14 @@ export interface Quota {
   readonly admit: (
     endpoint: Endpoint,
     key: string,
-    price: 0 | 1,
+    cost: 0 | 1,
     until?: number,
   ) => Promise<Trouble | undefined>;
   /** Records the reply to a request, admitted or not. */
   readonly record: (
     endpoint: Endpoint,
     key: string,
-    price: 0 | 1,
+    cost: 0 | 1,
     reply: Answer | undefined,
     wasAdmitted: boolean,
     isPatient?: boolean,
@@ -100,7 +99,6 @@ export interface Quota {
   readonly waitForReset: (endpoint: Endpoint) => Promise<void>;
   /** Waits until the run got no reply for `ms`. */
   readonly waitForQuiet: (ms: number) => Promise<void>;
-  /** Total time waited because of 429s, in ms. */
   readonly waitedMs: () => number;
 }
 
@@ -186,21 +184,21 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
   };
 
   /** One request is reserved: at the threshold, a limiter refuses free requests too. */
-  const isFull = (account: Account, price: 0 | 1) => {
+  const isFull = (account: Account, cost: 0 | 1) => {
     const limit = limitFor(account);
     if (limit === undefined) return false;
-    return usage(account).spent >= (price === 0 ? limit.most : Math.max(1, limit.most - 1));
+    return usage(account).spent >= (cost === 0 ? limit.most : Math.max(1, limit.most - 1));
   };
 
   /** When a request may be sent: 0 for now, Infinity if that depends on a reply. */
-  const allowedAt = (account: Account, price: 0 | 1): number => {
+  const allowedAt = (account: Account, cost: 0 | 1): number => {
     if (clock.now() < account.blockedUntil) return account.blockedUntil;
     if (account.isProbing) return Number.POSITIVE_INFINITY;
-    return isFull(account, price) ? usage(account).release : 0;
+    return isFull(account, cost) ? usage(account).release : 0;
   };
 
   /** Why a request may not be sent: trouble, or a wait; undefined if it may. */
-  const blocker = (account: Account, price: 0 | 1, until?: number): Trouble | Promise<void> | undefined => {
+  const blocker = (account: Account, cost: 0 | 1, until?: number): Trouble | Promise<void> | undefined => {
     const end = budget.ended(until);
     if (end !== undefined) return end;
     if (account.gaveUp !== undefined) return trouble('rate-limited', account.gaveUp);
@@ -209,28 +207,28 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
       at < Math.min(until ?? deadline, deadline)
         ? clock.sleep(at - clock.now(), signal)
         : trouble('rate-limited', LIMITED_UNTIL_END);
-    const at = allowedAt(account, price);
+    const at = allowedAt(account, cost);
     if (at === 0) return undefined;
     return Number.isFinite(at) ? waitUntil(at) : nextNote();
   };
 
-  const admit: Quota['admit'] = async (endpoint, key, price, until) => {
+  const admit: Quota['admit'] = async (endpoint, key, cost, until) => {
     const account = accountOf(endpoint, key);
-    let next = blocker(account, price, until);
+    let next = blocker(account, cost, until);
     while (next instanceof Promise) {
       await next;
-      next = blocker(account, price, until);
+      next = blocker(account, cost, until);
     }
     if (next !== undefined) return next;
     account.isProbing = account.retries > 0;
-    account.inFlight += price;
+    account.inFlight += cost;
     return undefined;
   };
 
-  const record: Quota['record'] = (endpoint, key, price, reply, wasAdmitted, isPatient = false) => {
+  const record: Quota['record'] = (endpoint, key, cost, reply, wasAdmitted, isPatient = false) => {
     const account = accountOf(endpoint, key);
     account.limiter.lastAnswerAt = clock.now();
-    if (wasAdmitted) account.inFlight -= price;
+    if (wasAdmitted) account.inFlight -= cost;
     // A request sent before the 429 that passed does not show that the limit has ended.
     const wasInFlight = account.retries > 0 && reply !== undefined && reply.sentAt < account.blockedUntil;
     if (!wasInFlight) account.isProbing = false;
@@ -238,7 +236,7 @@ export function createQuota({ clock, budget, limits, deadline, random, signal }:
       if (wasAdmitted) block(account, reply, isPatient ? MAX_PATIENT_WAIT_MS : MAX_WAIT_MS);
     } else {
       if (reply !== undefined && wasAdmitted && !wasInFlight) unblock(account, reply);
-      if (price > 0) count(account, reply);
+      if (cost > 0) count(account, reply);
     }
     for (const wake of waiters) wake();
     waiters.clear();

@@ -4,7 +4,7 @@ import validateRunRecord from '../../schemas/generated/run-record.cjs';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { scenario } from '../requirement.ts';
 import { sampleKnown as known } from '../testing/samples.ts';
-import { failed, held } from '../verdict.ts';
+import { failed, pass } from '../verdict.ts';
 import {
   countOutcomes,
   createDescriber,
@@ -56,7 +56,7 @@ test('a failure says when and how often it fails, and how to replay it', () => {
 });
 
 test('a record says what was covered and what limited the run', () => {
-  const whole = recordOf({ verdict: held, cases: 1 });
+  const whole = recordOf({ verdict: pass, cases: 1 });
   assert.deepEqual([whole.strength, whole.coverage?.triples, whole.notes], [2, [1, 3], []]);
   const learned = { endpoint: 'user-status', requests: 12, windowSeconds: 2 } as const;
   const notes: readonly (readonly [Partial<Figures>, RegExp])[] = [
@@ -65,7 +65,7 @@ test('a record says what was covered and what limited the run', () => {
     [{ rateLimited: { answers: 1, waitedMs: 1, learned: [learned] } }, /user-status about 12 in 2 s/],
   ];
   for (const [figures, note] of notes) {
-    const record = recordOf({ verdict: held, cases: 1 }, figures);
+    const record = recordOf({ verdict: pass, cases: 1 }, figures);
     assert.equal(record.notes.length, 1);
     assert.match(record.notes[0]!, note);
   }

@@ -97,24 +97,15 @@ function limitNote({ learned = [] }: Figures['rateLimited']): readonly string[] 
 
 export type Describe = (requirement: Requirement, result: Result) => RequirementResult;
 
-const outcomes = {
-  held: 'passed',
-  failed: 'failed',
-  unjudged: 'inconclusive',
-  excluded: 'excluded',
-  broken: 'broken',
-  observed: 'observed',
-} as const;
-
 /** Returns a function that turns a result into its entry in the record. */
 export function createDescriber({ known, headers, seed, target, keyVariables }: RecordOptions): Describe {
   const redact = redactor(known, headers);
   return ({ id, level, clause, title, reading }, { verdict, cases, evidence, path, where, intermittent }) => {
     const { kind, reason, ...texts } = { reason: undefined, ...verdict };
-    const isOpen = kind === 'failed' || kind === 'unjudged';
+    const isOpen = kind === 'failed' || kind === 'inconclusive';
     return {
       ...defined({ id, level, clause, title, reading, cases }),
-      outcome: outcomes[kind],
+      outcome: kind,
       ...defined({ reason }),
       ...Object.fromEntries(Object.entries(texts).map(([name, text]) => [name, redactedAll(text, redact)])),
       ...(kind === 'failed' ? defined({ where, intermittent }) : {}),

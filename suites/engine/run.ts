@@ -9,7 +9,7 @@ import { findableId } from '../inputs/uuids.ts';
 import { expectedOf } from '../model/model.ts';
 import { lookupOf, type Request } from '../request.ts';
 import { suiteOf, type Requirement, type Rule, type Scenario } from '../requirement.ts';
-import { unjudged } from '../verdict.ts';
+import { inconclusive } from '../verdict.ts';
 import { createBudget } from './budget.ts';
 import { createClient } from './client.ts';
 import { createSender } from './sender.ts';
@@ -114,7 +114,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     }
     const stop = (requirement: Requirement, why: NonNullable<ReturnType<typeof stopReason>>) => {
       onEvent?.({ kind: 'stopped', of: requirement.id, ...why });
-      finish(requirement, { verdict: unjudged(why.reason, why.words), cases: 0 });
+      finish(requirement, { verdict: inconclusive(why.reason, why.words), cases: 0 });
     };
     const runAll = async (scenarios: readonly Scenario[]) => {
       for (const scenario of scenarios) {

@@ -136,6 +136,6 @@ describe('the cost of a request at the limiter', () => {
     ],
   };
 
-  for (const [name, [request, price]] of Object.entries(prices))
-    test(`${name}: ${price}`, () => assert.equal(costOf(request, known), price));
+  for (const [name, [request, cost]] of Object.entries(prices))
+    test(`${name}: ${cost}`, () => assert.equal(costOf(request, known), cost));
 });

@@ -59,8 +59,8 @@ export function createSender(setup: SenderOptions): Sender {
   const resolve = (request: Request): Request | undefined => {
     if (request.credential.as !== 'caller') return request;
     if (callers.length === 0) return undefined;
-    const soonest = quota.firstAvailable(request.endpoint, callers);
-    const key = known.callerKeys.find((one) => one.key === soonest)!;
+    const available = quota.firstAvailable(request.endpoint, callers);
+    const key = known.callerKeys.find((one) => one.key === available)!;
     return { ...request, credential: { as: 'key', key } };
   };
 

@@ -5,7 +5,7 @@ import { expectError, fieldsOf, expectExecuted, expectMember, expectNotMember } 
 import type { FixtureDeposit, Known } from '../known.ts';
 import { accessOf, authorizationOf, parameterOf, type Parameter } from './lookup.ts';
 import type { Request } from '../request.ts';
-import { failed, held, fixtureOutdated, type Expectation, type Verdict } from '../verdict.ts';
+import { failed, pass, fixtureOutdated, type Expectation, type Verdict } from '../verdict.ts';
 
 /** The outcomes of a lookup (Endpoints). */
 export type Outcome = 'member' | 'not-member' | 'executed' | 'not-found' | 'invalid' | 'unauthorized';
@@ -180,7 +180,7 @@ const expectations: Readonly<Record<Outcome, (endpoint: Endpoint) => Expectation
 function isNotMember(answer: Answer): Verdict {
   const verdict = expectNotMember(answer);
   const date = fieldsOf(answer)?.['date_joined'] ?? null;
-  if (verdict.kind !== 'held' || date === null) return verdict;
+  if (verdict.kind !== 'passed' || date === null) return verdict;
   return failed('value', '200 with "is_under_ib": false, "date_joined": null', summary(answer));
 }
 
@@ -197,9 +197,9 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
   const main = correct[0]!;
   if (expected.isMisplaced) {
     const isAccepted = answer.status < 400 || answer.status === 404;
-    return [{ id: main.id, verdict: isAccepted ? failed('status', '401', summary(answer)) : held }];
+    return [{ id: main.id, verdict: isAccepted ? failed('status', '401', summary(answer)) : pass }];
   }
-  const match = correct.find(({ outcome }) => expectations[outcome](endpoint)(answer).kind === 'held');
+  const match = correct.find(({ outcome }) => expectations[outcome](endpoint)(answer).kind === 'passed');
   if (match === undefined) {
     const due = correct.find(({ outcome }) => statusOf[outcome] === effectiveStatus(answer)) ?? main;
     return [
@@ -211,7 +211,7 @@ export function judgeLookup(expected: Expected, answer: Answer): readonly Findin
   // If the deposit is already EXECUTED, nobody saw whether it was hidden before.
   const isOutdated = main.outcome === 'not-found' && match.outcome === 'executed';
   return [...new Set(ids)]
-    .map((id): Finding => ({ id, verdict: isOutdated && id === main.id ? fixtureOutdated : held }))
+    .map((id): Finding => ({ id, verdict: isOutdated && id === main.id ? fixtureOutdated : pass }))
     .concat(
       advised === undefined
         ? []
@@ -227,7 +227,10 @@ function brokenRequirement(
   const status = effectiveStatus(answer);
   const main = correct[0]!;
   if (spelling !== undefined && (status === 400 || (isFound && status !== 401))) return spelling;
-  if (scope !== undefined && (expectMember(answer).kind === 'held' || expectExecuted(answer).kind === 'held'))
+  if (
+    scope !== undefined &&
+    (expectMember(answer).kind === 'passed' || expectExecuted(answer).kind === 'passed')
+  )
     return scope;
   // The message identifies an error even with a wrong status.
   const words = fieldsOf(answer)?.['error'];
@@ -257,6 +260,6 @@ function refusesHostile(answer: Answer, mayBeRead: boolean): Verdict {
   const { status } = answer;
   const isRefused = status >= 400 && status < 500;
   return isRefused || (mayBeRead && status < 400)
-    ? held
+    ? pass
     : failed('status', 'a status from 400 to 499', summary(answer));
 }

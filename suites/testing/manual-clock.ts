@@ -10,12 +10,12 @@ export function manualClock(start = 0) {
     void during(new Promise<void>((resolve) => (release = resolve)));
     return release;
   };
-  let letGo = stop();
+  let release = stop();
   /** Lets time pass until a promise settles. */
   const until = async <Value>(awaited: Value | Promise<Value>): Promise<Value> => {
-    letGo();
+    release();
     const value = await awaited;
-    letGo = stop();
+    release = stop();
     return value;
   };
   const settled = () => new Promise((resolve) => setImmediate(resolve));

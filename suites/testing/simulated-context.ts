@@ -16,7 +16,6 @@ export interface Simulation {
   /** Fixed latency from sending to the target, in ms; instead of `slowness`. */
   readonly meets?: () => number;
   readonly seed?: number;
-  /** End of the run, in ms of its clock. */
   readonly deadline?: number;
   /** How long `waitForReset` waits, in ms. */
   readonly forgetsAfter?: number;
@@ -24,9 +23,7 @@ export interface Simulation {
   readonly isLost?: (nth: number) => boolean;
   /** Whether the `nth` request is lost before it reaches the target, not after. */
   readonly isLostBefore?: (nth: number) => boolean;
-  /** Maximum number of requests in flight in a stream. */
   readonly inFlight?: number;
-  /** The status instead of 429. */
   readonly statusOf?: () => number;
 }
 

@@ -9,7 +9,7 @@ import { createDescriber, makeRecord, type Figures, type Result } from '../engin
 import { createTraffic } from '../engine/traffic.ts';
 import type { Request } from '../request.ts';
 import type { Context, Requirement } from '../requirement.ts';
-import { skipped, unjudged, type Reason } from '../verdict.ts';
+import { skipped, inconclusive, type Reason } from '../verdict.ts';
 import type { LineOf, Transcript } from './transcript.ts';
 
 /**
@@ -102,7 +102,7 @@ function recordedResult(
   { stopped, outcomes, start }: Transcript,
 ): Result | undefined {
   const why = stopped.get(id);
-  if (why !== undefined) return { verdict: unjudged(why.reason as Reason, why.words), cases: 0 };
+  if (why !== undefined) return { verdict: inconclusive(why.reason as Reason, why.words), cases: 0 };
   const outcome = outcomes.get(id);
   if (outcome?.outcome === 'broken') return { verdict: { kind: 'broken', words: outcome.words }, cases: 0 };
   // Skipped by a flag that the transcript does not contain.
@@ -111,8 +111,8 @@ function recordedResult(
   const wasAsked = start.requirements.includes(id);
   if (outcome !== undefined || (kind === 'monitor' && !wasAsked)) return undefined;
   return wasAsked
-    ? { verdict: unjudged('interrupted', 'the transcript ends before this check'), cases: 0 }
-    : { verdict: unjudged('not-recorded', 'the recorded run did not select it'), cases: 0 };
+    ? { verdict: inconclusive('interrupted', 'the transcript ends before this check'), cases: 0 }
+    : { verdict: inconclusive('not-recorded', 'the recorded run did not select it'), cases: 0 };
 }
 
 const notRecorded = trouble('not-recorded', 'the transcript has no answer for this request');
