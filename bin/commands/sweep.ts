@@ -44,7 +44,15 @@ export const sweep = command({
       throw wrongUsage(
         'which command runs the tests of your client? Give it behind --: `ib-conformance sweep -- npm test`',
       );
-    const ids = selected([...states.keys()], values);
+    const known = [...states.keys()];
+    const { only, skip } = values;
+    const unknown = [...only, ...skip].find((id) => !states.has(id));
+    if (unknown !== undefined)
+      throw wrongUsage(
+        `there is no state ${unknown}${didYouMean(unknown, known)} (known: ${known.join(', ')})`,
+      );
+    const ids = known.filter((id) => (only.length === 0 || only.includes(id)) && !skip.includes(id));
+    if (ids.length === 0) throw wrongUsage('--only and --skip leave no state to run');
     const load = async () => {
       const fixture = await loadFixture(values.fixture, context.env);
       return run({ ...values, ids, fixture, arePublicKeys: values.fixture === undefined }, context);
@@ -68,18 +76,4 @@ function variablesOf(given: readonly string[]) {
   });
   const left = (['url', 'key'] as const).filter((what) => !named.some((one) => one[1] === what));
   return [...named, ...left.map((what) => [usual[what], what] as const)];
-}
-
-function selected(
-  known: readonly string[],
-  { only, skip }: { readonly only: readonly string[]; readonly skip: readonly string[] },
-) {
-  const unknown = [...only, ...skip].find((id) => !known.includes(id));
-  if (unknown !== undefined)
-    throw wrongUsage(
-      `there is no state ${unknown}${didYouMean(unknown, known)} (known: ${known.join(', ')})`,
-    );
-  const ids = known.filter((id) => (only.length === 0 || only.includes(id)) && !skip.includes(id));
-  if (ids.length > 0) return ids;
-  throw wrongUsage('--only and --skip leave no state to run');
 }
