@@ -268,7 +268,7 @@ const wrong: Readonly<Record<string, readonly [text: string | undefined, says: R
   'a record': ['{"format":"ib-conformance/run/1"}\n', /:1: has the format ib-conformance\/run\/1/],
   'no JSON': [`${start}oh\n${start}`, /:2: is not JSON/],
   'another line': [`${start}{"line":"x"}\n`, /:2: .*verify --report ndjson=file/],
-  'no beginning': [start, /the first line of a transcript/],
+  'no beginning': [start, /first line is not a start line/],
   'no file': [undefined, /cannot be read \(ENOENT\)/],
 };
 

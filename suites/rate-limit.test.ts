@@ -48,7 +48,7 @@ async function outcome(
 
 type Row = readonly [name: string, make: () => Limiter, more: Parameters<typeof outcome>[2], says: RegExp];
 const rows: Readonly<Record<string, Row>> = {
-  'a limiter as stated': ['user-status/failed-lookups', fixed(), {}, /^passed$/],
+  'a correct limiter': ['user-status/failed-lookups', fixed(), {}, /^passed$/],
   'one too many': [
     'user-status/failed-lookups',
     fixed(MOST + 1),
@@ -61,7 +61,7 @@ const rows: Readonly<Record<string, Row>> = {
     {},
     /^threshold: 11 passed within .*\. Next burst after a pause: 11 passed .*\. 429 came before 12 requests had passed. A limit of 11 in 2 s would explain it$/,
   ],
-  'no limiter, though one is stated': [
+  'no limiter despite a stated limit': [
     'deposit-check/requests',
     fixed(1e6),
     {},
@@ -73,14 +73,14 @@ const rows: Readonly<Record<string, Row>> = {
     { slowness: 3000 },
     /^timing-window: .*ended during the burst: the target was too slow$/,
   ],
-  'no limiter, and none stated': [
+  'no limiter without a stated limit': [
     'deposit-check/requests',
     fixed(1e6),
     { what: unstated },
     /^limit-not-reached: no 429 after 1000 requests .*state the threshold/,
   ],
-  'a limiter that nobody stated': ['deposit-check/requests', fixed(), { what: unstated }, /^passed$/],
-  'a latency at which a bucket of that size would let as many through': [
+  'a limiter without a stated limit': ['deposit-check/requests', fixed(), { what: unstated }, /^passed$/],
+  'a latency at which a bucket would pass as many': [
     'user-status/failed-lookups',
     fixed(),
     { slowness: 600 },
@@ -92,46 +92,46 @@ const rows: Readonly<Record<string, Row>> = {
     { statusOf: () => 500 },
     /^status: 12 passed, then 500: /,
   ],
-  'no time but for a first 429': [
+  'time for the first 429 only': [
     'user-status/failed-lookups',
     fixed(MOST - 8),
     { deadline: 1000 },
     /^budget: not checked whether 12 requests pass before a 429: that takes 8.00 s, .* \(seen: 429 after 4 requests\)$/,
   ],
-  'a connection that breaks where 429 is due': [
+  'a connection that breaks instead of 429': [
     'deposit-check/requests',
     fixed(1e6),
     { isLost: (nth) => nth % 26 >= MOST },
     /^network: 12 passed within .*, then the connection was reset .* Too many requests got no answer$/,
   ],
-  'a connection that breaks before': [
+  'a connection that breaks before the limit': [
     'deposit-check/requests',
     fixed(1e6),
     { isLost: (nth) => nth >= 3 },
     /^network: 3 passed within .*, then the connection was reset \(at most \d+ in flight\)\. Too many requests got no answer$/,
   ],
-  'a limiter that lets go': ['user-status/recovers', fixed(), {}, /^passed$/],
-  'one that never does': ['user-status/recovers', never, {}, /^status: still 429$/],
-  'one that never does, and nobody stated': [
+  'a limit that ends': ['user-status/recovers', fixed(), {}, /^passed$/],
+  'a limit that never ends': ['user-status/recovers', never, {}, /^status: still 429$/],
+  'a limit that never ends and is not stated': [
     'user-status/recovers',
     never,
     { what: unstated },
     /^rate-limited: /,
   ],
-  'one that never set in': [
+  'no 429 to recover from': [
     'user-status/recovers',
     fixed(),
     { account: () => undefined },
     /^limit-not-reached: /,
   ],
-  'members that are spared': ['user-status/spares-successes', fixed(), {}, /^passed$/],
-  'members that are spared, a few of them lost': [
+  'members that do not count': ['user-status/spares-successes', fixed(), {}, /^passed$/],
+  'members that do not count, a few requests lost': [
     'user-status/spares-successes',
     fixed(),
     { isLost: (nth) => nth % 20 === 0 },
     /^passed$/,
   ],
-  'members most of which are lost': [
+  'members, most requests lost': [
     'user-status/spares-successes',
     () => () => true,
     { isLost: (nth) => nth > 89 },

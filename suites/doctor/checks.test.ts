@@ -53,7 +53,7 @@ const key = (rest: Partial<FixtureApiKey> = {}): FixtureApiKey => ({
   ...rest,
 });
 const NOW = 1.75e12;
-const letIn = { ...answerOf(200, { is_under_ib: false, date_joined: null }), receivedAt: NOW };
+const found = { ...answerOf(200, { is_under_ib: false, date_joined: null }), receivedAt: NOW };
 const refused = { ...answerOf(401, { error: 'Unauthorized' }), receivedAt: NOW };
 const limited = answerOf(429, {});
 
@@ -62,20 +62,20 @@ const expiring = key({ expiresAfterSeconds: 1 });
 const past = key({ expiresAt: NOW - 1e6 });
 
 /** Keys, the answer to each, and the expected finding. */
-const keys: Readonly<Record<string, readonly [FixtureApiKey, answer: typeof letIn, ...Expected]>> = {
-  'active, let in': [key(), letIn, 'ok', /^accepted \(200\)$/],
-  'active, turned away': [key(), refused, 'problem', /apiKeys\[3\] is active/, /correct apiKeys\[3\]\.$/],
+const keys: Readonly<Record<string, readonly [FixtureApiKey, answer: typeof found, ...Expected]>> = {
+  'active, accepted': [key(), found, 'ok', /^accepted \(200\)$/],
+  'active, refused': [key(), refused, 'problem', /apiKeys\[3\] is active/, /correct apiKeys\[3\]\.$/],
   'active, limited': [key(), limited, 'unknown', /429/],
-  'active, limited by its own limits': [key({ limits: {} }), limited, 'ok', /its limits in the fixture/],
+  'active, limited by its stated limits': [key({ limits: {} }), limited, 'ok', /its limits in the fixture/],
   'active, answered with a page': [key(), answerOf(200, '<html>'), 'problem', /answered 200 <html>/],
-  'revoked, turned away': [revoked, refused, 'ok', /it is revoked/],
-  'revoked, let in': [revoked, letIn, 'problem', /accepted \(200\), but apiKeys\[3\] is revoked/],
-  'of nobody, let in': [key({ partner: null }), letIn, 'problem', /non-Partner account/],
-  'expiring some time, turned away': [expiring, refused, 'ok', /has expired/],
-  'expiring some time, let in': [expiring, letIn, 'ok', /accepted/],
-  'expiring later, turned away': [key({ expiresAt: NOW + 1e6 }), refused, 'problem', /is active/],
-  'expired long ago, turned away': [past, refused, 'ok', /expired/],
-  'expiring about now, let in': [key({ expiresAt: NOW - 1000 }), letIn, 'ok', /accepted/],
+  'revoked, refused': [revoked, refused, 'ok', /it is revoked/],
+  'revoked, accepted': [revoked, found, 'problem', /accepted \(200\), but apiKeys\[3\] is revoked/],
+  'of a non-Partner account, accepted': [key({ partner: null }), found, 'problem', /non-Partner account/],
+  'expiring at an unknown time, refused': [expiring, refused, 'ok', /has expired/],
+  'expiring at an unknown time, accepted': [expiring, found, 'ok', /accepted/],
+  'expiring later, refused': [key({ expiresAt: NOW + 1e6 }), refused, 'problem', /is active/],
+  'expired long ago, refused': [past, refused, 'ok', /expired/],
+  'expiring about now, accepted': [key({ expiresAt: NOW - 1000 }), found, 'ok', /accepted/],
 };
 
 for (const [what, [apiKey, answer, ...expected]] of Object.entries(keys))
@@ -83,8 +83,8 @@ for (const [what, [apiKey, answer, ...expected]] of Object.entries(keys))
 
 test('a rate limit is reported with its Retry-After', () => {
   const judge = (...answers: readonly (typeof limited)[]) => judgeLimits(answers, { limits: {} });
-  assertFinding(judge(letIn), ['ok', /no 429 among 1 answers; the fixture states no limits/]);
-  assertFinding(judge(letIn, limited), ['problem', /^1 of 2 .* 429, without Retry-After/, /^Wait and try/]);
+  assertFinding(judge(found), ['ok', /no 429 among 1 answers; the fixture states no limits/]);
+  assertFinding(judge(found, limited), ['problem', /^1 of 2 .* 429, without Retry-After/, /^Wait and try/]);
   const patient = answerOf(429, {}, { 'retry-after': '7' });
   assertFinding(judge(limited, patient), ['problem', /Retry-After: 7/, /^Wait 7 s/]);
 });

@@ -14,7 +14,6 @@ export const ok = (words: string): Finding => ({ outcome: 'ok', words });
 export const problem = (words: string, fix: string): Finding => ({ outcome: 'problem', words, fix });
 export const unknown = (words: string): Finding => ({ outcome: 'unknown', words });
 
-/** Fixes by error message, for a target that gives no answer. */
 const fixes: readonly (readonly [words: RegExp, fix: string])[] = [
   [
     /does not resolve/,

@@ -95,7 +95,7 @@ describe('`where` lists exactly the conditions of a failure', () => {
       ['id version: 6', 'situation: unknown'],
     ],
     [
-      'a revoked key is let in under bearer',
+      'a revoked key is accepted with bearer',
       'auth/user-status/revoked',
       { key: 'revoked', header: 'bearer', situation: 'unknown' },
       ({ credential }) =>

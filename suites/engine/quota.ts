@@ -67,7 +67,7 @@ interface EndedRefusal {
 
 const [MAX_REFUSALS, MAX_PASSES] = [8, 4000];
 
-/** After so many surprises, requests are no longer counted: only a 429 makes them wait. */
+/** After so many unexplained refusals, requests are no longer counted: only a 429 makes them wait. */
 const MAX_UNEXPLAINED = 5;
 
 /** A wider scope must fit better by at least this much. */

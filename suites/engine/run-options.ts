@@ -8,7 +8,6 @@ import type { RecordOptions } from './record.ts';
 /** Everything a run depends on, with all side effects injected. */
 export interface RunOptions extends Omit<RecordOptions, 'target' | 'headers'> {
   readonly target: URL;
-  /** What to check, in record order. */
   readonly requirements: readonly Requirement[];
   /** Ids to skip. They stay in the record. */
   readonly skip: ReadonlySet<string>;

@@ -175,7 +175,6 @@ function judgeMore(
   return shown >= needed && isExplained(bursts, limit, true) ? { kind: 'kept' } : undefined;
 }
 
-/** Whether a faster burst, or one with fewer losses, would show more. */
 const isVague = (finding: BurstFinding) =>
   finding.kind === 'tooSlow' || finding.kind === 'lost' || (finding.kind === 'fits' && !finding.isCertain);
 

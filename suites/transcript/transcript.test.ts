@@ -28,13 +28,13 @@ describe('are not accepted', () => {
     test(`without its line ${at}, ${line.line}`, () =>
       assert.throws(() => readTranscript(run.toSpliced(at, 1)), /changed after its run|first line/));
     test(`with its line ${at}, ${line.line}, twice`, () =>
-      assert.throws(() => readTranscript(run.toSpliced(at, 0, line)), /twice|lacks/));
+      assert.throws(() => readTranscript(run.toSpliced(at, 0, line)), /two lines|missing/));
   }
   for (const [name, lines, says] of [
     ['two runs in one file', [...run, ...run], /after its end/],
-    ['a run that was cut off, and another', [...run.slice(0, 5), ...run], /twice: start/],
-    ['exchanges in another order', [start, exchange(1), exchange(0)], /lacks exchange 0/],
-    ['one line for another', [start, call(0), call(0), end(3)], /twice: call 0 of a/],
+    ['a run that was cut off, and another', [...run.slice(0, 5), ...run], /two lines "start"/],
+    ['exchanges in another order', [start, exchange(1), exchange(0)], /exchange 0 is missing/],
+    ['one line for another', [start, call(0), call(0), end(3)], /two lines "call 0 of a"/],
   ] as const)
     test(name, () => assert.throws(() => readTranscript(lines), says));
 });

@@ -23,11 +23,9 @@ export interface Transcript {
   readonly exchanges: readonly RunExchange[];
   /** Exchanges and lookups without an answer, in order. */
   readonly lookups: readonly (RunExchange | LineOf<'missed'>)[];
-  /** By id of the requirement. */
   readonly explained: ReadonlyMap<string, LineOf<'explained'>>;
   readonly calls: readonly LineOf<'call'>[];
   readonly stopped: ReadonlyMap<string, LineOf<'stopped'>>;
-  /** The results of the run itself. */
   readonly outcomes: ReadonlyMap<string, RequirementResult>;
   /** Missing if the run was killed. */
   readonly end?: LineOf<'end'>;
@@ -41,7 +39,7 @@ export interface Transcript {
 export function readTranscript(lines: readonly TranscriptLine[]): Transcript {
   const [start] = lines;
   if (start?.line !== 'start')
-    throw new Problem('usage', 'the first line of a transcript is its start line; this is another one');
+    throw new Problem('usage', 'this is not a complete transcript: its first line is not a start line');
   checkOrder(lines);
   const restored = restorer(start.fixture);
   const known = knownFrom(restored(start).fixture, start.partner);
@@ -70,13 +68,13 @@ function checkOrder(lines: readonly TranscriptLine[]): void {
   const seen = new Set<string>();
   let exchanges = 0;
   for (const [at, line] of lines.entries()) {
-    if (lines[at - 1]?.line === 'end') throw incomplete('has lines after its end line');
+    if (lines[at - 1]?.line === 'end') throw incomplete('there are lines after its end line');
     if (line.line === 'end' && line.lines !== at)
-      throw incomplete(`has ${at} of ${line.lines} lines before its end line`);
+      throw incomplete(`it has ${at} of ${line.lines} lines before its end line`);
     if (line.line === 'exchange' && line.n !== exchanges++)
-      throw incomplete(`lacks exchange ${exchanges - 1}, or has it in another place`);
+      throw incomplete(`exchange ${exchanges - 1} is missing or out of order`);
     const name = nameOf(line);
-    if (seen.has(name)) throw incomplete(`has this twice: ${name}`);
+    if (seen.has(name)) throw incomplete(`it has two lines "${name}"`);
     seen.add(name);
   }
 }
@@ -93,7 +91,7 @@ function nameOf(line: TranscriptLine): string {
 const incomplete = (what: string) =>
   new Problem(
     'usage',
-    `the transcript was changed after its run: it ${what}; use the file that \`verify\` wrote`,
+    `the transcript was changed after its run: ${what}; use the file that \`verify\` wrote`,
   );
 
 /** Returns a function that replaces each key name by a placeholder key without characters that need escaping. */
