@@ -36,19 +36,17 @@ const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{1
 const requests: Rows = {
   'trailing-slash-accepted: A trailing slash is ignored': { path: (path) => path.replace(/\/$/, '') },
   'path-case-ignored: The letter case of the path is ignored': { path: (path) => path.toLowerCase() },
-  'other-paths-need-key: Other paths are answered with 401 to those who present no key': answerWith(401, {
+  'other-paths-need-key: Without a key, other paths get 401': answerWith(401, {
     error: 'Unauthorized',
   })({ kinds: ['noSuchPath'], where: ({ request }) => request.headers.authorization === undefined }),
-  'head-refused: HEAD is answered with 405': { methods: ['GET'] },
-  'other-methods-not-found: Other methods are answered with 404': answerWith(404, { error: 'Not found' })({
+  'head-refused: HEAD gets 405': { methods: ['GET'] },
+  'other-methods-not-found: Other methods get 404': answerWith(404, { error: 'Not found' })({
     kinds: ['noSuchMethod'],
   }),
   'other-methods-like-get: POST, PUT, PATCH, DELETE and OPTIONS are answered like GET': ({ methods }) => ({
     methods: [...methods, 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS'],
   }),
-  'cross-origin-allowed: OPTIONS is answered with 204, and every answer allows any origin (CORS)': (
-    behaviour,
-  ) =>
+  'cross-origin-allowed: OPTIONS gets 204, and every answer allows any origin (CORS)': (behaviour) =>
     noContent({ kinds: ['noSuchMethod'], where: ({ request }) => request.method === 'OPTIONS' })(
       setHeader('Access-Control-Allow-Origin', '*')()(behaviour),
     ),
@@ -85,19 +83,22 @@ const countedOnUserStatus =
 
 /** Other limiters: whom they limit, what they count, what they say (Limits: "not shown"). */
 const limits: Rows = {
-  'limit-before-key: 429 comes before 401 for whoever presents a limited key': limitBeforeKey,
+  'limit-before-key: 429 comes before 401 for a limited key': limitBeforeKey,
   'limit-per-partner: All keys of a partner are limited together': {
     countedFor: (call) => call.caller?.partner ?? '',
   },
   'limit-for-all: All keys are limited together': { countedFor: () => 'all' },
-  'limit-per-address: Whoever calls from one address is limited together, whatever the key, and before the key is checked':
-    { ...limitBeforeKey, countedFor: () => 'address' },
-  'limit-counts-refusals: Requests that are answered 429 count as well, and a counted request counts for a window':
-    ({ counts: { 'user-status': user, 'deposit-check': deposit } }) => ({
-      count: limiters.slidingWindow,
-      counts: { 'user-status': [...user, 'limited'], 'deposit-check': [...deposit, 'limited'] },
-    }),
-  'limit-counts-after-lookup: The limiter counts a request after its lookup: so many more pass as are in flight':
+  'limit-per-address: All callers from one address are limited together, before the key is checked': {
+    ...limitBeforeKey,
+    countedFor: () => 'address',
+  },
+  'limit-counts-refusals: Requests that get 429 count as well, and each counts for a window': ({
+    counts: { 'user-status': user, 'deposit-check': deposit },
+  }) => ({
+    count: limiters.slidingWindow,
+    counts: { 'user-status': [...user, 'limited'], 'deposit-check': [...deposit, 'limited'] },
+  }),
+  'limit-counts-after-lookup: The limiter counts a request after its lookup, so requests in flight pass as well':
     (behaviour) => ({
       limit: (world, endpoint, key, call) => {
         const limit = behaviour.limit(world, endpoint, key);
@@ -106,24 +107,25 @@ const limits: Rows = {
     }),
   'sliding-window: A counted request counts for a window': { count: limiters.slidingWindow },
   'aligned-window: A window begins at multiples of its length': { count: limiters.alignedWindow },
-  'weighted-window: The window before counts less and less': { count: limiters.weightedWindow },
+  'weighted-window: The previous window counts less and less': { count: limiters.weightedWindow },
   'token-bucket: A bucket that holds the limit refills evenly': { count: limiters.bucket },
   'token-bucket-at-intervals: A bucket refills by a quarter at a time': { count: limiters.bucketAtIntervals },
-  'limit-with-ban: Whoever has reached the limit waits three windows': { count: limiters.windowThenBan },
+  'limit-with-ban: After the limit, a key waits three windows': { count: limiters.windowThenBan },
   'only-invalid-ids-counted: user-status counts only 400s as failed': countedOnUserStatus('invalid'),
   'only-strangers-counted: user-status counts only users who are not under the IB as failed lookups':
     countedOnUserStatus('foreign', 'unknown'),
-  'bad-keys-counted: user-status counts 401s as well, and limits whoever goes on presenting the same bad key':
-    (behaviour) => ({
-      ...limitBeforeKey,
-      ...countedOnUserStatus('invalid', 'foreign', 'unknown', 'unauthorized')(behaviour),
-    }),
-  'retry-after-left-out: A 429 carries no Retry-After': dropHeader('Retry-After')({ status: 429 }),
+  'bad-keys-counted: user-status counts 401s as well, and limits a bad key that is sent again and again': (
+    behaviour,
+  ) => ({
+    ...limitBeforeKey,
+    ...countedOnUserStatus('invalid', 'foreign', 'unknown', 'unauthorized')(behaviour),
+  }),
+  'retry-after-left-out: A 429 has no Retry-After': dropHeader('Retry-After')({ status: 429 }),
   'retry-after-as-date: Retry-After is a date': editHeaders(({ now, finding }) => {
     const until = now + (finding.kind === 'limited' ? finding.waitMs : 0);
     return { 'Retry-After': new Date(Math.ceil(until / 1000) * 1000).toUTCString() };
   })({ status: 429 }),
-  'remaining-requests-told: Header fields give the limit and what is left of it': (behaviour) =>
+  'remaining-requests-told: Headers state the limit and the requests left': (behaviour) =>
     editHeaders(({ world, call }) => {
       const limit = call && behaviour.limit(world, call.endpoint, call.caller);
       if (call === undefined || limit === undefined) return {};
@@ -154,10 +156,10 @@ const answers: Rows = {
     write: (payload) => `${JSON.stringify(payload, null, '\t')}\r\n`,
   },
   'json-escaped: Every character is escaped': { write: (payload) => escaped(JSON.stringify(payload)) },
-  'fields-reversed: Fields come in the opposite order': editPayload((payload) =>
+  'fields-reversed: Fields are in reverse order': editPayload((payload) =>
     Object.fromEntries(Object.entries(payload).toReversed()),
   )(),
-  'numbers-with-exponent: Numbers are spelled with an exponent': numbers((number) => `${number}E+0`),
+  'numbers-with-exponent: Numbers are written with an exponent': numbers((number) => `${number}E+0`),
   'numbers-with-zeros: Numbers end in zeros after the decimal point': numbers((number) =>
     number.includes('.') ? `${number}00` : `${number}.00`,
   ),
@@ -176,7 +178,7 @@ const answers: Rows = {
     'WWW-Authenticate': `Bearer realm="${call ? endpoints[call.endpoint].path : ''}", error="invalid_token"`,
   }))({ status: 401 }),
   'cache-control-left-out: Answers have no Cache-Control': dropHeader('Cache-Control')(),
-  'security-headers: Answers carry the usual header fields of a front end': editHeaders(() => ({
+  'security-headers: Answers have the usual headers of a reverse proxy': editHeaders(() => ({
     Server: 'gateway',
     Vary: 'Authorization, Accept-Encoding',
     'Strict-Transport-Security': 'max-age=31536000',
@@ -185,14 +187,14 @@ const answers: Rows = {
   "own-partner-told: A header field gives the caller's partner id": editHeaders(({ call }) => ({
     'X-Partner': call?.caller?.partner ?? '-',
   }))(),
-  'partner-in-server: The name of the server is that of a partner': setHeader('Server', 'contoso')(),
-  'request-id: Every answer carries a number of its own': (behaviour) => {
+  'partner-in-server: The Server header is the name of a partner': setHeader('Server', 'contoso')(),
+  'request-id: Every answer has its own number': (behaviour) => {
     let count = 0;
     return editHeaders(() => ({ 'X-Request-Id': `${(count += 1)}` }))()(behaviour);
   },
   'chunked: Bodies are sent in chunks, without a length': setHeader('Transfer-Encoding', 'chunked')(),
   'connection-closed: Every answer ends its connection': setHeader('Connection', 'close')(),
-  'compressed-on-request: Bodies are compressed for those who accept gzip': editResponse(
+  'compressed-on-request: Bodies are compressed if the client accepts gzip': editResponse(
     ({ headers, body }) => ({
       headers: { ...headers, 'Content-Encoding': 'gzip', Vary: 'Accept-Encoding' },
       body: gzipSync(body),

@@ -91,7 +91,7 @@ const ofEitherEndpoint = onEachEndpoint((endpoint) => {
         partner === null && state === 'active',
     }),
     ...failing(rows('revocation'), {
-      [`revocation-unnoticed-on-${endpoint}: ${endpoint} goes on accepting a key that was revoked after its first use`]:
+      [`revocation-unnoticed-on-${endpoint}: ${endpoint} still accepts a key that was revoked after its first use`]:
         remembersKeys(endpoint),
     }),
   };

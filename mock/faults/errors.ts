@@ -43,7 +43,7 @@ const written = (write: Spell) =>
   });
 
 const bodies: Readonly<Record<string, Edit>> = {
-  'field-called-message: call their field `message`': shaped(({ error }) => ({ message: error })),
+  'field-called-message: use the field `message`': shaped(({ error }) => ({ message: error })),
   'field-called-detail: follow RFC 9457': shaped(({ error }) => ({ title: error, status: 400 })),
   'with-second-field: have a second field': shaped((payload) => ({ ...payload, code: 'E1' })),
   'with-null-field: have a second field, null': shaped((payload) => ({ ...payload, data: null })),
@@ -95,7 +95,7 @@ export const errorFaults: Faults = {
           ...(status === 400 && wrong < 400 ? rowsOf('invalid-uuid', [endpoint], 'hostile') : []),
           ...(wrong >= 500 ? [noServerErrors] : []),
         ];
-        const row = `${wrong}-for-${status}: answers ${wrong} where ${status} is due`;
+        const row = `${wrong}-for-${status}: answers ${wrong} instead of ${status}`;
         return at(answers(endpoint, endpoint, { endpoint, status }), fails, { [row]: answerWith(wrong) });
       }),
     ),

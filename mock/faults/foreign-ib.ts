@@ -40,50 +40,50 @@ const shownDeposit = { status: 'EXECUTED', amountInUsd: 1, executedAt: 1_700_000
 
 const wrongAnswers: Faults = {
   ...at(foreignUser, userRows('other-ib'), {
-    'with-404: is answered with 404': answerWith(404),
-    'with-403: is answered with 403 and an error': answerWith(403, { error: 'Forbidden' }),
+    'with-404: gets 404': answerWith(404),
+    'with-403: gets 403 and an error': answerWith(403, { error: 'Forbidden' }),
     'in-upper-case-is-member: is shown to the first partner, if the id has a letter in upper case': onlyIf(
       isUpperCaseToFirst,
       setFields(shownUser),
     ),
-    'with-date: is answered with the join date': editPayload((payload, { finding }) => ({
+    'with-date: gets the join date': editPayload((payload, { finding }) => ({
       ...payload,
       date_joined: finding.kind === 'foreign' && 'user' in finding && finding.user.date_joined,
     })),
   }),
   ...at(unknownUser, userRows('unknown'), {
-    'with-404: is answered with 404 and an error': answerWith(404, { error: 'User not found' }),
-    'is-member: is said to be under the IB': setFields({ is_under_ib: true }),
+    'with-404: gets 404 and an error': answerWith(404, { error: 'User not found' }),
+    'is-member: gets is_under_ib true': setFields({ is_under_ib: true }),
   }),
   ...at(stranger, userRows('other-ib', 'unknown'), {
-    'with-204: is answered with 204 and no body': noContent,
-    'as-text: is answered with the text "false" in is_under_ib': setFields({ is_under_ib: 'false' }),
-    'with-empty-date: is answered with an empty text in date_joined': setFields({ date_joined: '' }),
+    'with-204: gets 204 and no body': noContent,
+    'as-text: gets the text "false" in is_under_ib': setFields({ is_under_ib: 'false' }),
+    'with-empty-date: gets an empty text in date_joined': setFields({ date_joined: '' }),
   }),
   ...at(stranger, userRows('shape'), {
-    'without-date: is answered without date_joined': setJson({ is_under_ib: false }),
-    'with-third-field: is answered with a third field': setFields({ reason: 'not under this IB' }),
+    'without-date: gets no date_joined': setJson({ is_under_ib: false }),
+    'with-third-field: gets a third field': setFields({ reason: 'not under this IB' }),
   }),
   ...at(foreignUser, userRows('shape'), {
-    'with-third-field: is answered with a third field': setFields({ reason: 'not under this IB' }),
+    'with-third-field: gets a third field': setFields({ reason: 'not under this IB' }),
   }),
   ...at(foreignDeposit, depositRows('other-ib'), {
-    'with-403: is answered with 403': answerWith(403),
+    'with-403: gets 403': answerWith(403),
     'in-upper-case-visible: is shown to the first partner, if the id has a letter in upper case': onlyIf(
       isUpperCaseToFirst,
       answerWith(200, shownDeposit),
     ),
-    'has-own-message: has a message of its own': setJson({ error: 'Deposit belongs to another IB' }),
+    'has-own-message: gets another message': setJson({ error: 'Deposit belongs to another IB' }),
   }),
   ...at(unknownDeposit, depositRows('unknown'), {
-    'with-200: is answered with 200': answerWith(200),
-    'with-204: is answered with 204 and no body': noContent,
-    'of-version-1-with-200: is answered with 200 and the status NONE, if its id is of version 1': ofVersion(
+    'with-200: gets 200': answerWith(200),
+    'with-204: gets 204 and no body': noContent,
+    'of-version-1-with-200: gets 200 and the status NONE, if its id is of version 1': ofVersion(
       '1',
       answerWith(200, { status: 'NONE' }),
     ),
-    'of-version-6-with-html: is answered with HTML, if its id is of version 6': ofVersion('6', html),
-    'of-version-7-has-own-message: has a message of its own, if its id is of version 7': ofVersion(
+    'of-version-6-with-html: gets HTML, if its id is of version 6': ofVersion('6', html),
+    'of-version-7-has-own-message: gets another message, if its id is of version 7': ofVersion(
       '7',
       setJson({ error: 'No such deposit' }),
     ),
@@ -98,17 +98,18 @@ const distinguishable: Faults = {
     )({ endpoint: 'user-status', kinds: ['unknown'] }),
   }),
   ...at(foreignUser, userRows('indistinguishable'), {
-    'told-by-space: is answered with a newline at the end': editBody((body) => `${body}\n`),
-    'told-by-field-order: is answered with the fields in another order': editPayload(
-      ({ date_joined, is_under_ib }) => ({ date_joined, is_under_ib }),
-    ),
+    'told-by-space: gets a body that ends in a newline': editBody((body) => `${body}\n`),
+    'told-by-field-order: gets the fields in another order': editPayload(({ date_joined, is_under_ib }) => ({
+      date_joined,
+      is_under_ib,
+    })),
   }),
   ...at(foreignDeposit, depositRows('indistinguishable'), {
-    'told-by-header: is answered with another Cache-Control': setHeader('Cache-Control', 'private'),
-    'told-by-space: is answered with one more space': editBody((body) => body.replace(':', ': ')),
+    'told-by-header: gets another Cache-Control': setHeader('Cache-Control', 'private'),
+    'told-by-space: gets a body with one more space': editBody((body) => body.replace(':', ': ')),
   }),
   ...at(answers('foreign', 'What belongs to another IB', { kinds: ['foreign'] }), indistinguishable, {
-    'told-by-charset: is answered with a charset, and nothing else is': setHeader(
+    'told-by-charset: gets a charset, and nothing else is': setHeader(
       'Content-Type',
       'application/json; charset=utf-8',
     ),
@@ -156,12 +157,12 @@ const wrongScope: Faults = {
         [`${thing}-of-no-ib-${shown}: A ${thing} of no IB is shown`]: (partner) => partner === null,
       }),
       ...at({ what: endpoint, change: asFirstPartner }, rows('follows-key'), {
-        [`first-partner-for-${thing}s: answers every key as one of the first partner's`]: endpoint,
+        [`first-partner-for-${thing}s: treats every key as one of the first partner`]: endpoint,
       }),
     };
   }),
   ...failing(userRows('other-ib', 'follows-key'), {
-    'user-cache-ignores-key: user-status repeats to all keys what one of them found': sharedCache,
+    'user-cache-ignores-key: user-status shares a cache between keys': sharedCache,
   }),
 };
 

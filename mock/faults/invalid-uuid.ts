@@ -36,7 +36,7 @@ const absentFaults: Faults = {
   ...onEachEndpoint((endpoint) => {
     const { parameter } = endpoints[endpoint];
     const id = parameter.replace('_', '-');
-    const unknown = `unknown: is answered as an unknown ${endpoint === 'user-status' ? 'user' : 'deposit'}`;
+    const unknown = `unknown: is treated as an unknown ${endpoint === 'user-status' ? 'user' : 'deposit'}`;
     const rows = (...names: readonly string[]) => rowsOf('invalid-uuid', [endpoint], ...names);
     const change = (value: string | undefined) => lookedUp(endpoint, value);
     const missing = { id: `missing-${id}`, what: `A missing ${parameter}` };
@@ -49,12 +49,12 @@ const absentFaults: Faults = {
       ...at({ ...missing, change }, missingRows, { [unknown]: undefined }),
       ...at(empty, rows('empty'), { [unknown]: '' }),
       ...at(answers(missing.id, missing.what, { endpoint, status: 400 }), rows('missing'), {
-        'has-own-message: has a message of its own': onlyIf(isMissing, own),
+        'has-own-message: gets another message': onlyIf(isMissing, own),
       }),
     };
   }),
   ...failing(rowsOf('invalid-uuid', both, 'empty'), {
-    'empty-is-422: An empty parameter is answered with 422': answerWith(422)({
+    'empty-is-422: An empty parameter gets 422': answerWith(422)({
       status: 400,
       where: ({ call }) => call?.value === '',
     }),
@@ -219,7 +219,7 @@ const hostileFaults: Faults = {
     'long-value-crashes: A value of several thousand characters crashes': isLong,
   }),
   ...failing(rowsOf('invalid-uuid', user, 'hostile'), {
-    'array-read-as-unknown-user: user_id[] is answered 200 without being read': noUser({
+    'array-read-as-unknown-user: user_id[] gets 200 without being read': noUser({
       endpoint: 'user-status',
       status: 400,
       where: hasArray,

@@ -31,23 +31,25 @@ const shownExecuted = shown('EXECUTED', 1_700_000_000_000);
 /** Wrong answers about deposits that are not EXECUTED, or not yet (pending; States and transitions). */
 export const pendingFaults: Faults = {
   ...at(pending, ['pending/deposit-check/pending'], {
-    'with-200: is answered with 200 and the status PENDING': shown('PENDING'),
-    'as-executed: is answered as if it were EXECUTED': shownExecuted,
-    'with-202: is answered with 202': answerWith(202),
-    'has-own-message: has a message of its own': setJson({ error: 'Deposit not executed yet' }),
+    'with-200: gets 200 and the status PENDING': shown('PENDING'),
+    'as-executed: is shown as EXECUTED': shownExecuted,
+    'with-202: gets 202': answerWith(202),
+    'has-own-message: gets another message': setJson({ error: 'Deposit not executed yet' }),
   }),
   ...at(answers('', 'A pending deposit', {}), ['pending/deposit-check/pending'], {
-    'percent-encoded-pending-visible: is answered as if it were EXECUTED, if its id is percent-encoded':
-      onlyIf(isEncodedPending, shownExecuted),
+    'percent-encoded-pending-visible: is shown as EXECUTED, if its id is percent-encoded': onlyIf(
+      isEncodedPending,
+      shownExecuted,
+    ),
   }),
   ...at(failed, ['pending/deposit-check/failed'], {
-    'with-200: is answered with 200 and the status FAILED': shown('FAILED'),
-    'with-410: is answered with 410': answerWith(410),
-    'has-own-message: has a message of its own': setJson({ error: 'Deposit failed' }),
+    'with-200: gets 200 and the status FAILED': shown('FAILED'),
+    'with-410: gets 410': answerWith(410),
+    'has-own-message: gets another message': setJson({ error: 'Deposit failed' }),
   }),
   ...at(pending, ['pending/deposit-check/indistinguishable'], {
-    'told-by-header: is answered with the time to ask again': setHeader('Retry-After', '5'),
-    'told-by-space: is answered with a newline at the end': editBody((body) => `${body}\n`),
+    'told-by-header: gets a time to try again': setHeader('Retry-After', '5'),
+    'told-by-space: gets a body that ends in a newline': editBody((body) => `${body}\n`),
   }),
   ...at(failed, ['pending/deposit-check/indistinguishable'], {
     'told-by-header: names its state in a header field': setHeader('X-Deposit-State', 'failed'),

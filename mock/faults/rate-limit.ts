@@ -45,12 +45,12 @@ export const rateLimitFaults: Faults = {
     return {
       ...at(place, rowsOf('rate-limit', [endpoint], row), {
         'without-limiter: has no limiter': () => undefined,
-        [`limit-tenfold: lets ten times as many ${one}s pass as were promised`]: resized(10),
-        [`limit-one-late: lets one ${one} more pass than was promised`]: more(1),
-        [`limit-one-early: answers 429 to the last ${one} that was promised`]: more(-1),
+        [`limit-tenfold: lets ten times the stated number of ${one}s pass`]: resized(10),
+        [`limit-one-late: lets one ${one} more pass than stated`]: more(1),
+        [`limit-one-early: answers 429 to the last ${one} within the stated limit`]: more(-1),
       }),
       ...at(place, rowsOf('rate-limit', [endpoint], 'recovers'), {
-        'never-lets-go: never answers a key again once it was limited': resized(1, 1e12),
+        'never-lets-go: never accepts a key again once it was limited': resized(1, 1e12),
       }),
       ...at(answers(endpoint, `A 429 of ${endpoint}`, when), rowsOf('rate-limit', [endpoint], 'message'), {
         '429-with-second-field: says in a second field when to come back': setFields({ retryAfter: 3 }),
@@ -59,9 +59,9 @@ export const rateLimitFaults: Faults = {
   }),
   ...at(limiterOfDeposits, ['rate-limit/deposit-check/requests'], {
     'counter-per-process: a counter in each of two processes': ['fixedWindow', resized(2)],
-    'limit-half: half the limit that was promised': ['fixedWindow', resized(1 / 2)],
+    'limit-half: half the stated limit': ['fixedWindow', resized(1 / 2)],
     'sliding-window-one-late: a sliding window for one request too many': ['slidingWindow', more(1)],
-    'window-of-a-third: a third of the window that was promised': ['fixedWindow', resized(1, 1 / 3)],
+    'window-of-a-third: a third of the stated window': ['fixedWindow', resized(1, 1 / 3)],
     'sliding-window-of-a-half: a sliding window of half the time': ['slidingWindow', resized(1, 1 / 2)],
     'bucket-of-a-third: a token bucket that holds a third': ['bucket', resized(1 / 3, 1 / 3)],
     'bucket-of-twice: a token bucket that holds twice as many': ['bucket', resized(2, 2)],
@@ -73,7 +73,7 @@ export const rateLimitFaults: Faults = {
     }),
   }),
   ...at(answers('always-429', 'Every request', {}), rowsOf('rate-limit', both, 'message'), {
-    'in-other-words: is answered with 429 and another text': answerWith(429, { error: 'Slow down' }),
+    'in-other-words: gets 429 and another text': answerWith(429, { error: 'Slow down' }),
   }),
   ...at(
     answers('deposit-check', 'A 429 of deposit-check', { endpoint: 'deposit-check', status: 429 }),

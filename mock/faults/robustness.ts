@@ -52,11 +52,11 @@ const plainRows = [
 /** Crashes, and answers that get mixed up (robustness). */
 export const robustnessFaults: Faults = {
   ...failing(['robustness/service/concurrency'], {
-    "answers-mixed-up: In a rush, callers who wait for equal lookups get each other's answers": mixesUp,
+    "answers-mixed-up: Concurrent callers of equal lookups get each other's answers": mixesUp,
   }),
   ...failing([noServerErrors], {
     'first-answer-with-503: The first answer after a start is 503': coldStart,
-    'other-methods-with-500: Other methods than GET and HEAD are answered with 500': answerWith(500)({
+    'other-methods-with-500: Methods other than GET and HEAD get 500': answerWith(500)({
       kinds: ['noSuchMethod'],
     }),
     'head-crashes: HEAD crashes': crash({ where: ({ request }) => request.method === 'HEAD' }),

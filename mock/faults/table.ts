@@ -31,7 +31,7 @@ export const answers = (id: string, what: string, when: When): Place<Edit> => ({
 });
 
 /**
- * Faults of a place that fail the same requirements. `with-404: is answered with 404` is the end of the id and
+ * Faults of a place that fail the same requirements. `with-404: gets 404` is the end of the id and
  * the end of the sentence; behind it stands what is wrong.
  */
 export function at<How>(
@@ -48,7 +48,7 @@ export function at<How>(
   return Object.fromEntries(faults);
 }
 
-/** `with-404: is answered with 404` → `with-404` and `is answered with 404` */
+/** `with-404: gets 404` → `with-404` and `gets 404` */
 export function partsOf(row: string): readonly [id: string, what: string] {
   const colon = row.indexOf(': ');
   return [row.slice(0, colon), row.slice(colon + 2)];

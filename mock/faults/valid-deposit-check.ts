@@ -38,14 +38,15 @@ export const validDepositFaults: Faults = {
   ...at(executed, [...executedRows, becomesExecuted], {
     'in-lower-case: has the status "executed"': setFields({ status: 'executed' }),
     'by-another-name: has the status "COMPLETED"': setFields({ status: 'COMPLETED' }),
-    'with-202: is answered with 202': answerWith(202),
+    'with-202: gets 202': answerWith(202),
     'not-found: is not found': notFound,
   }),
   ...at(last, rows('executed'), { 'executed-not-found: is not found': notFound }),
   ...failing(rows('repeatable'), {
-    'third-check-not-found: An EXECUTED deposit is not found from the third lookup of the same spelling with the same key on':
-      fromThird(notFound)({ kinds }),
-    'third-404-has-own-message: An unknown deposit has another message from the third lookup of the same spelling with the same key on':
+    'third-check-not-found: An EXECUTED deposit is not found from the third identical lookup on': fromThird(
+      notFound,
+    )({ kinds }),
+    'third-404-has-own-message: An unknown deposit gets another message from the third identical lookup on':
       fromThird(answerWith(404, { error: 'Not found' }))({ endpoint: 'deposit-check', kinds: ['unknown'] }),
   }),
   ...failing(rows('shape'), {
@@ -54,7 +55,7 @@ export const validDepositFaults: Faults = {
     'time-in-snake-case: executedAt is called executed_at': rename('executedAt', 'executed_at'),
   }),
   ...at(executed, [...executedRows, becomesExecuted, ...rows('shape')], {
-    'wrapped: is answered with the result in a field `deposit`': editPayload((deposit) => ({ deposit })),
+    'wrapped: gets the result in a field `deposit`': editPayload((deposit) => ({ deposit })),
   }),
   ...at(executed, rows('closed'), {
     'with-fourth-field: has a fourth field, without user data': setFields({ currency: 'USD' }),
@@ -81,10 +82,10 @@ export const validDepositFaults: Faults = {
   ...at(time, [...rows('executed-at'), becomesExecuted], {
     'in-seconds: is in seconds': (ms) => Math.trunc(ms / 1000),
     'in-microseconds: is in microseconds': (ms) => ms * 1000,
-    'rounded-to-seconds: has lost its milliseconds': (ms) => ms - (ms % 1000),
+    'rounded-to-seconds: has no milliseconds': (ms) => ms - (ms % 1000),
     'one-ms-late: is one millisecond late': (ms) => ms + 1,
     'one-hour-late: is local time (one hour east) taken for UTC': (ms) => ms + 3_600_000,
-    'of-32-bits: has overflowed a 32-bit integer': (ms) => ms | 0,
+    'of-32-bits: overflows a 32-bit integer': (ms) => ms | 0,
     'as-iso-text: is an ISO 8601 text': (ms) => new Date(ms).toISOString(),
     'as-digits: is a number as text': String,
   }),

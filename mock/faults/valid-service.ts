@@ -29,13 +29,14 @@ const results = [
 
 const formatFaults: Faults = {
   ...at(all, ['valid/service/json-content-type'], {
-    'labelled-as-html: is labelled text/html': labelled('text/html; charset=utf-8'),
-    'labelled-as-text-json: is labelled text/json': labelled('text/json'),
-    'not-labelled: lacks a Content-Type': dropHeader('Content-Type'),
+    'labelled-as-html: has the Content-Type text/html': labelled('text/html; charset=utf-8'),
+    'labelled-as-text-json: has the Content-Type text/json': labelled('text/json'),
+    'not-labelled: has no Content-Type': dropHeader('Content-Type'),
   }),
   ...failing(['valid/service/json-content-type'], {
-    'errors-labelled-as-plain-text: Errors are labelled text/plain': editResponse(({ status, headers }) =>
-      status < 400 ? {} : { headers: { ...headers, 'Content-Type': 'text/plain' } },
+    'errors-labelled-as-plain-text: Errors have the Content-Type text/plain': editResponse(
+      ({ status, headers }) =>
+        status < 400 ? {} : { headers: { ...headers, 'Content-Type': 'text/plain' } },
     )(),
   }),
   ...at(

@@ -14,8 +14,8 @@ const isLastMember = ({ world, finding }: Exchange) =>
 
 const memberFaults: Faults = {
   ...at(member, memberRows, {
-    'denied: is said not to be under the IB, with the join date': setFields({ is_under_ib: false }),
-    'with-201: is answered with 201': answerWith(201),
+    'denied: gets is_under_ib false, with the join date': setFields({ is_under_ib: false }),
+    'with-201: gets 201': answerWith(201),
     'redirected: is redirected to a path with a trailing slash': editResponse(({ headers }) => ({
       status: 308,
       headers: { ...headers, Location: '/api/ib/user-status/' },
@@ -28,13 +28,14 @@ const memberFaults: Faults = {
     )(),
   }),
   ...at(member, [...memberRows, ...rows('shape')], {
-    'as-text: is answered with the text "true" in is_under_ib': setFields({ is_under_ib: 'true' }),
-    'as-number: is answered with 1 in is_under_ib': setFields({ is_under_ib: 1 }),
-    'field-in-camel-case: is answered with isUnderIb in place of is_under_ib': editPayload(
-      ({ date_joined }) => ({ isUnderIb: true, date_joined }),
-    ),
-    'wrapped: is answered with the result in a field `data`': editPayload((data) => ({ data })),
-    'in-list: is answered with the result in a list': editPayload((payload) => [payload]),
+    'as-text: gets the text "true" in is_under_ib': setFields({ is_under_ib: 'true' }),
+    'as-number: gets 1 in is_under_ib': setFields({ is_under_ib: 1 }),
+    'field-in-camel-case: gets isUnderIb instead of is_under_ib': editPayload(({ date_joined }) => ({
+      isUnderIb: true,
+      date_joined,
+    })),
+    'wrapped: gets the result in a field `data`': editPayload((data) => ({ data })),
+    'in-list: gets the result in a list': editPayload((payload) => [payload]),
   }),
   ...failing(rows('shape'), {
     'date-field-in-camel-case: date_joined is called dateJoined': editPayload(({ date_joined }) => ({
@@ -44,15 +45,16 @@ const memberFaults: Faults = {
     'date-field-left-out: date_joined is left out for members': setJson({ is_under_ib: true })({ kinds }),
   }),
   ...at(member, rows('shape'), {
-    'with-third-field: is answered with a third field': setFields({ tier: 'gold' }),
-    "with-partner: is answered with the partner's id": editPayload((payload, { call }) => ({
+    'with-third-field: gets a third field': setFields({ tier: 'gold' }),
+    "with-partner: gets the partner's id": editPayload((payload, { call }) => ({
       ...payload,
       partner: call?.caller?.partner,
     })),
   }),
   ...failing(rows('repeatable'), {
-    'third-lookup-denied: A member is not found from the third lookup of the same spelling with the same key on':
-      fromThird(stranger)({ kinds }),
+    'third-lookup-denied: A member is not found from the third identical lookup on': fromThird(stranger)({
+      kinds,
+    }),
   }),
 };
 
@@ -72,10 +74,10 @@ const dateFaults: Faults = {
   ...at(date, rows('date-joined'), {
     'one-ms-late: is one millisecond late': (text) => shifted(text, 1),
     'one-hour-late: is local time (one hour east) labelled as UTC': (text) => shifted(text, 3_600_000),
-    'truncated-to-seconds: has lost its milliseconds': (text) => text.replace(/\.\d+/, ''),
+    'truncated-to-seconds: has no milliseconds': (text) => text.replace(/\.\d+/, ''),
     'day-and-month-swapped: has day and month swapped where both are possible': (text) =>
       text.replace(/-(\d\d)-(0\d|1[0-2])T/, '-$2-$1T'),
-    'leap-day-moved: is 1 March in place of 29 February': (text) => text.replace('-02-29T', '-03-01T'),
+    'leap-day-moved: is 1 March instead of 29 February': (text) => text.replace('-02-29T', '-03-01T'),
     'twelve-hour-clock: has the hours of a twelve-hour clock': (text) =>
       text.replace(/T(\d\d)/, (_, hour: string) => `T${String(Number(hour) % 12 || 12).padStart(2, '0')}`),
     'week-year: has the next year in the last days of December (week-based year)': (text) =>
@@ -83,7 +85,7 @@ const dateFaults: Faults = {
     'null: is null for a member': () => null,
   }),
   ...failing(rows('date-joined'), {
-    'date-of-first-member: Every member has joined when the first user of the fixture did': editPayload(
+    'date-of-first-member: Every member has the join date of the first user': editPayload(
       (payload, { world }) => ({
         ...payload,
         date_joined: world.users.base.values().next().value?.date_joined,
@@ -91,16 +93,16 @@ const dateFaults: Faults = {
     )({ kinds }),
   }),
   ...at(date, rows('date-joined-format'), {
-    'naive: names no time zone': (text) => text.replace('Z', ''),
+    'naive: has no time zone': (text) => text.replace('Z', ''),
     'with-local-offset: is the right instant with the offset +05:30': (text) =>
       shifted(text, 19_800_000).replace('Z', '+05:30'),
     'bare: is a date without a time': (text) => text.slice(0, 10),
     'epoch-number: is a number of milliseconds': (text) => Date.parse(text),
     'epoch-text: is a number of seconds as text': (text) => `${Math.trunc(Date.parse(text) / 1000)}`,
-    'with-zone-name: ends in " UTC" in place of Z': (text) => text.replace('Z', ' UTC'),
+    'with-zone-name: ends in " UTC" instead of Z': (text) => text.replace('Z', ' UTC'),
   }),
   ...at(date, rows('date-joined', 'date-joined-format'), {
-    'rfc-1123: is spelled as in a mail header': (text) => new Date(text).toUTCString(),
+    'rfc-1123: has the format of a mail header': (text) => new Date(text).toUTCString(),
   }),
   ...at(date, rows('date-joined-rfc3339'), {
     'basic-format: is in the basic format of ISO 8601': (text) => text.replaceAll(/[-:]/g, ''),
