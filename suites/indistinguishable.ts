@@ -168,7 +168,7 @@ export function timing(endpoint: Endpoint, { needs, hidden }: HiddenIds): Scenar
       const words =
         result.p < 0.001
           ? `response times differ: ${figures}`
-          : `no difference found: ${figures}; detectable from ${result.detectable.toFixed(2)}`;
+          : `no difference found: ${figures}; an effect below ${result.detectable.toFixed(2)} would not show`;
       return observed(words, { ...result });
     },
   });

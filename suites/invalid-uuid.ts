@@ -37,7 +37,8 @@ function refuses(endpoint: Endpoint): readonly Requirement[] {
       clause: `${clause(endpoint)}; RFC 9562 4`,
       title:
         'Another notation of a UUID (braces, URN, no hyphens, white space) gets 400 with the exact error body',
-      reading: 'A UUID has one notation: 8-4-4-4-12 hexadecimal digits, in any letter case.',
+      reading:
+        'A UUID has one notation: 8-4-4-4-12 hexadecimal digits, in any letter case. The 17th digit is 8, 9, a or b.',
     }),
     recommended({
       id: `invalid-uuid/${endpoint}/hostile`,

@@ -226,7 +226,7 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
             `between ${seconds(data.leastMs)} and ${seconds(data.mostMs)} after the first request`,
             data,
           )
-        : observed(`longer than ${seconds(recoveryMs)}: ${recovery.words}`, data);
+        : observed(`not measured to its end, after ${seconds(recoveryMs)}: ${recovery.words}`, data);
     }),
     afterLimit('scope', 'Which other keys are rate-limited', ({ probe: { others } }) => {
       const words = Object.entries(others).map(

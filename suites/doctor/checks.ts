@@ -123,7 +123,7 @@ export function judgeKey(key: FixtureApiKey, place: string, answer: Answer): Fin
     );
   if (stated === 'active' && isExpiring && !isAccepted) return ok('refused (401) because it has expired');
   if (isAccepted === (stated === 'active'))
-    return ok(isAccepted ? `accepted (${status})` : `refused (401) because it is ${stated}`);
+    return ok(isAccepted ? `accepted (${status})` : `refused (401), as expected: the fixture says ${stated}`);
   return isAccepted
     ? problem(
         `accepted (${status}), but ${place} is ${stated}`,
