@@ -2,7 +2,7 @@ import { createHash } from 'node:crypto';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 import { renderJson } from './json.ts';
-import { isWeak, narrowedBy } from './strength.ts';
+import { isLowStrength, narrowedBy } from './strength.ts';
 
 /** Colour and sign: a tick, a cross, a question mark, 16 by 16. */
 const looks = {
@@ -27,7 +27,7 @@ export function renderBadge(record: RunRecord): string {
   const passed = required.filter(({ outcome }) => outcome === 'passed').length;
   const failed = required.filter(({ outcome }) => outcome === 'failed').length;
   const { color, sign } = looks[record.verdict];
-  const remark = isWeak(record) ? `, strength ${record.strength}` : '';
+  const remark = isLowStrength(record) ? `, strength ${record.strength}` : '';
   const green = record.mock === true ? 'blue' : passed < required.length ? 'green' : color;
   const digest = createHash('sha256').update(renderJson(record)).digest('hex');
   const badge = {
@@ -35,7 +35,7 @@ export function renderBadge(record: RunRecord): string {
     // Nobody is to take our own mock for a server.
     label: `ib-conformance${record.mock === true ? ' mock' : ''}`,
     message: `${failed === 0 ? '' : `${failed} failed, `}${passed}/${required.length} verified${remark}`,
-    color: record.verdict !== 'conformant' ? color : isWeak(record) ? 'yellow' : green,
+    color: record.verdict !== 'conformant' ? color : isLowStrength(record) ? 'yellow' : green,
     // Whoever embeds the badge cannot paint this one green.
     isError: record.verdict === 'nonconformant',
     logoSvg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><metadata>sha256:${digest}</metadata><path fill="none" stroke="#fff" stroke-width="2" d="${sign}"/></svg>`,

@@ -2,7 +2,7 @@ import type { RunRecord } from '../schemas/generated/types.ts';
 import type { Reached } from '../schemas/plan.ts';
 import { count, present } from './text.ts';
 
-/** `narrowed by --skip`: why a verdict is not on the whole interface; undefined where it is, or where the record does not say. */
+/** `narrowed by --skip`: why a run did not check the whole interface; undefined if it did. */
 export function narrowedBy({ selection }: Pick<RunRecord, 'selection'>): string | undefined {
   if (selection === undefined) return undefined;
   const flags = present(
@@ -13,22 +13,22 @@ export function narrowedBy({ selection }: Pick<RunRecord, 'selection'>): string 
   return flags.length === 0 ? undefined : `narrowed by ${flags.join(' and ')}`;
 }
 
-/** The strength that a verdict without a remark needs. */
 const FULL_STRENGTH = 2;
 
-/** Whether the record says which strength a whole run reached. A run that was narrowed leaves lookups out on purpose. */
+/** Whether the strength of a run means anything: not for a narrowed run, which leaves out lookups on purpose. */
 const isStated = ({ strength, selection }: RunRecord): boolean =>
   strength !== undefined && selection?.whole === true && selection.replay === undefined;
 
-/** Whether a run tried fewer combinations than a verdict without a remark needs. */
-export const isWeak = (record: RunRecord): boolean => isStated(record) && record.strength! < FULL_STRENGTH;
+/** Whether a run tried too few combinations for an unqualified verdict. */
+export const isLowStrength = (record: RunRecord): boolean =>
+  isStated(record) && record.strength! < FULL_STRENGTH;
 
 /** Whether `--min-strength` makes a run incomplete. */
-export const isTooWeak = (record: RunRecord): boolean =>
-  isWeak(record) && record.verdict === 'incomplete' && record.strength! < (record.minStrength ?? 0);
+export const isBelowMinStrength = (record: RunRecord): boolean =>
+  isLowStrength(record) && record.verdict === 'incomplete' && record.strength! < (record.minStrength ?? 0);
 
-/** `strength 1: 1,804 of 2,134 pairs`: the remark on a verdict that rests on too few combinations. */
-export const weaknessOf = (record: RunRecord): string =>
+/** `strength 1: 1,804 of 2,134 pairs`: the remark on a verdict of low strength. */
+export const describeStrength = (record: RunRecord): string =>
   `strength ${record.strength}: ${combinations(record.coverage?.pairs, 'pairs')}`;
 
 /** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples`, and what the fixture lacks; nothing where it means nothing. */

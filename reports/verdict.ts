@@ -6,7 +6,7 @@ import type {
   RunRecord,
 } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { isWeak, narrowedBy, strengthSentences, weaknessOf } from './strength.ts';
+import { isLowStrength, narrowedBy, strengthSentences, describeStrength } from './strength.ts';
 import { present, printable, several, shellQuoted, shellWord } from './text.ts';
 
 const MAX_IDS = 6;
@@ -80,7 +80,7 @@ function verdictWords(record: RunRecord): string {
   const { verdict, baseline, requirements } = record;
   const remarks = present(
     narrowedBy(record),
-    (baseline?.verdict ?? verdict) !== 'nonconformant' && isWeak(record) && weaknessOf(record),
+    (baseline?.verdict ?? verdict) !== 'nonconformant' && isLowStrength(record) && describeStrength(record),
   );
   const remark = remarks.length === 0 ? '' : ` (${remarks.join('; ')})`;
   if (baseline === undefined || baseline.verdict === verdict) return `${verdict}${remark}`;
@@ -185,7 +185,7 @@ export function nextStep(record: RunRecord) {
   }
   const left = remedyFor(requirements);
   if (left !== undefined) return { words: remedyOf(left)! };
-  return isWeak(record)
+  return isLowStrength(record)
     ? { words: 'raise --max-duration, --max-requests, --rate or --cases to reach strength 2' }
     : undefined;
 }

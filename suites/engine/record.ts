@@ -83,7 +83,6 @@ export function makeRecord(
 const refusedNote = (key: string) =>
   `The target answers every request with ${key} with 401. Check that the target has this key and that it is active.`;
 
-/** The note about learned limits. */
 function limitNote({ learned = [] }: Figures['rateLimited']): readonly string[] {
   if (learned.length === 0) return [];
   const limits = learned.map(
