@@ -214,7 +214,10 @@ describe('response times', () => {
   test('equal times show nothing, and the detectable effect is reported', async () => {
     const finding = await runAgainst((_, nth) => took((nth * 7) % 11));
     assert.equal(finding.kind, 'observed');
-    assert.match(finding.words, /^no difference found: .* 16 and 16 lookups; an effect below 0\.79 would not show/);
+    assert.match(
+      finding.words,
+      /^no difference found: .* 16 and 16 lookups; an effect below 0\.79 would not show/,
+    );
   });
   test('both kinds are sent equally often', async () => {
     const asked: Request[] = [];
