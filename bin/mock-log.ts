@@ -81,10 +81,11 @@ export function curlLines(values: readonly MagicValue[], origin: string): string
   const [first] = values;
   if (first === undefined)
     return 'The fixture has no active key of a partner: every request is answered 401.\n';
+  const column = Math.max(...values.map(({ shows }) => shows.length));
   const lines = values.map(({ shows, target, key = VARIABLE, keyName }) => {
     const isOther = key === VARIABLE && keyName !== undefined && keyName !== first.keyName;
     const header = keyName === undefined ? '' : `-H "Authorization: Bearer ${key}" `;
-    return `  ${shows.padEnd(31)} curl -i ${header}"${origin}${target}"${isOther ? `  # with ${keyName}` : ''}`;
+    return `  ${shows.padEnd(column)} curl -i ${header}"${origin}${target}"${isOther ? `  # with ${keyName}` : ''}`;
   });
   return `${lines.join('\n')}\n`;
 }

@@ -125,10 +125,11 @@ export function select({ suite = [], only = [], skip = [] }: Filters, hasStateHo
 }
 
 function refuseUnknown(flag: string, names: readonly string[], choices: readonly string[]): void {
-  const kind = flag === 'suite' ? 'suite' : 'requirement';
+  const [kind, known] =
+    flag === 'suite'
+      ? ['suite', `known: ${choices.join(', ')}`]
+      : ['requirement', '`ib-conformance requirements` lists them'];
   for (const name of names)
     if (!choices.includes(name))
-      throw wrongUsage(
-        `--${flag} ${name}: there is no such ${kind}${didYouMean(name, choices)} (\`ib-conformance requirements\` lists them)`,
-      );
+      throw wrongUsage(`--${flag} ${name}: there is no such ${kind}${didYouMean(name, choices)} (${known})`);
 }

@@ -57,7 +57,7 @@ const flags = {
     'max-duration': {
       ...kinds.duration,
       default: `${defaults.maxDurationMs / 60_000}m`,
-      describe: 'stop after this time: 90s, 5m, 1h (waiting for the built-in mock takes no time)',
+      describe: 'stop after this time: 90s, 5m, 1h',
     },
     'max-requests': {
       ...kinds.wholeNumberFrom(1, 1_000_000_000),

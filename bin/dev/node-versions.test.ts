@@ -35,7 +35,7 @@ test('wherever a version of Node is chosen for a user, engines accepts it', () =
 
 test('the docs name the versions that engines names', () => {
   const firsts = [...engines.node.matchAll(/\d+\.\d+/g)].map(([version]) => version.replace('.0', ''));
-  const words = `Node ${firsts.slice(0, -1).join(', ')} or ${firsts.at(-1)}, or a later one of these`;
+  const words = `Node ${firsts.slice(0, -1).join(', ')} or ${firsts.at(-1)}, or newer`;
   for (const page of ['README.md', 'docs/verify.md', 'docs/ci.md'])
     assert.ok(read(page).replace(/\s+/g, ' ').includes(words), `${page}: ${words}`);
 });

@@ -68,7 +68,7 @@ const keys: Readonly<Record<string, readonly [FixtureApiKey, answer: typeof foun
   'active, limited': [key(), limited, 'unknown', /429/],
   'active, limited by its stated limits': [key({ limits: {} }), limited, 'ok', /its limits in the fixture/],
   'active, answered with a page': [key(), answerOf(200, '<html>'), 'problem', /answered 200 <html>/],
-  'revoked, refused': [revoked, refused, 'ok', /it is revoked/],
+  'revoked, refused': [revoked, refused, 'ok', /as expected: the fixture says revoked/],
   'revoked, accepted': [revoked, found, 'problem', /accepted \(200\), but apiKeys\[3\] is revoked/],
   'of a non-Partner account, accepted': [key({ partner: null }), found, 'problem', /non-Partner account/],
   'expiring at an unknown time, refused': [expiring, refused, 'ok', /has expired/],

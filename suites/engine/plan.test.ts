@@ -133,6 +133,8 @@ describe('a cut', () => {
     const some = [
       ...list,
       required({ ...subject, id: 'auth/user-status/missing' }),
+      // Any lookup that is sent again covers it.
+      required({ ...subject, id: 'valid/user-status/repeatable' }),
       scenarioOf('rate-limit/user-status/l'),
     ];
     const found = planned(some, { ...limited(3, 10), maxDurationMs: 12_000 });

@@ -65,7 +65,8 @@ export function plan(options: PlanOptions): Plan {
   );
   const depth = Math.max(fitting, Math.min(1, deepest));
   const taken = lookups.flatMap((list) => list.slice(0, depth));
-  const covered = new Set(taken.flatMap(({ ids }) => ids));
+  const idsOf = (some: readonly Lookup[]) => new Set(some.flatMap(({ ids }) => ids));
+  const [all, covered] = [idsOf(lookups.flat()), idsOf(taken)];
   const coverage = createCoverage(known);
   if (selection?.whole === true) for (const one of taken) coverage.take(one.endpoint, one.origin.levels);
   const wholeMs = whole.durationMs - limitersMs + limiterMs(asked, known, Number.POSITIVE_INFINITY, {}, rate);
@@ -76,9 +77,7 @@ export function plan(options: PlanOptions): Plan {
     notCompared: timeNeeds(asked, known, maxDurationMs, {})
       .filter(({ fits }) => !fits)
       .map(({ endpoint }) => endpoint),
-    leftOut: rules
-      .filter(({ id, holds }) => isCut && holds === undefined && !covered.has(id))
-      .map(({ id }) => id),
+    leftOut: rules.map(({ id }) => id).filter((id) => all.has(id) && !covered.has(id)),
     ...(wholeMs > maxDurationMs ? { wholeMs } : {}),
     ...(selection?.whole === true ? { reached: coverage.figures() } : {}),
     ...(isCut
