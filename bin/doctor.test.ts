@@ -126,16 +126,6 @@ test('a fixture that disagrees with the target is told by its places', async () 
   assert.doesNotMatch(found.join('\n'), /sk_never|northwind-\w*-?key/);
 });
 
-const web = (status: number, headers = {}) =>
-  createHttpServer((_, response) => response.writeHead(status, headers).end());
-
-test('behind the URL there is a login page', () =>
-  withServer(web(302, { location: 'https://sso.example/' }), async (port) => {
-    const { code, output } = await call(`http://127.0.0.1:${port}`, ...fixture);
-    assert.match(output, /✗ user-status +302, a redirect to https:\/\/sso\.example\//);
-    assert.equal(code, 1, output);
-  }));
-
 test('a port where nobody listens: 4', async () => {
   const { code, output } = await call('http://127.0.0.1:9', ...fixture);
   assert.match(output, /✗ HTTP +the connection was refused/);

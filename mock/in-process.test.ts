@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { createMock, Refusal, startMock, type InProcessMock } from './index.ts';
-import { builtIn, depositPath, ids, START, userPath } from './testing/session.ts';
+import { depositPath, ids, START, userPath } from './testing/session.ts';
 import { ask, bearer } from './testing/sockets.ts';
 
 const frozen = { now: () => START, mode: 'frozen' } as const;
@@ -51,37 +51,6 @@ describe('a mock without a socket', () => {
 });
 
 describe('the controls of a mock', () => {
-  test('move its clock, at once', async () => {
-    const mock = createMock({ clock: 'frozen' });
-    const at = mock.clock.now();
-    const now = at + 5000;
-    const shown = { now, iso: new Date(now).toISOString(), mode: 'frozen', rate: 0, frozen: true };
-    const due = { deposits: [ids.afterSeconds], keys: [], limiters: [] };
-    assert.deepEqual(mock.clock.advance(5000), { ...shown, due });
-    assert.equal(mock.clock.set(new Date(7)).now, 7);
-    mock.clock.scale(2);
-    assert.equal(mock.clock.freeze().now, mock.clock.now());
-  });
-  test('execute, fail and add deposits', () => {
-    const { deposits } = createMock({ clock: frozen });
-    assert.equal(deposits.list().length, builtIn.deposits!.length);
-    assert.equal(deposits.get(ids.pending).state, 'pending');
-    assert.deepEqual(deposits.execute(ids.pending, { amountInUsd: 2 }), {
-      reference_id: ids.pending,
-      user_id: ids.member,
-      partner: 'northwind',
-      state: 'EXECUTED',
-      amountInUsd: 2,
-      executedAt: START,
-    });
-    assert.throws(() => deposits.execute(ids.pending), { status: 409, message: /EXECUTED, which is final/ });
-    assert.throws(() => deposits.get(ids.nobody), { status: 404 });
-    assert.equal(deposits.fail(ids.afterPolls).state, 'failed');
-    const added = { reference_id: ids.nobody, user_id: ids.member, state: 'pending' } as const;
-    assert.equal(deposits.add(added).state, 'pending');
-    assert.throws(() => deposits.add(added), { status: 409 });
-    assert.throws(() => deposits.add({ ...added, user_id: ids.nobody }), { status: 400 });
-  });
   test('do what the admin API does, with the same results, and refuse what it refuses', async () => {
     const mock = createMock({ clock: frozen, arePublicKeys: false });
     const read = async (path: string) =>
@@ -109,7 +78,18 @@ describe('the controls of a mock', () => {
     assert.deepEqual((await read('keys'))['keys'], mock.keys.list());
     assert.deepEqual((await read('users?contains=1234'))['users'], mock.users.list({ contains: '1234' }));
     assert.deepEqual((await read('magic-values'))['values'], mock.magicValues());
-    assert.deepEqual([await read('fixture'), await read('clock')], [mock.fixture(), mock.clock.get()]);
+    assert.deepEqual(await read('fixture'), mock.fixture());
+    const deposit = { reference_id: ids.nobody, user_id: ids.member, state: 'pending' } as const;
+    const { add, execute, fail, get, list } = mock.deposits;
+    for (const change of [add(deposit), execute(ids.pending, { amountInUsd: 2 }), fail(ids.afterPolls)])
+      assert.deepEqual(await read(`deposits/${change.reference_id}`), change);
+    assert.deepEqual((await read('deposits'))['deposits'], list());
+    assert.throws(() => get('x'), { status: 404 });
+    assert.deepEqual(mock.clock.advance(5000).due.deposits, [ids.afterSeconds]);
+    mock.clock.set(new Date(7));
+    assert.equal(mock.clock.scale(2).rate, 2);
+    mock.clock.freeze();
+    assert.deepEqual(await read('clock'), mock.clock.get());
     mock.requests.clear();
     assert.deepEqual([mock.requests(), mock.worlds()], [[], ['a']]);
     const refusals: Readonly<Record<string, () => unknown>> = {
@@ -118,6 +98,7 @@ describe('the controls of a mock', () => {
       endpoint: () => mock.requests({ endpoint: 'users' as 'user-status' }),
       fault: () => mock.faults.set({ fault: 'x' }),
       now: () => mock.clock.set('2026-02-30T00:00:00Z'),
+      reference_id: () => mock.deposits.add({ ...deposit, reference_id: 'x' }),
     };
     for (const [place, act] of Object.entries(refusals))
       assert.throws(act, (error) => error instanceof Refusal && error.details.place === place, place);

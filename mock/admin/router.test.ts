@@ -495,13 +495,9 @@ test('HEAD of what has no end has one', async () => {
   assert.deepEqual(['follow' in answer, answer.status], [false, 200]);
 });
 
-test('the description has every route, and every reference in it leads somewhere', async () => {
-  const description = await testAdmin().done('GET', '/openapi.json');
-  const { paths, components } = description;
+test('the description has every route', async () => {
+  const { paths } = await testAdmin().done('GET', '/openapi.json');
   for (const { method, path } of routes) assert.ok(paths[`/__admin${path}`]?.[method.toLowerCase()], path);
-  for (const [, name] of JSON.stringify(description).matchAll(/"\$ref":"#\/components\/schemas\/(\w+)"/g))
-    assert.ok(components.schemas[name!], name);
-  assert.doesNotMatch(JSON.stringify(description), /\$defs/);
 });
 
 test('what a call answers fits its description, and nothing in it goes undescribed', async () => {
