@@ -66,18 +66,6 @@ test('a mock with its own fixture: everything is ok and checked, nothing is chan
   assert.match(text.output, /^ready for verify: \d+ ✓, 0 ✗, 0 \? \(15 requests in/m);
 });
 
-test('fifteen requests at once are no reason for Node to warn', async () => {
-  const warnings: string[] = [];
-  const note = ({ name }: Error) => void warnings.push(name);
-  process.on('warning', note);
-  await using mock = await startMock();
-  await call(mock.url, ...fixture);
-  // Node warns behind everything that is ready.
-  await new Promise(setImmediate);
-  process.off('warning', note);
-  assert.deepEqual(warnings, []);
-});
-
 test('without a fixture the built-in one is taken, and that is said; without a hook, what it costs', async () => {
   await using mock = await startMock();
   const { url } = mock;

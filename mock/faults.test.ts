@@ -1,8 +1,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { reference } from './behaviour.ts';
 import { faultEntries, faults } from './faults.ts';
-import { answersTo, deposit, user } from './testing/session.ts';
+import { answersTo, deposit, ids, probe, user, type Probe } from './testing/session.ts';
 import { variants } from './variants.ts';
 
 test('each fault has an id of its own', () => {
@@ -25,4 +26,48 @@ test('what a fault remembers, it remembers per server', () => {
     const first = answersTo(lookups, change(reference));
     assert.deepEqual(answersTo(lookups, change(reference)), first, id);
   }
+});
+
+const USER = '/api/ib/user-status?user_id=';
+const nobody = 'abcdef01-2345-4678-9abc-def012345678';
+const times = (count: number, one: Probe) => Array.from({ length: count }, () => one);
+
+/** Requests about everything that variants answer in another way. */
+const openProbes: readonly Probe[] = [
+  user(ids.member),
+  user('1e500000-0000-4000-8000-000000000001'),
+  deposit('44444444-4444-4444-8444-444444444444'),
+  probe(USER + ids.member, { method: 'HEAD' }),
+  probe(USER + ids.member, { method: 'POST' }),
+  probe(USER + ids.member, { method: 'OPTIONS' }),
+  probe('/api/ib/user-status/'),
+  probe(`/API/IB/user-status?user_id=${ids.member}`),
+  probe('/', { key: null }),
+  probe(`${USER}${ids.member}&user_id=${ids.foreignUser}`),
+  probe(`${USER}${ids.member}&page=1`),
+  probe(`/api/ib/user-status?USER_ID=${ids.member}`),
+  deposit('00000000-0000-0000-0000-000000000000'),
+  user(ids.member, { authorization: 'bearer northwind-key' }),
+  user('x', { key: null }),
+  ...times(61, user('x')),
+  user(nobody),
+  user('x'),
+  user('x', { alongside: 9 }),
+  user(nobody, { key: 'northwind-spare-key' }),
+  user(nobody, { key: 'contoso-key' }),
+  ...times(61, user(nobody, { key: 'contoso-key', atMs: 1000 })),
+  ...times(2, user(nobody, { key: 'contoso-key', atMs: 3500 })),
+  ...times(61, user(nobody, { key: 'nope', atMs: 10_000 })),
+  // This key expires after 30 s, within the window.
+  ...times(60, user(nobody, { key: 'fabrikam-expiring-key', atMs: 29_000 })),
+  user(nobody, { key: 'fabrikam-expiring-key', atMs: 30_500 }),
+  ...times(61, user(nobody, { key: 'contoso-key', atMs: 50_000 })),
+  user(nobody, { key: 'contoso-key', atMs: 51_100 }),
+  user(ids.member, { headers: { 'accept-encoding': 'br, gzip' } }),
+];
+
+test('every variant differs from the reference', () => {
+  const expected = answersTo(openProbes);
+  for (const [id, { change }] of Object.entries(variants))
+    assert.ok(!isDeepStrictEqual(answersTo(openProbes, change(reference)), expected), id);
 });
