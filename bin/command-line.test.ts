@@ -139,14 +139,10 @@ test('the curl line reads the key from the variable that holds it, so a copy sen
   const behaviour = faults['revoked-key-on-user-status']!.change(reference);
   await using mock = await startMock({ fixture: unlimited, behaviour });
   const line = `verify ${mock.url} --only auth/user-status/revoked --cases 100 --fixture ${unlimitedFile} --no-canary`;
-  for (const [env, variable] of [
-    [{ OLD_KEY: 'northwind-revoked-key', IB_API_KEY: 'northwind-key' }, 'OLD_KEY'],
-    [{}, 'IB_API_KEY'],
-  ] as const) {
-    const { output } = await runCli(line, { env });
-    assert.match(output, new RegExp(`-H "Authorization: Bearer \\$${variable}"`));
-    assert.match(output, new RegExp(`\\$${variable} stands for <key northwind/revoked>`));
-  }
+  const env = { OLD_KEY: 'northwind-revoked-key', IB_API_KEY: 'northwind-key' };
+  const { output } = await runCli(line, { env });
+  assert.match(output, /-H "Authorization: Bearer \$OLD_KEY"/);
+  assert.match(output, /\$OLD_KEY stands for <key northwind\/revoked>/);
 });
 
 test('the plan is printed, and nothing is sent', async (t) => {

@@ -6,7 +6,7 @@ import type { Stream } from './limiter/burst.ts';
 import { explore, sendMembers, describeBursts, type Exploration, type Limited } from './limiter/explore.ts';
 import { seconds } from './limiter/history.ts';
 import type { LimitBreak } from './limiter/judge-bursts.ts';
-import { burstSize, statedLimit, WINDOWS_OF_EXPLORATION, type RateLimit } from './limiter/limit.ts';
+import { burstSize, explorationMs, statedLimit, type RateLimit } from './limiter/limit.ts';
 import { slowness } from './limiter/slowness.ts';
 import {
   monitor,
@@ -55,7 +55,7 @@ function limitVerdict(exploration: Exploration, limit: RateLimit | undefined): V
         ? `no 429 after ${describeStreams(streams)}`
         : `429 after ${limited.first.passed} requests`;
     if (limit !== undefined) {
-      const least = seconds(WINDOWS_OF_EXPLORATION * limit.windowMs);
+      const least = seconds(explorationMs(limit.windowMs));
       const words = `not checked whether ${limit.most} requests pass before a 429: that takes ${least}, and --max-duration left less (seen: ${seen})`;
       return limited === undefined
         ? findingOrTrouble(streams, inconclusive('budget', words))

@@ -106,13 +106,15 @@ describe('the limiters', () => {
     assert.equal(limiterMs(both, known, Infinity, { 'user-status': { windowMs: 3000 } }), 12_000);
     assert.equal(limiterMs(both, { ...sampleKnown, limits: limitsOf(10, 2) }, Infinity, {}, 5), 18_000);
   });
-  test('get at most half of a limit, and are compared only if their windows fit into it', () => {
+  test('get at most half of a bound, or four fifths if stated limits are compared, as far as they fit', () => {
     assert.deepEqual([reserveOf(10, 100), reserveOf(80, 100), reserveOf(80, Infinity)], [10, 50, 80]);
     const known = { ...sampleKnown, limits: limitsOf(10, 2) };
-    assert.equal(limiterMs(both, known, 20_000, {}, 1), 10_000);
-    assert.equal(limiterMs(both, known, 32_000), 16_000);
-    assert.equal(limiterMs(both, known, 20_000), 8000 + 1000, 'one of them');
-    assert.equal(limiterMs(both, known, 10_000), 500, 'none');
+    assert.equal(limiterMs(both, known, 40_000, {}, 1), 20_000);
+    assert.equal(limiterMs(both, known, 20_000), 16_000);
+    assert.equal(limiterMs(both, known, 19_000), 8000 + 950, 'one of them');
+    assert.equal(limiterMs(both, known, 9000), 450, 'none');
+    const unstated = { ...known, limits: {} };
+    assert.equal(limiterMs(both, unstated, 15_000, { 'user-status': { windowMs: 2000 } }), 750);
   });
 });
 

@@ -182,7 +182,10 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     const explainAll = async () => {
       if (options.isBrief === true) return;
       // Leave time for the remaining lookups.
-      const endsAt = Math.min(depthEndsAt(), clock.now() + options.maxDurationMs / 4);
+      const endsAt = Math.min(
+        Math.max(depthEndsAt(), startedAt + options.maxDurationMs / 2),
+        clock.now() + options.maxDurationMs / 4,
+      );
       for (const { id } of rules) {
         const [failure] = judge.failures(id);
         if (failure === undefined || explained.has(id)) continue;
@@ -217,14 +220,15 @@ export async function run(options: RunOptions): Promise<RunRecord> {
     if (preflightStop === undefined && options.path !== undefined) await replay(options.path);
     else if (preflightStop === undefined && rules.length > 0) {
       const lookups = createLookups(options, rules);
-      const phase = async (strength: Lookup['strength']) => {
+      const phase = async (strength: Lookup['strength'], until?: number) => {
         report(`strength ${strength}`);
-        await sendAll(lookups.ofStrength(strength));
+        await sendAll(lookups.ofStrength(strength), until);
       };
       await runAll(first);
       for (const strength of [0, 1] as const) await phase(strength);
       await Promise.all(lanes.map((lane) => runAll(lane.filter(({ level }) => level === 'required'))));
-      for (const strength of [2, 5] as const) await phase(strength);
+      await phase(2);
+      await phase(5, depthEndsAt());
       await explainAll();
       await Promise.all(lanes.map(runAll));
       for (const lists of lookups.inTurn()) {

@@ -7,7 +7,7 @@ import { describeBurst, type Burst, type TimedRequest } from './history.ts';
 import { judgeBurst, judgeBursts, type LimitJudgement } from './judge-bursts.ts';
 import { findableLookup, kinds, lookupsOfMembers, supplyOf, type Supply } from './kinds.ts';
 import { probeWhileLimited, type LimitedProbe } from './limited-probe.ts';
-import { burstSize, statedLimit, type RateLimit } from './limit.ts';
+import { burstSize, MAX_WINDOW_TO_COUNT, statedLimit, type RateLimit } from './limit.ts';
 
 /** Maximum number of requests of one kind to find a limit that is not stated. */
 const MAX_WITHOUT_LIMIT = 1000;
@@ -197,8 +197,8 @@ export function sendMembers(
 /** Fractions of the limit spent on two other kinds: all their sums differ, so the rest tells which kinds count. */
 const FRACTIONS = [1 / 2, 1 / 4];
 
-/** Minimum limit for distinct fractions, and maximum window (ms) worth another wait. */
-const [MIN_LIMIT_TO_COUNT, MAX_WINDOW_TO_COUNT] = [8, 10_000];
+/** Minimum limit for distinct fractions. */
+const MIN_LIMIT_TO_COUNT = 8;
 
 const hasTimeToCount = (context: Context, { most, windowMs }: RateLimit) =>
   most >= MIN_LIMIT_TO_COUNT && windowMs <= MAX_WINDOW_TO_COUNT && context.leftMs() > 2 * windowMs;

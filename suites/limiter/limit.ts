@@ -10,8 +10,12 @@ export interface RateLimit {
 /** More requests than two consecutive windows let pass. */
 export const burstSize = ({ most }: RateLimit): number => 2 * most + 2;
 
-/** Windows needed to explore a correct limiter: two of rest, one for the burst, one to see what else counts. */
-export const WINDOWS_OF_EXPLORATION = 4;
+/** Maximum window (ms) in which it is worth another wait to see what else counts. */
+export const MAX_WINDOW_TO_COUNT = 10_000;
+
+/** Time (ms) to explore a correct limiter: two windows of rest, one for the burst, and one to see what else counts. */
+export const explorationMs = (windowMs: number): number =>
+  (windowMs > MAX_WINDOW_TO_COUNT ? 3.5 : 4) * windowMs;
 
 /** The limit that the fixture states for an endpoint. */
 export function statedLimit(endpoint: Endpoint, { limits }: Pick<Known, 'limits'>): RateLimit | undefined {

@@ -1,22 +1,28 @@
 import { endpointNames, type Endpoint } from '../../schemas/endpoints.ts';
 import type { Known } from '../known.ts';
 import type { Requirement } from '../requirement.ts';
-import { statedLimit, WINDOWS_OF_EXPLORATION } from './limit.ts';
+import { explorationMs, statedLimit } from './limit.ts';
 
 /** Requests of the rate-limit suite, as multiples of the limit: user-status tries three kinds, and members. */
 const REQUESTS_PER_LIMIT: Readonly<Record<Endpoint, number>> = { 'user-status': 6, 'deposit-check': 3 };
 
 const ASSUMED_LIMIT = 50;
 
-/** The reserve of --max-requests for the rate-limit suite, which comes last: at most half. */
-export const reserveOf = (needed: number, bound: number) => Math.min(needed, bound / 2);
+/** Maximum share of a bound reserved for the rate-limit suite, which comes last. */
+const MAX_SHARE = 1 / 2;
+
+/** The same of the time, for limits that the fixture states: to compare them is worth more than triples. */
+const MAX_STATED_SHARE = 4 / 5;
+
+/** The reserve of --max-requests for the rate-limit suite. */
+export const reserveOf = (needed: number, bound: number) => Math.min(needed, MAX_SHARE * bound);
 
 /** Fraction of a run reserved for a limiter whose windows do not fit: it is only triggered. */
 const MIN_SHARE = 1 / 20;
 
 /**
  * Time (ms) reserved for the rate-limit suite at the end of a run, by stated or learned limits and --rate. 0 if the
- * suite is not selected. At most half of the run.
+ * suite is not selected.
  */
 export function limiterMs(
   requirements: readonly Requirement[],
@@ -28,10 +34,11 @@ export function limiterMs(
   const compared = timeNeeds(requirements, known, maxDurationMs, learned);
   const sum = compared.reduce((ms, { neededMs, fits }) => (fits ? ms + neededMs : ms), 0);
   const least = compared.every(({ fits }) => fits) ? 0 : MIN_SHARE * maxDurationMs;
-  return Math.min(maxDurationMs / 2, Math.max(sum + least, msAt(rate, limiterRequests(requirements, known))));
+  const atRate = Math.min(MAX_SHARE * maxDurationMs, msAt(rate, limiterRequests(requirements, known)));
+  return Math.max(sum + least, atRate);
 }
 
-/** The time that each limiter needs, one endpoint after the other, and whether it fits into half of the run. */
+/** The time that each limiter needs, one endpoint after the other, and whether it fits into its share of the run. */
 export function timeNeeds(
   requirements: readonly Requirement[],
   known: Known,
@@ -40,9 +47,9 @@ export function timeNeeds(
 ) {
   let sum = 0;
   return limitedEndpoints(requirements).map((endpoint) => {
-    const windowMs = (statedLimit(endpoint, known) ?? learned[endpoint])?.windowMs ?? 0;
-    const neededMs = WINDOWS_OF_EXPLORATION * windowMs;
-    const fits = sum + neededMs <= maxDurationMs / 2;
+    const stated = statedLimit(endpoint, known);
+    const neededMs = explorationMs((stated ?? learned[endpoint])?.windowMs ?? 0);
+    const fits = sum + neededMs <= maxDurationMs * (stated === undefined ? MAX_SHARE : MAX_STATED_SHARE);
     if (fits) sum += neededMs;
     return { endpoint, neededMs, fits };
   });
