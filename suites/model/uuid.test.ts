@@ -53,6 +53,7 @@ const examples = {
     'a line behind': `${id}\nx`,
     'a line before': `x\n${id}`,
     'only white space': ' \t',
+    'a space within': id.replace('-', ' -'),
     'a digit less': id.slice(0, -1),
     'a digit more': `${id}0`,
     'a hyphen less': id.replace('-', ''),
