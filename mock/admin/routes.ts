@@ -108,12 +108,12 @@ const operations: Readonly<Record<string, Operation>> = {
     ({ requests }, { fields }) => ({ requests: requests(fields as RequestQuery) }),
   ),
   'GET /scorecard: Grades the client from the journal: Retry-After, back-off, polling, keys. JSON or text.':
-    other({ query: { format: formats.join(', ') } }, async ({ scorecard }, request) => {
+    other({ gives: 'scorecard', query: { format: formats.join(', ') } }, async ({ scorecard }, request) => {
       const { type, write } = scorecardFormats[formatFor(request)];
       return answerOf(200, type, write(await scorecard()));
     }),
   'GET /magic-values: An id and a key for each state that the fixture can show; `port` is that of the service, if it has its own.':
-    json({ isForAll: true }, (_, { session: { servicePort: port }, mock }) => {
+    json({ gives: 'magicValues', isForAll: true }, (_, { session: { servicePort: port }, mock }) => {
       return { ...(port !== undefined && { port }), values: mock.magicValues() };
     }),
   'GET /events: Server-sent events `request`, `clock` and `change` of one world (?world=) or of all.': other(
@@ -229,7 +229,7 @@ const operations: Readonly<Record<string, Operation>> = {
     ({ users }, { body }) => users.add(body),
   ),
   'GET /fixture: The fixture that is served, with names instead of keys that are not public.': json(
-    { isForAll: true },
+    { gives: 'shownFixture', isForAll: true },
     (_, { mock }) => mock.fixture(),
   ),
   'PUT /fixture: Replaces the fixture until a reset, and resets all worlds.': json(
