@@ -12,6 +12,7 @@ import {
   runTitle,
   verdictLooks,
   wordsOf,
+  waitWords,
 } from './results.ts';
 import { columns, count, duration, hanging, padded, printable, screenOf, several, wrap } from './text.ts';
 import type { Screen, Tone } from './text.ts';
@@ -120,10 +121,8 @@ function remarkLines({ canary, notes }: RunRecord, width: number): readonly stri
 }
 
 function countLines(record: RunRecord, width: number): readonly string[] {
-  const { requests, durationMs, rateLimited } = record;
-  // The clock of the mock moves on instead.
-  const waited = `; ${record.mock === true ? 'skipped a wait of' : 'waited'} ${duration(rateLimited.waitedMs)} because of ${several(rateLimited.answers, 'answer')} with status 429`;
-  const effort = `${several(requests, 'request')} in ${duration(durationMs)}${rateLimited.answers > 0 ? waited : ''}`;
+  const { requests, durationMs } = record;
+  const effort = `${several(requests, 'request')} in ${duration(durationMs)}${waitWords(record)}`;
   const levels = ['required', 'recommended', 'observed'] as const satisfies readonly Level[];
   return ['', ...levels.flatMap((level) => tally(record, level)), effort].flatMap((line) =>
     line === '' ? [line] : hanging(line, width),

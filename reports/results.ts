@@ -6,7 +6,7 @@ import type {
   RunRecord,
 } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { count, printable, type Tone } from './text.ts';
+import { count, duration, printable, several, type Tone } from './text.ts';
 import { grouped, remedyOf, replayCommand } from './verdict.ts';
 
 /** What a user is told about a bug of ours. */
@@ -137,6 +137,12 @@ export const conditionOf = (result: RequirementResult): string | undefined =>
     : undefined;
 
 /** `3 of 11 equal lookups failed` */
+/** How long a run waited because of 429s; empty if it did not. The clock of the mock moves on instead. */
+export const waitWords = ({ mock, rateLimited: { answers, waitedMs } }: RunRecord): string =>
+  answers === 0
+    ? ''
+    : `; ${mock === true ? 'skipped a wait of' : 'waited'} ${duration(waitedMs)} because of ${several(answers, 'answer')} with status 429`;
+
 /** The environment variable that a curl command reads the key from. */
 export const keyVariable = (curl: string): string =>
   /(?<!\\)\$\{?(\w+)|process\.env\.(\w+)/.exec(curl)?.slice(1).find(Boolean) ?? 'IB_API_KEY';

@@ -56,7 +56,7 @@ function limitVerdict(exploration: Exploration, limit: RateLimit | undefined): V
         : `429 after ${limited.first.passed} requests`;
     if (limit !== undefined) {
       const least = seconds(explorationMs(limit.windowMs));
-      const words = `not checked whether ${limit.most} requests pass before a 429: that takes ${least}, and --max-duration left less (seen: ${seen})`;
+      const words = `${seen}. Not checked whether ${limit.most} requests pass before a 429: that takes ${least}, and --max-duration left less`;
       return limited === undefined
         ? findingOrTrouble(streams, inconclusive('budget', words))
         : inconclusive('budget', words);
@@ -209,7 +209,7 @@ function observations(endpoint: Endpoint): readonly Requirement[] {
       // Without a pause, earlier requests may count too.
       const isAfterPause = judgement !== undefined || statedLimit(endpoint, known) === undefined;
       const words = [
-        `after ${passed} requests (${kind})${isAfterPause ? '' : ', and earlier ones in the same window'}`,
+        `after ${passed} requests (${kind})${isAfterPause ? '' : ', not counting those before'}`,
         ...(spared.length === 0 ? [] : [`${spared.join(' and ')} did not count`]),
         ...Object.entries(counting).map(([other, does]) => `${other} ${does ? 'count too' : 'do not count'}`),
         ...(windows.length === 0 ? [] : [`consistent with: ${windows.join(', ')}`]),

@@ -1,7 +1,7 @@
 import { createHash } from 'node:crypto';
 import type { RunRecord } from '../../schemas/generated/types.ts';
-import { count, duration, several } from '../text.ts';
-import { verdictLooks } from '../results.ts';
+import { count, duration } from '../text.ts';
+import { verdictLooks, waitWords } from '../results.ts';
 import { strengthSentences } from '../strength.ts';
 import { conclusion, grouped } from '../verdict.ts';
 import { traffic } from './charts.ts';
@@ -74,16 +74,15 @@ export function renderHtml(record: RunRecord): string {
 const MAX_LEVELS = 20;
 
 function header(record: RunRecord): Markup {
-  const { target, partner, startedAt, durationMs, requests, rateLimited, seed } = record;
+  const { target, partner, startedAt, durationMs, requests, seed } = record;
   const [headline] = conclusion(record);
   const colon = headline.lastIndexOf(': ');
-  const waited = `, including ${duration(rateLimited.waitedMs)} of waiting because of ${several(rateLimited.answers, 'answer')} with status 429`;
   const strengths = strengthSentences(record, MAX_LEVELS).map((one) => one.split(/: (.*)/s, 2));
   const facts = {
     target,
     partner,
     started: startedAt,
-    took: `${duration(durationMs)}${rateLimited.answers > 0 ? waited : ''}`,
+    took: duration(durationMs) + waitWords(record),
     requests: count(requests),
     ...(Object.fromEntries(strengths) as Readonly<Record<string, string>>),
     seed: String(seed),
