@@ -7,17 +7,17 @@ import { catalogue, verdictOf } from '../suites/index.ts';
 import { readText } from './fixture-file.ts';
 import { prepareFile } from './output-files.ts';
 
-/** The baseline of a run. */
+/** The known failures of a run. */
 export interface Baseline {
-  /** Applies it to a record; returns the new text of the file as well if it is to be updated. */
+  /** Applies the baseline to a record. With --update-baseline, also returns the new text of the file. */
   readonly apply: (record: RunRecord) => { readonly record: RunRecord; readonly text?: string };
   readonly save: (text: string | undefined) => Promise<void>;
 }
 
 /**
- * Opens the baseline that the flags name, before the run.
+ * Reads the baseline file that the flags name, before the run.
  *
- * @throws Problem with code `usage` for flags that contradict each other and for a wrong file
+ * @throws Problem with code `usage` for contradictory flags and an invalid file
  */
 export async function openBaseline(flags: {
   readonly baseline?: string | undefined;
@@ -34,7 +34,7 @@ export async function openBaseline(flags: {
   const ids = catalogue.map(({ id }) => id);
   const before = await load(file, isUpdate);
   const prepare = () => prepareFile(file, 'the baseline');
-  // Finds out before the run whether the file can be written.
+  // Fails before the run if the file cannot be written.
   if (isUpdate) await (await prepare()).discard();
   return {
     apply: (record) => {
@@ -58,8 +58,8 @@ async function load(file: string, mayBeMissing: boolean): Promise<ReadBaseline> 
 }
 
 /**
- * Failures that the baseline lists with a reason stay failed, but no longer fail the run. Mistakes in the
- * baseline do.
+ * Marks known failures in a record. A failure that the baseline lists with a reason does not fail the run.
+ * A mistake in the baseline does.
  *
  * @param ids of every requirement
  */
@@ -120,8 +120,8 @@ function whyOpen(row: RequirementResult | undefined): string {
 }
 
 /**
- * The baseline of what fails now. Drops what passes; keeps every reason and what this run could not judge.
- * A new failure gets the reason `""`, which fails each run until somebody writes one.
+ * Makes a baseline of the current failures. Drops entries that pass now; keeps the others with their reasons.
+ * A new failure gets the empty reason, which fails each run until somebody writes one.
  *
  * @param strict whether a failed recommended requirement fails the run
  */
@@ -141,7 +141,7 @@ export function updated({ requirements }: RunRecord, { known }: ReadBaseline, st
   };
 }
 
-/** One entry per line, for short diffs. */
+/** Writes one entry per line, for short diffs. */
 function renderBaseline(known: readonly KnownFailure[], schema?: string): string {
   const baseline = { ...(schema && { $schema: schema }), format: 'ib-conformance/baseline/1', known };
   return `${JSON.stringify(baseline, undefined, 2).replace(/\{\n +("id": .*)\n +(.*)\n +\}/g, '{ $1 $2 }')}\n`;

@@ -9,15 +9,15 @@ import { catalogue, decodeBody, run, suiteOf, virtualClock } from '../suites/ind
 import type { Client, Requirement, RunOptions } from '../suites/index.ts';
 import { runOptions } from './run-options.ts';
 
-/** Faults that a canary chooses from. A test proves that each of them is caught. */
+/** Faults that the self-check chooses from. A test proves that each of them is caught. */
 export const canaryFaults: readonly string[] = Object.keys(faults).filter((_, nth) => nth % 8 === 0);
 
 /**
- * Shows, before a run, that the suites can pass and can fail: the reference must pass, and two faults
- * chosen by the seed must be caught.
+ * Self-check before a run: proves that the suites can pass and can fail. The reference mock must pass, and
+ * two faults chosen by the seed must be caught.
  *
  * @returns ids of the faults
- * @throws Error if that is not so: a bug of ours
+ * @throws Error if the check fails, which is a bug of ours
  */
 export async function canary(fixture: Fixture, seed: number): Promise<readonly string[]> {
   const { length } = canaryFaults;
@@ -32,7 +32,7 @@ export async function canary(fixture: Fixture, seed: number): Promise<readonly s
   return chosen;
 }
 
-/** Ids of the requirements that should catch a fault and do not. */
+/** Returns the ids of the requirements that should catch a fault and do not. */
 export async function missedBy({ change, fails }: Fault, fixture: Fixture, seed: number) {
   const requirements = involved(fails);
   let missed = fails;
@@ -52,7 +52,7 @@ export const limits: FixtureLimits = {
   'deposit-check': { requests: 12, windowSeconds: 3 },
 };
 
-/** As many lookups as it takes for all pairs of conditions, and for every example of what is refused. */
+/** Enough lookups for all pairs of conditions and every example of a malformed id. */
 export const ENOUGH_CASES = 760;
 
 const small = (fixture: Fixture, seed: number, cases: number) => ({
@@ -63,8 +63,8 @@ const small = (fixture: Fixture, seed: number, cases: number) => ({
 });
 
 /**
- * The whole suites of these requirements: some faults start at the third lookup, whoever makes it. A
- * requirement on every answer needs all suites.
+ * Returns the whole suites of these requirements, because some faults start at the third lookup of any
+ * requirement. A requirement on every answer needs all suites.
  */
 function involved(ids: readonly string[]): readonly Requirement[] {
   const named = catalogue.filter(({ id }) => ids.includes(id));
@@ -84,12 +84,12 @@ export interface MockRunOptions {
   readonly seed: number;
   readonly cases: number;
   readonly rate?: number;
-  /** Time of the virtual clock; no bound by default. */
+  /** Maximum duration by the virtual clock; unlimited by default. */
   readonly maxDurationMs?: number;
   /** The whole catalogue by default. */
   readonly requirements?: readonly Requirement[];
   readonly hasStateHook?: boolean;
-  /** Puts a network before the mock; it may wait on the clock. */
+  /** Simulates a network in front of the mock; it may wait on the clock. */
   readonly network?: (client: Client, clock: RunOptions['clock']) => Client;
   readonly isBrief?: boolean;
   readonly onEvent?: RunOptions['onEvent'];
@@ -98,7 +98,7 @@ export interface MockRunOptions {
 /**
  * Verifies a mock in this process, without sockets and on a virtual clock.
  *
- * @param served the fixture of the mock, if it is not that of the run
+ * @param served the fixture of the mock, if it differs from that of the run
  */
 export function verifyMock(
   behaviour: Behaviour,
@@ -126,7 +126,7 @@ export function verifyMock(
     selection: { whole: requirements.length === catalogue.length, skip: [] },
     target: new URL('http://mock.invalid'),
     headers: {},
-    // While a request is on its way, time goes on.
+    // Time passes while a request is in flight.
     clock: network === undefined ? clock : { ...clock, during: (work) => work },
     connect: () => {
       const client = directClient(serviceOf(behaviour), world, clock.now);
@@ -139,7 +139,7 @@ export function verifyMock(
   });
 }
 
-/** Requests that are sent together are in flight together, as over connections. */
+/** Sends requests to the mock without sockets. Concurrent requests are in flight together, as over HTTP. */
 function directClient({ answer }: Service, world: World, now: () => number): Client {
   let inFlight = 0;
   return {

@@ -11,7 +11,7 @@ import { version } from './version.ts';
 /** Runs a command line and returns the exit code. The only file that imports yargs. */
 export async function commandLine(argv: readonly string[], context: CliContext): Promise<number> {
   const completing = argv[0] === '--get-yargs-completions' ? await valuesAtCursor(argv) : undefined;
-  // The shell completes names of files itself.
+  // The shell completes file names itself.
   if (completing?.values?.length === 0) return 0;
   let code = 0;
   const run: Run = async (command, typed) => {
@@ -39,12 +39,12 @@ export async function commandLine(argv: readonly string[], context: CliContext):
     .parserConfiguration({ 'greedy-arrays': false, 'boolean-negation': false, 'populate--': true })
     .exitProcess(false)
     .fail((message: string, error: Error | undefined) => {
-      // yargs reports wrong usage with its own error, or with none.
+      // For wrong usage, yargs passes a YError or no error.
       throw error === undefined || error.name === 'YError'
         ? wrongUsage(withSuggestion(message ?? error?.message, argv))
         : error;
     });
-  // With a callback, yargs prints help and version into a text.
+  // With a callback, yargs passes help and version as text instead of printing them.
   let printed = '';
   await parser.parseAsync([...argv], {}, (_error: Error | undefined, _flags: unknown, output: string) => {
     printed = output;
@@ -53,7 +53,7 @@ export async function commandLine(argv: readonly string[], context: CliContext):
   return code;
 }
 
-/** @param typed by the names of flags and arguments; undefined for what was not typed */
+/** @param typed values by the names of flags and arguments; undefined if not typed */
 type Run = (command: Command, typed: Readonly<Record<string, unknown>>) => Promise<void>;
 
 function register(
@@ -92,8 +92,8 @@ function register(
 }
 
 /**
- * yargs shows a default, but does not set it, since a flag that was not typed may be configured. A shell is
- * offered the choices, and rare flags too.
+ * Describes a flag to yargs. yargs shows a default but does not set it, because a config file may set the
+ * flag. Shell completion also offers the choices and the rare flags.
  */
 function asToYargs(flag: Flag, completing?: Completing, name?: string) {
   const { default: value, isRare, coerce: _, choices, ...rest } = flag;
@@ -108,13 +108,13 @@ function asToYargs(flag: Flag, completing?: Completing, name?: string) {
   };
 }
 
-/** What a shell asks to complete: the value of a flag, or else anything. */
+/** A request of a shell for completions: of the value of `flag`, or of any word. */
 interface Completing {
   readonly flag?: string;
   readonly values?: readonly string[];
 }
 
-/** @param argv all words of the line up to the cursor */
+/** @param argv all words up to the cursor */
 async function valuesAtCursor(argv: readonly string[]): Promise<Completing> {
   const name = argv.at(-2)?.replace(/^--/, '') ?? '';
   const flag = everyCommand.find((command) => argv.includes(nameOf(command)))?.flags[name];
@@ -122,8 +122,8 @@ async function valuesAtCursor(argv: readonly string[]): Promise<Completing> {
 }
 
 /**
- * The script that makes a shell complete command lines. yargs takes the shell from $SHELL, also at each
- * completion, but that is the login shell: the script sets it.
+ * Returns the completion script for a shell. yargs takes the shell from $SHELL, which is the login shell.
+ * So the script sets $SHELL for each completion.
  */
 function completionScript(shell: string): string {
   process.env['SHELL'] = shell;
@@ -140,20 +140,20 @@ const ALL = 'all';
 const everyCommand = commands.flatMap((one) => ('commands' in one ? one.commands : [one]));
 const everyFlag = everyCommand.flatMap(({ flags }) => Object.keys(flags));
 
-/** The commands that own a section of the config file; others may read it too. */
+/** The sections of the config file: flags and arguments by command. */
 export const configSections: Sections = Object.fromEntries(
   everyCommand
     .filter((command) => command.configured?.by === nameOf(command))
     .map((command) => [nameOf(command), { ...command.positionals, ...command.flags }]),
 );
 
-/** Refuses what yargs lets pass. */
+/** Rejects wrong usage that yargs accepts. */
 function refuseMisused({ flags, positionals }: Command, typed: Readonly<Record<string, unknown>>): void {
   const { '--': apart = [], [ALL]: all } = typed;
-  // A URL behind `--` would be ignored.
+  // A URL after `--` would be ignored.
   if ((apart as readonly unknown[]).length > 0 && !('command' in positionals))
     throw wrongUsage('-- takes no arguments here: omit it');
-  // It looks like a wish to verify everything.
+  // `verify --all` looks like "verify everything".
   if (all !== undefined && !(ALL in flags))
     throw wrongUsage(`--${ALL} needs --help: together they show every flag`);
   for (const [name, flag] of Object.entries(flags)) {
@@ -165,7 +165,7 @@ function refuseMisused({ flags, positionals }: Command, typed: Readonly<Record<s
   }
 }
 
-/** A command line that is an argument stands behind `--`. yargs would make numbers of some of its words. */
+/** Adds the words after `--` to the `command` argument. yargs would convert some of them to numbers. */
 function withBehind(typed: Readonly<Record<string, unknown>>, argv: readonly string[]) {
   const { command, '--': apart } = typed;
   if (command === undefined || apart === undefined) return typed;
@@ -182,7 +182,7 @@ function valuesOf({ positionals, flags }: Command, given: Readonly<Record<string
   return Object.fromEntries(values) as Readonly<Record<string, unknown>>;
 }
 
-/** yargs names the flag or command that it does not know; this adds the one that was probably meant. */
+/** Adds "did you mean" to the message of yargs about an unknown flag or command. */
 function withSuggestion(message: string, argv: readonly string[]): string {
   const [, unknown = ''] = /^Unknown arguments?: ([^,]+)/.exec(message) ?? [];
   const isWord = argv.includes(unknown);
@@ -191,7 +191,7 @@ function withSuggestion(message: string, argv: readonly string[]): string {
     : [...everyFlag, 'help', 'version'].map((flag) => `--${flag}`);
   const isRunner = everyCommand.some((one) => nameOf(one) === argv[0] && 'command' in one.positionals);
   const near = unknown === '' ? '' : didYouMean(isWord ? unknown : `--${unknown}`, known);
-  // It may be a flag of the command that is run.
+  // It may be a flag of the command to run.
   const hint =
     isRunner && !argv.includes('--')
       ? `; put -- before the command: \`ib-conformance ${argv[0]} -- npm test\``

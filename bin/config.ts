@@ -11,10 +11,10 @@ import { readText } from './fixture-file.ts';
 /** The flags and arguments of each command that has a section in the config file. */
 export type Sections = Readonly<Record<string, Flags>>;
 
-/** Values by the names of flags and arguments, before they are coerced. */
+/** Values by the names of flags and arguments, before `coerce`. */
 type Given = Readonly<Record<string, unknown>>;
 
-/** Adds `IB_…` variables and the config file to what was typed; says on stderr what came from where. */
+/** Adds values of `IB_…` variables and the config file to the typed values. Prints their sources on stderr. */
 export async function configure(
   { positionals, flags, configured }: Command,
   typed: Given,
@@ -49,14 +49,14 @@ export async function configure(
 
 const variableOf = (name: string) => `IB_${name.toUpperCase().replaceAll('-', '_')}`;
 
-/** For a service called `ib`, Kubernetes sets IB_PORT to such an address in every container. */
+/** For a service named `ib`, Kubernetes sets IB_PORT to an address in every container. */
 const isServiceAddress = (text = '') => /^(?:tcp|udp|sctp):\/\//.test(text);
 const booleans: Given = { __proto__: null, true: true, 1: true, false: false, 0: false };
 
 function fromVariable(name: string, flag: Flag, env: Environment, isArgument: boolean): unknown {
   const variable = variableOf(name);
   const text = env[variable] ?? '';
-  // With an empty IB_URL, verify would verify the mock.
+  // If an empty IB_URL counted as unset, verify would verify the mock.
   if (env[variable] === '' && isArgument)
     throw wrongUsage(`${variable} is empty: give it a value, or unset it`);
   if (text === '' || (flag.isNumber === true && isServiceAddress(text))) return undefined;
@@ -72,7 +72,7 @@ function fromVariable(name: string, flag: Flag, env: Environment, isArgument: bo
   return value;
 }
 
-/** What was probably meant by variables that nothing reads, neither we nor the fixture. */
+/** Returns hints for `IB_…` variables that neither we nor the fixture use: probably misspelled. */
 async function hintsOn(env: Environment, sections: Sections, fixture = ''): Promise<readonly string[]> {
   const known = Object.values(sections).flatMap((section) => Object.keys(section).map(variableOf));
   const unused = Object.keys(env)
@@ -96,7 +96,7 @@ async function readConfig(file: string, mayBeMissing: boolean, sections: Section
 const isObject = (value: unknown): value is Given =>
   typeof value === 'object' && value !== null && !Array.isArray(value);
 
-/** What is wrong with a config file, each with its place. */
+/** Returns the problems of a config file, each with its place. */
 export function problemsOf(config: unknown, sections: Sections): readonly string[] {
   if (!isObject(config)) return ['/: needs an object'];
   const hint = (key: string, known: object) => `unknown key${didYouMean(key, Object.keys(known))}`;
@@ -113,7 +113,7 @@ export function problemsOf(config: unknown, sections: Sections): readonly string
   });
 }
 
-/** Not empty; a control character would act on the terminal that a message shows it on. */
+/** Not empty, and without control characters, which would affect the terminal. */
 export const TEXT_PATTERN = String.raw`^\P{Cc}+$`;
 const isText = (value: unknown) => typeof value === 'string' && new RegExp(TEXT_PATTERN, 'u').test(value);
 
@@ -129,7 +129,7 @@ function problemOf(value: unknown, { array, type, choices, isNumber, configurabl
 
 const fileIn = { file: /^.+/s, 'format=file': /(?<=^[^=]*=).+/s } as const;
 
-/** The value as it would be typed. Relative paths start from the folder of the config file. */
+/** Converts a value of the config file to typed text. Resolves relative paths from the folder of the file. */
 function fromFile(value: unknown, flag: Flag, file: string, env: Environment): unknown {
   if (value === undefined || typeof value === 'boolean') return value;
   if (Array.isArray(value)) return value.map((one) => fromFile(one, flag, file, env));

@@ -2,7 +2,7 @@ import type { Checkup, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { Problem, TOO_MANY_FILES, type ProblemCode } from '../schemas/problem.ts';
 
-/** Exit codes by name; help and README list them. */
+/** Exit codes by name, as in the help. */
 export const exitCodes = {
   conformant: [0, 'conformant; known failures (--baseline) do not count'],
   nonconformant: [
@@ -27,7 +27,7 @@ const ofProblem: Readonly<Record<ProblemCode, number>> = {
   closed: exitCodes.usage[0],
 };
 
-/** How a run ends the process. */
+/** Returns the exit code of a run. */
 export function exitCodeOf(
   record: RunRecord,
   { strict, allowIncomplete }: { readonly strict: boolean; readonly allowIncomplete: boolean },
@@ -45,14 +45,14 @@ export function exitCodeOf(
   return exitCodes.conformant[0];
 }
 
-/** How a checkup ends the process. */
+/** Exit codes of `doctor` by verdict. */
 export const exitCodeOfCheckup = {
   ok: exitCodes.conformant[0],
   problems: exitCodes.nonconformant[0],
   unreachable: exitCodes.unreachable[0],
 } as const satisfies Record<Checkup['verdict'], number>;
 
-/** How an error ends the process: what the user can mend without a stack, a bug of ours with one. */
+/** Returns exit code and message of an error. Only a bug of ours has a stack in its message. */
 export function explain(error: unknown): { readonly code: number; readonly message: string } {
   if (error instanceof AggregateError) {
     const all = error.errors.map(explain);
@@ -70,13 +70,13 @@ export function explain(error: unknown): { readonly code: number; readonly messa
   };
 }
 
-/** What keeps the process from working at all, wherever it is met. */
+/** Explains system errors that stop any command; undefined for others. */
 function troubleOfMachine({ code = '', syscall }: NodeJS.ErrnoException): string | undefined {
   if (syscall === 'uv_cwd') return 'the working directory was deleted: change to another one';
   return code === 'EMFILE' || code === 'ENFILE' ? TOO_MANY_FILES : undefined;
 }
 
-/** Ignores that the reader of standard output closed it. */
+/** Ignores that the reader closed standard output; rethrows other errors. */
 export function unlessClosed(error: unknown): void {
   if (!(error instanceof Problem && error.code === 'closed')) throw error;
 }

@@ -9,10 +9,10 @@ export const builtInFixture: URL = new URL('../schemas/built-in.fixture.json', i
 /**
  * Loads a fixture from a file, or the built-in one.
  *
- * @throws Problem with code `fixture`: what is wrong, and where in the file
+ * @throws Problem with code `fixture`, a line for each problem with its place in the file
  */
 export async function loadFixture(file: string | undefined, env: Environment): Promise<Fixture> {
-  // A test checks the built-in one, so that no start spends time on it.
+  // A test validates the built-in fixture, so starting stays fast.
   if (file === undefined) return JSON.parse(await readFile(builtInFixture, 'utf8')) as Fixture;
   const text = await readText(file, file, reasons, 'fixture');
   const { readFixture } = await import('../schemas/fixture.ts');
@@ -22,8 +22,8 @@ export async function loadFixture(file: string | undefined, env: Environment): P
 /**
  * Reads a file that a user named.
  *
- * @param what names it in messages: `--ca ca.pem`
- * @param whys what to say instead of the system's error code
+ * @param what name of the file in messages: `--ca ca.pem`
+ * @param whys messages by system error code
  * @throws Problem if it cannot be read
  */
 export async function readText(

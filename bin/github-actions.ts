@@ -5,7 +5,7 @@ import type { RunRecord } from '../schemas/generated/types.ts';
 import type { CliContext } from './cli-context.ts';
 import { unlessClosed } from './exit-codes.ts';
 
-/** Maximum size that GitHub accepts for the summary of a step, in bytes. */
+/** GitHub's limit for the summary of a step, in bytes. */
 const MAX_SUMMARY_BYTES = 2 ** 20;
 
 type Requests = readonly { readonly format: string; readonly file?: string }[];
@@ -14,20 +14,20 @@ const isGithubActions = (env: CliContext['env']) => env['GITHUB_ACTIONS'] === 't
 
 const printedFormat = (requests: Requests) => requests.find(({ file }) => file === undefined)?.format;
 
-/** Prints reports. On GitHub Actions, no line of a console report is taken for a workflow command. */
+/** Returns a print function. On GitHub Actions, it disables workflow commands in a console report. */
 export function printerFor(
   requests: Requests,
   { env, print }: Pick<CliContext, 'env' | 'print'>,
 ): CliContext['print'] {
   if (!isGithubActions(env) || printedFormat(requests) !== 'console') return print;
-  // The text may come from the target, which must not guess the token.
+  // The target, which may have sent parts of the text, cannot guess the token.
   const token = randomUUID();
   return (text) => print(`::stop-commands::${token}\n${text}::${token}::\n`);
 }
 
 /**
- * On GitHub Actions, prints annotations, unless a report for programs goes to standard output, and adds
- * the Markdown report to the summary of the step. Reports that were requested are not written twice.
+ * On GitHub Actions, prints annotations and adds the Markdown report to the summary of the step. Writes no
+ * report twice, and no annotations if a report for programs goes to standard output.
  */
 export async function annotateStep(
   requests: Requests,
@@ -46,7 +46,7 @@ export async function annotateStep(
     writeError(`ib-conformance: the summary of the step was not written: ${problem}\n`);
 }
 
-/** Keeps what other commands of the step wrote. Returns a problem in words. */
+/** Appends to the summary, which other commands of the step may use. Returns a message if it fails. */
 async function append(file: string, text: string): Promise<string | undefined> {
   try {
     const { size } = await stat(file).catch(() => ({ size: 0 }));

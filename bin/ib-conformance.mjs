@@ -1,6 +1,5 @@
 #!/usr/bin/env node
-// A checkout runs its TypeScript sources as they are: tsx takes the types out while they load.
-// The package carries no sources, but what was built of them.
+// A checkout runs its TypeScript sources with tsx. The package contains a bundle of them.
 import { existsSync } from 'node:fs';
 
 const isCheckout = existsSync(new URL('./main.ts', import.meta.url));
@@ -9,7 +8,7 @@ try {
   const { main } = await import(isCheckout ? './main.ts' : '../dist/main.mjs');
   process.exitCode = await main(process.argv.slice(2));
 } catch (error) {
-  // Without files or a working directory, nothing can be loaded. Node would exit with 1, which is a verdict.
+  // For these errors, Node would exit with 1, which means nonconformant.
   if (error.code !== 'EMFILE' && error.syscall !== 'uv_cwd') throw error;
   process.stderr.write(`ib-conformance: cannot start: ${error.message}\n`);
   process.exitCode = 2;

@@ -5,14 +5,14 @@ import { CONFIG_FILE, type CliContext } from './cli-context.ts';
 import { exitCodes, explain } from './exit-codes.ts';
 
 /**
- * Runs the command line of the process and returns the exit code. The first SIGINT, SIGTERM or SIGHUP asks
- * for an end, the second one ends the process at once.
+ * Runs the command line of the process and returns the exit code. The first SIGINT, SIGTERM or SIGHUP aborts
+ * the command, the second one ends the process at once.
  */
 export async function main(argv: readonly string[]): Promise<number> {
-  // A second signal means: do not wait for anything.
+  // On a second signal, nothing is awaited.
   // oxlint-disable-next-line unicorn/no-process-exit
   const signal = onSignals(process, () => process.exit(exitCodes.interrupted[0]));
-  // Node would exit with 1, which is a verdict.
+  // Node would exit with 1, which means nonconformant.
   process.on('uncaughtException', (error) => {
     const { code, message } = explain(error);
     writeError(`${message}\n`);
@@ -34,7 +34,7 @@ export async function main(argv: readonly string[]): Promise<number> {
       // oxlint-disable-next-line unicorn/no-process-exit
       leave: (code) => process.exit(code),
       writeError,
-      // Standard input is opened only by commands that read it.
+      // Only commands that ask questions open standard input.
       ...(isatty(0) && stderr.isTTY
         ? { prompter: async () => (await import('./init/prompter.ts')).terminalPrompter(signal) }
         : {}),
@@ -54,8 +54,8 @@ export async function main(argv: readonly string[]): Promise<number> {
 const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
- * Fires on the first signal that asks for an end, with its name as the reason. The listeners stay, since
- * the first process of a container gets only signals that it listens to.
+ * Returns an AbortSignal that aborts on the first signal, with its name as the reason. The listeners stay,
+ * because process 1 of a container receives only signals that it handles.
  *
  * @param end called on the second signal
  */
@@ -69,7 +69,7 @@ export function onSignals(
   return stop.signal;
 }
 
-/** CI services whose logs show colour, by a variable that each sets. */
+/** Variables set by CI services whose logs support colour. */
 const colorfulLogs = ['GITHUB_ACTIONS', 'GITEA_ACTIONS', 'GITLAB_CI', 'BUILDKITE', 'CIRCLECI'] as const;
 
 export type Sink = 'terminal' | 'file' | 'pipe';
@@ -90,10 +90,10 @@ function sinkOf({ isTTY, fd }: NodeJS.WriteStream & { readonly fd: number }): Si
   return fstatSync(fd).isFile() ? 'file' : 'pipe';
 }
 
-/** Errors of the first write, and of later ones, to a pipe without a reader. */
+/** Error codes of the first and of later writes to a pipe without a reader. */
 const closed: ReadonlySet<string> = new Set(['EPIPE', 'ERR_STREAM_DESTROYED']);
 
-/** Writes to standard output; resolves when the text is written. */
+/** Writes to standard output; resolves after the text is written. */
 async function print(text: string): Promise<void> {
   const error = await new Promise<NodeJS.ErrnoException | null | undefined>((resolve) => {
     process.stdout.write(text, resolve);
@@ -108,11 +108,11 @@ async function print(text: string): Promise<void> {
   throw new Problem(closed.has(code) ? 'closed' : 'usage', `standard output cannot be written: ${why}`);
 }
 
-/** A full disk behind standard error must not change the exit code. */
+/** Writes to standard error. A full disk must not change the exit code. */
 function writeError(text: string): void {
   try {
     process.stderr.write(text);
   } catch {
-    // Nobody is left to tell.
+    // There is no other output for this error.
   }
 }

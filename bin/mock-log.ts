@@ -11,7 +11,7 @@ interface LogFormat {
 const jsonLine = (at: number, fields: object) =>
   `${JSON.stringify({ time: new Date(at).toISOString(), ...fields })}\n`;
 
-/** The values of `mock --log`. */
+/** Log formats by value of `mock --log`. */
 export const logs: Readonly<Record<'pretty' | 'json' | 'silent', LogFormat>> = {
   pretty: {
     request: ({ method, target, reason, key, world }) => {
@@ -28,17 +28,17 @@ export const logs: Readonly<Record<'pretty' | 'json' | 'silent', LogFormat>> = {
   silent: { request: undefined, event: () => '' },
 };
 
-/** Bounds the memory of a log that is read slowly or not at all. */
+/** Limits the memory if the log is read slowly or not at all. */
 const MAX_WAITING_LINES = 10_000;
 
 export interface LogQueue {
   /** Writes a line, or drops it if too many are waiting. Never rejects. */
   readonly write: (line: () => string) => void;
-  /** Resolves with true when no line is waiting, with false after so many ms. */
+  /** Resolves to true once all lines are written, or to false after `ms`. */
   readonly emptied: (ms: number) => Promise<boolean>;
 }
 
-/** @param print resolves when a text is written */
+/** @param print resolves after a text is written */
 export function logQueue(print: (text: string) => Promise<void>, format: Pick<LogFormat, 'event'>): LogQueue {
   let [waiting, dropped] = [0, 0];
   let last = Promise.resolve();
@@ -69,11 +69,11 @@ export function logQueue(print: (text: string) => Promise<void>, format: Pick<Lo
   };
 }
 
-/** What a shell reads a secret key from. */
+/** The shell variable with a secret key. */
 const VARIABLE = '$IB_API_KEY';
 
 /**
- * A curl line for each state that the fixture can show.
+ * Returns a curl command for each state of the fixture.
  *
  * @param origin scheme, host and port
  */

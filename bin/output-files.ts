@@ -7,25 +7,25 @@ import { wrongUsage } from '../schemas/problem.ts';
 
 type Text = string | Iterable<string>;
 
-/** A file that will be there whole or not at all. */
+/** A file that is written completely or not at all. */
 export interface PendingFile {
   readonly write: (text: Text) => Promise<void>;
-  /** Removes what was not written whole. */
+  /** Deletes an incomplete file. */
   readonly discard: () => Promise<void>;
 }
 
-/** Temporary files. An early end of the process, as on a second signal, removes them. */
+/** Temporary files, which an early exit deletes, for example on a second signal. */
 const drafts = new Set<string>();
 process.on('exit', () => {
   for (const draft of drafts) rmSync(draft, { force: true });
 });
 
 /**
- * Makes sure, before the work, that its result can be written. The text goes to a temporary file that
- * replaces the old file once it is on the disk. Permissions, owner and symbolic links are kept.
+ * Checks, before the work, that its result can be written. The text goes to a temporary file, which then
+ * replaces the old file. Permissions, owner and symbolic links are kept.
  *
- * @param what is written, for messages: `the report`
- * @param mode maximum permissions of the file; a new one gets 0o666, less the umask, by default
+ * @param what name in messages: `the report`
+ * @param mode maximum permissions; default for a new file: 0o666 without the umask
  * @throws Problem with code `usage` if the file cannot be written
  */
 export async function prepareFile(file: string, what: string, mode?: number): Promise<PendingFile> {
@@ -92,7 +92,7 @@ async function writerFor(file: string, mode: number | undefined): Promise<Pendin
   };
 }
 
-/** Open files are written through their descriptor: opened again, what others wrote would be lost. */
+/** Returns the descriptor of an open file such as /dev/stdout. Opening it again would overwrite other output. */
 function descriptorOf(file: string): number | undefined {
   const [, name, number] = /^\/dev\/(stdout|stderr|fd\/(\d+))$/.exec(file) ?? [];
   return name === undefined ? undefined : Number(number ?? { stdout: 1, stderr: 2 }[name]);
@@ -112,7 +112,7 @@ function ignoreMissing(error: unknown): undefined {
   if (!hasCode(error, 'ENOENT')) throw error;
 }
 
-/** Waits until the text is on the disk: a full disk may report its error only then. */
+/** Flushes the text to the disk, because a full disk may report its error only then. */
 async function writeToDisk(draft: string, text: Text): Promise<void> {
   const handle = await fs.open(draft, 'r+');
   try {
@@ -126,7 +126,7 @@ async function writeToDisk(draft: string, text: Text): Promise<void> {
   }
 }
 
-/** Explains a system error; other errors come back as they are. */
+/** Turns a system error into a Problem; returns other errors unchanged. */
 export function unwritable(file: string, what: string, error: unknown): unknown {
   const { code = '', errno = 0, message, syscall } = error as NodeJS.ErrnoException;
   if (code !== 'EISDIR' && syscall === undefined) return error;
@@ -134,7 +134,7 @@ export function unwritable(file: string, what: string, error: unknown): unknown 
   return wrongUsage(`${file}: ${what} cannot be written: ${why}`);
 }
 
-/** Where the words of the system say too little. */
+/** Replacements for unclear system messages. */
 const reasons: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder does not exist',

@@ -11,7 +11,7 @@ import { readText } from './fixture-file.ts';
 import { unwritable } from './output-files.ts';
 import { version } from './version.ts';
 
-/** @throws Problem with code `usage`: what is wrong, and where in the file */
+/** @throws Problem with code `usage`, a line for each problem with its place in the file */
 export async function loadRecord(file: string): Promise<RunRecord> {
   return readRecord(await readText(file, file, reasons), file, version);
 }
@@ -23,7 +23,7 @@ const reasons = {
 };
 
 /**
- * Reads a transcript. A run that was killed may leave half a line at the end, which is ignored.
+ * Reads a transcript. Ignores an incomplete last line, which a killed run may leave.
  *
  * @throws Problem with code `usage`
  */
@@ -65,18 +65,18 @@ function problemOf(line: unknown): string {
   return `${error?.instancePath ?? ''} ${error?.message ?? 'is not a line of a transcript'}`.trim();
 }
 
-/** The requested transcripts, open for a run. */
+/** The open transcript files of a run. */
 export interface Transcripts {
-  /** Makes the run with this header write them. */
+  /** Returns the run option that writes the transcripts. */
   readonly of: (header: RunHeader) => Pick<RunOptions, 'onEvent'>;
-  /** @throws Problem with code `usage` if one could not be written to its end */
+  /** @throws Problem with code `usage` if a transcript is incomplete */
   readonly close: () => Promise<void>;
 }
 
 /**
- * Opens transcripts.
+ * Opens transcript files.
  *
- * @param files undefined stands for standard output
+ * @param files undefined means standard output
  * @throws Problem with code `usage` if one cannot be opened
  */
 export function openTranscripts(
@@ -101,7 +101,7 @@ interface TranscriptOutput {
   readonly close: () => void | Promise<void>;
 }
 
-/** Writes each line at once, so that a run that is killed leaves what it found. The first error is told at once. */
+/** Writes each line at once, so that a killed run leaves its results. Prints the first error at once. */
 function opened(file: string, writeError: CliContext['writeError']): TranscriptOutput {
   let failure: Error | undefined;
   let descriptor: number;

@@ -7,16 +7,16 @@ import { unlessClosed } from './exit-codes.ts';
 import { printerFor } from './github-actions.ts';
 import { prepareFile, type PendingFile } from './output-files.ts';
 
-/** A requested report; without a file it goes to standard output. */
+/** A requested report; without a file, it goes to standard output. */
 export interface ReportRequest<Name extends string = string> {
   readonly format: Name;
   readonly file?: string;
 }
 
 /**
- * Reads values of a flag: `format` or `format=file`. Every report needs a place of its own.
+ * Parses values of a flag: `format` or `format=file`. Each report needs its own destination.
  *
- * @param texts the values; none stands for `console`
+ * @param texts the values; an empty list means `console`
  * @param sources files that are read and must not be overwritten
  * @throws Problem with code `usage`
  */
@@ -49,13 +49,13 @@ export function parseReports<Name extends string>(
   return requests;
 }
 
-/** The summary of a run is printed unless another report is. */
+/** Adds the console report unless another report goes to standard output. */
 export const withSummary = (texts: readonly string[]) =>
   texts.some((text) => !text.includes('=')) ? texts : [...texts, 'console'];
 
-/** Where a file is, or will be, with links resolved. */
+/** Returns the path of an existing or future file, with links resolved. */
 function placeOf(file: string): string {
-  // Two names may stand for one open file, such as standard output and standard error: both are written.
+  // /dev/stdout and /dev/stderr may be one file; both may be written.
   if (file.startsWith('/dev/')) return file;
   try {
     return realpathSync(file);
@@ -65,10 +65,10 @@ function placeOf(file: string): string {
   }
 }
 
-/** The reports of a command, ready to be written. */
+/** The reports of a command, ready to write. */
 export interface Reports<Name extends string> {
   /**
-   * Writes all of them, also if some fail. A reader that closes standard output is no failure.
+   * Writes all reports, even if some fail. A closed standard output is no failure.
    *
    * @throws AggregateError with every failure
    */
@@ -76,11 +76,11 @@ export interface Reports<Name extends string> {
     render: (format: Name, options: ReportOptions) => string,
     isWanted?: (request: ReportRequest<Name>) => boolean,
   ) => Promise<void>;
-  /** Removes files that were not written whole. */
+  /** Deletes incomplete files. */
   readonly discard: () => Promise<void>;
 }
 
-/** Makes sure that every file can be written. */
+/** Checks that every file can be written. */
 export async function prepareReports<Name extends string>(
   requests: readonly ReportRequest<Name>[],
   context: Pick<CliContext, 'env' | 'print' | 'terminal'>,
@@ -123,7 +123,7 @@ export async function settleAll(work: readonly Promise<unknown>[]): Promise<void
  *
  * @param texts values of the flag
  * @param sources files that are read and must not be overwritten
- * @returns what was rendered
+ * @returns the result of `load`
  * @throws Problem with code `usage`
  */
 export async function writeFormats<Data>(

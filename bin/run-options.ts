@@ -9,10 +9,10 @@ import { defaults } from './commands/flags.ts';
 import { readText } from './fixture-file.ts';
 import { version } from './version.ts';
 
-/** Sent with every request. */
+/** Header fields of every request. */
 export const ourHeaders = { 'user-agent': `ib-conformance/${version}`, accept: 'application/json' } as const;
 
-/** What decides a run: the options of the API, as a command line may leave them out. */
+/** The options of the API that define a run; the command line may omit them. */
 export type RunRequest = {
   readonly [Name in keyof Settings]: Settings[Name] | undefined;
 } & {
@@ -27,7 +27,7 @@ type Settings = Omit<
 >;
 
 /**
- * Builds the options of every run: of the command line, the API, doctor, the canary and the self-test.
+ * Builds the options of a run for the command line, the API, doctor, the self-check and the self-test.
  *
  * @throws Problem with code `usage` for an unknown name, or if nothing is left to check
  */
@@ -70,7 +70,7 @@ export function runOptions({
   };
 }
 
-/** Runs with the same fixture share what is known of it, and what is drawn for it. */
+/** Runs with the same fixture share what is derived from it. */
 const knownBefore = new WeakMap<Fixture, RunOptions['known']>();
 
 function knownOf(fixture: Fixture, partner: string | undefined): RunOptions['known'] {
@@ -95,7 +95,7 @@ export interface Selected {
   /** In the order of the record; skipped ones stay in the list. */
   readonly requirements: readonly Requirement[];
   readonly skip: ReadonlySet<string>;
-  /** The same for the record. */
+  /** The same, as the record shows it. */
   readonly selection: NonNullable<RunRecord['selection']>;
 }
 

@@ -1,15 +1,15 @@
 import { existsSync } from 'node:fs';
 import { dirname, join, relative, resolve } from 'node:path';
 
-/** Schemas of files that people write, by what they describe. */
+/** Schema files by the kind of JSON file. */
 const schemas = { fixture: 'fixture.schema.json', config: 'config.schema.json' } as const;
 
 /**
- * The `$schema` of a JSON file, for editors: the path to the schema in `node_modules` of the file's folder
- * or of one above; by default of its folder. It begins with `./` or `../`, because some editors take
- * other paths as relative to what they have open.
+ * Returns the `$schema` of a JSON file, for editors: the path to the schema in the nearest `node_modules`,
+ * by default in the folder of the file. It begins with `./` or `../`, because some editors resolve
+ * other paths from the folder that they have open.
  *
- * @param file need not exist
+ * @param file path of the file, which need not exist
  */
 export function schemaReference(what: keyof typeof schemas, file: string): string {
   const schema = join('node_modules', 'ib-conformance', 'schemas', schemas[what]);

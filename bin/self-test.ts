@@ -8,42 +8,42 @@ import type { Fixture, RunRecord } from '../schemas/generated/types.ts';
 import { catalogue } from '../suites/index.ts';
 import { ENOUGH_CASES, failedIds, limits, verifyMock } from './canary.ts';
 
-/** What a run against a mock with one fault or variant came to. */
+/** Result of a run against a mock with one fault or variant. */
 export interface Kill {
   readonly kind: 'fault' | 'variant';
   readonly id: string;
   /** Required and recommended requirements that failed. */
   readonly failed: readonly string[];
-  /** Those that neither passed nor failed. */
+  /** Requirements that neither passed nor failed. */
   readonly unsettled: readonly string[];
-  /** Those that should fail: none for a variant. */
+  /** Requirements that should fail: none for a variant. */
   readonly expected: readonly string[];
 }
 
-/** What a run against a mock with a fault that takes several conditions came to. */
+/** Result of a run against a mock with a generated fault. */
 export interface Meeting {
   readonly id: string;
-  /** Conditions beside the place. */
+  /** Number of conditions in addition to the place. */
   readonly conditions: 1 | 2;
   readonly isCaught: boolean;
-  /** Whether a requirement that failed names exactly its conditions. */
+  /** Whether a failed requirement names exactly the conditions of the fault. */
   readonly isExact: boolean;
 }
 
-/** Every `step`th entry of the matrix, beginning with `from`. */
+/** One thread's share of the work: every `step`th entry of the matrix, beginning with `from`. */
 export interface Share {
   readonly fixture: Fixture;
   readonly seed: number;
   readonly from: number;
   readonly step: number;
-  /** How many faults of one condition beside their place, and of two. */
+  /** Number of generated faults with one condition, and with two. */
   readonly combined: number;
 }
 
-/** Lookups of a run by default, for an endpoint: they decide how many triples are found. */
+/** Default number of lookups per endpoint. It decides how many triples are found. */
 const DEFAULT_CASES = 1500;
 
-/** Of the faults with two conditions, so many percent have to be caught. */
+/** Minimum percentage of caught faults with two conditions. */
 const LEAST_CAUGHT = 88;
 
 const judgedIds = catalogue.flatMap(({ id, level }) => (level === 'observed' ? [] : [id]));
@@ -54,9 +54,9 @@ const entries = [
 ];
 
 /**
- * Runs the suites against every fault and every variant of the mock, and against some that were generated.
+ * Runs the suites against every fault and every variant of the mock, and against generated faults.
  *
- * @param combined how many generated faults with one condition beside their place, and how many with two
+ * @param combined number of generated faults with one condition, and with two
  * @returns the matrix as text or JSON, and its gaps
  */
 export async function selfTest(fixture: Fixture, seed: number, json: boolean, combined: number) {
@@ -114,7 +114,7 @@ async function meetingsOf({ fixture, seed, from, step, combined }: Share): Promi
   return meetings;
 }
 
-/** Whether a failed requirement names the conditions of a fault, and nothing else but its place. */
+/** Whether a failed requirement names the conditions of a fault and, apart from its place, no others. */
 function namesExactly(fault: CombinedFault, result: RunRecord['requirements'][number]): boolean {
   const where = 'where' in result ? (result.where ?? []) : [];
   const isPlace = (name: string) => /^(?:situation|malformation): |^key: (?:revoked|expired|none)/.test(name);
@@ -124,7 +124,7 @@ function namesExactly(fault: CombinedFault, result: RunRecord['requirements'][nu
   );
 }
 
-/** Each pair of a place and a condition has to be caught, and most faults with two conditions. */
+/** Returns gaps: each fault with one condition must be caught, and most faults with two. */
 export function missedMeetings(meetings: readonly Meeting[]): readonly string[] {
   const missed = (conditions: 1 | 2) =>
     meetings.filter((one) => one.conditions === conditions && !one.isCaught).map(({ id }) => id);
@@ -139,8 +139,8 @@ export function missedMeetings(meetings: readonly Meeting[]): readonly string[] 
 }
 
 /**
- * What is wrong with a matrix: a fault that fails other requirements than expected, a variant that fails
- * one or leaves one open, a requirement that no fault fails alone.
+ * Returns the gaps of a matrix: a fault that fails other requirements than expected, a variant with a
+ * failed or unjudged requirement, a requirement that no fault fails alone.
  *
  * @param ids every required and recommended requirement
  */
@@ -199,7 +199,7 @@ function renderMatrix(
   ].join('\n');
 }
 
-// The second thread of `selfTest` loads this file as well.
+// Runs in the second thread of `selfTest`.
 if (!isMainThread) {
   const results = await resultsOf(workerData as Share);
   // oxlint-disable-next-line unicorn/require-post-message-target-origin -- a thread has no origin

@@ -1,10 +1,10 @@
 import type { RunOptions } from '../suites/index.ts';
 
 /**
- * A state hook behind a URL, by Pact's convention: POST `{ state, params, action }`, any 2xx is taken
- * for done. An answer that is none carries its `status` on the error.
+ * Returns a state hook that calls a URL by Pact's convention: POST `{ state, params, action }`; any 2xx
+ * means success. The error for another status has it as `status`.
  *
- * @param timeoutMs bound on each call
+ * @param timeoutMs timeout of each call
  */
 export function stateHookAt(url: URL, timeoutMs: number): NonNullable<RunOptions['stateHook']> {
   return {
@@ -31,7 +31,7 @@ export function stateHookAt(url: URL, timeoutMs: number): NonNullable<RunOptions
   };
 }
 
-/** `fetch failed` alone says nothing. */
+/** Prefers the cause, because `fetch failed` alone does not help. */
 function reasonOf(error: unknown): string {
   const { message, cause } = error as Error;
   return cause instanceof Error && cause.message !== '' ? cause.message : message;

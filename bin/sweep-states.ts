@@ -6,9 +6,9 @@ import { variants } from '../mock/variants.ts';
 import { endpoints } from '../schemas/endpoints.ts';
 import type { SweptState } from '../schemas/generated/types.ts';
 
-/** A state of the mock that the tests of a client run against. */
+/** A state of the mock in which the tests of a client run. */
 export interface State extends Pick<SweptState, 'kind' | 'what' | 'advice'> {
-  /** If it is missing, the id is a kind of chaos, which hits the first request of each world. */
+  /** If undefined, the id is a kind of chaos, which hits the first request of each world. */
   readonly change: Change | undefined;
   /** A green run counts only if this text is in its output. */
   readonly shows: string | undefined;
@@ -16,7 +16,7 @@ export interface State extends Pick<SweptState, 'kind' | 'what' | 'advice'> {
 
 const LIMITED_SECONDS = 1;
 
-/** Each key is limited on each endpoint, from its first request on. */
+/** Limits each key on each endpoint for some time from its first request. */
 const limited: Change = (behaviour) => {
   const ends = new Map<string, number>();
   const where = ({ call, now }: Exchange) => {
@@ -36,7 +36,7 @@ const withoutRetryAfter = variants['retry-after-left-out']!.change;
 
 const MORE_POLLS = 2;
 
-/** A deposit that polls execute takes more of them. */
+/** Executes a deposit with `afterPolls` after more polls. */
 const morePolls: Change = (behaviour) => {
   const held = new Map<string, number>();
   const becomes: Behaviour['becomes'] = (world, deposit, now) => {
@@ -64,7 +64,7 @@ const read = 'read fields by their names, and ignore header fields that you do n
 const retry = 'ask again after a short wait: both operations only read';
 const members = 'assert who is under the IB and who is not';
 
-/** Advice; what the mock does, and its change, unless the id is that of a fault, a variant or a kind of chaos. */
+/** `what` and `change` come from the fault, variant or kind of chaos with the same id, unless they are set. */
 type Row = readonly [advice: string, what?: string, change?: Change, shows?: string];
 
 const rows: Readonly<Record<State['kind'], Readonly<Record<string, Row>>>> = {
@@ -119,7 +119,7 @@ export const states: ReadonlyMap<string, State> = new Map(
 
 type Part = (...given: readonly unknown[]) => unknown;
 
-/** The same change; it calls `tell` if an answer, or what was decided about a request, is other than before. */
+/** Wraps a change: calls `tell` whenever the change makes a difference to an answer or a decision. */
 export const watched =
   (change: Change, tell: () => void): Change =>
   (from) => {

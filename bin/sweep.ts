@@ -17,17 +17,17 @@ import { states, watched } from './sweep-states.ts';
 import { version } from './version.ts';
 
 export interface SweepOptions {
-  /** The program and its arguments. No shell reads them. */
+  /** The program and its arguments, run without a shell. */
   readonly command: readonly string[];
   readonly fixture: Fixture;
   /** The keys of the fixture are no secrets. */
   readonly arePublicKeys: boolean;
   /** Ids of states. */
   readonly ids: readonly string[];
-  /** Names of variables, and what each holds. */
+  /** Environment variables of the command, and the value of each. */
   readonly env: readonly (readonly [name: string, what: 'url' | 'key'])[];
   readonly parallel: number;
-  /** How long (ms) a run of the command may take. */
+  /** Maximum duration of a run of the command, in ms. */
   readonly maxDuration: number;
   /** Show the output of the command on standard error. */
   readonly showOutput: boolean;
@@ -35,13 +35,13 @@ export interface SweepOptions {
 
 type Context = Pick<CliContext, 'env' | 'signal' | 'writeError'>;
 
-/** Lines of output that are kept, and those that are shown of a first run that fails. */
+/** Number of kept lines of output, and of printed lines if the first run fails. */
 const MAX_LINES = 1000;
 const LAST_LINES = 40;
 const MAX_WORLDS = 10_000;
 
 /**
- * Runs the tests of a client against the unchanged mock, and then against each state of it.
+ * Runs the tests of a client against the unchanged mock, then against each state of the mock.
  *
  * @throws Problem with code `usage` if the tests fail on the unchanged mock, or send it no request
  */
@@ -108,7 +108,7 @@ interface Run extends SweptRun {
   readonly broken: readonly Grade['rule'][];
 }
 
-/** Runs the command against a mock of its own, in the state of that id if there is one. */
+/** Runs the command against a new mock, in the state with this id or else unchanged. */
 async function runIn(id: string, options: SweepOptions, redact: Redact, context: Context): Promise<Run> {
   const { fixture, arePublicKeys, showOutput } = options;
   const state = states.get(id);
@@ -145,9 +145,9 @@ async function runIn(id: string, options: SweepOptions, redact: Redact, context:
 }
 
 const isWindows = process.platform === 'win32';
-/** How long (ms) the command may take to end when it is asked to. */
+/** Time in ms for the command to end after SIGTERM. */
 const GRACE_MS = 2000;
-/** The longest time that a timer of Node can wait. */
+/** Node's maximum for a timer. */
 const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 const running = new Set<ChildProcess>();
@@ -155,7 +155,7 @@ process.on('exit', () => {
   for (const child of running) signalAll(child, 'SIGKILL');
 });
 
-/** Signals a command and all that it has started. */
+/** Sends a signal to a command and all its child processes. */
 function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   if (isWindows) spawnSync('taskkill', ['/pid', `${pid}`, '/t', '/f'], { stdio: 'ignore' });
@@ -163,7 +163,7 @@ function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): void {
     try {
       process.kill(-pid, signal);
     } catch {
-      // All of them have ended.
+      // All processes have ended.
     }
 }
 
@@ -190,7 +190,7 @@ async function runCommand(
   if (stop.aborted) end();
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
-    // What it leaves behind may hold its output open.
+    // Remaining child processes may keep the output open.
     signalAll(child, 'SIGKILL');
     await Promise.race([closed, grace()]);
     return {

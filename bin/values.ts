@@ -1,7 +1,7 @@
 import { printable } from '../reports/text.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 
-/** The `{base_url}` of a target: http or https, without query, fragment and credentials. */
+/** Parses the `{base_url}` of a target: http or https, without query, fragment and credentials. */
 export function targetUrl(text: string): URL {
   const shown = printable(withoutCredentials(text), MOST_SHOWN);
   if (shown.trim() === '')
@@ -24,23 +24,23 @@ export function targetUrl(text: string): URL {
     );
   if (url.port === '0')
     throw wrongUsage(`${shown}: no server can listen on port 0; give the port of the target`);
-  // One that is empty stands in the text alone.
+  // An empty query or fragment is only in `href`.
   if (/[?#]/.test(url.href)) throw wrongUsage(`${shown}: a base URL must not have a query or a fragment`);
   return url;
 }
 
 const MOST_SHOWN = 200;
 
-/** What was taken for a URL, as it may be shown: user names, passwords and queries are left out. */
+/** Removes user name, password and query from a URL, also from an invalid one. */
 const withoutCredentials = (text: string) =>
   text.replace(/^([^/?#]*\/\/)?.*@/s, '$1…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`);
 
-/** `k: v` pairs, names in lower case. */
+/** Parses `name: value` texts; returns names in lower case. */
 export function headerFields(texts: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     texts.map((text) => {
       const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*([\t\x20-\x7e]*)$/.exec(text) ?? [];
-      // The value may be a secret: it is not repeated.
+      // The value may be a secret, so the message does not show it.
       if (name === undefined || value === undefined)
         throw wrongUsage(
           `--header needs 'name: value' in ASCII${text.includes(':') ? '' : ', without a colon'}`,

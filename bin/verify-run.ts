@@ -6,7 +6,7 @@ import { loadFixture } from './fixture-file.ts';
 import type { Transcripts } from './record-files.ts';
 import type { Selected } from './run-options.ts';
 
-/** The flags that say what is verified, and whether the suites are tried on the mock first. */
+/** Flags for the target and the self-check. */
 interface VerifyFlags {
   readonly url: URL | undefined;
   readonly fixture: string | undefined;
@@ -14,10 +14,10 @@ interface VerifyFlags {
 }
 
 /**
- * Runs the suites, and the canary as soon as the target is reached; shows the progress.
+ * Runs the suites, and the self-check after the first answer of the target. Shows the progress.
  *
- * @param fixture what the file of the flags holds
- * @param onReached runs when the target has answered
+ * @param fixture the loaded fixture of the flags
+ * @param onReached called after the first answer of the target
  */
 export async function verifyRun(
   flags: VerifyFlags,
@@ -70,7 +70,7 @@ async function mockSession(fixture: Fixture): Promise<Session> {
   return {
     target: new URL(mock.url),
     clock,
-    // It answers as soon as a busy machine lets it.
+    // Only a busy machine makes the mock slow.
     timeoutMs: 60_000,
     mock: true,
     notes: ['No URL was given, so the built-in mock was verified.'],
@@ -88,7 +88,7 @@ function targetSession(target: URL, fixtureFile: string | undefined): Session {
   };
 }
 
-/** Confirms a signal at once: the end of the run takes time. */
+/** Prints at once that a signal arrived, because the end of the run takes time. */
 function announceEnd(context: CliContext): void {
   const { signal, writeError } = context;
   const announce = () => {

@@ -10,18 +10,18 @@ export * from '../../mock/index.ts';
 export type { ReportName, ReportOptions, VerifyOptions };
 export type { Progress } from '../../schemas/plan.ts';
 
-/** A run that has ended. */
+/** Result of `verify`. */
 export interface VerifyResult {
-  /** Verdict, counts, and each requirement with its outcome and evidence. */
+  /** The run record: verdict, counts, and each requirement with outcome and evidence. */
   readonly record: RunRecord;
-  /** That of the command line: 0 conformant, 1 nonconformant, 3 incomplete, 70 a bug of ours, 130 interrupted. */
+  /** As on the command line: 0 conformant, 1 nonconformant, 3 incomplete, 70 a bug of ours, 130 interrupted. */
   readonly exitCode: number;
 }
 
 /**
  * Verifies a server. The engine is loaded by the first call.
  *
- * @throws Problem for unknown names, for a wrong fixture, and for a server that cannot be reached
+ * @throws Problem for an unknown name, an invalid fixture or an unreachable server
  */
 export async function verify(given: VerifyOptions): Promise<VerifyResult> {
   const { url, fixture, env = process.env, headers = {}, tls, stateUrl, minStrength = 1, ...others } = given;
@@ -43,10 +43,10 @@ export async function verify(given: VerifyOptions): Promise<VerifyResult> {
 }
 
 /**
- * Makes the text of a report.
+ * Renders a report of a run.
  *
  * @param format console, html, json, junit, markdown, github or badge
- * @throws Problem of code `usage` for another format
+ * @throws Problem with code `usage` for an unknown format
  */
 export async function render(
   record: RunRecord,

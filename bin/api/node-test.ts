@@ -4,18 +4,18 @@ import type { RequirementResult, RunRecord } from '../../schemas/generated/types
 import { verify, type VerifyOptions } from './index.ts';
 import { select } from '../run-options.ts';
 
-/** What a node:test suite says about the server under test. */
+/** Options of `conformance`. */
 export interface ConformanceOptions extends Omit<VerifyOptions, 'url' | 'signal'> {
-  /** `{base_url}`, or a function that gives it when the first test begins: for servers that a `before` hook starts. */
+  /** `{base_url}`, or a function that returns it when the first test begins, after the `before` hooks. */
   readonly url: string | URL | (() => string | URL | Promise<string | URL>);
 }
 
 /**
- * Registers one `test()` for each requirement against a server. A failed required one fails its
- * test, and so does one that could not be judged; a failed recommended one is a diagnostic; what is
- * excluded is skipped with its reason.
+ * Registers one `test()` for each requirement against a server. A test fails if its required requirement
+ * failed or could not be judged. A failed recommended requirement is a diagnostic. An excluded one is
+ * skipped with its reason.
  *
- * @throws Problem at once for a filter that names what there is not, or leaves nothing to check
+ * @throws Problem at once if a filter has an unknown name or leaves nothing to check
  */
 export function conformance(options: ConformanceOptions): void {
   const { requirements } = select(options, options.stateUrl !== undefined);

@@ -2,23 +2,23 @@ import type { Environment } from '../../schemas/fixture-keys.ts';
 import type { Progress } from '../../schemas/plan.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 
-/** A server to verify, and how. */
+/** The server to verify, and the options of the run. */
 export interface VerifyOptions {
   /** `{base_url}`; may contain a path. */
   readonly url: string | URL;
-  /** What is true of the server; checked like a fixture file. */
+  /** The data of the server; validated like a fixture file. */
   readonly fixture: Fixture;
-  /** Where `${NAME}` in a key of the fixture is read from; the environment of the process by default. */
+  /** Variables for `${NAME}` in keys of the fixture; `process.env` by default. */
   readonly env?: Environment;
-  /** Id of the partner whose key makes the calls; that of the first active key by default. */
+  /** Id of the partner whose keys are used; that of the first active key by default. */
   readonly partner?: string;
-  /** Rows of the covering array per endpoint, at most; 1500 by default. */
+  /** Maximum number of cases per endpoint; 1500 by default. */
   readonly cases?: number;
-  /** Strength below which the verdict is `incomplete`; 1 by default. */
+  /** Minimum strength; below it, the verdict is `incomplete`; 1 by default. */
   readonly minStrength?: number;
-  /** A 32-bit integer. Equal seeds draw equal inputs. */
+  /** Seed of all random values, a 32-bit integer. The same seed gives the same inputs. */
   readonly seed?: number;
-  /** Suites and requirements to check, and requirements to leave out; all are checked by default. */
+  /** Suites and requirements to check, and requirements to skip; by default all are checked. */
   readonly suite?: readonly string[];
   readonly only?: readonly string[];
   readonly skip?: readonly string[];
@@ -34,7 +34,7 @@ export interface VerifyOptions {
   readonly rate?: number;
   /** Maximum number of simultaneous requests to an endpoint; 16 by default. */
   readonly concurrency?: number;
-  /** Sent with every request. No output contains values that look secret, such as tokens and cookies. */
+  /** Header fields of every request. Values that look secret, such as tokens, are in no output. */
   readonly headers?: Readonly<Record<string, string>>;
   /** PEM certificates to trust, and whether to accept any certificate. */
   readonly tls?: { readonly ca?: string; readonly insecure?: boolean };
@@ -42,7 +42,7 @@ export interface VerifyOptions {
   readonly strict?: boolean;
   /** Exit with 0 also if a required requirement could not be judged, unless none was verified. */
   readonly allowIncomplete?: boolean;
-  /** Told now and then how far the run is. */
+  /** Called repeatedly with the progress of the run. */
   readonly onProgress?: (progress: Progress) => void;
   /** Ends the run; the record covers the run so far. */
   readonly signal?: AbortSignal;

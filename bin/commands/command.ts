@@ -8,25 +8,25 @@ export interface Flag {
   readonly requiresArg?: true;
   readonly demandOption?: true;
   readonly choices?: readonly string[];
-  /** As it would be typed: it is coerced like any other value. */
+  /** The default as typed text; `coerce` converts it, too. */
   readonly default?: string | boolean | readonly string[];
-  /** @throws Problem with code `usage` that begins with the name of the flag: `--cases 0: needs …` */
+  /** Converts the value. @throws Problem with code `usage` that begins with the flag: `--cases 0: needs …` */
   readonly coerce?: (given: never, name: string) => unknown;
   /** Only `--help --all` shows it. */
   readonly isRare?: true;
-  /** No message may repeat its value. */
+  /** No message may show its value. */
   readonly isSecret?: true;
-  /** In a config file it is a JSON number. */
+  /** It is a JSON number in a config file. */
   readonly isNumber?: true;
-  /** What part of its value names a file. In a config file, relative paths start from the file's folder. */
+  /** Which part of its value is a path. Relative paths in a config file start from the file's folder. */
   readonly names?: 'file' | 'format=file';
-  /** Its values are header fields: they may contain commas and, in a config file, `${NAME}`. */
+  /** Its values are header fields. They may contain commas and, in a config file, `${NAME}`. */
   readonly isHeader?: true;
-  /** Set unless both `IB_…` variables and config files may give the value. */
+  /** Set if `IB_…` variables and config files cannot both set the flag. */
   readonly configurable?: 'by variable' | 'never';
-  /** Flags whose configured values are ignored when this one is typed. */
+  /** Flags whose configured values are ignored if this flag is typed. */
   readonly setsAside?: readonly string[];
-  /** Words that a shell may complete, if they are not checked as `choices` are. */
+  /** Words for shell completion, if there are no `choices`. */
   readonly completions?: readonly string[] | 'suites' | 'requirements' | 'faults' | 'variants' | 'states';
 }
 
@@ -38,17 +38,17 @@ export interface Command {
   readonly what: string;
   readonly positionals: Flags;
   readonly flags: Flags;
-  /** `$0` stands for the program. */
+  /** `$0` is the name of the program. */
   readonly examples: readonly (readonly [line: string, what: string])[];
-  /** If it is missing, the command reads neither `IB_…` variables nor a config file. */
+  /** If undefined, the command reads neither `IB_…` variables nor a config file. */
   readonly configured?: Configured;
-  /** Imports what it needs when it is called, since each start and each `--help` loads all commands. */
+  /** Imports its modules only when called, because every start loads all commands. */
   readonly run: (values: never, context: CliContext) => Promise<number>;
 }
 
 export interface Configured {
   readonly by: string;
-  /** Flags and arguments that are read; by default all. */
+  /** Flags and arguments to read; all by default. */
   readonly only?: readonly string[];
 }
 
@@ -84,7 +84,7 @@ type Value<One extends Flag> = One extends { readonly coerce: (...given: never) 
         ? Choice
         : string;
 
-/** Declares a command; `run` gets the values of its flags and arguments, typed from their declarations. */
+/** Declares a command. The declarations of flags and arguments give the type of the `values` of `run`. */
 export function command<const Given extends Flags = {}, const Placed extends Flags = {}>(spec: {
   readonly usage: string;
   readonly what: string;
@@ -99,5 +99,5 @@ export function command<const Given extends Flags = {}, const Placed extends Fla
 
 export const nameOf = ({ usage }: { readonly usage: string }) => usage.split(' ')[0]!;
 
-/** The description in help texts. A config file has a list instead of repetitions. */
+/** Returns the description in help texts. A config file has a list instead of repeated flags. */
 export const helpOf = ({ describe, array }: Flag) => (array === true ? `${describe}; repeatable` : describe);

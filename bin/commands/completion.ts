@@ -19,7 +19,7 @@ export const completion = command({
   },
 });
 
-/** The words that the value of a flag may be; empty if nobody knows. */
+/** Returns the possible values of a flag; empty if they are unknown. */
 export async function completionsOf({ choices, completions = [] }: Flag): Promise<readonly string[]> {
   if (choices !== undefined) return choices;
   return typeof completions === 'string' ? registries[completions]() : completions;

@@ -13,7 +13,7 @@ export const doctor = command({
     config,
     json: { ...onOff, describe: 'print JSON' },
   },
-  // What stands in the way of a run, whose target is this one, too.
+  // `doctor` checks the target that `verify` uses.
   configured: { by: 'verify', only: ['url', ...Object.keys(target), 'config'] },
   examples: [['$0 doctor --fixture f.json', 'before the first run']],
   run: async ({ url, timeout: timeoutMs, header: headers, json, ...flags }, context) => {

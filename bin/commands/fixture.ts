@@ -35,7 +35,7 @@ const check = command({
   },
 });
 
-/** More keys are of no use to a test: each is sent with every request. */
+/** More keys do not help a test. */
 const MAX_PARTNERS = 10_000;
 const MAX_RECORDS = 100_000_000;
 
@@ -66,7 +66,7 @@ const generate = command({
       throw wrongUsage(`--deposits ${deposits}: every deposit needs a user; give --users 1 or more`);
     const { generatedFixture } = await import('../fixture/generate.ts');
     const { schemaReference } = await import('../schema-reference.ts');
-    // Standard output is usually redirected into a file of the current folder.
+    // Standard output is usually redirected to a file in the current folder.
     const schema = schemaReference('fixture', output ?? 'fixture.json');
     const pending = noBecomes ? 'staying' : 'becoming';
     const chunks = generatedFixture({ users, deposits, partners }, start, pending, schema);
@@ -75,7 +75,7 @@ const generate = command({
   },
 });
 
-/** Exported files hold keys: only their owner may read them. */
+/** Only the owner may read exported files, because they contain keys. */
 const PRIVATE = 0o600;
 
 const exporting = command({
@@ -120,10 +120,10 @@ const exporting = command({
 const BATCH = 100_000;
 
 /**
- * Writes texts as they are generated, to a file or to standard output. If it is interrupted, the file stays
- * as it was.
+ * Writes texts to a file or standard output while they are generated. An interruption leaves the old file
+ * unchanged.
  *
- * @param what it is, for messages
+ * @param what name in messages: `the fixture`
  */
 async function write(
   texts: Iterable<string>,
@@ -149,7 +149,7 @@ async function write(
   }
   for (const batch of batches()) {
     await print(batch);
-    // Lets signals in if writing never has to wait.
+    // Lets the process handle signals between batches.
     await setImmediate();
   }
 }

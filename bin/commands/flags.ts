@@ -11,7 +11,7 @@ export const defaults = {
   maxDurationMs: 300_000,
 } as const;
 
-/** Kinds of flags, and flags of several commands. */
+/** Types of flags, and flags shared by commands. */
 export const text = { type: 'string', requiresArg: true } as const;
 export const file = { ...text, names: 'file' } as const;
 export const fileArgument = (describe: string) =>
@@ -22,10 +22,10 @@ export const onOff = { type: 'boolean', default: false } as const;
 export const rare = <const Table extends Flags>(flags: Table) =>
   Object.fromEntries(Object.entries(flags).map(([name, flag]) => [name, { ...flag, isRare: true }])) as Table;
 
-/** May be repeated. */
+/** A repeatable flag. */
 export const list = { type: 'string', array: true, default: [], requiresArg: true } as const;
 
-/** `format` or `format=file`; may be repeated. */
+/** A repeatable flag with `format` or `format=file`. */
 export const outputs = { ...list, names: 'format=file' } as const;
 
 const number = { ...text, isNumber: true } as const;
@@ -43,11 +43,11 @@ export const wholeNumberFrom = (min: number, max: number) =>
     },
   }) as const;
 
-/** The same with a default. */
+/** The same, with a default. */
 export const wholeNumberOr = (value: number, min: number, max: number) =>
   ({ ...wholeNumberFrom(min, max), default: String(value) }) as const;
 
-/** Such as 20 or 0.5. */
+/** A positive decimal number, such as 20 or 0.5. */
 export const positiveNumberTo = (max: number) =>
   ({
     ...number,
@@ -60,7 +60,7 @@ export const positiveNumberTo = (max: number) =>
 
 const unitsInMs: Readonly<Record<string, number>> = { ms: 1, s: 1000, m: 60_000, h: 3_600_000 };
 
-/** `500ms`, `90s`, `5m` or `1h`; in ms. */
+/** A duration such as `500ms`, `90s`, `5m` or `1h`; converted to ms. */
 export const duration = {
   ...text,
   coerce: (given: string, flag: string) => {
@@ -84,7 +84,7 @@ export const url = { type: 'string', coerce: (given: string) => targetUrl(given)
 /** The target of `verify` and `doctor`. */
 export const targetArgument = { ...url, describe: 'base URL of the target, with or without a path' } as const;
 
-/** Flags of a target and of the way to it. */
+/** Flags for the target and the connection to it. */
 export const target = {
   fixture: { ...file, describe: 'read the data of the target from this JSON file' },
   partner: { ...text, describe: 'use the keys of this partner (default: that of the first key)' },

@@ -41,7 +41,7 @@ async function problemAt(base: URL): Promise<string | undefined> {
   return last;
 }
 
-/** Certificates are not checked: nothing secret is sent, and a container has none for localhost. */
+/** Sends a GET. Does not check certificates: no secret is sent, and a container has none for localhost. */
 async function ask(url: URL) {
   const { get } = await (url.protocol === 'https:' ? import('node:https') : import('node:http'));
   const signal = AbortSignal.timeout(TIMEOUT_MS);

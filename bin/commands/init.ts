@@ -65,7 +65,7 @@ export const init = command({
       writeError('ib-conformance: nothing was written; --yes writes the files anyway\n');
       return exitCode;
     }
-    // Somebody may have written one while the questions were asked.
+    // A file may have appeared since the first check.
     if (!values.force) refuseExisting(files);
     await writeFiles([
       [values.fixture, 'the fixture', server.fixtureOf(facts, schemaReference('fixture', values.fixture))],
@@ -100,7 +100,7 @@ async function writeFiles(contents: readonly (readonly [path: string, what: stri
   }
 }
 
-/** @param unchecked values of the server that nobody compared with other records */
+/** @param unchecked values from the server that the user did not confirm */
 function ending(files: readonly string[], variable: string, unchecked: readonly string[]): string {
   const warning = `
 These values come from the server. If your records differ, correct them in ${files[0]}. Otherwise a bug of the server counts as correct:

@@ -53,7 +53,7 @@ export const judge = command({
   },
 });
 
-/** Says what differs from the run itself, for example because the catalogue is newer. */
+/** Prints differences from the results of the run itself, for example because the catalogue is newer. */
 async function tellChanges(before: RunRecord, after: RunRecord, { writeError, terminal }: CliContext) {
   const { compare, comparisons } = await import('../../reports/index.ts');
   const comparison = compare(before, after);

@@ -17,7 +17,7 @@ const flags = {
   host: {
     ...text,
     default: '127.0.0.1',
-    // An IPv6 address may be given as in a URL.
+    // An IPv6 address may have brackets, as in a URL.
     coerce: (given: string) => given.replace(/^\[(.*)\]$/, '$1'),
     describe: 'listen on this address',
   },
@@ -113,7 +113,7 @@ export const mock = command({
       return 0;
     }
     if (values.all) throw wrongUsage('--all goes with --help, with --fault list and with --variant list');
-    // Taken before the fixture is read, so that no change is missed.
+    // Before the fixture is read, so that no change is missed.
     const stamp = values.watch ? stampOf(values) : '';
     const log = logQueue(context.print, logs[values.log]);
     const { options, newToken } = await optionsOf(values, context, log);
@@ -131,10 +131,10 @@ export const mock = command({
   },
 });
 
-/** How long answers may take when the mock is asked to end. */
+/** Time in ms for open requests to finish when the mock stops. */
 const CLOSE_TIMEOUT_MS = 800;
 
-/** How long the log may take to be read then. */
+/** Time in ms for the rest of the log to be read when the mock stops. */
 const LOG_TIMEOUT_MS = 150;
 
 async function serve(server: Mock, values: MockFlags, context: CliContext, stamp: string): Promise<void> {
@@ -143,7 +143,7 @@ async function serve(server: Mock, values: MockFlags, context: CliContext, stamp
   const print = (words: string) => context.print(words).catch(unlessClosed);
   try {
     const { url, port, adminUrl } = server;
-    // Programs wait for this line, whatever the log is.
+    // Programs wait for this line, with any --log.
     await print(`listening on ${url}\n`);
     if (values.log === 'json') await print(logs.json.event('listening', { url, port, adminUrl }));
     if (values.log === 'pretty') {
@@ -160,16 +160,16 @@ async function serve(server: Mock, values: MockFlags, context: CliContext, stamp
   }
 }
 
-/** How often --watch looks at the file. Mounted and network file systems send no events. */
+/** Interval of --watch, in ms. It polls, because mounted and network file systems send no events. */
 const POLL_INTERVAL_MS = 100;
 
-/** Differs between two states of the fixture file, whose links are followed; empty if there is no file. */
+/** Returns a text that changes with the fixture file (links are followed); empty without a file. */
 function stampOf({ fixture = '' }: MockFlags): string {
   const found = statSync(fixture, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? '' : [found.dev, found.ino, found.size, found.mtimeNs].join(' ');
 }
 
-/** @param loaded stamp of the file that is served */
+/** @param loaded stamp of the served file */
 async function reloadOnChange(server: Mock, values: MockFlags, context: CliContext, loaded: string) {
   const { print, writeError, signal } = context;
   const { replaceFixture } = await import('../../mock/session.ts');
@@ -177,7 +177,7 @@ async function reloadOnChange(server: Mock, values: MockFlags, context: CliConte
   for (; !signal.aborted; await sleep(POLL_INTERVAL_MS, undefined, { ref: false })) {
     const [now, before] = [stampOf(values), last];
     last = now;
-    // Editors write in several steps: the file is read when it was left alone since the last look.
+    // Editors write in several steps, so the file must be unchanged since the last poll.
     if (now === served || now !== before) continue;
     served = now;
     try {
@@ -231,7 +231,7 @@ async function fixtureOf({ fixture: path, limits, watch }: MockFlags, { env }: C
   return { ...unlimited, apiKeys: apiKeys.map(({ limits: __, ...apiKey }) => apiKey) };
 }
 
-/** What a client is likely to meet, or to get wrong: `list` lists these. */
+/** Common faults and variants, which `list` prints. */
 const common: Readonly<Record<keyof typeof deviations, string>> = {
   fault: `member-denied foreign-user-is-member foreign-user-with-404 date-epoch-number date-null amount-in-cents
     amount-as-text time-in-seconds time-as-iso-text pending-with-200 pending-with-202 never-becomes-executed
@@ -254,7 +254,7 @@ async function deviation(flag: keyof typeof deviations, id: string) {
   throw wrongUsage(`--${flag} ${id}: there is no such ${flag}${hint} (--${flag} list lists them)`);
 }
 
-/** If other machines can reach the admin API, it needs a token. */
+/** Requires a token if other machines can reach the admin API. */
 async function adminOf({ noAdmin, adminPort, adminToken, host, port }: MockFlags) {
   if (noAdmin && (adminPort !== undefined || adminToken !== undefined))
     throw wrongUsage('--no-admin excludes --admin-port and --admin-token');
@@ -281,7 +281,7 @@ async function tlsOf({ tlsCert, tlsKey }: MockFlags): Promise<MockOptions['tls']
   if (tlsCert === undefined && tlsKey === undefined) return undefined;
   if (tlsCert === undefined || tlsKey === undefined)
     throw wrongUsage('--tls-cert and --tls-key need each other: give both');
-  // In turn: of two missing files, the message always names the same one.
+  // In sequence, so that the message about two missing files is always the same.
   const cert = await readText(tlsCert, `--tls-cert ${tlsCert}`);
   return { cert, key: await readText(tlsKey, `--tls-key ${tlsKey}`) };
 }

@@ -46,7 +46,7 @@ export const requirements = command({
   },
 });
 
-/** The factors of each endpoint. With the built-in fixture, which supplies every level. */
+/** Lists the factors of each endpoint with the built-in fixture, which supplies every level. */
 async function factorTable(env: CliContext['env']): Promise<string> {
   const { factors, forbiddenPairs, knownFrom } = await import('../../suites/index.ts');
   const { loadFixture } = await import('../fixture-file.ts');

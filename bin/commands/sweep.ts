@@ -67,7 +67,7 @@ const codes = { ready: 'conformant', notReady: 'nonconformant', incomplete: 'inc
 
 const usual = { url: 'IB_BASE_URL', key: 'IB_API_KEY' } as const;
 
-/** Names of variables, and what each holds. */
+/** Returns the variables of the command, and the value of each. */
 function variablesOf(given: readonly string[]) {
   const named = given.map((text) => {
     const [, name = '', what] = /^([^=]+)=(url|key)$/.exec(text) ?? [];

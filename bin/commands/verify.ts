@@ -25,7 +25,7 @@ const flags = {
   only: {
     ...kinds.list,
     completions: 'requirements',
-    // Whoever names one wants that: also where most runs are about others, as a replay that a report prints.
+    // A typed --only, for example in a replay command, overrides configured filters.
     setsAside: ['suite', 'skip'],
     describe: 'check only this requirement',
   },
@@ -84,8 +84,7 @@ const flags = {
     replay: {
       ...kinds.text,
       configurable: 'never',
-      // What is tried again is looked at: it judges no baseline, and is no news for a CI server. Without
-      // --cases it means the default, as the line means that a report prints.
+      // A replay is for a person: no baseline, no report files. Without --cases, it uses the default.
       setsAside: ['baseline', 'report', 'cases'],
       describe: 'repeat one lookup of a report; needs --only and --seed',
     },
@@ -94,7 +93,7 @@ const flags = {
 
 type Given = Values<typeof flags> & Values<typeof positionals>;
 
-/** Without a URL the mock is verified. */
+/** Without a URL, `verify` checks the mock. */
 interface VerifyFlags extends Given {
   readonly url: URL | undefined;
 }
@@ -119,7 +118,7 @@ const isSet = (variable = '') => !['', '0', 'false'].includes(variable.toLowerCa
 
 async function runVerify(given: VerifyFlags, context: CliContext): Promise<number> {
   const { signal, print, writeError } = context;
-  // All of it before the first request: the package may be updated during a run.
+  // Imported before the first request, because the package may be updated during a run.
   const reporting = await import('../../reports/index.ts');
   const engine = await import('../../suites/index.ts');
   const files = await import('../report-files.ts');
@@ -182,7 +181,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   }
 }
 
-/** Reads the flags; names and paths are checked before the fixture is read. */
+/** Returns the options of a run. Checks names and paths before it reads the fixture. */
 async function optionsOf(given: VerifyFlags, context: CliContext) {
   const { runOptions, select, trustOf } = await import('../run-options.ts');
   const { loadFixture } = await import('../fixture-file.ts');
@@ -223,7 +222,7 @@ function refuseReplay(path: string, requirements: readonly Requirement[]): void 
     );
 }
 
-/** The environment variables that hold keys, by key. */
+/** Returns the names of environment variables that contain a key, by key. */
 const variablesOf = ({ everyKey }: Pick<Known, 'everyKey'>, env: CliContext['env']) =>
   new Map(
     everyKey.flatMap(({ key }) => {
@@ -232,7 +231,7 @@ const variablesOf = ({ everyKey }: Pick<Known, 'everyKey'>, env: CliContext['env
     }),
   );
 
-/** The command that repeats a run, without its filters and its seed. Shows no value of --header. */
+/** Returns the command that repeats a run, without filters, seed and values of --header. */
 async function rerunCommand(given: VerifyFlags, env: CliContext['env']): Promise<string> {
   const { present, shellWord } = await import('../../reports/text.ts');
   const { url, fixture, partner, cases, stateUrl, ca, insecure, header } = given;

@@ -3,7 +3,7 @@ import { classifyUuid } from '../../suites/model/uuid.ts';
 import type { CliContext, Prompter } from '../cli-context.ts';
 import { targetUrl } from '../values.ts';
 
-/** The variable that holds the key; the fixture names it instead of the key. */
+/** The environment variable with the key. The fixture contains its name instead of the key. */
 export const KEY_VARIABLE = 'IB_API_KEY';
 
 export interface Answers {
@@ -16,12 +16,12 @@ export interface Answers {
 }
 
 interface Question {
-  /** The flag or variable that answers it. */
+  /** The flag or variable with the answer. */
   readonly source: string;
   readonly message: string;
   readonly isOptional?: boolean;
   readonly isSecret?: boolean;
-  /** @returns what is wrong with an answer */
+  /** Returns the problem of an invalid answer. */
   readonly problem: (text: string) => string | undefined;
 }
 
@@ -62,10 +62,10 @@ const questions: Readonly<Record<keyof Answers, Question>> = {
 };
 
 /**
- * Takes answers from flags and the environment, and asks for those that are missing.
+ * Takes answers from flags and the environment, and asks for missing ones.
  *
- * @param prompter undefined if nobody can be asked
- * @throws Problem with code `usage` for what is wrong or missing, `interrupted` on Ctrl-C
+ * @param prompter undefined without a terminal
+ * @throws Problem with code `usage` for an invalid or missing answer, `interrupted` on Ctrl-C
  */
 export async function collectAnswers(
   flags: { readonly [Name in Exclude<keyof Answers, 'key'>]: string | undefined },

@@ -11,7 +11,7 @@ import { KEY_VARIABLE, type Answers } from './answers.ts';
 /** Id of the partner in the fixture. The server never sees it. */
 const PARTNER = 'partner';
 
-/** What the server says about the ids; empty if it does not say it, or a fixture cannot hold it. */
+/** The records that the server returned; empty if it did not, or if a fixture cannot contain them. */
 export interface Facts {
   readonly users: readonly FixtureUser[];
   readonly deposits: readonly FixtureExecutedDeposit[];
@@ -63,14 +63,14 @@ const isValid = (part: object) => validate(part);
 const fieldsOf200 = (reply: Reply | undefined): Readonly<Record<string, unknown>> =>
   (reply?.kind === 'answer' && reply.status === 200 ? fieldsOf(reply) : undefined) ?? {};
 
-/** A date with an offset as the same instant in UTC. */
+/** Converts a date with an offset to UTC. */
 function inUtc(date: unknown): unknown {
   if (typeof date !== 'string' || date.endsWith('Z')) return date;
   const instant = Date.parse(date);
   return Number.isNaN(instant) ? date : new Date(instant).toISOString();
 }
 
-/** The fixture to write. It names the variable of the key. */
+/** Returns the fixture to write. It contains the name of the variable instead of the key. */
 export function fixtureOf({ users, deposits }: Facts, schema: string): Fixture {
   return {
     $schema: schema,
@@ -81,7 +81,7 @@ export function fixtureOf({ users, deposits }: Facts, schema: string): Fixture {
   };
 }
 
-/** The fixture for the check of the server. It contains the ids also if the server does not know them. */
+/** Returns the fixture for the check of the server. It contains the ids even if the server does not know them. */
 export function assumedFixture({ key, member, executed }: Answers, facts: Facts): Fixture {
   const user = { partner: PARTNER, date_joined: '1970-01-01T00:00:00Z' };
   const deposit = { user_id: member ?? '', state: 'EXECUTED', amountInUsd: 0, executedAt: 0 } as const;
@@ -94,7 +94,7 @@ export function assumedFixture({ key, member, executed }: Answers, facts: Facts)
   return { ...fixtureOf(assumed, ''), apiKeys: [{ key, partner: PARTNER, state: 'active' }] };
 }
 
-/** Which ids the fixture will lack. */
+/** Returns a note on ids that will be missing from the fixture. */
 export function notesOn({ member, executed }: Answers, facts: Facts): readonly string[] {
   const { users, deposits } = fixtureOf(facts, '');
   const missing = [
@@ -106,7 +106,7 @@ export function notesOn({ member, executed }: Answers, facts: Facts): readonly s
     : [`The fixture will lack ${missing.join(' and ')}: the server did not return their data.`];
 }
 
-/** Values of the server. Only the owner of the data knows whether they are right. */
+/** Fields that come from the server. Only the owner of the data knows the correct values. */
 const claims = [
   { list: 'users', field: 'date_joined', parse: String },
   { list: 'deposits', field: 'amountInUsd', parse: Number },
@@ -123,11 +123,11 @@ function claimsIn(facts: Facts) {
   );
 }
 
-/** The values that come from the server, with their places in the fixture. */
+/** Returns the values that come from the server, with their places in the fixture. */
 export const valuesOf = (facts: Facts): readonly string[] =>
   claimsIn(facts).map(({ place, value }) => `${place}: ${String(value)}`);
 
-/** Asks for the values in one's own records: a fixture that repeats a mistake of the server would pass it. */
+/** Asks the user for the values in their own records. Otherwise a bug of the server would count as correct. */
 export async function askRecords(facts: Facts, prompter: Prompter): Promise<Facts> {
   let checked = facts;
   for (const nth of claimsIn(facts).keys()) {

@@ -2,7 +2,7 @@ import { confirm, isCancel, password, text } from '@clack/prompts';
 import { Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { Prompter } from '../cli-context.ts';
 
-/** Asks on the terminal. Standard output stays free for results, so questions go to standard error. */
+/** Asks on the terminal. Questions go to standard error; standard output is for results. */
 export function terminalPrompter(signal: AbortSignal): Prompter {
   const common = { output: process.stderr, signal };
   return {
@@ -22,7 +22,7 @@ async function answered<Answer>(prompt: Promise<Answer>): Promise<Exclude<Answer
   const ended = new Promise<never>((_, reject) => {
     onEnd = () => reject(wrongUsage('the input ended before all questions were answered'));
   });
-  // The prompt never settles if its input ends.
+  // The promise of the prompt stays pending if its input ends.
   process.once('beforeExit', onEnd);
   try {
     const answer = await Promise.race([prompt, ended]);

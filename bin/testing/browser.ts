@@ -9,14 +9,14 @@ const screenshots = process.env['SCREENSHOTS'];
 
 export interface OpenPage {
   readonly page: Page;
-  /** Takes what the page complained about: errors, violations of its policy, console messages. */
+  /** Returns and clears the errors, policy violations and console messages of the page. */
   readonly complaints: () => readonly string[];
 }
 
 /**
  * Starts a browser for the tests of one file.
  *
- * @returns a function that opens an empty page. The test fails at its end if a complaint of the page is left.
+ * @returns a function that opens an empty page; messages of the page that no test takes fail the test
  */
 export function useBrowser() {
   let browser: Browser;
@@ -39,12 +39,12 @@ export function useBrowser() {
 }
 
 /**
- * Fails if axe finds an accessibility problem, or if the page scrolls sideways, in light and in dark colours.
+ * Fails if axe finds an accessibility problem or if the page scrolls sideways, in light and dark mode.
  *
  * @param name of the screenshots
  */
 export async function assertAccessible(page: Page, name: string): Promise<void> {
-  // The debugger's protocol evaluates this, so the page's policy does not restrict it.
+  // The page's policy does not apply, because the debugger evaluates this.
   if (!(await page.evaluate("'axe' in window"))) await page.evaluate(axe.source);
   for (const colorScheme of ['light', 'dark'] as const) {
     await page.emulateMedia({ colorScheme });
@@ -62,7 +62,7 @@ const problemsOf = (page: Page) =>
         nodes.map(({ html, failureSummary }) => id + ': ' + html.slice(0, 300) + ' ' + failureSummary)))`,
   );
 
-/** Writes a screenshot of the whole page to the folder that SCREENSHOTS names, if it names one. */
+/** Writes a screenshot of the whole page to the folder in SCREENSHOTS, if that is set. */
 export async function screenshot(page: Page, name: string): Promise<void> {
   if (screenshots === undefined) return;
   await mkdir(screenshots, { recursive: true });

@@ -3,7 +3,7 @@ import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
 
-/** Waits for the end of a process: its exit code or signal, and its output. */
+/** Waits for a process to exit. Returns its exit code or signal, and its output. */
 export async function ended(child: ChildProcess) {
   const [printed, complaint, [code, signal]] = await Promise.all([
     text(child.stdout!),
@@ -14,9 +14,9 @@ export async function ended(child: ChildProcess) {
 }
 
 /**
- * Waits for the first line that a process prints. `complaint` is its whole standard error, when it has ended.
+ * Waits for the first line of a process on standard output. `complaint` resolves to its standard error at exit.
  *
- * @throws Error with that if the process ends before
+ * @throws Error with the standard error if the process exits before
  */
 export async function begun(child: ChildProcess) {
   const complaint = text(child.stderr!);

@@ -3,17 +3,17 @@ import { createServer, type Server, type Socket } from 'node:net';
 import { createMock } from '../../mock/index.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 
-/** Writes the same for every request. */
+/** Calls `write` for every piece of a request. */
 export const always = (write: (socket: Socket) => void) =>
   createServer((socket) => socket.on('data', () => write(socket)));
 
-/** The head of a response, with any characters. */
+/** Returns the head of a response, with any characters. */
 export const head = (status: string, ...fields: readonly string[]) =>
   [`HTTP/1.1 ${status}`, ...fields, '', ''].join('\r\n');
 
 export const json = 'Content-Type: application/json';
 
-/** Gives the same answer to everything, or these bodies in turn. */
+/** Answers every request with this status and body, or with these bodies in turn. */
 export function says(status: string, body: Body | readonly Body[], ...fields: readonly string[]): Server {
   const answers = [body].flat().map((each) => {
     const start = head(status, `Content-Length: ${Buffer.byteLength(each)}`, ...fields);
@@ -25,7 +25,7 @@ export function says(status: string, body: Body | readonly Body[], ...fields: re
 
 type Body = string | Uint8Array;
 
-/** Writes as long as the client reads. */
+/** Writes for ever, as fast as the client reads. */
 export const endlessly = (start: string, more: string) =>
   always((socket) => {
     socket.write(start);
@@ -36,7 +36,7 @@ export const endlessly = (start: string, more: string) =>
     go();
   });
 
-/** Writes the start, and then the rest over and over, one byte every 40 ms. */
+/** Writes the start, then repeats the rest, one byte every 40 ms. */
 export const dripping = (start: string, rest: string) =>
   createServer((socket) => {
     socket.once('data', () => {
@@ -47,7 +47,7 @@ export const dripping = (start: string, rest: string) =>
     });
   });
 
-/** Has a mock in process answer a request that came over a socket. */
+/** Answers an HTTP request with an in-process mock. */
 async function answerWith(
   { handle }: Pick<ReturnType<typeof createMock>, 'handle'>,
   { url = '', method = 'GET', headers }: IncomingMessage,
@@ -60,7 +60,7 @@ async function answerWith(
   response.writeHead(reply.status, [...reply.headers].flat()).end(await reply.text());
 }
 
-/** A mock that fails now and then: `meets` gets the number of the request, and returns whether it dealt with it. */
+/** A mock that sometimes fails. `meets` gets the number of the request and returns whether it handled it. */
 export function faltering(fixture: Fixture, meets: (nth: number, socket: Socket) => boolean): Server {
   const mock = createMock({ fixture });
   let requests = 0;
@@ -71,7 +71,7 @@ export function faltering(fixture: Fixture, meets: (nth: number, socket: Socket)
   });
 }
 
-/** A mock whose answers are right, with spaces behind each body. */
+/** A correct mock that appends spaces to each body. */
 export function fattened(fixture: Fixture, spaces: number): Server {
   const mock = createMock({ fixture });
   const handle = async (asked: Request) => {

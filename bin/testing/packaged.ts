@@ -6,8 +6,8 @@ import { bundle } from '../dev/package/bundle.ts';
 import { root } from '../dev/paths.ts';
 
 /**
- * The program as the package contains it, for tests that need a process of its own. It starts four times as
- * fast as a checkout, which compiles its sources, and uses 70 MB less. The folder is deleted after the tests.
+ * The program as packaged, for tests that start a process. It starts four times as fast as a checkout, which
+ * compiles its sources, and uses 70 MB less. The folder is deleted after the tests.
  */
 export const packagedFolder = mkdtempSync(join(tmpdir(), 'ib-conformance-packaged-'));
 export const packagedProgram = join(packagedFolder, 'bin/ib-conformance.mjs');

@@ -1,4 +1,4 @@
-// Preloaded with --import: when the process ends, writes its peak memory (bytes) to PEAK_FILE.
+// Preloaded with --import. At exit, writes the peak memory of the process (bytes) to PEAK_FILE.
 import { readFileSync, writeFileSync } from 'node:fs';
 
 process.on('exit', () => {

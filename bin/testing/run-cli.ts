@@ -5,13 +5,13 @@ import { explain } from '../exit-codes.ts';
 export interface CliResult {
   readonly code: number;
   readonly output: string;
-  /** Standard error, without the message that the command ended with. */
+  /** Standard error without the final error message. */
   readonly aside: string;
-  /** The message that the command ended with; empty if it ended normally. */
+  /** The final error message; empty without an error. */
   readonly error: string;
 }
 
-/** Runs a command line in this process: its words, or a text of them. The default context is that of a CI log. */
+/** Runs a command line (words, or a text split at spaces) in this process. By default, without a terminal. */
 export async function runCli(
   line: string | readonly string[],
   context: Partial<CliContext> = {},
