@@ -63,7 +63,7 @@ export async function startMock(
     host,
     date,
     tls,
-    maxBody: answerAdmin && adminPort === undefined ? maxBody : undefined,
+    maxBody,
     answer: answererOf(session, {
       cors,
       admin: adminPort === undefined ? answerAdmin : undefined,

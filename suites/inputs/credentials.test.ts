@@ -106,6 +106,7 @@ test('there is a near miss of every kind in the catalogue', () => {
     "another partner's key, changed": `${sampleKnown.otherKeys[0]!.key}x`,
   };
   for (const [name, token] of Object.entries(expected)) assert.ok(tokens.has(token), name);
+  assert.deepEqual(nearMisses({ ...sampleKnown, callerKeys: [], otherKeys: [] }), []);
 });
 
 test('a misplaced key is never in the Authorization header', () => {

@@ -4,7 +4,7 @@ import { inFlightOf } from '../engine/context.ts';
 import { costOf } from '../engine/sender.ts';
 import { fingerprint, userStatus, type Request } from '../request.ts';
 import { sampleKnown } from '../testing/samples.ts';
-import { explore } from './explore.ts';
+import { describeBursts, explore } from './explore.ts';
 import { withBan, limiters, tokenBucket, type Limiter } from '../testing/simulated.ts';
 import { countedBy, keyOf, simulatedContext, type Simulation } from '../testing/simulated-context.ts';
 
@@ -111,6 +111,10 @@ describe('a stated limit', () => {
     const history = bursts![0]!.history.filter(({ result }) => result !== 'other');
     for (const [at, { sentAt }] of history.entries())
       assert.ok(at === 0 || sentAt >= history[at - 1]!.receivedAt);
+    assert.match(
+      describeBursts([{ ...bursts![0]!, inFlight: 1 }], { most: MOST, windowMs: WINDOW }),
+      / \(one at a time\)/,
+    );
   });
   test('a slow target gets as many requests in flight as the limit needs', async () => {
     const { streams, judgement } = await exploring(laid('fixed', 60, 3000), {

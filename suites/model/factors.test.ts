@@ -165,6 +165,11 @@ test('levels that the fixture cannot supply are named', () => {
   );
 });
 
+test('coarse levels are levels of their factor, the plain one first', () => {
+  for (const { name, levels, coarse = levels } of both.flatMap((endpoint) => factors[endpoint]))
+    assert.deepEqual([coarse[0], coarse.filter((level) => !levels.includes(level))], [levels[0], []], name);
+});
+
 test('infeasible: a header form without a key, and another letter case without letters', () => {
   const plain = plainLevels('user-status');
   assert.equal(isFeasible('user-status', { ...plain, key: 'none', header: 'bearer' }, known), false);
