@@ -19,13 +19,13 @@ async function open(t: TestContext, options: MockOptions = {}, context: BrowserC
   return {
     ...opened,
     mock,
-    /** Status of a partner's request. */
+    /** Returns the status of a partner's request. */
     status: async (target: string, key = 'northwind-key') =>
       (await fetch(mock.url + target, { headers: { authorization: `Bearer ${key}` } })).status,
     press: (name: string) => page.getByRole('button', { name, exact: true }).click(),
     /** Waits until the row of a deposit, a key or a user shows a text. */
     shows: (id: string, text: string) => page.locator(`tr[data-key="${id}"]`).getByText(text).waitFor(),
-    /** Waits until the status line says something. */
+    /** Waits for a text in the status line. */
     says: (words: string | RegExp) => page.getByRole('status').filter({ hasText: words }).waitFor(),
   };
 }
@@ -43,7 +43,7 @@ async function openLoaded(...args: Parameters<typeof open>) {
 }
 
 for (const width of [390, 768, 1280])
-  test(`at ${width} px, light and dark: nothing is cut off, and axe finds nothing`, async (t) => {
+  test(`at ${width} px, light and dark: nothing is cut off, and axe finds no problem`, async (t) => {
     const context = { viewport: { width, height: 844 }, hasTouch: width < 500 };
     const { page, status } = await openLoaded(t, {}, context);
     for (let count = 0; count < 61; count++) await status(userPath(ids.nobody));
@@ -81,7 +81,7 @@ test('the page asks for the token and forgets it', async (t) => {
   assert.ok(complaints().every((complaint) => complaint.includes('401 (Unauthorized)')));
 });
 
-/** Presses Tab, and returns the name of the element that has the focus then; undefined at the end of the page. */
+/** Presses Tab. Returns the name of the element with the focus; undefined at the end of the page. */
 async function tab(page: Page): Promise<string | undefined> {
   await page.keyboard.press('Tab');
   const focused = await page.evaluate(() => {
@@ -100,13 +100,13 @@ async function tabTo(page: Page, name: string): Promise<void> {
   assert.fail(`Tab does not lead to ${name}`);
 }
 
-test('Tab leads to every control in the order of the page, with a visible focus', async (t) => {
+test('Tab reaches every control in page order, with a visible focus', async (t) => {
   const { page } = await openLoaded(t);
   const names: string[] = [];
   for (let name = await tab(page); name !== undefined && name !== names[0]; name = await tab(page))
     names.push(name);
   const controls = page.locator('a:visible, button:visible, input:not([type=radio]):visible, select:visible');
-  // The other two are one of the speeds, and the column that scrolls.
+  // The other two are one of the speeds and the scrolling column.
   assert.equal(names.length, (await controls.count()) + 2);
   const order = ['Deposits', 'Set', 'Filter the deposits', 'Filter the users', 'Clear'];
   assert.deepEqual(
@@ -115,7 +115,7 @@ test('Tab leads to every control in the order of the page, with a visible focus'
   );
 });
 
-test('the keyboard executes a deposit and changes the clock, and the focus stays', async (t) => {
+test('a keyboard user can execute a deposit and change the clock, and keeps the focus', async (t) => {
   const { page, mock, status, shows, says } = await openLoaded(t);
   const waitForFocus = (text: string) =>
     page.waitForFunction(
@@ -147,7 +147,7 @@ test('the keyboard executes a deposit and changes the clock, and the focus stays
   await waitForFocus('aria-label="Seconds to advance by"');
 });
 
-test('deposits are executed and failed, and a refusal of the mock is shown in its words', async (t) => {
+test("deposits are executed and failed, and the mock's error message is shown", async (t) => {
   const { page, mock, status, press, shows, says, complaints } = await openLoaded(t);
   await press(`Execute deposit ${ids.pending}`);
   await shows(ids.pending, 'EXECUTED');
@@ -156,7 +156,7 @@ test('deposits are executed and failed, and a refusal of the mock is shown in it
   assert.equal(await page.locator(`tr[data-key="${ids.pending}"] button`).count(), 0);
   await press(`Fail deposit ${ids.afterPolls}`);
   await shows(ids.afterPolls, 'failed');
-  // It fails at the moment when somebody executes it.
+  // It fails just before the page executes it.
   await page.route('**/execute?*', (route) => {
     mock.deposits.fail(ids.afterSeconds);
     return route.continue();
@@ -177,7 +177,7 @@ test('keys are revoked and expire', async (t) => {
   assert.equal(await status(userPath(ids.member), 'northwind-spare-key'), 401);
 });
 
-test('the clock is advanced, set and sped up, and the page says what fell due', async (t) => {
+test('the clock is advanced, set and sped up, and the page shows what became due', async (t) => {
   const { page, mock, press, shows, says } = await openLoaded(t);
   const start = mock.clock.now();
   await page.getByRole('radio', { name: '3600×' }).check();
@@ -203,7 +203,7 @@ test('the clock is advanced, set and sped up, and the page says what fell due', 
   assert.equal(await page.locator('#time').textContent(), '04:05:06');
 });
 
-test('a limiter fills, limits and lets go; of many the fullest are shown', async (t) => {
+test('a limiter fills, limits and recovers; of many, the fullest are shown', async (t) => {
   const apiKeys = Array.from({ length: 20 }, (_, index) => ({
     key: `key-of-${index}`,
     partner: 'northwind',
@@ -223,7 +223,7 @@ test('a limiter fills, limits and lets go; of many the fullest are shown', async
   await meter.waitFor({ state: 'detached' });
 });
 
-test('the journal shows the last 100 requests with their reasons, newest first, and is cleared', async (t) => {
+test('the journal shows the last 100 requests with reasons, newest first, and can be cleared', async (t) => {
   const { page, status, press } = await openLoaded(t);
   await page.getByText('nothing yet').waitFor();
   for (let count = 0; count < 120; count++) await status(userPath(ids.member));
@@ -243,7 +243,7 @@ test('the journal shows the last 100 requests with their reasons, newest first, 
   await first.waitFor({ state: 'detached' });
 });
 
-test('a curl line is copied; it names the service where the admin API has its own port', async (t) => {
+test('a curl command can be copied; it uses the port of the service, not of the admin API', async (t) => {
   const { page, mock, press, says } = await openLoaded(t, { admin: { port: 0 }, basePath: '/gateway' });
   await page.context().grantPermissions(['clipboard-read', 'clipboard-write']);
   await press('Copy the line for 404, pending');
@@ -252,7 +252,7 @@ test('a curl line is copied; it names the service where the admin API has its ow
   assert.equal(await page.evaluate(() => navigator.clipboard.readText()), line);
 });
 
-test('worlds appear, are shown one at a time, and are reset', async (t) => {
+test('worlds appear, are shown one at a time, and can be reset', async (t) => {
   const { page, mock, status, press, shows, says } = await openLoaded(t);
   const stateInMine = () => mock.world('mine').deposits.get(ids.pending).state;
   await status(depositPath(ids.pending), 'northwind-key~mine');
@@ -284,7 +284,7 @@ test('worlds appear, are shown one at a time, and are reset', async (t) => {
   await says('Showing the world new.');
 });
 
-test('long lists are shown in pages, and the filter finds the last entry', async (t) => {
+test('long lists have pages, and the filter finds the last entry', async (t) => {
   const deposits = Array.from({ length: 100_000 }, (_, index) => ({
     reference_id: `${index.toString(16).padStart(8, '0')}-0000-4000-8000-000000000000`,
     user_id: ids.member,
@@ -305,7 +305,7 @@ test('long lists are shown in pages, and the filter finds the last entry', async
   assert.equal(mock.deposits.get(last).state, 'EXECUTED');
 });
 
-test('the page reconnects, also to another mock in the same place', async (t) => {
+test('the page reconnects, also to a new mock at the same address', async (t) => {
   const { page, mock, complaints } = await openLoaded(t);
   await mock.close();
   await page.getByText('Not connected, retrying').waitFor();
@@ -317,7 +317,7 @@ test('the page reconnects, also to another mock in the same place', async (t) =>
   complaints();
 });
 
-/** Sends a target as it is, which no client library would. */
+/** Sends an exact request target, which client libraries would normalize. */
 async function send(port: number, target: string, key = 'northwind-key'): Promise<void> {
   const socket = connect(port, '127.0.0.1').resume();
   const authorization = `Authorization: Bearer ${key}`;
@@ -325,7 +325,7 @@ async function send(port: number, target: string, key = 'northwind-key'): Promis
   await once(socket, 'close');
 }
 
-test('what clients, world names and fixtures say is only ever text', async (t) => {
+test('text from clients, world names and fixtures is never markup', async (t) => {
   const partner = '<img src=x onerror=alert(1)>';
   const apiKeys = [...(builtIn.apiKeys ?? []), { key: 'a-hostile-key', partner, state: 'active' as const }];
   const fixture = { ...builtIn, partners: [...(builtIn.partners ?? []), { id: partner }], apiKeys };
@@ -348,7 +348,7 @@ test('what clients, world names and fixtures say is only ever text', async (t) =
   assert.equal(await page.locator('main :is(img, script, b)').count(), 0);
 });
 
-test('the policy lets nothing run that is not in the file', async (t) => {
+test('the policy blocks scripts that are not in the file', async (t) => {
   const { page, complaints } = await openLoaded(t);
   const attempts = [
     `document.body.setAttribute('onclick', 'x()')`,

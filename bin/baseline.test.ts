@@ -60,7 +60,7 @@ const baselineOf = (...entries: readonly Entry[]) => ({
 
 interface Expected {
   readonly code: number;
-  /** What is wrong with the baseline. */
+  /** The mistake in the baseline. */
   readonly wrong?: RegExp;
   readonly note?: RegExp;
   readonly flags?: Partial<typeof plain>;
@@ -71,42 +71,42 @@ const noReason = /^known\.json:4: bad: has no reason: state why/;
 
 const rules: readonly (readonly [what: string, rows: string, entries: readonly Entry[], Expected])[] = [
   ['a known failure does not fail the run', 'good bad', known, { code: 0 }],
-  ['a failure beside a known one does', 'bad worse', known, { code: 1 }],
+  ['a new failure does', 'bad worse', known, { code: 1 }],
   ['an entry without a reason', 'bad', [['bad']], { code: 1, wrong: noReason }],
   ['an entry with a blank reason', 'bad', [['bad', ' \t\n']], { code: 1, wrong: noReason }],
   [
-    'an id that there is not',
+    'an unknown id',
     'good',
     [['wors', 'ticket 1']],
     { code: 1, wrong: /^known\.json:4: wors: there is no such requirement; did you mean worse\?$/ },
   ],
   [
-    'an id that stands twice',
+    'an id listed twice',
     'bad',
     [...known, ['bad', 'ticket 2']],
     { code: 1, wrong: /^known\.json:5: bad: is already on line 4/ },
   ],
   [
-    'one that passes now',
+    'an entry that passes now',
     'good bad',
     [...known, ['good', 'ticket 2']],
     { code: 1, wrong: /^known\.json:5: good: passes now: remove it/ },
   ],
   [
-    'one that is inconclusive cannot be known',
+    'an inconclusive requirement cannot be a known failure',
     'good open',
     [['open', 'ticket 1']],
     { code: 3, note: /open \(inconclusive: timeout\)/ },
   ],
-  ['one that is allowed', 'good bad open', known, { code: 0, flags: { allowIncomplete: true } }],
+  ['--allow-incomplete', 'good bad open', known, { code: 0, flags: { allowIncomplete: true } }],
   [
-    'one that is excluded, observed, not selected',
+    'excluded, observed and not selected requirements',
     'good out seen',
     ['out', 'seen', 'elsewhere'].map((id): Entry => [id, 'r']),
     { code: 0, note: /run: out \(excluded: skipped\), seen \(observed\), elsewhere \(not selected\)$/ },
   ],
-  ['one that broke', 'good ours', [['ours', 'r']], { code: 70, note: /run: ours \(broken\)/ }],
-  ['a recommended one only warns', 'good advice', [], { code: 0 }],
+  ['a broken requirement', 'good ours', [['ours', 'r']], { code: 70, note: /run: ours \(broken\)/ }],
+  ['a failed recommended requirement only warns', 'good advice', [], { code: 0 }],
   ['with --strict it fails the run', 'good advice', [], { code: 1, flags: { strict: true } }],
   ['with --strict it may be known', 'good advice', [['advice', 'r']], { code: 0, flags: { strict: true } }],
 ];
@@ -124,14 +124,14 @@ for (const [what, names, entries, { code, wrong, note, flags }] of rules)
     else assert.match(held.notes.join('\n'), note);
   });
 
-test('an interrupted run stays one', () => {
+test('an interrupted run exits with 130', () => {
   const held = withBaseline({ ...recordOf('bad'), interrupted: true }, baselineOf(...known), ids);
   assert.equal(exitCodeOf(held, plain), 130);
 });
 
-test('an update keeps reasons and what was not judged, drops what passes, and adds what fails', () => {
+test('an update keeps reasons and unjudged entries, drops passing ones, and adds new failures', () => {
   const before = baselineOf(
-    ['good', 'mended'],
+    ['good', 'fixed'],
     ['bad', ''],
     ['bad', 'ticket 1'],
     ['open', 'ticket 3'],
@@ -160,12 +160,12 @@ test('an update keeps reasons and what was not judged, drops what passes, and ad
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
 const DATES = 'valid/user-status/date-joined';
 
-// No time is spent on waiting for the windows of limiters.
+// Without limits, no test waits for their windows.
 const { limits: _, ...fixture } = await loadFixture(undefined, {});
 const fixtureFile = join(mkdtempSync(join(tmpdir(), 'ib-conformance-')), 'fixture.json');
 writeFileSync(fixtureFile, JSON.stringify(fixture));
 
-/** Verifies the suite `valid` of a mock that swaps day and month, with further flags. */
+/** Runs the suite `valid` against a mock that swaps day and month, with more flags. */
 async function verify(...flags: readonly string[]) {
   await using mock = await startMock({
     fixture,
@@ -180,7 +180,7 @@ async function call(...words: readonly string[]) {
   return { code, output: output + error };
 }
 
-test('from the first failure over a reason to a run that does not fail, which hides nothing', async () => {
+test('a new failure, its reason in the baseline, and then a run that passes and still shows the failure', async () => {
   const file = join(folder, 'known.json');
   const missing = await verify('--baseline', file);
   assert.equal(missing.code, 2);
@@ -207,7 +207,7 @@ test('from the first failure over a reason to a run that does not fail, which hi
   );
   assert.match(held.output, /^known failures: valid\/user-status\/date-joined$/m);
 
-  // What was not judged stays, with its reason.
+  // An unjudged entry stays, with its reason.
   const only = ['--only', 'valid/user-status/member'];
   const elsewhere = await verify('--baseline', file, '--update-baseline', ...only);
   assert.equal(elsewhere.code, 0, elsewhere.output);
@@ -219,7 +219,7 @@ test('from the first failure over a reason to a run that does not fail, which hi
   assert.deepEqual(readdirSync(folder), ['known.json']);
 });
 
-test('a run that is judged again is held against them too', async () => {
+test('judge applies the baseline, too', async () => {
   const transcript = join(folder, 'run.ndjson');
   const file = join(folder, 'judged.json');
   assert.equal((await verify('--report', `ndjson=${transcript}`)).code, 1);
@@ -238,7 +238,7 @@ test('a run that is judged again is held against them too', async () => {
   assert.match(wrong.output, /valid\/user-status\/member: passes now/);
 });
 
-/** Flags that do not go together, and places that cannot be written. */
+/** Contradictory flags, and invalid files. */
 const refusals: readonly (readonly [flags: readonly string[], says: RegExp])[] = [
   [['--update-baseline'], /--update-baseline needs --baseline/],
   [['--baseline', 'f.json', '--only', DATES, '--replay', '0'], /--replay checks one input only/],

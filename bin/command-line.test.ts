@@ -27,7 +27,6 @@ function fileOf(name: string, text: string): string {
 const broken = (part: string, replacement: string) =>
   fileOf(`broken-${part.length}.json`, fixtureText.replace(part, replacement));
 
-/** Starts a server of this test, and returns its URL. */
 async function serve(t: TestContext, answer: RequestListener): Promise<string> {
   const server = createServer(answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
@@ -35,7 +34,7 @@ async function serve(t: TestContext, answer: RequestListener): Promise<string> {
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
 }
 
-/** Bad input, and what the one line must say. The exit code is 2, unless a third element says another. */
+/** Invalid input, the expected message of one line, and the exit code if it is not 2. */
 const refusals: readonly (readonly [argv: string, says: RegExp, code?: number])[] = [
   ['verify nonsense', /nonsense: is not a URL; write it like/],
   [
@@ -86,7 +85,7 @@ for (const [line, says, expected = 2] of refusals)
     assert.doesNotMatch(error, /\n\s+at /);
   });
 
-test('a target that refuses the keys of the built-in fixture is asked for a fixture at once', async (t) => {
+test('if the target refuses the keys of the built-in fixture, the run stops and asks for --fixture', async (t) => {
   let requests = 0;
   const url = await serve(t, (_, response) => {
     requests += 1;
@@ -98,28 +97,28 @@ test('a target that refuses the keys of the built-in fixture is asked for a fixt
   assert.equal(requests, 2);
 });
 
-// Limiters in real time are left out: how many requests fit into a window is the machine's affair.
+// Without limits: the number of requests in a window depends on the speed of the machine.
 const { limits: _limits, ...rest } = JSON.parse(
   fixtureText.replace(/("afterSeconds": *)5/, '$10.5'),
 ) as Fixture;
 const unlimited: Fixture = rest;
 const unlimitedFile = fileOf('unlimited.json', JSON.stringify(unlimited));
 
-test('the mock and verify agree, also behind a prefix', async () => {
+test('verify passes the mock, also with a base path', async () => {
   const suites =
     '--suite valid --suite invalid-uuid --suite foreign-ib --suite pending --suite auth --suite robustness';
   await using mock = await startMock({ fixture: unlimited, basePath: '/gateway/v2' });
   const run = await runCli(`verify ${mock.url}/ --fixture ${unlimitedFile} --cases 100 ${suites}`);
   assert.equal(run.code, 0, run.output + run.error);
   assert.match(run.output, /conformant \(narrowed by --suite or --only\): 46 of 48 required verified/);
-  // The second run finds the deposits that become EXECUTED as the first one left them: it says so, and no more.
+  // In the second run, the deposits that become EXECUTED are EXECUTED from the start. Nothing else differs.
   const again = await runCli(`verify ${mock.url} --fixture ${unlimitedFile} --cases 100 ${suites}`);
   assert.equal(again.code, 3, again.output + again.error);
   assert.match(again.output, /not verified: pending\/deposit-check\/becomes-executed \(fixture-outdated\)/);
   assert.match(again.output, /^next: restart the target with the data of the fixture/m);
 });
 
-test('replay sends the one input that a report names', async () => {
+test('--replay sends the one input of a report', async () => {
   const behaviour = faults['any-letter-accepted']!.change(reference);
   await using mock = await startMock({ fixture: unlimited, behaviour });
   const only = `verify ${mock.url} --only invalid-uuid/deposit-check/malformed --cases 100 --report json --fixture ${unlimitedFile} --no-canary`;
@@ -135,7 +134,7 @@ test('replay sends the one input that a report names', async () => {
   assert.equal(again.counterexample!.curl, counterexample!.curl);
 });
 
-test('the curl line reads the key from the variable that holds it, so a copy sends the same request', async () => {
+test('the curl command reads the key from its variable, so a copy sends the same request', async () => {
   const behaviour = faults['revoked-key-on-user-status']!.change(reference);
   await using mock = await startMock({ fixture: unlimited, behaviour });
   const line = `verify ${mock.url} --only auth/user-status/revoked --cases 100 --fixture ${unlimitedFile} --no-canary`;
@@ -145,7 +144,7 @@ test('the curl line reads the key from the variable that holds it, so a copy sen
   assert.match(output, /\$OLD_KEY stands for <key northwind\/revoked>/);
 });
 
-test('the plan is printed, and nothing is sent', async (t) => {
+test('--plan prints the plan and sends nothing', async (t) => {
   let requests = 0;
   const url = await serve(t, (_, response) => {
     requests++;
@@ -167,7 +166,7 @@ test('the plan is printed, and nothing is sent', async (t) => {
   assert.ok(!readdirSync(folder).includes('of-a-plan.json'));
 });
 
-test('a verdict on a part says so, and that it is on the mock, in every format', async () => {
+test('every format says that a run was narrowed, and that it verified the mock', async () => {
   const one = 'verify --only valid/user-status/member --cases 1 --seed 1 --no-canary --report';
   const narrowed = /narrowed by --suite or --only/;
   const isMock = /the\s+built-in\s+mock\s+was\s+verified/;
@@ -186,7 +185,7 @@ test('a verdict on a part says so, and that it is on the mock, in every format',
   }
 });
 
-test('where nothing required is verified, no flag makes 0 of it', async () => {
+test('if no required requirement was verified, no flag gives exit code 0', async () => {
   const few = (more: string) => runCli(`verify mock --seed 1 --no-canary ${more}`);
   for (const flags of [
     '--max-requests 5 --only valid/user-status/member --allow-incomplete',
@@ -199,7 +198,7 @@ test('where nothing required is verified, no flag makes 0 of it', async () => {
   assert.equal((await few('--suite valid --max-requests 60 --allow-incomplete')).code, 0);
 });
 
-test('in CI, verify needs a URL, and mock is one', async () => {
+test('in CI, verify needs a URL or `mock`', async () => {
   const codeIn = async (env: Record<string, string>, url = '') =>
     (await runCli(`verify ${url} --plan --cases 1 --only valid/user-status/member`, { env })).code;
   for (const CI of ['true', '1', 'yes']) {
@@ -213,7 +212,7 @@ test('in CI, verify needs a URL, and mock is one', async () => {
   assert.match(error, /no URL was given.*IB_URL.*verify mock/);
 });
 
-test('no more is sent than --max-requests, the cut is even, though one endpoint is slower, and is said', async () => {
+test('--max-requests is kept, and both endpoints get a similar number of cases', async () => {
   const { output, error } = await runCli(
     'verify --suite invalid-uuid --seed 1 --max-requests 300 --no-canary --report json',
   );
@@ -238,7 +237,7 @@ const everyCommand = commands.flatMap((one) =>
     : [{ words: [named(one)], flags: one.flags, what: one.what }],
 );
 
-/** A new verb belongs here: what is no verb does not. */
+/** Add new verbs here, and only verbs. */
 const verbs = new RegExp(
   `^(?:${'accept allow answer apply ask break change check choose create disable end evaluate exit export fail generate grade group inject keep limit list listen overwrite print read reload rename render repeat run send serve set show skip stop test trust use validate verify wait write require'.replaceAll(' ', '|')})\\b`,
 );
@@ -249,7 +248,7 @@ test('every help text begins with a verb', () => {
 });
 
 for (const { words: command, flags } of everyCommand)
-  test(`the help of ${command.join(' ')} fits a screen of 24 lines and 80 columns; with --all it has every flag`, async () => {
+  test(`the help of ${command.join(' ')} fits on 24 lines of 80 columns, and --all shows every flag`, async () => {
     const help = async (...more: readonly string[]) =>
       (await runCli([...command, '--help', ...more], { terminal: { color: false, width: 80 } })).output
         .trimEnd()

@@ -26,7 +26,7 @@ function fileOf(name: string, content: unknown): string {
   return file;
 }
 
-/** What a command is given, and what standard error says about it. */
+/** Returns the configured values of a command, and its standard error. */
 async function configured(
   command: Command,
   typed: Record<string, unknown>,
@@ -60,7 +60,7 @@ describe('a flag overrides a variable, and a variable the file', () => {
       assert.deepEqual([given['cases'], said], [value, note]);
     });
 
-  test('also if it is false or empty; lists are not joined', async () => {
+  test('also a value that is false or empty; lists are not merged', async () => {
     const typed = { strict: false, url: '', suite: ['auth'] };
     const env = { IB_STRICT: 'true', IB_URL: 'http://x', IB_SUITE: 'valid' };
     const { given } = await configured(verify, typed, env);
@@ -92,10 +92,10 @@ describe('a variable', () => {
     [verify, 'IB_PLAN', '1', 'IB_PLAN: --plan works only on the command line; unset the variable'],
   ] as const;
   for (const [command, variable, text, message] of bad)
-    test(`${variable}=${text} is refused`, () =>
+    test(`${variable}=${text} is rejected`, () =>
       assert.rejects(configured(command, {}, { [variable]: text }), { code: 'usage', message }));
 
-  test('that Kubernetes sets is ignored', async () => {
+  test('set by Kubernetes is ignored', async () => {
     const env = {
       IB_PORT: 'tcp://10.0.0.1:80',
       IB_ADMIN_PORT: 'tcp://[fd00::1]:80',
@@ -110,7 +110,7 @@ describe('a variable', () => {
     assert.equal((await configured(mock, {}, { IB_PORT: '80' })).given['port'], '80');
   });
 
-  test('that nothing reads gets a hint if it looks like a flag, and only then', async () => {
+  test('that is unused gets a hint only if it looks like a flag', async () => {
     const fixture = fileOf('names.json', '{"apiKeys": [{"key": "${IB_PARTNERS}"}]}');
     const typed = { fixture };
     const env = { IB_CASSES: '1', IB_FIXTURES: 'f', IB_PARTNERS: 'k', IB_API_KEY: 'k', IB_KEY: 'k' };
@@ -138,7 +138,7 @@ describe('in the config file', () => {
     });
   });
 
-  test('header fields take variables, and nothing else does', async () => {
+  test('only header fields expand variables', async () => {
     const section = { header: ['accept: a, b', 'x: ${A}-${B}'], partner: '${A}' };
     const { given } = await configured(verify, {}, { A: '1', B: '2' }, { verify: section });
     assert.deepEqual(given, { header: ['accept: a, b', 'x: 1-2'], partner: '${A}' });
@@ -149,7 +149,7 @@ describe('in the config file', () => {
   });
 });
 
-test('the line of a report that repeats a requirement means the same, whatever is configured', async () => {
+test('the replay command of a report means the same with any config', async () => {
   const contents = {
     verify: { baseline: 'known.json', report: ['json=run.json'], partner: 'p', cases: 7, suite: ['auth'] },
   };
@@ -160,17 +160,17 @@ test('the line of a report that repeats a requirement means the same, whatever i
   assert.deepEqual((await configured(verify, both, env, contents)).given, { ...both, partner: 'p' });
 });
 
-test('doctor reads the target of verify, and nothing else', async () => {
+test('doctor reads only the target from the section of verify', async () => {
   const contents = { verify: { url: 'http://x', fixture: 'f.json', timeout: 9000, strict: true } };
   const { given } = await configured(doctor, {}, { IB_TIMEOUT: '8000', IB_JSON: '1' }, contents);
   assert.deepEqual(given, { url: 'http://x', fixture: `${folder}/f.json` });
 });
 
-test('a command that is not configured reads neither variables nor a file', async () => {
+test('a command without config reads neither variables nor a file', async () => {
   assert.deepEqual((await configured(healthcheck, {}, { IB_URL: 'http://x' }, { nonsense: 1 })).given, {});
 });
 
-describe('a problem of the config file is told with its place', () => {
+describe('a problem of the config file is reported with its place', () => {
   const bad: Readonly<Record<string, string>> = {
     '[]': '/: needs an object',
     '{"verfy": {}}': '/verfy: unknown key; did you mean verify?',
@@ -193,7 +193,7 @@ describe('a problem of the config file is told with its place', () => {
     test(text, () => assert.deepEqual(problemsOf(JSON.parse(text), configSections), [message]));
 });
 
-test('the published schema refuses what is refused, and nothing else', () => {
+test('the published schema accepts and rejects the same values as the program', () => {
   const file = new URL('../schemas/config.schema.json', import.meta.url);
   const validate = new Ajv2020({ strict: true }).compile(JSON.parse(readFileSync(file, 'utf8')) as object);
   const value = fc.oneof(
@@ -218,17 +218,17 @@ test('the published schema refuses what is refused, and nothing else', () => {
 
 const plan = ['verify', '--plan', '--suite', 'robustness'];
 
-test('the file of the working directory is read', async () => {
+test('the config file in the working directory is read', async () => {
   const program = new URL('ib-conformance.mjs', import.meta.url).pathname;
   const cwd = dirname(fileOf(`here/${CONFIG_FILE}`, { verify: { cases: 1, rate: 5 } }));
   const argv = [program, ...plan, '--rate', '9'];
-  // In CI, a run without a URL is refused.
+  // In CI, verify needs a URL.
   const env = { ...process.env, CI: '' };
   const { stderr } = await promisify(execFile)(process.execPath, argv, { cwd, env });
   assert.equal(stderr, 'config: cases from ib-conformance.config.json\n');
 });
 
-test('the file need not exist, unless it is named', async () => {
+test('the config file is optional, unless --config names it', async () => {
   const missing = join(folder, 'missing.json');
   const { code, aside } = await runCli(plan, { configFile: missing });
   assert.deepEqual([code, aside], [0, '']);
@@ -241,7 +241,7 @@ test('the file need not exist, unless it is named', async () => {
   }
 });
 
-test('a file that is cut off, or a folder, is refused; a byte order mark is not', async () => {
+test('a truncated file and a folder are rejected; a byte order mark is ignored', async () => {
   const file = fileOf('cut.json', '{"verify": {');
   assert.match((await runCli(['verify', '--config', file])).error, /cut\.json:1:13: is not JSON/);
   assert.match((await runCli(['verify'], { configFile: folder })).error, /: cannot be read \(EISDIR\)$/);
@@ -249,14 +249,14 @@ test('a file that is cut off, or a folder, is refused; a byte order mark is not'
   assert.match((await runCli(['verify', '--config', marked])).error, /nobody/);
 });
 
-test('every problem of a file is told, before anything is done', async () => {
+test('all problems of a file are reported before the command starts', async () => {
   const file = fileOf('bad.json', { verify: { casse: 1 }, mock: { port: '4010' } });
   const { code, output, aside, error } = await runCli([...plan, '--config', file]);
   assert.deepEqual([code, output, aside], [2, '', '']);
   assert.match(error, /bad\.json: \/verify\/casse: .*\n.*bad\.json: \/mock\/port: needs a number/);
 });
 
-test('a secret of a header field shows nowhere', async () => {
+test('a secret in a header field is in no output', async () => {
   const secret = 'u7Xq2Lm8Vb4Nz1';
   const file = fileOf('header.json', { verify: { header: ['x-secret: ${HEADER_SECRET}'] } });
   const line = `verify http://127.0.0.1:9 --no-canary --suite robustness --config ${file}`;

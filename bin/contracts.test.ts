@@ -9,9 +9,9 @@ import { after, test } from 'node:test';
 import { packagedProgram } from './testing/packaged.ts';
 
 /**
- * What users depend on, seen from outside: command line, exit codes, admin routes, schemas, run record.
- * The program runs as it is packaged, and nothing of the sources is imported, so a change of structure cannot change a contract unnoticed.
- * Each list holds what has to be there. More may be added; nothing may be renamed or removed.
+ * The contracts that users depend on: command line, exit codes, admin routes, schemas, run record.
+ * This test runs the packaged program and imports no sources, so a refactoring cannot change a contract unnoticed.
+ * The snapshot lists what must exist. You may add names, but not rename or remove any.
  */
 const snapshot = new URL('contracts.snapshot.json', import.meta.url);
 
@@ -82,7 +82,7 @@ test('exit codes', async () => {
   assert.equal(incomplete.code, 3);
 });
 
-/** Every place of a schema, as `properties/apiKeys/items/properties/key: string`, and what is required. */
+/** Returns the path and type of every part of a schema: `properties/apiKeys/items/properties/key: string`. */
 function placesOf(schema: unknown, at = ''): readonly string[] {
   if (typeof schema !== 'object' || schema === null) return [];
   return Object.entries(schema).flatMap(([name, value]: [string, unknown]) => {
@@ -100,11 +100,11 @@ function placesOf(schema: unknown, at = ''): readonly string[] {
 const readJson = async (path: string): Promise<unknown> =>
   JSON.parse(await readFile(new URL(path, import.meta.url), 'utf8'));
 
-test('the fixture has every field that was published', async () => {
+test('the fixture has every published field', async () => {
   assertHolds(placesOf(await readJson('../schemas/fixture.schema.json')), frozen.fixturePaths, 'fixture');
 });
 
-test('the run record has every field that was published', async () => {
+test('the run record has every published field', async () => {
   const found = placesOf(await readJson('../schemas/run-record.schema.json'));
   assertHolds(found, frozen.runRecordPaths, 'run record');
 });
@@ -127,7 +127,7 @@ const rowFieldsOf = (record: RunRecord) => [
   ...new Set(record.requirements.flatMap((row) => Object.keys(row))),
 ];
 
-test('the golden run: verdict, exit code, fields and outcomes; every format of a report', async () => {
+test('the golden run: verdict, exit code, fields, outcomes, and every report format', async () => {
   const formats = ['console', 'ndjson', 'junit', 'html', 'markdown', 'github', 'badge'];
   const files = formats.map((format) => [format, join(folder, format)] as const);
   const { ended, record } = await recorded(
@@ -160,7 +160,7 @@ test('the golden failure: a mock with a fault, over HTTP', async () => {
     const { verdict, exitCode, failed, rowFields } = frozen.goldenFailure;
     assert.equal(record.verdict, verdict);
     assert.equal(ended.code, exitCode);
-    // The report went to a file.
+    // The report is in a file.
     assert.match(ended.stdout, /^nonconformant/m);
     assert.deepEqual(
       record.requirements.flatMap(({ id, outcome }) => (outcome === 'failed' ? [id] : [])),

@@ -25,28 +25,28 @@ function fileOf(name: string, content: unknown): string {
   return file;
 }
 
-/** Runs `doctor` with further arguments: its exit code, and what it printed. */
+/** Runs `doctor`. Returns exit code and output. */
 async function call(...argv: readonly string[]) {
   const { code, output, aside, error } = await runCli(['doctor', ...argv]);
   return { code, output, aside: aside + error };
 }
 
-/** The same as data. */
+/** Runs `doctor --json`. Returns exit code and checkup. */
 async function examined(...argv: readonly string[]) {
   const { code, output, aside } = await call(...argv, '--json');
   assert.equal(aside, '');
   const checkup: unknown = JSON.parse(output);
   assert.ok(validate(checkup), JSON.stringify(validate.errors));
-  return { code, checkup, ills: ills(checkup) };
+  return { code, checkup, problemsOf: problemsOf(checkup) };
 }
 
-/** What is bad, as `subject: words`. */
-const ills = ({ checks }: Checkup) =>
+/** Returns the problems as `subject: words`. */
+const problemsOf = ({ checks }: Checkup) =>
   checks.flatMap(({ outcome, subject, words }) => (outcome === 'problem' ? [`${subject}: ${words}`] : []));
 
 const fixture = ['--fixture', builtInFixture.pathname];
 
-test('a mock with its own fixture: everything is ok and checked, nothing is changed', async () => {
+test('a mock with its own fixture: everything is ok and checked, and nothing changes', async () => {
   await using mock = await startMock({ basePath: '/gateway' });
   const hook = ['--state-url', `http://127.0.0.1:${mock.port}/__admin/state`];
   const { code, checkup } = await examined(`${mock.url}/`, ...fixture, ...hook);
@@ -66,7 +66,7 @@ test('a mock with its own fixture: everything is ok and checked, nothing is chan
   assert.match(text.output, /^ready for verify: \d+ ✓, 0 ✗, 0 \? \(15 requests in/m);
 });
 
-test('without a fixture the built-in one is taken, and that is said; without a hook, what it costs', async () => {
+test('without --fixture, a note names the built-in data; without a hook, the gaps are listed', async () => {
   await using mock = await startMock();
   const { url } = mock;
   const { code, output } = await call(url);
@@ -78,7 +78,7 @@ test('without a fixture the built-in one is taken, and that is said; without a h
   );
 });
 
-test('a fixture that disagrees with the target is told by its places', async () => {
+test('differences between fixture and target are reported with their places', async () => {
   const wrongly: Readonly<Record<number, object>> = {
     0: { amountInUsd: 1 },
     1: { reference_id: '55555555-5555-4555-8555-555555555555' },
@@ -99,7 +99,7 @@ test('a fixture that disagrees with the target is told by its places', async () 
   });
   await using mock = await startMock();
   const { url } = mock;
-  const { code, ills: found } = await examined(url, '--fixture', wrong);
+  const { code, problemsOf: found } = await examined(url, '--fixture', wrong);
   assert.equal(code, 1);
   const says = [
     /^<key northwind\/revoked>: accepted \(200\), but apiKeys\[1\] is revoked$/,
@@ -114,13 +114,13 @@ test('a fixture that disagrees with the target is told by its places', async () 
   assert.doesNotMatch(found.join('\n'), /sk_never|northwind-\w*-?key/);
 });
 
-test('a port where nobody listens: 4', async () => {
+test('a port where nothing listens: exit code 4', async () => {
   const { code, output } = await call('http://127.0.0.1:9', ...fixture);
   assert.match(output, /✗ HTTP +the connection was refused/);
   assert.equal(code, 4);
 });
 
-test('a self-signed certificate is told, and --ca or --insecure lead past it', async () => {
+test('a self-signed certificate is reported; --ca or --insecure accepts it', async () => {
   await using mock = await startMock({ tls });
   const { port } = mock;
   const url = `https://localhost:${port}`;
@@ -137,7 +137,7 @@ test('a self-signed certificate is told, and --ca or --insecure lead past it', a
   assert.match(other.output, /✗ HTTP +its certificate is for another name/);
 });
 
-test('--header goes with every request, and its value is not shown', async () => {
+test('--header is sent with every request, and its value is not shown', async () => {
   const seen = new Set<unknown>();
   const server = createHttpServer(({ headers }, response) => {
     seen.add(headers['x-gate']);
@@ -151,7 +151,7 @@ test('--header goes with every request, and its value is not shown', async () =>
   });
 });
 
-/** Bad input, and what is said of it. */
+/** Invalid input, and the message. */
 const refusals: readonly (readonly [argv: readonly string[], says: RegExp])[] = [
   [[], /doctor needs the URL of a server/],
   [['http://x', '--timeout', '9000'], /--timeout 9000: needs a whole number from 1 to 5000/],
@@ -169,33 +169,36 @@ for (const [argv, says] of refusals)
 const { apiKeys = [], users = [], deposits = [] } = builtIn;
 const isOurs = (user_id: string) => users.find((user) => user.user_id === user_id)?.partner === 'northwind';
 
-/** Fixtures that lack something,; the target has everything. */
+/** Fixtures with missing data. The target has all data. */
 const fixtures: Readonly<Record<string, Fixture>> = {
   'nothing is missing': builtIn,
-  'there is nothing at all': {},
-  'there is one partner': { ...builtIn, apiKeys: apiKeys.filter(({ partner }) => partner === 'northwind') },
-  'no user is under the IB': {
+  'an empty fixture': {},
+  'only one partner': { ...builtIn, apiKeys: apiKeys.filter(({ partner }) => partner === 'northwind') },
+  'no user under the IB': {
     ...builtIn,
     users: users.filter(({ partner }) => partner !== 'northwind'),
     deposits: [],
   },
-  'no id of a user has a letter': {
+  'no letter in a user_id': {
     ...builtIn,
     users: users.filter(({ user_id }) => /^[\d-]+$/.test(user_id)),
     deposits: [],
   },
-  'every user is under the IB': {
+  'every user under the IB': {
     ...builtIn,
     users: users.filter(({ partner }) => partner === 'northwind'),
     deposits: deposits.filter(({ user_id }) => isOurs(user_id)),
   },
-  'pending deposits stay so': { ...builtIn, deposits: deposits.filter((deposit) => !('becomes' in deposit)) },
+  'no pending deposit becomes EXECUTED': {
+    ...builtIn,
+    deposits: deposits.filter((one) => !('becomes' in one)),
+  },
 };
 
 const expected: ReadonlySet<string> = new Set(['no-fixture', 'no-second-key', 'no-state-hook']);
 
 for (const [what, poor] of Object.entries(fixtures))
-  test(`doctor names what a run cannot judge: ${what}`, async () => {
+  test(`doctor names the requirements that a run cannot judge: ${what}`, async () => {
     const known = knownFrom(poor);
     const run = { fixture: poor, seed: 1, cases: 1, hasStateHook: false };
     const { requirements } = await verifyMock(reference, run, builtIn);

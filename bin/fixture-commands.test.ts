@@ -22,7 +22,7 @@ const call = (
 
 const generate = (flags: string) => call(`fixture generate ${flags}`);
 
-test('what is generated to a file is what is generated to standard output, and passes the check', async () => {
+test('a generated file equals the generated standard output and is valid', async () => {
   const flags = '--users 50 --deposits 70 --seed 7 --partners 3';
   const { code, output } = await generate(flags);
   assert.equal(code, 0);
@@ -37,7 +37,7 @@ test('what is generated to a file is what is generated to standard output, and p
   );
 });
 
-test('interrupted, it ends with 130 and leaves the file as it was', async () => {
+test('an interrupted command exits with 130 and leaves the file unchanged', async () => {
   writeFileSync(at('kept.json'), 'as it was');
   const stop = AbortSignal.abort();
   for (const flags of [['--output', at('kept.json')], []]) {
@@ -55,7 +55,7 @@ for (const [when, users] of [
   ['at once', '10'],
   ['in the middle', '100000000'],
 ] as const)
-  test(`a pipe that is closed ${when} ends it, with a line that says so`, async () => {
+  test(`a pipe closed ${when} ends the command with a message`, async () => {
     const child = spawn(process.execPath, [packagedProgram, 'fixture', 'generate', '--users', users], {
       stdio: ['ignore', 'pipe', 'pipe'],
     });
@@ -72,7 +72,7 @@ for (const [when, users] of [
 
 const keyed = JSON.stringify({ apiKeys: [{ key: '${IB_KEY}', partner: 'northwind', state: 'active' }] });
 
-test('an export holds keys, those of the environment too, and is only for its owner to read', async () => {
+test('an export contains the keys, also from the environment, and only its owner may read it', async () => {
   writeFileSync(at('keyed.json'), keyed);
   const env = { IB_KEY: "it's-secret" };
   const { output } = await call(['fixture', 'export', at('keyed.json'), '--format', 'sql'], env);
@@ -113,7 +113,7 @@ for (const [line, says] of refusals)
     assert.equal(code, 2);
   });
 
-test('a file that is too large for a text is refused', async () => {
+test('a file that is too large for a string is rejected', async () => {
   writeFileSync(at('huge.json'), '');
   truncateSync(at('huge.json'), 3_000_000_000);
   const { code, error } = await call(['fixture', 'check', at('huge.json')]);
@@ -121,7 +121,7 @@ test('a file that is too large for a text is refused', async () => {
   assert.equal(code, 2);
 });
 
-test('the built-in fixture, which is loaded without a check, has no problems', async () => {
+test('the built-in fixture, which is loaded without validation, is valid', async () => {
   const checked = readFixture(readFileSync(builtInFixture, 'utf8'), 'the built-in fixture', {});
   assert.deepEqual(await loadFixture(undefined, {}), checked);
 });

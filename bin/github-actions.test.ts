@@ -12,7 +12,7 @@ import { parseReports } from './report-files.ts';
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-github-'));
 after(() => rmSync(folder, { recursive: true }));
 
-/** What a run with these reports prints and adds to a summary that holds `before` already. */
+/** Returns what a run with these reports prints and adds to an existing summary. */
 async function ranWith(asked: readonly string[], env: Record<string, string> = {}, before = 'before\n') {
   const summary = join(folder, 'summary.md');
   writeFileSync(summary, before);
@@ -35,19 +35,19 @@ const annotations = reports.github(sampleRecord);
 const markdown = reports.markdown(sampleRecord);
 const plain = 'the report\n::error::of a target\n';
 
-test('beside the console report the step is annotated, and its summary added to', async () => {
+test('a console report is followed by annotations, and the summary is extended', async () => {
   const { output, summary, aside } = await ranWith(['console', 'json=run.json']);
   assert.ok(output.endsWith(annotations));
   assert.equal(summary, `before\n${markdown}`);
   assert.equal(aside, '');
 });
 
-test('no line of the console report is taken for a command', async () => {
+test('no line of the console report is a workflow command', async () => {
   const { output } = await ranWith(['console']);
   const [, token, inner] = /^::stop-commands::([\da-f-]{36})\n([^]*)::\1::\n::error /.exec(output) ?? [];
   assert.equal(inner, plain);
   const again = await ranWith(['console']);
-  assert.ok(token !== undefined && !again.output.includes(token), 'nobody can guess it');
+  assert.ok(token !== undefined && !again.output.includes(token), 'the token is random');
 });
 
 for (const [asked, printed] of [
@@ -57,28 +57,28 @@ for (const [asked, printed] of [
   [['console', 'github=annotations.txt'], undefined],
   [['json=run.json'], plain + annotations],
 ] as const)
-  test(`${asked.join(', ')}: ${printed === plain ? 'standard output is left as it is' : printed === undefined ? 'no annotation twice' : 'annotated'}`, async () => {
+  test(`${asked.join(', ')}: ${printed === plain ? 'no annotations' : printed === undefined ? 'annotations only in the file' : 'annotations'}`, async () => {
     const { output } = await ranWith(asked);
     if (printed === undefined) assert.doesNotMatch(output, /^::error /m);
     else assert.equal(output, printed);
   });
 
-test('a Markdown report that was asked for is not added to the summary as well', async () => {
+test('a requested Markdown report is not also added to the summary', async () => {
   assert.equal((await ranWith(['markdown=x.md'])).summary, 'before\n');
 });
 
-test('elsewhere nothing is done', async () => {
+test('outside GitHub Actions, nothing is added', async () => {
   for (const env of [{ GITHUB_ACTIONS: '' }, { GITHUB_ACTIONS: 'false' }])
     assert.deepEqual(await ranWith(['console'], env), { output: plain, aside: '', summary: 'before\n' });
 });
 
-test('a summary that cannot be written is told, and harms nothing', async () => {
+test('a summary that cannot be written is reported and fails nothing', async () => {
   const { aside } = await ranWith(['console'], { GITHUB_STEP_SUMMARY: join(folder, 'no', 'x') });
   assert.match(aside, /^ib-conformance: the summary of the step was not written: ENOENT/);
   assert.equal((await ranWith(['console'], { GITHUB_STEP_SUMMARY: '' })).aside, '');
 });
 
-test('a summary that is full is left as it is: GitHub would show none of it', async () => {
+test('a full summary stays unchanged, because GitHub would show none of it', async () => {
   const before = 'x'.repeat(2 ** 20 - 10);
   const { aside, summary } = await ranWith(['console'], {}, before);
   assert.match(aside, /exceed the 1 MiB/);

@@ -15,14 +15,14 @@ import { packagedProgram } from './testing/packaged.ts';
 const MOST_BYTES = 256 * 1024 * 1024;
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
-// No time is spent on limiters that nobody has.
+// Without limits, no test waits for limiters.
 const { limits: _limits, ...fixture }: Fixture = await loadFixture(undefined, {});
 writeFileSync(join(folder, 'fixture.json'), JSON.stringify(fixture));
 after(() => rmSync(folder, { recursive: true, force: true }));
 
 const place = (name: string) => join(folder, name);
 
-/** Verifies a target in a process of its own: its exit code, and the memory (bytes) that it had at most. */
+/** Verifies a target in a new process. Returns its exit code and peak memory (bytes). */
 async function peakOf(name: string, port: number, flags: string) {
   const peak = place(`${name.replace(/\W/g, '-')}.peak`);
   const line = `verify http://127.0.0.1:${port} --fixture ${place('fixture.json')} --seed 1 --no-canary ${flags}`;
@@ -38,19 +38,19 @@ async function peakOf(name: string, port: number, flags: string) {
 const bomb = () =>
   brotliCompressSync(Buffer.alloc(200_000_000), { params: { [constants.BROTLI_PARAM_QUALITY]: 1 } });
 
-/** What makes for the most memory: answers as large as they may be, many of them at once, or kept. */
+/** Targets that need the most memory: answers of the maximum size, many at once, or kept. */
 const targets: Readonly<Record<string, readonly [serve: () => Server, code: number, flags: string]>> = {
-  'right answers as long as is read, and kept': [
+  'correct answers of the maximum size, which are kept': [
     () => fattened(fixture, 16_000),
     0,
     `--suite invalid-uuid --report ndjson=${place('run.ndjson')} --report html=${place('run.html')}`,
   ],
-  'a thousand answers at once with as many header fields as are read': [
+  'a thousand concurrent answers with the maximum of header fields': [
     () => says('200 OK', '{}', json, ...Array.from({ length: 95 }, (_, at) => `X-${at}: ${'y'.repeat(150)}`)),
     3,
     '--only rate-limit/deposit-check/requests',
   ],
-  'a thousand answers at once of a megabyte each': [
+  'a thousand concurrent answers of a megabyte': [
     () => says('200 OK', `{"a":"\u4e2d${'x'.repeat(1_000_000)}"}`, json),
     3,
     '--only rate-limit/deposit-check/requests',
@@ -62,7 +62,7 @@ const targets: Readonly<Record<string, readonly [serve: () => Server, code: numb
   ],
 };
 
-describe('no more than 256 MB are taken by', { concurrency: 2 }, () => {
+describe('a run needs at most 256 MB for', { concurrency: 2 }, () => {
   for (const [name, [serve, code, flags]] of Object.entries(targets))
     test(name, { timeout: 120_000 }, () =>
       withServer(serve(), async (port) => {

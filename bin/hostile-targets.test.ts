@@ -16,45 +16,45 @@ import { always, dripping, endlessly, faltering, head, json, says } from './test
 
 type Serve = () => Server;
 
-/** A target, and the cause that one line of the run's output names. */
+/** A target, and the cause that a line of the output names. */
 type Targets = Readonly<Record<string, readonly [serve: Serve, cause: RegExp]>>;
 
-/** What a terminal would interpret: escape sequences, their one-byte form, a change of direction. */
+/** Text that affects a terminal: escape sequences, their one-byte form, a change of direction. */
 const ESCAPE = '\u001b]0;owned\u0007\u001b[2J\u009b31m\u202e\u2028\r\u0008\u0000';
 
 const chunked = head('200 OK', json, 'Transfer-Encoding: chunked');
 
-/** Writes the same text for every request. */
+/** Writes this text for every request. */
 const writes =
   (text: string): Serve =>
   () =>
     always((socket) => socket.write(text));
 
-/** Answers everything with this status and body. */
+/** Answers every request with this status and body. */
 const answers =
   (status: string, body: string | Uint8Array, ...fields: readonly string[]): Serve =>
   () =>
     says(status, body, ...fields);
 
-/** Answers everything with 200 and this JSON. */
+/** Answers every request with 200 and this JSON. */
 const ok = (body: string | Uint8Array, ...fields: readonly string[]) =>
   answers('200 OK', body, json, ...fields);
 
 /** Targets that never complete an answer. */
 const silent: Readonly<Record<string, Serve>> = {
-  'accepts and says nothing': () => createServer(() => undefined),
+  'accepts and never answers': () => createServer(() => undefined),
   'hangs in the status line': writes('HTTP/1.1 2'),
   'hangs in its headers': writes('HTTP/1.1 200 OK\r\nA: b'),
-  'hangs behind its head': writes(head('200 OK', json, 'Content-Length: 99')),
+  'hangs after the head': writes(head('200 OK', json, 'Content-Length: 99')),
   'hangs in a body': writes(`${head('200 OK', json, 'Content-Length: 99')}{"is_`),
   'hangs in a chunk': writes(`${chunked}99\r\n{"is_`),
   'drips its status line': () => dripping('', 'HTTP/1.1 200 OK'),
   'drips its headers': () => dripping('HTTP/1.1 200 OK\r\nX: ', 'y'),
   'drips a body': () => dripping(head('200 OK', json, 'Content-Length: 9999999'), ' '),
-  'says 102 for ever': () => endlessly('', 'HTTP/1.1 102 Processing\r\n\r\n'),
+  'sends 102 for ever': () => endlessly('', 'HTTP/1.1 102 Processing\r\n\r\n'),
 };
 
-/** Targets that close the connection, or speak something else than HTTP. */
+/** Targets that close the connection or do not speak HTTP. */
 const broken: Targets = {
   resets: [() => always((socket) => socket.resetAndDestroy()), /connection was (?:reset|closed)/],
   'closes at once': [() => createServer((socket) => socket.end()), /connection was (?:reset|closed)/],
@@ -62,8 +62,8 @@ const broken: Targets = {
     () => always((socket) => socket.end('HTTP/1.1 200 OK\r\nA: b')),
     /connection was closed before the answer was complete|is not HTTP/,
   ],
-  'talks garbage': [writes(`${ESCAPE}garbage\r\n\r\n`), /is not HTTP: it does not begin with HTTP\//],
-  'speaks to the terminal in the name of a header': [
+  'sends garbage': [writes(`${ESCAPE}garbage\r\n\r\n`), /is not HTTP: it does not begin with HTTP\//],
+  'sends terminal escapes in the name of a header': [
     answers('200 OK', '{}', `${ESCAPE}: x`),
     /is not HTTP: its header cannot be parsed/,
   ],
@@ -79,20 +79,20 @@ const broken: Targets = {
     answers('200 OK', '{}', ...Array.from({ length: 1000 }, (_, at) => `X${at}: y`)),
     /the answer has more than 100 header fields/,
   ],
-  'sends less than it says': [
+  'sends less than its Content-Length': [
     () => always((socket) => socket.end(`${head('200 OK', json, 'Content-Length: 50')}{}`)),
     /closed before the answer was complete|not as long as/,
   ],
-  'says two lengths': [
+  'sends two lengths': [
     ok('{}', 'Content-Length: 3'),
     /the body is not as long as Content-Length says|is not HTTP/,
   ],
-  'says a length below nothing': [
+  'sends a negative length': [
     writes(`${head('200 OK', json, 'Content-Length: -1')}{}`),
     /is not HTTP: invalid character in content-length/,
   ],
-  'sends a chunk of no size': [writes(`${chunked}zz\r\n`), /is not HTTP: invalid character in chunk size/],
-  'says 100 for ever': [
+  'sends an invalid chunk': [writes(`${chunked}zz\r\n`), /is not HTTP: invalid character in chunk size/],
+  'sends 100 for ever': [
     writes('HTTP/1.1 100 Continue\r\n\r\n'.repeat(1000)),
     /the answer is an unexpected 100/,
   ],
@@ -113,11 +113,11 @@ const others: Targets = {
   ],
   'is a web page': [answers('200 OK', `<!DOCTYPE html><title>${ESCAPE}Log in</title>`, html), webPage],
   'is a long web page': [answers('200 OK', `<!doctype html>${'<p>wait</p>'.repeat(10_000)}`, html), webPage],
-  'knows no such path': [
+  'has no such path': [
     answers('404 Not Found', 'nope', 'Content-Type: text/plain'),
     /404 without JSON; check the base URL/,
   ],
-  'knows no such path, and says so in JSON': [
+  'has no such path, and answers in JSON': [
     answers('404 Not Found', '{"message":"Cannot GET"}', json),
     /404 with another message; check the base URL/,
   ],
@@ -134,54 +134,54 @@ const large: Targets = {
     () => says('200 OK', brotli(Buffer.alloc(50_000_000)), json, 'Content-Encoding: br'),
     TOO_LONG,
   ],
-  'says gzip and sends none': [
+  'claims gzip but sends none': [
     ok('{}', 'Content-Encoding: gzip'),
     /the body is not gzip, as Content-Encoding says/,
   ],
   'answers with 20 MB of JSON': [() => says('200 OK', `{"a":"${'x'.repeat(20_000_000)}"}`, json), TOO_LONG],
-  'nests for ever': [ok('['.repeat(500_000)), TOO_LONG],
-  'nests deep': [ok('['.repeat(9000)), /the body is not JSON/],
-  'nests deep, and closes it all': [
+  'nests without end': [ok('['.repeat(500_000)), TOO_LONG],
+  'nests deeply': [ok('['.repeat(9000)), /the body is not JSON/],
+  'nests deeply, with all ends': [
     ok(`{"status":"EXECUTED","amountInUsd":${'['.repeat(8000)}${']'.repeat(8000)}}`),
     /the body is nested more than 500 levels deep/,
   ],
-  'sends more than it says': [
+  'sends more than its Content-Length': [
     writes(`${head('200 OK', json, 'Content-Length: 2')}{}${ESCAPE}`),
     /nonconformant/,
   ],
 };
 
-/** Bodies whose content is strange. */
+/** Bodies with unusual content. */
 const oddBodies: Readonly<Record<string, readonly [body: string | Uint8Array, cause: RegExp]>> = {
   'answers with infinity': ['{"status":"EXECUTED","amountInUsd":1e400,"executedAt":1e400}', /amountInUsd/],
-  'names its fields twice, and a prototype': [
+  'has duplicate fields and a prototype': [
     '{"__proto__":{"is_under_ib":true},"is_under_ib":false,"is_under_ib":true}',
     /valid\/user-status/,
   ],
-  'has fields of a prototype only': [
+  'has fields only in a prototype': [
     '{"__proto__":{"is_under_ib":true,"status":"EXECUTED"},"constructor":1}',
     /__proto__/,
   ],
   'is not UTF-8': [Buffer.from([0x7b, 0x22, 0xff, 0xfe, 0x22, 0x7d]), /the body is not UTF-8/],
-  'speaks to the terminal in its messages': [JSON.stringify({ error: ESCAPE }), /nonconformant/],
-  'speaks to the terminal in its body': [`{"error":"${ESCAPE}"}`, /\\u\{1b\}/],
+  'sends terminal escapes in its messages': [JSON.stringify({ error: ESCAPE }), /nonconformant/],
+  'sends terminal escapes in its body': [`{"error":"${ESCAPE}"}`, /\\u\{1b\}/],
 };
 const odd: Targets = {
   ...Object.fromEntries(Object.entries(oddBodies).map(([name, [body, cause]]) => [name, [ok(body), cause]])),
-  'speaks to the terminal in its reason phrase': [
+  'sends terminal escapes in its reason phrase': [
     answers('200 \u001b]0;owned\u0007', '{}', json),
     /nonconformant/,
   ],
-  'speaks to the terminal in its headers': [
+  'sends terminal escapes in its headers': [
     ok('{}', 'X: \u009b31m\u0085', 'Content-Language: \u009b2J'),
     /nonconformant/,
   ],
-  'says 200 {} to everything': [ok('{}'), /nonconformant/],
-  'is a portal that wants a login first': [
+  'answers 200 {} to everything': [ok('{}'), /nonconformant/],
+  'is a login portal': [
     answers('511 Network Authentication Required', `<html>${ESCAPE}`, html),
     /511 <html>/,
   ],
-  'finds no deposit, and knows no user-status': [
+  'finds no deposit and has no user-status': [
     answers('404 Not Found', '{"error":"Deposit not found"}', json),
     /✗ valid\/user-status\/member .*status/,
   ],
@@ -191,10 +191,10 @@ const odd: Targets = {
   ],
 };
 
-/** Targets whose answers are strange, to the bursts of the limiters as well. */
+/** Targets with unusual answers, also to the bursts of the limiters. */
 const strange: Targets = {
   'has the status 999': [answers('999 High', '{}', json), /status +999|999 \{\}/],
-  'answers with something else each time': [
+  'answers differently each time': [
     () =>
       says(
         '200 OK',
@@ -209,17 +209,17 @@ const strange: Targets = {
   ],
 };
 
-/** Sends a million chunks a second, so it gets one requirement only. */
+/** Sends a million chunks per second, so it gets only one requirement. */
 const inPieces: Targets = {
-  'never ends a body in pieces of a byte': [() => endlessly(chunked, '1\r\nx\r\n'.repeat(1000)), TOO_LONG],
+  'never ends a body in chunks of one byte': [() => endlessly(chunked, '1\r\nx\r\n'.repeat(1000)), TOO_LONG],
 };
 
-/** Without the thousands of requests of the limiters: they see all odd bodies in turn. */
+/** Without the thousands of requests to the limiters, which get all unusual bodies in turn. */
 const butLimits = Object.keys(suites)
   .map((name) => (name === 'rate-limit' ? '' : `--suite ${name}`))
   .join(' ');
 
-/** Targets that end a run by something else than a timeout: the exit code, and flags of the run. */
+/** Targets that end a run without a timeout: exit code, and flags of the run. */
 const loud: readonly (readonly [Targets, code: number, flags: string])[] = [
   [broken, 4, ''],
   [others, 4, ''],
@@ -229,14 +229,14 @@ const loud: readonly (readonly [Targets, code: number, flags: string])[] = [
   [strange, 1, ''],
 ];
 
-// No time is spent on limiters that nobody has.
+// Without limits, no test waits for limiters.
 const { limits: _, ...fixture }: Fixture = await loadFixture(undefined, {});
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
 const place = (name: string) => join(folder, name);
 const fixtureFile = place('fixture.json');
 writeFileSync(fixtureFile, JSON.stringify(fixture));
 
-/** Runs verify against a URL: a short run, unless `--cases` says otherwise. */
+/** Runs verify against a URL, with few cases unless `--cases` is given. */
 async function verify(url: string, flags: string) {
   const cases = flags.includes('--cases') ? '' : '--cases 3';
   const short = `${cases} --max-duration 1m --no-canary --seed 1`;
@@ -246,10 +246,10 @@ async function verify(url: string, flags: string) {
   return { code, output, error: aside + error, message: error };
 }
 
-/** What a terminal acts on, or a reader does not see, but for the ends of our own lines. */
+/** Characters that affect a terminal or are invisible, except for line breaks. */
 const UNPRINTABLE = /(?!\n)[\p{Cc}\p{Cf}\p{Zl}\p{Zp}\p{Cs}]/u;
 
-/** How every such run has to end. */
+/** Asserts that a run ends with this exit code and cause. */
 async function ends(url: string, code: number, cause: RegExp, flags = ''): Promise<void> {
   const run = await verify(url, flags);
   const told = run.output + run.error;
@@ -260,7 +260,7 @@ async function ends(url: string, code: number, cause: RegExp, flags = ''): Promi
   );
   if (code === 4) assert.equal(run.message.split('\n').length, 1, run.message);
   assert.doesNotMatch(told, /^\s+at /m, 'no stack');
-  assert.doesNotMatch(told, UNPRINTABLE, 'nothing that a terminal acts on');
+  assert.doesNotMatch(told, UNPRINTABLE, 'no terminal escapes');
   assert.ok(told.length < 200_000, 'bounded');
 }
 
@@ -268,23 +268,23 @@ const noAnswer = /accepts connections but does not answer: no complete answer wi
 
 describe('a target that', () => {
   for (const [name, serve] of Object.entries(silent))
-    test(`${name}: 3`, { timeout: 60_000 }, () =>
+    test(`${name}: exit code 3`, { timeout: 60_000 }, () =>
       withServer(serve(), (port) => ends(`http://127.0.0.1:${port}`, 3, noAnswer, '--timeout 300')),
     );
   for (const [targets, code, flags] of loud)
     for (const [name, [serve, cause]] of Object.entries(targets))
-      test(`${name}: ${code}`, { timeout: 60_000 }, () =>
+      test(`${name}: exit code ${code}`, { timeout: 60_000 }, () =>
         withServer(serve(), (port) =>
           ends(`http://127.0.0.1:${port}`, code, cause, `--timeout 20000 ${flags}`),
         ),
       );
 });
 
-test('a port where nothing listens: 4', async () => {
+test('a port where nothing listens: exit code 4', async () => {
   const port = await withServer(createServer(), async (free) => free);
   await ends(`http://127.0.0.1:${port}`, 4, /the connection was refused: nothing listens there/);
 });
-test('a name that there is not: 4', () =>
+test('a host name that does not exist: exit code 4', () =>
   ends('http://no-such-name.invalid', 4, /the name does not resolve/));
 
 describe('TLS:', () => {
@@ -295,39 +295,39 @@ describe('TLS:', () => {
   const ca = file('ca.pem', expired.cert);
   const ownCa = file('own-ca.pem', tls.cert);
   const speaks = (certificate: typeof tls) => createTlsServer(certificate, () => undefined);
-  test('a certificate that nobody signed: 4', () =>
+  test('a self-signed certificate: exit code 4', () =>
     withServer(speaks(tls), (port) =>
       ends(`https://localhost:${port}`, 4, /its certificate is self-signed: give --ca or --insecure/),
     ));
-  test('one that has expired: 4', () =>
+  test('an expired certificate: exit code 4', () =>
     withServer(speaks(expired), (port) =>
       ends(`https://localhost:${port}`, 4, /its certificate has expired/, `--ca ${ca}`),
     ));
-  test('one for another name: 4', () =>
+  test('a certificate for another name: exit code 4', () =>
     withServer(speaks(tls), (port) =>
       ends(`https://127.0.0.1:${port}`, 4, /its certificate is for another name/, `--ca ${ownCa}`),
     ));
-  test('https to a plain port: 4', () =>
+  test('https to an HTTP port: exit code 4', () =>
     withServer(says('200 OK', '{}', json), (port) =>
       ends(`https://localhost:${port}`, 4, /TLS failed: the port may speak plain HTTP/),
     ));
-  test('https to a port that says nothing: 3', () =>
+  test('https to a port that never answers: exit code 3', () =>
     withServer(createServer(), (port) =>
       ends(`https://localhost:${port}`, 3, /does not answer/, '--timeout 300'),
     ));
-  test('http to a TLS port: 4', () =>
+  test('http to a TLS port: exit code 4', () =>
     withServer(speaks(tls), (port) => ends(`http://localhost:${port}`, 4, /closed|reset|not HTTP/)));
 });
 
 describe('in the middle of the run', () => {
   const part = '--suite valid --suite auth --cases 100';
   const patient = `--timeout 20000 ${part}`;
-  test('the target goes away for good: 3, and it says so', () =>
+  test('the target disappears: exit code 3 and a message', () =>
     withServer(
       faltering(fixture, (nth, socket) => nth > 50 && socket.resetAndDestroy() !== undefined),
       (port) => ends(`http://127.0.0.1:${port}`, 3, /the target stopped answering|connection was/, patient),
     ));
-  test('the target says nothing any more: 3, and it is not asked for ever', () => {
+  test('the target stops answering: exit code 3 after a limited number of requests', () => {
     let asked = 0;
     return withServer(
       faltering(fixture, (nth) => (asked = nth) > 50),
@@ -338,7 +338,7 @@ describe('in the middle of the run', () => {
       },
     );
   });
-  test('it restarts: what was under way is sent again, and nothing is held against it', () =>
+  test('the target restarts: lost requests are sent again, and nothing fails', () =>
     withServer(
       faltering(fixture, (nth, socket) => nth > 50 && nth < 53 && socket.resetAndDestroy() !== undefined),
       (port) => ends(`http://127.0.0.1:${port}`, 0, /^conformant/, patient),

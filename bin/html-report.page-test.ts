@@ -13,7 +13,7 @@ import { assertAccessible, screenshot, useBrowser } from './testing/browser.ts';
 const openPage = useBrowser();
 const withoutScript = { javaScriptEnabled: false };
 
-/** Opens a report from a file. The test fails at its end if the report asks for anything else. */
+/** Opens a report from a file. The test fails at its end if the report requests anything else. */
 async function openReport(t: TestContext, options: BrowserContextOptions = {}, record = sampleRecord) {
   const folder = await mkdtemp(join(tmpdir(), 'ib-conformance-'));
   t.after(() => rm(folder, { recursive: true }));
@@ -27,7 +27,7 @@ async function openReport(t: TestContext, options: BrowserContextOptions = {}, r
   return page;
 }
 
-/** Text without a place to break it, where a target or a fixture may put it. */
+/** Long text without spaces, in every place that a target or a fixture can fill. */
 const long = 'x<'.repeat(1000);
 const { traffic, rerun: _rerun, ...bare } = sampleRecord;
 const records: Readonly<Record<string, RunRecord>> = {
@@ -57,7 +57,7 @@ const records: Readonly<Record<string, RunRecord>> = {
 };
 
 for (const [name, record] of Object.entries(records))
-  test(`${name}, narrow and wide, light and dark: nothing is cut off, and axe finds nothing`, async (t) => {
+  test(`${name}, narrow and wide, light and dark: nothing is cut off, and axe finds no problem`, async (t) => {
     const page = await openReport(t, {}, record);
     await page.evaluate(() => document.querySelectorAll('details').forEach((one) => (one.open = true)));
     for (const width of [360, 1280]) {
@@ -66,7 +66,7 @@ for (const [name, record] of Object.entries(records))
     }
   });
 
-test('print is dark on white, without controls, and findings are open', async (t) => {
+test('in print, text is dark on white, controls are hidden, and findings are open', async (t) => {
   const page = await openReport(t);
   const finding = page.locator('details.finding').first();
   await finding.locator('summary').click();
@@ -80,13 +80,12 @@ test('print is dark on white, without controls, and findings are open', async (t
     assert.equal(await page.locator(hidden).first().isVisible(), false, hidden);
 });
 
-/** Outcomes of the visible rows. */
 async function visibleOutcomes(page: Page): Promise<readonly string[]> {
   const rows = await page.locator('.row:visible').all();
   return Promise.all(rows.map(async (row) => String(await row.getAttribute('data-outcome'))));
 }
 
-test('rows are filtered by outcome without a script', async (t) => {
+test('the filter for outcomes works without a script', async (t) => {
   const page = await openReport(t, withoutScript);
   const all = sampleRecord.requirements;
   assert.equal((await visibleOutcomes(page)).length, all.length);
@@ -104,7 +103,7 @@ test('rows are filtered by outcome without a script', async (t) => {
   assert.deepEqual([...new Set(await visibleOutcomes(page))], ['passed']);
 });
 
-test('links lead to requirements, also to those that the filter hides', async (t) => {
+test('links open requirements, also those hidden by the filter', async (t) => {
   const page = await openReport(t, withoutScript);
   await page.getByRole('radio', { name: /^failed/ }).check();
   const row = page.locator('[id="auth/user-status/revocation"]');
@@ -118,7 +117,7 @@ test('links lead to requirements, also to those that the filter hides', async (t
   assert.ok((await finding.boundingBox())!.y < 100);
 });
 
-test('a click on a command selects all of it; what differs is marked and named', async (t) => {
+test('a click on a command selects all of it, and differing characters are marked and named', async (t) => {
   const page = await openReport(t);
   const failed = sampleRecord.requirements.find(({ id }) => id === 'auth/deposit-check/revoked')!;
   await page.locator(`[id="${failed.id}"] .command .block`).first().click();

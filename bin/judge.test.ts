@@ -29,7 +29,7 @@ const fixture = { ...(await loadFixture(undefined, {})), limits };
 const folder = mkdtempSync(join(tmpdir(), 'ib-judge-'));
 const place = (name: string) => join(folder, name);
 
-/** The record of a run of a mock, and the text of its transcript. */
+/** Verifies a mock. Returns the record and the text of the transcript. */
 async function recorded(behaviour: Behaviour, seed = 7) {
   let text = '';
   const header = {
@@ -49,7 +49,7 @@ async function recorded(behaviour: Behaviour, seed = 7) {
   return { record, text };
 }
 
-/** Judges the text of a transcript; each line is checked against the schema. */
+/** Judges the text of a transcript. Validates each line against the schema. */
 async function judged(text: string, by = catalogue): Promise<RunRecord> {
   writeFileSync(place('judged.ndjson'), text);
   return judgeTranscript(readTranscript(await loadTranscript(place('judged.ndjson'))), by, version);
@@ -57,15 +57,15 @@ async function judged(text: string, by = catalogue): Promise<RunRecord> {
 
 const resultOf = ({ requirements }: RunRecord, id: string) => requirements.find((result) => result.id === id);
 
-/** The transcript of the reference, which several tests change. */
+/** The transcript of the reference mock, which several tests change. */
 const ofReference = await recorded(reference);
 
-/** Each twelfth by default: all of them take a minute. */
+/** Tests every twelfth fault by default; all of them take a minute. */
 const EVERY = Number(process.env['EVERY'] ?? 12);
 const sampled = <Value>(table: Readonly<Record<string, Value>>) =>
   Object.entries(table).filter((_, at) => at % EVERY === 0);
 
-describe('a transcript is judged as the run was, byte for byte', () => {
+describe('judge gives the same record as the run, byte for byte', () => {
   test('the reference', async () => {
     assert.equal(renderJson(await judged(ofReference.text)), renderJson(ofReference.record));
     assert.equal(ofReference.record.verdict, 'conformant');
@@ -77,7 +77,7 @@ describe('a transcript is judged as the run was, byte for byte', () => {
     });
 });
 
-describe('a result that a server without the data would also show is not proved by the run', () => {
+describe('a result that a server without the data would also have is marked as not proved', () => {
   const onWord = ({ requirements }: RunRecord) =>
     requirements.flatMap((row) => (row.outcome === 'passed' && row.basis === 'fixture' ? [row.id] : []));
   const own = (names: string) => names.split(' ');
@@ -88,10 +88,10 @@ describe('a result that a server without the data would also show is not proved 
   const ofEntities = own(
     'foreign-ib/user-status/other-ib foreign-ib/user-status/indistinguishable foreign-ib/deposit-check/other-ib foreign-ib/deposit-check/indistinguishable pending/deposit-check/pending pending/deposit-check/indistinguishable',
   );
-  test('but for what the run proves', () => {
+  test('except for results that the run proves', () => {
     assert.deepEqual(new Set(onWord(ofReference.record)), new Set(never));
   });
-  test('without a state hook, and without the data of others', async () => {
+  test('without a state hook, and without data of other partners', async () => {
     const ours = new Set(
       fixture.users!.filter(({ partner }) => partner === 'northwind').map((one) => one.user_id),
     );
@@ -118,8 +118,8 @@ describe('a result that a server without the data would also show is not proved 
   });
 });
 
-describe('a transcript that is cut off', () => {
-  test('anywhere is never conformant, and passes nothing that the run did not pass', async () => {
+describe('a truncated transcript', () => {
+  test('is never conformant, and passes only what the run passed', async () => {
     const { record, text } = ofReference;
     const lines = text.trimEnd().split('\n');
     for (const share of [0.001, 0.2, 0.5, 0.8, 0.95, 0.999, 1]) {
@@ -133,7 +133,7 @@ describe('a transcript that is cut off', () => {
       assert.equal(missing.length, record.requirements.length - outcomes, `${share}`);
     }
   });
-  test('after a failure is nonconformant', async () => {
+  test('with a failure is nonconformant', async () => {
     const { text } = await recorded(faults['user-status-errors-nested']!.change(reference));
     const lines = text.split('\n');
     const failure = lines.findIndex((line) =>
@@ -144,7 +144,7 @@ describe('a transcript that is cut off', () => {
   });
 });
 
-test('the verdict comes from the answers: with another one, it is another', async () => {
+test('the verdict depends on the answers: a changed answer changes it', async () => {
   const changed = ofReference.text.replaceAll(
     String.raw`\"status\":\"EXECUTED\"`,
     String.raw`\"status\":\"executed\"`,
@@ -155,7 +155,7 @@ test('the verdict comes from the answers: with another one, it is another', asyn
 
 describe('a newer catalogue', () => {
   const id = 'valid/deposit-check/amount';
-  test('judges the same answers by its own rules', async () => {
+  test('judges the same answers by its rules', async () => {
     const changed = catalogue.map((one): Requirement =>
       one.kind === 'rule' && one.id === id
         ? { ...one, holds: () => failed('status', '418', 'another') }
@@ -168,16 +168,15 @@ describe('a newer catalogue', () => {
       [id],
     );
   });
-  test('cannot judge what the run did not ask', async () => {
+  test('cannot judge requirements that the run did not check', async () => {
     const [first, ...others] = catalogue;
     const record = await judged(ofReference.text, [{ ...first!, id: 'valid/user-status/new' }, ...others]);
     const result = resultOf(record, 'valid/user-status/new');
     assert.ok(result?.outcome === 'inconclusive' && result.reason === 'not-recorded');
-    assert.equal(resultOf(record, first!.id), undefined, 'what is not in it any more is gone');
+    assert.equal(resultOf(record, first!.id), undefined, 'a removed requirement has no result');
   });
 });
 
-/** Runs a command line, with all that it would have printed. */
 async function call(argv: string | readonly string[], signal = new AbortController().signal) {
   const { code, output, aside, error } = await runCli(argv, { signal });
   return { code, output, error: aside + error };
@@ -185,7 +184,7 @@ async function call(argv: string | readonly string[], signal = new AbortControll
 
 const run = '--suite valid --seed 1 --cases 100 --no-canary --report';
 
-test('verify writes a transcript to a file and to standard output; judge makes the record of the run of it', async () => {
+test('verify writes a transcript to a file and to standard output; judge makes the same record from it', async () => {
   const [transcript, record] = [place('t.ndjson'), place('t.json')];
   const reports = `ndjson --report ndjson=${transcript} --report json=${record}`;
   const { code, output } = await call(`verify ${run} ${reports}`);
@@ -194,7 +193,7 @@ test('verify writes a transcript to a file and to standard output; judge makes t
   assert.deepEqual(again, { code: 0, output: readFileSync(record, 'utf8'), error: '' });
 });
 
-test('judge says what differs from the run itself, and nothing if the same requirements fail', async () => {
+test('judge prints differences from the run, and nothing if the same requirements fail', async () => {
   const [transcript, changed] = [place('failing.ndjson'), place('changed.ndjson')];
   const fault = faults['date-day-and-month-swapped']!;
   await using mock = await startMock({ behaviour: fault.change(reference) });
@@ -210,7 +209,7 @@ test('judge says what differs from the run itself, and nothing if the same requi
   assert.match(other.error, /some results differ from those of the run[^]*valid\/deposit-check\/executed/);
 });
 
-test('a run that is killed leaves a transcript that judge reads as incomplete', async () => {
+test('judge reads the transcript of a killed run as incomplete', async () => {
   const transcript = place('killed.ndjson');
   const server = faltering(fixture, (nth) => nth > 100 && child.kill('SIGKILL'));
   let child: ReturnType<typeof spawn>;
@@ -226,7 +225,7 @@ test('a run that is killed leaves a transcript that judge reads as incomplete', 
   assert.ok(record.requests > 90, `${record.requests}`);
 });
 
-test('a run that is interrupted is judged as it was, its signal included', async () => {
+test('judge gives the record of an interrupted run, including its signal', async () => {
   const stop = new AbortController();
   const server = faltering(fixture, (nth) => nth > 100 && (stop.abort('SIGINT'), true));
   const [transcript, record] = [place('interrupted.ndjson'), place('interrupted.json')];
@@ -240,7 +239,7 @@ test('a run that is interrupted is judged as it was, its signal included', async
   assert.match(again.output, /Interrupted by SIGINT\./);
 });
 
-test('of a target that falls silent no requirement fails, in the run and when it is judged again', async () => {
+test('if a target stops answering, no requirement fails, in the run and in judge', async () => {
   let answers = 0;
   const server = createServer((_, response) => {
     if (++answers > 3) return;
@@ -262,18 +261,18 @@ test('of a target that falls silent no requirement fails, in the run and when it
 
 const start = '{"line":"stopped","of":"x","reason":"budget","words":"x"}\n';
 
-/** Texts that are no transcript, and what is said of them. */
+/** Texts that are not a transcript, and the message. */
 const wrong: Readonly<Record<string, readonly [text: string | undefined, says: RegExp]>> = {
   nothing: ['', /is empty or not a transcript/],
   'a record': ['{"format":"ib-conformance/run/1"}\n', /:1: has the format ib-conformance\/run\/1/],
   'no JSON': [`${start}oh\n${start}`, /:2: is not JSON/],
   'another line': [`${start}{"line":"x"}\n`, /:2: .*verify --report ndjson=file/],
-  'no beginning': [start, /first line is not a start line/],
+  'no start line': [start, /first line is not a start line/],
   'no file': [undefined, /cannot be read \(ENOENT\)/],
 };
 
 for (const [name, [text, says]] of Object.entries(wrong))
-  test(`judge refuses ${name}`, async () => {
+  test(`judge rejects: ${name}`, async () => {
     const file = place(`${name}.wrong`);
     if (text !== undefined) writeFileSync(file, text);
     const { code, error } = await call(['judge', file]);
@@ -282,12 +281,12 @@ for (const [name, [text, says]] of Object.entries(wrong))
   });
 
 describe('a transcript that cannot be written', () => {
-  test('at all: nothing is sent', async () => {
+  test('from the start: nothing is sent', async () => {
     const { code, error } = await call(`verify ${run} ndjson=${place('no/such/folder')}`);
     assert.deepEqual([code, /its folder does not exist/.test(error)], [2, true]);
   });
   const skip = existsSync('/dev/full') ? false : 'there is no /dev/full here';
-  test('to its end: the other reports are written, and the exit code says so', { skip }, async () => {
+  test('to its end: the other reports are written, with exit code 2', { skip }, async () => {
     const record = place('beside-full.json');
     const { code, error } = await call(`verify ${run} ndjson=/dev/full --report json=${record}`);
     assert.equal(code, 2);

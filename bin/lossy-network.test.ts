@@ -10,7 +10,7 @@ import { failedIds, verifyMock, type MockRunOptions } from './canary.ts';
 import { defaults } from './commands/flags.ts';
 import { loadFixture } from './fixture-file.ts';
 
-/** Runs for each network; `LOSSY_RUNS=30` makes it more. */
+/** Number of runs per network. Example for more: `LOSSY_RUNS=30`. */
 const RUNS = Number(process.env['LOSSY_RUNS'] ?? 4);
 
 const fixture = await loadFixture(undefined, {});
@@ -37,7 +37,7 @@ const reset: Reply = {
 };
 const late: Reply = { kind: 'trouble', code: 'timeout', words: 'no complete answer within 10000 ms' };
 
-/** Takes about so many ms, and loses a share of the requests, half of them before the mock sees them. */
+/** Adds latency and loses a share of the requests, half of them before they reach the mock. */
 function lossy(latencyMs: number, loss: number, seed: number): NonNullable<MockRunOptions['network']> {
   const random = randomOf(seed);
   return (client, clock) => ({
@@ -56,7 +56,7 @@ function lossy(latencyMs: number, loss: number, seed: number): NonNullable<MockR
   });
 }
 
-/** Runs of the limiters alone; `LIMITER_RUNS=10` makes it more. */
+/** Number of runs of the limiters alone. Example for more: `LIMITER_RUNS=10`. */
 const LIMITER_RUNS = Number(process.env['LIMITER_RUNS'] ?? 1);
 
 describe('limiters behind a network with latency', () => {
@@ -101,7 +101,7 @@ describe('the mock behind a network with latency and loss', () => {
     });
 });
 
-test('a target that is too slow now and then fails nothing; one that hangs on odd requests does', async () => {
+test('a target that is sometimes too slow fails nothing; one that hangs on unusual requests fails', async () => {
   const { limits: _, ...unlimited } = fixture;
   const hostile = ['invalid-uuid/user-status/hostile', 'invalid-uuid/deposit-check/hostile'];
   for (const [share, isSlowFor, expected] of [
@@ -127,7 +127,7 @@ test('a target that is too slow now and then fails nothing; one that hangs on od
   }
 });
 
-test('answers that are mixed up in a rush are found at a low rate', async () => {
+test('answers mixed up under load are also found at a low rate', async () => {
   const behaviour = faults['answers-mixed-up']!.change(reference);
   const requirements = catalogue.filter(({ id }) => id === 'robustness/service/concurrency');
   for (const rate of [18, 100]) {

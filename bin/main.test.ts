@@ -7,7 +7,7 @@ for (const [first, second] of [
   ['SIGINT', 'SIGTERM'],
   ['SIGHUP', 'SIGHUP'],
 ] as const)
-  test(`${first} asks for an end, and ${second} behind it ends at once`, () => {
+  test(`${first} aborts, and a following ${second} ends at once`, () => {
     const signalled = new EventEmitter();
     let ended = 0;
     const signal = onSignals(signalled, () => void (ended += 1));

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { logQueue } from './mock-log.ts';
 
-test('a log that nobody reads stops to grow, and says how much is missing when it is read again', async () => {
+test('an unread log stops growing, and says how much is missing when it is read again', async () => {
   const printed: string[] = [];
   let read = () => {};
   let reading = new Promise<void>((resolve) => (read = resolve));
@@ -26,7 +26,7 @@ test('a log that nobody reads stops to grow, and says how much is missing when i
   ]);
 });
 
-test('one that cannot be written is no error', async () => {
+test('a log that cannot be written is no error', async () => {
   const lines = logQueue(() => Promise.reject(new Error('EPIPE')), { event: () => '' });
   lines.write(() => 'a line');
   assert.equal(await lines.emptied(60_000), true);

@@ -10,7 +10,7 @@ import { runCli } from './testing/run-cli.ts';
 
 const folder = mkdtempSync(join(tmpdir(), 'ib-no-secrets-'));
 
-/** Keys of every state, one of them from the environment, one with signs that want escapes. */
+/** Keys in every state, one of them from the environment, one with characters that need escapes. */
 const env = { IB_TEST_KEY: 'env_Q7zR2mK9xW4v' };
 const keys = {
   active: env.IB_TEST_KEY,
@@ -38,7 +38,7 @@ writeFileSync(
 const secrets = [...Object.values(keys), cookie];
 const base64 = (text: string) => Buffer.from(text).toString('base64');
 
-/** What a hostile server does with a secret, in turn. */
+/** Answers of a hostile server with a secret, sent in turn. */
 const leaks: readonly ((secret: string, response: ServerResponse) => void)[] = [
   (secret, response) => void response.end(`wrong key ${secret}`),
   (secret, response) => void response.end(JSON.stringify({ error: secret })),
@@ -83,13 +83,13 @@ const server = createServer((_, response) => {
 
 const context = { env, isTerminal: true, terminal: { color: true, width: 80 } };
 
-/** All that a command line puts out, as one text. */
+/** Returns all output of a command line as one text. */
 async function outputOf(argv: string | readonly string[]) {
   const { code, output, aside, error } = await runCli(argv, context);
   return { code, text: output + aside + error };
 }
 
-/** A text with its escapes undone, by other means than those of the redactor, and without line breaks. */
+/** Removes escapes and line breaks from a text, independently of the redactor. */
 function plain(text: string): string {
   const characters = (code: string) => String.fromCharCode(parseInt(code, 16));
   const once = (written: string) =>
@@ -100,7 +100,7 @@ function plain(text: string): string {
   return `${text} ${once(text)} ${once(once(text))}`.replaceAll(/\s+/g, '').toLowerCase();
 }
 
-/** Parts of a secret that must stand nowhere. */
+/** Parts of a secret that must not be in any output. */
 function telling(secret: string): readonly string[] {
   const runs = (text: string, length: number) =>
     Array.from({ length: text.length - length + 1 }, (_, at) => text.slice(at, at + length));
@@ -121,7 +121,7 @@ function assertClean(text: string): void {
     }
 }
 
-test('this test finds what it looks for', () => {
+test('this test finds secrets', () => {
   for (const secret of secrets)
     for (const leak of [
       secret,
@@ -134,14 +134,14 @@ test('this test finds what it looks for', () => {
   assertClean('northwind, <key northwind/active> <header cookie>');
 });
 
-describe('no secret comes out, whatever a target does with it', () => {
+describe('no output contains a secret, whatever the target does with it', () => {
   const suites = ['valid', 'invalid-uuid', 'foreign-ib', 'auth', 'robustness'];
   const flags = `--fixture ${fixture} --no-canary --cases 20 --seed 1 --timeout 2000 ${suites.map((suite) => `--suite ${suite}`).join(' ')}`;
   const header = ['--header', `cookie: session=${cookie}`];
-  // A badge is made of a whole run only, and holds numbers alone.
+  // A badge needs a complete run, and contains only numbers.
   const formats = runFormats.filter((name) => name !== 'badge');
   for (const concurrency of ['1', '16'])
-    test(`with ${concurrency} at once, in ${formats.join(', ')}, in the progress and the plan`, async () => {
+    test(`with --concurrency ${concurrency}, in ${formats.join(', ')}, progress and plan`, async () => {
       const files = formats.map((format) => join(folder, `${concurrency}.${format}`));
       const reports = formats.flatMap((format, at) => ['--report', `${format}=${files[at]}`]);
       const { text, code } = await withServer(server, (port) => {
@@ -156,7 +156,7 @@ describe('no secret comes out, whatever a target does with it', () => {
     });
 });
 
-/** Where a client puts a key that it ought to send as Bearer, and a few where it belongs. */
+/** Places where a client puts a key: mostly wrong ones, and the correct one. */
 const places: readonly ((key: string) => { readonly path: string; readonly init?: RequestInit })[] = [
   (key) => ({ path: '', init: { headers: { authorization: `Bearer ${key}` } } }),
   (key) => ({ path: '', init: { headers: { authorization: `Bearer ${key}~a-world` } } }),
@@ -173,9 +173,9 @@ const places: readonly ((key: string) => { readonly path: string; readonly init?
   (key) => ({ path: `/${encodeURIComponent(key)}` }),
 ];
 
-describe('no key comes out of a mock, wherever a client has put it', () => {
+describe('no output of a mock contains a key, wherever a client puts it', () => {
   for (const format of ['pretty', 'json'] as const)
-    test(`not in the log (${format}), events, the answers of both sides, nor a scorecard`, async () => {
+    test(`in the log (${format}), events, answers of interface and admin API, and scorecard`, async () => {
       const stop = new AbortController();
       let printed = '';
       let listening: () => void = () => undefined;
@@ -234,7 +234,7 @@ describe('no key comes out of a mock, wherever a client has put it', () => {
     });
 });
 
-/** Errors that hold something secret, and what they say of it. */
+/** Errors about a secret, and their messages. */
 const errors: readonly (readonly [argv: string | readonly string[], says: RegExp])[] = [
   [
     `verify http://127.0.0.1:9/${keys.active} --fixture ${fixture} --no-canary --cases 1`,
@@ -248,7 +248,7 @@ const errors: readonly (readonly [argv: string | readonly string[], says: RegExp
 ];
 
 for (const [argv, says] of errors)
-  test(`no secret comes out of an error: ${says.source}`, async () => {
+  test(`no error shows a secret: ${says.source}`, async () => {
     const { text } = await outputOf(argv);
     assert.match(text, says);
     assertClean(text);

@@ -23,7 +23,7 @@ import { ended } from './testing/child-process.ts';
 import { packagedProgram } from './testing/packaged.ts';
 import { runCli } from './testing/run-cli.ts';
 
-/** A server that answers everything alike, and wrongly; `onRequest` sees the first one. */
+/** Starts a server that answers everything wrongly. Calls `onRequest` for the first request. */
 async function serve(
   t: TestContext,
   onRequest: () => void,
@@ -56,7 +56,7 @@ async function call(argv: readonly string[]) {
   return { code, output, aside: aside + error };
 }
 
-test('of several reports each that cannot be written is told, the others are written, and so is the verdict', async (t) => {
+test('every report that cannot be written is reported, with the verdict, and the others are written', async (t) => {
   const folder = folderOf(t);
   const gone = join(folder, 'gone');
   mkdirSync(gone);
@@ -72,7 +72,7 @@ test('of several reports each that cannot be written is told, the others are wri
   assert.equal((JSON.parse(readFileSync(kept, 'utf8')) as RunRecord).verdict, 'nonconformant');
 });
 
-test('one file under two names is one file, also where a link leads to it', async (t) => {
+test('two names or links of one file are one destination', async (t) => {
   const folder = folderOf(t);
   const [file, link] = [join(folder, 'x'), join(folder, 'link')];
   writeFileSync(file, '');
@@ -87,12 +87,12 @@ test('one file under two names is one file, also where a link leads to it', asyn
   }
 });
 
-test('what is open already is no shared file, wherever it leads', () => {
+test('descriptors such as /dev/stdout may share a file', () => {
   const texts = ['/dev/stdout', '/dev/stderr', '/dev/fd/1'].map((file) => `json=${file}`);
   assert.equal(parseReports('report', ['json'], texts).length, texts.length);
 });
 
-test('what is read is not written over', async (t) => {
+test('no report overwrites an input file', async (t) => {
   const file = join(folderOf(t), 'x');
   writeFileSync(file, 'mine');
   for (const argv of [
@@ -107,9 +107,9 @@ test('what is read is not written over', async (t) => {
   }
 });
 
-test('at the end of --max-duration what is under way is cut off, for want of time', async (t) => {
+test('at the end of --max-duration, pending requests are aborted, with the reason `budget`', async (t) => {
   const file = join(folderOf(t), 'run.json');
-  // Every other request hangs: some come through.
+  // Every second request hangs.
   let turn = 0;
   const url = await serve(
     t,
@@ -137,7 +137,7 @@ describe('as a process', () => {
   const recordIn = (file: string) => JSON.parse(readFileSync(file, 'utf8')) as RunRecord;
 
   for (const signal of ['SIGINT', 'SIGTERM', 'SIGHUP'] as const)
-    test(`${signal} in the middle is told, and what was found is written`, async (t) => {
+    test(`${signal} during the run prints a message, and the reports are written`, async (t) => {
       const folder = folderOf(t);
       const hang = () => undefined;
       const url = await serve(t, () => child.kill(signal), hang);
@@ -151,7 +151,7 @@ describe('as a process', () => {
       assert.deepEqual(readdirSync(folder), ['x']);
     });
 
-  test('SIGINT after the first answer, which is wrong, leaves a record, too', async (t) => {
+  test('SIGINT after the first answer, a wrong one, also leaves a record', async (t) => {
     const file = join(folderOf(t), 'x');
     let requests = 0;
     const url = await serve(t, () => requests++);
@@ -163,7 +163,7 @@ describe('as a process', () => {
     assert.deepEqual([code, record.interrupted, record.verdict, requests], [130, true, 'nonconformant', 1]);
   });
 
-  test('a reader who has seen enough changes neither the verdict nor the other reports', async (t) => {
+  test('closing standard output changes neither the verdict nor the other reports', async (t) => {
     const file = join(folderOf(t), 'x');
     const url = await serve(t, () => undefined);
     const child = start(t, url, ...always, '--report', 'console', '--report', `json=${file}`);
@@ -175,7 +175,7 @@ describe('as a process', () => {
     assert.equal(recordIn(file).verdict, 'nonconformant');
   });
 
-  test('standard output that cannot be written is told, with the verdict', async (t) => {
+  test('standard output that cannot be written is reported, with the verdict', async (t) => {
     const url = await serve(t, () => undefined);
     const line = `"$0" ${packagedProgram} verify ${url} ${always.join(' ')} > /dev/full`;
     const child = spawn('bash', ['-c', line, process.execPath], { stdio: ['ignore', 'pipe', 'pipe'] });

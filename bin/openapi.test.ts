@@ -39,7 +39,7 @@ interface Operation {
 const operationOf = (endpoint: Endpoint): Operation =>
   (description.paths as Readonly<Record<string, { readonly get: Operation }>>)[endpoints[endpoint].path]!.get;
 
-/** Problems that Redocly's linter finds in a document, such as examples that break their schema. */
+/** Returns the problems that Redocly's linter finds, such as examples that break their schema. */
 async function problemsOf(document: object, rules: 'recommended-strict' | 'spec' = 'recommended-strict') {
   const config = await createConfig({
     extends: [rules],
@@ -55,7 +55,7 @@ async function problemsOf(document: object, rules: 'recommended-strict' | 'spec'
   return problems.map(({ ruleId, message }) => `${ruleId}: ${message}`);
 }
 
-/** What a mock over the built-in fixture answers, in process and with its clock at rest. */
+/** Starts an in-process mock with the built-in fixture and a frozen clock. */
 function mockOf() {
   const { handle } = createMock({ fixture, clock: 'frozen' });
   return async (endpoint: Endpoint, id: string, key: string) => {
@@ -66,7 +66,7 @@ function mockOf() {
   };
 }
 
-test('the linter finds no problem in the documents of the interface and of the admin API', async () => {
+test('the linter finds no problem in the OpenAPI documents of interface and admin API', async () => {
   assert.deepEqual(await problemsOf(description), []);
   const admin = await createMock().handle(new Request('http://x/__admin/openapi.json'));
   assert.deepEqual(await problemsOf((await admin.json()) as object, 'spec'), []);
@@ -96,7 +96,7 @@ test('it has the endpoints, parameters and statuses of the interface, and no oth
   }
 });
 
-test('it has our version, the schemas of our results, and the exact messages', () => {
+test('it has our version, our result schemas, and the exact messages', () => {
   assert.equal(description.info.version, version);
   const { MembershipResult, ExecutedDepositResult } = description.components.schemas;
   for (const [embedded, { $schema: _, $id: __, ...keywords }] of [
@@ -113,7 +113,7 @@ test('it has our version, the schemas of our results, and the exact messages', (
     }
 });
 
-test('a client that takes it at its word finds the mock, and presents a bearer key', () => {
+test('it names the URL of the mock, and bearer keys', () => {
   assert.deepEqual(
     description.servers.map(({ url }) => url),
     [`http://${String(mock.flags['host']!.default)}:${String(mock.flags['port']!.default)}`],
@@ -123,7 +123,7 @@ test('a client that takes it at its word finds the mock, and presents a bearer k
   assert.deepEqual([type, scheme], ['http', 'bearer']);
 });
 
-test('what the mock answers to any key and id of the fixture fits it, and every answer of it is met', async () => {
+test('the answers of the mock to all keys and ids match it, and each documented status occurs', async () => {
   // A document is no schema: only parts of it are.
   const ajv = addFormats.default(new Ajv2020({ strictSchema: false, allErrors: true }));
   ajv.addSchema(description, 'interface');
@@ -152,7 +152,7 @@ test('what the mock answers to any key and id of the fixture fits it, and every 
   }
 });
 
-test('its examples are the magic values, and the answers of the mock to them', async () => {
+test("its examples are the magic values and the mock's answers to them", async () => {
   for (const { shows, endpoint, id, key } of magicValues(fixture, factsOf(fixture))) {
     const { status, body } = await mockOf()(endpoint, id, key.key);
     const { parameters, responses } = operationOf(endpoint);

@@ -23,7 +23,7 @@ function folderOf(t: TestContext): string {
   return folder;
 }
 
-test('a file is there whole, and nothing beside it; until then it is as it was', async (t) => {
+test('a file is replaced completely, leaves no temporary file, and is unchanged before', async (t) => {
   const folder = folderOf(t);
   const file = join(folder, 'x');
   writeFileSync(file, 'before');
@@ -36,7 +36,7 @@ test('a file is there whole, and nothing beside it; until then it is as it was',
   assert.deepEqual(readdirSync(folder), ['x']);
 });
 
-test('what is discarded, or breaks off, leaves the file as it was', async (t) => {
+test('discarded or failed output leaves the file unchanged', async (t) => {
   const folder = folderOf(t);
   const file = join(folder, 'x');
   writeFileSync(file, 'before');
@@ -61,11 +61,11 @@ for (const mode of [0o600, 0o644, 0o664])
     assert.equal(statSync(file).mode & 0o777, 0o600);
   });
 
-for (const target of ['there', 'not there yet'])
-  test(`a symbolic link stays one, to a file that is ${target}`, async (t) => {
+for (const target of ['an existing file', 'a missing file'])
+  test(`a symbolic link to ${target} is kept`, async (t) => {
     const folder = folderOf(t);
     mkdirSync(join(folder, 'real'));
-    if (target === 'there') writeFileSync(join(folder, 'real', 'x'), 'before');
+    if (target === 'an existing file') writeFileSync(join(folder, 'real', 'x'), 'before');
     symlinkSync(join('real', 'x'), join(folder, 'link'));
     await (await prepareFile(join(folder, 'link'), 'the report')).write('after');
     assert.ok(lstatSync(join(folder, 'link')).isSymbolicLink());
@@ -82,7 +82,7 @@ const inAProcess = (work: string, ...shell: readonly string[]) => {
   return spawnSync(command!, args, { encoding: 'utf8', cwd: import.meta.dirname });
 };
 
-test('nothing is left behind by a process that ends at once', (t) => {
+test('a process that exits early leaves no temporary file', (t) => {
   const folder = folderOf(t);
   const { stdout, status } = inAProcess(`
     const { readdirSync } = await import('node:fs');
@@ -93,7 +93,7 @@ test('nothing is left behind by a process that ends at once', (t) => {
   assert.deepEqual(readdirSync(folder), []);
 });
 
-test('where the disk takes no more, the file is as it was, and the reason is told', (t) => {
+test('if the disk is full, the file is unchanged, and the reason is reported', (t) => {
   const file = join(folderOf(t), 'x');
   writeFileSync(file, 'before');
   const { stdout } = inAProcess(
@@ -108,7 +108,7 @@ test('where the disk takes no more, the file is as it was, and the reason is tol
   assert.equal(readFileSync(file, 'utf8'), 'before');
 });
 
-test('what is open already is written to where it stands', (t) => {
+test('an open file is written at its current position', (t) => {
   const file = join(folderOf(t), 'x');
   const script = `process.stdout.write('before '); await (await prepareFile('/dev/stdout', 'the report')).write('text ');`;
   inAProcess(script, 'bash', '-c', `{ "$@"; echo after; } > ${file}`, 'bash');

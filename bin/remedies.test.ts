@@ -3,11 +3,11 @@ import { test } from 'node:test';
 import { remedies, remedyOf } from '../reports/verdict.ts';
 import type { Exclusion, Reason } from '../suites/verdict.ts';
 
-/** Neither compiles where a reason of the suites has no remedy, or a remedy no reason. */
+/** These do not compile if a reason has no fix, or a fix has no reason. */
 const ofEveryReason: Readonly<Record<Reason | Exclusion, string>> = remedies;
 const isReason = (known: keyof typeof remedies): known is Reason | Exclusion => known in ofEveryReason;
 
-test('every reason has a remedy, and one that nobody knows has none', () => {
+test('every reason has a fix, and an unknown reason has none', () => {
   for (const reason of Object.keys(remedies)) {
     assert.ok(isReason(reason as keyof typeof remedies));
     assert.notEqual(remedyOf(reason) ?? '', '', reason);

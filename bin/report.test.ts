@@ -16,13 +16,12 @@ after(() => rmSync(folder, { recursive: true }));
 const place = (name: string) => join(folder, name);
 const terminal: ReportOptions = { color: false, width: 100 };
 
-/** Writes a record to a file of that name, as verify does. */
+/** Writes a record to a file, as verify does. */
 function fileOf(name: string, record: RunRecord): string {
   writeFileSync(place(name), reports.json(record));
   return place(name);
 }
 
-/** Runs a command line, with all that it would have printed. */
 async function call(
   argv: string | readonly string[],
   env: Record<string, string> = {},
@@ -52,14 +51,14 @@ describe('report', () => {
       assert.equal(readFileSync(place('out'), 'utf8'), expected);
     });
 
-  test('without a format it is for people, and more than one may be asked for', async () => {
+  test('without a format, it prints the console report; several formats are possible', async () => {
     const { output } = await call(`report ${sample} --format console --format junit=${place('x.xml')}`);
     assert.equal(output, reports.console(sampleRecord, terminal));
     assert.equal((await call(['report', sample])).output, output);
     assert.match(readFileSync(place('x.xml'), 'utf8'), /^<\?xml /);
   });
 
-  test('what cannot be read or written ends with 2, and leaves nothing behind', async () => {
+  test('a file that cannot be read or written gives exit code 2 and leaves no file', async () => {
     writeFileSync(place('bad.json'), '{"format":"ib-conformance/run/2"}');
     const before = readdirSync(folder).length;
     for (const [argv, says] of [
@@ -102,7 +101,7 @@ describe('diff', () => {
       assert.equal(output === '', expected === 2);
     });
 
-  test('it is for people, unless told otherwise', async () => {
+  test('the default format is console', async () => {
     const comparison = compare(earlierRecord, sampleRecord);
     const { output } = await call(`diff ${earlier} ${sample} --format console --format json=${place('d')}`);
     assert.equal(output, renderDiffConsole(comparison, terminal));
@@ -117,7 +116,7 @@ describe('verify', () => {
   const verify = 'verify --seed 1 --cases 100 --no-canary';
   const badge = place('badge.json');
 
-  test('the badge of a whole run bears the digest of its json report, and can be made of that later', async () => {
+  test('the badge of a complete run has the digest of its json report, and can be made from it later', async () => {
     const json = place('run.json');
     const { code, error } = await call(`${verify} --report badge=${badge} --report json=${json}`);
     assert.equal(code, 0, error);
@@ -133,14 +132,14 @@ describe('verify', () => {
     ['--only auth/user-status/missing', /--suite or --only/],
     ['--only auth/user-status/missing --replay 0', /--replay/],
   ] as const)
-    test(`no badge with ${flags}: said before anything is sent`, async () => {
+    test(`no badge with ${flags}: rejected before anything is sent`, async () => {
       const { code, output, error } = await call(`${verify} ${flags} --report badge=${badge}`);
       assert.deepEqual([code, output], [2, '']);
       assert.match(error, why);
       assert.ok(!existsSync(badge));
     });
 
-  test('no badge of an interrupted run, which ends as it would without', async () => {
+  test('an interrupted run writes no badge and has the same exit code', async () => {
     const stop = new AbortController();
     const json = place('interrupted.json');
     const running = call(`${verify} --report badge=${badge} --report json=${json}`, {}, stop.signal);
@@ -151,7 +150,7 @@ describe('verify', () => {
     assert.deepEqual([existsSync(badge), existsSync(json)], [false, true]);
   });
 
-  test('on GitHub Actions the step is annotated and gets a summary', async () => {
+  test('on GitHub Actions, the step gets annotations and a summary', async () => {
     const summary = place('summary.md');
     const { output } = await call(`${verify} --only auth/user-status/missing`, {
       GITHUB_ACTIONS: 'true',

@@ -11,7 +11,7 @@ import { schemaReference } from './schema-reference.ts';
 const root = join(import.meta.dirname, '..');
 const folder = mkdtempSync(join(tmpdir(), 'ib-conformance-'));
 
-/** A project into which npm has installed the package, with a folder in a folder. */
+/** A project with the installed package and a nested folder. */
 const project = join(folder, 'project');
 const deep = join(project, 'test', 'data');
 mkdirSync(deep, { recursive: true });
@@ -19,7 +19,7 @@ mkdirSync(join(project, 'node_modules'));
 symlinkSync(root, join(project, 'node_modules', 'ib-conformance'));
 
 for (const place of [project, deep])
-  test(`what is generated into ${relative(folder, place)} names our schema, and is good by it`, async () => {
+  test(`a fixture generated in ${relative(folder, place)} names our schema and is valid`, async () => {
     const file = join(place, 'fixture.json');
     assert.equal((await runCli(['fixture', 'generate', '--users', '20', '--output', file])).code, 0);
     const fixture = JSON.parse(readFileSync(file, 'utf8')) as { readonly $schema: string };
@@ -31,7 +31,7 @@ for (const place of [project, deep])
     assert.ok(!isValid({ ...fixture, user: [] }));
   });
 
-test('the way begins with a dot, up or down, installed or not yet', () => {
+test('the path begins with a dot, in any folder, with and without the installed package', () => {
   const way = 'node_modules/ib-conformance/schemas/fixture.schema.json';
   assert.equal(schemaReference('fixture', join(project, 'f.json')), `./${way}`);
   assert.equal(schemaReference('fixture', join(deep, 'f.json')), `../../${way}`);

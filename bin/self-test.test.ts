@@ -10,7 +10,7 @@ import { gaps, missedMeetings, selfTest, type Kill, type Meeting } from './self-
 
 const fixture = await loadFixture(undefined, {});
 
-test('the gate: every fault fails exactly what it breaks, every requirement has a fault of its own, every variant passes', async () => {
+test('every fault fails exactly what it breaks, every requirement has its own fault, and every variant passes', async () => {
   assert.ok(Object.keys(faults).length >= 100);
   assert.ok(Object.keys(variants).length >= 25);
   const result = await selfTest(fixture, 1, false, 20);
@@ -30,7 +30,7 @@ const kill = (
   unsettled,
 });
 
-test('a matrix with a gap is told so', () => {
+test('gaps of the matrix are reported', () => {
   assert.deepEqual(gaps([kill('fault', ['a'], ['a'])], ['a']), []);
   assert.match(gaps([kill('fault', [], ['a'])], [])[0]!, /a did not catch the fault x/);
   assert.match(gaps([kill('fault', ['a', 'b'], ['a'])], [])[0]!, /b failed for the fault x/);
@@ -52,7 +52,7 @@ test('a missed pair is a gap, and a missed triple if there are many', () => {
   assert.equal(missedMeetings([...triples.slice(1), meeting(2, false), meeting(2, false)]).length, 2);
 });
 
-test('twenty seeds, one verdict: of the reference, and of a server with a fault', async () => {
+test('the verdict is the same for twenty seeds: for the reference, and for a server with a fault', async () => {
   const ofIds = catalogue.filter((requirement) => suiteOf(requirement) === 'invalid-uuid');
   for (const [behaviour, cases, requirements, verdict] of [
     [reference, 100, catalogue, 'conformant'],
@@ -64,12 +64,12 @@ test('twenty seeds, one verdict: of the reference, and of a server with a fault'
     }
 });
 
-test('the canary sings for any seed', async () => {
+test('the self-check passes for any seed', async () => {
   for (const seed of [0, -1, 7, 35, 123_456, 2 ** 31 - 1])
     assert.equal((await canary(fixture, seed)).length, 2);
 });
 
-test('no fault that it chooses silences the canary', async () => {
+test('every fault of the self-check is caught', async () => {
   const missed: Record<string, readonly string[]> = {};
   for (const id of canaryFaults) missed[id] = await missedBy(faults[id]!, fixture, 1);
   assert.deepEqual(

@@ -13,7 +13,7 @@ const folder = mkdtempSync(join(tmpdir(), 'ib-sweep-'));
 after(() => rmSync(folder, { recursive: true }));
 const words = (line: string) => line.split(' ').filter((word) => word !== '');
 
-/** What the clients have in common. Instead of a wait, `insist` moves the mock's clock. */
+/** Code of all clients. `insist` advances the mock's clock instead of waiting. */
 const common = `
   const { IB_BASE_URL: url, IB_API_KEY: key } = process.env;
   const user = (digit) => 'user-status?user_id=' + 'dddddddd-dddd-4ddd-8ddd-dddddddddddd'.replaceAll('d', digit);
@@ -54,15 +54,15 @@ const sweep = async (script: string, flags: string, signal = new AbortController
   return { code, ...found };
 };
 
-// Those that are left out take real time.
+// The skipped states take real time.
 const all = '--skip timeout --skip slow:2s --parallel 3';
 const trouble = 'limited limited-without-retry-after 503 reset truncate';
 const few = '--only membership-inverted --only executed-not-found --only security-headers';
 const wrong = 'amount-in-cents time-in-seconds';
 const unseen = 'more-polls foreign-user-is-member pending-as-executed other-error-text';
 const clients: readonly (readonly [string, string, flags: string, code: number, string, string])[] = [
-  ['a careful one', careful, all, 0, '', ''],
-  ['a careless one', careless, all, 1, `${trouble} ${wrong} membership-inverted`, unseen],
+  ['a careful client', careful, all, 0, '', ''],
+  ['a careless client', careless, all, 1, `${trouble} ${wrong} membership-inverted`, unseen],
   ['without tests', untested, few, 1, 'membership-inverted', 'executed-not-found'],
   ['only advice', careless, '--only reset --only security-headers', 0, 'reset', ''],
   ['nothing reached', untested, '--only more-polls --only reset', 3, '', 'more-polls'],
@@ -76,7 +76,7 @@ for (const [name, script, flags, code, failed, notReached] of clients)
     assert.deepEqual([having('failed'), having('notReached'), found.code], expected);
   });
 
-test('each world meets the first failure, and the scorecard judges what the client did', async () => {
+test('each world gets the first failure, and the scorecard grades the client', async () => {
   const script = `for (const world of 'ab') await insist(user(1), key + '~' + world, world);
     await fetch(url + '/api/ib/' + user(1) + '&key=' + key);`;
   const { states, broken } = await sweep(script, '--only 503');
@@ -115,7 +115,7 @@ for (const [flags, script, says] of refusals)
     assert.deepEqual([code, output], [2, '']);
   });
 
-test('every format, and a key stands nowhere', async () => {
+test('every format is written, and none contains a key', async () => {
   const [junit, markdown] = [join(folder, 'a.xml'), join(folder, 'a.md')];
   const flags = `--only security-headers --only more-polls --only reset --report junit=${junit} --report markdown=${markdown}`;
   const script = `console.log(key, '${secret}'); await ask(user(1));`;
@@ -136,7 +136,7 @@ test('every format, and a key stands nowhere', async () => {
   for (const text of [output, aside, xml, table]) assert.ok(!text!.includes(secret));
 });
 
-test('an interruption ends the command and what it started, and keeps what was found', async (t) => {
+test('an interruption ends the command and its child processes, and keeps the results', async (t) => {
   const server = createServer().listen(0, '127.0.0.1');
   t.after(() => server.close());
   await once(server, 'listening');

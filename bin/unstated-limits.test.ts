@@ -7,7 +7,7 @@ import { verifyMock } from './canary.ts';
 import { loadFixture } from './fixture-file.ts';
 
 const { limits: _, ...unstated } = await loadFixture(undefined, {});
-/** One key, so that there is nothing to share the load with. */
+/** Only one key, so no other key shares the load. */
 const oneKey = {
   ...unstated,
   apiKeys: unstated.apiKeys!.filter(({ key }) => key !== 'northwind-spare-key'),
@@ -29,7 +29,7 @@ interface Asked {
   readonly cases?: number;
 }
 
-/** What a run comes to, and how long it took by its own clock. */
+/** Verifies a mock. Returns the record and the seconds by the virtual clock. */
 async function verified(asked: Asked): Promise<RunRecord & { readonly seconds: number }> {
   const { limits, behaviour = reference, fixture = oneKey, latency = 2, minutes = 5, cases = 50 } = asked;
   const served = { ...fixture, limits };
@@ -65,7 +65,7 @@ const open = ({ requirements }: RunRecord, level: string) =>
 const failedIds = ({ requirements }: RunRecord) =>
   requirements.flatMap(({ id, outcome }) => (outcome === 'failed' ? [id] : []));
 
-describe('with short windows a run takes at most half as long again as if the limits were stated', () => {
+describe('with short windows, a run takes at most 50 % longer than with stated limits', () => {
   const limits = limitsOf(60, 60, 3);
   const often = { limits, fixture: unstated, latency: 20 };
   const runs: Readonly<Record<string, Asked>> = {
@@ -97,7 +97,7 @@ describe('100 in 15 minutes, 5 minutes allowed', () => {
     },
     stated: { limits, isStated: true },
   }))
-    test(`${name}: every required row but a stated limit is judged, and the rest is open for one reason`, async () => {
+    test(`${name}: all required rows except those on stated limits are judged, the rest has one reason`, async () => {
       const record = await verified({ ...asked, cases: 1500 });
       assert.equal(record.verdict, 'isStated' in asked ? 'incomplete' : 'conformant');
       assert.deepEqual(failedIds(record), []);
@@ -112,7 +112,7 @@ describe('100 in 15 minutes, 5 minutes allowed', () => {
       assert.equal(new Set(reasons).size, 1, reasons.join('\n'));
       assert.match(reasons[0]!, /^rate-limited: .*--max-duration/);
     });
-  test('what was learned and what to do is said', async () => {
+  test('the found limit and the fix are reported', async () => {
     const { rateLimited, notes } = await verified({ limits });
     const learned = rateLimited.learned?.at(-1);
     assert.deepEqual([learned?.endpoint, learned?.windowSeconds], ['deposit-check', 900]);
@@ -124,7 +124,7 @@ describe('100 in 15 minutes, 5 minutes allowed', () => {
       ),
     );
   });
-  test('nothing is waited for in vain; 20 minutes go on in the next window', async () => {
+  test('no wait is useless; with 20 minutes, the run continues in the next window', async () => {
     const [short, long] = [await verified({ limits }), await verified({ limits, minutes: 20 })];
     assert.ok(short.seconds < 30, `${short.seconds} s`);
     assert.ok(long.seconds > 900 && long.seconds < 1200, `${long.seconds} s`);
@@ -133,7 +133,7 @@ describe('100 in 15 minutes, 5 minutes allowed', () => {
   });
 });
 
-test('10 checks and 5 failed lookups a minute: in 9 minutes every required row is judged, in 5 some lack a level', async () => {
+test('10 checks and 5 failed lookups per minute: 9 minutes judge every required row, 5 minutes miss levels', async () => {
   const limits = limitsOf(5, 10, 60);
   const record = await verified({ limits, minutes: 9 });
   assert.deepEqual([failedIds(record), open(record, 'required')], [[], []]);
@@ -142,7 +142,7 @@ test('10 checks and 5 failed lookups a minute: in 9 minutes every required row i
   assert.equal(cut.verdict, 'incomplete');
 });
 
-test('endpoints that wait together wait once', async () => {
+test('both endpoints wait at the same time', async () => {
   const { rateLimited, seconds } = await verified({ limits: limitsOf(12, 12, 10) });
   assert.ok(rateLimited.answers > 0 && rateLimited.waitedMs > 0 && rateLimited.waitedMs <= seconds * 1000);
 });

@@ -3,21 +3,21 @@ import { describe, test } from 'node:test';
 import { targetUrl } from './values.ts';
 
 describe('a base URL', () => {
-  /** What was typed, and where requests go. */
+  /** Typed text, and the URL of the target. */
   const good: Readonly<Record<string, string>> = {
     'http://localhost:8080': 'http://localhost:8080/',
     'https://api.example.com/gateway/': 'https://api.example.com/gateway/',
     'http://bücher.example/': 'http://xn--bcher-kva.example/',
   };
   for (const [text, href] of Object.entries(good))
-    test(`${text} is one`, () => assert.equal(targetUrl(text).href, href));
+    test(`${text} is valid`, () => assert.equal(targetUrl(text).href, href));
 
-  /** What was typed, and the whole of what is said of it: a line. */
+  /** Typed text, and the message of one line. */
   const bad: Readonly<Record<string, RegExp>> = {
     '': /^the URL is empty; write it like/,
     nonsense: /^nonsense: is not a URL; write it like/,
     'http://a b/': /^http:\/\/a b\/: is not a URL/,
-    // Only a soft hyphen, which no name of a host keeps. (What "xn--" may stand before is for each URL parser to say.)
+    // Only a soft hyphen, which is removed from host names.
     'http://\u00ad/': /^http:\/\/\\u\{ad\}\/: is not a URL/,
     'http://x:70000/': /^http:\/\/x:70000\/: there is no port 70000; the highest is 65535$/,
     'http://x:0/y': /^http:\/\/x:0\/y: no server can listen on port 0/,
@@ -33,7 +33,7 @@ describe('a base URL', () => {
     'http://\u001b[2J\u009b\u202ex/': /^http:\/\/\\u\{1b\}\[2J\\u\{9b\}\\u\{202e\}x\/: is not a URL/,
   };
   for (const [text, says] of Object.entries(bad))
-    test(`${JSON.stringify(text)} is none`, () =>
+    test(`${JSON.stringify(text)} is invalid`, () =>
       assert.throws(
         () => targetUrl(text),
         ({ message }: Error) => {

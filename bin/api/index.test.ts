@@ -29,7 +29,7 @@ test('keys of the fixture are read from the environment', async () => {
   await assert.rejects(verify({ ...run, env: {} }), /apiKeys\[0\]\.key needs .* TEST_KEY/);
 });
 
-test('a fixture that is wrong is refused with its place', async () => {
+test('an invalid fixture is rejected with the place of the problem', async () => {
   const wrong = { users: [{ user_id: 'x' }] } as unknown as Fixture;
   await assert.rejects(
     verify({ url: 'http://127.0.0.1:1', fixture: wrong, only }),
@@ -37,7 +37,7 @@ test('a fixture that is wrong is refused with its place', async () => {
   );
 });
 
-test('headers, certificates and bounds of the traffic reach the run', async () => {
+test('headers, certificates and traffic limits reach the run', async () => {
   const gates = new Set<unknown>();
   let [inFlight, most] = [0, 0];
   const server = createServer(tls, ({ headers }, response) => {
@@ -65,7 +65,7 @@ test('headers, certificates and bounds of the traffic reach the run', async () =
     assert.ok(most <= 2, `${most} at once to two endpoints`);
     assert.ok(record.requests > 5);
     assert.ok((await verify({ ...trusted, maxRequests: 5 })).record.requests <= 5);
-    // The second request is due after the end of the run.
+    // The second request would come after the end of the run.
     assert.ok((await verify({ ...trusted, rate: 0.001, maxDurationMs: 200 })).record.requests <= 2);
     await assert.rejects(verify(run), /self-signed/);
     const insecure = { ...run, url: new URL(run.url), tls: { insecure: true } };

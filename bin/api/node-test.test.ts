@@ -8,7 +8,7 @@ import { ended } from '../testing/child-process.ts';
 
 const here = (file: string) => JSON.stringify(new URL(file, import.meta.url).href);
 
-/** Two suites as a user would write them: against the mock, and against the mock with a fault. */
+/** Two suites, as a user writes them: for the mock, and for the mock with a fault. */
 const suites = `
 import { readFileSync } from 'node:fs';
 import { before, after } from 'node:test';
@@ -30,7 +30,7 @@ for (const seed of [0, 1]) conformance({ ...options, seed, url: () => mocks[seed
 test('conformance() registers a test for each requirement: it passes, is skipped, or fails if the server breaks it', async () => {
   const file = join(mkdtempSync(join(tmpdir(), 'ib-conformance-')), 'suite.test.mts');
   writeFileSync(file, suites);
-  // The outer test runner marks its children in the environment; this one is to run on its own.
+  // Without the variable of the outer test runner, so that this one runs independently.
   const { NODE_TEST_CONTEXT: _, ...env } = process.env;
   const argv = ['--import', 'tsx', '--test', '--test-reporter', 'tap', file];
   const child = spawn(process.execPath, argv, { cwd: join(import.meta.dirname, '../..'), env });

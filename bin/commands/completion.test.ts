@@ -8,13 +8,13 @@ import { promisify } from 'node:util';
 import { packagedProgram } from '../testing/packaged.ts';
 import { runCli } from '../testing/run-cli.ts';
 
-/** What a shell is offered for the last word of a line. */
+/** Returns the completions for the last word of a line. */
 async function offered(...words: readonly string[]): Promise<readonly string[]> {
   const { output } = await runCli(['--get-yargs-completions', 'ib-conformance', ...words]);
   return output.trim().split('\n');
 }
 
-describe('a shell is offered', () => {
+describe('completion offers', () => {
   const rows: readonly (readonly [line: string, found: string])[] = [
     ['', 'verify'],
     ['verify --no', '--no-canary'],
@@ -32,7 +32,7 @@ describe('a shell is offered', () => {
       assert.ok(words.includes(found), words.join(' '));
     });
 
-  test('nothing for the name of a file, which it completes itself', async () => {
+  test('nothing for file names, which the shell completes', async () => {
     assert.deepEqual(await offered('verify', '--fixture', 'sch'), ['']);
   });
 });
@@ -50,7 +50,7 @@ test('the script works in bash', async () => {
   assert.equal(stdout, '--limits\n');
 });
 
-test('the script is that of $SHELL, unless a shell is named', async () => {
+test('the script is for $SHELL, unless a shell is given', async () => {
   const scriptOf = async (shell: string, ...named: readonly string[]) =>
     (await runCli(['completion', ...named], { env: { SHELL: shell } })).output;
   assert.match(await scriptOf('/usr/bin/zsh'), /^#compdef ib-conformance/);

@@ -19,7 +19,7 @@ const executed = (await loadFixture(undefined, {})).deposits![0]!.reference_id;
 const files = ['fixture.json', CONFIG_FILE];
 describe('in an empty folder', () => {
   const home = process.cwd();
-  // What init writes, it writes into the folder that it is started in.
+  // init writes into the working directory.
   beforeEach(() => process.chdir(mkdtempSync(join(tmpdir(), 'ib-conformance-'))));
   after(() => process.chdir(home));
 
@@ -27,7 +27,7 @@ describe('in an empty folder', () => {
     runCli(['init', ...argv], context);
   const read = (file: string): unknown => JSON.parse(readFileSync(file, 'utf8'));
 
-  /** A person with these answers. Wrong ones are asked for again. A boolean answers a confirmation. */
+  /** Fakes a user with these answers. Asks again after an invalid answer. A boolean answers a confirmation. */
   function person(...answers: readonly (string | boolean | Problem)[]) {
     const asked: string[] = [];
     const left = [...answers];
@@ -51,7 +51,7 @@ describe('in an empty folder', () => {
     return { asked, left, prompter: async () => prompter };
   }
 
-  test('flags and the environment are enough, and what is written is what the server holds', async () => {
+  test('with flags and environment, it writes the data of the server without questions', async () => {
     await using mock = await startMock({});
     const { code, output, aside, error } = await init(
       ['--url', mock.url, '--member', member, '--executed', executed, '--yes'],
@@ -79,7 +79,7 @@ describe('in an empty folder', () => {
     assert.equal((await runCli(['doctor', mock.url, '--fixture', 'fixture.json'], { env })).code, 0);
   });
 
-  test('what is written is all that the next command needs', async () => {
+  test('the next command needs only the written files', async () => {
     await using mock = await startMock({});
     await init(['--url', mock.url, '--member', member, '--yes', '--insecure'], { env });
     const { code, output, aside } = await runCli(['doctor'], { env, configFile: CONFIG_FILE });
@@ -87,7 +87,7 @@ describe('in an empty folder', () => {
     assert.ok(output.includes(`target ${mock.url}`), output);
   });
 
-  test('what is missing is asked for, the key as a secret, and a wrong answer again', async () => {
+  test('it asks for missing values, hides the key, and repeats a question after an invalid answer', async () => {
     await using mock = await startMock({});
     const { asked, left, prompter } = person('nonsense', mock.url, 'a b', KEY, '1', member, '', '');
     const { code, output } = await init([], { prompter });
@@ -110,7 +110,7 @@ describe('in an empty folder', () => {
     assert.deepEqual([fixture.users!.length, fixture.deposits!.length], [1, 0]);
   });
 
-  test("one's own records come before what the server says: a mistake of the server is no truth", async () => {
+  test("values in the user's records override those of the server", async () => {
     const behaviour = faults['date-day-and-month-swapped']!.change(reference);
     await using mock = await startMock({ behaviour });
     const wanted = '2023-01-02T03:04:05.006Z';
@@ -129,7 +129,7 @@ describe('in an empty folder', () => {
 
   const url = 'http://127.0.0.1:9';
 
-  /** What is wrong or missing, and what is said of it, before anything is sent. */
+  /** Invalid or missing values, and the message before anything is sent. */
   const refusals: readonly (readonly [
     argv: readonly string[],
     says: RegExp,
@@ -159,7 +159,7 @@ describe('in an empty folder', () => {
       assert.deepEqual(readdirSync('.'), []);
     });
 
-  test('files that are there already are named before anything is asked, and stay; --force writes over them', async () => {
+  test('existing files are reported before any question and kept; --force overwrites them', async () => {
     await using mock = await startMock({});
     for (const file of files) writeFileSync(file, 'mine');
     const { asked, prompter } = person();
@@ -174,7 +174,7 @@ describe('in an empty folder', () => {
     for (const file of files) assert.notEqual(readFileSync(file, 'utf8'), 'mine');
   });
 
-  test('where one of the files cannot be written, none is', async () => {
+  test('if one file cannot be written, it writes none', async () => {
     await using mock = await startMock({});
     mkdirSync(files[1]!);
     const { code, error } = await init(['--url', mock.url, '--yes', '--force'], { env });
@@ -183,7 +183,7 @@ describe('in an empty folder', () => {
     assert.deepEqual(readdirSync('.'), [files[1]]);
   });
 
-  test('a server that is not there: the doctor says so, and nothing is written unless that is wished', async () => {
+  test('if the server is unreachable, it says so and writes nothing unless confirmed', async () => {
     const argv = ['--url', url, '--member', member];
     const alone = await init(argv, { env });
     assert.equal(alone.code, 4);
@@ -200,7 +200,7 @@ describe('in an empty folder', () => {
     assert.deepEqual((await loadFixture('fixture.json', env)).users, []);
   });
 
-  test('a key that is turned away and ids that are not there are told, and nothing is written', async () => {
+  test('it reports a refused key and unknown ids, and writes nothing', async () => {
     await using mock = await startMock({});
     const stranger = await init(['--url', mock.url], { env: { IB_API_KEY: 'never-issued' } });
     assert.equal(stranger.code, 1);
@@ -215,7 +215,7 @@ describe('in an empty folder', () => {
     assert.deepEqual(readdirSync('.'), []);
   });
 
-  test('an end that is asked for leaves nothing, whether at a question or while the server is asked', async () => {
+  test('an interruption at a question or during a request writes nothing', async () => {
     const interrupted = new Problem('interrupted', 'interrupted: nothing was written');
     const asked = await init([], { prompter: person(url, interrupted).prompter });
     assert.deepEqual([asked.code, asked.error], [130, 'ib-conformance: interrupted: nothing was written']);

@@ -66,7 +66,7 @@ async function run(t: TestContext, ...flags: readonly string[]) {
   };
 }
 
-describe('wrong flags', () => {
+describe('invalid flags:', () => {
   for (const [flags, says] of [
     ['--watch', /--watch needs --fixture/],
     ['--journal -1', /--journal -1: needs a whole number from 0/],
@@ -91,13 +91,13 @@ describe('wrong flags', () => {
     });
 });
 
-test('an address of IPv6 may stand in brackets, and is loopback all the same', async (t) => {
+test('an IPv6 address may have brackets, and ::1 is loopback', async (t) => {
   const mock = await run(t, '--host', '[::1]');
   assert.match(mock.url, /^http:\/\/\[::1\]:\d+$/);
   assert.equal((await mock.ask('/__admin/clock')).status, 200);
 });
 
-test('a port that is in use is told with its flag', async (t) => {
+test('a port in use is reported with its flag', async (t) => {
   const taken = createServer().listen(0, '127.0.0.1');
   await once(taken, 'listening');
   t.after(() => taken.close());
@@ -114,7 +114,7 @@ test('a port that is in use is told with its flag', async (t) => {
   }
 });
 
-test('the log has the reason of each answer, and JSON is an object a line', async (t) => {
+test('the log shows the reason of each answer; in JSON, one object per line', async (t) => {
   const pretty = await run(t);
   await pretty.ask(userPath, 'northwind-revoked-key~mine');
   assert.match(
@@ -133,12 +133,12 @@ test('the log has the reason of each answer, and JSON is an object a line', asyn
   assert.deepEqual([entry!['status'], entry!['reason']], [401, '401: no such key']);
 });
 
-test('--limits off takes the limits of a key away, too', async (t) => {
+test('--limits off also disables the limits of a key', async (t) => {
   const { ask } = await run(t, '--limits', 'off', '--log', 'silent');
   assert.equal((await ask(userPath, 'fabrikam-always-limited-key')).status, 200);
 });
 
-test('--clock, --journal and --max-worlds arrive', async (t) => {
+test('--clock, --journal and --max-worlds take effect', async (t) => {
   const { ask, until } = await run(t, '--clock', 'frozen', '--journal', '2', '--max-worlds', '1');
   assert.match((await ask('/__admin/clock')).body, /"mode":"frozen","rate":0/);
   for (const world of ['a', 'b', 'b', 'b']) await ask(userPath, `northwind-key~${world}`);
@@ -147,7 +147,7 @@ test('--clock, --journal and --max-worlds arrive', async (t) => {
   await until('printed', /^world a is gone: there are more than 1$/m);
 });
 
-test('--chaos, --chaos-seed and --delay arrive', async (t) => {
+test('--chaos, --chaos-seed and --delay take effect', async (t) => {
   const flags = ['--chaos', '503', '--chaos', 'slow:1ms:0', '--chaos-seed', '-7', '--delay', '30'];
   const { ask } = await run(t, ...flags, '--log', 'silent');
   assert.match((await ask('/__admin/faults')).body, /"chaos":\["503","slow:1ms:0"\],"seed":-7/);
@@ -160,7 +160,7 @@ describe('--scorecard', () => {
   const read = (name: string) => readFileSync(join(folder, name), 'utf8');
   const limited = 'fabrikam-always-limited-key~a';
 
-  test('grades all worlds when the mock ends: into files, and onto standard output', async (t) => {
+  test('grades all worlds when the mock stops, to files and standard output', async (t) => {
     const files = ['text', 'json'].map((format) => `${format}=${join(folder, `card.${format}`)}`);
     const flags = [...files, 'text'].flatMap((value) => ['--scorecard', value]);
     const mock = await run(t, ...flags, '--log', 'silent');
@@ -180,7 +180,7 @@ describe('--scorecard', () => {
 });
 
 describe('the admin API', () => {
-  test('is left out, or on a port of its own', async (t) => {
+  test('is disabled, or on its own port', async (t) => {
     const without = await run(t, '--no-admin');
     assert.equal((await without.ask('/__admin/health')).body, '{"error":"Not found"}');
     assert.doesNotMatch(without.printed(), /admin API/);
@@ -189,7 +189,7 @@ describe('the admin API', () => {
     const [, adminUrl] = /^admin API at (\S+)$/m.exec(own.printed()) ?? [];
     assert.equal((await fetch(`${adminUrl}/health`)).status, 200);
   });
-  test('needs a token where others reach it: one is made and told once, or the one that is given', async (t) => {
+  test('needs a token if other machines can reach it: a generated and printed one, or a given one', async (t) => {
     const open = await run(t, '--host', '0.0.0.0', '--log', 'silent');
     const [, token] = /^admin token: (\S{20,})\n$/.exec(open.complained()) ?? [];
     assert.equal((await open.ask('/__admin/clock')).status, 401);
@@ -201,7 +201,7 @@ describe('the admin API', () => {
   });
 });
 
-test('--watch loads a fixture again when it changes, and serves the old one where the new one is wrong', async (t) => {
+test('--watch reloads a changed fixture, and keeps the old one if the new one is invalid', async (t) => {
   const file = join(folder, 'watched.json');
   const withKey = (key: string) => JSON.stringify({ apiKeys: [{ key, partner: 'p', state: 'active' }] });
   writeFileSync(file, withKey('first'));
@@ -216,7 +216,7 @@ test('--watch loads a fixture again when it changes, and serves the old one wher
   writeFileSync(file, '{"apiKey": []}');
   await mock.until('complained', /still serves the previous one:\n.*unknown key "apiKey"/s);
   assert.equal((await mock.ask(userPath, 'second')).status, 200);
-  // As editors do it: a new file takes the place of the old one.
+  // Like an editor: a new file replaces the old one.
   writeFileSync(join(folder, 'next.json'), withKey('third'));
   renameSync(join(folder, 'next.json'), file);
   await mock.until('printed', /reloaded[^]*reloaded .*\n/);
@@ -224,7 +224,7 @@ test('--watch loads a fixture again when it changes, and serves the old one wher
   assert.doesNotMatch(mock.printed() + mock.complained(), /first|second|third/);
 });
 
-test('--watch sees a folder that is replaced by another, as a mounted one is', async (t) => {
+test('--watch notices that a folder is replaced, like a mounted one', async (t) => {
   const mount = mkdtempSync(join(folder, 'mount-'));
   for (const key of ['first', 'second']) {
     mkdirSync(join(mount, key));
@@ -245,7 +245,7 @@ describe('healthcheck', () => {
     const { code, aside } = await runCli(['healthcheck', ...args]);
     return [code, aside] as const;
   };
-  test('is 0 for a mock, also without an admin API, and 1 for none', async (t) => {
+  test('exits with 0 for a mock, also without admin API, and with 1 without a mock', async (t) => {
     for (const flags of [[], ['--no-admin', '--base-path', '/gateway'], ['--admin-token', 'x']]) {
       const mock = await run(t, '--log', 'silent', ...flags);
       assert.deepEqual(await check(mock.url), [0, '']);
@@ -255,7 +255,7 @@ describe('healthcheck', () => {
       assert.match(complained, /is not healthy: ECONNREFUSED/);
     }
   });
-  test('is 1 for another server', async (t) => {
+  test('exits with 1 for another server', async (t) => {
     const server = createServer((_, response) => response.end('hello')).listen(0, '127.0.0.1');
     await once(server, 'listening');
     t.after(() => server.close());
@@ -266,7 +266,7 @@ describe('healthcheck', () => {
 });
 
 describe('as a process', () => {
-  /** Waits for its first line, and asks it for a user. */
+  /** Waits for its first line, and looks a user up. */
   async function start(t: TestContext, command: string, ...args: readonly string[]) {
     const child = spawn(command, args, { stdio: ['ignore', 'pipe', 'pipe'] });
     t.after(() => child.kill('SIGKILL'));
@@ -280,7 +280,7 @@ describe('as a process', () => {
   }
   const mock = [packagedProgram, 'mock', '--port', '0'];
 
-  /** Its exit code, which has to come in under a second, though a client holds a connection. */
+  /** Returns the exit code. The process must exit within a second, even with an open connection. */
   async function ends(child: ChildProcess, kill: () => void): Promise<unknown> {
     const begun = performance.now();
     const exited = once(child, 'exit');
@@ -291,28 +291,28 @@ describe('as a process', () => {
   }
 
   for (const signal of ['SIGTERM', 'SIGINT', 'SIGHUP'] as const)
-    test(`${signal} ends it`, async (t) => {
+    test(`${signal} stops it`, async (t) => {
       const { child } = await start(t, process.execPath, ...mock);
       assert.equal(await ends(child, () => child.kill(signal)), 0);
     });
 
-  test('it keeps serving when its output is closed', async (t) => {
+  test('it keeps serving after its output is closed', async (t) => {
     const { child, url } = await start(t, process.execPath, ...mock);
     child.stdout.destroy();
     for (let nth = 0; nth < 3; nth++) assert.equal((await fetch(url + userPath)).status, 401);
     assert.equal(await ends(child, () => child.kill('SIGTERM')), 0);
   });
 
-  test('SIGTERM ends it where nobody reads its log, and nothing is said of that', async (t) => {
+  test('SIGTERM stops it even if nobody reads its log, without a message about that', async (t) => {
     const { child, url, said } = await start(t, process.execPath, ...mock);
     child.stdout.pause();
-    // More than a pipe and both its ends hold.
+    // More than the buffers of a pipe.
     for (let count = 0; count < 200; count++) await fetch(`${url}/${'x'.repeat(10_000)}`);
     assert.equal(await ends(child, () => child.kill('SIGTERM')), 0);
     assert.equal(await said, '');
   });
 
-  test('a scorecard that cannot be written is told, with exit code 2', async (t) => {
+  test('a scorecard that cannot be written is reported, with exit code 2', async (t) => {
     const gone = mkdtempSync(join(folder, 'gone-'));
     const card = `json=${join(gone, 'card.json')}`;
     const { child, said } = await start(t, process.execPath, ...mock, '--scorecard', card);
@@ -325,7 +325,7 @@ describe('as a process', () => {
     ['a deleted working directory', 'cd "$1" && rmdir "$1"', /: the working directory was deleted: change/],
     ['a limit of 24 open files', 'ulimit -n 24', /: (?:too many open files|cannot start: EMFILE)/],
   ] as const)
-    test(`${what} is named, with exit code 2`, () => {
+    test(`${what} is reported, with exit code 2`, () => {
       const place = mkdtempSync(join(folder, 'place-'));
       const line = `${script} && exec "$2" "$3" verify http://127.0.0.1:9`;
       const argv = ['-c', line, 'sh', place, process.execPath, packagedProgram];
@@ -335,14 +335,14 @@ describe('as a process', () => {
     });
 
   const canUnshare = spawnSync('unshare', ['--pid', '--fork', 'true']).status === 0;
-  test('SIGTERM ends it as the first process of a container', { skip: !canUnshare }, async (t) => {
+  test('SIGTERM stops it as process 1 of a container', { skip: !canUnshare }, async (t) => {
     const { child } = await start(t, 'unshare', '--pid', '--fork', process.execPath, ...mock);
     const inner = readFileSync(`/proc/${child.pid}/task/${child.pid}/children`, 'utf8').trim();
     assert.equal(await ends(child, () => process.kill(Number(inner), 'SIGTERM')), 0);
   });
 });
 
-test('a curl line shows each state of the built-in fixture', async (t) => {
+test('there is a curl command for each state of the built-in fixture', async (t) => {
   const { printed, until } = await run(t);
   await until('printed', /404, then 200 after 5 s/);
   for (const state of ['200, a member', '401, revoked', '429, always', '200, EXECUTED', '404, pending'])

@@ -13,12 +13,12 @@ const bodies = [
 ] as const;
 const good = [answerOf(200, bodies[0]), answerOf(200, bodies[1])] as const;
 
-test('a date with an offset is the same instant in UTC', () => {
+test('a date with an offset is converted to UTC', () => {
   const answer = answerOf(200, { is_under_ib: true, date_joined: '2024-03-01T01:00:00+01:00' });
   assert.equal(factsOf(asked, answer, undefined).users[0]?.date_joined, '2024-03-01T00:00:00.000Z');
 });
 
-/** Answers that say nothing that a fixture could hold. */
+/** Answers without data for a fixture. */
 const unsaid: Readonly<
   Record<string, Parameters<typeof factsOf> extends [unknown, ...infer Answers] ? Answers : never>
 > = {
@@ -28,7 +28,7 @@ const unsaid: Readonly<
     { kind: 'trouble', code: 'network', words: '' },
   ],
   refusals: [answerOf(401, { error: 'Unauthorized' }), answerOf(404, { error: 'Deposit not found' })],
-  'no member, and pending': [
+  'no member, and a pending deposit': [
     answerOf(200, { is_under_ib: false, date_joined: '2024-02-29T23:59:59.999Z' }),
     answerOf(200, { status: 'pending', amountInUsd: 1, executedAt: 1 }),
   ],
@@ -36,11 +36,11 @@ const unsaid: Readonly<
     answerOf(200, { is_under_ib: true, date_joined: 'yesterday' }),
     answerOf(200, { status: 'EXECUTED', amountInUsd: '1', executedAt: 1 }),
   ],
-  'the right words with the wrong status': [answerOf(201, bodies[0]), answerOf(500, bodies[1])],
+  'correct bodies with a wrong status': [answerOf(201, bodies[0]), answerOf(500, bodies[1])],
 };
 
 for (const [what, answers] of Object.entries(unsaid))
-  test(`${what}: neither is written, both are held against the server`, () => {
+  test(`${what}: neither record is written, and the check expects both`, () => {
     const facts = factsOf(asked, ...answers);
     const { users, deposits } = fixtureOf(facts, '');
     assert.deepEqual([users, deposits], [[], []]);
@@ -48,6 +48,6 @@ for (const [what, answers] of Object.entries(unsaid))
     assert.deepEqual([held.users![0]!.user_id, held.deposits![0]!.reference_id], [member, executed]);
   });
 
-test('a deposit without its user is not written: it would be of nobody', () => {
+test('a deposit without its user is not written', () => {
   assert.deepEqual(fixtureOf(factsOf(asked, undefined, good[1]), '').deposits, []);
 });
