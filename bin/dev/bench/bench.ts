@@ -1,13 +1,16 @@
 /** Measures the installed package beside other servers (`npm run bench`). It needs Linux, a quiet machine and half an hour. */
-import { execFile } from 'node:child_process';
+import { execFile, spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { cpus, loadavg } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs, promisify } from 'node:util';
 import builtIn from '../../../schemas/built-in.fixture.json' with { type: 'json' };
-import type { Fixture, RunRecord } from '../../../schemas/generated/types.ts';
+import type { Fixture, FixtureLimits, RunRecord } from '../../../schemas/generated/types.ts';
 import { install } from '../package/install.ts';
-import { bareHttp, load, others, ours, start } from './servers.ts';
+import { bareHttp, barePolka, load, others, ours, start } from './servers.ts';
 
 /** What one measurement came to: figures by the heads of their columns. */
 type Sample = Readonly<Record<string, number>>;
@@ -19,11 +22,76 @@ const servers = [bareHttp, ours(command), ...others];
 const run = promisify(execFile);
 
 /** The seconds that a command takes, from the start of its process to its exit. */
-async function timed(...argv: readonly string[]): Promise<number> {
+async function timed(argv: readonly string[], environment: NodeJS.ProcessEnv = {}): Promise<number> {
   const begin = performance.now();
-  await run(command, [...argv], { cwd: folder, env: { ...process.env, CI: '' } });
+  const env = { ...process.env, CI: '', ...environment };
+  await run(command, [...argv], { cwd: folder, env }).catch((error: unknown) => {
+    // A run with few lookups is incomplete.
+    if ((error as { readonly code?: unknown }).code !== 3) throw error;
+  });
   return (performance.now() - begin) / 1000;
 }
+
+/** Writes a fixture, and returns its file. */
+function fixtureFile(name: string, content: Fixture): string {
+  const file = join(folder, `${name}.json`);
+  writeFileSync(file, JSON.stringify(content));
+  return file;
+}
+const { limits: _, ...withoutLimits } = builtIn as Fixture;
+const unlimited = fixtureFile('no-limits', withoutLimits);
+
+/** The command line that verifies a running mock without limits. */
+const verifyOf = ({ origin }: { readonly origin: string }) => [
+  'verify',
+  origin,
+  '--fixture',
+  unlimited,
+  '--seed',
+  '1',
+];
+
+/** The seconds from the start of `npx ib-conformance verify` to its first request. */
+async function toFirstRequest(): Promise<Sample> {
+  const server = createServer().listen(0, '127.0.0.1');
+  await once(server, 'listening');
+  const url = `http://127.0.0.1:${(server.address() as AddressInfo).port}`;
+  const begin = performance.now();
+  const argv = ['--offline', 'ib-conformance', 'verify', url, '--fixture', unlimited];
+  const child = spawn('npx', argv, { cwd: folder, stdio: 'ignore', detached: true });
+  await once(server, 'request');
+  const seconds = (performance.now() - begin) / 1000;
+  process.kill(-child.pid!, 'SIGKILL');
+  await once(child, 'exit');
+  server.closeAllConnections();
+  server.close();
+  return { seconds };
+}
+
+/** The run of one key against the mock with these limits. */
+async function limitedRun(limits: FixtureLimits, isStated: boolean, more: Limited = {}): Promise<Sample> {
+  const apiKeys = withoutLimits.apiKeys!.filter(({ key }) => key !== 'northwind-spare-key');
+  const oneKey = { ...withoutLimits, apiKeys };
+  const served = fixtureFile('served', { ...oneKey, limits });
+  const known = isStated ? served : fixtureFile('known', oneKey);
+  const record = join(folder, 'run.json');
+  await using running = await start(ours(command, '--fixture', served, ...(more.mock ?? [])), folder);
+  const argv = ['verify', running.origin, '--fixture', known, '--seed', '1', '--report', `json=${record}`];
+  const seconds = await timed([...argv, ...(more.verify ?? [])]);
+  const { requests, strength = 0, requirements } = JSON.parse(readFileSync(record, 'utf8')) as RunRecord;
+  const open = requirements.filter(({ outcome }) => outcome === 'inconclusive').length;
+  return { seconds, requests, strength, 'requirements not judged': open };
+}
+/** More flags of the commands. */
+interface Limited {
+  readonly mock?: readonly string[];
+  readonly verify?: readonly string[];
+}
+const limitsOf = (failedLookups: number, requests: number, windowSeconds: number): FixtureLimits => ({
+  'user-status': { failedLookups, windowSeconds },
+  'deposit-check': { requests, windowSeconds },
+});
+const SLOW = { mock: ['--delay', '20'] };
 
 const START_IN_PROCESS = `import { startMock } from 'ib-conformance/mock';
 const begin = performance.now();
@@ -60,7 +128,7 @@ const parts: Readonly<Record<string, Rows>> = {
   ),
   start: {
     ...rowsBy(
-      servers,
+      [barePolka, ...servers],
       ({ name }) => `${name}, to the first 200`,
       async (server) => {
         await using running = await start(server, folder);
@@ -71,34 +139,50 @@ const parts: Readonly<Record<string, Rows>> = {
       const argv = ['--input-type=module', '--eval', START_IN_PROCESS];
       return { seconds: Number((await run(process.execPath, argv, { cwd: folder })).stdout) };
     },
-    '`--help`': async () => ({ seconds: await timed('--help') }),
-    '`verify` of the built-in mock': async () => ({ seconds: await timed('verify', '--seed', '1') }),
+    '`--help`': async () => ({ seconds: await timed(['--help']) }),
+    '`npx ib-conformance verify`, to its first request': toFirstRequest,
+    '`verify` of a URL, 1,000 requests': async () => {
+      await using running = await start(ours(command, '--limits', 'off'), folder);
+      return { seconds: await timed([...verifyOf(running), '--max-requests', '1000']) };
+    },
+    '`verify` of the built-in mock': async () => ({ seconds: await timed(['verify', '--seed', '1']) }),
   },
   harness: rowsBy(
-    [10, 100, 1_000, 10_000],
+    [300, 1_500, 10_000],
     (cases) => `${thousands(cases)} cases`,
     async (cases) => {
-      const { limits: _, ...fixture } = builtIn;
-      const files = { fixture: join(folder, 'no-limits.json'), record: join(folder, 'run.json') };
-      writeFileSync(files.fixture, JSON.stringify(fixture));
+      const [record, peak] = [join(folder, 'run.json'), join(folder, 'peak')];
       await using running = await start(ours(command, '--limits', 'off'), folder);
       const bare = await load(running, WARM_UP);
-      const argv = ['verify', running.origin, '--cases', String(cases), '--fixture', files.fixture];
-      const more = ['--seed', '1', '--no-canary', ...SUITES, '--report', `json=${files.record}`];
-      const seconds = await timed(...argv, ...more);
-      const { requests } = JSON.parse(readFileSync(files.record, 'utf8')) as RunRecord;
-      const each = requests / seconds;
-      const share = each / bare['requests a second'];
-      return { requests, seconds, 'requests a second': each, 'share of autocannon': share };
+      const flags = ['--cases', String(cases), '--no-canary', ...SUITES, '--report', `json=${record}`];
+      const watch = new URL('../../testing/peak-memory.mjs', import.meta.url).href;
+      const seconds = await timed([...verifyOf(running), ...flags], {
+        NODE_OPTIONS: `--import ${watch}`,
+        PEAK_FILE: peak,
+      });
+      const { requests } = JSON.parse(readFileSync(record, 'utf8')) as RunRecord;
+      const share = requests / seconds / bare['requests a second'];
+      const memory = Number(readFileSync(peak, 'utf8')) / 2 ** 20;
+      return { seconds, requests, 'share of autocannon': share, 'peak memory, MB': memory };
     },
   ),
+  limits: {
+    '12 and 40 in 2 s, stated': () => limitedRun(limitsOf(12, 40, 2), true),
+    'the same, not stated': () => limitedRun(limitsOf(12, 40, 2), false),
+    'the same, stated, 60 s allowed': () =>
+      limitedRun(limitsOf(12, 40, 2), true, { verify: ['--max-duration', '60s'] }),
+    '60 in 3 s, 20 ms an answer, stated': () => limitedRun(limitsOf(60, 60, 3), true, SLOW),
+    'the same, 20 ms an answer, not stated': () => limitedRun(limitsOf(60, 60, 3), false, SLOW),
+    '100 in 15 min, stated': () => limitedRun(limitsOf(100, 100, 900), true),
+    '100 in 15 min, not stated': () => limitedRun(limitsOf(100, 100, 900), false),
+  },
   growth: rowsBy(
     [1_000, 100_000, 1_000_000],
     (size) => `${thousands(size)} users and deposits`,
     async (size) => {
       const file = join(folder, `fixture-${size}.json`);
       const amount = ['--users', String(size), '--deposits', String(size)];
-      await timed('fixture', 'generate', ...amount, '--output', file);
+      await timed(['fixture', 'generate', ...amount, '--output', file]);
       const { users = [], apiKeys = [] } = JSON.parse(readFileSync(file, 'utf8')) as Fixture;
       const path = `/api/ib/user-status?user_id=${users[0]!.user_id}`;
       const { key } = apiKeys.find(({ partner, state }) => partner !== null && state === 'active')!;
@@ -159,7 +243,7 @@ const { values } = parseArgs({
   options: { part: { type: 'string', multiple: true }, rounds: { type: 'string', default: '5' } },
 });
 try {
-  for (const name of values.part ?? Object.keys(parts).filter((part) => part !== 'soak')) {
+  for (const name of values.part ?? Object.keys(parts).filter((part) => !['limits', 'soak'].includes(part))) {
     if (!Object.hasOwn(parts, name)) throw new Error(`--part is one of ${Object.keys(parts).join(', ')}`);
     process.stdout.write(`## ${name}\n\n${await tableOf(name, Number(values.rounds))}\n`);
   }

@@ -4,6 +4,7 @@ import { mkdirSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as wait } from 'node:timers/promises';
 import autocannon from 'autocannon';
+import manifest from '../../../package.json' with { type: 'json' };
 import { root } from '../paths.ts';
 
 /** A lookup that every server answers with 200; the key is the built-in fixture's. */
@@ -33,6 +34,15 @@ export const bareHttp = bare(
 const headers = ['Content-Type', 'application/json', 'Cache-Control', 'no-store', 'Content-Length', String(body.length)];
 require('node:http').createServer((_, response) => response.writeHead(200, headers).end(body)).listen(Number(process.argv[1]), '127.0.0.1');`,
 );
+
+export const barePolka: Server = {
+  ...bare(
+    'bare polka',
+    `const body = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
+require('polka')().get('/api/ib/user-status', (_, response) => response.end(body)).listen(Number(process.argv[1]), '127.0.0.1');`,
+  ),
+  install: `polka@${manifest.devDependencies.polka}`,
+};
 
 /** @param command the installed command of this package */
 export const ours = (command: string, ...flags: readonly string[]): Server => ({
