@@ -37,7 +37,7 @@ async function examined(...argv: readonly string[]) {
   assert.equal(aside, '');
   const checkup: unknown = JSON.parse(output);
   assert.ok(validate(checkup), JSON.stringify(validate.errors));
-  return { code, checkup, problemsOf: problemsOf(checkup) };
+  return { code, checkup, problems: problemsOf(checkup) };
 }
 
 /** Returns the problems as `subject: words`. */
@@ -99,7 +99,7 @@ test('differences between fixture and target are reported with their places', as
   });
   await using mock = await startMock();
   const { url } = mock;
-  const { code, problemsOf: found } = await examined(url, '--fixture', wrong);
+  const { code, problems: found } = await examined(url, '--fixture', wrong);
   assert.equal(code, 1);
   const says = [
     /^<key northwind\/revoked>: accepted \(200\), but apiKeys\[1\] is revoked$/,

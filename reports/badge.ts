@@ -4,21 +4,21 @@ import { wrongUsage } from '../schemas/problem.ts';
 import { renderJson } from './json.ts';
 import { isLowStrength, narrowedBy } from './strength.ts';
 
-/** Colour and sign: a tick, a cross, a question mark, 16 by 16. */
+/** Colour of the badge, and path of its icon (16 × 16): a tick, a cross, a question mark. */
 const looks = {
   conformant: { color: 'brightgreen', sign: 'M2 9l4 4 8-10' },
   nonconformant: { color: 'red', sign: 'M3 3l10 10M13 3L3 13' },
   incomplete: { color: 'yellow', sign: 'M4 6a4 4 0 1 1 5 4q-1 .4-1 2M8 14v1' },
 } as const satisfies Record<RunRecord['verdict'], { readonly color: string; readonly sign: string }>;
 
-/** What stands before the reason why there is no badge. */
+/** The message before the reason from `unfitForBadge`. */
 export const ONLY_WHOLE = 'a badge needs a complete run, but ';
 
 /**
- * A badge as shields.io reads it from an endpoint (schema version 1). The SHA-256 of the json report
- * of the same run stands in its logo, because shields.io refuses members that it does not know.
+ * Renders a badge for the endpoint API of shields.io (schema version 1). The logo contains the SHA-256 of
+ * the json report of the run, because shields.io rejects unknown members.
  *
- * @throws Problem with code `usage` for a record that does not show a whole run
+ * @throws Problem with code `usage` if the record is not of a complete run
  */
 export function renderBadge(record: RunRecord): string {
   const why = unfitForBadge(record);
@@ -32,18 +32,18 @@ export function renderBadge(record: RunRecord): string {
   const digest = createHash('sha256').update(renderJson(record)).digest('hex');
   const badge = {
     schemaVersion: 1,
-    // Nobody is to take our own mock for a server.
+    // Without it, a badge of the mock would look like that of a server.
     label: `ib-conformance${record.mock === true ? ' mock' : ''}`,
     message: `${failed === 0 ? '' : `${failed} failed, `}${passed}/${required.length} verified${remark}`,
     color: record.verdict !== 'conformant' ? color : isLowStrength(record) ? 'yellow' : green,
-    // Whoever embeds the badge cannot paint this one green.
+    // With `isError`, shields.io ignores another colour in the badge's URL.
     isError: record.verdict === 'nonconformant',
     logoSvg: `<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 16 16"><metadata>sha256:${digest}</metadata><path fill="none" stroke="#fff" stroke-width="2" d="${sign}"/></svg>`,
   };
   return `${JSON.stringify(badge, undefined, 2)}\n`;
 }
 
-/** Why no badge can be made of a record; undefined where one can. */
+/** Returns why a record cannot have a badge; undefined if it can. */
 export function unfitForBadge({ selection, interrupted, requirements }: RunRecord): string | undefined {
   if (interrupted) return 'this one was interrupted';
   if (requirements.length === 0) return 'this one checked nothing';

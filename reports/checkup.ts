@@ -17,7 +17,7 @@ import {
 } from './text.ts';
 import { shortened } from './verdict.ts';
 
-/** Columns of a subject that the words are aligned behind. */
+/** Maximum columns of a subject. */
 const MAX_ALIGNED = 28;
 const MAX_IDS = 6;
 
@@ -29,7 +29,7 @@ const looks: Readonly<Record<Check['outcome'], readonly [Tone, mark: string]>> =
 
 const short = (text: string): string => printable(text, MAX_TEXT);
 
-/** What doctor found as a checklist, with what to do about it under each ✗. */
+/** Renders the result of doctor as a checklist, with a fix under each ✗. */
 export function renderCheckup(checkup: Checkup, options: ReportOptions): string {
   const screen = screenOf(options);
   const { width, paint } = screen;
@@ -45,7 +45,7 @@ export function renderCheckup(checkup: Checkup, options: ReportOptions): string 
   return `${lines.join('\n')}\n`;
 }
 
-/** Checks as a list for each area, with what to do about each ✗ under it. */
+/** Renders checks as a list per area, with a fix under each ✗. */
 export function checkLines(
   all: readonly (Omit<Check, 'area'> & { readonly area: string })[],
   { paint, width }: Screen,
@@ -58,7 +58,7 @@ export function checkLines(
     const indent = ' '.repeat(column + 6);
     const lines = checks.flatMap(({ outcome, words, fix }, at) => {
       const [first = '', ...more] = wrap(short(words), width - indent.length);
-      // Said once, under the last of those that it helps.
+      // Consecutive checks with the same fix show it once.
       const isSaid = fix !== undefined && fix !== checks[at + 1]?.fix;
       const help = isSaid ? wrap(`→ ${short(fix)}`, width - indent.length) : [];
       return [

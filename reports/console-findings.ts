@@ -6,7 +6,7 @@ import { chunk, count, printable, wrap, type Screen } from './text.ts';
 const MAX_ID = 200;
 const LABEL_WIDTH = 15;
 
-/** Findings in full. Of several that share answer and condition, the first is shown, and the others are named. */
+/** Renders findings in full. Of a group of similar findings, shows the first and lists the ids of the others. */
 export function findingLines(record: RunRecord, results: readonly RequirementResult[], screen: Screen) {
   return alike(results).flatMap(({ first, rest }) => [
     ...headingLines(first, first.id, screen),
@@ -20,7 +20,7 @@ function headingLines(result: RequirementResult, heading: string, { paint, width
   return ['', `${paint(tone, mark)} ${paint('loud', printable(heading, width - 2))}`];
 }
 
-/** Expected and actual stand one under the other. A command is on one line, so that it can be copied. */
+/** Renders a fact. Expected and actual are aligned; a command is one line, so that it can be copied. */
 function factLines({ label, text, kind }: Fact, result: RequirementResult, screen: Screen) {
   const room = screen.width - LABEL_WIDTH;
   if (label === 'actual') return [];

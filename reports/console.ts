@@ -22,9 +22,9 @@ const MAX_WORDS = 400;
 const MAX_SENTENCE = 8_000;
 
 /**
- * The report for people: what was driven, a row per requirement, every failure in full, and the
- * verdict as the last lines. Only commands are longer than the width (60 to 200 columns). It holds no
- * control character but the line break, whatever a target sent.
+ * Renders the report for people: the target, a row per requirement, every failure in full, and last the
+ * verdict. Only commands are longer than the width (60 to 200 columns). The only control character is the
+ * line break, whatever a target sent.
  */
 export function renderConsole(record: RunRecord, options: ReportOptions): string {
   const screen = screenOf(options);
@@ -40,7 +40,7 @@ export function renderConsole(record: RunRecord, options: ReportOptions): string
   return `${lines.join('\n')}\n`;
 }
 
-/** What is told in full: failures of required rows first. Rows that only depend on another one are left out. */
+/** Returns the results to show in full: required failures first, without rows that only depend on another one. */
 function findingsIn({ requirements }: RunRecord): readonly RequirementResult[] {
   const failed = requirements.filter(({ outcome }) => outcome === 'failed');
   return [
@@ -53,9 +53,9 @@ function findingsIn({ requirements }: RunRecord): readonly RequirementResult[] {
   ];
 }
 
-/** Columns of the longest id that the others are aligned to. */
+/** Maximum columns of the ids for alignment. */
 const MAX_ALIGNED = 48;
-/** What stands before the id: indent, mark, space. */
+/** Columns before the id: indent, mark, space. */
 const BEFORE = 4;
 const GAP = '  ';
 const CASES = 'cases';
@@ -92,7 +92,7 @@ function resultLines(result: RequirementResult, layout: Layout): readonly string
   return withWords(result, padded(printable(result.id, layout.room), layout.ids) + GAP + number, layout);
 }
 
-/** Words beside the row where they fit, else below it. */
+/** Puts the words on the line of the row if they fit, else below it. */
 function withWords(result: RequirementResult, head: string, { width, paint }: Layout): readonly string[] {
   const { mark, tone } = markOf(result);
   const warning = isKnownFailure(result) ? 'known: ' : tone === 'warning' ? 'warning: ' : '';
@@ -144,7 +144,7 @@ function toneOf(record: RunRecord): Tone {
   return isKnown ? 'warning' : verdictLooks[verdict].tone;
 }
 
-/** Lines that a sentence of the conclusion may take. The more it would take, the fewer ids it names. */
+/** Maximum lines of a sentence of the conclusion. A longer sentence names fewer ids. */
 const MAX_LINES = 2;
 const NAMED_IDS = [6, 3, 1] as const;
 

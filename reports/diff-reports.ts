@@ -36,7 +36,7 @@ function outcomeWords(result: RequirementResult): string {
 const MAX_WORDS = 400;
 const MAX_SENTENCE = 2_000;
 
-/** A comparison for people: what changed, each newly failing requirement in full, and the conclusion as the last lines. */
+/** Renders a comparison for people: changes, newly failing requirements in full, and last the conclusion. */
 export function renderDiffConsole(comparison: Comparison, options: ReportOptions): string {
   const screen = screenOf(options);
   const { width, paint } = screen;
@@ -75,12 +75,12 @@ function changeLines(change: Change, { paint, width }: Screen): readonly string[
   ];
 }
 
-/** Bytes of a comparison in Markdown at most: GitHub takes 65,536 characters for a comment. */
+/** Maximum bytes of a comparison in Markdown. GitHub's limit for a comment is 65,536 characters. */
 const MAX_BYTES = 60_000;
 const MAX_ID = 300;
 const MAX_TEXT = 1_000;
 
-/** A comparison as GitHub's Markdown, short enough for a comment. */
+/** Renders a comparison as GitHub Markdown, short enough for a comment. */
 export function renderDiffMarkdown(comparison: Comparison): string {
   const { tendency, before, after, caveats } = comparison;
   const [headline, ...rest] = diffConclusion(comparison);
@@ -112,7 +112,7 @@ function section(kind: ChangeKind, changes: readonly Change[], run: RunRecord): 
 
 const summarized = 'version verdict target partner seed cases startedAt interrupted'.split(' ');
 
-/** A comparison for programs: each changed requirement with what both runs say of it. */
+/** Renders a comparison as JSON: each changed requirement with both results. */
 export function renderDiffJson({ tendency, before, after, caveats, changes }: Comparison): string {
   const summary = (run: RunRecord) =>
     Object.fromEntries(Object.entries(run).filter(([name]) => summarized.includes(name)));

@@ -2,7 +2,7 @@ import type { Level, RequirementResult, RunRecord } from '../schemas/generated/t
 import { count, present } from './text.ts';
 import { shortened } from './verdict.ts';
 
-/** What became of a requirement between two runs, in the order of the reports. */
+/** Kinds of changes of a requirement between two runs, in the order of the reports. */
 export const changeKinds = {
   newlyFailing: 'newly failing',
   noLongerVerified: 'no longer verified',
@@ -16,7 +16,7 @@ export const changeKinds = {
 
 export type ChangeKind = keyof typeof changeKinds;
 
-/** A requirement in two runs; `before` or `after` is missing where that run does not have it. */
+/** A requirement in two runs. `before` or `after` is undefined if that run does not have it. */
 export interface Change {
   readonly kind: ChangeKind;
   readonly id: string;
@@ -27,10 +27,9 @@ export interface Change {
 
 /**
  * - `regression`: a required requirement passed before and fails now
- * - `less verified`: none does, but a required one that passed before was not judged now, or is gone.
- *   It may be broken, and nobody would know
- * - `no regression`: neither. What failed before, or was not judged, may fail now: nobody knows it to
- *   have been better
+ * - `less verified`: no regression, but a required requirement passed before and was not judged now, or is
+ *   missing. It may be broken
+ * - `no regression`: neither. A requirement that fails now failed before or was not judged
  */
 export type Tendency = 'regression' | 'less verified' | 'no regression';
 
@@ -38,9 +37,9 @@ export interface Comparison {
   readonly tendency: Tendency;
   readonly before: RunRecord;
   readonly after: RunRecord;
-  /** Every requirement of either run once, in the order of the second run; those that are gone come last. */
+  /** Every requirement of both runs once, in the order of the second run; removed ones are last. */
   readonly changes: readonly Change[];
-  /** Why the two runs may differ although the target does not, in sentences. */
+  /** Sentences on other reasons for differences between the runs than the target. */
   readonly caveats: readonly string[];
 }
 
@@ -66,13 +65,13 @@ function isRegression({ kind, level, before }: Change): boolean {
   return kind === 'newlyFailing' && level === 'required' && before?.outcome === 'passed';
 }
 
-/** Whether a required requirement passed before, and nobody knows whether it does now. */
+/** Whether a required requirement passed before and was not judged now. */
 function isLoss({ kind, level, before }: Change): boolean {
   const isOpen = kind === 'noLongerVerified' || kind === 'removed';
   return isOpen && level === 'required' && before?.outcome === 'passed';
 }
 
-/** The changes of each kind but `unchanged`, in the order of the reports. */
+/** Returns the changes by kind, without `unchanged`, in the order of the reports. */
 export function changesByKind({
   changes,
 }: Comparison): readonly (readonly [ChangeKind, readonly Change[]])[] {
@@ -128,10 +127,10 @@ function caveatsOf(before: RunRecord, after: RunRecord): readonly string[] {
 const MAX_IDS = 6;
 
 /**
- * What a comparison comes to, in sentences: whether the target got worse and in what, then how many
- * requirements changed in which way.
+ * Returns the conclusion of a comparison in sentences: whether and where the target got worse, then the
+ * number of requirements by kind of change.
  *
- * The sentences hold ids as the records have them: escape them for where they go.
+ * The ids in the sentences are not escaped: escape them for the output format.
  */
 export function diffConclusion(comparison: Comparison): readonly [string, ...string[]] {
   const { changes, tendency, before } = comparison;

@@ -1,6 +1,6 @@
 import { chunk, columns, printable } from './text.ts';
 
-/** Two texts: what both begin with, what differs, and what both end in. `…` stands for what was cut. */
+/** Two texts, split into common beginning, difference, and common end. `…` marks a cut. */
 export interface Difference {
   readonly before: string;
   readonly expected: string;
@@ -8,18 +8,15 @@ export interface Difference {
   readonly after: string;
 }
 
-/** What both texts have around the difference is cut to so many characters where it has more columns. */
+/** Maximum columns of a common beginning or end. A longer one is cut to `KEPT_OF_SAME` characters. */
 const MAX_SAME = 300;
 const KEPT_OF_SAME = 40;
-/** Texts that share less than this part of the shorter one have no difference worth marking. */
+/** Minimum common part of the shorter text. With less, no difference is marked. */
 const MIN_SHARED = 1 / 4;
 
 /**
- * Where two texts differ: between their common beginning and their common end. Both are empty where
- * there is nothing to mark, because the texts have little in common.
- *
- * @param expected any text, however long
- * @param actual any text, however long
+ * Finds the difference of two texts of any length, between their common beginning and their common end. Both
+ * are empty if the texts have too little in common.
  */
 export function difference(expected: string, actual: string): Difference {
   const [wanted, got] = [[...expected], [...actual]];
@@ -47,7 +44,7 @@ function firstDifference(a: Characters, b: Characters): number {
   return at;
 }
 
-/** Length of the common end, outside a common beginning of so many characters. */
+/** Returns the length of the common end. @param from length of the common beginning, which it excludes */
 function commonEnd(a: Characters, b: Characters, from: number): number {
   const most = Math.min(a.length, b.length) - from;
   let length = 0;
@@ -56,8 +53,8 @@ function commonEnd(a: Characters, b: Characters, from: number): number {
 }
 
 /**
- * Names the first code points that differ, because letters that look the same may not be. Undefined
- * where the texts are equal, or both characters are ASCII.
+ * Names the first code points that differ, because different letters may look the same. Returns undefined
+ * if the texts are equal or both characters are ASCII.
  */
 export function differingCodePoints(expected: string, actual: string): string | undefined {
   const texts = [[...expected], [...actual]] as const;
@@ -67,7 +64,7 @@ export function differingCodePoints(expected: string, actual: string): string | 
   return Math.max(wanted ?? 0, got ?? 0) < 0x80 ? undefined : `${named(got)} instead of ${named(wanted)}`;
 }
 
-/** A line of a comparison: of one of the two texts, or a mark under them. */
+/** A line of a comparison: part of one of the texts, or a mark below them. */
 export interface AlignedLine {
   readonly label: 'expected' | 'actual' | '';
   readonly text: string;
@@ -76,10 +73,9 @@ export interface AlignedLine {
 const MAX_SHOWN = 600;
 
 /**
- * Two texts in pairs of lines, one under the other, with a caret under the first character that differs.
+ * Breaks two texts, of any length and content, into pairs of lines, with a caret below the first character
+ * that differs.
  *
- * @param expected any text
- * @param actual any text, however long or hostile
  * @param width columns of a line, 40 or more
  */
 export function aligned(expected: string, actual: string, width: number): readonly AlignedLine[] {
@@ -89,7 +85,7 @@ export function aligned(expected: string, actual: string, width: number): readon
   const [got = '', ...moreGot] = linesOf(before + middle.actual + after);
   const same = linesOf(before);
   const last = columns(same.at(-1) ?? '');
-  // The next character stands behind the last one, or at the beginning of a new line.
+  // The next character is after the last one, or at the beginning of a new line.
   const caret = last < width ? { line: same.length - 1, column: last } : { line: same.length, column: 0 };
   const names = differingCodePoints(expected, actual);
   const marks = [`${' '.repeat(caret.column)}^`, ...(names === undefined ? [] : [names])];

@@ -1,9 +1,9 @@
 import type { RunRecord } from '../schemas/generated/types.ts';
 
-/** Formats of a report of a run. The command line starts with these names, without the code behind them. */
+/** Formats of a report of a run. The command line loads only these names at its start, not the renderers. */
 export const reportFormats = ['console', 'html', 'json', 'junit', 'markdown', 'github', 'badge'] as const;
 
-/** The same, and the transcript, which is written while the run goes on. */
+/** The same, and the transcript, which is written during the run. */
 export const runFormats = [...reportFormats, 'ndjson'] as const;
 
 /** Formats of a comparison of two runs. */
@@ -15,12 +15,12 @@ export const sweepFormats = ['console', 'json', 'junit', 'markdown'] as const;
 /** Name of a format of a report. */
 export type ReportName = (typeof reportFormats)[number];
 
-/** What a report may know apart from its data. */
+/** Options of a report. */
 export interface ReportOptions {
   readonly color: boolean;
   /** Columns of the terminal or log. Formats for files ignore it. */
   readonly width: number;
 }
 
-/** Text made of its data alone. */
+/** Renders a report from its data and options only. */
 export type Render<Data = RunRecord> = (data: Data, options: ReportOptions) => string;

@@ -4,7 +4,7 @@ import { alike, factLines, factsOf } from './results.ts';
 import { present, printable } from './text.ts';
 import { conclusion } from './verdict.ts';
 
-/** Annotations of a kind that GitHub shows of a step. It drops further ones. */
+/** GitHub's limit for annotations of a kind per step. It drops more. */
 const MAX_SHOWN = 10;
 const MAX_WRONG = 3;
 const MAX_ID = 300;
@@ -17,9 +17,9 @@ const labels: ReadonlySet<string> = new Set(
 type Kind = 'error' | 'warning' | 'notice';
 
 /**
- * Commands to GitHub Actions, a line each: an error for what fails the run and for our own bugs, a
- * warning for what is known, or only recommended, or could not be judged, and the conclusion as a
- * notice. GitHub shows ten of a kind: the most important come first, and the tenth counts the rest.
+ * Renders workflow commands for GitHub Actions, one per line: errors for required failures and our own bugs,
+ * warnings for known failures, recommended failures and unjudged requirements, and a notice with the
+ * conclusion. GitHub shows ten of a kind: the most important come first, and the tenth counts the rest.
  */
 export function renderGithub(record: RunRecord): string {
   const { requirements, baseline, notes } = record;
@@ -70,14 +70,14 @@ function annotations(kind: Kind, record: RunRecord, results: readonly Requiremen
 
 const idsOf = (results: readonly RequirementResult[]) => results.map(({ id }) => printable(id, MAX_ID));
 
-/** `failed: auth/user-status/missing`, with the level where it is not required. */
+/** `failed: auth/user-status/missing`, with the level if it is not required. */
 function titleOf(result: RequirementResult): string {
   const { id, level, outcome } = result;
   const known = isKnownFailure(result) ? 'known, ' : '';
   return `${known}${level === 'required' ? '' : `${level}, `}${outcome}: ${printable(id, MAX_ID)}`;
 }
 
-/** A workflow command on one line, with the escapes that GitHub decodes again. */
+/** Writes a workflow command on one line, with GitHub's escapes. */
 function command(kind: Kind, title: string, lines: readonly string[]): string {
   const escaped = (text: string) =>
     text.replaceAll('%', '%25').replaceAll('\r', '%0D').replaceAll('\n', '%0A');

@@ -1,12 +1,12 @@
 import type { Checkup, RunRecord, TranscriptLine } from '../schemas/generated/types.ts';
 
 /**
- * What JSON allows in a string but a terminal or an editor would act on: DEL and the C1 controls,
+ * Characters that JSON allows in a string but that affect a terminal or an editor: DEL and the C1 controls,
  * format characters such as bidi overrides, line and paragraph separators.
  */
 const ACTED_ON = /[\u{7f}-\u{9f}\p{Cf}\p{Zl}\p{Zp}]/gu;
 
-/** JSON with an escape for everything that a terminal would act on. */
+/** Writes JSON with escapes for all characters that affect a terminal. */
 export const safeJson = (value: unknown, indent?: number): string =>
   JSON.stringify(value, undefined, indent).replace(ACTED_ON, (character) =>
     Array.from({ length: character.length }, (_, at) => character.charCodeAt(at))
@@ -14,8 +14,8 @@ export const safeJson = (value: unknown, indent?: number): string =>
       .join(''),
   );
 
-/** A record as JSON, indented by two. */
+/** Renders a record as indented JSON. */
 export const renderJson = (record: RunRecord | Checkup): string => `${safeJson(record, 2)}\n`;
 
-/** A line of a transcript as NDJSON. */
+/** Renders a line of a transcript as NDJSON. */
 export const renderLine = (line: TranscriptLine): string => `${safeJson(line)}\n`;

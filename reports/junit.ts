@@ -10,7 +10,7 @@ const MAX_MESSAGE = 1_300;
 const MAX_LEVELS = 20;
 const MAX_LINE = MAX_COMMAND + 100;
 
-/** The element that an outcome makes of a test case; undefined where the case alone says it. */
+/** The JUnit element for an outcome; undefined for passed. */
 const kinds = {
   passed: undefined,
   failed: 'failure',
@@ -20,7 +20,7 @@ const kinds = {
   observed: 'skipped',
 } as const satisfies Record<RequirementResult['outcome'], string | undefined>;
 
-/** A test case; without a kind it passed. */
+/** A test case. Without `kind`, it passed. */
 interface Case {
   readonly name: string;
   readonly kind: 'failure' | 'error' | 'skipped' | undefined;
@@ -38,9 +38,9 @@ interface Suite {
 }
 
 /**
- * The record as JUnit: a suite is a test suite, a requirement a test case. What could not be judged is
- * an error, so that no reader takes it for passed. A failure that the baseline knows is skipped, and
- * what is wrong with the baseline is a failure, as it fails the run.
+ * Renders the record as JUnit: a suite is a test suite, a requirement a test case. An unjudged requirement is
+ * an error, so that it does not count as passed. A known failure is skipped. A mistake in the baseline is a
+ * failure, because it fails the run.
  */
 export function renderJunit(record: RunRecord): string {
   const wrong = (record.baseline?.wrong ?? []).map((message, at): Case => ({
@@ -61,8 +61,8 @@ export function renderJunit(record: RunRecord): string {
 }
 
 /**
- * Suites that have cases as JUnit, valid against Jenkins' schema. The outermost element has no counts: the
- * schema has none of skipped cases there, and readers take what the counts leave over for passed.
+ * Renders the non-empty suites as JUnit, valid against Jenkins' schema. The outermost element has no counts,
+ * because the schema has no `skipped` there, so skipped cases would count as passed.
  */
 export const junitDocument = (suites: readonly Suite[]): string =>
   source(xml`<?xml version="1.0" encoding="UTF-8"?>
@@ -70,7 +70,7 @@ export const junitDocument = (suites: readonly Suite[]): string =>
 </testsuites>
 `);
 
-/** What keeps the verdict from being one on a whole server: skipped, or an error where it makes the run incomplete. */
+/** Returns cases for limitations of the verdict: skipped, or errors if they make the run incomplete. */
 function runCases(record: RunRecord): readonly Case[] {
   const { verdict, counts, mock } = record;
   const remark = (name: string, lines: readonly string[], isError = false): readonly Case[] => {
@@ -102,7 +102,7 @@ function testSuite({ name: suite, facts, startedAt, cases }: Suite): Markup {
   </testsuite>`;
 }
 
-/** Jenkins shows what stands before the last dot of a class name as its package. */
+/** Renders a test case. Jenkins shows the class name up to its last dot as the package. */
 function testCase(suite: Markup, { name, kind, type, message, lines }: Case): Markup {
   const attributes = xml`classname="ib-conformance.${suite}" name="${text(name, MAX_NAME)}" time="0"`;
   if (kind === undefined)

@@ -1,16 +1,16 @@
 import { printable } from './text.ts';
 
 /**
- * Texts of a record as GitHub's Markdown, each on one line. What could become a link, a mention, an
- * emoji, a heading, math or HTML stands in code, where none of that happens.
+ * Writes texts of a record as GitHub Markdown, each on one line. Text that could become a link, a mention, an
+ * emoji, a heading, math or HTML is written as code.
  */
 
-/** Prose that reads the same in Markdown, once its underscores are escaped. */
+/** Text that Markdown shows unchanged, if its underscores are escaped. */
 const PLAIN = /^(?:[\p{L}\p{N} ,;.’"'()/%?!–…+=_-]|:(?= ))+$/u;
-/** Plain letters that GitHub makes a link of: addresses, commits, issues. */
+/** Text that GitHub turns into a link: addresses, commits, issues. */
 const LINKED = /www\.|\bGH-\d|\b[\da-f]{7,40}\b/i;
 
-/** Text in code. */
+/** Writes text as code. */
 export function code(text: string, most: number): string {
   const shown = printable(text, most);
   if (shown.trim() === '') return '(blank)';
@@ -19,17 +19,17 @@ export function code(text: string, most: number): string {
   return isPadded ? `${ticks} ${shown} ${ticks}` : ticks + shown + ticks;
 }
 
-/** Text in code, in a cell of a table, which a `|` would end. */
+/** Writes text as code in a table cell, with `|` escaped. */
 export const cell = (text: string, most: number): string =>
   code(text.replaceAll('|', String.raw`\u{7c}`), most);
 
-/** Prose as it is where it is plain, in code where it is not; never at the beginning of a line. */
+/** Writes plain text unchanged, other text as code. Not for the beginning of a line. */
 export function prose(text: string, most: number): string {
   const shown = printable(text, most).trim();
   return PLAIN.test(shown) && !LINKED.test(shown) ? shown.replaceAll('_', String.raw`\_`) : code(shown, most);
 }
 
-/** Printable lines in a fence. */
+/** Writes printable lines as a code block. */
 export function fenced(language: 'text' | 'sh', lines: readonly string[]): string {
   const fence = fenceFor(lines.join('\n'), 3);
   return [`${fence}${language}`, ...lines, fence].join('\n');
@@ -40,16 +40,16 @@ function fenceFor(text: string, least: number): string {
   return '`'.repeat(Math.max(least, longest + 1));
 }
 
-/** A piece of a text that must not get too long. */
+/** A part of a text with a maximum size. */
 export interface Block {
   readonly text: string;
-  /** Whether it may be left out where there is no room. */
+  /** Whether the block may be omitted if the text is too long. */
   readonly isOptional?: boolean;
 }
 
 /**
- * Blocks of Markdown with a blank line between them. Where all of them would take more than `most`
- * bytes, the last optional ones are left out, and a last line says how many.
+ * Joins blocks of Markdown with blank lines. If the text has more than `most` bytes, omits the last optional
+ * blocks, and a last line says how many.
  */
 export function fit(blocks: readonly Block[], most: number): string {
   const whole = joined(blocks);
@@ -69,7 +69,7 @@ export function fit(blocks: readonly Block[], most: number): string {
   return joined([...kept, closing(blocks.length - kept.length)]);
 }
 
-/** Items of a list follow each other line by line. */
+/** Joins blocks with blank lines, but items of a list without them. */
 function joined(blocks: readonly Block[]): string {
   const isItem = (block: Block | undefined) => block?.text.startsWith('- ') === true;
   return blocks

@@ -16,12 +16,12 @@ import {
 import { count, duration, present, several } from './text.ts';
 import { conclusion, remedyOf } from './verdict.ts';
 
-/** Bytes at most: GitHub takes 1 MiB (1,048,576) for the summary of a step. */
+/** Maximum bytes. GitHub's limit for the summary of a step is 1 MiB (1,048,576). */
 const MAX_BYTES = 1_000_000;
 const MAX_SENTENCE = 4_000;
 const MAX_NAME = 300;
 
-/** The record as GitHub's Markdown, for the summary of a step or a comment: what matters first. */
+/** Renders the record as GitHub Markdown for the summary of a step or a comment, most important first. */
 export function renderMarkdown(record: RunRecord): string {
   const { requirements } = record;
   const having = (wanted: RequirementResult['outcome']) =>
@@ -102,7 +102,7 @@ function tableOf(requirements: readonly RequirementResult[]): string {
     .join('\n');
 }
 
-/** `- **failed** auth/user-status/missing`: what a sentence is about is ours, the rest is the record's. */
+/** `- **failed** auth/user-status/missing`: the bold part is our text, the rest comes from the record. */
 export function sentenceItem(sentence: string): string {
   const end = sentence.indexOf(': ');
   return `- **${sentence.slice(0, end)}** ${prose(sentence.slice(end + 2), MAX_SENTENCE)}`;
@@ -111,7 +111,7 @@ export function sentenceItem(sentence: string): string {
 const LABEL_WIDTH = 10;
 const COMPARISON_WIDTH = 110;
 
-/** A failure, or our own bug, in full: one block under a heading of its own. */
+/** Renders a failure or our own bug in full: one block with its own heading. */
 export function findingBlock(record: RunRecord, result: RequirementResult): string {
   const facts = factsOf(record, result);
   const comparison =

@@ -1,37 +1,37 @@
 import { printable } from './text.ts';
 
-/** Only this module has the symbol, so nothing else can pass for markup: least of all a record read from a file. */
+/** Only this module has the symbol, so nothing else can be markup, such as a record read from a file. */
 const made = Symbol('markup');
 
-/** Markup that `html` made: the only thing that goes into a page as it is. */
+/** Markup from `html`. Nothing else goes into a page without escapes. */
 export interface Markup {
   readonly [made]: string;
 }
 
-/** What may stand in `html`. */
+/** A value in a template of `html`. */
 export type Part = Markup | string | number | undefined | readonly Part[];
 
 const MAX_TEXT = 600;
 
 /**
- * Markup from a template. A text is shown as it is: `<`, `&` and quotes are escaped, what nobody would
- * see is made visible (`\u{…}`), and what is longer than 600 columns is cut. Attributes must be quoted.
- * The same escapes are right in XML.
+ * Makes markup from a template. In a text, `<`, `&` and quotes are escaped, invisible characters are made
+ * visible (`\u{…}`), and what is longer than 600 columns is cut. Attributes must be quoted.
+ * The escapes are also correct in XML.
  */
 export function html(literals: TemplateStringsArray, ...parts: readonly Part[]): Markup {
   return { [made]: literals.reduce((whole, literal, at) => whole + written(parts[at - 1]) + literal) };
 }
 
-/** The same for one text that may have so many columns. */
+/** Makes markup from a text with at most `most` columns. */
 export const text = (value: string, most: number): Markup => ({ [made]: escaped(printable(value, most)) });
 
-/** A style sheet of ours: nothing in it is escaped, so that its hash is that of the text. */
+/** Makes a style element from our own CSS, without escapes, so that the hash of the text matches. */
 export function styleElement(css: string): Markup {
   if (css.includes('</')) throw new Error('a style sheet must not hold </');
   return { [made]: `<style>${css}</style>` };
 }
 
-/** What was made, as text. */
+/** Returns markup as text. */
 export const source = (markup: Markup): string => markup[made];
 
 function written(part: Part): string {
@@ -52,10 +52,10 @@ const entities: Readonly<Record<string, string>> = {
 const escaped = (value: string) => value.replace(/[&<>"']/g, (character) => entities[character]!);
 
 /**
- * A text to be read letter by letter. What `printable` writes as an escape is set off, so that nobody
- * takes it for letters that were sent, and a line break is shown and obeyed.
+ * Makes markup that shows every character of a text. The escapes of `printable` are highlighted, because the
+ * text itself may contain such letters. A line break is shown as an escape and also breaks the line.
  *
- * @param most columns at most; `…` stands for what is cut off
+ * @param most maximum columns; `…` marks a cut
  */
 export const visible = (value: string, most: number): Markup => ({
   [made]: printable(value, most, (piece, isEscape) => {

@@ -2,12 +2,12 @@ import type { Plan, Progress } from '../schemas/plan.ts';
 import { reachedWords } from './strength.ts';
 import { columns, count, duration, present, printable, several } from './text.ts';
 
-/** An id cut shorter than this says nothing; then the line goes without. */
+/** Minimum columns of an id. With less space, the line has no id. */
 const MIN_ID = 12;
-/** Before this, in ms, the rate means nothing. */
+/** Before this time, in ms, no rate is shown. */
 const TOO_EARLY_MS = 1000;
 
-/** One line for a terminal of `width` columns, without a line break. The id is cut first, then the rate. */
+/** Renders one line of `width` columns, without a line break. To fit, shortens the id, then drops the rate. */
 export function renderProgress(progress: Progress, width: number): string {
   const { requests, elapsedMs, requirement, done, total } = progress;
   const place = `[${done}/${total}]`;
@@ -29,7 +29,7 @@ function figuresOf(progress: Progress, rate: string): string {
   ).join('  ');
 }
 
-/** The plan in a few lines, for people. */
+/** Renders the plan in a few lines, for people. */
 export function renderPlan(plan: Plan): string {
   const { requests, durationMs, load, cutTo, because, leftOut, notCompared, wholeMs, reached } = plan;
   const waits = durationMs === 0 ? '' : `, plus about ${duration(durationMs)} of waiting`;

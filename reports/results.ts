@@ -9,7 +9,7 @@ import { isKnownFailure } from '../schemas/known-failure.ts';
 import { count, duration, printable, several, type Tone } from './text.ts';
 import { grouped, remedyOf, replayCommand } from './verdict.ts';
 
-/** What a user is told about a bug of ours. */
+/** Message about a bug of ours. */
 export const OUR_BUG =
   'This is a bug of ib-conformance, not of the target. Please report it with the run record (--report json=run.json).';
 
@@ -30,18 +30,18 @@ const marks = {
 /** Every outcome, in the order of the reports. */
 export const outcomes: readonly string[] = Object.keys(marks);
 
-/** How a verdict looks. */
+/** Mark, emoji and tone of a verdict. */
 export const verdictLooks = {
   conformant: { mark: '✓', emoji: '✅', tone: 'good' },
   nonconformant: { mark: '✗', emoji: '❌', tone: 'bad' },
   incomplete: { mark: '?', emoji: '❓', tone: 'unsure' },
 } as const satisfies Record<RunRecord['verdict'], Mark & { readonly emoji: string }>;
 
-/** The verdict as the exit code has it: the baseline may make a run pass, or fail. */
+/** Returns the verdict that the exit code stands for: the baseline can make a run pass or fail. */
 export const judgedVerdict = ({ verdict, baseline }: RunRecord): RunRecord['verdict'] =>
   baseline !== undefined && baseline.wrong.length > 0 ? 'nonconformant' : (baseline?.verdict ?? verdict);
 
-/** `target http://127.0.0.1:4010/, partner northwind, ib-conformance 0.1.0`, each part bounded and printable. */
+/** `target http://127.0.0.1:4010/, partner northwind, ib-conformance 0.1.0`, printable and of limited length. */
 export function runTitle(
   run: Pick<RunRecord, 'target' | 'version'> & { partner?: string; seed?: number },
 ): string {
@@ -54,19 +54,19 @@ export function runTitle(
 
 const MAX_URL = 300;
 
-/** Mark and tone of a result. A failure that is known, or of what is not required, only warns. */
+/** Returns mark and tone of a result. A failure only warns if it is known or not required. */
 export function markOf(result: RequirementResult): Mark {
   const isMild = result.outcome === 'failed' && (result.level !== 'required' || isKnownFailure(result));
   return isMild ? { ...marks.failed, tone: 'warning' } : marks[result.outcome];
 }
 
-/** Results by their suite, which is the first segment of an id, in the order of the record. */
+/** Groups results by suite, the first segment of the id, in the order of the record. */
 export const bySuite = (results: readonly RequirementResult[]) =>
   grouped(results, ({ id }) => id.split('/', 1)[0]!);
 
 /**
- * Groups findings that share answer and condition, in the order of the first of each: a server that answers
- * everything with 500 fails in one way, not in forty. Required ones come first in their group.
+ * Groups findings with the same answer and condition, because a server that answers everything with 500 fails
+ * in one way, not in forty. Groups are in the order of the record; required findings come first in a group.
  */
 export const alike = <Finding extends RequirementResult>(
   findings: readonly Finding[],
@@ -79,8 +79,8 @@ export const alike = <Finding extends RequirementResult>(
 const rankOf = ({ level }: RequirementResult) => (level === 'required' ? 0 : 1);
 
 /**
- * What a finding comes to: its condition and status, or what is wrong with the form of the body. Without
- * either, what differs or why nothing could be judged, and what came back, without ids and numbers.
+ * Returns the key of a group of findings: condition and status, or the error in the form of the body. Without
+ * either: the aspect or reason, and the answer without ids and numbers.
  */
 function kindOf(finding: RequirementResult): string {
   const actual = 'actual' in finding ? finding.actual : '';
@@ -101,7 +101,7 @@ function kindOf(finding: RequirementResult): string {
   ]);
 }
 
-/** Ids, dates and numbers differ from request to request, and do not say what is wrong. */
+/** Replaces ids, dates and numbers, which differ between requests. */
 const withoutNumbers = (text: string) => text.replace(/[0-9a-f]{8}-[0-9a-f-]{27}|\d+/gi, '#');
 
 const contentTypeOf = ({ headers }: RecordedResponse): string | undefined =>
@@ -113,7 +113,7 @@ function answerWords(response: RecordedResponse): string {
   return `${response.status}, ${type === undefined ? 'no content-type' : `content-type: ${type}`}`;
 }
 
-/** What there is to say of a result in a line. */
+/** Describes a result in one line. */
 export function wordsOf(result: RequirementResult): string {
   switch (result.outcome) {
     case 'passed':
@@ -130,23 +130,23 @@ export function wordsOf(result: RequirementResult): string {
   }
 }
 
-/** `id spelling: upper case; situation: another partner's`: with other levels it passes. */
+/** `id spelling: upper case; situation: another partner's`: with other levels, the requirement holds. */
 export const conditionOf = (result: RequirementResult): string | undefined =>
   result.outcome === 'failed' && result.where !== undefined && result.where.length > 0
     ? result.where.join('; ')
     : undefined;
 
-/** `3 of 11 equal lookups failed` */
-/** How long a run waited because of 429s; empty if it did not. The clock of the mock moves on instead. */
+/** Describes how long a run waited because of 429s; empty if it did not. For the mock, the clock skips waits. */
 export const waitWords = ({ mock, rateLimited: { answers, waitedMs } }: RunRecord): string =>
   answers === 0
     ? ''
     : `; ${mock === true ? 'skipped a wait of' : 'waited'} ${duration(waitedMs)} because of ${several(answers, 'answer')} with status 429`;
 
-/** The environment variable that a curl command reads the key from. */
+/** Returns the environment variable with the key in a curl command. */
 export const keyVariable = (curl: string): string =>
   /(?<!\\)\$\{?(\w+)|process\.env\.(\w+)/.exec(curl)?.slice(1).find(Boolean) ?? 'IB_API_KEY';
 
+/** `3 of 11 equal lookups failed` */
 export const oftenWords = ({ failed, of }: Intermittent): string =>
   `${count(failed)} of ${count(of)} equal lookups failed`;
 
@@ -156,21 +156,21 @@ function differenceOf(result: Failed): string {
   return `differs in ${result.aspect}${when}${result.intermittent ? `, ${oftenWords(result.intermittent)}` : ''}`;
 }
 
-/** Something that a result says, in printable text on one line. */
+/** A labelled fact of a result, in printable text on one line. */
 export interface Fact {
   readonly label: string;
   readonly text: string;
-  /** `exact`: a text of the target, to be read letter by letter. `command`: to be copied whole. */
+  /** `exact`: a text of the target, shown character by character. `command`: a command to copy. */
   readonly kind: 'prose' | 'exact' | 'command';
 }
 
-/** Columns that are shown at most of prose and of the target's texts. */
+/** Maximum columns of prose and of the target's texts. */
 export const MAX_TEXT = 600;
-/** The same of a command, which is useless when it is cut. */
+/** Maximum columns of a command, which is useless if it is cut. */
 export const MAX_COMMAND = 20_000;
 const LABEL_WIDTH = 13;
 
-/** All that a result says beside its id and outcome. Each text is bounded and printable. */
+/** Returns all facts of a result apart from id and outcome. Each text is printable and of limited length. */
 export function factsOf(record: RunRecord, result: RequirementResult): readonly Fact[] {
   const { title, clause, reading, outcome } = result;
   const failed = outcome === 'failed' ? result : undefined;
@@ -206,7 +206,7 @@ export function factsOf(record: RunRecord, result: RequirementResult): readonly 
   ];
 }
 
-/** The level, and whether a failure at it leaves the verdict as it is. */
+/** Returns the level, and whether a failure only warns. */
 export const levelWords = (result: RequirementResult): string =>
   result.level + (markOf(result).tone === 'warning' && !isKnownFailure(result) ? ': warning only' : '');
 
@@ -224,6 +224,6 @@ function fact(label: string, text: string | undefined, kind: Fact['kind'] = 'pro
 
 const shownWords = (body: string) => `cut: the body has ${count(body.length)} characters`;
 
-/** Facts as lines of text, their values one under the other. */
+/** Renders facts as lines with aligned values. */
 export const factLines = (facts: readonly Fact[]): readonly string[] =>
   facts.map(({ label, text }) => label.padEnd(LABEL_WIDTH) + text);

@@ -2,7 +2,7 @@ import type { RunRecord } from '../schemas/generated/types.ts';
 import type { Reached } from '../schemas/plan.ts';
 import { count, present } from './text.ts';
 
-/** `narrowed by --skip`: why a run did not check the whole interface; undefined if it did. */
+/** `narrowed by --skip`: the flags that kept a run from checking the whole interface; undefined without them. */
 export function narrowedBy({ selection }: Pick<RunRecord, 'selection'>): string | undefined {
   if (selection === undefined) return undefined;
   const flags = present(
@@ -15,7 +15,7 @@ export function narrowedBy({ selection }: Pick<RunRecord, 'selection'>): string 
 
 const FULL_STRENGTH = 2;
 
-/** Whether the strength of a run means anything: not for a narrowed run, which leaves out lookups on purpose. */
+/** Whether the strength of a run is meaningful. It is not for a narrowed run, which omits lookups on purpose. */
 const isStated = ({ strength, selection }: RunRecord): boolean =>
   strength !== undefined && selection?.whole === true && selection.replay === undefined;
 
@@ -27,11 +27,11 @@ export const isLowStrength = (record: RunRecord): boolean =>
 export const isBelowMinStrength = (record: RunRecord): boolean =>
   isLowStrength(record) && record.verdict === 'incomplete' && record.strength! < (record.minStrength ?? 0);
 
-/** `strength 1: 1,804 of 2,134 pairs`: the remark on a verdict of low strength. */
+/** `strength 1: 1,804 of 2,134 pairs`: the remark on a verdict with low strength. */
 export const describeStrength = (record: RunRecord): string =>
   `strength ${record.strength}: ${combinations(record.coverage?.pairs, 'pairs')}`;
 
-/** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples`, and what the fixture lacks; nothing where it means nothing. */
+/** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples`, and missing levels; empty if strength is meaningless. */
 export function strengthSentences(record: RunRecord, most: number): readonly string[] {
   const { strength, minStrength = 0, coverage } = record;
   if (!isStated(record) || strength === undefined || coverage === undefined) return [];

@@ -21,7 +21,7 @@ const MAX_TEXT = 600;
 
 const required = (states: readonly SweptState[]) => states.filter(({ kind }) => kind !== 'advice');
 
-/** The verdict on a client, by the states that are more than advice. */
+/** Returns the verdict on a client. States that are only advice do not count. */
 export function verdictOf(states: readonly SweptState[]): Sweep['verdict'] {
   const outcomes = new Set(required(states).map(({ outcome }) => outcome));
   if (outcomes.has('failed')) return 'notReady';
@@ -86,7 +86,7 @@ const renderMarkdown: Render<Sweep> = (sweep) => {
   return `${[...title, ...table, ...(items.length === 0 ? [] : ['', ...items])].join('\n')}\n`;
 };
 
-/** What was not reached, and what is only advice, is skipped. */
+/** Renders the sweep as JUnit. States that were not reached, and failures that are only advice, are skipped. */
 const renderJunit: Render<Sweep> = ({ command, version, verdict, startedAt, states }) => {
   const facts = { verdict, command, 'ib-conformance': version };
   const caseOf = (state: SweptState) => {

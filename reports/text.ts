@@ -1,7 +1,7 @@
 /**
- * What must not reach a terminal as it is: controls (ANSI escapes begin with one), format characters
+ * Characters that must not reach a terminal: controls (ANSI escapes begin with one), format characters
  * (bidi overrides, zero widths), lone surrogates, unassigned and private characters, combining marks,
- * and every space and line break but U+0020.
+ * and all spaces and line breaks except U+0020.
  */
 const UNPRINTABLE = /^(?! )[\p{C}\p{M}\p{Z}\p{Default_Ignorable_Code_Point}]/u;
 
@@ -10,12 +10,12 @@ const WIDE =
   /^[\p{Emoji_Presentation}\p{sc=Han}\p{sc=Hangul}\p{sc=Hiragana}\p{sc=Katakana}\u{3000}-\u{303e}\u{ff01}-\u{ff60}\u{ffe0}-\u{ffe6}]/u;
 
 /**
- * Text of unknown origin, made safe to show on one line. What a terminal would act on, or a reader
- * would not see, becomes a visible `\u{…}` escape.
+ * Makes untrusted text safe to show on one line. Characters that affect a terminal or are invisible become
+ * a visible `\u{…}` escape.
  *
- * @param text whatever a target sent, or a record holds
- * @param most columns of the result at most; `…` stands for what is cut off
- * @param write writes a piece of the result, such as in HTML; an escape is one piece
+ * @param text any text of a target or a record
+ * @param most maximum columns of the result; `…` marks a cut
+ * @param write writes a piece of the result, for example as HTML; an escape is one piece
  */
 export function printable(
   text: string,
@@ -31,26 +31,26 @@ export function printable(
     used += columns(piece);
     if (used > most) return `${shown.slice(0, fitting)}…`;
     shown += write(piece, isEscape);
-    // As far as an ellipsis would still fit behind it.
+    // An ellipsis still fits after this.
     if (used < most) fitting = shown.length;
   }
   return shown;
 }
 
-/** Columns that printable text takes on a terminal. */
+/** Returns the width of printable text in columns of a terminal. */
 export function columns(text: string): number {
   let sum = 0;
   for (const character of text) sum += WIDE.test(character) ? 2 : 1;
   return sum;
 }
 
-/** Printable text, filled up with spaces to a width. */
+/** Pads printable text with spaces to a width. */
 export const padded = (text: string, width: number): string =>
   text + ' '.repeat(Math.max(0, width - columns(text)));
 
 /**
- * Breaks printable text between words into lines of at most `width` columns (2 or more). A word that
- * is too long for a line is cut. Runs of spaces count as one.
+ * Breaks printable text between words into lines of at most `width` columns (2 or more). Also breaks words
+ * that are longer than a line. Several spaces count as one.
  */
 export function wrap(text: string, width: number): readonly string[] {
   const lines: string[] = [];
@@ -62,11 +62,11 @@ export function wrap(text: string, width: number): readonly string[] {
   return lines;
 }
 
-/** The same with every line but the first indented, so that no further line looks like a first one. */
+/** Wraps text, with all lines except the first indented, so that no other line looks like a first one. */
 export const hanging = (text: string, width: number): readonly string[] =>
   wrap(text, width - 2).map((line, at) => (at === 0 ? line : `  ${line}`));
 
-/** Cuts printable text into lines of at most `width` columns (2 or more), and keeps every character. */
+/** Breaks printable text into lines of at most `width` columns (2 or more), anywhere. Keeps every character. */
 export function chunk(text: string, width: number): readonly string[] {
   const lines: string[] = [];
   let room = 0;
@@ -81,29 +81,29 @@ export function chunk(text: string, width: number): readonly string[] {
   return lines;
 }
 
-/** The items that there are: `present('a', isSo && 'b')`. */
+/** Returns the items that are neither undefined nor false: `present('a', isSet && 'b')`. */
 export const present = <Item>(...items: readonly (Item | false | undefined)[]): readonly Item[] =>
   items.filter((item): item is Item => item !== undefined && item !== false);
 
-/** A word of a command line in quotes, and one in quotes only where a shell needs them. */
+/** Quotes a word for a shell; `shellWord` does so only if necessary. */
 export const shellQuoted = (word: string): string => `'${word.replaceAll("'", String.raw`'\''`)}'`;
 export const shellWord = (word: string): string => (/^[\w./:@%+=-]+$/.test(word) ? word : shellQuoted(word));
 
-/** A whole number with separators: `1,234`. Intl would take 20 ms to load. */
+/** Formats a whole number: `1,234`. Intl would take 20 ms to load. */
 export const count = (value: number): string => String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ',');
 
-/** A number with its noun: `1 request`, `1,234 requests`. */
+/** Formats a number with a noun: `1 request`, `1,234 requests`. */
 export const several = (value: number, noun: string): string =>
   `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 
-/** A time in milliseconds: `4.2 s`, `2 min 5 s`. */
+/** Formats a time in milliseconds: `4.2 s`, `2 min 5 s`. */
 export function duration(ms: number): string {
   if (ms < 59_950) return `${(ms / 1000).toFixed(1)} s`;
   const seconds = Math.round(ms / 1000);
   return `${count(Math.floor(seconds / 60))} min ${seconds % 60} s`;
 }
 
-/** A latency in milliseconds, to three digits: `0.43 ms`, `12.5 ms`, `1.25 s`. */
+/** Formats a latency in milliseconds with three digits: `0.43 ms`, `12.5 ms`, `1.25 s`. */
 export function latency(ms: number): string {
   const [value, unit] = ms < 999.5 ? [ms, 'ms'] : [ms / 1000, 's'];
   return `${value < 1 ? Number(value.toFixed(2)) : Number(value.toPrecision(3))} ${unit}`;
@@ -120,10 +120,10 @@ const colors = {
   plain: undefined,
 } as const;
 
-/** What colour says in a report. The text must say it too. */
+/** Meaning of a colour in a report. The text must say the same. */
 export type Tone = keyof typeof colors;
 
-/** Where a report for people is read. */
+/** A terminal or log for a report. */
 export interface Screen {
   /** Columns of a line: 60 to 200. */
   readonly width: number;
@@ -131,7 +131,7 @@ export interface Screen {
   readonly paint: (tone: Tone, text: string) => string;
 }
 
-/** A terminal or a log of so many columns. */
+/** Makes a screen of 60 to 200 columns, with or without colour. */
 export const screenOf = ({ color, width }: { readonly color: boolean; readonly width: number }): Screen => ({
   width: Math.min(200, Math.max(60, width)),
   paint: (tone, text) => {

@@ -12,13 +12,13 @@ import { present, printable, several, shellQuoted, shellWord } from './text.ts';
 const MAX_IDS = 6;
 
 /**
- * What a run comes to, in sentences: the verdict with its numbers first, then what failed, what warns,
- * what is our own bug, and all that was not verified, with the reason. No requirement is left out: it
- * is verified, or named, or counted under its reason.
+ * Returns the conclusion of a run in sentences: first the verdict with its numbers, then failures, warnings,
+ * our own bugs, and all unverified requirements with their reasons. Every requirement is verified, named, or
+ * counted under its reason.
  *
- * The sentences hold ids and reasons as the record has them: escape them for where they go.
+ * The ids and reasons in the sentences are not escaped: escape them for the output format.
  *
- * @param most ids of a kind that a sentence names; the rest it counts
+ * @param most maximum number of ids of a kind in a sentence; it counts the rest
  */
 export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string, ...string[]] {
   const rows = record.requirements;
@@ -45,14 +45,14 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
   ];
 }
 
-/** Results that a server without the data would show as well. */
+/** Lists results that a server without the data would also have. */
 function onWord(rows: Rows, most: number): readonly string[] {
   const ids = idsOf(rows.filter((row) => row.outcome === 'passed' && row.basis === 'fixture'));
   const subject = `${ids.length} not proved by this run (a server without this data would also pass)`;
   return sentence(subject, shortened(ids, most));
 }
 
-/** The headline of the conclusion as a line of at most 200 columns. */
+/** Renders the headline of the conclusion as a line of at most 200 columns. */
 export const renderVerdict = (record: RunRecord): string => `${printable(conclusion(record)[0], 200)}\n`;
 
 type Rows = readonly RequirementResult[];
@@ -61,7 +61,7 @@ const idsOf = (rows: Rows) => rows.map(({ id }) => id);
 const sentence = (subject: string, names: readonly string[]): readonly string[] =>
   names.length === 0 ? [] : [`${subject}: ${names.join(', ')}`];
 
-/** `conformant: 41 of 43 required verified, 12 of 12 recommended`, with the strength where that is low */
+/** `conformant: 41 of 43 required verified, 12 of 12 recommended`, with the strength if it is low */
 function headline(record: RunRecord, required: Rows, recommended: Rows): string {
   const having = (wanted: RequirementResult['outcome'], rows: Rows) =>
     rows.filter(({ outcome }) => outcome === wanted).length;
@@ -75,7 +75,7 @@ function headline(record: RunRecord, required: Rows, recommended: Rows): string 
   return `${verdictWords(record)}${stopped}: ${numbers.length > 0 ? numbers.join(', ') : 'nothing was checked'}`;
 }
 
-/** The verdict, or what it would be without the failures that the baseline knows. */
+/** Returns the verdict, or what it would be without the known failures. */
 function verdictWords(record: RunRecord): string {
   const { verdict, baseline, requirements } = record;
   const remarks = present(
@@ -88,14 +88,14 @@ function verdictWords(record: RunRecord): string {
   return `${baseline.verdict} but for ${several(known, 'known failure')}${remark}`;
 }
 
-/** Rows without a verdict, as `id (reason)`; the later ones of a reason as `3 more (reason)`. */
+/** Lists unverified rows as `id (reason)`; further rows of a reason as `3 more (reason)`. */
 function openIds(rows: Rows, remark: string, most: number): readonly string[] {
   return [...byReason(rows)].flatMap(([reason, open]) =>
     shortened(idsOf(open), most).map((id) => `${id} (${reason}${remark})`),
   );
 }
 
-/** Rows that were not verified, by the reason. Those that failed or broke are not among them. */
+/** Groups unverified rows by reason, without failed and broken rows. */
 export function byReason(rows: Rows): ReadonlyMap<string, Rows> {
   return grouped(
     rows.filter((row) => openReason(row) !== undefined),
@@ -103,7 +103,7 @@ export function byReason(rows: Rows): ReadonlyMap<string, Rows> {
   );
 }
 
-/** Values by a key, in the order of the first of each. Node 20 has no `Map.groupBy`. */
+/** Groups values by key. Node 20 has no `Map.groupBy`. */
 export function grouped<T>(
   values: readonly T[],
   keyOf: (value: T) => string,
@@ -122,13 +122,13 @@ function openReason(row: RequirementResult): string | undefined {
   return row.outcome === 'observed' && row.level !== 'observed' ? 'only observed' : undefined;
 }
 
-/** The first ids, `most` in all with the number of the others. */
+/** Returns at most `most` items: the first ids, and the number of the others. */
 export function shortened(ids: readonly string[], most: number): readonly string[] {
   if (ids.length <= most) return ids;
   return most < 2 ? [`${ids.length}`] : [...ids.slice(0, most - 1), `${ids.length - most + 1} more`];
 }
 
-/** What helps where a requirement was not verified, by the code of the reason. The first that applies is the next step. */
+/** Fixes for unverified requirements, by the code of the reason. The first that applies is the next step. */
 export const remedies = {
   interrupted: 'run again without interrupting',
   'key-refused': 'check that the target has the first active key of the fixture',
@@ -151,17 +151,17 @@ export const remedies = {
   skipped: 'omit --skip or --concurrency 1',
 } as const satisfies Record<string, string>;
 
-/** The remedy for a reason; undefined for an unknown reason, which a newer version may have written. */
+/** Returns the fix for a reason; undefined for an unknown reason, for example of a newer version. */
 export function remedyOf(reason: string): string | undefined {
   return Object.hasOwn(remedies, reason) ? remedies[reason as keyof typeof remedies] : undefined;
 }
 
-/** Reasons that need no step of their own: another requirement fails first, or the user wanted it so. */
+/** Reasons without a next step: another requirement fails first, or the user chose it. */
 const minor: ReadonlySet<string> = new Set(['depends', 'not-seen', 'skipped']);
 
 /**
- * What a reader of the report does next: a command to copy, or words; undefined where nothing is left to do.
- * What is required comes before what only warns, and what was left out comes last.
+ * Returns the next step for the reader: a command to copy, or words; undefined if nothing is left to do.
+ * Required requirements come first, then warnings, then excluded requirements.
  */
 export function nextStep(record: RunRecord) {
   const { requirements, counts } = record;
@@ -172,7 +172,7 @@ export function nextStep(record: RunRecord) {
     return Object.keys(remedies).find((reason) => reasons.has(reason) && !minor.has(reason));
   };
   const open = requirements.filter(({ outcome }) => outcome === 'inconclusive');
-  // While the key is refused, no other result means anything.
+  // If the key is refused, no other result is meaningful.
   if (byReason(open).has('key-refused')) return { words: remedies['key-refused'] };
   for (const level of ['required', 'recommended', 'observed'] as const) {
     const isNew = (row: RequirementResult): row is Failed =>
@@ -191,8 +191,8 @@ export function nextStep(record: RunRecord) {
 }
 
 /**
- * The command that checks one requirement again: with the input that failed where the record has its
- * path, else with the same seed. Undefined where the record does not say how it was run.
+ * Returns the command that checks one requirement again: with the failed input if the record has its
+ * path, else with the same seed. Undefined if the record has no command of the run.
  */
 export function replayCommand(record: RunRecord, result: Failed | Inconclusive): string | undefined {
   if (record.rerun === undefined) return undefined;

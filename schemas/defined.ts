@@ -7,7 +7,7 @@ type Defined<Members> = {
   >;
 };
 
-/** An object without those of its members that are undefined. */
+/** Returns a copy of an object without its undefined members. */
 export function defined<Members extends object>(members: Members): Defined<Members> {
   const rest: Record<string, unknown> = {};
   for (const [name, value] of Object.entries(members)) if (value !== undefined) rest[name] = value;

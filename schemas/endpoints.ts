@@ -1,6 +1,6 @@
 /**
- * What the interface spells out of its two endpoints: path, parameter, and the exact message of
- * each error status (Endpoints, Errors). Handlers and expectations name a status, never a message.
+ * The two endpoints of the interface: path, parameter, and the exact message of each error status
+ * (Endpoints, Errors). Other code names a status, never a message.
  */
 export const endpoints = {
   'user-status': {
@@ -24,7 +24,7 @@ export const endpoints = {
   },
 } as const;
 
-/** Name of an operation of the interface. */
+/** Name of an endpoint of the interface. */
 export type Endpoint = keyof typeof endpoints;
 
 export const endpointNames = ['user-status', 'deposit-check'] as const satisfies readonly Endpoint[];

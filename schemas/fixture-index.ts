@@ -1,15 +1,15 @@
 import type { Fixture, FixtureDeposit, FixtureUser } from './generated/types.ts';
 
-/** Users and deposits by their ids in lower case. Where two entries share an id, the last one counts. */
+/** Users and deposits by their ids in lower case. Of entries with the same id, the last one counts. */
 export interface FixtureIndex {
   readonly users: ReadonlyMap<string, FixtureUser>;
   readonly deposits: ReadonlyMap<string, FixtureDeposit>;
 }
 
-/** By their lists, which a copy of a fixture shares. The check of a fixture and the mock both need them. */
+/** Cache by list, which copies of a fixture share. Validation and mock use the same index. */
 const indexes = new WeakMap<readonly object[], ReadonlyMap<string, unknown>>();
 
-/** The index of a fixture, made once: nothing may change its lists afterwards. */
+/** Returns the index of a fixture. It is cached, so the lists must not change afterwards. */
 export function indexOf({ users = [], deposits = [] }: Fixture): FixtureIndex {
   return {
     users: indexed(users, ({ user_id }) => user_id),

@@ -2,10 +2,10 @@ import type { Fixture } from './generated/types.ts';
 
 export type Environment = Readonly<Record<string, string | undefined>>;
 
-/** A reference to an environment variable in a text of a file. */
+/** A reference to an environment variable: `${NAME}`. */
 export const variableReference = /\$\{([^}]*)\}/g;
 
-/** Replaces `${NAME}` in keys by environment variables, and reports the ones that are missing. */
+/** Replaces `${NAME}` in keys with environment variables. Reports missing and invalid variables. */
 export function expandKeys(fixture: Fixture, env: Environment) {
   const problems: string[] = [];
   const apiKeys = fixture.apiKeys?.map((apiKey, index) => {
@@ -27,8 +27,8 @@ export function expandKeys(fixture: Fixture, env: Environment) {
 }
 
 /**
- * The names that outputs show instead of keys, in the order of the keys: `<key northwind/active>`. A number
- * distinguishes keys of the same partner and state.
+ * Returns the names that outputs show instead of keys, in the same order: `<key northwind/active>`. Further
+ * keys of the same partner and state get a number.
  */
 export function keyNames(apiKeys: NonNullable<Fixture['apiKeys']>): readonly string[] {
   const seen = new Map<string, number>();

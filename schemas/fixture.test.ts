@@ -9,7 +9,7 @@ import { Problem } from './problem.ts';
 const text = readFileSync(new URL('built-in.fixture.json', import.meta.url), 'utf8');
 const env = { GOOD: 'pk_from_env', BAD: 'with space' };
 
-/** The lines of the problem that a call throws. */
+/** Returns the lines of the Problem that a call throws. */
 function problemsOf(call: () => unknown): readonly string[] {
   try {
     call();
@@ -22,12 +22,12 @@ function problemsOf(call: () => unknown): readonly string[] {
 
 const userId = '33333333-3333-4333-8333-333333333333';
 
-/** Changes of the built-in fixture, and what is reported about each. */
+/** Invalid changes of the built-in fixture, and the expected problems. */
 const mistakes: Readonly<
   Record<string, readonly [change: (fixture: string) => string, ...says: readonly RegExp[]]>
 > = {
-  'half a file': [(fixture) => fixture.slice(0, 400), /^f\.json:\d+:\d+: is not JSON: /],
-  'more behind the end': [(fixture) => `${fixture}x`, /^f\.json:\d+:\d+: is not JSON: /],
+  'a truncated file': [(fixture) => fixture.slice(0, 400), /^f\.json:\d+:\d+: is not JSON: /],
+  'text after the end': [(fixture) => `${fixture}x`, /^f\.json:\d+:\d+: is not JSON: /],
   'a list': [() => '[]', /^f\.json: the fixture must be object: \[\]$/],
   'an unknown part': [
     (fixture) => fixture.replace('"partners"', '"partner"'),
@@ -50,11 +50,11 @@ const mistakes: Readonly<
     (fixture) => fixture.replace(/2023-07-14[^"]*/, 'x'),
     /^f\.json: users\[\d\]\.date_joined is not a UTC timestamp like 2024-02-29T23:59:59\.999Z: "x"$/,
   ],
-  'a part that is no list': [
+  'a part that is not a list': [
     (fixture) => fixture.replace(/"partners": \[[^\]]*\]/, '"partners": 5'),
     /^f\.json: partners must be array: 5$/,
   ],
-  'an element that is no object': [
+  'an element that is not an object': [
     (fixture) => fixture.replace(/\{\s*"id": "contoso"\s*\}/, '[]'),
     /^f\.json: partners\[1\] must be object: \[\]$/,
   ],
@@ -66,18 +66,18 @@ const mistakes: Readonly<
     (fixture) => fixture.replace('"requests": 250', '"requests": 0'),
     /^f\.json: limits\.deposit-check\.requests is not a number of requests \(1 or more\): 0$/,
   ],
-  'a user twice, in another letter case': [
+  'the same user in another letter case': [
     (fixture) => fixture.replace('aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa', userId.toUpperCase()),
     /^f\.json: users\[\d\]\.user_id is the same as users\[\d\]\.user_id: "33333333-/,
     /^f\.json: deposits\[\d+\]\.user_id "aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa" is not among the users$/,
   ],
-  'a key twice, without its value': [
+  'duplicate keys, whose value is not shown': [
     (fixture) => fixture.replaceAll(/"key": "[^"]*"/g, '"key": "same"'),
     ...[1, 2, 3, 4, 5, 6, 7].map(
       (nth) => new RegExp(`^f\\.json: apiKeys\\[${nth}\\]\\.key is the same as apiKeys\\[0\\]\\.key$`),
     ),
   ],
-  'deposits of nobody': [
+  'deposits of an unknown user': [
     (fixture) =>
       fixture.replace(`"user_id": "${userId}",`, '"user_id": "33333333-3333-4333-8333-000000000000",'),
     /^f\.json: deposits\[\d+\]\.user_id "33333333-3333-4333-8333-333333333333" is not among the users$/,
@@ -86,7 +86,7 @@ const mistakes: Readonly<
     (fixture) => fixture.replace('"afterPolls": 3', '"afterPolls": 3, "afterSeconds": 3'),
     /^f\.json: deposits\[\d+\]\.becomes needs either "afterPolls" or "afterSeconds"$/,
   ],
-  'a key that ends twice': [
+  'a key with two expiry times': [
     (fixture) =>
       fixture.replace('"state": "active"', '"state": "active", "expiresAt": 5, "expiresAfterSeconds": 5'),
     /^f\.json: apiKeys\[0\] has both "expiresAt" and "expiresAfterSeconds": remove one$/,
@@ -103,14 +103,14 @@ const mistakes: Readonly<
     (fixture) => fixture.replace('"contoso-key"', '"${BAD}"'),
     /^f\.json: apiKeys\[\d\]\.key: the environment variable BAD has characters that a header cannot contain/,
   ],
-  'a key with a space, without its value': [
+  'a key with a space, whose value is not shown': [
     (fixture) => fixture.replace('"contoso-key"', '"contoso key"'),
     /^f\.json: apiKeys\[\d\]\.key is not a key that fits into a header \([^)]*\), or \$\{NAME\} to read it from the environment$/,
   ],
 };
 
 for (const [what, [change, ...says]] of Object.entries(mistakes))
-  test(`wrong: ${what}`, () => {
+  test(`invalid: ${what}`, () => {
     const found = problemsOf(() => readFixture(change(text), 'f.json', env));
     assert.equal(found.length, says.length, found.join('\n'));
     for (const [at, expected] of says.entries()) assert.match(found[at]!, expected);
@@ -121,7 +121,7 @@ test('a byte order mark is ignored, and keys are read from the environment', () 
   assert.ok(apiKeys!.some(({ key }) => key === 'pk_from_env'));
 });
 
-test('of many wrong records the first 100 are listed, the others are counted, and none costs more than another', (t) => {
+test('the first 100 problems are listed, the others are counted, and the time grows only linearly', (t) => {
   let shown = 0;
   const date_joined = { toJSON: () => `${++shown}` };
   const records = 20_000;
@@ -147,7 +147,7 @@ test('of many wrong records the first 100 are listed, the others are counted, an
   assert.ok(copied > records && copied < 100 * records, `${copied} errors copied`);
 });
 
-test('wrong references are listed and counted in the same way', () => {
+test('invalid references are listed and counted in the same way', () => {
   const deposits = Array.from({ length: 5000 }, (_, nth) => ({
     reference_id: `33333333-3333-4333-8333-${String(nth % 2500).padStart(12, '0')}`,
     user_id: userId,
@@ -162,7 +162,7 @@ test('wrong references are listed and counted in the same way', () => {
   assert.equal(found.at(-1), 'f.json: … and 7,400 more');
 });
 
-test('a key is named by its partner and state, with a number where several have both', () => {
+test('a key is named by partner and state, with a number if several have both', () => {
   const keys = ['p', null, 'p'].map((partner, at) => ({ key: `k${at}`, partner, state: 'active' as const }));
   assert.deepEqual(keyNames(keys), ['<key p/active>', '<key non-partner/active>', '<key p/active/2>']);
 });

@@ -10,8 +10,8 @@ import { collectProblems, quoted, type Problems } from './problem.ts';
  * Parses and checks a fixture.
  *
  * @param text the JSON text
- * @param where how messages name the file
- * @param env the environment that keys may refer to
+ * @param where name of the file in messages
+ * @param env variables for `${NAME}` in keys
  * @throws Problem with code `fixture`, a line for each problem with its place in the file
  */
 export function readFixture(text: string, where: string, env: Environment): Fixture {
@@ -19,10 +19,10 @@ export function readFixture(text: string, where: string, env: Environment): Fixt
 }
 
 /**
- * Checks a fixture against the schema, and the references between its parts. `${NAME}` in a key is
- * replaced by the environment variable of that name.
+ * Validates a fixture against the schema, and the references between its parts. Replaces `${NAME}` in keys
+ * with environment variables.
  *
- * @param where how messages name the fixture
+ * @param where name of the fixture in messages
  * @throws Problem with code `fixture`, a line for each problem with its place
  */
 export function checkFixture(fixture: unknown, where: string, env: Environment): Fixture {
@@ -36,12 +36,12 @@ export function checkFixture(fixture: unknown, where: string, env: Environment):
   return expanded.fixture;
 }
 
-/** Records that are validated at once. */
+/** Number of records per call of the validator. */
 const BATCH = 100;
 
 /**
- * Validates lists in batches. The validator copies its list of errors for each wrong record: over a whole
- * fixture, the time would grow with the square of the number of errors.
+ * Validates lists in batches. The validator copies its list of errors for each invalid record, so without
+ * batches the time would grow with the square of the number of errors.
  */
 function checkSchema(fixture: unknown, problems: Problems): void {
   const check = (value: unknown, offset = 0) => {
@@ -60,11 +60,11 @@ function checkSchema(fixture: unknown, problems: Problems): void {
   check(rest);
 }
 
-/** A text that breaks both `pattern` and `format` is one problem. */
+/** Drops a `format` error after a `pattern` error at the same place. */
 const isFirstAtPlace = ({ keyword, instancePath }: ErrorObject, at: number, errors: readonly ErrorObject[]) =>
   keyword !== 'format' || errors[at - 1]?.instancePath !== instancePath;
 
-/** What a schema cannot check: duplicates, references to nothing, and exactly one trigger for each transition. */
+/** Checks what a schema cannot: duplicates, missing references, and exactly one trigger for each `becomes`. */
 function* crossCheck(fixture: Fixture): Generator<string> {
   const { partners, apiKeys = [], users = [], deposits = [] } = fixture;
   const { users: byUserId, deposits: byReferenceId } = indexOf(fixture);

@@ -3,9 +3,9 @@ import { parse, printParseErrorCode, type ParseError, type ParseErrorCode } from
 import { Problem, quoted, type ProblemCode } from './problem.ts';
 
 /**
- * Parses JSON that people write. A byte order mark is ignored.
+ * Parses a JSON file. Ignores a byte order mark.
  *
- * @param where how messages name the file
+ * @param where name of the file in messages
  * @throws Problem with the code, and the line and column of the first error
  */
 export function parseJson(text: string, where: string, code: ProblemCode): unknown {
@@ -19,8 +19,8 @@ export function parseJson(text: string, where: string, code: ProblemCode): unkno
 }
 
 /**
- * The first syntax error of a text that `JSON.parse` refuses: line and column, counted from 1, and what is
- * wrong there. The words quote nothing: the text may hold keys.
+ * Returns the first syntax error of invalid JSON: line and column, counted from 1, and a description, which
+ * quotes nothing because the text may contain keys.
  */
 export function syntaxErrorIn(text: string) {
   const errors: ParseError[] = [];
@@ -45,10 +45,10 @@ const wordsOf = (code: ParseErrorCode) =>
     .toLowerCase();
 
 /**
- * Describes what a validator found wrong with a file, each problem with its place, when it is asked for.
+ * Returns functions that describe the errors of a validator, each with its place.
  *
- * @param whole what to call the file if it is wrong as a whole
- * @param offset index of the first element, if a part of an array was validated
+ * @param whole name of the value itself, if the error has no place inside it
+ * @param offset index of the first element, if only a part of an array was validated
  */
 export const schemaProblems = (
   errors: readonly ErrorObject[] | null | undefined,
@@ -69,7 +69,7 @@ function placeOf(instancePath: string, offset: number): string {
     .join('');
 }
 
-/** The allowed values of the fields that say which kind of object it is. */
+/** Allowed values of the discriminator fields. */
 const tags = {
   state: ['EXECUTED', 'pending', 'failed'],
   outcome: ['passed', 'failed', 'inconclusive', 'observed', 'excluded', 'broken'],
@@ -103,7 +103,7 @@ function describe(error: ErrorObject, place: string): string {
   }
 }
 
-/** The wrong value, but never a key. */
+/** Shows the invalid value, except for keys. */
 function shown({ instancePath, data }: ErrorObject): string {
   if (instancePath.endsWith('/key')) return '';
   const text = JSON.stringify(data) ?? 'undefined';

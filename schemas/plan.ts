@@ -1,29 +1,29 @@
 import type { Endpoint } from './endpoints.ts';
 import type { Coverage } from './generated/types.ts';
 
-/** What a run is expected to take, before its first request. Times are ms. */
+/** Estimate of a run before its first request. Times are in ms. */
 export interface Plan {
   readonly requests: number;
-  /** Waits for limiters and for --rate; what the target itself takes comes on top. */
+  /** Waits for limiters and --rate, without the response times of the target. */
   readonly durationMs: number;
-  /** Counted requests of each endpoint, and what its stated limit makes of them. */
+  /** Counted requests and the stated limit of each endpoint. */
   readonly load: readonly {
     readonly endpoint: Endpoint;
     readonly counted: number;
     readonly keys: number;
     readonly limit?: { readonly most: number; readonly windowMs: number };
   }[];
-  /** Rows that an endpoint gets at most, where that is fewer than were asked for. */
+  /** Maximum number of cases per endpoint, if it is lower than `--cases`. */
   readonly cutTo?: number;
-  /** What makes for the cut. */
+  /** The reason for `cutTo`. */
   readonly because?: '--max-duration' | '--max-requests';
-  /** Requirements that not even one lookup fits for, by id. */
+  /** Ids of requirements without time for a single lookup. */
   readonly leftOut: readonly string[];
-  /** Endpoints whose stated limit is not compared with the target's: its windows take too long. */
+  /** Endpoints whose stated limit is not compared with the target's, because its windows take too long. */
   readonly notCompared: readonly Endpoint[];
-  /** What the run would wait for without bounds, where that is more. */
+  /** Waits of the run without bounds, if they are longer. */
   readonly wholeMs?: number;
-  /** What a whole run is going to cover. */
+  /** What a complete run will cover. */
   readonly reached?: Reached;
 }
 
@@ -33,11 +33,11 @@ export interface Reached {
   readonly coverage: Pick<Coverage, 'pairs' | 'triples'>;
 }
 
-/** How far a run has come. Infinity stands for a bound that there is not. */
+/** Progress of a run. Infinity means no limit. */
 export interface Progress {
   readonly done: number;
   readonly total: number;
-  /** Id of the requirement at work. */
+  /** Id of the current requirement. */
   readonly requirement: string;
   readonly requests: number;
   readonly elapsedMs: number;

@@ -1,6 +1,6 @@
 import { closest, distance } from 'fastest-levenshtein';
 
-/** Kind of a problem; the command line maps each to an exit code. `closed`: the reader of an output went away. */
+/** Kind of a problem, which decides the exit code. `closed`: the reader of an output closed it. */
 export type ProblemCode = 'usage' | 'fixture' | 'unreachable' | 'interrupted' | 'closed';
 
 /** An error that the user can fix. The message says what is wrong, where, and how to fix it. Shown without a stack. */
@@ -14,7 +14,7 @@ export class Problem extends Error {
   }
 }
 
-/** A problem with how something is used. */
+/** Makes a Problem with the code `usage`. */
 export const wrongUsage = (message: string) => new Problem('usage', message);
 
 export const TOO_MANY_FILES = 'too many open files and connections: raise the limit (ulimit -n 1024)';
@@ -23,13 +23,13 @@ const MAX_LISTED = 100;
 
 /** Collects the problems of one file. */
 export interface Problems {
-  /** Adds problems. A function makes the text of one that is listed; the others are only counted. */
+  /** Adds problems. A function is called only if its problem is listed; others are counted. */
   add(problems: Iterable<string | (() => string)>): void;
   /** @throws Problem with a line for each listed problem, and a line with the number of the others */
   throwIfAny(): void;
 }
 
-/** @param where how messages name the file */
+/** @param where name of the file in messages */
 export function collectProblems(where: string, code: ProblemCode = 'fixture'): Problems {
   const listed = new Set<string>();
   let others = 0;
@@ -47,7 +47,7 @@ export function collectProblems(where: string, code: ProblemCode = 'fixture'): P
   };
 }
 
-/** Values as messages show them. */
+/** Quotes values for messages. */
 export const quoted = (...values: readonly unknown[]): string =>
   values.map((value) => JSON.stringify(value)).join(', ');
 

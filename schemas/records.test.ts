@@ -37,19 +37,19 @@ const read = (text: string) => readRecord(text, 'run.json', '1.0.0');
 const changed = (change: (text: string) => string) => change(JSON.stringify(record));
 const withRow = (row: object) => JSON.stringify({ ...record, requirements: [record.requirements[0], row] });
 
-test('a record is read, with a byte order mark or without', () => {
+test('a record is read, with and without a byte order mark', () => {
   assert.deepEqual(read(JSON.stringify(record)), record);
   assert.deepEqual(read(`\ufeff${JSON.stringify(record, null, 2)}`), record);
 });
 
-/** What is wrong, and what must be said of it: each line whole. */
+/** Invalid records, and the expected first line. */
 const refusals: readonly (readonly [what: string, text: string, says: string])[] = [
   [
-    'half a file',
+    'a truncated file',
     changed((text) => text.slice(0, 40)),
     'run.json:1:34: is not JSON: unexpected end of string',
   ],
-  ['no object', '[]', 'run.json: is not a run record; `verify --report json=file` writes one'],
+  ['not an object', '[]', 'run.json: is not a run record; `verify --report json=file` writes one'],
   ['null', 'null', 'run.json: is not a run record; `verify --report json=file` writes one'],
   ['a fixture', '{"partners":[]}', 'run.json: is not a run record; `verify --report json=file` writes one'],
   [
@@ -68,39 +68,39 @@ const refusals: readonly (readonly [what: string, text: string, says: string])[]
     'run.json: requirements[1].outcome is not one of "passed", "failed", "inconclusive", "observed", "excluded", "broken"',
   ],
   [
-    'a failure without what was expected',
+    'a failure without `expected`',
     withRow({ ...subject, id: 'a/b/2', outcome: 'failed', aspect: 'status', actual: '2' }),
     'run.json: requirements[1] lacks "expected"',
   ],
   [
-    'a passed one with what is none of its',
+    'a passed requirement with `actual`',
     withRow({ ...subject, id: 'a/b/2', outcome: 'passed', actual: '2' }),
     'run.json: requirements[1] has an unknown key "actual"',
   ],
   [
-    'a level that there is not',
+    'an unknown level',
     withRow({ ...subject, id: 'a/b/2', outcome: 'passed', level: 'must' }),
     'run.json: requirements[1].level is not one of "required", "recommended", "observed": "must"',
   ],
   [
-    'an id twice',
+    'a duplicate id',
     withRow({ ...record.requirements[0] }),
     'run.json: requirements[1].id is the same as requirements[0].id',
   ],
   [
-    'a verdict that its rows do not have',
+    'a verdict that contradicts the rows',
     JSON.stringify({ ...record, verdict: 'conformant' }),
     'run.json: the verdict is conformant, but the required a/b/2 failed',
   ],
   [
-    'what a newer version writes',
+    'an unknown key of a newer version',
     JSON.stringify({ ...record, version: '1.1.0', news: 1 }),
     'run.json: the record has an unknown key "news"; known are ',
   ],
 ];
 
 for (const [what, text, says] of refusals)
-  test(`refused: ${what}`, () => {
+  test(`invalid: ${what}`, () => {
     assert.throws(
       () => read(text),
       (error) => {
@@ -112,7 +112,7 @@ for (const [what, text, says] of refusals)
     );
   });
 
-test('where the version is another, that is said too', () => {
+test('for a record of another version, the message says so', () => {
   assert.throws(
     () => read(JSON.stringify({ ...record, version: '1.1.0', news: 1 })),
     /\nrun\.json: was written by ib-conformance "1\.1\.0"; this is 1\.0\.0$/,
@@ -121,7 +121,7 @@ test('where the version is another, that is said too', () => {
 
 const baselineFormat = '"format": "ib-conformance/baseline/1"';
 
-/** Files that are no baseline, and what is said of them. */
+/** Invalid baselines, and the expected problem. */
 const wrongBaselines: Readonly<Record<string, RegExp>> = {
   '': /^known\.json:1:1: is not JSON/,
   [`{ ${baselineFormat},\n "known": [ }`]: /^known\.json:2:13: is not JSON/,
@@ -137,14 +137,14 @@ const wrongBaselines: Readonly<Record<string, RegExp>> = {
 };
 
 for (const [text, says] of Object.entries(wrongBaselines))
-  test(`baseline, wrong: ${text.replaceAll('\n', ' ')}`, () => {
+  test(`invalid baseline: ${text.replaceAll('\n', ' ')}`, () => {
     assert.throws(
       () => readBaseline(text, 'known.json'),
       (error) => error instanceof Problem && error.code === 'usage' && says.test(error.message),
     );
   });
 
-test('every entry knows its line, also behind a byte order mark', () => {
+test('every entry has its line, also after a byte order mark', () => {
   const text = `\uFEFF{ ${baselineFormat},\n  "known": [\n    { "id": "a", "reason": "r" }, {"id":"b"},\n\n    {\n "id": "a" }\n]}`;
   assert.deepEqual(readBaseline(text, 'f').known, [
     { id: 'a', reason: 'r', line: 3 },

@@ -11,7 +11,7 @@ const FORMAT: RunRecord['format'] = 'ib-conformance/run/1';
  * Reads a run record and checks its syntax, format, schema and ids.
  *
  * @param text the JSON text
- * @param where how messages name the file
+ * @param where name of the file in messages
  * @param version of this ib-conformance
  * @throws Problem with code `usage`, a line for each problem with its place in the file
  */
@@ -43,7 +43,7 @@ function refuseOtherFormats(found: unknown, where: string, version: string): voi
   throw wrongUsage(`${where}: ${why}`);
 }
 
-/** Another version may write what this one does not know. */
+/** Explains that another version wrote the record, which may cause the problems. */
 function otherVersion(found: unknown, version: string): readonly string[] {
   const { version: other } = found as { readonly version?: unknown };
   return typeof other !== 'string' || other === version
@@ -51,7 +51,7 @@ function otherVersion(found: unknown, version: string): readonly string[] {
     : [`was written by ib-conformance ${JSON.stringify(other.slice(0, 40))}; this is ${version}`];
 }
 
-/** No report may be greener than its rows. */
+/** Rejects a verdict that is better than its rows. */
 function wrongVerdict({ verdict, requirements }: RunRecord): readonly string[] {
   const failed = requirements.find(({ level, outcome }) => level === 'required' && outcome === 'failed');
   return failed === undefined || verdict === 'nonconformant'
@@ -59,7 +59,7 @@ function wrongVerdict({ verdict, requirements }: RunRecord): readonly string[] {
     : [`the verdict is ${verdict}, but the required ${failed.id} failed`];
 }
 
-/** Reports and comparisons identify a requirement by its id. */
+/** Rejects duplicate ids, because reports and comparisons identify requirements by id. */
 function repeatedIds({ requirements }: RunRecord): readonly string[] {
   const first = new Map<string, number>();
   return requirements.flatMap(({ id }, at) => {
@@ -69,7 +69,7 @@ function repeatedIds({ requirements }: RunRecord): readonly string[] {
   });
 }
 
-/** A known failure, and the line of the file on which it begins, from 1. */
+/** A known failure, with its line in the file (from 1). */
 export interface BaselineEntry extends KnownFailure {
   readonly line: number;
 }
@@ -83,9 +83,9 @@ export interface ReadBaseline {
 }
 
 /**
- * Reads a baseline. Whether its entries fit the requirements is for the run to check.
+ * Reads a baseline. Does not check its ids; the run does.
  *
- * @param file how messages name it
+ * @param file name of the file in messages
  * @throws Problem with code `usage`, a line for each problem with its place in the file
  */
 export function readBaseline(text: string, file: string): ReadBaseline {

@@ -21,20 +21,20 @@ const perCharacter = (text: string, write: (code: number) => string) =>
   [...text].map((character) => write(character.charCodeAt(0))).join('');
 const hex = (code: number) => code.toString(16).padStart(2, '0');
 
-/** Every way to write a text that a reader can undo. */
+/** All reversible ways to write a text. */
 const writings: Readonly<Record<string, (text: string) => string>> = {
-  'as it is': (text) => text,
+  unchanged: (text) => text,
   'in lower case': (text) => text.toLowerCase(),
   'in upper case': (text) => text.toUpperCase(),
   'percent-encoded': encodeURIComponent,
   'percent-encoded twice': (text) => encodeURIComponent(encodeURIComponent(text)),
-  'percent-encoded more than need be': (text) => perCharacter(text, (code) => `%${hex(code)}`),
+  'percent-encoded more than necessary': (text) => perCharacter(text, (code) => `%${hex(code)}`),
   'percent-encoded in upper case': (text) => perCharacter(text, (code) => `%${hex(code).toUpperCase()}`),
-  'percent-encoded here and there': (text) =>
+  'partly percent-encoded': (text) =>
     perCharacter(text, (code) => (code % 2 === 0 ? `%${hex(code)}` : String.fromCharCode(code))),
   'in JSON': (text) => JSON.stringify(text).slice(1, -1),
   'in JSON within JSON': (text) => JSON.stringify(JSON.stringify(text).slice(1, -1)).slice(1, -1),
-  'in JSON with escapes that need not be': (text) => perCharacter(text, (code) => `\\u00${hex(code)}`),
+  'in JSON with unnecessary escapes': (text) => perCharacter(text, (code) => `\\u00${hex(code)}`),
   'in JSON with escaped slashes': (text) =>
     JSON.stringify(text)
       .slice(1, -1)
@@ -50,22 +50,22 @@ const writings: Readonly<Record<string, (text: string) => string>> = {
   'in hexadecimal, in upper case': (text) => Buffer.from(text).toString('hex').toUpperCase(),
 };
 
-/** The same inside a longer text, at each place that it may have in a group of three bytes. */
+/** The same inside a longer text, at each offset in a group of three bytes. */
 const inBase64: Readonly<Record<string, (text: string) => string>> = {
   'in base64': base64,
   'in base64 as a user name': (text) => base64(`${text}:`),
   'in base64 as a password': (text) => base64(`:${text}`),
-  'in base64 behind two characters': (text) => base64(`x:${text}:y`),
+  'in base64 after two characters': (text) => base64(`x:${text}:y`),
   'in base64url': (text) => Buffer.from(`{"key":"${text}"}`).toString('base64url'),
   'in base64, percent-encoded': (text) => encodeURIComponent(base64(`user:${text}`)),
 };
 
-/** A secret that is no word and no number, in visible ASCII as keys are. */
+/** A secret that is no word and no number, in visible ASCII like a key. */
 const anySecret = fc
   .stringMatching(/^[!-~]{12,60}$/)
   .filter((text) => new Set(text.toLowerCase()).size >= 8 && !/[a-z]{6}/i.test(text));
 
-describe('a secret does not come out', () => {
+describe('a secret is replaced', () => {
   for (const [how, write] of Object.entries({ ...writings, ...inBase64 }))
     test(how, () => {
       fc.assert(
@@ -73,7 +73,7 @@ describe('a secret does not come out', () => {
           const written = write(value);
           const clean = redactorOf([{ value, name }])(`{"error":"(${written})"}`);
           assert.ok(clean.includes(name), `${written} in ${clean}`);
-          // In base64, what stands beside it decides a character or two.
+          // In base64, adjacent text changes one or two characters.
           if (how in writings) assert.ok(!clean.includes(written) || name.includes(written), clean);
           else assert.ok(!clean.includes(written.slice(4, -4)), clean);
         }),
@@ -84,7 +84,7 @@ describe('a secret does not come out', () => {
         else assert.match(clean, /^a \S{0,12}<key northwind\/active(?:\/\d)?>\S{0,12} b$/);
       }
     });
-  test('where its beginning, its end or its middle is left, 8 characters or more and half of it', () => {
+  test('if only a part is left: at least 8 characters and half of it', () => {
     for (let length = key.length / 2; length < key.length; length++)
       for (let from = 0; from + length <= key.length; from++)
         assert.equal(redact(`"${key.slice(from, from + length)}…`), `"${name}…`);
@@ -92,11 +92,11 @@ describe('a secret does not come out', () => {
     assert.equal(redact(`Basic ${encoded.slice(0, 26)}`).includes(encoded.slice(8, 24)), false);
     assert.equal(redact(encodeURIComponent(key).slice(0, -3)), `${name}%`);
   });
-  test('where the text ends in the middle of an escape', () => {
+  test('if the text ends in the middle of an escape', () => {
     const written = perCharacter(key, (code) => `\\u00${hex(code)}`);
     assert.match(redact(written.slice(0, -2)), /^<key northwind\/active>\\u00$/);
   });
-  test('where it stands many times, or two overlap', () => {
+  test('if it occurs several times, or two secrets overlap', () => {
     assert.equal(redact(`${key}${key} ${key.toUpperCase()}`), `${name}${name} ${name}`);
     const two = redactorOf([
       { value: 'first-1234-last', name: '<one>' },
@@ -104,7 +104,7 @@ describe('a secret does not come out', () => {
     ]);
     assert.equal(two('(first-1234-last-5678-of-all)'), '(<two>)');
   });
-  test('where one holds the other, the longer one gives the name', () => {
+  test('if one secret contains another, by the name of the longer one', () => {
     const nested = redactorOf([
       { value: 'pk_live_1', name: '<short>' },
       { value: 'pk_live_1_and_more', name: '<long>' },
@@ -113,12 +113,12 @@ describe('a secret does not come out', () => {
   });
 });
 
-describe('of keys that begin alike, no part comes out', () => {
+describe('no part of keys with the same beginning is shown', () => {
   const drawn = 'Zx81Q0pLkvB7TnR4yWc2HsD9mUeJ6aG';
   const values = [drawn, [...drawn].toReversed().join(''), '0f3c9a7e51b2d8460f3c9a7e51b2d84'];
   const alike = redactorOf(values.map((value, at) => ({ value: `ib_live_${value}`, name: `<key ${at}>` })));
   const whole = `ib_live_${drawn}`;
-  /** The characters of the drawn part that a reader of a text still sees in their order, of 31. */
+  /** Counts the sequences of four random characters of the key that a text still contains. */
   const seen = (text: string) => {
     const dense = text.replaceAll(/[^a-z0-9]/gi, '');
     const runs = Array.from(drawn, (_, at) => drawn.slice(at, at + 4)).filter((run) => run.length === 4);
@@ -130,7 +130,7 @@ describe('of keys that begin alike, no part comes out', () => {
     'the first 19': `${whole.slice(0, 19)}…`,
     '8 in the middle': `…${drawn.slice(9, 17)}…`,
     'both ends, with words between them': `begins with ${drawn.slice(0, 7)} and ends with ${drawn.slice(-7)}`,
-    'a half as it is, a half in hexadecimal': `${drawn.slice(0, 15)} ${Buffer.from(drawn.slice(15)).toString('hex')}`,
+    'a half unchanged, a half in hexadecimal': `${drawn.slice(0, 15)} ${Buffer.from(drawn.slice(15)).toString('hex')}`,
     ...Object.fromEntries(
       [' ', '\n', '-', 'x', '…', '\u200B', '%20', '\\u0020'].map((by) => [
         `split by ${JSON.stringify(by)}`,
@@ -149,7 +149,7 @@ describe('of keys that begin alike, no part comes out', () => {
       assert.match(clean, /<key \d>/);
       assert.equal(seen(clean), 0, clean);
     });
-  test('but their beginning and the words of keys do', () => {
+  test('except for their beginning and words', () => {
     const words = redactorOf(
       ['contoso-revoked-key', 'jane-personal-key', 'partner-live-secret-77', 'ib_live_0f3c9a7e51b2d846'].map(
         (value) => ({ value, name: '<key>' }),
@@ -169,21 +169,22 @@ describe('of keys that begin alike, no part comes out', () => {
   });
 });
 
-/** Texts that hold no secret, however much they look like one. */
+/** Texts that look like a secret but are none. */
 const innocent: Readonly<Record<string, string>> = {
   'names of secrets': `${name} <key northwind/active/2>`,
   'the partner': 'partner northwind, northwind-fixture.json',
   'less than half of a key': key.slice(0, 11),
   'less than 8 characters': key.slice(0, 7),
   'short keys within words and numbers': 'cab123 ab12c AB12 100000000 000000000.5',
-  'ids that hold a key': '00000000-0000-4000-8000-000000000001 {"id":"3f2504e0-4f89-41d3-9a0c-0305e82c3301"}',
+  'ids that contain a key':
+    '00000000-0000-4000-8000-000000000001 {"id":"3f2504e0-4f89-41d3-9a0c-0305e82c3301"}',
   'escapes of other things': String.raw`%zz %20 \u12 \" &amp; &#x110000; \u{ffffff}`,
   nothing: '',
 };
 
-describe('nothing else is touched', () => {
+describe('nothing else changes', () => {
   for (const [what, text] of Object.entries(innocent)) test(what, () => assert.equal(redact(text), text));
-  test('done twice, it changes nothing more', () => {
+  test('a second call changes nothing more', () => {
     fc.assert(
       fc.property(
         fc.array(fc.oneof(fc.string(), fc.constantFrom(key, key.slice(9), name, '%', '\\'))),
@@ -199,7 +200,7 @@ describe('nothing else is touched', () => {
       fc.property(fc.string({ unit: 'binary', maxLength: 200 }), (text) => assert.equal(redact(text), text)),
     );
   });
-  test('of a name that holds another secret', () => {
+  test('in a name that contains another secret', () => {
     const mutual = redactorOf([
       { value: 'partner-42x9', name: '<key northwind/active>', owner: 'northwind' },
       { value: key, name: '<key partner-42x9/active>', owner: 'partner-42x9' },
@@ -207,7 +208,7 @@ describe('nothing else is touched', () => {
     assert.equal(mutual(`${key} <partner-42x9>`), '<key partner-42x9/active> <<key northwind/active>>');
     assert.equal(mutual(mutual(key)), '<key partner-42x9/active>');
   });
-  test('for ids beside keys that are ids', () => {
+  test('in ids, if keys are ids', () => {
     const known = redactorOf([
       { value: '00000000-0000-4000-8000-00000000000a', name: '<a>' },
       { value: '3f2504e0-4f89-41d3-9a0c-0305e82c3301', name: '<b>' },
@@ -219,7 +220,7 @@ describe('nothing else is touched', () => {
   });
 });
 
-describe('what cannot be hidden is left', () => {
+describe('a text that cannot be hidden stays', () => {
   for (const [value, text] of [
     ['abc', 'abc'],
     ['user_id', '{"user_id":"1"}'],
@@ -229,7 +230,7 @@ describe('what cannot be hidden is left', () => {
     ['null', '{"date_joined":null}'],
   ] as const)
     test(value, () => assert.equal(redactorOf([{ value, name, owner: 'northwind' }])(text), text));
-  test('but short ones are hidden where they stand alone', () => {
+  test('but short secrets are replaced as separate words', () => {
     assert.equal(
       redact('key=ab12&x "ab12" 00000000'),
       'key=<key contoso/active>&x "<key contoso/active>" <key contoso/active/2>',
@@ -237,12 +238,12 @@ describe('what cannot be hidden is left', () => {
   });
 });
 
-test('a name that means something to String.replace does not bring the secret back', () => {
+test('a name with special characters for String.replace does not reveal the secret', () => {
   for (const odd of ['a$&b', 'a$`b', "a$'b", 'a$$b'])
     assert.equal(redactorOf([{ value: key, name: odd }])(`x ${key} y`), `x ${odd} y`);
 });
 
-test('an error is told without secrets, in its message, its stack and its causes', () => {
+test('secrets are removed from message, stack and causes of an error', () => {
   const problem = redactError(new Problem('unreachable', `no ${key}`), redact);
   assert.ok(problem instanceof Problem);
   assert.deepEqual([problem.code, problem.message], ['unreachable', `no ${name}`]);

@@ -14,21 +14,21 @@ import type { Secret, SecretForm } from './secret-forms.ts';
 /** Replaces secrets by their names. A second call changes nothing more. */
 export type Redact = (text: string) => string;
 
-/** A part of a text that a form of a secret holds, too. */
+/** A part of a text that is also in a form of a secret. */
 interface Piece {
   readonly form: SecretForm;
-  /** From this character of the form up to that one. */
+  /** Range of characters in the form; `last` is exclusive. */
   readonly first: number;
   readonly last: number;
   readonly start: number;
   readonly end: number;
-  /** Whether separators do not count there. */
+  /** Whether separators were ignored. */
   readonly isLoose: boolean;
-  /** Whether it is the whole form, and not just its words in a sentence. */
+  /** Whether it is the whole form, and not only its words in a sentence. */
   readonly isWhole: boolean;
 }
 
-/** Whether a header field of a request carries a secret, by what its name holds. */
+/** Whether a header field of a request may contain a secret, by its name. */
 export const carriesSecret = (field: string): boolean =>
   /auth|bearer|cookie|credential|jwt|key|pass|secret|session|signature|token/i.test(field);
 
@@ -37,13 +37,13 @@ const UUID_LENGTH = 36;
 const NAME = /<[^<>]*>/g;
 
 /**
- * Makes a function that replaces each secret by its name, however it is written: as it is, backwards, in another
- * letter case, percent-encoded, with the escapes of JSON or HTML, in base64 (also within a longer text), in
- * hexadecimal, as the numbers of its bytes, and with blanks and the like between its characters.
+ * Makes a function that replaces each secret with its name, in any of these forms: unchanged, backwards, in
+ * another letter case, percent-encoded, with escapes of JSON or HTML, in base64 (also inside a longer text), in
+ * hexadecimal, as the numbers of its bytes, and with separators between its characters.
  *
- * A part of a secret is replaced as well if that does not occur by chance: 8 characters or more that are half
- * of what is secret, or a quarter of those that look drawn by a machine, 8 or more (6, if that is half of them). The latter may
- * stand in pieces anywhere in the text. Known words, and a beginning that another secret has too, are not secret.
+ * A part of a secret is replaced, too, if it is too long to occur by chance: 8 or more characters that are half
+ * of the secret ones, or 8 or more random characters that are a quarter of them (6, if that is half of them).
+ * Random characters may be in several pieces. Known words and a beginning common to two secrets are not secret.
  *
  * Not replaced: parts of UUIDs, the names themselves, secrets of fewer than 4 characters, and secrets that
  * are part of their partner's id or a word of the interface. A secret of fewer than 8 characters is
@@ -51,7 +51,7 @@ const NAME = /<[^<>]*>/g;
  */
 export function redactorOf(secrets: readonly Secret[]): Redact {
   const names = new Set(secrets.map(({ name }) => name));
-  // Built at first use: most servers of a test never log.
+  // Built at first use, because most test servers never log.
   let index: Index | undefined;
   const once = (text: string): string => {
     index ??= indexOf(secretForms(secrets));
@@ -63,16 +63,16 @@ export function redactorOf(secrets: readonly Secret[]): Redact {
   };
   return (text) => {
     let clean = once(text);
-    // What is replaced may have hidden what stands beside it.
+    // A replacement may reveal an adjacent secret.
     for (let again = 0; again < MAX_AGAIN && clean !== text; again++) [text, clean] = [clean, once(clean)];
     return clean;
   };
 }
 
-/** How often a text is searched again. */
+/** Maximum number of further searches. */
 const MAX_AGAIN = 3;
 
-/** A place of a gram in a form, and the next one of the same gram. */
+/** A place of a gram in a form, linked to the next place of the same gram. */
 interface Place {
   readonly form: SecretForm;
   readonly at: number;
@@ -81,10 +81,10 @@ interface Place {
 
 type Index = ReadonlyMap<number, Place>;
 
-/** The last four characters of a text as a number, when one more is read. */
+/** Appends a character to a gram: the last four characters of a text as a number. */
 const withNext = (gram: number, code: number) => (gram << 8) | (code & 0xff);
 
-/** Grams of every form, so close together that each part of `minLength` contains one. */
+/** Indexes grams of all forms, so densely that each part of `minLength` contains one. */
 function indexOf(forms: readonly SecretForm[]): Index {
   const index = new Map<number, Place>();
   for (const form of forms)
@@ -92,13 +92,13 @@ function indexOf(forms: readonly SecretForm[]): Index {
       let gram = 0;
       for (let end = at; end < at + GRAM; end++) gram = withNext(gram, form.folded.charCodeAt(end));
       const next = index.get(gram);
-      // In a secret that repeats itself, the first place will do.
+      // In a repetitive secret, the first place is enough.
       if (next?.form !== form) index.set(gram, { form, at, next });
     }
   return index;
 }
 
-/** The pieces of forms in a text, as it is and without its separators. */
+/** Finds the pieces of forms in a text, with and without its separators. */
 function* piecesIn(text: string, index: Index): Generator<Piece> {
   const folded = fold(text);
   yield* commonPieces(text, folded, undefined, index);
@@ -106,14 +106,14 @@ function* piecesIn(text: string, index: Index): Generator<Piece> {
   yield* commonPieces(text, compact.text, compact.places, index);
 }
 
-/** @param places where the characters of a text without separators were */
+/** @param places original places of the characters of a text without separators */
 function* commonPieces(
   text: string,
   folded: string,
   places: readonly number[] | undefined,
   index: Index,
 ): Generator<Piece> {
-  /** The last piece of each form, which has many grams: where the form would begin, and where the piece ends. */
+  /** The last piece of each form: where the form would begin, and where the piece ends. */
   const before = new Map<SecretForm, { readonly origin: number; readonly end: number }>();
   let gram = 0;
   for (let at = 0; at < folded.length; at++) {
@@ -144,9 +144,9 @@ function* commonPieces(
 const isWordAt = (text: string, start: number, end: number, form: SecretForm) =>
   text.slice(start, end) === form.text && !/[a-z0-9]/i.test((text[start - 1] ?? '') + (text[end] ?? ''));
 
-/** Drops pieces within a name, and parts of UUIDs: they only look like a secret. */
+/** Drops pieces inside a name and parts of UUIDs, which only look like a secret. */
 function unprotected(text: string, pieces: readonly Piece[], names: ReadonlySet<string>): readonly Piece[] {
-  /** For each character of a name, and of a UUID, where that ends. */
+  /** The end of the name or UUID that contains a character. */
   const [nameEnds, uuidEnds] = [new Uint32Array(text.length), new Uint32Array(text.length)];
   for (const { 0: name, index } of text.matchAll(NAME))
     if (names.has(name)) nameEnds.fill(index + name.length, index, index + name.length);
@@ -157,7 +157,7 @@ function unprotected(text: string, pieces: readonly Piece[], names: ReadonlySet<
   );
 }
 
-/** The pieces that tell a secret, each alone or several together. */
+/** Returns the pieces that reveal a secret, alone or together. */
 function tellingOf(pieces: readonly Piece[]): readonly Piece[] {
   const inOrder = pieces.toSorted((a, b) => a.start - b.start || b.end - a.end);
   const together = [...new Set(pieces.map(({ form }) => form.secret))].flatMap((secret) => {
@@ -165,7 +165,7 @@ function tellingOf(pieces: readonly Piece[]): readonly Piece[] {
     const places = new Set<number>();
     let behind = 0;
     for (const piece of drawn)
-      // Of a secret that repeats itself, a part is in several places.
+      // A part of a repetitive secret is in several places.
       if (piece.start >= behind) {
         behind = piece.end;
         for (const at of drawnPlaces(piece)) places.add(at);
@@ -196,12 +196,12 @@ function tellsAlone({ form, first, last, isLoose, isWhole }: Piece): boolean {
   );
 }
 
-/** Words of so many letters in all do not follow each other without blanks, or with other ones, by chance. */
+/** Minimum length of words whose separators differ from those of the secret. */
 const MIN_LOOSE = 12;
 
 const isVaried = (characters: Iterable<unknown>) => new Set(characters).size >= MIN_VARIETY;
 
-/** Where two pieces overlap, both are replaced by the name of the longer one. */
+/** Replaces pieces with names. Overlapping pieces get the name of the longer one. */
 function replaced(text: string, pieces: readonly Piece[]): string {
   let [clean, name, end, longest] = ['', '', 0, 0];
   for (const piece of pieces.toSorted((a, b) => a.start - b.start || b.end - a.end)) {
@@ -216,7 +216,7 @@ function replaced(text: string, pieces: readonly Piece[]): string {
   return clean + name + text.slice(end);
 }
 
-/** The error without secrets in its message, its stack and its causes. */
+/** Removes secrets from message, stack and causes of an error. */
 export function redactError(error: unknown, redact: Redact): unknown {
   if (!(error instanceof Error)) return new Error(redact(String(error)));
   error.message = redact(error.message);

@@ -1,23 +1,23 @@
 import { endpoints } from './endpoints.ts';
 
-/** A text that no output may hold, and the name that replaces it. */
+/** A text that no output may contain, and the name that replaces it. */
 export interface Secret {
   readonly value: string;
   /** Such as `<key northwind/active>`. */
   readonly name: string;
-  /** Id of the partner that owns the secret. Where the value contains this id, that part is not secret. */
+  /** Id of the partner that owns the secret. This id inside the value is not secret. */
   readonly owner?: string | null;
 }
 
-/** A secret, prepared for the search. The lists tell of each of its characters. */
+/** A secret, prepared for the search. The lists have an entry per character. */
 export interface SearchedSecret {
   readonly name: string;
   readonly folded: string;
-  /** Whether parts of it may occur by chance. */
+  /** Whether only the whole secret counts, because its parts may occur by chance. */
   readonly isWholeOnly: boolean;
-  /** Not part of a known word, nor of a beginning that another secret has, too. */
+  /** Not part of a known word or of a beginning common to two secrets. */
   readonly isSecret: readonly boolean[];
-  /** Secret, and a letter or digit that is not part of a word. */
+  /** A secret letter or digit that is not part of a word. */
   readonly isRandom: readonly boolean[];
 }
 
@@ -26,35 +26,35 @@ export interface SecretForm {
   readonly secret: SearchedSecret;
   readonly text: string;
   readonly folded: string;
-  /** For each of its characters, the place in the secret of what it tells. */
+  /** For each character, the place in the secret that it reveals. */
   readonly places: readonly number[];
-  /** Shorter parts are not looked for. */
+  /** Minimum length of parts in the search. */
   readonly minLength: number;
   /** Whether it counts only as a separate word in its exact letter case. */
   readonly isWord: boolean;
-  /** Without separators, to be found where others stand between its characters. */
+  /** Whether it has no separators, to match text with other separators. */
   readonly isCompact: boolean;
-  /** Its letters and digits, with blanks where it has separators. */
+  /** Its letters and digits, with blanks for separators. */
   readonly spelled: string;
 }
 
-/** Shorter texts occur in ordinary sentences, so they cannot be hidden. */
+/** Shorter secrets occur in ordinary sentences, so they cannot be hidden. */
 const MIN_SECRET = 4;
-/** A text with fewer different characters, such as `00000000`, occurs within numbers. */
+/** A text with fewer different characters, such as `00000000`, occurs in numbers. */
 const MIN_WORD_VARIETY = 4;
-/** A text of this length does not occur within a word by chance, nor does a part of this length. */
+/** A text or part of this length does not occur in words by chance. */
 export const MIN_PART = 8;
 /** A part with fewer different characters may occur by chance. */
 export const MIN_VARIETY = 6;
-/** Parts of this length are looked for, and added up. */
+/** Minimum length of pieces that count together. */
 export const MIN_PIECE = 6;
-/** Forms are found by sequences of so many characters. */
+/** Length of the character sequences in the index of forms. */
 export const GRAM = 4;
 const MAX_LAYERS = 4;
 
 /**
- * A text of the same length, in which letters in either case, and what base64 and base64url write for the same,
- * are equal. No other letter than İ gets longer in lower case.
+ * Normalizes letter case, and base64url to base64, and keeps the length. İ is the only letter that gets longer
+ * in lower case.
  */
 export const fold = (text: string) =>
   text.replaceAll('İ', 'i').toLowerCase().replaceAll('-', '+').replaceAll('_', '/');
@@ -69,9 +69,9 @@ const interfaceWords: readonly string[] = [
 ].map((word) => word.toLowerCase());
 
 /**
- * The ways to write secrets: as they are, backwards, in hexadecimal, as the numbers of their bytes, and in base64
- * at any place of a longer text; each also without separators. None for a secret that cannot be hidden: too short,
- * or a word that the interface or the fixture contains anyway.
+ * Returns the forms of secrets: unchanged, backwards, in hexadecimal, as the numbers of their bytes, and in
+ * base64 at any place of a longer text; each also without separators. A secret that cannot be hidden has no
+ * form: it is too short, or the interface or the fixture contains it.
  */
 export function secretForms(secrets: readonly Secret[]): readonly SecretForm[] {
   const sorted = [...new Set(secrets.map(({ value }) => value))].toSorted();
@@ -90,7 +90,7 @@ function commonLength(one: string, other = ''): number {
   return length;
 }
 
-/** @param shared how many characters at its beginning another secret has, too */
+/** @param shared length of the beginning that another secret has, too */
 function formsOf({ value, name, owner }: Secret, shared: number): readonly SecretForm[] {
   const known = owner ? [...interfaceWords, owner.toLowerCase()] : interfaceWords;
   if (value.length < MIN_SECRET || known.some((word) => word.includes(value.toLowerCase()))) return [];
@@ -102,7 +102,7 @@ function formsOf({ value, name, owner }: Secret, shared: number): readonly Secre
   for (const word of known)
     for (let at = lower.indexOf(word); at !== -1; at = lower.indexOf(word, at + 1))
       isSecret.fill(false, at, at + word.length);
-  // Of what is hardly longer than the beginning that it shares, all is secret.
+  // A secret that is hardly longer than its shared beginning is completely secret.
   if (value.length - shared >= MIN_PART) isSecret.fill(false, 0, shared);
   const isRandom = isSecret.map((one, at) => one && /[a-z0-9]/i.test(value[at]!));
   for (const { index, 0: word } of value.matchAll(/[A-Z]?[a-z]+|[A-Z]+/g))
@@ -137,7 +137,7 @@ function formsOf({ value, name, owner }: Secret, shared: number): readonly Secre
   return isWholeOnly || !isLong ? forms : [...forms, ...forms.flatMap(compactForm)];
 }
 
-/** The form without separators, where it has some and enough is left. */
+/** Returns the form without separators, if it has some and is long enough without them. */
 function compactForm(form: SecretForm): readonly SecretForm[] {
   const { text, places } = compacted(form.folded);
   if (text.length < MIN_PART || text === form.folded) return [];
@@ -147,7 +147,7 @@ function compactForm(form: SecretForm): readonly SecretForm[] {
   ];
 }
 
-/** A folded text without separators, and where its characters were. */
+/** Removes separators from a folded text. Returns the text and the original places of its characters. */
 export function compacted(folded: string): { readonly text: string; readonly places: readonly number[] } {
   const places: number[] = [];
   const isKept = (code: number) => (code >= 97 && code <= 122) || (code >= 48 && code <= 57);
@@ -155,14 +155,14 @@ export function compacted(folded: string): { readonly text: string; readonly pla
   return { text: spelled(folded).replaceAll(' ', ''), places };
 }
 
-/** A folded text with blanks in the place of what separates its letters and digits. */
+/** Replaces separators in a folded text with blanks. */
 export const spelled = (folded: string) => folded.replaceAll(/[^a-z0-9]+/g, ' ').trim();
 
-/** A short run of letters that can be spoken. */
+/** Whether letters look like a word: few of them, and pronounceable. */
 const isWordLike = (text: string) =>
   text.length > 2 && text.length <= 12 && /[aeiouy]/i.test(text) && !/[^aeiouy]{5}/i.test(text);
 
-/** The base64 characters that depend on the text alone, if `offset` bytes (modulo 3) stand before it. */
+/** Returns the base64 characters that depend only on the text, if `offset` bytes (modulo 3) precede it. */
 function base64Core(text: Buffer, offset: number): string {
   const bytes = Buffer.concat([Buffer.alloc(offset), text]);
   return bytes.toString('base64').slice([0, 2, 3][offset], Math.floor((bytes.length * 8) / 6));
@@ -171,17 +171,17 @@ function base64Core(text: Buffer, offset: number): string {
 /** A text with layers of escapes decoded. */
 export interface Layer {
   readonly text: string;
-  /** The index in the original text of a character, or of the end. */
+  /** Returns the index in the original text of a character or of the end. */
   readonly from: (at: number) => number;
 }
 
-/** An escape: percent-encoding (RFC 3986 2.1), of JSON and of programming languages, of HTML and XML. Else plain text. */
+/** An escape of a URL (RFC 3986 2.1), JSON, programming languages, HTML or XML; or plain text. */
 const TOKEN =
   /(?:%|\\x)([0-9a-f]{2})|\\u\{?([0-9a-f]{2,6})\}?|&#x([0-9a-f]{1,6});|\\(["'\\/`$])|&#(\d{1,7});|&(amp|lt|gt|quot|apos);|[^%\\&]+|[^]/gi;
 
 const entities: Readonly<Record<string, string>> = { amp: '&', lt: '<', gt: '>', quot: '"', apos: "'" };
 
-/** A text, and what it is after each layer of its escapes is decoded. */
+/** Returns a text, and the text after each layer of its escapes is decoded. */
 export function layersOf(text: string): readonly Layer[] {
   let last: Layer = { text, from: (at) => at };
   const layers = [last];

@@ -3,13 +3,13 @@ import { count, latency, several } from '../text.ts';
 import { html, type Markup } from '../markup.ts';
 import { table } from './parts.ts';
 
-/** Pixels of a plot, and of the room above the bars of a histogram, where the lines are named. */
+/** Height of a plot, and of the space above the bars of a histogram for the names of the markers, in pixels. */
 const HEIGHT = 120;
 const ABOVE = 34;
-/** Pixels under a plot, for the labels of its axis. */
+/** Height of the axis labels below a plot, in pixels. */
 const BELOW = 22;
 
-/** How fast answers came, and when. */
+/** Renders latencies and the traffic over time. */
 export function traffic({ traffic: figures }: RunRecord): Markup | undefined {
   if (figures === undefined) return undefined;
   const rows = figures.endpoints.map(({ endpoint, answers, medianMs, p95Ms, p99Ms, maxMs }) => [
@@ -94,7 +94,7 @@ function timeline({ stepMs, steps }: Traffic['timeline']): Markup | undefined {
 
 const timeOf = (ms: number) => (ms < 120_000 ? latency(ms) : `${Number((ms / 60_000).toPrecision(3))} min`);
 
-/** A bar of a chart: `x` and `width` in percent, `y` and `height` in pixels. */
+/** Renders a bar of a chart: `x` and `width` in percent, `y` and `height` in pixels. */
 function bar(tone: string, x: number, width: number, y: number, height: number, title: string): Markup {
   return html`<rect
     class="${tone}"
@@ -107,7 +107,7 @@ function bar(tone: string, x: number, width: number, y: number, height: number, 
   </rect>`;
 }
 
-/** Lines and labels under a plot. Labels at the ends stay within the chart. */
+/** Renders grid lines and the labels of an axis. Labels at the ends stay inside the chart. */
 function axis(ticks: readonly Tick[]): Markup {
   return html`${ticks.map(
     ({ at, label }) =>
@@ -130,7 +130,7 @@ interface Scale {
 
 const MAX_TICKS = 6;
 
-/** An axis from `least` (more than 0) to `most`: every tick is the same multiple of the one before. */
+/** Makes a logarithmic axis from `least` (above 0) to `most`. */
 function logScale(least: number, most: number, label: (value: number) => string): Scale {
   const from = Math.floor(Math.log2(least));
   const doublings = Math.max(1, Math.ceil(Math.log2(most)) - from);
@@ -141,7 +141,7 @@ function logScale(least: number, most: number, label: (value: number) => string)
   return { place, ticks: values.map((value) => ({ at: place(value), label: label(value) })) };
 }
 
-/** Ticks of an axis from 0 to `end` (more than 0), at round values: 1, 2 or 5 times a power of ten. */
+/** Returns ticks of an axis from 0 to `end` (above 0) at round values: 1, 2 or 5 times a power of ten. */
 function roundTicks(end: number, label: (value: number) => string): readonly Tick[] {
   const power = 10 ** Math.floor(Math.log10(end / MAX_TICKS));
   const step = power * ([1, 2, 5].find((times) => end / (power * times) <= MAX_TICKS) ?? 10);
@@ -151,7 +151,7 @@ function roundTicks(end: number, label: (value: number) => string): readonly Tic
   }));
 }
 
-/** Which part of a label stands at a place, so that all of it is visible. */
+/** Returns the `text-anchor` that keeps a label at this place visible. */
 function anchorAt(at: number): 'start' | 'middle' | 'end' {
   if (at < 10) return 'start';
   return at > 90 ? 'end' : 'middle';

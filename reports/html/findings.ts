@@ -11,15 +11,15 @@ import { replayCommand } from '../verdict.ts';
 import { html, visible, type Markup } from '../markup.ts';
 import { clause, command, isFinding, outcomeMark, type PageContext } from './parts.ts';
 
-/** Findings that stand open; where there are more, readers open the others. */
+/** Number of expanded findings. The others are collapsed. */
 const MAX_OPEN = 10;
-/** Columns of a stack, of a stretch of a comparison, and of a body or a path with its query, at most. */
+/** Maximum columns of a stack, of a part of a comparison, and of a body or request target. */
 const MAX_STACK = 4000;
 const MAX_STRETCH = 1200;
 const MAX_BODY = 2000;
 const MAX_FIELDS = 40;
 
-/** Everything to be read in full: failures of required rows first, then those that warn, then the rest. */
+/** Renders the findings in full: required failures first, then warnings, then the rest. */
 export function findings(context: PageContext): Markup | undefined {
   const rank = ({ outcome, level }: RequirementResult) =>
     outcome === 'failed' ? (level === 'required' ? 0 : 1) : outcome === 'broken' ? 3 : 2;
@@ -41,7 +41,7 @@ function condition(result: RequirementResult): Markup | undefined {
   ${often && html`<p>Intermittent: <strong>${oftenWords(often)}</strong></p>`}`;
 }
 
-/** @param leader a finding with the same answer and condition, which stands above */
+/** @param leader an earlier finding with the same answer and condition */
 function finding(
   result: RequirementResult,
   isOpen: boolean,

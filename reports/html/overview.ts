@@ -9,14 +9,14 @@ import { outcomeMark, outcomeWord, table, type PageContext } from './parts.ts';
 const MAX_NAMED = 8;
 
 interface Group {
-  /** What they have in common; empty where the list itself says it. */
+  /** What the rows have in common; empty if the heading of the list says it. */
   readonly title: string;
   readonly rows: readonly RequirementResult[];
-  /** What there is to say of each, apart from the title. */
+  /** Returns the words on a row, without the title. */
   readonly remark: (row: RequirementResult) => string;
 }
 
-/** What a reader has to know first: what failed, what was not verified, what is our own bug. */
+/** Renders the summary: what failed, what was not verified, what is our own bug. */
 export function glance(context: PageContext): Markup {
   const { requirements, notes } = context.record;
   const failed = requirements.filter(({ outcome }) => outcome === 'failed');
@@ -41,7 +41,7 @@ export function glance(context: PageContext): Markup {
   </div>`;
 }
 
-/** What was not verified, by the reason; with the words in the title where all rows say the same. */
+/** Groups unverified rows by reason. If all rows of a group have the same words, the title has them. */
 function openGroups(rows: readonly RequirementResult[]): readonly Group[] {
   const remark = (row: RequirementResult) => ('words' in row ? row.words : '');
   return [...byReason(rows)].map(([reason, group]) => {
@@ -52,7 +52,7 @@ function openGroups(rows: readonly RequirementResult[]): readonly Group[] {
   });
 }
 
-/** @param all anchor of the section that has all of them */
+/** @param all anchor of the section with all rows */
 function panel(title: string, groups: readonly Group[], all: string, context: PageContext): Markup {
   const number = groups.reduce((sum, { rows }) => sum + rows.length, 0);
   return html`<section>
@@ -80,7 +80,7 @@ function list({ title, rows, remark }: Group, all: string, { anchorOf }: PageCon
 
 const columns = Object.keys(endpoints);
 
-/** Every requirement as a mark: suites down, endpoints across. */
+/** Renders every requirement as a mark, with a row per suite and a column per endpoint. */
 export function matrix({ record, anchorOf }: PageContext): Markup | undefined {
   if (record.requirements.length === 0) return undefined;
   const cell = (rows: readonly RequirementResult[]) => {
@@ -92,7 +92,7 @@ export function matrix({ record, anchorOf }: PageContext): Markup | undefined {
       >`;
     });
   };
-  // The second segment of an id, where that is an endpoint.
+  // The second segment of an id, if it is an endpoint.
   const columnOf = ({ id }: RequirementResult) => columns.find((column) => column === id.split('/', 2)[1]);
   const rows = [...bySuite(record.requirements)].map(([suite, results]) => [
     suite,

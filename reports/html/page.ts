@@ -28,12 +28,12 @@ const sections = [
   { anchor: 'rerun', title: 'Run again', of: ({ record }) => rerun(record) },
 ] as const satisfies readonly Section[];
 
-/** The page's own style, by its hash, and nothing else from anywhere. */
+/** Allows only the page's own style, by its hash. */
 const policy = `default-src 'none'; style-src 'sha256-${createHash('sha256').update(style).digest('base64')}'; base-uri 'none'; form-action 'none'`;
 
 /**
- * The report as one HTML file that needs no other file and runs no script, so that it can be opened
- * years later. No text of the record becomes markup, and what nobody would see is made visible.
+ * Renders the report as one HTML file without scripts and other files, so that it still opens years
+ * later. No text of the record becomes markup, and invisible characters are made visible.
  */
 export function renderHtml(record: RunRecord): string {
   const context: PageContext = { record, anchorOf: anchorsOf(record.requirements) };

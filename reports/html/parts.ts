@@ -3,17 +3,17 @@ import { markOf, MAX_COMMAND } from '../results.ts';
 import { printable } from '../text.ts';
 import { html, text, type Markup, type Part } from '../markup.ts';
 
-/** What the parts of the page are made of. */
+/** What all parts of the page need. */
 export interface PageContext {
   readonly record: RunRecord;
-  /** The `id` in the page that leads to a requirement. */
+  /** Returns the anchor of a requirement. */
   readonly anchorOf: (result: RequirementResult) => string;
 }
 
 /**
- * The anchor of each requirement: its own id, so that a link outlives the run, unless that has
- * characters that ours do not have, is so long that it would be cut, or could be an anchor of the
- * page itself, which has no `/`.
+ * Makes the function for the anchors of requirements. An anchor is the id, so that links work for later
+ * runs. A foreign id with other characters, of more than 200 characters, or without a `/` (as the page's own
+ * anchors) gets a number instead.
  */
 export const anchorsOf =
   (results: readonly RequirementResult[]): PageContext['anchorOf'] =>
@@ -22,17 +22,17 @@ export const anchorsOf =
       ? result.id
       : `requirement-${results.indexOf(result)}`;
 
-/** How a requirement came out, in a word. */
+/** Returns the outcome of a requirement in words. */
 export const outcomeWord = ({ outcome, level }: RequirementResult): string =>
   outcome === 'failed' && level !== 'required' ? 'failed (warning only)' : outcome;
 
-/** The mark of a result, with words for readers who do not see it. */
+/** Renders the mark of a result, with a label for screen readers. */
 export function outcomeMark(result: RequirementResult): Markup {
   const { mark, tone } = markOf(result);
   return html`<span class="mark ${tone}" role="img" aria-label="${outcomeWord(result)}">${mark}</span>`;
 }
 
-/** Whether a result stands in full among the findings, and not in its row alone. */
+/** Whether a result is a finding, and not only a row. */
 export function isFinding(result: RequirementResult): boolean {
   return (
     result.outcome === 'failed' ||
@@ -41,7 +41,7 @@ export function isFinding(result: RequirementResult): boolean {
   );
 }
 
-/** Names and what they stand for; those that stand for nothing are left out. */
+/** Renders a definition list without undefined values. */
 export function definitions(name: string, values: Readonly<Record<string, string | undefined>>): Markup {
   const rows = Object.entries(values).map(([term, value]) =>
     value === undefined
@@ -54,11 +54,11 @@ export function definitions(name: string, values: Readonly<Record<string, string
   return html`<dl class="${name}">${rows}</dl>`;
 }
 
-/** The clause of a requirement, and our reading where it leaves room. */
+/** Renders the clause of a requirement, and our reading if the clause is ambiguous. */
 export const clause = ({ clause: name, reading }: RequirementResult): Markup =>
   definitions('clause', { Clause: name, 'Our reading': reading });
 
-/** A command to copy: a click selects all of it. */
+/** Renders a command to copy. A click selects all of it. */
 export function command(title: string, line: string, note?: Markup): Markup {
   const isWhole = printable(line, MAX_COMMAND) === line;
   return html`<div class="command">
@@ -69,7 +69,7 @@ export function command(title: string, line: string, note?: Markup): Markup {
   </div>`;
 }
 
-/** A table; the first cell of a row is its heading. */
+/** Renders a table. The first cell of a row is its heading. */
 export function table(name: string, headings: readonly string[], rows: readonly (readonly Part[])[]): Markup {
   const body = rows.map(
     ([heading, ...cells]) =>

@@ -6,7 +6,7 @@ import { clause, isFinding, outcomeMark, type PageContext } from './parts.ts';
 
 const MAX_DATA = 2000;
 
-/** What is judged, a row each, with the choice of outcomes to show. */
+/** Renders a row per judged requirement, with a filter for outcomes. */
 export function judged(context: PageContext): Markup | undefined {
   const { requirements } = context.record;
   if (requirements.length === 0) return undefined;
@@ -14,7 +14,7 @@ export function judged(context: PageContext): Markup | undefined {
   return html`${filter(requirements)} ${suites(results, context)}`;
 }
 
-/** What is only observed. */
+/** Renders the observed requirements. */
 export function observed(context: PageContext): Markup | undefined {
   const results = context.record.requirements.filter(({ level }) => level === 'observed');
   if (results.length === 0) return undefined;
@@ -24,7 +24,7 @@ export function observed(context: PageContext): Markup | undefined {
     ${suites(results, context)}`;
 }
 
-/** Shows the rows of one outcome. The style sheet does it, without a script. */
+/** Renders the filter for outcomes, which works by the style sheet, without a script. */
 function filter(results: readonly RequirementResult[]): Markup {
   const choices = outcomes
     .map((outcome) => ({ outcome, number: results.filter((result) => result.outcome === outcome).length }))

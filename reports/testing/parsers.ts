@@ -1,18 +1,18 @@
-/** How a browser reads HTML (parse5), how GitHub reads Markdown (mdast), and what libxml2 finds wrong with XML. */
+/** Parsers for HTML (parse5, as a browser), Markdown (mdast, as GitHub) and XML (libxml2). */
 import { fromMarkdown } from 'mdast-util-from-markdown';
 import { gfmFromMarkdown } from 'mdast-util-gfm';
 import { gfm } from 'micromark-extension-gfm';
 import { defaultTreeAdapter, parse, type DefaultTreeAdapterTypes, type parseFragment } from 'parse5';
 import { validateXML } from 'xmllint-wasm';
 
-/** A part of a Markdown document. */
+/** A node of a Markdown document. */
 export interface MarkdownNode {
   readonly type: string;
   readonly value?: string;
   readonly children?: readonly MarkdownNode[];
 }
 
-/** Every part of a Markdown document. */
+/** Returns all nodes of a Markdown document. */
 export function markdownNodes(text: string): readonly MarkdownNode[] {
   const every = (node: MarkdownNode): readonly MarkdownNode[] => [
     node,
@@ -21,18 +21,18 @@ export function markdownNodes(text: string): readonly MarkdownNode[] {
   return every(fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }));
 }
 
-/** The visible text of a part. */
+/** Returns the visible text of a node. */
 export const textOf = ({ value = '', children = [] }: MarkdownNode): string =>
   value + children.map(textOf).join('');
 
 export type Element = DefaultTreeAdapterTypes.Element;
 
-/** What stands in a page, or in a part of one, and what was wrong with it: a browser would have guessed. */
+/** Parses a page or a fragment. Returns its elements and texts, and errors that a browser would repair. */
 export function parsed(source: string, read: typeof parse | typeof parseFragment = parse) {
   const errors: string[] = [];
   const { childNodes } = read(source, { onParseError: ({ code }) => errors.push(code) });
   const elements: Element[] = [];
-  /** Every text without white space around it. */
+  /** All texts, trimmed. */
   const texts = new Set<string>();
   const visit = (node: DefaultTreeAdapterTypes.ChildNode) => {
     if (defaultTreeAdapter.isTextNode(node)) texts.add(node.value.trim());
@@ -62,7 +62,7 @@ export function textIn({ childNodes }: Pick<Element, 'childNodes'>): string {
     .join('');
 }
 
-/** What is wrong with XML documents by an XML Schema, a line each. */
+/** Validates XML documents against an XML Schema. Returns the errors, one per line. */
 export async function xmlErrors(documents: readonly string[], schema: string): Promise<readonly string[]> {
   const xml = documents.map((contents, at) => ({ fileName: `${at}.xml`, contents }));
   const { valid, errors, rawOutput } = await validateXML({ xml, schema: [schema] });

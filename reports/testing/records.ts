@@ -4,7 +4,7 @@ import type { Checkup, RequirementResult, RunRecord } from '../../schemas/genera
 import recordSchema from '../../schemas/run-record.schema.json' with { type: 'json' };
 import sample from './sample-record.json' with { type: 'json' };
 
-/** A record with every outcome and every level, for the snapshots of the formats. */
+/** A record with every outcome and every level, for the golden files. */
 export const sampleRecord = sample as unknown as RunRecord;
 
 const earlier: Readonly<Record<string, object>> = {
@@ -19,7 +19,7 @@ const earlier: Readonly<Record<string, object>> = {
   'valid/user-status/member': { outcome: 'inconclusive', reason: 'flaky', words: 'two answers' },
 };
 
-/** A run before that of `sampleRecord`: between the two there is every kind of change. */
+/** An earlier run than `sampleRecord`, with every kind of change between them. */
 export const earlierRecord: RunRecord = {
   ...sampleRecord,
   startedAt: '2026-01-14T10:40:00.000Z',
@@ -39,7 +39,7 @@ export const earlierRecord: RunRecord = {
 const joined = (...pieces: readonly fc.Arbitrary<string>[]) =>
   fc.array(fc.oneof(...pieces), { maxLength: 6 }).map((drawn) => drawn.join(''));
 
-/** Text that a hostile target may send: controls, escapes, overrides, halves of pairs, forged lines. */
+/** Text from a hostile target: controls, escapes, bidi overrides, lone surrogates, forged lines. */
 export const hostileText: fc.Arbitrary<string> = joined(
   fc.constantFrom(
     ...'\u0000|\u001b[31m|\u001b]0;title\u0007|\u009b2J|\r|\u00a0|e\u0301|漢字|🦀|</script>'.split('|'),
@@ -53,7 +53,7 @@ export const hostileText: fc.Arbitrary<string> = joined(
   fc.integer({ min: 0, max: 0xffff }).map((unit) => String.fromCharCode(unit)),
 );
 
-/** Text that would be something else in Markdown: links, mentions, HTML, ends of code, cells and fences. */
+/** Text with a meaning in Markdown: links, mentions, HTML, ends of code, cells and fences. */
 export const hostileMarkdown: fc.Arbitrary<string> = joined(
   fc.constantFrom(
     ...'` `` ``` ~~~ | \\| \\ @octocat http://evil.example/ www.evil.example a@evil.example'.split(' '),
@@ -124,15 +124,15 @@ function valuesOf(root: Schema, text: fc.Arbitrary<string>): fc.Arbitrary<unknow
   return values(root);
 }
 
-/** A record of any shape, with texts drawn from `text` in every place that holds one. */
+/** Draws a record of any shape, with texts from `text`. */
 export const anyRecord = (text: fc.Arbitrary<string>): fc.Arbitrary<RunRecord> =>
   valuesOf(recordSchema, text) as fc.Arbitrary<RunRecord>;
 
-/** What doctor may have found, likewise. */
+/** Draws a result of doctor, likewise. */
 export const anyCheckup = (text: fc.Arbitrary<string>): fc.Arbitrary<Checkup> =>
   valuesOf(checkupSchema, text) as fc.Arbitrary<Checkup>;
 
-/** Two records that have some ids in common, each id once in either. */
+/** Draws two records with some common ids. Ids are unique in each. */
 export function anyPair(text: fc.Arbitrary<string>): fc.Arbitrary<readonly [RunRecord, RunRecord]> {
   const name = fc.option(fc.constantFrom('a', 'b', 'c', 'd', 'e'), { nil: undefined });
   const one = fc
@@ -147,5 +147,5 @@ export function anyPair(text: fc.Arbitrary<string>): fc.Arbitrary<readonly [RunR
   return fc.tuple(one, one);
 }
 
-/** Controls but the line break, what reorders or hides text, halves of surrogate pairs. */
+/** Controls except the line break, characters that reorder or hide text, lone surrogates. */
 export const DANGEROUS = /(?!\n)[\p{Cc}\p{Cf}\p{Cs}\p{Zl}\p{Zp}]/u;

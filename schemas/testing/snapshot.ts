@@ -1,10 +1,10 @@
 import assert from 'node:assert/strict';
 import { readFileSync, writeFileSync } from 'node:fs';
 
-/** Compares a text with the file that recorded it. `UPDATE_SNAPSHOT=1` records it again. */
+/** Compares a text with a recorded file. `UPDATE_SNAPSHOT=1` records it again. */
 export function matchesSnapshot(file: URL, text: string): void {
   if (process.env['UPDATE_SNAPSHOT'] === '1') {
-    // Recorded where the test should fail, a snapshot would prove nothing.
+    // In CI, recording would hide a failure.
     if (process.env['CI']) throw new Error('UPDATE_SNAPSHOT is refused when CI is set');
     writeFileSync(file, text);
   }
