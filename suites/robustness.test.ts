@@ -2,9 +2,9 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Answer } from './answer.ts';
 import type { Request } from './request.ts';
-import type { Scenario } from './requirement.ts';
+import type { Context, Scenario } from './requirement.ts';
 import { robustness } from './robustness.ts';
-import { answerOf, runScenario } from './testing/samples.ts';
+import { answerOf, runScenario, sampleKnown } from './testing/samples.ts';
 
 const concurrency = robustness.find(({ id }) => id === 'robustness/service/concurrency') as Scenario;
 
@@ -35,3 +35,23 @@ for (const [gap, expected] of [
     assert.equal(await findingOf(gap), expected);
     assert.equal(await findingOf(gap, true), 'failed');
   });
+
+/** The sizes of the groups that are sent at once, with a stated limit of 2 s. */
+async function crowdsOf(leftMs: number): Promise<readonly number[]> {
+  const sizes: number[] = [];
+  const send = async (...requests: readonly Request[]) => requests.map(() => answerOf(200, {}));
+  const sendAtOnce = (...requests: readonly Request[]) => {
+    sizes.push(requests.length);
+    return send(...requests);
+  };
+  const limits = { 'deposit-check': { requests: 16, windowSeconds: 2 } };
+  const context = { send, sendAtOnce, leftMs: () => leftMs } as unknown as Context;
+  const members = Array.from('123456', (user_id) => ({ ...sampleKnown.members[0]!, user_id }));
+  await concurrency.run(context, { ...sampleKnown, limits, members });
+  return sizes;
+}
+
+test('a crowd is smaller if the window of a stated limit outlasts the run', async () => {
+  const [small, large] = [await crowdsOf(1999), await crowdsOf(2000)];
+  assert.ok(small.length === 1 && large.length === 1 && small[0]! < large[0]!, `${small}, ${large}`);
+});

@@ -146,6 +146,7 @@ test('one key of each kind is tried, and the rest is counted', async () => {
 test('without a key, the other checks still run', async () => {
   const checkup = await examined({ fixture: { ...sampleFixture, apiKeys: [] } });
   assert.equal(checkup.verdict, 'problems');
+  assert.match(find(checkup, 'under test').words, /no active key of a partner/);
   assert.match(find(checkup, 'under test').fix!, /"\$\{NAME\}"/);
   assert.equal(find(checkup, 'deposit-check').outcome, 'ok');
 });

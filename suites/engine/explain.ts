@@ -174,13 +174,13 @@ export async function explain(
     const found =
       smallest &&
       judge.findings(smallest.answer).find((one) => one.id === id && one.verdict.kind === 'failed');
-    if (smallest === undefined || found === undefined || details.counterexamplePath === null)
-      return undefined;
-    return {
-      verdict: found.verdict,
-      evidence: smallest.exchange,
-      path: pathOf(endpoint, levels, { shrunk: `@${draw}:${details.counterexamplePath}` }),
-    };
+    return (
+      found && {
+        verdict: found.verdict,
+        evidence: smallest!.exchange,
+        path: pathOf(endpoint, levels, { shrunk: `@${draw}:${details.counterexamplePath}` }),
+      }
+    );
   }
 }
 

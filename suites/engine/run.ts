@@ -49,7 +49,7 @@ export async function run(options: RunOptions): Promise<RunRecord> {
   const client = (options.connect ?? createClient)({
     ...options.tls,
     ...options,
-    connections: Math.max(concurrency, MAX_IN_FLIGHT),
+    connections: MAX_IN_FLIGHT,
     signal,
     now: clock.now,
     deadline,

@@ -42,6 +42,13 @@ const broken: Trouble = {
 const fine = answerOf(200, {});
 const someUser = userStatus('x');
 
+test('while one key is rate-limited, another key of the partner is used', async () => {
+  const limited = answerOf(429, {}, { 'retry-after': '60' });
+  const { sender } = senderOf((nth) => (nth === 0 ? limited : fine));
+  const { request } = await sender.send(someUser);
+  assert.deepEqual(request.credential, { as: 'key', key: known.callerKeys[1] });
+});
+
 describe('a connection that breaks', () => {
   test('is tried three times, and each try is an exchange', async () => {
     const { sender, sent, seen } = senderOf(() => broken);

@@ -118,6 +118,7 @@ test('a misplaced key is never in the Authorization header', () => {
     assert.ok(!Object.hasOwn(changes.headers ?? {}, 'authorization'));
     const places = [query, changes.body, ...Object.values(changes.headers ?? {})];
     assert.ok(places.some((place) => place?.includes(key!.key)));
+    assert.equal(changes.body !== undefined, Object.hasOwn(changes.headers ?? {}, 'content-type'));
   }
 });
 

@@ -2,7 +2,16 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { factors, isFeasible, missingLevels, plainLevels, requestsOf, type Levels } from './factors.ts';
+import { coveringArray } from './covering.ts';
+import {
+  factors,
+  isFeasible,
+  missingLevels,
+  plainLevels,
+  requestsOf,
+  type FactorName,
+  type Levels,
+} from './factors.ts';
 import { malformations } from '../inputs/malformations.ts';
 import { knownFrom } from '../known.ts';
 import { parameterOf } from './lookup.ts';
@@ -168,6 +177,21 @@ test('levels that the fixture cannot supply are named', () => {
 test('coarse levels are levels of their factor, the plain one first', () => {
   for (const { name, levels, coarse = levels } of both.flatMap((endpoint) => factors[endpoint]))
     assert.deepEqual([coarse[0], coarse.filter((level) => !levels.includes(level))], [levels[0], []], name);
+});
+
+test('the pairs have each key that is not plain in each form of the header', () => {
+  const rows: Levels[] = [];
+  for (const { strength, levels } of coveringArray(factors['deposit-check'], () => true).rows()) {
+    if (strength > 2) break;
+    rows.push(levels);
+  }
+  const names = (name: FactorName) => factors['deposit-check'].find((one) => one.name === name)!.levels;
+  for (const key of names('key'))
+    for (const header of names('header'))
+      assert.ok(
+        rows.some((row) => row.key === key && row.header === header),
+        `${key}, ${header}`,
+      );
 });
 
 test('infeasible: a header form without a key, and another letter case without letters', () => {
