@@ -59,7 +59,7 @@ const refusals: readonly (readonly [argv: string, says: RegExp, code?: number])[
   ['verify --replay 0', /--replay needs --only/],
   ['verify --only auth/user-status/missing --replay x', /--replay x: needs a path/],
   ['verify --partner nobody', /--partner nobody.*northwind/],
-  ['verify --report jsn', /there is no format jsn; did you mean json/],
+  ['verify --report xml', /there is no format xml \(known: console/],
   [`verify --report json=${folder}/no/x.json`, /x\.json: the report cannot be written: its folder does not/],
   [`verify --report json=${folder}`, /it is a folder/],
   ['verify --header nonsense', /--header needs 'name: value'/],

@@ -179,7 +179,7 @@ describe('a problem of the config file is reported with its place', () => {
     '{"verify": {"casse": 1}}': '/verify/casse: unknown key; did you mean cases?',
     '{"verify": {"stateUrl": "x"}}': '/verify/stateUrl: unknown key; did you mean state-url?',
     '{"verify": {"__proto__": 1}}': '/verify/__proto__: unknown key',
-    '{"verify": {"a\\u001b": 1}}': String.raw`/verify/a\u{1b}: unknown key; did you mean ca?`,
+    '{"verify": {"a\\u001b": 1}}': String.raw`/verify/a\u{1b}: unknown key`,
     '{"verify": {"plan": true}}': '/verify/plan: cannot be in a config file',
     '{"mock": {"admin-token": "s3cret"}}': '/mock/admin-token: cannot be in a config file',
     '{"verify": {"cases": "20"}}': '/verify/cases: needs a number, without quotes',

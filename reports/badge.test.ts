@@ -41,14 +41,14 @@ test('the badge of the mock says so, and is not green', () => {
   assert.deepEqual([label, color], ['ib-conformance mock', 'blue']);
 });
 
-/** Members that shields.io takes; it refuses a badge with any other. */
+/** Members that shields.io accepts. It rejects badges with others. */
 const known = new Set(
   'schemaVersion label message color labelColor isError namedLogo logoSvg logoColor logoSize style cacheSeconds'.split(
     ' ',
   ),
 );
 
-test('the digest in the badge is that of the json report, and no member is there that shields.io refuses', () => {
+test('the badge has the digest of the json report, and only members that shields.io accepts', () => {
   const badge = badgeOf(whole);
   assert.deepEqual(
     Object.keys(badge).filter((name) => !known.has(name)),
@@ -84,7 +84,7 @@ describe('no badge', () => {
     });
 });
 
-test('a badge holds no text of the record, whatever that is', () => {
+test('a badge contains no text of the record', () => {
   fc.assert(
     fc.property(anyRecord(hostileText), (record) => {
       const fit = { ...record, interrupted: false, selection: { whole: true, skip: [] } };

@@ -44,7 +44,7 @@ const sample: Checkup = {
   plan: { requests: 1234, waitMs: 12_000, answersMs: 500, cutTo: 7 },
 };
 
-test('the checklist of the sample is as it was written down', () => {
+test('the checklist of the sample matches this text', () => {
   assert.ok(validate(sample), JSON.stringify(validate.errors));
   assert.equal(
     renderCheckup(sample, { color: false, width: 80 }),
@@ -67,7 +67,7 @@ keys
 
 not checkable with this fixture
   ? the fixture has no active key of another partner
-    7 requirements: a/b/1, a/b/2, a/b/3, a/b/4, a/b/5, 2 more
+    7 requirements: a/b/1, a/b/2, a/b/3, a/b/4, a/b/5, 2 more requirements
     → Add one to apiKeys.
 
 note: No --fixture was given, so the target is expected to have the built-in
@@ -76,12 +76,12 @@ note: No --fixture was given, so the target is expected to have the built-in
 verify would take about 1,234 requests, 12.0 s of waiting for rate limits, 0.5
   s of answers at this speed, at most 7 cases per endpoint because of the time
   limit
-3 checks failed: 2 ✓, 3 ✗, 1 ? (15 requests in 0.4 s)
+3 checks failed: 2 of 6 checks ok (15 requests in 0.4 s)
 `,
   );
 });
 
-test('a look that finds nothing wrong says how much a run could not judge all the same', () => {
+test('a checklist without problems counts the requirements that a run cannot judge', () => {
   const last = (gaps: Checkup['gaps']) =>
     renderCheckup(
       { ...sample, verdict: 'ok', gaps, plan: { requests: 9, waitMs: 0 } },

@@ -37,7 +37,7 @@ export function renderCheckup(checkup: Checkup, options: ReportOptions): string 
   const lines = [
     ...hanging(runTitle(checkup), width).map((line) => paint('quiet', line)),
     ...checkLines(checks, screen),
-    ...gapLines(checkup, screen),
+    ...gapLines(checkup.gaps, screen, MAX_IDS),
     ...notes.flatMap((note) => ['', ...hanging(`note: ${short(note)}`, width)]),
     '',
     ...endLines(checkup, screen),
@@ -70,11 +70,17 @@ export function checkLines(
   });
 }
 
-function gapLines({ gaps }: Checkup, { paint, width }: Screen): readonly string[] {
+/** Renders the requirements that cannot be checked with a fixture, by missing data. */
+export const renderGaps = (gaps: readonly Gap[], options: ReportOptions): string =>
+  gapLines(gaps, screenOf(options), Infinity)
+    .map((line) => `${line}\n`)
+    .join('');
+
+function gapLines(gaps: readonly Gap[], { paint, width }: Screen, maxIds: number): readonly string[] {
   const indented = (text: string) => wrap(text, width - 4).map((line) => `    ${line}`);
   const linesOf = ({ words, requirements, fix }: Gap) => {
     const [first = '', ...more] = indented(short(words));
-    const ids = shortened(requirements.map(short), MAX_IDS).join(', ');
+    const ids = shortened(requirements.map(short), maxIds).join(', ');
     return [
       `  ${paint(...looks.unknown)} ${first.trimStart()}`,
       ...more,
@@ -105,7 +111,7 @@ function endLines(checkup: Checkup, { paint, width }: Screen): readonly string[]
     problems: `${several(of('problem'), 'check')} failed`,
     unreachable: 'the target cannot be reached',
   }[verdict];
-  const tally = `${words}: ${count(of('ok'))} ✓, ${count(of('problem'))} ✗, ${count(of('unknown'))} ? (${several(requests, 'request')} in ${duration(durationMs)})`;
+  const tally = `${words}: ${count(of('ok'))} of ${several(checks.length, 'check')} ok (${several(requests, 'request')} in ${duration(durationMs)})`;
   const tone = verdict === 'ok' ? 'good' : 'bad';
   return [...hanging(run, width), ...hanging(tally, width).map((line) => paint('loud', paint(tone, line)))];
 }

@@ -25,7 +25,7 @@ test('the sample is a valid record with every outcome and every level', () => {
   assert.equal(new Set(sampleRecord.requirements.map(({ level }) => level)).size, 3);
 });
 
-test('the report of the sample is as it was written down', () => {
+test('the report of the sample matches the golden file', () => {
   matchesSnapshot(new URL('console.golden.txt', import.meta.url), renderConsole(sampleRecord, plain));
 });
 
@@ -51,7 +51,7 @@ const terminalReports: Readonly<Record<string, fc.Arbitrary<(options: ReportOpti
 };
 
 for (const [verdict, arbitrary] of Object.entries(terminalReports))
-  test(`no text of a target acts on a terminal, widens a line, or reads like ${verdict}`, () => {
+  test(`no text of a target affects a terminal, widens a line, or looks like ${verdict}`, () => {
     assert.match('\u001b[2J', DANGEROUS);
     fc.assert(
       fc.property(arbitrary, fc.integer({ min: 60, max: 200 }), (render, width) => {
@@ -72,7 +72,7 @@ for (const [verdict, arbitrary] of Object.entries(terminalReports))
     );
   });
 
-test('widths are taken from 60 to 200', () => {
+test('widths are limited to 60 to 200', () => {
   const at = (width: number): string => renderConsole(sampleRecord, { color: false, width });
   assert.equal(at(1), at(60));
   assert.equal(at(1000), at(200));
@@ -80,11 +80,11 @@ test('widths are taken from 60 to 200', () => {
   assert.notEqual(renderConsole(sampleRecord, { ...plain, color: true }), renderConsole(sampleRecord, plain));
   assert.ok(
     sampleRecord.requirements.every(({ id }) => at(60).includes(id)),
-    'ids are whole at 60',
+    'ids are complete at 60',
   );
 });
 
-test('the report stays short however much a target sends', () => {
+test('the report stays short for any size of answers', () => {
   const huge = 'x'.repeat(1_000_000);
   const record = {
     ...sampleRecord,
@@ -109,7 +109,7 @@ test('the report stays short however much a target sends', () => {
   assert.match(text, /expected {5}…x+a\n {2}actual {7}…x+b\n +\^\n/);
 });
 
-test('a command that could not be shown as it is says so', () => {
+test('a command that cannot be shown exactly has a note', () => {
   const first = sampleRecord.requirements.find((result) => result.outcome === 'failed');
   assert.ok(first?.counterexample);
   const { request } = first.counterexample;
@@ -122,7 +122,7 @@ test('a command that could not be shown as it is says so', () => {
   assert.doesNotMatch(show('curl'), /escaped or cut/);
 });
 
-test('a suite is one line only where it was left out as a whole, for one reason', () => {
+test('a suite is one line only if all its requirements are excluded for one reason', () => {
   const linesFor = (...reasons: readonly string[]): readonly string[] => {
     const subject = { level: 'required', clause: 'c', title: 't', cases: 0 } as const;
     const requirements = reasons.map((reason, at) => {
@@ -138,14 +138,14 @@ test('a suite is one line only where it was left out as a whole, for one reason'
   assert.equal(linesFor('skipped', 'black-box').length, 2);
 });
 
-test('what the record lacks is left out', () => {
+test('missing parts of the record are omitted', () => {
   const { rerun: _rerun, partner: _partner, ...rest } = sampleRecord;
   const text = renderConsole({ ...rest, notes: [], rateLimited: { answers: 0, waitedMs: 0 } }, plain);
   assert.doesNotMatch(text, /replay {2}|partner northwind,|note:|status 429/);
   assert.match(renderConsole(sampleRecord, plain), /replay {2}[^]*note:[^]*status 429/);
 });
 
-/** A target that answers everything with 500: so many failures, all alike. */
+/** Record of a target that answers everything with 500: `count` similar failures. */
 function allFailed(count: number): RunRecord {
   const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed')!;
   const requirements = Array.from({ length: count }, (_, at) => ({
@@ -160,16 +160,16 @@ function allFailed(count: number): RunRecord {
   return { ...sampleRecord, requirements, counts: { ...sampleRecord.counts, broken: 0 } };
 }
 
-test('a wall of failures that look alike is told in short, and each is named', () => {
+test('many similar failures are grouped, and each is named', () => {
   const one = renderConsole(allFailed(1), plain).split('\n').length;
   const text = renderConsole(allFailed(40), plain);
   assert.match(text, /✗ and 39 more like this\n {2}ids {10}auth\/user-status\/1, /);
-  // A row each, two more in full, and their ids.
+  // A row each, two findings in full, and the ids.
   assert.ok(text.split('\n').length < one + 39 + 2 * 20 + 20);
   for (let at = 0; at < 40; at++) assert.match(text, new RegExp(`auth/user-status/${at}\\b`));
 });
 
-test('what another row tells is not told again', () => {
+test('a requirement that depends on another one is not shown in full', () => {
   const first = sampleRecord.requirements.find((result) => result.outcome === 'inconclusive');
   const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed');
   const shows = (reason: string) =>
@@ -182,7 +182,7 @@ test('what another row tells is not told again', () => {
 
 for (const width of [60, 80, 100, 200])
   for (const record of [allFailed(40), allFailed(1), sampleRecord])
-    test(`the last lines tell what matters, on ${width} columns, of ${record.requirements.length} rows`, () => {
+    test(`the last lines are verdict, failures and next step, at width ${width}, for ${record.requirements.length} rows`, () => {
       const text = renderConsole(record, { color: false, width });
       const ending = text
         .slice(text.lastIndexOf('\n\n') + 2)

@@ -11,7 +11,7 @@ const plain = { color: false, width: 160 };
 const rendered = (before: RunRecord, after: RunRecord, options = plain) =>
   renderDiffConsole(compare(before, after), options);
 
-test('what newly fails is told in full, what it comes to last', () => {
+test('newly failing requirements are shown in full, and the conclusion is last', () => {
   const text = rendered(earlierRecord, sampleRecord);
   assert.match(
     text,
@@ -30,7 +30,7 @@ test('what newly fails is told in full, what it comes to last', () => {
     assert.equal(text.includes(`\n${words}\n`), kind !== 'unchanged', kind);
 });
 
-test('what was lost is named', () => {
+test('requirements that are no longer verified are named', () => {
   const losing = {
     ...sampleRecord,
     requirements: sampleRecord.requirements.filter(({ outcome }) => outcome !== 'passed'),
@@ -46,14 +46,14 @@ test('what was lost is named', () => {
   );
 });
 
-test('the comparison of the samples is as it was written down', () => {
+test('the comparison of the samples matches the golden file', () => {
   matchesSnapshot(
     new URL('diff-markdown.golden.txt', import.meta.url),
     renderDiffMarkdown(compare(earlierRecord, sampleRecord)),
   );
 });
 
-test('it fits into a comment', () => {
+test('the Markdown fits into a comment on GitHub', () => {
   const many = (outcome: 'passed' | 'failed') => ({
     ...sampleRecord,
     requirements: Array.from({ length: 2_000 }, (_, at) => {
@@ -69,7 +69,7 @@ test('it fits into a comment', () => {
   assert.match(text, /\n\d+ more do not fit here\. The json report has all of them\.\n$/);
 });
 
-test('for programs: the tendency, both runs, and each change with what both say', () => {
+test('the JSON has the tendency, both runs, and each change with both results', () => {
   const data = JSON.parse(renderDiffJson(compare(earlierRecord, sampleRecord))) as {
     readonly tendency: string;
     readonly before: { readonly seed: number };

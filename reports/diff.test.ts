@@ -55,7 +55,7 @@ for (const [level, before, after, kind, tendency] of rows)
     assert.equal(comparison.tendency, tendency);
   });
 
-test('the level counts that the requirement has now', () => {
+test('the level of the second run counts', () => {
   assert.equal(
     compare(runOf('passed', 'required'), runOf('failed', 'recommended')).tendency,
     'no regression',
@@ -63,7 +63,7 @@ test('the level counts that the requirement has now', () => {
   assert.equal(compare(runOf('passed', 'recommended'), runOf('failed', 'required')).tendency, 'regression');
 });
 
-test('every requirement of either run is told of once, with what both runs say', () => {
+test('every requirement of both runs is listed once, with both results', () => {
   fc.assert(
     fc.property(anyPair(hostileText), ([before, after]) => {
       const { changes } = compare(before, after);
@@ -77,7 +77,7 @@ test('every requirement of either run is told of once, with what both runs say',
   );
 });
 
-test('what makes two runs hard to compare is said', () => {
+test('differences of the runs themselves are reported', () => {
   const other = {
     ...sampleRecord,
     target: 'http://other/',

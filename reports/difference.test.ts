@@ -7,16 +7,16 @@ import { columns, printable } from './text.ts';
 
 const long = 'x'.repeat(1_000_000);
 
-/** Two texts, the width of a line, and the lines: a mark is the line without a name. */
+/** Two texts and the expected lines; `mark` is the line without a label. */
 const comparisons: readonly (readonly [
   what: string,
   expected: string,
   actual: string,
   ...lines: readonly string[],
 ])[] = [
-  ['a letter that differs is marked', 'UNA', 'UNB', 'expected: UNA', 'actual: UNB', 'mark:   ^'],
+  ['a different letter is marked', 'UNA', 'UNB', 'expected: UNA', 'actual: UNB', 'mark:   ^'],
   [
-    'a letter that looks the same is named',
+    'a letter with the same look is named',
     'abc',
     'ab\u0441',
     'expected: abc',
@@ -24,12 +24,12 @@ const comparisons: readonly (readonly [
     'mark:   ^',
     'mark: U+0441 instead of U+0063',
   ],
-  ['what follows the end is marked', 'abc', 'abc\n', 'expected: abc', 'actual: abc\\u{a}', 'mark:    ^'],
-  ['texts that share no beginning are not marked', '200', '404', 'expected: 200', 'actual: 404'],
+  ['additional text is marked', 'abc', 'abc\n', 'expected: abc', 'actual: abc\\u{a}', 'mark:    ^'],
+  ['texts with different beginnings are not marked', '200', '404', 'expected: 200', 'actual: 404'],
   ['equal texts are not marked', 'a', 'a', 'expected: a', 'actual: a'],
   ['an empty text is shown', 'a', '', 'expected: a', 'actual: '],
   [
-    'a surrogate pair is not torn',
+    'a surrogate pair is not split',
     'a\u{1f980}',
     'a\u{1f981}',
     'expected: a\u{1f980}',
@@ -45,7 +45,7 @@ const drawnLines = (expected: string, actual: string, width: number) =>
 for (const [what, expected, actual, ...lines] of comparisons)
   test(what, () => assert.deepEqual(drawnLines(expected, actual, 40), lines));
 
-test('long texts go on in pairs, with the mark on the line where they differ', () => {
+test('long texts have several pairs of lines, with the mark below the difference', () => {
   const pairs = ['expected: abcd', 'actual: abcd'];
   assert.deepEqual(drawnLines('abcdefgh', 'abcdefgx', 4), [
     ...pairs,
@@ -56,8 +56,8 @@ test('long texts go on in pairs, with the mark on the line where they differ', (
   assert.deepEqual(drawnLines('abcde', 'abcdx', 4), [...pairs, 'expected: e', 'actual: x', 'mark: ^']);
 });
 
-test('a difference is marked however far into the texts, within the width', () => {
-  /** The text with a filler behind every wide character, so that its index is its column. */
+test('a difference is marked at any place of the texts, within the width', () => {
+  /** Adds a filler after every wide character, so that an index is a column. */
   const wide = (text: string) =>
     Array.from(text, (character) => (columns(character) === 2 ? `${character}_` : character)).join('');
   fc.assert(
@@ -87,13 +87,13 @@ const differences: readonly (readonly [expected: string, actual: string, drawn: 
   ['aab', 'ab', 'a[a|]b'],
   ['401', '404', '40[1|4]'],
   ['', 'x', '[|x]'],
-  // They have nothing in common, so there is nothing to point at.
+  // Texts without anything in common have no marked difference.
   ['application/json', 'text/html; charset=utf-8', '[application/json|text/html; charset=utf-8]'],
   ['abcdefghi', 'axxxxxxxi', '[abcdefghi|axxxxxxxi]'],
-  // Halves of pairs are not torn apart.
+  // Surrogate pairs are not split.
   ['ab🦀', 'ab🦁', 'ab[🦀|🦁]'],
   ['\ud83d\ude00cd', '\ud83e\ude00cd', '[\ud83d\ude00|\ud83e\ude00]cd'],
-  // What is the same is cut where it is long.
+  // Long common parts are cut.
   [`${long}a${long}`, `${long}b${long}`, `…${'x'.repeat(40)}[a|b]${'x'.repeat(40)}…`],
 ];
 
@@ -103,7 +103,7 @@ for (const [expected, actual, drawn] of differences)
     assert.equal(`${found.before}[${found.expected}|${found.actual}]${found.after}`, drawn);
   });
 
-test('nothing is added, and nothing is lost', () => {
+test('the parts of a difference give the original texts', () => {
   const text = fc.oneof(hostileText, fc.string({ unit: fc.constantFrom('a', 'b', '🦀', '\ud83e') }));
   fc.assert(
     fc.property(text, text, text, text, (start, one, other, end) => {

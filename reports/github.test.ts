@@ -8,7 +8,7 @@ import { renderGithub } from './github.ts';
 import { anyRecord, hostileText, sampleRecord } from './testing/records.ts';
 import { printable } from './text.ts';
 
-test('the report of the sample is as it was written down', () => {
+test('the report of the sample matches the golden file', () => {
   matchesSnapshot(new URL('github.golden.txt', import.meta.url), renderGithub(sampleRecord));
 });
 
@@ -22,7 +22,7 @@ const decodings: readonly (readonly [escape: string, character: string])[] = [
 const decoded = (text: string, known = decodings) =>
   known.reduce((shorter, [escape, character]) => shorter.replaceAll(escape, character), text);
 
-/** Reads a line as the runner of GitHub Actions does: command, properties and message; undefined where it is none. */
+/** Parses a line like the runner of GitHub Actions: command, properties and message; undefined for other lines. */
 function read(line: string) {
   const trimmed = line.trimStart();
   const end = trimmed.indexOf('::', 2);
@@ -39,7 +39,7 @@ function read(line: string) {
 
 const linesOf = (record: RunRecord) => renderGithub(record).trimEnd().split('\n').map(read);
 
-test('what looks like an escape is read as it is', () => {
+test('text that looks like an escape is kept', () => {
   const subject = { level: 'required', clause: '', title: '', cases: 1, outcome: 'failed' } as const;
   const [line] = linesOf({
     ...sampleRecord,
@@ -51,7 +51,7 @@ test('what looks like an escape is read as it is', () => {
   assert.match(line.message, /\nexpected +%0A::error::%25\nactual +100 %\n/);
 });
 
-/** What a result is on GitHub; undefined where it is nothing. */
+/** Returns the kind of annotation for a result; undefined for none. */
 function kindOf(result: RequirementResult) {
   const { outcome, level } = result;
   if (isKnownFailure(result)) return 'warning';
@@ -62,7 +62,7 @@ function kindOf(result: RequirementResult) {
 
 const hostileCommand = fc.oneof(hostileText, fc.constantFrom('::error::', '%0A::x::', 'a,b=c', '::'));
 
-test('every line is one command with a title; what failed or could not be judged is named or counted, and no more than ten of a kind are written', () => {
+test('every line is a command with a title, at most ten of a kind, and failures and unjudged results are named or counted', () => {
   fc.assert(
     fc.property(anyRecord(hostileCommand), fc.integer({ min: 1, max: 5 }), (drawn, times) => {
       const rows = drawn.requirements;

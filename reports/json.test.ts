@@ -4,7 +4,7 @@ import * as fc from 'fast-check';
 import { renderJson } from './json.ts';
 import { anyRecord, hostileText } from './testing/records.ts';
 
-test('the record is indented, can be read back, and a terminal acts on none of it', () => {
+test('the JSON is indented, can be parsed, and does not affect a terminal', () => {
   fc.assert(
     fc.property(anyRecord(hostileText), (record) => {
       const text = renderJson(record);

@@ -14,17 +14,17 @@ import { printable } from './text.ts';
 
 const schema = readFileSync(new URL('junit.xsd', import.meta.url), 'utf8');
 
-test('the report of the sample is as it was written down', () => {
+test('the report of the sample matches the golden file', () => {
   matchesSnapshot(new URL('junit.golden.xml', import.meta.url), renderJunit(sampleRecord));
 });
 
-test('it keeps to the schema, whatever a target sent', async () => {
+test('the XML is valid for any answers of a target', async () => {
   assert.notDeepEqual(await xmlErrors(['<testsuites><testsuite/></testsuites>'], schema), []);
   const records = fc.sample(anyRecord(hostileText), { seed: 7, numRuns: 300 });
   assert.deepEqual(await xmlErrors([sampleRecord, ...records].map(renderJunit), schema), []);
 });
 
-/** This reader takes a name like ' ' or '0x1' for a number. */
+/** The parser reads a name like ' ' or '0x1' as a number. */
 const withNames = (record: RunRecord): RunRecord => ({
   ...record,
   requirements: [
@@ -33,7 +33,6 @@ const withNames = (record: RunRecord): RunRecord => ({
   ],
 });
 
-/** What a requirement is in JUnit, by its outcome. */
 const kinds = {
   passed: undefined,
   failed: 'failure',
@@ -43,8 +42,8 @@ const kinds = {
   observed: 'skipped',
 } as const;
 
-test('a reader finds every requirement, in its suite, with its outcome and its texts', async () => {
-  // What is said of the run is a case of its own: strength.test.ts.
+test('a JUnit parser finds every requirement in its suite, with outcome and texts', async () => {
+  // Cases on the whole run are tested in strength.test.ts.
   const records = fc.sample(anyRecord(hostileText), { seed: 8, numRuns: 100 }).map(withNames);
   for (const { strength: _, selection: __, mock: ___, ...record } of [sampleRecord, ...records]) {
     const read = await parse(renderJunit(record));

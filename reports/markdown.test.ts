@@ -10,24 +10,24 @@ import { markdownNodes, textOf } from './testing/parsers.ts';
 import { anyPair, anyRecord, hostileMarkdown, sampleRecord } from './testing/records.ts';
 import { printable } from './text.ts';
 
-test('the report of the sample is as it was written down', () => {
+test('the report of the sample matches the golden file', () => {
   matchesSnapshot(new URL('markdown.golden.txt', import.meta.url), renderMarkdown(sampleRecord));
 });
 
-/** All that a report is made of: no link, no image, no HTML, no emphasis. */
+/** All allowed nodes: no link, no image, no HTML, no emphasis. */
 const types = new Set(
   'root heading paragraph text inlineCode code strong list listItem table tableRow tableCell'.split(' '),
 );
 const headings =
   /^(?:[✅❌❓] .*|(?:Failed|Known failures|Broken|Not checked|Excluded|Observed where the interface is silent) \(\d+\)|Suites|[✗!] .*|(?:newly failing|no longer verified|fixed|newly verified|still failing|added|removed) \(\d+\))$/s;
 
-test('no text of a record becomes anything but text or code, and all that matters is named', () => {
+test('all text of a record becomes text or code, and all open requirements are named', () => {
   fc.assert(
     fc.property(anyRecord(hostileMarkdown), (record) => {
       const rows = record.requirements;
       const findings = rows.filter(({ outcome }) => outcome === 'failed' || outcome === 'broken');
       const open = rows.filter(({ outcome }) => outcome !== 'passed');
-      // Findings that share answer and condition stand under one title.
+      // Findings with the same answer and condition have one title.
       const nodes = assertPlain(renderMarkdown(record), alike(findings).length, open);
       const suites = new Set(rows.map(({ id }) => id.split('/')[0]));
       assert.equal(nodes.filter(({ type }) => type === 'tableRow').length, suites.size + 1);
@@ -35,7 +35,7 @@ test('no text of a record becomes anything but text or code, and all that matter
   );
 });
 
-test('the same of a comparison', () => {
+test('the same for a comparison', () => {
   fc.assert(
     fc.property(anyPair(hostileMarkdown), ([before, after]) => {
       const comparison = compare(before, after);
@@ -63,7 +63,7 @@ function assertPlain(text: string, findings: number, named: readonly { readonly 
   return nodes;
 }
 
-test('failures that the baseline knows stand apart, and the mark is that of the exit code', () => {
+test('known failures have their own section, and the mark matches the exit code', () => {
   const known = sampleRecord.requirements.map((result) =>
     result.outcome === 'failed' ? { ...result, baseline: 'ticket 1' } : result,
   );
@@ -82,12 +82,12 @@ test('failures that the baseline knows stand apart, and the mark is that of the 
   assert.match(of(['x']), /^## ❌ /);
 });
 
-test('GitHub takes it however much a target sends, and it says what was left out', () => {
+test("the Markdown stays below GitHub's limit, and counts what it omits", () => {
   const failure = sampleRecord.requirements.find(({ outcome }) => outcome === 'failed')!;
   const requirements = Array.from({ length: 2_000 }, (_, at) => ({
     ...failure,
     id: `auth/user-status/${at}`,
-    // No two are alike.
+    // All have different conditions.
     where: [`id version: ${at}`],
     expected: '漢'.repeat(1_000),
     actual: '`'.repeat(1_000),

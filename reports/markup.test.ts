@@ -7,7 +7,7 @@ import { attribute, parsed, textIn } from './testing/parsers.ts';
 import { hostileText } from './testing/records.ts';
 import { printable } from './text.ts';
 
-test('texts are escaped, markup is not, and what is not there leaves nothing', () => {
+test('texts are escaped, markup is not, and undefined is empty', () => {
   const inner = html`<b>${'<b>'}</b>`;
   assert.equal(
     source(html`<p title="${`"'&`}">${inner}${[inner, 'x']}${1}${undefined}</p>`),
@@ -15,18 +15,18 @@ test('texts are escaped, markup is not, and what is not there leaves nothing', (
   );
 });
 
-test('what nobody would see is made visible, and what is long is cut', () => {
+test('invisible characters are made visible, and long text is cut', () => {
   assert.equal(source(html`${'a\u0000\u202e\n'}`), 'a\\u{0}\\u{202e}\\u{a}');
   assert.equal(source(html`${'x'.repeat(601)}`), `${'x'.repeat(599)}…`);
   assert.equal(source(text('<<<<', 3)), '&lt;&lt;…');
 });
 
-test('a record cannot hold markup: nothing that is read from JSON passes for it', () => {
+test('a record cannot contain markup: nothing parsed from JSON counts as markup', () => {
   const forged = JSON.parse('{"markup": "<b>", "Symbol(markup)": "<b>", "made": "<b>"}') as Markup;
   assert.throws(() => html`${forged}`, TypeError);
 });
 
-test('whatever the text, a browser reads it as it is on a terminal', () => {
+test('a browser shows any text like a terminal', () => {
   const texts = fc.oneof(hostileText, fc.string(), fc.constantFrom('"><b>', '</p>', '&lt;', '&#60;'));
   fc.assert(
     fc.property(texts, fc.integer({ min: 1, max: 900 }), (value, most) => {

@@ -28,7 +28,7 @@ for (const [width, line] of lines) {
   test(`progress on ${width} columns`, () => assert.equal(renderProgress(progress, width), line));
 }
 
-test('progress within other bounds', () => {
+test('progress with other limits', () => {
   const bounds = { maxRequests: 5000, maxDurationMs: Number.POSITIVE_INFINITY };
   assert.equal(
     renderProgress({ ...progress, ...bounds, requests: 1 }, 120),
@@ -36,7 +36,7 @@ test('progress within other bounds', () => {
   );
 });
 
-test('how fast it goes is told after a second', () => {
+test('the rate is shown after a second', () => {
   const early = renderProgress({ ...progress, elapsedMs: 900 }, 120);
   assert.equal(early, '[12/68] invalid-uuid/user-status/malformed  1,234 requests  0.9 s of 5 min 0 s');
 });
@@ -65,10 +65,9 @@ const lookups: Plan['load'][number] = {
   limit: { most: 60, windowMs: 3000 },
 };
 
-/** Plans, and what people read of them. */
 const texts: readonly (readonly [what: string, plan: Plan, text: string])[] = [
   [
-    'the least',
+    'a minimal plan',
     plan,
     `plan: about 1 request
   user-status: 1 counted request; no limit stated; it is found with the first 429
@@ -97,7 +96,7 @@ const texts: readonly (readonly [what: string, plan: Plan, text: string])[] = [
 `,
   ],
   [
-    'the deepest cut',
+    'all cuts',
     {
       ...plan,
       load: [],

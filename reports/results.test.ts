@@ -6,7 +6,6 @@ import { sampleRecord } from './testing/records.ts';
 
 const sample = sampleRecord.requirements.find((result) => result.outcome === 'failed')!;
 
-/** A failure with an answer of that status and body. */
 const failure = (id: string, status: number, body: string, more: Partial<Failed> = {}): Failed => ({
   ...sample,
   id,
@@ -22,7 +21,7 @@ const ids = (findings: readonly Failed[]) => findings.map(({ id }) => id).join('
 const told = (findings: readonly Failed[]) =>
   alike(findings).map(({ first, rest }) => `${first.id} | ${ids(rest)}`);
 
-test('findings that share answer and condition are one group, whatever differs', () => {
+test('findings with the same status and condition are one group', () => {
   const where = ['id spelling: upper case'];
   const some = [
     failure('a', 404, 'no 1', { where }),
@@ -33,7 +32,7 @@ test('findings that share answer and condition are one group, whatever differs',
   assert.deepEqual(told(some), ['a | b', 'c | ', 'd | ']);
 });
 
-test('without a condition, ids and numbers make no difference; status, body, aspect and the lack of an answer do', () => {
+test('without a condition, groups differ by status, body, aspect and missing answer, but not by ids and numbers', () => {
   const some = [
     failure('f', 404, 'no 11111111-1111-4111-8111-111111111111 at 1705314600000', { level: 'recommended' }),
     failure('a', 404, 'no 5 at 6'),
@@ -47,7 +46,7 @@ test('without a condition, ids and numbers make no difference; status, body, asp
   assert.deepEqual(told(some), ['a | b f', 'c | ', 'd | ', 'e | ', 'g | ']);
 });
 
-test('bodies of the same wrong form are one group, with any status and on both endpoints', () => {
+test('bodies with the same wrong form are one group, for any status and endpoint', () => {
   const some = [
     failure('a', 404, 'x', { actual: '404 {"error": "x",} (the body is not JSON)' }),
     failure('b', 401, 'y', { actual: '401 {"error": "y",} (the body is not JSON)' }),

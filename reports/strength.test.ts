@@ -19,7 +19,7 @@ const whole: RunRecord = {
 const weak: RunRecord = { ...whole, strength: 1, coverage: { ...whole.coverage!, pairs: [1804, 2134] } };
 const badgeOf = (record: RunRecord) => JSON.parse(renderBadge(record)) as Record<string, unknown>;
 
-test('strength 2 qualifies nothing, and the summary states it', () => {
+test('strength 2 has no remark in the headline, and the summary states it', () => {
   const [headline, ...rest] = conclusion(whole);
   assert.match(headline, /^conformant: /);
   assert.ok(rest.includes('strength 2: all 2,134 pairs, 11,232 of 23,304 triples'));
@@ -52,7 +52,7 @@ test('a strength below --min-strength is an error in JUnit', () => {
   assert.match(renderJunit(incomplete), /name="run\/strength" time="0">\s*<error type="incomplete"/);
 });
 
-test('levels missing from the fixture are listed, or counted beyond the first', () => {
+test('levels missing from the fixture are listed, and counted beyond a maximum', () => {
   const missing = ['a', 'b', 'c', 'd'].map((level) => `user-status, key: ${level}`);
   const record = { ...whole, coverage: { ...whole.coverage!, missing } };
   const told = (most: number) => conclusion(record, most).at(-1);
@@ -63,7 +63,7 @@ test('levels missing from the fixture are listed, or counted beyond the first', 
   assert.equal(told(2), 'levels missing from the fixture: user-status, key: a; 3 more');
 });
 
-test('a narrowed run, and a record of version 0.1.0, are not asked for a strength', () => {
+test('a narrowed run, and a record of version 0.1.0, need no strength', () => {
   const { strength: _, coverage: __, ...old } = weak;
   const narrowed: RunRecord = { ...weak, selection: { whole: false, skip: [] } };
   for (const record of [old as RunRecord, narrowed]) {

@@ -32,7 +32,7 @@ const escapes: readonly (readonly [text: string, shown: string])[] = [
 for (const [text, shown] of escapes)
   test(`shown as ${shown}`, () => assert.equal(printable(text, 100), shown));
 
-test('printable text is well formed, within its columns, and printable already', () => {
+test('the result of `printable` fits the columns, has no controls, and stays the same in a second call', () => {
   fc.assert(
     fc.property(hostileText, fc.integer({ min: 1, max: 900 }), (text, most) => {
       const shown = printable(text, most);
@@ -43,7 +43,7 @@ test('printable text is well formed, within its columns, and printable already',
   );
 });
 
-test('text is cut only where it does not fit, and never in an escape', () => {
+test('text is cut only if it is too long, and never inside an escape', () => {
   assert.equal(printable('abcde', 5), 'abcde');
   assert.equal(printable('abcdef', 5), 'abcd…');
   assert.equal(printable('漢字漢', 5), '漢字…');
@@ -55,14 +55,14 @@ test('East Asian letters and emoji take two columns', () => {
   assert.equal(padded('漢', 4), '漢  ');
 });
 
-test('words go on the next line, and are cut only where no line holds them', () => {
+test('words move to the next line, and are broken only if they are longer than a line', () => {
   assert.deepEqual(wrap('to be or not', 5), ['to be', 'or', 'not']);
   assert.deepEqual(wrap('a  bcdefgh i', 3), ['a', 'bcd', 'efg', 'h i']);
   assert.deepEqual(wrap('', 10), []);
   assert.deepEqual(hanging('to be or not', 7), ['to be', '  or', '  not']);
 });
 
-test('no line is too wide, and nothing is lost', () => {
+test('no line is too wide, and no character is lost', () => {
   const text = hostileText.map((hostile) => printable(hostile, 500));
   fc.assert(
     fc.property(text, fc.integer({ min: 3, max: 80 }), (whole, most) => {

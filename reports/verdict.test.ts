@@ -5,7 +5,7 @@ import type { Inconclusive, RequirementResult, RunRecord } from '../schemas/gene
 import { anyRecord, sampleRecord } from './testing/records.ts';
 import { conclusion, nextStep, replayCommand } from './verdict.ts';
 
-/** `a/b/1 required excluded skipped`: a row by its id, level, outcome and reason; `known`: a baseline has it. */
+/** Parses `a/b/1 required excluded skipped`: id, level, outcome and reason; `known` means in the baseline. */
 const rowOf = (text: string) => {
   const [id, level, outcome, reason = '?'] = text.split(' ');
   const base = { id, level, outcome, reason, words: 'w', aspect: 'status', cases: 1 };
@@ -13,7 +13,7 @@ const rowOf = (text: string) => {
 };
 const rowsOf = (text: string) => (text === '' ? [] : text.split('; ').map(rowOf));
 
-/** Strength has tests of its own. */
+/** Other tests check strength. */
 const { strength: _strength, coverage: _coverage, selection: _selection, ...plainRecord } = sampleRecord;
 
 const passed = 'a/b/1 required passed; a/b/2 recommended passed; a/b/3 observed observed';
@@ -25,47 +25,47 @@ type Verdict = RunRecord['verdict'];
 const wordings: readonly (readonly [when: string, verdict: Verdict, rows: string, expected: string])[] = [
   ['everything passed', 'conformant', passed, 'conformant: 1 of 1 required verified, 1 of 1 recommended'],
   [
-    'rows are excluded',
+    'requirements are excluded',
     'conformant',
     `${passed}; a/c/1 required excluded no-state-hook; a/c/2 recommended excluded skipped; a/c/3 observed excluded skipped`,
     'conformant: 1 of 2 required verified, 1 of 2 recommended; not verified: a/c/1 (no-state-hook), a/c/2 (skipped, recommended); not observed: a/c/3 (skipped)',
   ],
   [
-    'a required row fails',
+    'a required requirement fails',
     'nonconformant',
     `${passed}; a/d/1 required failed; a/d/2 required passed`,
     'nonconformant: 1 of 3 required failed, 2 verified, 1 of 1 recommended; failed: a/d/1',
   ],
   [
-    'only a recommended row fails',
+    'only a recommended requirement fails',
     'conformant',
     `${passed}; a/d/1 recommended failed`,
     'conformant: 1 of 1 required verified, 1 of 2 recommended; warnings: a/d/1',
   ],
   [
-    'a required row is inconclusive',
+    'a required requirement is inconclusive',
     'incomplete',
     `${passed}; a/e/1 required inconclusive timeout`,
     'incomplete: 1 of 2 required verified, 1 of 1 recommended; not verified: a/e/1 (timeout)',
   ],
   [
-    'a row is broken',
+    'a requirement is broken',
     'incomplete',
     'a/f/1 required broken',
     'incomplete: 0 of 1 required verified; broken (a bug of ib-conformance, not of the target): a/f/1',
   ],
   [
-    'a required row was only observed',
+    'a required requirement was only observed',
     'incomplete',
     'a/f/1 required observed',
     'incomplete: 0 of 1 required verified; not verified: a/f/1 (only observed)',
   ],
   ['nothing ran', 'incomplete', '', 'incomplete: nothing was checked'],
   [
-    'many rows have one reason',
+    'many requirements have one reason',
     'incomplete',
     `${noFixture}; a/h/1 required excluded no-state-hook`,
-    'incomplete: 0 of 9 required verified; not verified: a/g/0 (no-fixture), a/g/1 (no-fixture), a/g/2 (no-fixture), a/g/3 (no-fixture), a/g/4 (no-fixture), 3 more (no-fixture), a/h/1 (no-state-hook)',
+    'incomplete: 0 of 9 required verified; not verified: a/g/0 (no-fixture), a/g/1 (no-fixture), a/g/2 (no-fixture), a/g/3 (no-fixture), a/g/4 (no-fixture), 3 more requirements (no-fixture), a/h/1 (no-state-hook)',
   ],
 ];
 
@@ -75,7 +75,7 @@ for (const [when, verdict, rows, expected] of wordings)
     assert.equal(conclusion(record).join('; '), expected);
   });
 
-test('conclusion when the run was stopped', () => {
+test('conclusion when the run was interrupted', () => {
   const requirements = rowsOf(passed);
   assert.equal(
     conclusion({ ...plainRecord, verdict: 'incomplete', requirements, interrupted: true }).join(),
@@ -96,7 +96,6 @@ for (const [remark, selection] of Object.entries(narrowed))
     }
   });
 
-/** Runs with a baseline. */
 const withBaseline: readonly (readonly [
   when: string,
   rows: string,
@@ -105,7 +104,7 @@ const withBaseline: readonly (readonly [
   expected: string,
 ])[] = [
   [
-    'all that failed is known',
+    'all failures are known',
     `a/d/1 required failed known; a/d/2 required failed known; ${passed}`,
     'conformant',
     [],
@@ -126,7 +125,7 @@ const withBaseline: readonly (readonly [
     'incomplete but for 1 known failure: 1 of 2 required failed, 0 verified; known failures: a/d/1; not verified: a/d/2 (timeout)',
   ],
   [
-    'the baseline is wrong',
+    'the baseline has a mistake',
     'a/d/1 required failed known',
     'nonconformant',
     ['f:4: a/b/1: passes now: remove it'],
@@ -140,7 +139,7 @@ for (const [when, rows, verdict, wrong, expected] of withBaseline)
     assert.equal(conclusion(record).join('; '), expected);
   });
 
-test('every row is verified, observed, named or counted', () => {
+test('every requirement is verified, observed, named or counted', () => {
   fc.assert(
     fc.property(anyRecord(fc.string({ unit: fc.constantFrom('a', 'b') })), (record) => {
       const named = conclusion(record)
@@ -153,7 +152,7 @@ test('every row is verified, observed, named or counted', () => {
         )
         .flatMap((sentence) => sentence.slice(sentence.indexOf(': ') + 2).split(', '))
         .filter((name) => name !== 'recommended)')
-        .map((name) => Number(/^(\d+) more/.exec(name)?.[1] ?? 1));
+        .map((name) => Number(/^(\d+) (?:more )?requirements/.exec(name)?.[1] ?? 1));
       const silent = record.requirements.filter(
         ({ outcome, level }) => outcome === 'passed' || (outcome === 'observed' && level === 'observed'),
       );
@@ -169,7 +168,7 @@ const stepOf = (requirements: readonly RequirementResult[], broken = 0) =>
 const stepOfRows = (text: string) => stepOf(rowsOf(text));
 const noHook = 'a/b/c required excluded no-state-hook';
 
-test('the next step replays what failed, the required first', () => {
+test('the next step replays a failure, required ones first', () => {
   assert.deepEqual(stepOf(rows), {
     command:
       "ib-conformance verify http://127.0.0.1:4010/ --fixture f.json --only auth/user-status/missing --seed 7 --replay '3:0:1'",
@@ -181,19 +180,19 @@ test('the next step replays what failed, the required first', () => {
 const steps: readonly (readonly [what: string, step: ReturnType<typeof stepOf>, words: RegExp])[] = [
   ['a bug of ours comes first', stepOf(rows, 1), /report the bug/],
   [
-    'a refused key comes before what failed for it',
+    'a refused key comes before failures',
     stepOf([...rows, rowOf('a/b/c required inconclusive key-refused')]),
     /first active key of the fixture/,
   ],
-  ['time was short', stepOfRows('a/b/c required inconclusive budget'), /--max-duration/],
+  ['a budget ran out', stepOfRows('a/b/c required inconclusive budget'), /--max-duration/],
   ['there is no state hook', stepOfRows(noHook), /--state-url/],
   [
-    'what is required and unjudged comes before warnings',
+    'unjudged required requirements come before warnings',
     stepOfRows('a/b/d recommended failed; a/b/c required inconclusive timeout'),
     /--timeout/,
   ],
   [
-    'warnings come before what was left out',
+    'warnings come before excluded requirements',
     stepOfRows(`${noHook}; a/b/d recommended failed`),
     /--only a\/b\/d/,
   ],
@@ -202,12 +201,12 @@ const steps: readonly (readonly [what: string, step: ReturnType<typeof stepOf>, 
 for (const [what, step, words] of steps)
   test(`the next step: ${what}`, () => assert.match(JSON.stringify(step), words));
 
-test('where nothing is left to do, there is no next step', () => {
+test('without anything left to do, there is no next step', () => {
   assert.equal(stepOf(rows.filter(({ outcome }) => outcome === 'passed')), undefined);
   assert.equal(stepOfRows('a/b/c required excluded skipped; a/b/c required excluded black-box'), undefined);
 });
 
-test('a replay names the requirement, the seed, and the path where there is one', () => {
+test('a replay command has the requirement, the seed, and the path if there is one', () => {
   const record = { ...sampleRecord, seed: 9, rerun: 'verify' };
   const result = rowOf('a/b/c required inconclusive flaky') as Inconclusive;
   const { rerun: _, ...unknown } = record;

@@ -88,7 +88,7 @@ function verdictWords(record: RunRecord): string {
   return `${baseline.verdict} but for ${several(known, 'known failure')}${remark}`;
 }
 
-/** Lists unverified rows as `id (reason)`; further rows of a reason as `3 more (reason)`. */
+/** Lists unverified rows as `id (reason)`; further rows of a reason as `3 more requirements (reason)`. */
 function openIds(rows: Rows, remark: string, most: number): readonly string[] {
   return [...byReason(rows)].flatMap(([reason, open]) =>
     shortened(idsOf(open), most).map((id) => `${id} (${reason}${remark})`),
@@ -125,7 +125,8 @@ function openReason(row: RequirementResult): string | undefined {
 /** Returns at most `most` items: the first ids, and the number of the others. */
 export function shortened(ids: readonly string[], most: number): readonly string[] {
   if (ids.length <= most) return ids;
-  return most < 2 ? [`${ids.length}`] : [...ids.slice(0, most - 1), `${ids.length - most + 1} more`];
+  const named = ids.slice(0, most < 2 ? 0 : most - 1);
+  return [...named, `${ids.length - named.length}${named.length === 0 ? '' : ' more'} requirements`];
 }
 
 /** Fixes for unverified requirements, by the code of the reason. The first that applies is the next step. */

@@ -55,5 +55,6 @@ export const quoted = (...values: readonly unknown[]): string =>
 export function didYouMean(text: string, choices: readonly string[]): string {
   if (choices.length === 0) return '';
   const nearest = closest(text, [...choices]);
-  return distance(text, nearest) <= Math.max(2, nearest.length / 3) ? `; did you mean ${nearest}?` : '';
+  const limit = Math.min(text.length / 2, Math.max(2, nearest.length / 3));
+  return distance(text, nearest) <= limit ? `; did you mean ${nearest}?` : '';
 }

@@ -12,24 +12,21 @@ const check = command({
   usage: 'check <file>',
   what: 'validate a fixture and list what it leaves unchecked',
   positionals,
-  run: async (flags, { env, print }) => {
+  run: async (flags, { env, print, terminal }) => {
     const { loadFixture } = await import('../fixture-file.ts');
     const fixture = await loadFixture(flags.file, env);
-    const { catalogue, knownFrom, lackOf } = await import('../../suites/index.ts');
-    const known = knownFrom(fixture);
-    const unchecked = catalogue.flatMap((requirement) => {
-      const lack = lackOf(requirement, known);
-      return lack === undefined ? [] : [`  ${requirement.id}: ${lack.words}\n`];
-    });
+    const { catalogue, gapsOf, knownFrom } = await import('../../suites/index.ts');
+    const { renderGaps } = await import('../../reports/index.ts');
+    const gaps = gapsOf(catalogue, knownFrom(fixture), true);
     const counts = (['partners', 'apiKeys', 'users', 'deposits'] as const).map(
       (part) => `${fixture[part]?.length ?? 0} ${part}`,
     );
     const limits = fixture.limits === undefined ? 'not stated' : 'stated';
     await print(`${flags.file}: valid: ${counts.join(', ')}; limits ${limits}\n`);
     await print(
-      unchecked.length === 0
+      gaps.length === 0
         ? 'It is complete: every requirement that needs no state hook can be checked.\n'
-        : `These requirements cannot be checked:\n${unchecked.join('')}`,
+        : renderGaps(gaps, terminal),
     );
     return 0;
   },

@@ -9,7 +9,7 @@ import { alike, conditionOf, keyVariable, levelWords, markOf, oftenWords, OUR_BU
 import { count, several } from '../text.ts';
 import { replayCommand } from '../verdict.ts';
 import { html, visible, type Markup } from '../markup.ts';
-import { clause, command, isFinding, outcomeMark, type PageContext } from './parts.ts';
+import { clause, command, endpointOf, isFinding, outcomeMark, type PageContext } from './parts.ts';
 
 /** Number of expanded findings. The others are collapsed. */
 const MAX_OPEN = 10;
@@ -61,7 +61,7 @@ function finding(
     ${isOpen ? html`open` : undefined}
   >
     <summary>
-      <h3>${outcomeMark(result)} ${title}</h3>
+      <h3>${outcomeMark(result)} ${title} <small>${endpointOf(result)}</small></h3>
     </summary>
     <p class="id">
       <a href="#${anchor}">${id}</a>

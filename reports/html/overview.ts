@@ -1,10 +1,10 @@
-import { endpoints } from '../../schemas/endpoints.ts';
+import { endpointNames } from '../../schemas/endpoints.ts';
 import type { RequirementResult } from '../../schemas/generated/types.ts';
 import { bySuite, markOf, wordsOf } from '../results.ts';
 import { count } from '../text.ts';
 import { byReason, grouped } from '../verdict.ts';
 import { html, type Markup } from '../markup.ts';
-import { outcomeMark, outcomeWord, table, type PageContext } from './parts.ts';
+import { endpointOf, outcomeMark, outcomeWord, table, type PageContext } from './parts.ts';
 
 const MAX_NAMED = 8;
 
@@ -78,8 +78,6 @@ function list({ title, rows, remark }: Group, all: string, { anchorOf }: PageCon
     </ul>`;
 }
 
-const columns = Object.keys(endpoints);
-
 /** Renders every requirement as a mark, with a row per suite and a column per endpoint. */
 export function matrix({ record, anchorOf }: PageContext): Markup | undefined {
   if (record.requirements.length === 0) return undefined;
@@ -92,13 +90,12 @@ export function matrix({ record, anchorOf }: PageContext): Markup | undefined {
       >`;
     });
   };
-  // The second segment of an id, if it is an endpoint.
-  const columnOf = ({ id }: RequirementResult) => columns.find((column) => column === id.split('/', 2)[1]);
+
   const rows = [...bySuite(record.requirements)].map(([suite, results]) => [
     suite,
-    ...[...columns, undefined].map((column) => cell(results.filter((result) => columnOf(result) === column))),
+    ...[...endpointNames, undefined].map((name) => cell(results.filter((row) => endpointOf(row) === name))),
   ]);
-  return html`${table('matrix', ['suite', ...columns, 'both endpoints'], rows)}
+  return html`${table('matrix', ['suite', ...endpointNames, 'both endpoints'], rows)}
     <p class="legend">${legend(record.requirements)}</p>`;
 }
 

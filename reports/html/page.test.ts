@@ -13,14 +13,14 @@ import { printable } from '../text.ts';
 const sample = parsed(renderHtml(sampleRecord));
 const idOf = (element: Element) => attribute(element, 'id');
 
-/** To write it anew: `UPDATE_SNAPSHOT=1 node --import tsx --test reports/html/page.test.ts`. Style is left aside. */
-test('the page of the sample is as it was written down', () => {
+/** To update: `UPDATE_SNAPSHOT=1 node --import tsx --test reports/html/page.test.ts`. Without the styles. */
+test('the page of the sample matches the golden file', () => {
   const page = renderHtml(sampleRecord);
   const body = `${page.slice(page.indexOf('<body>'), page.indexOf('</html>')).trim()}\n`;
   matchesSnapshot(new URL('page.golden.html', import.meta.url), body);
 });
 
-test('the policy allows the styles of the page by their hashes, and nothing else', () => {
+test('the policy allows only the styles of the page, by their hashes', () => {
   const hashes = sample.elements
     .filter(({ tagName }) => tagName === 'style')
     .map((style) => `'sha256-${createHash('sha256').update(textIn(style)).digest('base64')}'`);
@@ -32,7 +32,7 @@ test('the policy allows the styles of the page by their hashes, and nothing else
   );
 });
 
-/** All that a page is made of. Nothing here runs, loads, or leads away. */
+/** All allowed elements and attributes. None runs scripts, loads files or leaves the page. */
 const elementsKnown =
   /^(?:html|head|meta|title|style|body|header|main|nav|section|div|h[1-4]|p|span|a|small|strong|code|i|mark|br|dl|dt|dd|ul|ol|li|table|thead|tbody|tr|th|td|details|summary|fieldset|legend|label|input|figure|figcaption|svg|line|rect|text)$/;
 const attributesKnown =
@@ -49,7 +49,7 @@ function assertInert({ elements, errors }: ReturnType<typeof parsed>): void {
   }
 }
 
-test('whatever the record holds stands in a page that is well-formed and inert, and every link leads to one place', () => {
+test('for any record, the page is well-formed and inert, shows all texts, and every link has one target', () => {
   fc.assert(
     fc.property(anyRecord(fc.oneof(hostileText, hostileMarkup)), (drawn) => {
       const requirements = [...new Map(drawn.requirements.map((result) => [result.id, result])).values()];
@@ -62,7 +62,7 @@ test('whatever the record holds stands in a page that is well-formed and inert, 
         links.filter((link) => !ids.includes(link)),
         [],
       );
-      // What nobody would see is made visible.
+      // Invisible characters are made visible.
       const isShown = (text: string, most: number) =>
         assert.ok(page.texts.has(printable(text, most).trim()), JSON.stringify(text));
       for (const result of requirements) {
@@ -95,7 +95,7 @@ const hostileMarkup = fc.constantFrom(
 const pairOf = (...texts: readonly string[]) =>
   JSON.stringify(texts.map((text) => (text === '' ? '(nothing)' : printable(text, 2000))));
 
-/** Expected and actual of every comparison. */
+/** Returns expected and actual of every comparison. */
 function sides(page: ReturnType<typeof parsed>): readonly string[] {
   const texts = classed(page, 'side').map(({ childNodes }) => {
     const code = childNodes.find((node): node is Element => node.nodeName === 'code');
@@ -104,7 +104,7 @@ function sides(page: ReturnType<typeof parsed>): readonly string[] {
   return texts.flatMap((text, at) => (at % 2 === 0 ? [JSON.stringify([text, texts[at + 1]])] : []));
 }
 
-test('the page stays small however much a target sends', () => {
+test('the page stays small for any size of answers', () => {
   const huge = '\u202e"<&'.repeat(250_000);
   const headers = Object.fromEntries(Array.from({ length: 500 }, (_, nth) => [`x-${nth}`, huge]));
   const requirements = sampleRecord.requirements.map((result): RunRecord['requirements'][number] =>
@@ -134,7 +134,7 @@ test('the page stays small however much a target sends', () => {
   assert.ok(page.includes('and 460 more'));
 });
 
-test('what the record lacks is left out', () => {
+test('missing parts of the record are omitted', () => {
   const { traffic: _, rerun: _rerun, canary: _canary, ...rest } = sampleRecord;
   const ids = (record: RunRecord) => parsed(renderHtml(record)).elements.map(idOf);
   const parts = ['traffic', 'rerun'];
@@ -146,7 +146,7 @@ test('what the record lacks is left out', () => {
   assert.ok(empty.texts.has('nothing was checked'));
 });
 
-test('failures that got the same answer are said to be alike', () => {
+test('failures with the same answer have a likely cause', () => {
   const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed');
   const alike = (...actuals: readonly string[]) => {
     const requirements = actuals.map((actual, nth) => ({ ...failed!, id: `auth/service/${nth}`, actual }));
@@ -157,7 +157,7 @@ test('failures that got the same answer are said to be alike', () => {
   assert.ok(!alike('500', '500', '500', '404', '401', '403', '400'));
 });
 
-test('an id that could be taken for another anchor is replaced', () => {
+test('an id that could clash with another anchor is replaced', () => {
   const results = ['a/b', 'findings', 'a b/c', '', '/a'].map((id): RequirementResult => ({
     ...sampleRecord.requirements[0]!,
     id,
@@ -168,7 +168,7 @@ test('an id that could be taken for another anchor is replaced', () => {
   ]);
 });
 
-test('rows without a verdict stand under their reason, each with its words where they differ', () => {
+test('unverified rows are grouped by reason, each with its words if they differ', () => {
   const [first, second] = sampleRecord.requirements.filter(({ outcome }) => outcome === 'inconclusive');
   const titles = (one: string, other: string) => {
     const requirements = [

@@ -1,3 +1,4 @@
+import { endpointNames } from '../../schemas/endpoints.ts';
 import type { RequirementResult, RunRecord } from '../../schemas/generated/types.ts';
 import { markOf, MAX_COMMAND } from '../results.ts';
 import { printable } from '../text.ts';
@@ -31,6 +32,10 @@ export function outcomeMark(result: RequirementResult): Markup {
   const { mark, tone } = markOf(result);
   return html`<span class="mark ${tone}" role="img" aria-label="${outcomeWord(result)}">${mark}</span>`;
 }
+
+/** Returns the endpoint in the id of a requirement; undefined if it is for both. */
+export const endpointOf = ({ id }: RequirementResult) =>
+  endpointNames.find((endpoint) => endpoint === id.split('/', 2)[1]);
 
 /** Whether a result is a finding, and not only a row. */
 export function isFinding(result: RequirementResult): boolean {

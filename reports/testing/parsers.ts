@@ -21,7 +21,6 @@ export function markdownNodes(text: string): readonly MarkdownNode[] {
   return every(fromMarkdown(text, { extensions: [gfm()], mdastExtensions: [gfmFromMarkdown()] }));
 }
 
-/** Returns the visible text of a node. */
 export const textOf = ({ value = '', children = [] }: MarkdownNode): string =>
   value + children.map(textOf).join('');
 
@@ -44,15 +43,12 @@ export function parsed(source: string, read: typeof parse | typeof parseFragment
   return { elements, texts, errors };
 }
 
-/** Value of an attribute. */
 export const attribute = ({ attrs }: Element, name: string) =>
   attrs.find((attr) => attr.name === name)?.value;
 
-/** Elements that have a class. */
 export const classed = ({ elements }: ReturnType<typeof parsed>, name: string) =>
   elements.filter((element) => attribute(element, 'class')?.split(' ').includes(name) === true);
 
-/** All text in an element. */
 export function textIn({ childNodes }: Pick<Element, 'childNodes'>): string {
   return childNodes
     .map((node) => {
