@@ -1,8 +1,8 @@
 import { reference, type Behaviour } from '../mock/behaviour.ts';
 import type { HttpResponse } from '../mock/exchange.ts';
 import { faults, type Fault } from '../mock/faults.ts';
-import { serviceOf, type Service } from '../mock/handler.ts';
-import { changeState } from '../mock/provider-state.ts';
+import { createService, type Service } from '../mock/handler.ts';
+import { applyProviderState } from '../mock/provider-state.ts';
 import { createWorld, type World } from '../mock/world.ts';
 import type { Fixture, FixtureLimits, RunRecord } from '../schemas/generated/types.ts';
 import { catalogue, decodeBody, run, suiteOf, virtualClock } from '../suites/index.ts';
@@ -116,7 +116,7 @@ export function verifyMock(
   const world = createWorld(served, clock.now());
   const stateHook: RunOptions['stateHook'] = {
     change: async (action, state, params) => {
-      const problem = changeState(world, { state, params, action });
+      const problem = applyProviderState(world, { state, params, action });
       if (problem !== undefined) throw new Error(problem);
     },
   };
@@ -129,7 +129,7 @@ export function verifyMock(
     // Time passes while a request is in flight.
     clock: network === undefined ? clock : { ...clock, during: (work) => work },
     connect: () => {
-      const client = directClient(serviceOf(behaviour), world, clock.now);
+      const client = directClient(createService(behaviour), world, clock.now);
       return network?.(client, clock) ?? client;
     },
     random: () => 0.5,

@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { reference } from '../mock/behaviour.ts';
 import { faults } from '../mock/faults.ts';
-import type { Change } from '../mock/faults/change.ts';
+import type { Change } from '../mock/faults/edits.ts';
 import { variants } from '../mock/variants.ts';
 import { catalogue, suiteOf, type Client } from '../suites/index.ts';
 import { randomOf } from '../suites/model/covering.ts';

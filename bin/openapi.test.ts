@@ -5,7 +5,7 @@ import { createConfig, lintFromString } from '@redocly/openapi-core';
 import { Ajv2020 } from 'ajv/dist/2020.js';
 import addFormats from 'ajv-formats';
 import { createMock } from '../mock/in-process.ts';
-import { magicValues } from '../mock/magic-values.ts';
+import { findMagicValues } from '../mock/magic-values.ts';
 import { factsOf } from '../mock/world.ts';
 import { endpoints, type Endpoint } from '../schemas/endpoints.ts';
 import errorBody from '../schemas/error-body.schema.json' with { type: 'json' };
@@ -133,7 +133,7 @@ test('the answers of the mock to all keys and ids match it, and each documented 
   const ids = [
     ...users.map(({ user_id }) => user_id),
     ...deposits.map(({ reference_id }) => reference_id),
-    ...magicValues(fixture, factsOf(fixture)).map(({ id }) => id),
+    ...findMagicValues(fixture, factsOf(fixture)).map(({ id }) => id),
   ];
   for (const endpoint of names) {
     const met = new Set<string>();
@@ -153,7 +153,7 @@ test('the answers of the mock to all keys and ids match it, and each documented 
 });
 
 test("its examples are the magic values and the mock's answers to them", async () => {
-  for (const { shows, endpoint, id, key } of magicValues(fixture, factsOf(fixture))) {
+  for (const { shows, endpoint, id, key } of findMagicValues(fixture, factsOf(fixture))) {
     const { status, body } = await mockOf()(endpoint, id, key.key);
     const { parameters, responses } = operationOf(endpoint);
     const { examples = {} } = responses[status]!.content['application/json'];

@@ -1,7 +1,7 @@
 import type { Behaviour } from '../mock/behaviour.ts';
 import type { Exchange } from '../mock/exchange.ts';
 import { faults } from '../mock/faults.ts';
-import { editPayload, editResponse, type Change } from '../mock/faults/change.ts';
+import { editPayload, editResponse, type Change } from '../mock/faults/edits.ts';
 import { variants } from '../mock/variants.ts';
 import { endpoints } from '../schemas/endpoints.ts';
 import type { SweptState } from '../schemas/generated/types.ts';
@@ -39,15 +39,15 @@ const MORE_POLLS = 2;
 /** Executes a deposit with `afterPolls` after more polls. */
 const morePolls: Change = (behaviour) => {
   const held = new Map<string, number>();
-  const becomes: Behaviour['becomes'] = (world, deposit, now) => {
-    const execution = behaviour.becomes(world, deposit, now);
+  const executionOf: Behaviour['executionOf'] = (world, deposit, now) => {
+    const execution = behaviour.executionOf(world, deposit, now);
     const isPolled = deposit.state === 'pending' && deposit.becomes?.afterPolls !== undefined;
     const polls = held.get(deposit.reference_id) ?? 0;
     if (execution === undefined || !isPolled || polls === MORE_POLLS) return execution;
     held.set(deposit.reference_id, polls + 1);
     return undefined;
   };
-  return { ...behaviour, becomes };
+  return { ...behaviour, executionOf };
 };
 
 const inverted = editPayload(({ is_under_ib }) =>

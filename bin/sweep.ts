@@ -2,8 +2,8 @@ import { spawn, spawnSync, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { createInterface } from 'node:readline';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { controlsOf } from '../mock/controls.ts';
-import { magicValues } from '../mock/magic-values.ts';
+import { createControls } from '../mock/controls.ts';
+import { findMagicValues } from '../mock/magic-values.ts';
 import type { Grade } from '../mock/scorecard.ts';
 import { startMock } from '../mock/server.ts';
 import { verdictOf } from '../reports/sweep.ts';
@@ -126,7 +126,7 @@ async function runIn(id: string, options: SweepOptions, redact: Redact, context:
     },
   });
   try {
-    const key = magicValues(fixture, mock.session.facts)[0]?.key.key;
+    const key = findMagicValues(fixture, mock.session.facts)[0]?.key.key;
     if (key === undefined) throw wrongUsage('the fixture has no active key of a partner for the client');
     const variables = options.env.map(([name, what]) => [name, { url: mock.url, key }[what]] as const);
     const env = { ...context.env, ...Object.fromEntries(variables) };
@@ -136,7 +136,7 @@ async function runIn(id: string, options: SweepOptions, redact: Redact, context:
       if (showOutput) context.writeError(`${id}: ${text}`);
       if (lines.push(text) > MAX_LINES) lines.shift();
     });
-    const card = await controlsOf(mock.session).scorecard();
+    const card = await createControls(mock.session).scorecard();
     const broken = card.filter(({ outcome }) => outcome.kind === 'broken').map(({ rule }) => rule);
     return { ...ended, lines, requests, changed, broken };
   } finally {

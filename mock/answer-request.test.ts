@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { adminOf, answererOf } from './answer-request.ts';
+import { createAdminAnswerer, createAnswerer } from './answer-request.ts';
 import { ids, testSession, userPath } from './testing/session.ts';
 
 describe('CORS', () => {
@@ -15,11 +15,11 @@ describe('CORS', () => {
   };
   async function ask(cors: boolean, changes: object = {}) {
     const { session, entries } = testSession();
-    const answer = await answererOf(session, { cors })({ ...preflight, ...changes });
+    const answer = await createAnswerer(session, { cors })({ ...preflight, ...changes });
     return { ...answer, noted: entries().length };
   }
 
-  test('a preflight is allowed what it asks for, and is not in the journal', async () => {
+  test('a preflight gets the headers that it requests, and is not in the journal', async () => {
     const { status, headers, noted } = await ask(true);
     assert.equal(status, 204);
     assert.equal(headers['Access-Control-Allow-Origin'], '*');
@@ -27,13 +27,13 @@ describe('CORS', () => {
     assert.equal(headers['Access-Control-Allow-Methods'], 'GET, HEAD');
     assert.equal(noted, 0);
   });
-  test('a page may read an answer and its Retry-After', async () => {
+  test('a page may read a response and its Retry-After', async () => {
     const authorization = 'Bearer fabrikam-always-limited-key';
     const { headers } = await ask(true, { method: 'GET', headers: { authorization } });
     assert.equal(headers['Access-Control-Allow-Origin'], '*');
     assert.match(headers['Access-Control-Expose-Headers'] ?? '', /Retry-After/);
   });
-  test('OPTIONS gets 405 without the option, and where it is no preflight', async () => {
+  test('OPTIONS gets 405 without the option, and if it is no preflight', async () => {
     const { status, headers } = await ask(false);
     assert.equal(status, 405);
     assert.ok(!Object.keys(headers).some((name) => name.startsWith('Access-Control')));
@@ -41,9 +41,9 @@ describe('CORS', () => {
   });
 });
 
-describe('no other spelling of a path leads to an endpoint or to the admin API', () => {
+describe('no other spelling of a path reaches an endpoint or the admin API', () => {
   const { session } = testSession();
-  const answer = answererOf(session, { admin: adminOf(session, { kind: 'loopback' }) });
+  const answer = createAnswerer(session, { admin: createAdminAnswerer(session, { kind: 'loopback' }) });
   const headers = { host: 'localhost', authorization: 'Bearer northwind-key' };
   const ask = (target: string) => answer({ method: 'GET', target, headers });
   for (const target of [
@@ -77,6 +77,5 @@ describe('no other spelling of a path leads to an endpoint or to the admin API',
       const { status, ...rest } = await ask(`${target}?user_id=${ids.member}`);
       assert.deepEqual([status, 'body' in rest && rest.body], [404, '{"error":"Not found"}']);
     });
-  test('while the right spelling does', async () =>
-    assert.equal((await ask('/__admin/clock?world=')).status, 200));
+  test('the right spelling does', async () => assert.equal((await ask('/__admin/clock?world=')).status, 200));
 });

@@ -5,11 +5,11 @@ import { chaosName } from './chaos.ts';
 import type { Call, Exchange, Finding, FindingKind } from './exchange.ts';
 import { partnerOf } from './world.ts';
 
-/** Content of a response: one of the interface's three resources, or what a fault makes of it. */
+/** JSON of a response: a resource of the interface, or what a fault makes of it. */
 export type Payload =
   MembershipResult | ExecutedDepositResult | ErrorBody | Readonly<Record<string, unknown>>;
 
-/** Status by finding. The last two are not the interface's: other paths and other methods. */
+/** Status by finding. The last two, other paths and methods, are not part of the interface. */
 const statuses = {
   member: 200,
   executed: 200,
@@ -22,10 +22,10 @@ const statuses = {
   noSuchMethod: 405,
 } as const;
 
-/** Where the endpoints differ: `deposit-check` maps four findings to the same 404 (Endpoints). */
+/** Status of `foreign` and `unknown` by endpoint (Endpoints). */
 const notFound: Readonly<Record<Endpoint, number>> = { 'user-status': 200, 'deposit-check': 404 };
 
-/** The status that the interface asks for. */
+/** Returns the status that the interface requires. */
 export function statusOf(call: Call | undefined, finding: Finding): number {
   if (finding.kind === 'failing') return finding.status;
   if (finding.kind === 'foreign' || finding.kind === 'unknown')
@@ -33,27 +33,27 @@ export function statusOf(call: Call | undefined, finding: Finding): number {
   return statuses[finding.kind];
 }
 
-const everywhere = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } as const;
+const commonHeaders = { 'Content-Type': 'application/json', 'Cache-Control': 'no-store' } as const;
 
-/** Header fields of a response; `methods` are those that the endpoints answer. */
+/** Returns the header fields of a response; `methods` are those that the endpoints allow. */
 export function headersOf({ status, finding, preferred, request }: Exchange, methods: readonly string[]) {
   return {
-    ...everywhere,
-    ...(finding.kind === 'limited' && { 'Retry-After': `${secondsOf(finding.waitMs)}` }),
+    ...commonHeaders,
+    ...(finding.kind === 'limited' && { 'Retry-After': `${wholeSeconds(finding.waitMs)}` }),
     ...(status === 401 && { 'WWW-Authenticate': challengeOf(request.wrongWorld) }),
     ...(status === 405 && { Allow: methods.join(', ') }),
     ...(preferred !== undefined && { 'Preference-Applied': `code=${preferred}` }),
   };
 }
 
-/** A client that names a world wrongly is told why (RFC 6750, 3). */
+/** Explains a wrong world name (RFC 6750, 3). */
 const challengeOf = (wrongWorld: string | undefined) =>
   wrongWorld === undefined ? 'Bearer' : `Bearer error="invalid_token", error_description="${wrongWorld}"`;
 
-/** Rounded up, and never in exponent notation. */
-const secondsOf = (ms: number) => Math.min(Math.ceil(ms / 1000), Number.MAX_SAFE_INTEGER);
+/** Rounds up to whole seconds; the limit avoids exponent notation. */
+const wholeSeconds = (ms: number) => Math.min(Math.ceil(ms / 1000), Number.MAX_SAFE_INTEGER);
 
-/** Content of a response (Resources and their fields; Errors). */
+/** Returns the JSON of a response (Resources and their fields; Errors). */
 export function payloadOf(status: number, { call, finding }: Exchange): Payload {
   if (finding.kind === 'noSuchPath') return { error: 'Not found' };
   if (finding.kind === 'noSuchMethod') return { error: 'Method not allowed' };
@@ -85,7 +85,7 @@ const explanations: { readonly [Kind in FindingKind]: Explain<Kind> } = {
     return `${what} of ${partner === null ? 'no' : 'another'} IB`;
   },
   unknown: (_, { call }) => (call?.endpoint === 'user-status' ? 'no such user' : 'no such deposit'),
-  unauthorized: (_, exchange) => whyUnauthorized(exchange),
+  unauthorized: (_, exchange) => unauthorizedReason(exchange),
   limited: ({ limit: { most, windowMs }, waitMs }) =>
     most === 0
       ? 'key that is always rate-limited'
@@ -100,7 +100,7 @@ const explanations: { readonly [Kind in FindingKind]: Explain<Kind> } = {
   noSuchMethod: (_, { request }) => `no such method: ${request.method}`,
 };
 
-function whyUnauthorized({ call, request }: Exchange): string {
+function unauthorizedReason({ call, request }: Exchange): string {
   const { key, credential } = call ?? {};
   if (request.wrongWorld !== undefined) return request.wrongWorld;
   if (key !== undefined) return key.state === 'active' ? 'key of a non-Partner account' : `key ${key.state}`;
@@ -110,8 +110,8 @@ function whyUnauthorized({ call, request }: Exchange): string {
     : 'Authorization is not Bearer and a key';
 }
 
-/** Why a request got its answer, such as `key revoked`. For the journal; the partner is told less. */
-export function whyOf(exchange: Exchange): string {
+/** Returns the reason of an answer for the journal, such as `key revoked`. The response says less. */
+export function reasonOf(exchange: Exchange): string {
   const { chaos, preferred, finding } = exchange;
   if (finding.kind === 'refused') return finding.why;
   if (preferred !== undefined) return 'requested by Prefer';
@@ -120,11 +120,11 @@ export function whyOf(exchange: Exchange): string {
   return chaos === undefined ? why : `${why} (chaos: ${chaosName(chaos)})`;
 }
 
-let [written, text] = [Number.NaN, ''];
+let [cachedSecond, cachedDate] = [Number.NaN, ''];
 
-/** A time in Unix ms as HTTP writes it (RFC 9110, 5.6.7). All responses of a second have the same. */
+/** Formats Unix ms as an HTTP date (RFC 9110, 5.6.7). Caches the last second. */
 export function httpDate(now: number): string {
   const second = Math.floor(now / 1000);
-  if (second !== written) [written, text] = [second, new Date(now).toUTCString()];
-  return text;
+  if (second !== cachedSecond) [cachedSecond, cachedDate] = [second, new Date(now).toUTCString()];
+  return cachedDate;
 }

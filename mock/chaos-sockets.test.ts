@@ -6,7 +6,7 @@ import { syncBuiltinESMExports } from 'node:module';
 import { connect } from 'node:net';
 import { describe, test, type TestContext } from 'node:test';
 import { ids, START, userPath } from './testing/session.ts';
-import { answerTo, ask, bearer, send, startFor } from './testing/sockets.ts';
+import { readAnswer, ask, bearer, sendRequest, mockFor } from './testing/sockets.ts';
 import { createMock, type MockOptions } from './index.ts';
 import { tls } from './testing/certificate.ts';
 
@@ -16,15 +16,15 @@ const key = bearer('northwind-key');
 
 async function startedFor(t: TestContext, options: Partial<MockOptions> = {}) {
   const arrivals: (() => void)[] = [];
-  const mock = await startFor(t, { onExchange: () => arrivals.shift()?.(), ...options });
-  /** Resolves when the mock has answered, whether or not the answer leaves it. */
+  const mock = await mockFor(t, { onExchange: () => arrivals.shift()?.(), ...options });
+  /** Resolves when the mock has answered, even if the response is not sent. */
   const nextAnswered = () => new Promise<void>((resolve) => arrivals.push(resolve));
   return { mock, nextAnswered };
 }
 
 describe('reset', () => {
-  test('ends the connection with RST, without an answer', async (t) => {
-    const mock = await startFor(t, { chaos: ['reset'] });
+  test('ends the connection with RST, without a response', async (t) => {
+    const mock = await mockFor(t, { chaos: ['reset'] });
     const socket = connect(mock.port, '127.0.0.1').resume();
     const { authorization } = key.headers;
     socket.write(`GET ${path} HTTP/1.1\r\nHost: x\r\nAuthorization: ${authorization}\r\n\r\n`);
@@ -36,21 +36,21 @@ describe('reset', () => {
       ['200: member of the IB (chaos: reset)'],
     );
   });
-  test('over TLS as well', async (t) => {
-    const mock = await startFor(t, { tls });
+  test('works over TLS', async (t) => {
+    const mock = await mockFor(t, { tls });
     mock.chaos.next('reset');
     const options = { port: mock.port, path, agent: false, rejectUnauthorized: false, ...key };
-    await assert.rejects(answerTo(requestTls(options).end()), { code: 'ECONNRESET' });
-    assert.equal((await answerTo(requestTls(options).end())).body, FOUND);
+    await assert.rejects(readAnswer(requestTls(options).end()), { code: 'ECONNRESET' });
+    assert.equal((await readAnswer(requestTls(options).end())).body, FOUND);
   });
 });
 
 describe('timeout', () => {
-  test('holds the connection until the client ends it', async (t) => {
+  test('keeps the connection open until the client closes it', async (t) => {
     const { mock, nextAnswered } = await startedFor(t);
     mock.chaos.next('timeout');
     const answered = nextAnswered();
-    const outgoing = send(mock.port, path);
+    const outgoing = sendRequest(mock.port, path);
     outgoing.on('response', () => assert.fail('it is answered'));
     await answered;
     assert.equal((await ask(mock.port, path)).body, FOUND);
@@ -62,9 +62,9 @@ describe('timeout', () => {
 });
 
 describe('slow', () => {
-  test('sends the answer when its time has come, and not before', async (t) => {
+  test('sends the response after the delay, not before', async (t) => {
     t.mock.timers.enable({ apis: ['setTimeout'] });
-    // The transport has its timers from the module: they are the same only after this.
+    // Replaces the timers of the module `node:timers` too, which the transport imports.
     syncBuiltinESMExports();
     t.after(() => {
       t.mock.timers.reset();
@@ -73,18 +73,18 @@ describe('slow', () => {
     const { mock, nextAnswered } = await startedFor(t, { delayMs: 1 });
     mock.chaos.next('slow:2s');
     const answered = nextAnswered();
-    const outgoing = send(mock.port, path);
+    const outgoing = sendRequest(mock.port, path);
     let isThere = false;
-    const response = answerTo(outgoing).finally(() => (isThere = true));
+    const response = readAnswer(outgoing).finally(() => (isThere = true));
     await answered;
     t.mock.timers.tick(2000);
-    // Another connection is answered meanwhile, by way of the same loop.
+    // Meanwhile, another connection gets its response.
     assert.equal((await ask(mock.port, '/__admin/health')).status, 200);
     assert.equal(isThere, false);
     t.mock.timers.tick(1);
     assert.equal((await response).body, FOUND);
   });
-  test('is over at once when the mock ends', { timeout: 30_000 }, async (t) => {
+  test('ends when the mock closes', { timeout: 30_000 }, async (t) => {
     const { mock, nextAnswered } = await startedFor(t, { chaos: ['slow:10m'] });
     const answered = nextAnswered();
     const asked = ask(mock.port, path);
@@ -95,9 +95,9 @@ describe('slow', () => {
 });
 
 describe('truncate', () => {
-  test('breaks off in the middle of the body, short of its length', async (t) => {
-    const mock = await startFor(t, { chaos: ['truncate'] });
-    const [incoming] = (await once(send(mock.port, path), 'response')) as [IncomingMessage];
+  test('closes the connection in the middle of the body', async (t) => {
+    const mock = await mockFor(t, { chaos: ['truncate'] });
+    const [incoming] = (await once(sendRequest(mock.port, path), 'response')) as [IncomingMessage];
     assert.deepEqual([incoming.statusCode, incoming.headers['content-length']], [200, `${FOUND.length}`]);
     let got = '';
     incoming.setEncoding('utf8').on('data', (chunk: string) => (got += chunk));
@@ -106,8 +106,8 @@ describe('truncate', () => {
   });
 });
 
-test('admin calls are never disturbed, and neither is the answer that tells of a wrong key', async (t) => {
-  const mock = await startFor(t, { chaos: ['reset'] });
+test('admin calls and 401 for a wrong key never get chaos', async (t) => {
+  const mock = await mockFor(t, { chaos: ['reset'] });
   for (const called of ['/__admin/health', '/__admin/requests', '/__admin/faults', '/__admin/scorecard'])
     assert.equal((await ask(mock.port, called)).status, 200);
   assert.equal((await ask(mock.port, path, { headers: {} })).status, 401);
@@ -123,7 +123,7 @@ describe('without a socket', () => {
     assert.equal((await handle(asking())).type, 'error');
     assert.equal(await (await handle(asking())).text(), FOUND);
   });
-  test('a timeout waits for the signal of the request, and is refused with its reason', async () => {
+  test('a timeout ends with the signal of the request, and rejects with its reason', async () => {
     const { chaos, handle, requests } = mock();
     chaos.next('timeout', 2);
     const stop = new AbortController();
@@ -134,7 +134,7 @@ describe('without a socket', () => {
     await assert.rejects(handle(asking({ signal: gone })), { message: 'before' });
     assert.equal(requests().length, 2);
   });
-  test('a truncated body fails behind its half', async () => {
+  test('a truncated body fails after its first half', async () => {
     const { chaos, handle } = mock();
     chaos.next('truncate');
     const { headers, body } = await handle(asking());
@@ -143,7 +143,7 @@ describe('without a socket', () => {
     assert.equal((await reader.read()).value, FOUND.slice(0, FOUND.length / 2));
     await assert.rejects(reader.read(), { name: 'TypeError', message: 'terminated' });
   });
-  test('a slow answer waits for its time or the signal of the request', async () => {
+  test('a slow response ends with its delay or the signal of the request', async () => {
     const { chaos, handle } = mock();
     chaos.next('slow:1ms');
     assert.equal(await (await handle(asking())).text(), FOUND);

@@ -1,26 +1,27 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { answerRequest } from './answer-request.ts';
-import { chaosFor, chaosName, parseChaos, queuedChaos, type ChaosAction, type ChaosPlan } from './chaos.ts';
-import { controlsIn, shownFaults } from './controls.ts';
-import { resetAll, resetWorld, sandboxNamed } from './session.ts';
+import { drawChaos, chaosName, parseChaos, parseQueuedChaos } from './chaos.ts';
+import type { ChaosAction, ChaosPlan } from './chaos.ts';
+import { worldControls, shownFaults } from './controls.ts';
+import { resetAll, resetWorld, getSandbox } from './session.ts';
 import { ids, testSession, userPath } from './testing/session.ts';
 
 const DRAWS = 20_000;
 const numbers = Array.from({ length: DRAWS }, (_, index) => index + 1);
 const drawAll = (plan: ChaosPlan, seed: number, key = 'northwind') =>
-  numbers.map((number) => chaosFor(plan, seed, key, number));
+  numbers.map((number) => drawChaos(plan, seed, key, number));
 const shareOf = (actions: readonly (ChaosAction | undefined)[], kind: ChaosAction['kind']) =>
   actions.filter((action) => action?.kind === kind).length / actions.length;
 
-/** Allows five standard deviations; the seeds are fixed, so what passes once passes always. */
+/** Allows five standard deviations. The seeds are fixed, so the result never changes. */
 function near(actual: number, rate: number): void {
   const bound = 5 * Math.sqrt((rate * (1 - rate)) / DRAWS);
   assert.ok(Math.abs(actual - rate) <= bound, `${actual} for ${rate}`);
 }
 
 describe('rates', () => {
-  test('one kind occurs at its rate', () => {
+  test('one kind hits at its rate', () => {
     for (const seed of [1, 2 ** 40])
       for (const rate of [0.02, 0.5, 0.97])
         near(shareOf(drawAll(parseChaos([`reset:${rate}`]), seed), 'reset'), rate);
@@ -28,7 +29,7 @@ describe('rates', () => {
     for (const spec of ['reset', 'reset:1.0'])
       assert.equal(shareOf(drawAll(parseChaos([spec]), 7), 'reset'), 1);
   });
-  test('each of several kinds occurs at its rate among the requests that the earlier ones spare', () => {
+  test('each of several kinds hits at its rate among the requests that earlier kinds do not hit', () => {
     const specs = ['slow:1s:0.5', 'truncate:0.3', '503:0.2', 'timeout:0.1', 'reset:0.2'];
     const actions = drawAll(parseChaos(specs), 7);
     near(shareOf(actions, 'reset'), 0.2);
@@ -37,7 +38,7 @@ describe('rates', () => {
     near(shareOf(actions, 'truncate'), 0.8 * 0.9 * 0.8 * 0.3);
     near(shareOf(actions, 'slow'), 0.8 * 0.9 * 0.8 * 0.7 * 0.5);
   });
-  test('delays are whole ms, spread between their bounds, whatever the rate', () => {
+  test('delays are whole ms between their limits, at any rate', () => {
     const delays = (spec: string) =>
       drawAll(parseChaos([spec]), 7).flatMap((action) => (action?.kind === 'slow' ? [action.delayMs] : []));
     const all = delays('slow:200ms..2s');
@@ -53,12 +54,12 @@ const plan = parseChaos(['500:0.2', '429:0.2', 'reset:0.1', 'slow:10ms..9s:0.3']
 describe('replay', () => {
   test('the same seed gives the same chaos in every version', () => {
     const names = numbers.slice(0, 12).map((number) => {
-      const action = chaosFor(plan, 7, 'northwind', number);
+      const action = drawChaos(plan, 7, 'northwind', number);
       return action === undefined ? '-' : chaosName(action);
     });
     assert.equal(names.join(' '), '500 - slow:5284ms 500 - - 500 - 429 reset - -');
   });
-  test('a rule keeps its draws beside other rules, and a higher rate keeps those of a lower one', () => {
+  test('other rules do not change the draws of a rule, and a higher rate keeps the hits of a lower one', () => {
     const alone = drawAll(parseChaos(['reset:0.1']), 7);
     const beside = drawAll(parseChaos(['500:0.5', 'reset:0.1', 'slow:1s']), 7);
     const more = drawAll(parseChaos(['reset:0.3']), 7);
@@ -102,21 +103,21 @@ describe('a spec', () => {
     test(`${specs} is refused`, () => assert.throws(() => parseChaos(specs.split(' ')), usage(message)));
 });
 
-test('a wrong entry for the next requests is refused', () => {
+test('wrong chaos for the next requests is refused', () => {
   for (const [kind, count, message] of [
     ['503:0.5', 1, 'chaos 503:0.5: the next requests take no rate; leave it out'],
     ['slow:1s..2s', 1, 'chaos slow:1s..2s: the next requests take one time, such as slow:2s'],
     ['503', 0, 'chaos 503: count must be a whole number from 1 to 1000000: 0'],
   ] as const)
-    assert.throws(() => queuedChaos(kind, count), usage(message));
+    assert.throws(() => parseQueuedChaos(kind, count), usage(message));
 });
 
 const NAME = '<key northwind/active>';
 
 describe('a status by chaos', () => {
-  test('looks nothing up and counts nothing', () => {
+  test('skips the lookup and does not count', () => {
     const { session, user, deposit, entries } = testSession();
-    controlsIn(session, '').chaos.next('500', 300);
+    worldControls(session, '').chaos.next('500', 300);
     for (let count = 0; count < 150; count++)
       assert.deepEqual([deposit(ids.afterPolls).status, user(ids.nobody).status], [500, 500]);
     const polls = [1, 2, 3, 4].map(() => deposit(ids.afterPolls).status);
@@ -126,14 +127,14 @@ describe('a status by chaos', () => {
   test('comes before the limiter', () => {
     const { session, user } = testSession();
     for (let count = 0; count < 61; count++) user(ids.nobody);
-    controlsIn(session, '').chaos.next('502');
+    worldControls(session, '').chaos.next('502');
     assert.deepEqual([user(ids.member).status, user(ids.member).status], [502, 429]);
   });
 });
 
-test('chaos hits only requests with an accepted key that do not ask for their answer', () => {
+test('chaos hits only requests with an accepted key and without Prefer', () => {
   const { session, get, user } = testSession({ chaos: ['503'] });
-  controlsIn(session, '').chaos.next('500');
+  worldControls(session, '').chaos.next('500');
   for (const key of [null, 'nope', 'northwind-revoked-key', 'jane-personal-key'])
     assert.equal(user(ids.member, key).status, 401);
   assert.equal(get('/').status, 404);
@@ -145,7 +146,7 @@ test('chaos hits only requests with an accepted key that do not ask for their an
   assert.deepEqual([user(ids.member).status, user(ids.member).status], [500, 503]);
 });
 
-test('a transport fault leaves the answer as it is, counts the poll and is in the journal', () => {
+test('a transport fault does not change the response, counts the poll and is in the journal', () => {
   const { session, deposit, user, entries } = testSession();
   const plain = user(ids.member);
   for (const [kind, told] of [
@@ -154,10 +155,10 @@ test('a transport fault leaves the answer as it is, counts the poll and is in th
     ['truncate', { transportFault: 'truncate' }],
     ['slow:2s', { delayMs: 2000 }],
   ] as const) {
-    controlsIn(session, '').chaos.next(kind);
+    worldControls(session, '').chaos.next(kind);
     assert.deepEqual(user(ids.member), { ...plain, ...told });
   }
-  controlsIn(session, '').chaos.next('reset', 3);
+  worldControls(session, '').chaos.next('reset', 3);
   const polls = [1, 2, 3, 4].map(() => deposit(ids.afterPolls).status);
   assert.deepEqual(polls, [404, 404, 404, 200]);
   const [, reset, , , slow, lost] = entries();
@@ -167,14 +168,14 @@ test('a transport fault leaves the answer as it is, counts the poll and is in th
   assert.equal(lost?.reason, '404: deposit pending (chaos: reset)');
 });
 
-test('the delay of all answers adds to chaos', () => {
+test('the delay of all responses adds to that of chaos', () => {
   const { session, user, get } = testSession({ delayMs: 30 });
   const all = [user(ids.member), user(ids.member, 'nope'), get('/')];
   assert.deepEqual(
     all.map(({ delayMs }) => delayMs),
     [30, 30, 30],
   );
-  controlsIn(session, '').chaos.next('slow:1s');
+  worldControls(session, '').chaos.next('slow:1s');
   assert.equal(user(ids.member).delayMs, 1030);
 });
 
@@ -183,7 +184,7 @@ describe('the draws of a session', () => {
   const shownSpecs = ['reset:0.2', '500:0.3', '429:0.2'];
   const drawn = (name: string, seed: number, count = 40) =>
     Array.from({ length: count }, (_, index) => {
-      const action = chaosFor(parseChaos(specs), seed, name, index + 1);
+      const action = drawChaos(parseChaos(specs), seed, name, index + 1);
       return action && chaosName(action);
     });
   const start = () => testSession({ chaos: specs, chaosSeed: 7 });
@@ -193,7 +194,7 @@ describe('the draws of a session', () => {
     for (let nth = 0; nth < count; nth++) user(ids.member, key);
   };
 
-  test('depend on the name of the key and its own requests alone', () => {
+  test('depend only on the name of the key and its requests', () => {
     const mock = start();
     for (let nth = 0; nth < 40; nth++) {
       ask(mock, 'contoso-key', 1 + (nth % 3));
@@ -205,7 +206,7 @@ describe('the draws of a session', () => {
       drawn(NAME, 7),
     );
   });
-  test('start over with a reset, in each world by itself', () => {
+  test('restart with a reset, separately in each world', () => {
     const mock = start();
     const { session } = mock;
     for (const [world, suffix] of [
@@ -213,23 +214,23 @@ describe('the draws of a session', () => {
       ['a', '~a'],
     ] as const) {
       ask(mock, `northwind-key${suffix}`, 3);
-      controlsIn(session, world).chaos.next('timeout', 5);
-      controlsIn(session, world).chaos.set(['502'], 8);
+      worldControls(session, world).chaos.next('timeout', 5);
+      worldControls(session, world).chaos.set(['502'], 8);
       if (world === '') resetAll(session);
       else resetWorld(session, world);
-      const shown = shownFaults(sandboxNamed(session, world));
+      const shown = shownFaults(getSandbox(session, world));
       assert.deepEqual(shown, { fault: null, chaos: shownSpecs, seed: 7, next: [] });
       ask(mock, `northwind-key${suffix}`);
       assert.deepEqual(seen(mock, world), drawn(NAME + suffix, 7));
     }
   });
-  test('start over when they are set; what is queued comes first and leaves their numbers alone', () => {
+  test('restart when chaos is set; the queue comes first and does not change them', () => {
     const mock = testSession();
     const { session } = mock;
     ask(mock, 'northwind-key', 5);
-    controlsIn(session, '').chaos.next('truncate', 2);
+    worldControls(session, '').chaos.next('truncate', 2);
     const next = [{ kind: 'truncate', count: 2 }];
-    assert.deepEqual(controlsIn(session, '').chaos.set(specs, 9), {
+    assert.deepEqual(worldControls(session, '').chaos.set(specs, 9), {
       fault: null,
       chaos: shownSpecs,
       seed: 9,
@@ -237,7 +238,7 @@ describe('the draws of a session', () => {
     });
     ask(mock, 'northwind-key', 10);
     assert.deepEqual(seen(mock).slice(5), ['truncate', 'truncate', ...drawn(NAME, 9, 8)]);
-    controlsIn(session, '').chaos.set([]);
+    worldControls(session, '').chaos.set([]);
     ask(mock, 'northwind-key', 3);
     assert.deepEqual(seen(mock).slice(15), [undefined, undefined, undefined]);
   });

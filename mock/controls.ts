@@ -2,18 +2,18 @@ import { randomUUID } from 'node:crypto';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { keyNames } from '../schemas/fixture-keys.ts';
 import { Problem, wrongUsage } from '../schemas/problem.ts';
-import { chaosName, newChaos, parseChaos, queuedChaos, specOf } from './chaos.ts';
-import { clockIn, type ClockControls } from './controls/clock.ts';
-import { depositsIn, keysIn, limitsIn, usersIn } from './controls/data.ts';
+import { chaosName, createChaos, parseChaos, parseQueuedChaos, ruleSpec } from './chaos.ts';
+import { clockControls, type ClockControls } from './controls/clock.ts';
+import { depositControls, keyControls, limitControls, userControls } from './controls/data.ts';
 import type { DepositControls, KeyControls, LimitControls, UserControls } from './controls/data.ts';
-import { gradeOf, requestsIn } from './controls/requests.ts';
+import { gradeClients, requestControls } from './controls/requests.ts';
 import { faults } from './faults.ts';
-import { shownMagicValues } from './magic-values.ts';
-import { changeState } from './provider-state.ts';
-import { placeOf, Refusal, resetAll, resetWorld, serviceWith, tellChange, wrongAt } from './session.ts';
+import { listMagicValues } from './magic-values.ts';
+import { applyProviderState } from './provider-state.ts';
+import { worldHandle, Refusal, resetAll, resetWorld, newService, emitChange, badRequest } from './session.ts';
 import type { Sandbox, Session, Watcher } from './session.ts';
 import { variants } from './variants.ts';
-import { wrongWorldName } from './world.ts';
+import { worldNameProblem } from './world.ts';
 
 export interface FaultChange {
   readonly fault?: string | null | undefined;
@@ -21,7 +21,7 @@ export interface FaultChange {
   readonly seed?: number | undefined;
 }
 
-/** As in Pact's provider states. */
+/** A provider state, as in Pact. */
 export interface StateChange {
   readonly state: string;
   readonly params?: Readonly<Record<string, unknown>>;
@@ -29,39 +29,40 @@ export interface StateChange {
 }
 
 /**
- * What a test may do to one world of a mock. It is done when the call returns. The calls of the admin API do the
- * same, with the same results. What the mock refuses is thrown as a Refusal: its status is that of the admin API.
+ * The controls of one world, with the same effects and results as the admin API. A call that is refused
+ * throws a Refusal with the status of the admin API.
  */
-export interface Controls extends ReturnType<typeof controlsIn> {}
+export interface Controls extends ReturnType<typeof worldControls> {}
 
-/** A mock in this process: the main world, and a way to the others. */
-export interface ControlledMock extends ReturnType<typeof controlsOf> {}
+/** A mock in this process: the controls of the main world, and access to the other worlds. */
+export interface ControlledMock extends ReturnType<typeof createControls> {}
 
-/** The controls of a session. */
-export function controlsOf(session: Session) {
+/** Creates the controls of a session. */
+export function createControls(session: Session) {
   return {
-    ...controlsIn(session, ''),
-    /** Grades the client by the requests of all worlds. */
-    scorecard: () => gradeOf(session, [session.main, ...session.sandboxes.values()]),
-    /** Makes everything what the mock started with, in all worlds. */
+    ...worldControls(session, ''),
+    /** Grades the clients by the requests in all worlds. */
+    scorecard: () => gradeClients(session, [session.main, ...session.sandboxes.values()]),
+    /** Resets the mock to its start. This removes all worlds but the main one. */
     reset: () => resetAll(session),
     /**
-     * The world that keys open with `~` and its name; a new one without a name.
+     * Returns the controls of the world that requests choose with `~` and its name after the key. The default
+     * is a new name.
      *
-     * @throws Refusal, 400 for a name that no world can have
+     * @throws Refusal with 400 for an invalid name
      */
     world: (name = randomUUID() as string): Controls & { readonly name: string } => {
-      const wrong = wrongWorldName(name);
-      if (wrong !== undefined) throw wrongAt('world', wrong);
-      return { name, ...controlsIn(session, name) };
+      const wrong = worldNameProblem(name);
+      if (wrong !== undefined) throw badRequest('world', wrong);
+      return { name, ...worldControls(session, name) };
     },
-    /** Names of the worlds besides the main one, the least recently used first. */
+    /** Lists the worlds besides the main one, least recently used first. */
     worlds: (): readonly string[] => [...session.sandboxes.keys()],
-    /** What shows each state of the interface: an id, and the key to ask with. */
-    magicValues: () => shownMagicValues(session),
-    /** What is served, with names instead of keys that are not public. */
-    fixture: () => (session.arePublicKeys ? session.fixture : withoutKeys(session.fixture)),
-    /** Calls a function with everything that happens, until the function that is returned is called. */
+    /** Lists an id and a key for each state of the interface. */
+    magicValues: () => listMagicValues(session),
+    /** Returns the served fixture, with names instead of secret keys. */
+    fixture: () => (session.arePublicKeys ? session.fixture : withKeyNames(session.fixture)),
+    /** Calls `watcher` with all events. Call the returned function to stop. */
     watch: (watcher: Watcher): (() => void) => {
       session.watchers.add(watcher);
       return () => void session.watchers.delete(watcher);
@@ -69,31 +70,31 @@ export function controlsOf(session: Session) {
   } as const;
 }
 
-/** The controls of the world of a name. A reset makes another sandbox: they look it up each time. */
-export function controlsIn(session: Session, name: string) {
-  const where = placeOf(session, name);
-  const { here, seen } = where;
-  // By name, so that their declarations keep their docs.
-  const clock: ClockControls = clockIn(where);
-  const deposits: DepositControls = depositsIn(where);
-  const users: UserControls = usersIn(where);
-  const keys: KeyControls = keysIn(where);
-  const limits: LimitControls = limitsIn(where);
-  const requests = requestsIn(session, name);
+/** Creates the controls of a world. Each call looks the sandbox up, because a reset replaces it. */
+export function worldControls(session: Session, name: string) {
+  const where = worldHandle(session, name);
+  const { open, peek } = where;
+  // Named types keep the docs in the declarations.
+  const clock: ClockControls = clockControls(where);
+  const deposits: DepositControls = depositControls(where);
+  const users: UserControls = userControls(where);
+  const keys: KeyControls = keyControls(where);
+  const limits: LimitControls = limitControls(where);
+  const requests = requestControls(session, name);
   const next = (kind: string | number, count = 1) => {
-    const { chaos } = here();
-    const queued = queuedChaos(`${kind}`, count);
-    if (chaos.queue.length >= MAX_QUEUED) throw wrongUsage(`chaos ${kind}: ${TOO_MANY}`);
+    const { chaos } = open();
+    const queued = parseQueuedChaos(`${kind}`, count);
+    if (chaos.queue.length >= MAX_QUEUED) throw wrongUsage(`chaos ${kind}: ${TOO_MANY_QUEUED}`);
     chaos.queue = [...chaos.queue, queued];
-    tellChange(session, here(), `chaos ${kind} for the next ${count}`);
-    return shownFaults(here());
+    emitChange(session, open(), `chaos ${kind} for the next ${count}`);
+    return shownFaults(open());
   };
-  const setChaos = (specs: readonly string[], seed = seen().chaos.seed) => {
+  const setChaos = (specs: readonly string[], seed = peek().chaos.seed) => {
     const plan = parseChaos(specs);
-    const { queue } = here().chaos;
-    here().chaos = { ...newChaos(plan, seed), queue };
-    const shown = shownFaults(here());
-    tellChange(session, here(), specs.length === 0 ? 'no chaos' : `chaos ${shown.chaos.join(', ')}`);
+    const { queue } = open().chaos;
+    open().chaos = { ...createChaos(plan, seed), queue };
+    const shown = shownFaults(open());
+    emitChange(session, open(), specs.length === 0 ? 'no chaos' : `chaos ${shown.chaos.join(', ')}`);
     return shown;
   };
   return {
@@ -102,47 +103,46 @@ export function controlsIn(session: Session, name: string) {
     users,
     keys,
     limits,
-    /** What goes wrong. */
     faults: {
       list: () => deviations.map(([id, { what }]) => ({ id, what })),
-      get: () => shownFaults(seen()),
-      /** Sets what is given: a fault or variant by its id, chaos by specs, its seed. null switches off. */
+      get: () => shownFaults(peek()),
+      /** Sets the fault or variant (an id), the chaos (specs) and its seed, if given. null switches off. */
       set: ({ fault, chaos, seed }: FaultChange) => {
-        // Check everything before changing anything.
-        const specs = chaos === undefined ? undefined : chaosOf(chaos);
-        const found = deviations.find(([id]) => id === fault);
-        if (fault !== undefined && fault !== null && found === undefined)
-          throw wrongAt('fault', 'must be an id that GET /__admin/faults lists, or null');
+        // Check all values before any change.
+        const specs = chaos === undefined ? undefined : checkChaos(chaos);
+        const deviation = deviations.find(([id]) => id === fault);
+        if (fault !== undefined && fault !== null && deviation === undefined)
+          throw badRequest('fault', 'must be an id that GET /__admin/faults lists, or null');
         if (fault !== undefined) {
-          const sandbox = here();
-          sandbox.deviation = found && { id: found[0], change: found[1].change };
-          sandbox.service = serviceWith(session.options, sandbox.deviation);
-          tellChange(session, sandbox, found ? `fault ${found[0]} on` : 'no fault');
+          const sandbox = open();
+          sandbox.deviation = deviation && { id: deviation[0], change: deviation[1].change };
+          sandbox.service = newService(session.options, sandbox.deviation);
+          emitChange(session, sandbox, deviation ? `fault ${deviation[0]} on` : 'no fault');
         }
-        if (specs !== undefined || seed !== undefined) setChaos(specs ?? shownFaults(seen()).chaos, seed);
-        return shownFaults(seen());
+        if (specs !== undefined || seed !== undefined) setChaos(specs ?? shownFaults(peek()).chaos, seed);
+        return shownFaults(peek());
       },
       /** Queues chaos for the next requests, such as `503`, `reset`, `slow:2s`. */
       next,
     },
-    /** Chaos by specs such as `500:0.1`. They throw a Problem where one is wrong. */
+    /** Chaos as specs such as `500:0.1`. A wrong spec throws a Problem. */
     chaos: {
-      /** Sets the chaos; its draws begin anew. What is queued stays. */
+      /** Sets the chaos and restarts its draws. The queue of the next requests stays. */
       set: setChaos,
-      /** As in `faults`. */
+      /** Same as `faults.next`. */
       next,
     },
-    /** Sets up a provider state, or tears it down. */
+    /** Sets up or tears down a provider state. */
     state: (change: StateChange) => {
-      const problem = changeState(here().world, change);
+      const problem = applyProviderState(open().world, change);
       const [place = 'body'] = /^\w+/.exec(problem ?? '') ?? [];
       if (problem !== undefined) throw new Refusal(400, problem, { place });
-      tellChange(session, here(), `state ${change.state}`);
+      emitChange(session, open(), `state ${change.state}`);
     },
     requests,
-    /** Grades the client by the requests of this world. */
-    scorecard: () => gradeOf(session, [seen()]),
-    /** Makes everything in this world what the fixture says. */
+    /** Grades the clients by the requests in this world. */
+    scorecard: () => gradeClients(session, [peek()]),
+    /** Resets this world to the fixture. */
     reset: () => resetWorld(session, name),
   } as const;
 }
@@ -150,38 +150,34 @@ export function controlsIn(session: Session, name: string) {
 const deviations = Object.entries({ ...faults, ...variants });
 
 const MAX_QUEUED = 1000;
-const TOO_MANY = `${MAX_QUEUED} calls are queued already; use a count instead`;
+const TOO_MANY_QUEUED = `${MAX_QUEUED} calls are queued already; use a count instead`;
 
-/** What goes wrong in a world, as it can be set. */
+/** The active fault and chaos of a world. */
 export interface ShownFaults {
   /** Id of the fault or variant. */
   readonly fault: string | null;
   readonly chaos: readonly string[];
   readonly seed: number;
-  /** The chaos of the next requests. */
+  /** Chaos for the next requests. */
   readonly next: readonly { readonly kind: string; readonly count: number }[];
 }
 
 export function shownFaults({ deviation, chaos: { plan, seed, queue } }: Sandbox): ShownFaults {
   const next = queue.map(({ action, count }) => ({ kind: chaosName(action), count }));
-  return { fault: deviation?.id ?? null, chaos: plan.map(specOf), seed, next };
+  return { fault: deviation?.id ?? null, chaos: plan.map(ruleSpec), seed, next };
 }
 
-/** @throws Refusal, 400 where it is neither null nor a list of chaos specs */
-function chaosOf(value: unknown): readonly string[] {
+/** @throws Refusal with 400 if the value is neither null nor a list of chaos specs */
+function checkChaos(value: unknown): readonly string[] {
   const specs = value ?? [];
   if (!Array.isArray(specs) || !specs.every((spec) => typeof spec === 'string'))
-    throw wrongAt('chaos', 'must be a list of strings such as ["500:0.1", "slow:200ms..2s"], or null');
-  refusing('chaos', () => parseChaos(specs));
+    throw badRequest('chaos', 'must be a list of strings such as ["500:0.1", "slow:200ms..2s"], or null');
+  orBadRequest('chaos', () => parseChaos(specs));
   return specs;
 }
 
-/**
- * Does something that may find a problem with what stands at a place of a call.
- *
- * @throws Refusal, 400 with the problem
- */
-export function refusing<Result>(place: string, act: () => Result): Result {
+/** Runs `act` and turns a Problem into a Refusal with 400 that names `place`. */
+export function orBadRequest<Result>(place: string, act: () => Result): Result {
   try {
     return act();
   } catch (error) {
@@ -189,7 +185,7 @@ export function refusing<Result>(place: string, act: () => Result): Result {
   }
 }
 
-function withoutKeys({ apiKeys, ...fixture }: Fixture): Fixture {
+function withKeyNames({ apiKeys, ...fixture }: Fixture): Fixture {
   if (apiKeys === undefined) return fixture;
   const names = keyNames(apiKeys);
   return { ...fixture, apiKeys: apiKeys.map((apiKey, index) => ({ ...apiKey, key: names[index]! })) };

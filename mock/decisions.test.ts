@@ -1,26 +1,27 @@
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { test } from 'node:test';
-import { answersTo, builtIn, deposit, probe, type Probe, START, user, ids } from './testing/session.ts';
-import { serviceOf } from './handler.ts';
-import { parserError } from './transport.ts';
+import { sendAll, builtIn, deposit, lookup, START, user, ids } from './testing/session.ts';
+import type { TimedRequest } from './testing/session.ts';
+import { createService } from './handler.ts';
+import { parserErrorResponse } from './transport.ts';
 import { createWorld } from './world.ts';
 
 const path = '/api/ib/user-status';
 const target = `${path}?user_id=${ids.member}`;
 const limited = Array.from({ length: 60 }, () => user(ids.nobody));
 
-const answers = (...probes: readonly Probe[]) => answersTo(probes);
-const last = (...probes: readonly Probe[]) => {
-  const response = answersTo(probes).at(-1);
+const answers = (...probes: readonly TimedRequest[]) => sendAll(probes);
+const last = (...probes: readonly TimedRequest[]) => {
+  const response = sendAll(probes).at(-1);
   assert.ok(response);
   return response;
 };
-const status = (...probes: readonly Probe[]) => last(...probes).status;
+const status = (...probes: readonly TimedRequest[]) => last(...probes).status;
 /** Whether the member was found. */
-const finds = (one: Probe) => String(last(one).body).startsWith('{"is_under_ib":true,');
+const finds = (one: TimedRequest) => String(last(one).body).startsWith('{"is_under_ib":true,');
 
-/** By question, what shows the answer. */
+/** Proof of the decision by question. */
 const shown: Readonly<Record<string, () => boolean>> = {
   'Order of the checks': () =>
     status(...limited, user('x', { key: null })) === 401 && status(...limited, user('x')) === 429,
@@ -29,12 +30,12 @@ const shown: Readonly<Record<string, () => boolean>> = {
       finds(user(ids.member, { authorization })),
     ),
   'Repeated parameter': () =>
-    finds(probe(`${target}&user_id=x`)) && status(probe(`${path}?user_id=x&user_id=${ids.member}`)) === 400,
-  'Unknown parameter': () => finds(probe(`${path}?page=1&user_id=${ids.member}&key=`)),
-  'Letter case of parameter names': () => status(probe(`${path}?User_id=${ids.member}`)) === 400,
+    finds(lookup(`${target}&user_id=x`)) && status(lookup(`${path}?user_id=x&user_id=${ids.member}`)) === 400,
+  'Unknown parameter': () => finds(lookup(`${path}?page=1&user_id=${ids.member}&key=`)),
+  'Letter case of parameter names': () => status(lookup(`${path}?User_id=${ids.member}`)) === 400,
   'Percent-encoding in a value': () =>
-    finds(probe(`${path}?user%5Fid=%31${ids.member.slice(1)}`)) && status(probe(`${target}+`)) === 400,
-  'Broken percent-encoding': () => ['%', '%zz', '%ff'].every((end) => status(probe(target + end)) === 400),
+    finds(lookup(`${path}?user%5Fid=%31${ids.member.slice(1)}`)) && status(lookup(`${target}+`)) === 400,
+  'Broken percent-encoding': () => ['%', '%zz', '%ff'].every((end) => status(lookup(target + end)) === 400),
   'Versions of reference_id': () =>
     [...'12345678'].every(
       (version) => status(deposit(`abcdef01-2345-${version}678-9abc-def012345678`)) === 404,
@@ -42,17 +43,18 @@ const shown: Readonly<Record<string, () => boolean>> = {
     status(deposit('00000000-0000-0000-0000-000000000000')) === 400 &&
     status(deposit('ffffffff-ffff-ffff-ffff-ffffffffffff')) === 400,
   HEAD: () =>
-    status(probe(target, { method: 'HEAD' })) === 200 && last(probe(target, { method: 'HEAD' })).body === '',
-  'Other methods': () => status(probe(target, { method: 'POST', key: null })) === 405,
-  'Other paths': () => last(probe('/metrics', { key: null })).body === '{"error":"Not found"}',
+    status(lookup(target, { method: 'HEAD' })) === 200 &&
+    last(lookup(target, { method: 'HEAD' })).body === '',
+  'Other methods': () => status(lookup(target, { method: 'POST', key: null })) === 405,
+  'Other paths': () => last(lookup('/metrics', { key: null })).body === '{"error":"Not found"}',
   'Trailing slash, or other letter case, in a path': () =>
-    status(probe(`${path}/?user_id=${ids.member}`)) === 404 && status(probe(target.toUpperCase())) === 404,
+    status(lookup(`${path}/?user_id=${ids.member}`)) === 404 && status(lookup(target.toUpperCase())) === 404,
   'Body of a request': () => finds(user(ids.member, { body: '{"user_id":"x"}' })),
   'What is no HTTP request': () =>
-    parserError('HPE_INVALID_METHOD').body === '{"error":"Bad Request"}' &&
-    parserError('HPE_INVALID_METHOD').status === 400 &&
-    parserError('HPE_HEADER_OVERFLOW').status === 431,
-  'A request that does not arrive': () => parserError('ERR_HTTP_REQUEST_TIMEOUT').status === 408,
+    parserErrorResponse('HPE_INVALID_METHOD').body === '{"error":"Bad Request"}' &&
+    parserErrorResponse('HPE_INVALID_METHOD').status === 400 &&
+    parserErrorResponse('HPE_HEADER_OVERFLOW').status === 431,
+  'A request that does not arrive': () => parserErrorResponse('ERR_HTTP_REQUEST_TIMEOUT').status === 408,
   'Failed lookup': () =>
     status(...limited.slice(30), ...limited.slice(30).map(() => user('')), user(ids.member)) === 429,
   'What deposit-check counts': () =>
@@ -72,7 +74,7 @@ const shown: Readonly<Record<string, () => boolean>> = {
     const { limits: _, ...unlimited } = builtIn;
     const world = createWorld(unlimited, START);
     const request = { method: 'GET', target: path, headers: { authorization: 'Bearer northwind-key' } };
-    return Array.from({ length: 500 }, () => serviceOf().answer(world, request, START)).every(
+    return Array.from({ length: 500 }, () => createService().answer(world, request, START)).every(
       ({ response }) => response.status === 400,
     );
   },
@@ -87,7 +89,7 @@ const shown: Readonly<Record<string, () => boolean>> = {
     );
   },
   Caching: () =>
-    [user(ids.member), user('x'), probe('/')].every(
+    [user(ids.member), user('x'), lookup('/')].every(
       (one) => last(one).headers['Cache-Control'] === 'no-store',
     ),
   'Expiry of a key': () =>
@@ -123,7 +125,7 @@ const decisions = Array.from(
   ([, question, answer]) => ({ question: question!, answer: answer! }),
 ).slice(2);
 
-test('the page lists every decision that is tested', () =>
+test('the docs list every tested decision', () =>
   assert.deepEqual(decisions.map(({ question }) => question).toSorted(), Object.keys(shown).toSorted()));
 
 for (const { question, answer } of decisions)

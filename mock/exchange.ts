@@ -3,18 +3,17 @@ import type { Endpoint } from '../schemas/endpoints.ts';
 import type { ChaosAction, TransportFault } from './chaos.ts';
 import type { ApiKey, Deposit, Execution, Limit, User, World } from './world.ts';
 
-/** A request as the transport received it. */
+/** A received request. */
 export interface HttpRequest {
   readonly method: string;
-  /** The target as sent: path and query, or a whole URL (absolute-form). */
+  /** Request target as sent: path and query, or a URL (absolute-form). */
   readonly target: string;
-  /** Header fields by their names in lower case. */
+  /** Header fields by lower-case name. */
   readonly headers: IncomingHttpHeaders;
-  /** Missing where none was sent. */
   readonly body?: string;
-  /** Why there can be no world of the name behind its key. */
+  /** Why the world name after the `~` of the key is invalid. */
   readonly wrongWorld?: string;
-  /** How many other requests are being answered at this moment. */
+  /** Number of other requests in progress. */
   readonly alongside?: number;
 }
 
@@ -27,22 +26,21 @@ export interface HttpResponse {
   readonly transportFault?: TransportFault;
 }
 
-/** A response without an end: `follow` receives a function that sends text, and returns one that stops it. */
+/** An endless response. `subscribe` takes a function that sends text, and returns one that unsubscribes. */
 export interface StreamedResponse {
   readonly status: number;
   readonly headers: Readonly<Record<string, string>>;
-  readonly follow: (send: (text: string) => void) => () => void;
+  readonly subscribe: (send: (text: string) => void) => () => void;
 }
 
-/** What a transport has to send. */
 export type Answer = HttpResponse | StreamedResponse;
 
-/** Name and value of a query parameter, decoded. */
+/** Decoded name and value of a query parameter. */
 export type Parameter = readonly [name: string, value: string];
 
 /**
- * The outcome of a request: what a lookup found, why there was none, or that it reached no endpoint. Of a
- * deposit, a partner can tell only `executed` from the rest. `failing` only comes from chaos or Prefer.
+ * The result of a request: what the lookup found, why it was refused, or that it reached no endpoint.
+ * `failing` is a 5xx of chaos or Prefer.
  */
 export type Finding =
   | { readonly kind: 'member'; readonly user: User }
@@ -52,44 +50,44 @@ export type Finding =
   | { readonly kind: 'foreign'; readonly deposit: Deposit }
   | { readonly kind: 'unknown' }
   | { readonly kind: 'unauthorized' }
-  /** `waitMs` is the time until the limiter answers again. */
+  /** `waitMs` is the time until the next request may pass. */
   | { readonly kind: 'limited'; readonly waitMs: number; readonly limit: Limit }
   | { readonly kind: 'invalid' }
   | { readonly kind: 'failing'; readonly status: number }
-  /** Chaos or Prefer asked for what cannot be. */
+  /** Chaos or Prefer requested an impossible answer. */
   | { readonly kind: 'refused'; readonly why: string }
   | { readonly kind: 'noSuchPath' }
   | { readonly kind: 'noSuchMethod' };
 
 export type FindingKind = Finding['kind'];
 
-/** A request that reached an endpoint, and what was read from it. */
+/** A request that reached an endpoint, with the values read from it. */
 export interface Call {
   readonly endpoint: Endpoint;
   readonly request: HttpRequest;
   readonly parameters: readonly Parameter[];
-  /** Value of the endpoint's own parameter; undefined where it is missing. */
+  /** Value of the endpoint's parameter; undefined if it is missing. */
   readonly value: string | undefined;
-  /** The key that the request presents, known or not. */
+  /** The key that the request sends, known or not. */
   readonly credential: string | undefined;
   /** The known key with that value, accepted or not. */
   readonly key: ApiKey | undefined;
-  /** The accepted key; undefined where authentication failed. */
+  /** The accepted key; undefined if authentication failed. */
   readonly caller: ApiKey | undefined;
 }
 
-/** A request, what was decided about it, and everything that the response may depend on. */
+/** A request with its result and everything that the response depends on. */
 export interface Exchange {
   readonly world: World;
   /** Unix ms. */
   readonly now: number;
   readonly request: HttpRequest;
-  /** Missing where the request reached no endpoint. */
+  /** Missing if the request reached no endpoint. */
   readonly call?: Call;
   readonly finding: Finding;
-  /** The status that the interface asks for. */
+  /** The status that the interface requires. */
   readonly status: number;
-  /** The status that the request asked for by Prefer and got. */
+  /** The status that the request requested by Prefer and got. */
   readonly preferred?: number;
   readonly chaos?: ChaosAction;
 }

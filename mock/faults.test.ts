@@ -3,10 +3,10 @@ import { test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { reference } from './behaviour.ts';
 import { faultEntries, faults } from './faults.ts';
-import { answersTo, deposit, ids, probe, user, type Probe } from './testing/session.ts';
+import { sendAll, deposit, ids, lookup, user, type TimedRequest } from './testing/session.ts';
 import { variants } from './variants.ts';
 
-test('each fault has an id of its own', () => {
+test('fault ids are unique', () => {
   assert.equal(Object.keys(faults).length, faultEntries.length);
 });
 
@@ -17,35 +17,35 @@ test('ids are in kebab case and descriptions are one sentence', () => {
   }
 });
 
-test('what a fault remembers, it remembers per server', () => {
+test('faults keep their state per server', () => {
   const lookups = [
     user('11111111-1111-4111-8111-111111111111'),
     deposit('44444444-4444-4444-8444-444444444444'),
   ].flatMap((one) => [one, one, one]);
   for (const [id, { change }] of faultEntries) {
-    const first = answersTo(lookups, change(reference));
-    assert.deepEqual(answersTo(lookups, change(reference)), first, id);
+    const first = sendAll(lookups, change(reference));
+    assert.deepEqual(sendAll(lookups, change(reference)), first, id);
   }
 });
 
 const USER = '/api/ib/user-status?user_id=';
 const nobody = 'abcdef01-2345-4678-9abc-def012345678';
-const times = (count: number, one: Probe) => Array.from({ length: count }, () => one);
+const times = (count: number, one: TimedRequest) => Array.from({ length: count }, () => one);
 
-/** Requests about everything that variants answer in another way. */
-const openProbes: readonly Probe[] = [
+/** Requests that show every variant. */
+const openProbes: readonly TimedRequest[] = [
   user(ids.member),
   user('1e500000-0000-4000-8000-000000000001'),
   deposit('44444444-4444-4444-8444-444444444444'),
-  probe(USER + ids.member, { method: 'HEAD' }),
-  probe(USER + ids.member, { method: 'POST' }),
-  probe(USER + ids.member, { method: 'OPTIONS' }),
-  probe('/api/ib/user-status/'),
-  probe(`/API/IB/user-status?user_id=${ids.member}`),
-  probe('/', { key: null }),
-  probe(`${USER}${ids.member}&user_id=${ids.foreignUser}`),
-  probe(`${USER}${ids.member}&page=1`),
-  probe(`/api/ib/user-status?USER_ID=${ids.member}`),
+  lookup(USER + ids.member, { method: 'HEAD' }),
+  lookup(USER + ids.member, { method: 'POST' }),
+  lookup(USER + ids.member, { method: 'OPTIONS' }),
+  lookup('/api/ib/user-status/'),
+  lookup(`/API/IB/user-status?user_id=${ids.member}`),
+  lookup('/', { key: null }),
+  lookup(`${USER}${ids.member}&user_id=${ids.foreignUser}`),
+  lookup(`${USER}${ids.member}&page=1`),
+  lookup(`/api/ib/user-status?USER_ID=${ids.member}`),
   deposit('00000000-0000-0000-0000-000000000000'),
   user(ids.member, { authorization: 'bearer northwind-key' }),
   user('x', { key: null }),
@@ -58,7 +58,7 @@ const openProbes: readonly Probe[] = [
   ...times(61, user(nobody, { key: 'contoso-key', atMs: 1000 })),
   ...times(2, user(nobody, { key: 'contoso-key', atMs: 3500 })),
   ...times(61, user(nobody, { key: 'nope', atMs: 10_000 })),
-  // This key expires after 30 s, within the window.
+  // This key expires after 30 s, before the window ends.
   ...times(60, user(nobody, { key: 'fabrikam-expiring-key', atMs: 29_000 })),
   user(nobody, { key: 'fabrikam-expiring-key', atMs: 30_500 }),
   ...times(61, user(nobody, { key: 'contoso-key', atMs: 50_000 })),
@@ -67,7 +67,7 @@ const openProbes: readonly Probe[] = [
 ];
 
 test('every variant differs from the reference', () => {
-  const expected = answersTo(openProbes);
+  const expected = sendAll(openProbes);
   for (const [id, { change }] of Object.entries(variants))
-    assert.ok(!isDeepStrictEqual(answersTo(openProbes, change(reference)), expected), id);
+    assert.ok(!isDeepStrictEqual(sendAll(openProbes, change(reference)), expected), id);
 });

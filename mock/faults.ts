@@ -5,15 +5,15 @@ import { invalidUuidFaults } from './faults/invalid-uuid.ts';
 import { pendingFaults } from './faults/pending.ts';
 import { rateLimitFaults } from './faults/rate-limit.ts';
 import { robustnessFaults } from './faults/robustness.ts';
-import type { Fault, Faults } from './faults/table.ts';
+import type { Fault, Faults } from './faults/define.ts';
 import { validDepositFaults } from './faults/valid-deposit-check.ts';
 import { validIdFaults } from './faults/valid-ids.ts';
 import { validServiceFaults } from './faults/valid-service.ts';
 import { validUserFaults } from './faults/valid-user-status.ts';
 
-export type { Fault, Faults } from './faults/table.ts';
+export type { Fault, Faults } from './faults/define.ts';
 
-/** Every fault with its id, those that concern all answers last. An id that is used twice is in it twice. */
+/** All faults with their ids; duplicate ids stay, so that a test can find them. */
 export const faultEntries: readonly (readonly [string, Fault])[] = [
   validUserFaults,
   validDepositFaults,
@@ -28,5 +28,5 @@ export const faultEntries: readonly (readonly [string, Fault])[] = [
   validServiceFaults,
 ].flatMap((group) => Object.entries(group));
 
-/** Every named single deviation, by id: each shows that the suites can fail what they check. */
+/** All faults by id. Each proves that certain requirements can fail. */
 export const faults: Faults = Object.fromEntries(faultEntries);

@@ -16,7 +16,7 @@ describe('a mock without a socket', () => {
     return { status: response.status, headers: response.headers, body: await response.text() };
   };
 
-  test('answers what a mock on a port answers', async () => {
+  test('answers like a mock on a port', async () => {
     const mock = createMock({ clock: frozen });
     await using server = await startMock({ clock: frozen });
     const asked = [userPath(ids.member), depositPath(ids.pending), `/x?${'%C3%A4'.repeat(9)}`, userPath('x')];
@@ -28,7 +28,7 @@ describe('a mock without a socket', () => {
         for (const [name, value] of headers) assert.equal(response.headers.get(name), value, name);
       }
   });
-  test('has an admin API, unless it is to have none', async () => {
+  test('has an admin API unless it is off', async () => {
     const health = '/__admin/health';
     assert.equal((await answerOf(createMock({ admin: false }), health)).body, '{"error":"Not found"}');
     const mock = createMock();
@@ -51,7 +51,7 @@ describe('a mock without a socket', () => {
 });
 
 describe('the controls of a mock', () => {
-  test('do what the admin API does, with the same results, and refuse what it refuses', async () => {
+  test('have the results and errors of the admin API', async () => {
     const mock = createMock({ clock: frozen, arePublicKeys: false });
     const read = async (path: string) =>
       (await mock.handle(new Request(`http://x/__admin/${path}`))).json() as Promise<Record<string, unknown>>;
@@ -103,7 +103,7 @@ describe('the controls of a mock', () => {
     for (const [place, act] of Object.entries(refusals))
       assert.throws(act, (error) => error instanceof Refusal && error.details.place === place, place);
   });
-  test('know a world by its name, and reset it alone; those of the mock reset all', async () => {
+  test('reset one world; those of the mock reset all', async () => {
     const mock = createMock({ clock: frozen });
     const statusWith = async (key: string) =>
       (await mock.handle(new Request(`http://x${depositPath(ids.pending)}`, bearer(key)))).status;
@@ -120,10 +120,10 @@ describe('the controls of a mock', () => {
   });
 });
 
-/** The status over a socket, without a timer of any kind on our side. */
+/** Gets the status over a socket, without timers in the test. */
 const statusOf = async (port: number, id: string) => (await ask(port, depositPath(id))).status;
 
-test('a mock on a port has the same controls, and ends with its block', async () => {
+test('a mock on a port has the same controls and closes at the end of its block', async () => {
   let port: number;
   {
     await using mock = await startMock();
@@ -139,7 +139,7 @@ test('a mock on a port has the same controls, and ends with its block', async ()
   await assert.rejects(statusOf(port, ids.pending), { code: 'ECONNREFUSED' });
 });
 
-test('fake timers of a test runner do not hang it, and a fake Date moves it', async (t) => {
+test('fake timers of a test runner do not block it, and a fake Date sets its clock', async (t) => {
   t.mock.timers.enable({ apis: ['setTimeout', 'setInterval', 'setImmediate', 'Date'], now: START });
   const mock = await startMock();
   assert.equal(await statusOf(mock.port, ids.afterSeconds), 404);
@@ -150,7 +150,7 @@ test('fake timers of a test runner do not hang it, and a fake Date moves it', as
   await mock.close();
 });
 
-test('a wall clock that is set back by a day delays neither limiters nor transitions', async (t) => {
+test('setting the wall clock back does not delay limiters or transitions', async (t) => {
   t.mock.timers.enable({ apis: ['Date'], now: START });
   const mock = createMock();
   const status = async (path: string) =>
@@ -165,7 +165,7 @@ test('a wall clock that is set back by a day delays neither limiters nor transit
   assert.equal(await status(depositPath(ids.afterSeconds)), 200);
 });
 
-test('looking at a world makes none', async () => {
+test('reading a world does not create it', async () => {
   const mock = createMock({ clock: frozen });
   const world = mock.world('new');
   assert.equal(world.clock.now(), START);

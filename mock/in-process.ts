@@ -1,63 +1,64 @@
 import { checkFixture } from '../schemas/fixture.ts';
 import type { Environment } from '../schemas/fixture-keys.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
-import { controlsOf, type ControlledMock } from './controls.ts';
-import { adminOf, answererOf } from './answer-request.ts';
+import { createControls, type ControlledMock } from './controls.ts';
+import { createAdminAnswerer, createAnswerer } from './answer-request.ts';
 import type { Answer, HttpRequest, HttpResponse, StreamedResponse } from './exchange.ts';
 import { createSession, replaceFixture, type Session } from './session.ts';
 import type { MockData } from './options.ts';
 
-export interface GivenFixture {
-  /** What `${NAME}` in a key of the fixture is read from; the environment of the process where it is missing. */
+export interface WithEnvironment {
+  /** Values for `${NAME}` in the keys of the fixture. Default: the environment of the process. */
   readonly env?: Environment;
 }
 
-export interface InProcessOptions extends MockData, GivenFixture {
-  /** Without the admin API, its paths are like any other. */
+export interface InProcessOptions extends MockData, WithEnvironment {
+  /** `false` turns the admin API off: its paths get 404. */
   readonly admin?: boolean;
 }
 
-export interface Replaceable {
+export interface FixtureReplacement {
   /**
-   * Serves another fixture until a reset, and resets everything. A wrong one is rejected with a Problem of code
-   * `fixture`, and the one before is still served.
+   * Serves another fixture until the next reset of the mock, and resets everything. Rejects a wrong fixture with
+   * a Problem with code `fixture` and keeps the current one.
    */
   replaceFixture(fixture: Fixture): Promise<void>;
 }
 
 /** A mock without a socket. */
-export interface InProcessMock extends ControlledMock, Replaceable {
+export interface InProcessMock extends ControlledMock, FixtureReplacement {
   /**
-   * Answers a request of the Fetch standard, whatever its host. A cut connection is `Response.error()`,
-   * a truncated body one that fails; what times out or is delayed waits for the request's signal as well.
+   * Answers a request of the Fetch standard, for any host. A connection reset is `Response.error()`; reading a
+   * truncated body fails. The signal of the request ends timeouts and delays.
    */
   readonly handle: (request: Request) => Promise<Response>;
 }
 
 /**
- * Makes a mock in this process; an interceptor of fetch can mount its `handle`. It waits for nothing
- * that is not asked for.
+ * Creates a mock in this process, without a socket. Pass its `handle` to an interceptor of fetch.
  *
- * @throws Problem of code `fixture` where that is wrong, a line for each problem with its place
+ * @throws Problem with code `fixture`, one line per problem and place
  */
 export function createMock(options: InProcessOptions = {}): InProcessMock {
   const { admin = true, env = process.env, fixture, ...data } = options;
   const given = fixture && { fixture: checkFixture(fixture, 'fixture', env) };
   const session = createSession({ ...data, ...given }, () => performance.now());
-  const answer = answererOf(session, { admin: admin ? adminOf(session, undefined) : undefined });
+  const answer = createAnswerer(session, {
+    admin: admin ? createAdminAnswerer(session, undefined) : undefined,
+  });
   return {
-    ...controlsOf(session),
-    replaceFixture: replacerOf(session, env),
-    handle: async (request) => responseOf(await answer(await received(request)), request),
+    ...createControls(session),
+    replaceFixture: createFixtureReplacer(session, env),
+    handle: async (request) => toFetchResponse(await answer(await toHttpRequest(request)), request),
   };
 }
 
-export const replacerOf =
-  (session: Session, env: Environment): Replaceable['replaceFixture'] =>
+export const createFixtureReplacer =
+  (session: Session, env: Environment): FixtureReplacement['replaceFixture'] =>
   async (fixture) =>
     replaceFixture(session, checkFixture(fixture, 'fixture', env), false);
 
-async function received(request: Request): Promise<HttpRequest> {
+async function toHttpRequest(request: Request): Promise<HttpRequest> {
   const { pathname, search } = new URL(request.url);
   const body = request.body === null ? '' : await request.text();
   return {
@@ -68,22 +69,22 @@ async function received(request: Request): Promise<HttpRequest> {
   };
 }
 
-/** Statuses that have no body (RFC 9110, 15). */
-const BODILESS = new Set([204, 205, 304]);
+/** RFC 9110, 15. */
+const STATUSES_WITHOUT_BODY = new Set([204, 205, 304]);
 
 /**
- * A response as fetch gives it to the sender of a request.
+ * Converts an answer to a Response of fetch, after its delay.
  *
- * @throws the reason of the request's signal, where that fires before the response is there
+ * @throws the reason of the request's signal if it aborts first
  */
-async function responseOf(answer: Answer, { method, signal }: Request): Promise<Response> {
-  if ('follow' in answer) return streamed(answer);
-  if (answer.delayMs !== undefined) await until(signal, answer.delayMs);
-  if (answer.transportFault === 'timeout') await until(signal);
-  return sent(answer, method);
+async function toFetchResponse(answer: Answer, { method, signal }: Request): Promise<Response> {
+  if ('subscribe' in answer) return toStreamedResponse(answer);
+  if (answer.delayMs !== undefined) await waitFor(signal, answer.delayMs);
+  if (answer.transportFault === 'timeout') await waitFor(signal);
+  return toResponse(answer, method);
 }
 
-async function until(signal: AbortSignal, ms?: number): Promise<void> {
+async function waitFor(signal: AbortSignal, ms?: number): Promise<void> {
   signal.throwIfAborted();
   await new Promise<void>((resolve, reject) => {
     const timer = ms === undefined ? undefined : setTimeout(resolve, ms);
@@ -95,18 +96,18 @@ async function until(signal: AbortSignal, ms?: number): Promise<void> {
   });
 }
 
-function sent({ status, headers, body, transportFault }: HttpResponse, method: string): Response {
+function toResponse({ status, headers, body, transportFault }: HttpResponse, method: string): Response {
   if (transportFault === 'reset') return Response.error();
-  const hasBody = method !== 'HEAD' && !BODILESS.has(status);
+  const hasBody = method !== 'HEAD' && !STATUSES_WITHOUT_BODY.has(status);
   const whole = hasBody ? (body as string) : null;
-  return new Response(transportFault === 'truncate' && whole !== null ? half(whole) : whole, {
+  return new Response(transportFault === 'truncate' && whole !== null ? truncatedBody(whole) : whole, {
     status,
     headers,
   });
 }
 
-/** Half of a body, and then what fetch says of a connection that was cut. */
-function half(body: string | Uint8Array): ReadableStream<Uint8Array> {
+/** Sends half of a body, then fails like fetch on a closed connection. */
+function truncatedBody(body: string | Uint8Array): ReadableStream<Uint8Array> {
   const whole = Buffer.from(body);
   return new ReadableStream<Uint8Array>({
     start: (controller) => controller.enqueue(new Uint8Array(whole.subarray(0, whole.length / 2))),
@@ -114,12 +115,12 @@ function half(body: string | Uint8Array): ReadableStream<Uint8Array> {
   });
 }
 
-function streamed({ status, headers, follow }: StreamedResponse): Response {
+function toStreamedResponse({ status, headers, subscribe }: StreamedResponse): Response {
   let stop = () => {};
   const encoder = new TextEncoder();
   const stream = new ReadableStream<Uint8Array>({
     start: (controller) => {
-      stop = follow((text) => controller.enqueue(encoder.encode(text)));
+      stop = subscribe((text) => controller.enqueue(encoder.encode(text)));
     },
     cancel: () => stop(),
   });

@@ -14,7 +14,7 @@ const fromEnv: Fixture = {
 const statusOf = async (url: string, key: string) =>
   (await fetch(url + userPath(ids.member), { headers: { authorization: `Bearer ${key}` } })).status;
 
-/** The error for the same text in a file. */
+/** Returns the error for the same fixture in a file. */
 function errorOfFile(fixture: Fixture): string {
   try {
     readFixture(JSON.stringify(fixture), 'fixture', env);
@@ -24,7 +24,7 @@ function errorOfFile(fixture: Fixture): string {
   return assert.fail('the file is accepted');
 }
 
-describe('a wrong fixture gets the error of one in a file', () => {
+describe('a wrong fixture gets the same error as in a file', () => {
   for (const [what, fixture] of Object.entries({
     'a date': { ...builtIn, users: [{ ...user!, date_joined: '2024-13-01' }, ...others] },
     'a dangling reference': { ...builtIn, users: others },
@@ -59,7 +59,7 @@ test('keys are read from the given environment, or from that of the process', as
   assert.equal(await statusOf(own.url, process.env[name]!), 200);
 });
 
-test('later changes of the lists that were given have no effect', async () => {
+test('later changes of the given objects have no effect', async () => {
   const users = [...builtIn.users!];
   await using mock = await startMock({ fixture: { ...builtIn, users } });
   users.length = 0;

@@ -1,6 +1,6 @@
 import { checkFixture } from '../schemas/fixture.ts';
-import { controlsOf, type ControlledMock } from './controls.ts';
-import { replacerOf, type GivenFixture, type Replaceable } from './in-process.ts';
+import { createControls, type ControlledMock } from './controls.ts';
+import { createFixtureReplacer, type WithEnvironment, type FixtureReplacement } from './in-process.ts';
 import * as server from './server.ts';
 
 export { createMock, type InProcessMock, type InProcessOptions } from './in-process.ts';
@@ -21,19 +21,18 @@ export type { Due, MockEvent, Watcher } from './session.ts';
 export type { DepositNow, User } from './world.ts';
 export type * from '../schemas/generated/types.ts';
 
-export interface MockOptions extends server.MockOptions, GivenFixture {}
+export interface MockOptions extends server.MockOptions, WithEnvironment {}
 
-export interface Mock extends ControlledMock, server.ServedMock, Replaceable {}
+export interface Mock extends ControlledMock, server.ServedMock, FixtureReplacement {}
 
 /**
- * Starts the reference server. The fixture is checked like one in a file.
+ * Starts the reference server. Checks the fixture like one from a file.
  *
- * @throws Problem of code `fixture`, a line for each problem with its place, or of code `usage` where
- *   another option is wrong
- * @throws the system's error where it cannot listen, such as one with code EADDRINUSE
+ * @throws Problem with code `fixture` (one line per problem and place), or `usage` for other options
+ * @throws the system's error if it cannot listen, such as EADDRINUSE
  */
 export async function startMock({ fixture, env = process.env, ...options }: MockOptions = {}): Promise<Mock> {
   const given = fixture && { fixture: checkFixture(fixture, 'fixture', env) };
   const { session, ...served } = await server.startMock({ ...options, ...given });
-  return { ...served, ...controlsOf(session), replaceFixture: replacerOf(session, env) };
+  return { ...served, ...createControls(session), replaceFixture: createFixtureReplacer(session, env) };
 }

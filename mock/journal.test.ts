@@ -4,7 +4,7 @@ import { setFlagsFromString } from 'node:v8';
 import { runInNewContext } from 'node:vm';
 import { answerRequest } from './answer-request.ts';
 import { faults } from './faults.ts';
-import { createJournal, keep, redactorOf, shownEntry, type KeptEntry } from './journal.ts';
+import { createJournal, addEntry, createRedactor, toJournalEntry, type StoredEntry } from './journal.ts';
 import { depositPath, entriesOf, ids, START, testSession, userPath } from './testing/session.ts';
 
 const base64 = (text: string, variant: 'base64' | 'base64url') => Buffer.from(text).toString(variant);
@@ -17,13 +17,13 @@ const ofDeposit = (id: string) => (mock: Mock) => mock.deposit(id);
 const posted = (target: string) => (mock: Mock) =>
   answerRequest(mock.session, { method: 'POST', target, headers: {} });
 
-/** The reason of an answer, and the request. */
+/** Expected reasons, with their requests. */
 const reasons: readonly (readonly [reason: string, ask: (mock: Mock) => unknown])[] = [
   ['401: no Authorization field', withKey(null)],
   ['401: no such key', withKey('nope')],
   ['401: key revoked', withKey('northwind-revoked-key')],
   ['401: key expired', withKey('northwind-expired-key')],
-  ['401: key expired', ({ pass, user }) => (pass(30_000), user(ids.member, 'fabrikam-expiring-key'))],
+  ['401: key expired', ({ passTime, user }) => (passTime(30_000), user(ids.member, 'fabrikam-expiring-key'))],
   ['401: key of a non-Partner account', withKey('jane-personal-key')],
   ['401: Authorization is not Bearer and a key', withKey('two words')],
   ['200: member of the IB', ofUser(ids.member)],
@@ -51,15 +51,15 @@ describe('the reason of an answer', () => {
       assert.equal(mock.entries()[0]?.reason, reason);
     });
   test('of limiters', () => {
-    const { user, pass, entries } = testSession();
+    const { user, passTime, entries } = testSession();
     for (let count = 0; count < 61; count++) user(ids.nobody);
-    pass(1500);
+    passTime(1500);
     user(ids.member);
     const last = entries().map(({ reason }) => reason);
     const frees = ['429: 61 of 60 in 3 s, frees in 3 s', '429: 61 of 60 in 3 s, frees in 2 s'];
     assert.deepEqual(last.slice(60), frees);
   });
-  test('of an answer that was bent', () => {
+  test('of an answer changed by a fault', () => {
     const { change } = faults['pending-with-202']!;
     const { deposit, entries } = testSession({ deviation: { id: 'pending-with-202', change } });
     deposit(ids.pending);
@@ -67,9 +67,9 @@ describe('the reason of an answer', () => {
   });
 });
 
-test('an entry has the name of the key, its world, time and what was asked', () => {
-  const { pass, user, entries } = testSession();
-  pass(7);
+test('an entry has the name of the key, the world, the time and the request', () => {
+  const { passTime, user, entries } = testSession();
+  passTime(7);
   user(ids.member, 'northwind-spare-key~mine');
   assert.deepEqual(entries('mine'), [
     {
@@ -95,7 +95,7 @@ test('an entry has the name of the key, its world, time and what was asked', () 
   ]);
 });
 
-test('credentials that nobody knows are told apart by their digests', () => {
+test('unknown credentials have different digests', () => {
   const { user, entries } = testSession();
   for (const key of ['first-secret', 'second-secret', 'first-secret']) user(ids.member, key);
   const [first, second, again] = entries().map(({ credentialDigest }) => credentialDigest);
@@ -122,11 +122,11 @@ describe('a credential in a target', () => {
     ['/?key=northwind-key', '/?key=<key northwind/active>'],
   ] as const)
     test(`is not shown: ${target}`, () => assert.deepEqual(shown(target), [expected, true]));
-  test('is not shown where nobody knows it, but it was presented', () => {
+  test('is not shown if it is unknown but was sent as a key', () => {
     const clean = '/api/ib/user-status?a=<unknown key>';
     assert.deepEqual(shown('/api/ib/user-status?a=some-secret', 'some-secret'), [clean, true]);
   });
-  test('is none in any other target', () => {
+  test('does not exist in other targets', () => {
     for (const target of [userPath(ids.member), depositPath('%zz'), '/?monkey=1', '/?api_key='])
       assert.deepEqual(shown(target), [target, false]);
   });
@@ -134,7 +134,7 @@ describe('a credential in a target', () => {
 
 const same = (target: string) => target;
 const nothing = { request: { target: '', headers: {} }, response: { headers: {}, body: '' } };
-const keptWith = (id: number) => ({ entry: { id }, ...nothing }) as KeptEntry;
+const keptWith = (id: number) => ({ entry: { id }, ...nothing }) as StoredEntry;
 
 test('a header field shows no credential, known or not', () => {
   const { session, entries } = testSession();
@@ -156,36 +156,36 @@ test('a header field shows no credential, known or not', () => {
   }
 });
 
-test('a journal keeps the last requests; one of size 0 keeps none', () => {
+test('a journal keeps the last requests; with size 0 it keeps none', () => {
   const journal = createJournal(3);
-  for (let id = 1; id <= 7; id++) keep(journal, keptWith(id), same);
+  for (let id = 1; id <= 7; id++) addEntry(journal, keptWith(id), same);
   const kept = entriesOf(journal, same).map(({ id }) => id);
   assert.deepEqual([kept, journal.entries.length], [[5, 6, 7], 3]);
   const none = createJournal(0);
-  keep(none, keptWith(1), same);
+  addEntry(none, keptWith(1), same);
   assert.deepEqual(entriesOf(none, same), []);
 });
 
 const MOST = 2048;
 
-/** The entry of a request at the moment of its answer, and later, out of the journal. */
+/** Returns the entry of a request before and after it was stored in the journal. */
 function bothEntriesOf(target: string, authorization: string) {
   const { session, entries } = testSession();
-  const { kept } = answerRequest(session, { method: 'GET', target, headers: { authorization } });
-  return { at: shownEntry(kept, session.redact), later: entries()[0]! };
+  const { stored } = answerRequest(session, { method: 'GET', target, headers: { authorization } });
+  return { at: toJournalEntry(stored, session.redact), later: entries()[0]! };
 }
 
 const start = userPath('');
 const padded = (end: string) => start + 'x'.repeat(MOST) + end;
 
-test('of a long one the journal shows the beginning, and all else', () => {
+test('the journal truncates long texts and keeps the rest of the entry', () => {
   const { at, later } = bothEntriesOf(padded(''), 'Bearer northwind-key');
   const target = `${at.target.slice(0, MOST)}… (${start.length + MOST} characters)`;
   assert.deepEqual(later, { ...at, target });
   assert.equal(later.reason, '400: user_id is not a valid UUID');
 });
 
-test('a key across the place of the cut is out of it, and is told of behind it', () => {
+test('a key at the truncated end is redacted, and `keyInTarget` stays', () => {
   for (const [end, keyInTarget] of [
     ['&key=northwind-key', true],
     ['&y=northwind-key', true],
@@ -197,7 +197,7 @@ test('a key across the place of the cut is out of it, and is told of behind it',
   }
 });
 
-test('a long credential that nobody knows has its digest, and is in the target no more', () => {
+test('a long unknown credential has a digest and is not in the target', () => {
   const unknown = 'a1b2'.repeat(MOST);
   const { at, later } = bothEntriesOf(`${start}&k=${unknown}`, `Bearer ${unknown}`);
   assert.deepEqual(later, at);
@@ -205,7 +205,7 @@ test('a long credential that nobody knows has its digest, and is in the target n
   assert.equal(later.target, `${start}&k=<unknown key>`);
 });
 
-test('a journal of the longest requests is small', () => {
+test('a journal of the longest requests stays small', () => {
   setFlagsFromString('--expose-gc');
   const collect = runInNewContext('gc') as () => void;
   const { session } = testSession();
@@ -215,7 +215,7 @@ test('a journal of the longest requests is small', () => {
   };
   const before = held();
   for (let count = 0; count < 200; count += 1) {
-    // Not a text that others have a part of.
+    // A new string, which shares no memory with others.
     const target = Buffer.from(`${start}${count}${'x'.repeat(60_000)}`).toString();
     const authorization = `Bearer ${count % 2 === 0 ? 'northwind-key' : 'no'.repeat(2000)}`;
     answerRequest(session, { method: 'GET', target, headers: { authorization } });
@@ -225,39 +225,39 @@ test('a journal of the longest requests is small', () => {
 });
 
 const key = 'pk/live+1=2~%41';
-const redact = redactorOf([{ key, partner: 'p', state: 'active', name: '<key p/active>' }]);
+const redact = createRedactor([{ key, partner: 'p', state: 'active', name: '<key p/active>' }]);
 const everyByte = (text: string) =>
   Array.from(text, (sign) => `%${sign.charCodeAt(0).toString(16)}`).join('');
 
-describe('a long credential that nobody knows', () => {
+describe('a long unknown credential', () => {
   const long = `some-secret.${'0123456789abcdef'.repeat(20)}`;
-  test('is in no target, nor is what stands behind it; of a short one only itself', () => {
+  test('is removed from the target with the rest; a short one is removed alone', () => {
     for (const written of ['some-secret', base64('some-secret', 'base64'), everyByte('some-secret')])
       assert.match(redact(`/x?k=${written}`, 'some-secret'), /^\/x\?k=<unknown key>/);
     const encoded = [everyByte(long), encodeURIComponent(everyByte(long)), `${everyByte(long)}%zz`];
     for (const written of [long, long.toUpperCase(), long.slice(0, 200), ...encoded])
       assert.equal(redact(`/x?k=${written}&y=1`, long), '/x?k=<unknown key>');
   });
-  test('is not shown behind a known key that it begins with', () => {
+  test('is not shown if it starts with a known key', () => {
     const beginning = `${key}${long}`;
     for (const written of [beginning, everyByte(beginning)])
       assert.doesNotMatch(redact(`/x?k=${written}&y=1`, beginning), /some-secret|0123456789abcdef/);
   });
-  test('leaves a target without it as it is', () => {
+  test('does not change a target without it', () => {
     for (const target of ['/x?k=some-secret', '/x?k=0123456789abcdef', userPath(ids.member)])
       assert.equal(redact(target, long), target);
   });
-  test('is looked for in a moment, whatever the two are', () => {
+  test('is found fast in any target', () => {
     const look = () => {
       for (const sign of ['x', 'xy', '%78'])
         redact(`/x?k=${sign.repeat(60_000 / sign.length)}`, 'x'.repeat(60_000));
     };
-    // A search for every part would take minutes; this ends it.
+    // Ends a search that would take minutes.
     runInNewContext('look()', { look }, { timeout: 20_000 });
   });
 });
 
-test('an entry says what was preferred, how long to wait, and when by a clock that nobody can set', () => {
+test('an entry has the preferred status, Retry-After and the time of the monotonic clock', () => {
   let elapsed = 5.4;
   const { session, deposit, entries } = testSession({ clock: 'frozen', elapsed: () => (elapsed += 1000) });
   deposit(ids.executed, 'fabrikam-always-limited-key');

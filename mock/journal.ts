@@ -1,22 +1,22 @@
 import { createHash } from 'node:crypto';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { carriesSecret, redactorOf as redactorOfSecrets } from '../schemas/redact.ts';
-import { whyOf } from './answer.ts';
+import { reasonOf } from './answer.ts';
 import { chaosName } from './chaos.ts';
 import type { Exchange, HttpRequest, HttpResponse } from './exchange.ts';
 import type { ApiKey } from './world.ts';
 
-/** A request, and why it got its answer, in short: for the log and the scorecard. Holds no credential. */
+/** A request and the reason of its answer, for the log and the scorecard. Contains no credential. */
 export interface JournalLine {
-  /** Counts the requests of the mock, from 1. */
+  /** Number of the request in the mock, from 1. */
   readonly id: number;
   /** Unix ms of the mock's clock. */
   readonly at: number;
-  /** Name of the world; the empty text is the main one. */
+  /** Name of the world; empty for the main world. */
   readonly world: string;
-  /** Such as `<key northwind/active>`; undefined where no known key was presented. */
+  /** Such as `<key northwind/active>`; undefined if the request had no known key. */
   readonly key?: string;
-  /** Tells unknown credentials apart without showing them. */
+  /** Hash that identifies an unknown credential. */
   readonly credentialDigest?: string;
   readonly method: string;
   /** Path and query, without credentials. */
@@ -26,22 +26,19 @@ export interface JournalLine {
   /** Such as `401: key revoked`. */
   readonly reason: string;
   readonly retryAfterSeconds?: number;
-  /** Whether a credential stood in path or query. */
+  /** Whether path or query contained a credential. */
   readonly keyInTarget: boolean;
-  /** The chaos that hit the request, such as `503` or `slow:200ms`. */
+  /** Chaos of the request, such as `503` or `slow:200ms`. */
   readonly chaos?: string;
-  /** The status that the request asked for by Prefer and got. */
+  /** The status that the request requested by Prefer and got. */
   readonly preferred?: number;
-  /**
-   * Ms from the start of the mock to the request, by a clock that nobody can set: it goes on where the mock's
-   * clock stands still or is moved.
-   */
+  /** Ms from the start of the mock to the request, by a monotonic clock, independent of the mock's clock. */
   readonly elapsedMs?: number;
-  /** Ms from the request to its answer, delays included; missing where no answer was sent. */
+  /** Ms from the request to its answer, including delays; missing if no answer was sent. */
   readonly durationMs?: number;
 }
 
-/** A request with its header fields, and its answer. Holds no credential. */
+/** A request with its header fields and its response. Contains no credential. */
 export interface JournalEntry extends JournalLine {
   readonly requestHeaders: Fields;
   readonly responseHeaders: Fields;
@@ -50,92 +47,91 @@ export interface JournalEntry extends JournalLine {
 
 type Fields = Readonly<Record<string, string>>;
 
-/** What is kept of a request: credentials are taken out when somebody looks, which few do. */
-export interface KeptEntry {
+/** A stored request. Credentials are redacted on reading, which is rare. */
+export interface StoredEntry {
   readonly entry: Omit<JournalLine, 'target' | 'keyInTarget' | 'credentialDigest'>;
   readonly request: Pick<HttpRequest, 'target' | 'headers'>;
   readonly response: Pick<HttpResponse, 'headers' | 'body'>;
-  /** The presented credential, where it is not known. */
+  /** The sent credential, if it is unknown. */
   readonly unknown?: string | undefined;
-  /** What a target that is kept in part no longer tells. */
+  /** Values that a truncated target no longer shows. */
   readonly known?: Pick<JournalLine, 'keyInTarget' | 'credentialDigest'>;
 }
 
-/** The last `size` entries, in a ring. */
+/** A ring buffer of the last `size` entries. */
 export interface Journal {
   readonly size: number;
-  readonly entries: KeptEntry[];
+  readonly entries: StoredEntry[];
   next: number;
 }
 
-/** An empty journal for so many requests; 0: keeps none. */
+/** Creates an empty journal for `size` requests; 0 stores none. */
 export function createJournal(size: number): Journal {
   return { size, entries: [], next: 0 };
 }
 
-/** Keeps an entry. It takes the place of the oldest where the journal is full. */
-export function keep(journal: Journal, kept: KeptEntry, redact: Redact): void {
+/** Adds an entry. A full journal drops its oldest one. */
+export function addEntry(journal: Journal, kept: StoredEntry, redact: Redact): void {
   if (journal.size === 0) return;
-  journal.entries[journal.next] = shortened(kept, redact);
+  journal.entries[journal.next] = shorten(kept, redact);
   journal.next = (journal.next + 1) % journal.size;
 }
 
-/** Forgets everything. */
-export function clear(journal: Journal): void {
+export function clearJournal(journal: Journal): void {
   journal.entries.length = 0;
   journal.next = 0;
 }
 
-/** What a journal holds, oldest first. */
-export const keptIn = ({ entries, next }: Journal): readonly KeptEntry[] => [
+/** Returns the entries of a journal, oldest first. */
+export const storedEntries = ({ entries, next }: Journal): readonly StoredEntry[] => [
   ...entries.slice(next),
   ...entries.slice(0, next),
 ];
 
-/** An entry in short. */
-export function shownLine({ entry, request, unknown, known }: KeptEntry, redact: Redact): JournalLine {
+/** Redacts an entry and returns its short form. */
+export function toJournalLine({ entry, request, unknown, known }: StoredEntry, redact: Redact): JournalLine {
   const shown = redact(request.target, unknown);
   const digest = unknown !== undefined && { credentialDigest: digestOf(unknown) };
   return { ...entry, target: shown, keyInTarget: shown !== request.target, ...digest, ...known };
 }
 
-/** The whole of an entry. */
-export function shownEntry(kept: KeptEntry, redact: Redact): JournalEntry {
+/** Redacts an entry and returns its full form. */
+export function toJournalEntry(kept: StoredEntry, redact: Redact): JournalEntry {
   const { request, response, unknown } = kept;
   const shown = (text: string) => redact(text, unknown);
   return {
-    ...shownLine(kept, redact),
-    requestHeaders: mapped(request.headers, (value, name) =>
-      carriesSecret(name) ? withoutCredential(shown(value)) : shown(value),
+    ...toJournalLine(kept, redact),
+    requestHeaders: mapFields(request.headers, (value, name) =>
+      carriesSecret(name) ? schemeAndName(shown(value)) : shown(value),
     ),
-    responseHeaders: mapped(response.headers, shown),
+    responseHeaders: mapFields(response.headers, shown),
     responseBody: shown(Buffer.from(response.body).toString()),
   };
 }
 
-const mapped = (fields: HttpRequest['headers'], change: (value: string, name: string) => string): Fields =>
+const mapFields = (fields: HttpRequest['headers'], change: (value: string, name: string) => string): Fields =>
   Object.fromEntries(Object.entries(fields).map(([name, value]) => [name, change(String(value), name)]));
 
 const SCHEME = /^(?:Basic|Bearer|Digest|Token) +/i;
 
-/** Of a field that carries a secret only the scheme is shown, and the name of a key. */
-function withoutCredential(clean: string): string {
+/** Reduces the value of a secret field to its scheme and the name of a key. */
+function schemeAndName(clean: string): string {
   const [scheme = ''] = SCHEME.exec(clean) ?? [];
   const [name = CREDENTIAL_NAME] = /<key [^<>]*>/.exec(clean) ?? [];
   return scheme + name;
 }
 
-/** What is kept of a request that was answered. */
-export function entryOf(
+/** Creates the entry of an answered request. */
+export function createEntry(
   exchange: Exchange,
   response: HttpResponse,
   named: Pick<JournalLine, 'id' | 'world'>,
   times: { readonly elapsedMs: number; readonly durationMs: number } | undefined,
-): KeptEntry {
+): StoredEntry {
   const { call, preferred, chaos, now, request, status: meant } = exchange;
   const { status, headers, delayMs = 0, transportFault } = response;
   const { 'Retry-After': retryAfter } = headers;
-  const why = whyOf(exchange);
+  const why = reasonOf(exchange);
   const entry = {
     ...named,
     at: now,
@@ -160,87 +156,91 @@ const toMicroseconds = (ms: number) => Math.round(ms * 1000) / 1000;
 
 const digestOf = (credential: string) => createHash('sha256').update(credential).digest('hex').slice(0, 12);
 
-/** Retry-After is a number of seconds or a date (RFC 9110, 10.2.3). */
+/** Converts Retry-After, a number of seconds or a date, to seconds (RFC 9110, 10.2.3). */
 function secondsOf(retryAfter: string, at: number): number {
   return /^\d+$/.test(retryAfter)
     ? Number(retryAfter)
     : Math.max(0, Math.ceil((Date.parse(retryAfter) - at) / 1000));
 }
 
-const MAX_KEPT = 2048;
-/** Characters of a header field of a long entry. */
-const MAX_FIELD = 256;
+const MAX_LENGTH = 2048;
+/** Maximum length of a header field in a long entry. */
+const MAX_FIELD_LENGTH = 256;
 
-/** The entry, or only the beginning of a long one: a thousand of the longest targets would fill the memory. */
-function shortened(kept: KeptEntry, redact: Redact): KeptEntry {
+/** Truncates a long entry: a thousand of the longest targets would fill the memory. */
+function shorten(kept: StoredEntry, redact: Redact): StoredEntry {
   const { entry, request, response, unknown = '' } = kept;
-  if (request.target.length + unknown.length + sizeOf(request.headers) + response.body.length <= MAX_KEPT)
+  if (
+    request.target.length + unknown.length + headersLength(request.headers) + response.body.length <=
+    MAX_LENGTH
+  )
     return kept;
-  const shown = shownEntry(kept, redact);
+  const shown = toJournalEntry(kept, redact);
   const { keyInTarget, credentialDigest } = shown;
   return {
     entry,
     request: {
-      target: cut(shown.target),
-      headers: mapped(shown.requestHeaders, (value) => cut(value, MAX_FIELD)),
+      target: truncate(shown.target),
+      headers: mapFields(shown.requestHeaders, (value) => truncate(value, MAX_FIELD_LENGTH)),
     },
     response: {
-      headers: mapped(shown.responseHeaders, (value) => cut(value, MAX_FIELD)),
-      body: cut(shown.responseBody),
+      headers: mapFields(shown.responseHeaders, (value) => truncate(value, MAX_FIELD_LENGTH)),
+      body: truncate(shown.responseBody),
     },
     known: { keyInTarget, ...(credentialDigest !== undefined && { credentialDigest }) },
   };
 }
 
-/** Characters of the header fields of a request. */
-function sizeOf(headers: HttpRequest['headers']): number {
+/** Returns the total length of header fields. */
+function headersLength(headers: HttpRequest['headers']): number {
   let size = 0;
   for (const name in headers) size += name.length + (headers[name]?.length ?? 0);
   return size;
 }
 
-function cut(text: string, most = MAX_KEPT): string {
+function truncate(text: string, most = MAX_LENGTH): string {
   if (text.length <= most) return text;
-  // A slice alone would keep all of the text alive.
+  // A slice alone would keep the whole text in memory.
   return `${Buffer.from(text.slice(0, most)).toString()}… (${text.length} characters)`;
 }
 
-/** Takes credentials out of a request target; `unknown` is a presented credential that is not known. */
+/** Removes credentials from a text; `unknown` is a sent credential that is not a known key. */
 export type Redact = (target: string, unknown?: string) => string;
 
-const CREDENTIAL = /([?&](?:api[_-]?key|x-api-key|key|token|access_token|auth|authorization|bearer)=)[^&]*/gi;
+const CREDENTIAL_PARAMETER =
+  /([?&](?:api[_-]?key|x-api-key|key|token|access_token|auth|authorization|bearer)=)[^&]*/gi;
 
-/** Only the beginning of a longer credential is looked for: all forms of one of 30 KiB take seconds. */
-const MAX_SEARCHED = 128;
+/** Only this much of a credential is searched: all spellings of one of 30 KiB take seconds. */
+const MAX_SEARCH_LENGTH = 128;
 
-const UNKNOWN = '<unknown key>';
+const UNKNOWN_NAME = '<unknown key>';
 const CREDENTIAL_NAME = '<credential>';
 
-/** A function that replaces each key by its name, however the key is written. */
-export function redactorOf(keys: readonly ApiKey[]): Redact {
+/** Creates a function that replaces each key, in any spelling, with its name. */
+export function createRedactor(keys: readonly ApiKey[]): Redact {
   const withoutKnown = redactorOfSecrets(
     keys.map(({ key, name, partner }) => ({ value: key, name, owner: partner })),
   );
-  // Names stay as they are.
+  // Do not redact inside of names.
   const named = keys.map(({ name }) => ({ value: '', name }));
   return (target, unknown) => {
     const clean = withoutKnown(target);
-    const shownTarget = unknown === undefined ? clean : withoutUnknown(clean, unknown, named);
-    return shownTarget.replace(CREDENTIAL, (whole, name: string) =>
+    const shownTarget = unknown === undefined ? clean : redactUnknown(clean, unknown, named);
+    return shownTarget.replace(CREDENTIAL_PARAMETER, (whole, name: string) =>
       /=(?:<[^>]*>[^&]*)?$/.test(whole) ? whole : name + CREDENTIAL_NAME,
     );
   };
 }
 
-/** @param clean the target without the known keys, of which the unknown one may hold some */
-function withoutUnknown(
+/** @param clean the text without known keys, which the unknown one may contain */
+function redactUnknown(
   clean: string,
   unknown: string,
   named: readonly { readonly value: string; readonly name: string }[],
 ): string {
-  const value = unknown.slice(0, MAX_SEARCHED);
-  const redacted = redactorOfSecrets([{ value, name: UNKNOWN }, ...named])(clean);
-  // Behind the beginning of a longer one stands the rest of it.
-  const at = unknown === value ? -1 : redacted.indexOf(UNKNOWN);
-  return at < 0 ? redacted : redacted.slice(0, at) + UNKNOWN;
+  const value = unknown.slice(0, MAX_SEARCH_LENGTH);
+  const redacted = redactorOfSecrets([{ value, name: UNKNOWN_NAME }, ...named])(clean);
+  // Drop the rest of a longer credential.
+  const at = unknown === value ? -1 : redacted.indexOf(UNKNOWN_NAME);
+  return at < 0 ? redacted : redacted.slice(0, at) + UNKNOWN_NAME;
 }

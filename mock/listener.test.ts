@@ -11,7 +11,7 @@ import { listen, type ListenerOptions } from './listener.ts';
 import { builtIn, ids, START, userPath } from './testing/session.ts';
 import { startMock } from './server.ts';
 import { tls } from './testing/certificate.ts';
-import { answerTo, ask } from './testing/sockets.ts';
+import { readAnswer, ask } from './testing/sockets.ts';
 
 const fine: Answer = { status: 200, headers: {}, body: 'fine' };
 const DATE = new Date(START).toUTCString();
@@ -28,7 +28,7 @@ async function listenFor(t: TestContext, options: Partial<ListenerOptions> = {})
   return listener;
 }
 
-/** An answer that comes when the test says so. */
+/** An answer that the test releases. */
 function delayed() {
   let give: (answer: Answer) => void = () => undefined;
   const answer = new Promise<Answer>((resolve) => (give = resolve));
@@ -45,12 +45,12 @@ function delayed() {
 }
 
 describe('close', () => {
-  test('waits for the answers that are under way, and for nothing else', async (t) => {
+  test('waits only for answers in progress', async (t) => {
     const slow = delayed();
     const listener = await listenFor(t, { answer: slow.answer });
     const agent = new Agent({ keepAlive: true });
     t.after(() => agent.destroy());
-    const outgoing = answerTo(request({ port: listener.port, agent }).end());
+    const outgoing = readAnswer(request({ port: listener.port, agent }).end());
     const idle = connect(listener.port, '127.0.0.1');
     const gone = once(idle, 'close');
     await slow.asked;
@@ -64,7 +64,7 @@ describe('close', () => {
     assert.deepEqual([headers.connection, body], ['close', 'fine']);
     await closed;
   });
-  test('with force waits for none', async (t) => {
+  test('does not wait with force', async (t) => {
     const slow = delayed();
     const listener = await listenFor(t, { answer: slow.answer });
     const outgoing = assert.rejects(ask(listener.port, '/'), {
@@ -75,7 +75,7 @@ describe('close', () => {
     await listener.close({ force: true });
     await Promise.all([gentle, outgoing]);
   });
-  test('lets out what was answered to whoever has begun another request', async (t) => {
+  test('sends the answer to a client that has started another request', async (t) => {
     const whole = 'x'.repeat(2 ** 24);
     const listener = await listenFor(t, { answer: () => ({ status: 200, headers: {}, body: whole }) });
     const socket = connect(listener.port, '127.0.0.1');
@@ -85,7 +85,7 @@ describe('close', () => {
     assert.ok((await text(socket)).endsWith(`${whole}\r\n0\r\n\r\n`));
     await closed;
   });
-  test('answers one more request of a connection, however many wait there', async (t) => {
+  test('answers one more request of a connection, even if more wait', async (t) => {
     const asked: string[] = [];
     const listener = await listenFor(t, { answer: ({ target }) => (asked.push(target), fine) });
     const sockets = Array.from({ length: 10 }, () => connect(listener.port, '127.0.0.1').resume());
@@ -96,7 +96,7 @@ describe('close', () => {
     await listener.close();
     assert.ok(asked.length <= before + sockets.length, `${asked.length - before} more`);
   });
-  test('comes behind the answers of requests that arrived with the one that asks for it', async (t) => {
+  test('sends the response to the request that calls it', async (t) => {
     let closed: Promise<void> | undefined;
     const listener = await listenFor(t, {
       answer: () => {
@@ -111,25 +111,25 @@ describe('close', () => {
   });
 });
 
-test('what the transport answers by itself is dated by the clock as well', async (t) => {
+test("the transport's own responses have the date of the clock", async (t) => {
   const listener = await listenFor(t);
   const tooLarge = request({ port: listener.port, method: 'POST', agent: false });
   tooLarge.write('x'.repeat(65_537));
-  assert.equal((await answerTo(tooLarge.end())).headers.date, DATE);
+  assert.equal((await readAnswer(tooLarge.end())).headers.date, DATE);
   const socket = connect(listener.port, '127.0.0.1');
   socket.write('NONSENSE\r\n\r\n');
   assert.match(await text(socket), new RegExp(`\\r\\nDate: ${DATE}\\r\\n`));
 });
 
-test('a reader of a stream that is too slow is let go', async (t) => {
+test('a slow reader of a stream is disconnected', async (t) => {
   let send: (text: string) => void = () => undefined;
   let stopped: () => void = () => undefined;
   const stop = new Promise<void>((resolve) => (stopped = resolve));
-  const follow = (given: typeof send) => {
+  const subscribe = (given: typeof send) => {
     send = given;
     return stopped;
   };
-  const listener = await listenFor(t, { answer: () => ({ status: 200, headers: {}, follow }) });
+  const listener = await listenFor(t, { answer: () => ({ status: 200, headers: {}, subscribe }) });
   const outgoing = request({ port: listener.port, agent: false }).end();
   const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
   incoming.on('error', () => undefined).pause();
@@ -137,13 +137,13 @@ test('a reader of a stream that is too slow is let go', async (t) => {
   await stop;
 });
 
-test('with a certificate it serves https, and ends like any other', async (t) => {
+test('with a certificate it serves https, and closes', async (t) => {
   const mock = await startMock({ fixture: builtIn, tls, admin: { port: 0 } });
   t.after(() => mock.close());
   assert.equal(mock.url, `https://127.0.0.1:${mock.port}`);
   const headers = { authorization: 'Bearer northwind-key' };
   const options = { port: mock.port, path: userPath(ids.member), headers, rejectUnauthorized: false };
-  const { body } = await answerTo(requestTls({ ...options, agent: false }).end());
+  const { body } = await readAnswer(requestTls({ ...options, agent: false }).end());
   assert.match(body, /"is_under_ib":true/);
   assert.match(mock.adminUrl ?? '', /^https:/);
   const halfway = connect(mock.port, '127.0.0.1').on('error', () => undefined);

@@ -3,7 +3,7 @@ import { createServer as createPlainServer } from 'node:http';
 import type { IncomingMessage, ServerOptions, ServerResponse } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo, Socket } from 'node:net';
-// A test runner's fake timers replace the global ones, and nobody would move them.
+// Not the global timers: a test runner may replace them with fake ones.
 import { setImmediate, setTimeout } from 'node:timers';
 import polka, { type Request } from 'polka';
 import type { Answer, HttpRequest } from './exchange.ts';
@@ -11,40 +11,40 @@ import type { Tls } from './options.ts';
 import {
   destroyAtEnd,
   hasBody,
-  parserError,
+  parserErrorResponse,
   readBody,
   sendOnSocket,
-  stream,
-  transportError,
-  write,
+  streamResponse,
+  errorResponse,
+  writeResponse,
 } from './transport.ts';
 
-/** Most bytes of request line and header fields. Hostile values fit, and are then answered 400. */
-const MAX_HEADER = 65_536;
+/** Maximum of request line and header fields, in bytes. Long ids fit, so that they get 400. */
+const MAX_HEADER_BYTES = 65_536;
 
-/** Most bytes of a request body. The interface has no bodies; some faults read them. */
-const MAX_BODY = 65_536;
+/** Maximum of a request body, in bytes. The interface has no bodies; some faults read them. */
+const MAX_BODY_BYTES = 65_536;
 
-/** Connections that may wait to be accepted: with node's 511, others wait for seconds. The system may allow less. */
+/** Maximum of connections that wait to be accepted. With node's 511, a burst waits for seconds. */
 const BACKLOG = 16_384;
 
-/** Requests that may wait behind others of their connection. While more do, the connection is not read. */
-const MAX_BEHIND = 100;
+/** Maximum of pipelined requests that wait on a connection. The connection is not read while there are more. */
+const MAX_PIPELINED = 100;
 
-/** How long (ms) requests are answered before others may arrive, or a signal. */
-const TURN = 20;
+/** Maximum time (ms) to answer requests before the event loop reads new ones. */
+const MAX_TURN_MS = 20;
 
 export interface ListenerOptions {
-  /** 0 takes a free one. */
+  /** 0 takes a free port. */
   readonly port: number;
   readonly host: string;
   readonly tls?: Tls | undefined;
   readonly answer: (request: HttpRequest) => Answer | Promise<Answer>;
-  /** Most bytes of a body for a target; 64 KiB where it is missing. */
+  /** Maximum of a body for a target, in bytes. Default: 64 KiB. */
   readonly maxBody?: ((target: string) => number | undefined) | undefined;
-  /** Date of the responses that the transport sends by itself. */
+  /** Date of the transport's own responses. */
   readonly date: () => string;
-  /** How long (ms) a request may take to arrive; a longer one is answered 408. Defaults are node's. */
+  /** Maximum time (ms) until a request has arrived; then it gets 408. Default: node's. */
   readonly timeouts?: Pick<
     ServerOptions,
     'headersTimeout' | 'requestTimeout' | 'connectionsCheckingInterval'
@@ -54,61 +54,61 @@ export interface ListenerOptions {
 export interface Listener {
   readonly port: number;
   /**
-   * Stops listening and ends every connection: idle ones, those in the middle of a request and streams at
-   * once, the others behind their response, which is no longer delayed; `force` does not wait for those.
+   * Stops listening and ends all connections. Without `force`, complete requests still get their response,
+   * without its delay. Streams and incomplete requests end at once.
    */
   close(options?: { readonly force?: boolean }): Promise<void>;
 }
 
 /**
- * Listens, and hands what comes in to `answer`.
+ * Listens, and sends what `answer` returns for each request.
  *
- * @throws the system's error where it cannot listen, such as one with code EADDRINUSE
+ * @throws the system's error if it cannot listen, such as EADDRINUSE
  */
 export async function listen(options: ListenerOptions): Promise<Listener> {
   const { port, host, tls, answer, maxBody, date, timeouts } = options;
-  // A request without Host is answered like any other: node's own 400 carries no JSON.
-  const settings = { maxHeaderSize: MAX_HEADER, requireHostHeader: false, ...timeouts };
+  // Requests without Host get a normal answer: node's own 400 has no JSON.
+  const settings = { maxHeaderSize: MAX_HEADER_BYTES, requireHostHeader: false, ...timeouts };
   const server = tls === undefined ? createPlainServer(settings) : createTlsServer({ ...settings, ...tls });
-  // Node drops fields beyond a number, maybe the one with the key; their size is limited anyway.
+  // No limit of the count: node would drop fields, perhaps Authorization. MAX_HEADER_BYTES limits the size.
   server.maxHeadersCount = 0;
-  // A client that has ended its side still reads; node would drop a response that is not there yet.
+  // A client that closed its side still reads. Without this, node drops later responses.
   Object.assign(server, { httpAllowHalfOpen: true });
-  // Whatever a request expects, it is answered like any other: node's own 417 carries no JSON.
+  // Requests with Expect get a normal answer: node's own 417 has no JSON.
   server.on('checkExpectation', (message, response) => server.emit('request', message, response));
 
-  /** The connections; of TLS the plain ones, each with the secure one above it. */
+  /** All open sockets. With TLS, each connection has a plain and a secure one. */
   const sockets = new Set<Socket>();
   const track = (socket: Socket) => {
     sockets.add(socket);
     socket.once('close', () => sockets.delete(socket));
-    // Node resumes it behind each response.
-    socket.on('resume', () => countBehind(socket, 0));
+    // Node resumes the socket after each response.
+    socket.on('resume', () => countPipelined(socket, 0));
   };
   server.on('connection', track).on('secureConnection', track);
   let closing: Promise<void> | undefined;
-  /** How many responses of a connection stand behind another one. */
-  const behind = new WeakMap<Socket, number>();
-  const countBehind = (socket: Socket, more: number) => {
-    const count = (behind.get(socket) ?? 0) + more;
-    if (more !== 0) behind.set(socket, count);
-    if (count > MAX_BEHIND) socket.pause();
-    else if (more < 0 && count === MAX_BEHIND) socket.resume();
+  /** Number of responses of a connection that wait for an earlier one. */
+  const pipelined = new WeakMap<Socket, number>();
+  const countPipelined = (socket: Socket, more: number) => {
+    const count = (pipelined.get(socket) ?? 0) + more;
+    if (more !== 0) pipelined.set(socket, count);
+    if (count > MAX_PIPELINED) socket.pause();
+    else if (more < 0 && count === MAX_PIPELINED) socket.resume();
   };
-  /** Responses to requests that just arrived, by connection, and those that are not written at once. */
+  /** Responses to requests that wait to be answered, by connection. */
   const queues = new Map<Socket, ServerResponse[]>();
   let arrived = 0;
-  const held = new Set<ServerResponse>();
-  const hold = (response: ServerResponse) => {
-    held.add(response);
-    response.once('close', () => held.delete(response));
+  const pending = new Set<ServerResponse>();
+  const addPending = (response: ServerResponse) => {
+    pending.add(response);
+    response.once('close', () => pending.delete(response));
   };
-  /** Responses that are not written yet; those of a connection in the order of their requests. */
-  const open = () => [...held, ...[...queues.values()].flat()];
-  const others = () => arrived + held.size - 1;
-  /** Streams, and responses that never come. */
+  /** Responses that are not written yet, in the order of the requests of a connection. */
+  const openResponses = () => [...pending, ...[...queues.values()].flat()];
+  const countOthers = () => arrived + pending.size - 1;
+  /** Streams, and responses of `timeout`. */
   const endless = new WeakSet<ServerResponse>();
-  /** Ends the delays of responses at once. */
+  /** Functions that end the delays of responses. */
   const delayed = new Set<() => void>();
   const delay = (ms: number) =>
     new Promise<void>((resolve) => {
@@ -117,16 +117,16 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
         delayed.delete(end);
         resolve();
       };
-      // The connection keeps the process alive; the timer must not.
+      // The connection, not the timer, keeps the process alive.
       const timer = setTimeout(end, ms).unref();
       delayed.add(end);
     });
 
   const send = (response: ServerResponse, answered: Answer): Promise<void> | void => {
     if (response.destroyed) return;
-    if ('follow' in answered) {
+    if ('subscribe' in answered) {
       endless.add(response);
-      stream(response, answered);
+      streamResponse(response, answered);
     } else if (answered.delayMs !== undefined && answered.delayMs > 0) {
       destroyAtEnd(response);
       return delay(answered.delayMs).then(() => send(response, { ...answered, delayMs: 0 }));
@@ -134,46 +134,46 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       endless.add(response);
       destroyAtEnd(response);
     } else if (answered.transportFault === 'reset') {
-      // Only the plain connection can be reset. It was there before the secure one.
+      // Only the plain socket can be reset. It was added before the secure one.
       const plain = [...sockets].find((socket) => peerOf(socket) === peerOf(response.req.socket));
       plain?.resetAndDestroy();
-    } else write(response, answered);
+    } else writeResponse(response, answered);
   };
   const serve = (message: IncomingMessage, response: ServerResponse): Promise<void> | void => {
-    // Nearly every request has no body: it waits for nothing.
+    // Most requests have no body and need no wait.
     if (hasBody(message)) return serveWithBody(message, response);
-    const answered = answer(requestOf(message, undefined, others()));
+    const answered = answer(requestOf(message, undefined, countOthers()));
     return answered instanceof Promise
       ? answered.then((late) => send(response, late))
       : send(response, answered);
   };
   const serveWithBody = async (message: IncomingMessage, response: ServerResponse) => {
-    const body = await readBody(message, maxBody?.(message.url ?? '') ?? MAX_BODY);
+    const body = await readBody(message, maxBody?.(message.url ?? '') ?? MAX_BODY_BYTES);
     if (body.kind === 'cutOff') return;
     if (body.kind === 'tooLarge') {
-      const { headers, ...tooLarge } = transportError(413);
+      const { headers, ...tooLarge } = errorResponse(413);
       return send(response, { ...tooLarge, headers: { Date: date(), ...headers } });
     }
-    return send(response, await answer(requestOf(message, body.text, others())));
+    return send(response, await answer(requestOf(message, body.text, countOthers())));
   };
-  // Routes are the handler's business: here no request matches one.
+  // The handler routes. polka has no routes, so every request is a no-match.
   const app = polka({ onNoMatch: serve });
   app.parse = wholeTarget;
   const handle = app.handler as (message: IncomingMessage, response: ServerResponse) => void;
-  // Requests of one turn are answered together, so that they know of each other.
+  // Answers all requests of one turn of the event loop together, so that each knows how many others there are.
   const answerArrived = () => {
     const begun = performance.now();
     for (const [socket, queue] of queues) {
-      if (performance.now() - begun > TURN) return void setImmediate(answerArrived);
+      if (performance.now() - begun > MAX_TURN_MS) return void setImmediate(answerArrived);
       const response = queue[0]!;
-      // Nobody is left to answer where the connection was closed by us.
+      // `close` may have destroyed the socket.
       if (closing === undefined || !socket.destroyed) handle(response.req, response);
       arrived--;
       queue.shift();
-      // The rest comes last: whoever sends many requests at once delays the others little.
+      // The rest of the queue goes last, so that pipelined requests do not delay other connections.
       queues.delete(socket);
       if (queue.length > 0) queues.set(socket, queue);
-      if (!response.writableEnded && !response.destroyed) hold(response);
+      if (!response.writableEnded && !response.destroyed) addPending(response);
     }
   };
   server.on('request', ({ socket }: IncomingMessage, response: ServerResponse) => {
@@ -182,15 +182,15 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     if (queue === undefined) queues.set(socket, [response]);
     else queue.push(response);
     if (++arrived === 1) setImmediate(answerArrived);
-    // Nearly every request has its connection for itself.
+    // Most requests are not pipelined.
     if (response.socket !== null) return;
-    countBehind(socket, 1);
-    response.once('close', () => countBehind(socket, -1));
+    countPipelined(socket, 1);
+    response.once('close', () => countPipelined(socket, -1));
   });
 
-  /** Says something on a connection, behind the response to what was asked there before. */
-  const behindResponses = (socket: Socket, say: () => void) => {
-    const all = [...held, ...(queues.get(socket) ?? [])];
+  /** Calls `say` after the last pending response of a connection. */
+  const afterResponses = (socket: Socket, say: () => void) => {
+    const all = [...pending, ...(queues.get(socket) ?? [])];
     const before = all.findLast(({ req }) => req.socket === socket && req.complete);
     if (before === undefined) say();
     else before.once('close', say);
@@ -200,12 +200,12 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
     const socket = duplex as Socket;
     if (refused.has(socket)) return;
     refused.add(socket);
-    behindResponses(socket, () => sendOnSocket(socket, parserError(code), date()));
+    afterResponses(socket, () => sendOnSocket(socket, parserErrorResponse(code), date()));
   });
   server.on('connect', (message: IncomingMessage, duplex) => {
     const socket = duplex as Socket;
     void Promise.resolve(answer(requestOf(message, undefined, 0))).then((answered) =>
-      behindResponses(socket, () => sendOnSocket(socket, answered, date())),
+      afterResponses(socket, () => sendOnSocket(socket, answered, date())),
     );
   });
 
@@ -217,17 +217,17 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
       closing ??= once(server, 'close').then(() => undefined);
       server.close();
       for (const end of delayed) end();
-      // The first response ends its connection: those behind it would not be sent.
+      // The first response ends its connection, so later ones would not be sent.
       for (const queue of queues.values()) arrived -= queue.splice(1).length;
       const busy = new Set<string>();
-      for (const response of open()) {
+      for (const response of openResponses()) {
         const { socket } = response.req;
         if (force || !response.req.complete || endless.has(response)) continue;
         busy.add(peerOf(socket));
         response.shouldKeepAlive = false;
         response.once('close', () => socket.destroySoon());
       }
-      // A response may still be on its way out, of TLS through the secure connection.
+      // A socket may still have data to send, with TLS the secure one.
       for (const socket of [...sockets].toReversed()) {
         if (busy.has(peerOf(socket))) continue;
         if (force || socket.writableLength === 0) socket.destroy();
@@ -243,7 +243,7 @@ export async function listen(options: ListenerOptions): Promise<Listener> {
 
 const peerOf = ({ remoteAddress, remotePort }: Socket) => `${remoteAddress} ${remotePort}`;
 
-/** The whole target as path: the handler reads it, more strictly than polka. */
+/** Passes the whole target as path: the handler parses it, more strictly than polka. */
 function wholeTarget({ url = '' }: IncomingMessage): Request['_parsedUrl'] {
   return { raw: url, pathname: url, search: '', query: {}, hash: undefined };
 }

@@ -3,12 +3,12 @@ import { test } from 'node:test';
 import { endpoints } from '../schemas/endpoints.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { testAdmin } from './testing/admin.ts';
-import { magicValues } from './magic-values.ts';
+import { findMagicValues } from './magic-values.ts';
 import { builtIn, ids, testSession } from './testing/session.ts';
 import { factsOf } from './world.ts';
 
-test('each value of the built-in fixture shows the status that it says', () => {
-  const values = magicValues(builtIn, factsOf(builtIn));
+test('each value of the built-in fixture gets its status', () => {
+  const values = findMagicValues(builtIn, factsOf(builtIn));
   assert.equal(values.length, 17);
   for (const { shows, endpoint, id, key } of values) {
     const { path, parameter } = endpoints[endpoint];
@@ -17,8 +17,8 @@ test('each value of the built-in fixture shows the status that it says', () => {
   }
 });
 
-test('what a fixture has none of is left out', () => {
-  const shown = (fixture: Fixture) => magicValues(fixture, factsOf(fixture)).map(({ shows }) => shows);
+test('states that the fixture lacks are left out', () => {
+  const shown = (fixture: Fixture) => findMagicValues(fixture, factsOf(fixture)).map(({ shows }) => shows);
   assert.deepEqual(shown({}), []);
   assert.deepEqual(shown({ apiKeys: [{ key: 'northwind-key', partner: 'northwind', state: 'active' }] }), [
     '200, an unknown user',
@@ -27,8 +27,8 @@ test('what a fixture has none of is left out', () => {
   ]);
 });
 
-test('over the admin API a key stands there only where it is no secret', async () => {
-  const secret = await testAdmin().done('GET', '/magic-values');
+test('the admin API shows only public keys', async () => {
+  const secret = await testAdmin().callJson('GET', '/magic-values');
   assert.deepEqual(secret['values'][0], {
     shows: '200, a member',
     endpoint: 'user-status',
@@ -36,7 +36,10 @@ test('over the admin API a key stands there only where it is no secret', async (
     target: '/api/ib/user-status?user_id=11111111-1111-4111-8111-111111111111',
     keyName: '<key northwind/active>',
   });
-  const open = await testAdmin({ arePublicKeys: true, basePath: '/gateway/' }).done('GET', '/magic-values');
+  const open = await testAdmin({ arePublicKeys: true, basePath: '/gateway/' }).callJson(
+    'GET',
+    '/magic-values',
+  );
   assert.equal(open['values'][0].key, 'northwind-key');
   assert.match(open['values'][0].target, /^\/gateway\/api\/ib\//);
 });

@@ -1,9 +1,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { serviceOf } from './handler.ts';
-import { changeState } from './provider-state.ts';
+import { createService } from './handler.ts';
+import { applyProviderState } from './provider-state.ts';
 import { builtIn, depositPath, ids, START, userPath } from './testing/session.ts';
-import { createWorld, lookIn } from './world.ts';
+import { createWorld, lookUp } from './world.ts';
 
 const FOUND = '{"status":"EXECUTED","amountInUsd":123.45,"executedAt":1767225599123}';
 const execution = { amountInUsd: 123.45, executedAt: 1_767_225_599_123 };
@@ -22,32 +22,35 @@ const executed = (reference_id: unknown, action?: unknown, details: object = exe
 function newWorld() {
   const world = createWorld(builtIn, START);
   const ask = (target: string, key = 'northwind-key') =>
-    serviceOf().answer(world, { method: 'GET', target, headers: { authorization: `Bearer ${key}` } }, START)
-      .response;
+    createService().answer(
+      world,
+      { method: 'GET', target, headers: { authorization: `Bearer ${key}` } },
+      START,
+    ).response;
   return {
     world,
     user: (key?: string) => ask(userPath(ids.member), key).status,
     deposit: (id: string, key?: string) => ask(depositPath(id), key),
-    /** Applies changes that have to work. */
+    /** Applies changes without problems. */
     change: (...bodies: readonly unknown[]) => {
-      for (const body of bodies) assert.equal(changeState(world, body), undefined);
+      for (const body of bodies) assert.equal(applyProviderState(world, body), undefined);
     },
   };
 }
 
 describe('key revoked', () => {
-  test('ends that key on both endpoints and no other, until its teardown, which may come twice', () => {
+  test('revokes only that key, on both endpoints, until its teardown, which may be repeated', () => {
     const { user, deposit, change } = newWorld();
     change(revoked('northwind-key'));
     assert.deepEqual([user(), deposit(ids.executed).status, user('northwind-spare-key')], [401, 401, 200]);
     change(revoked('northwind-key', 'teardown'), revoked('northwind-key', 'teardown'));
     assert.equal(user(), 200);
   });
-  test('teardown lets no key in that the fixture refuses', () => {
+  test('teardown does not activate a key that the fixture refuses', () => {
     const { world, user, change } = newWorld();
     for (const key of ['northwind-revoked-key', 'northwind-expired-key', 'jane-personal-key']) {
       change(revoked(key, 'setup'), revoked(key, 'teardown'));
-      assert.deepEqual(lookIn(world.keys, key), world.keys.base.get(key));
+      assert.deepEqual(lookUp(world.keys, key), world.keys.base.get(key));
       assert.equal(user(key), 401);
     }
   });
@@ -61,9 +64,9 @@ describe('deposit executed', () => {
       assert.equal(deposit(id).body, FOUND);
       change(executed(id, 'teardown', {}));
       assert.equal(deposit(id).status, 404);
-      assert.deepEqual(lookIn(world.deposits, id), world.deposits.base.get(id));
+      assert.deepEqual(lookUp(world.deposits, id), world.deposits.base.get(id));
     });
-  test('keeps the deposit with its partner', () => {
+  test('does not change the partner of the deposit', () => {
     const { deposit, change } = newWorld();
     change(executed(ids.foreign, 'setup'));
     assert.equal(deposit(ids.foreign).status, 404);
@@ -71,7 +74,7 @@ describe('deposit executed', () => {
   });
 });
 
-/** Wrong bodies, with the error. */
+/** Wrong bodies with their errors. */
 const wrong: readonly (readonly [body: unknown, error: RegExp])[] = [
   [null, /^state must be one of: key revoked, deposit executed$/],
   [{ ...revoked('northwind-key'), state: 'constructor' }, /^state must/],
@@ -87,7 +90,7 @@ const wrong: readonly (readonly [body: unknown, error: RegExp])[] = [
 for (const [body, error] of wrong)
   test(`${JSON.stringify(body)} is refused and changes nothing`, () => {
     const { world } = newWorld();
-    assert.match(changeState(world, body) ?? '', error);
+    assert.match(applyProviderState(world, body) ?? '', error);
     assert.deepEqual(
       [world.keys, world.users, world.deposits].map(({ changed }) => changed.size),
       [0, 0, 0],

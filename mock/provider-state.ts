@@ -1,14 +1,14 @@
-import { lookIn, type World } from './world.ts';
+import { lookUp, type World } from './world.ts';
 
 type Params = Readonly<Record<string, unknown>>;
 
-/** Brings a state about, or takes it back: as the fixture has it. Returns what is wrong where it cannot. */
+/** Sets a state up, or restores the fixture. Returns the problem if `params` are wrong. */
 type ProviderState = (world: World, params: Params, isSetup: boolean) => string | undefined;
 
-/** The states by name, as in Pact's provider states. */
+/** Provider states by name, as in Pact. */
 const states: Readonly<Record<string, ProviderState>> = {
   'key revoked': ({ keys }, params, isSetup) => {
-    const key = lookIn(keys, textOf(params['key']));
+    const key = lookUp(keys, textOf(params['key']));
     if (key === undefined) return 'params need a key that the fixture has';
     keys.changed.set(key.key, isSetup ? { ...key, state: 'revoked' } : (keys.base.get(key.key) ?? key));
     return undefined;
@@ -16,7 +16,7 @@ const states: Readonly<Record<string, ProviderState>> = {
   'deposit executed': ({ deposits }, params, isSetup) => {
     const { amountInUsd, executedAt } = params;
     const id = textOf(params['reference_id']).toLowerCase();
-    const deposit = lookIn(deposits, id);
+    const deposit = lookUp(deposits, id);
     if (isSetup && !(isAmount(amountInUsd) && isTime(executedAt)))
       return 'params need the numbers amountInUsd (USD, 0 or more) and executedAt (Unix ms, whole)';
     if (deposit === undefined) return 'params need the reference_id of a deposit that the fixture has';
@@ -34,12 +34,12 @@ const isTime = (value: unknown) => Number.isSafeInteger(value) && Number(value) 
 const objectOf = (value: unknown) => (typeof value === 'object' && value !== null ? value : {}) as Params;
 
 /**
- * Brings about or takes back a state of the world.
+ * Sets up or tears down a state of the world.
  *
  * @param body `{ "state": name, "params": { … }, "action": "setup" or "teardown" }`
- * @returns what is wrong with the body; undefined where it was done
+ * @returns the problem of a wrong body, or undefined
  */
-export function changeState(world: World, body: unknown): string | undefined {
+export function applyProviderState(world: World, body: unknown): string | undefined {
   const { state, params, action = 'setup' } = objectOf(body);
   const change = Object.hasOwn(states, textOf(state)) ? states[textOf(state)] : undefined;
   if (change === undefined) return `state must be one of: ${Object.keys(states).join(', ')}`;

@@ -5,19 +5,19 @@ import type { Fixture } from '../schemas/generated/types.ts';
 import { scorecardOf } from './scorecard.ts';
 import { builtIn, depositPath, ids, testSession, userPath } from './testing/session.ts';
 
-/** An answer as a client gets it, at a time in ms from the start. */
+/** A received answer; times are ms from the start. */
 interface Got {
   readonly at: number;
   readonly status: number;
   readonly retryAfterMs: number;
 }
 
-/** When a client may ask again, in ms from the start. */
+/** Earliest time of the next request. */
 interface Hold {
   until: number;
 }
 
-/** A request of a worker, at a time in ms from the start or when its hold ends. */
+/** A request of a worker, at a time or when its wait ends. */
 interface Ask {
   readonly at: number;
   readonly target: string;
@@ -34,7 +34,7 @@ const fixture: Fixture = {
   },
 };
 
-/** The ids of the rules that workers break or keep side by side. Time is only counted; `travel` is in ms. */
+/** Runs workers in parallel in simulated time, and returns broken and kept rules. `travel` is the latency in ms. */
 function graded(workers: readonly Worker[], travel: () => number, chaos: readonly string[] = []) {
   const mock = testSession({ fixture, chaos, chaosSeed: 7, journal: 100_000 });
   let now = 0;
@@ -46,7 +46,7 @@ function graded(workers: readonly Worker[], travel: () => number, chaos: readonl
   };
   const send = (worker: Worker, ask: Ask) =>
     after(ask.at, () => {
-      // Others may have been told to wait since this was planned.
+      // Another worker may have got a 429 since this was planned.
       if (now < ask.hold.until) return send(worker, { ...ask, at: ask.hold.until });
       return after(now + travel(), () => {
         const { status, headers } = mock.get(ask.target);
@@ -58,7 +58,7 @@ function graded(workers: readonly Worker[], travel: () => number, chaos: readonl
   while (coming.length > 0) {
     const next = coming.reduce((first, event) => (event.at < first.at ? event : first));
     coming.splice(coming.indexOf(next), 1);
-    mock.pass(next.at - now);
+    mock.passTime(next.at - now);
     now = next.at;
     next.run();
   }
@@ -70,7 +70,7 @@ function graded(workers: readonly Worker[], travel: () => number, chaos: readonl
 const lookUp = (worker: number, job: number) =>
   userPath(`12345678-1234-4234-8${String(worker).padStart(3, '0')}-${String(job).padStart(12, '0')}`);
 
-/** Asks until the answer is neither 429 nor 5xx, and waits as each 429 says. */
+/** Retries on 429 and 5xx, and waits as each 429 says. */
 function* patiently(at: number, target: string, hold: Hold, jitter: () => number): Generator<Ask, Got, Got> {
   for (let failures = 0; ;) {
     const got = yield { at, target, hold };
@@ -104,13 +104,13 @@ const params = fc.record({
   noise: fc.infiniteStream(fc.integer({ min: 0, max: 1_000_000 })),
 });
 
-test('a good client breaks no rule, however many requests it has in flight', () => {
+test('a good client breaks no rule, with any number of requests in flight', () => {
   const seen = new Set<string>();
   fc.assert(
     fc.property(params, ({ workers, jobs, everyMs, slowest, shared, chaos, noise }) => {
       const upTo = (most: number) => (noise.next().value as number) % (most + 1);
       const jitter = () => upTo(300);
-      // Workers share a hold and the users that they ask for, or each has its own.
+      // Workers share their wait and their users, or each has its own.
       const one: Hold = { until: 0 };
       const depositHold: Hold = { until: 0 };
       const fleet = [

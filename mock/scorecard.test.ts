@@ -5,10 +5,10 @@ import type { JournalLine } from './journal.ts';
 import { scorecardFormats, scorecardOf } from './scorecard.ts';
 import { START } from './testing/session.ts';
 
-/** What a test says of a request and its answer; the rest is made up. */
+/** The relevant values of an entry; the others have defaults. */
 type Sample = Partial<Omit<JournalLine, 'id'>> & { readonly hasNoKey?: boolean };
 
-/** Entries of one caller who asks for one user, or for what the samples say; `at` counts from noon. */
+/** Creates entries of one caller who looks up one user, unless the samples differ; `at` is in ms from noon. */
 function sampleEntries(samples: readonly Sample[]): readonly JournalLine[] {
   return samples.map(({ at = 0, hasNoKey = false, ...sample }, index) => ({
     id: index + 1,
@@ -24,15 +24,15 @@ function sampleEntries(samples: readonly Sample[]): readonly JournalLine[] {
   }));
 }
 
-/** The same sample at each of these times in ms. */
+/** Repeats a sample at these times (ms). */
 const each = (times: readonly number[], sample: Sample): readonly Sample[] =>
   times.map((at) => ({ ...sample, at }));
 
-/** `count` times, `step` ms apart, the first at `from`. */
+/** `count` times, `step` ms apart, from `from` on. */
 const every = (step: number, count: number, from = 0): readonly number[] =>
   Array.from({ length: count }, (_, index) => from + index * step);
 
-/** `kept`, `notSeen`, or the ids of the entries that break the rule. */
+/** Returns `kept`, `notSeen`, or the ids of the entries that break the rule. */
 function grade(id: string, samples: readonly Sample[]): string {
   const { outcome } = scorecardOf(sampleEntries(samples)).find(({ rule }) => rule.id === id)!;
   return outcome.kind === 'broken' ? outcome.entries.map((entry) => entry.id).join() : outcome.kind;
@@ -45,7 +45,7 @@ const others = (count: number) =>
   every(10, count, 300).map((at, index) => again(at, { target: user(index) }));
 const asked = (...times: readonly number[]) => each(times, limited);
 const later: Sample = { at: 9000, target: user(2) };
-/** A 429 at a time of the mock's clock and of one that nobody sets, and the next one. */
+/** Two 429s, with times of the mock's clock and of the monotonic clock. */
 const clocks = (at: number, elapsedMs: number) => [again(0, { elapsedMs: 0 }), again(at, { elapsedMs })];
 
 const hour: Sample = { ...limited, retryAfterSeconds: 60 };
@@ -72,106 +72,100 @@ const strangers: Readonly<Record<string, Sample>> = {
   world: { world: 'b' },
 };
 
-/** By rule: what is shown, by which requests, and their grade. */
+/** Cases by rule: description, requests and grade. */
 const graded: Readonly<Record<string, readonly (readonly [string, readonly Sample[], string])[]>> = {
   'retry-after': [
-    ['without a 429, nothing is seen', [{}, {}], 'notSeen'],
-    ['a wait of so many seconds keeps it', [limited, { at: 3000 }], 'kept'],
-    ['less what clocks are coarse', [limited, again(2900)], 'kept'],
-    ['the same request before its time breaks it', [limited, again(2899)], '2'],
-    ['even when the next one waits', [limited, again(251), { at: 3000 }], '2'],
-    [
-      'what may have been in flight does not',
-      [limited, ...each(every(10, 25), limited), again(250)],
-      'notSeen',
-    ],
+    ['no 429', [{}, {}], 'notSeen'],
+    ['a wait of Retry-After', [limited, { at: 3000 }], 'kept'],
+    ['a wait within the clock tolerance', [limited, again(2900)], 'kept'],
+    ['the same request too early', [limited, again(2899)], '2'],
+    ['a request too early, then a wait', [limited, again(251), { at: 3000 }], '2'],
+    ['requests in flight', [limited, ...each(every(10, 25), limited), again(250)], 'notSeen'],
     ...Object.entries({
       user: { target: user(2) },
       endpoint: { target: '/api/ib/deposit-check?reference_id=1' },
       ...strangers,
-    }).map(
-      ([what, other]) => [`another ${what} is no retry`, [limited, again(1000, other)], 'notSeen'] as const,
-    ),
-    ['an answer but 429 shows that the limit was lifted', [limited, { at: 1000 }], 'notSeen'],
-    ['unless the 429 was by chaos', [again(0, { chaos: '429' }), { at: 1000 }], '2'],
+    }).map(([what, other]) => [`another ${what}`, [limited, again(1000, other)], 'notSeen'] as const),
+    ['another answer than 429 ends the limit', [limited, { at: 1000 }], 'notSeen'],
+    ['another answer after a 429 by chaos', [again(0, { chaos: '429' }), { at: 1000 }], '2'],
     ...[{ chaos: 'reset' }, { chaos: 'timeout' }, { chaos: 'truncate' }, { chaos: 'slow:900ms' }].map(
-      (lost) => [`${lost.chaos} hides a 429`, [again(0, lost), again(1000, lost)], 'notSeen'] as const,
+      (lost) => [`a 429 lost by ${lost.chaos}`, [again(0, lost), again(1000, lost)], 'notSeen'] as const,
     ),
-    ['so does asking for it', [again(0, { preferred: 429 }), again(1000, { preferred: 429 })], 'notSeen'],
-    ['workers explain other users', [limited, ...others(32)], 'notSeen'],
-    ['but not one more', [limited, ...others(33)], every(1, 33, 2).join()],
-    ['nor later', [limited, ...others(32), again(3000, { target: user(99) })], 'notSeen'],
-    ['what was before the clock was put back is void', [again(5000), { at: 0 }, again(6000)], 'notSeen'],
-    ['asking again at once and giving up is no wait', [...asked(0, 5, 10), later], 'notSeen'],
-    ['nor is giving up', [limited], 'notSeen'],
-    ['a wait behind asking again is one', [...asked(0, 5), again(400), later], '3'],
-    ['a wait behind workers is one', [limited, again(5, { target: user(3) }), later], 'kept'],
-    ['a frozen clock, and waited by the other', clocks(0, 3000), 'kept'],
-    ['a frozen clock, and not waited', clocks(0, 1000), '2'],
-    ['a clock that was moved', clocks(3000, 300), 'kept'],
-    ['a scaled clock, and in flight', clocks(2000, 20), 'notSeen'],
+    ['a 429 requested by Prefer', [again(0, { preferred: 429 }), again(1000, { preferred: 429 })], 'notSeen'],
+    ['other users by parallel workers', [limited, ...others(32)], 'notSeen'],
+    ['more requests than workers', [limited, ...others(33)], every(1, 33, 2).join()],
+    ['workers, then a later request', [limited, ...others(32), again(3000, { target: user(99) })], 'notSeen'],
+    ['a 429 before the clock was set back', [again(5000), { at: 0 }, again(6000)], 'notSeen'],
+    ['immediate repeats, then a later request', [...asked(0, 5, 10), later], 'notSeen'],
+    ['no request after the 429', [limited], 'notSeen'],
+    ['a request too early, then a wait for its 429', [...asked(0, 5), again(400), later], '3'],
+    ['a worker, then a wait', [limited, again(5, { target: user(3) }), later], 'kept'],
+    ['a frozen clock, with a wait in real time', clocks(0, 3000), 'kept'],
+    ['a frozen clock, without a wait', clocks(0, 1000), '2'],
+    ['an advanced clock', clocks(3000, 300), 'kept'],
+    ['a scaled clock, with a request in flight', clocks(2000, 20), 'notSeen'],
   ],
   'back-off': [
-    ['two in a row show nothing', hours([0, 1000]), 'notSeen'],
-    ['a growing gap keeps it', hours(after(300, 600)), 'kept'],
-    ['and so do gaps that jitter', hours(after(900, 400, 3000, 1000, 9000, 2000)), 'kept'],
-    ['five at even gaps do not break it yet', hours(every(500, 5)), 'notSeen'],
-    ['six do', hours(every(500, 6)), '1,2,3,4,5,6'],
-    ['also at gaps that alternate', hours(after(500, 900, 500, 900, 500)), '1,2,3,4,5,6'],
-    ['waiting as long as Retry-After says keeps it at any gap', each(every(2900, 9), limited), 'kept'],
+    ['two in a row', hours([0, 1000]), 'notSeen'],
+    ['a growing wait', hours(after(300, 600)), 'kept'],
+    ['waits with jitter', hours(after(900, 400, 3000, 1000, 9000, 2000)), 'kept'],
+    ['five with even waits', hours(every(500, 5)), 'notSeen'],
+    ['six with even waits', hours(every(500, 6)), '1,2,3,4,5,6'],
+    ['alternating waits', hours(after(500, 900, 500, 900, 500)), '1,2,3,4,5,6'],
+    ['even waits of Retry-After', each(every(2900, 9), limited), 'kept'],
     [
-      'a gap of half a minute may be the longest of a client',
+      'even waits of 30 s, which may be the maximum of the client',
       each(every(30_000, 9), { status: 429 }),
       'kept',
     ],
-    ['a shorter one may not', each(every(29_000, 9), { status: 429 }), every(1, 9, 1).join()],
-    ['many at once are one try', hours(every(1, 200)), 'notSeen'],
-    ['a retry every 100 ms is seen', hours(every(100, 40)), every(3, 14, 1).join()],
+    ['even waits of 29 s', each(every(29_000, 9), { status: 429 }), every(1, 9, 1).join()],
+    ['many at once are one attempt', hours(every(1, 200)), 'notSeen'],
+    ['a retry every 100 ms', hours(every(100, 40)), every(3, 14, 1).join()],
     [
       'another answer ends a run',
       [...hours(every(500, 4)), { at: 2000 }, ...hours(every(500, 4, 2500))],
       'notSeen',
     ],
     [
-      'other requests do not belong to it',
+      'another request is another run',
       [...hours(every(500, 4)), ...each(every(500, 4, 2500), { ...hour, target: user(2) })],
       'notSeen',
     ],
-    ['a run that chaos hid shows nothing', each(every(500, 9), { ...hour, chaos: 'timeout' }), 'notSeen'],
+    ['a run lost by chaos', each(every(500, 9), { ...hour, chaos: 'timeout' }), 'notSeen'],
   ],
   polling: [
-    ['404, then 200, then nothing keeps it', [pending, executed], 'kept'],
-    ['without a 200, nothing is seen', [pending, pending], 'notSeen'],
-    ['without a 404, nothing is seen', looks(...every(1000, 50)), 'notSeen'],
-    ['users are not deposits', [{ status: 404 }, { at: 1 }], 'notSeen'],
-    ['two more looks are let pass', [pending, executed, ...looks(2000, 3000)], 'kept'],
-    ['three are polling', [pending, executed, ...lookedAgain], '3,4,5'],
-    ['also in another spelling', [pending, executed, ...each([2000, 3000, 4000], respelled)], '3,4,5'],
+    ['404, then 200', [pending, executed], 'kept'],
+    ['no 200', [pending, pending], 'notSeen'],
+    ['no 404', looks(...every(1000, 50)), 'notSeen'],
+    ['users instead of deposits', [{ status: 404 }, { at: 1 }], 'notSeen'],
+    ['two more lookups', [pending, executed, ...looks(2000, 3000)], 'kept'],
+    ['three more lookups', [pending, executed, ...lookedAgain], '3,4,5'],
     [
-      'what may have been in flight is let pass',
-      [pending, executed, ...looks(...every(10, 25, 1000), 1250)],
-      'kept',
+      'three more lookups in another spelling',
+      [pending, executed, ...each([2000, 3000, 4000], respelled)],
+      '3,4,5',
     ],
-    ['a 200 that chaos hid ends nothing', [pending, { ...executed, chaos: 'reset' }, ...lookedAgain], 'kept'],
+    ['lookups in flight', [pending, executed, ...looks(...every(10, 25, 1000), 1250)], 'kept'],
+    ['a 200 lost by chaos', [pending, { ...executed, chaos: 'reset' }, ...lookedAgain], 'kept'],
     [
-      'a deposit that is put back is polled anew',
+      'a deposit that is pending again',
       [pending, executed, ...looks(2000, 2500), { ...pending, at: 3000 }, ...looks(4000, 5000, 6000)],
       'kept',
     ],
     ...Object.entries({ deposit: { target: `${target}0` }, ...strangers }).map(
       ([what, other]) =>
         [
-          `another ${what} is another matter`,
+          `three more lookups with another ${what}`,
           [pending, executed, ...lookedAgain.map((one) => ({ ...one, ...other }))],
           'kept',
         ] as const,
     ),
   ],
   'poll-pace': [
-    ['one 404 shows nothing', [pending, executed], 'notSeen'],
-    ['pauses keep it', each(every(100, 50), pending), 'kept'],
-    ['thirty-two hasty polls are let pass', each(every(99, 33), pending), 'kept'],
-    ['one more is not', each(every(99, 34), pending), every(1, 33, 2).join()],
+    ['one 404', [pending, executed], 'notSeen'],
+    ['polls with pauses', each(every(100, 50), pending), 'kept'],
+    ['32 hasty polls', each(every(99, 33), pending), 'kept'],
+    ['33 hasty polls', each(every(99, 34), pending), every(1, 33, 2).join()],
     [
       'another answer ends a run',
       [...each(every(9, 33), pending), executed, ...each(every(9, 33, 2000), pending)],
@@ -179,45 +173,41 @@ const graded: Readonly<Record<string, readonly (readonly [string, readonly Sampl
     ],
   ],
   'refused-request': [
-    ['without a 400, nothing is seen', [{}], 'notSeen'],
-    ['ten more are let pass', each(every(500, 11), { status: 400 }), 'kept'],
-    ['eleven are not', each(every(500, 12), { status: 400 }), every(1, 11, 2).join()],
-    ['other requests are', every(500, 12).map((at) => ({ at, status: 400, target: user(at) })), 'kept'],
+    ['no 400', [{}], 'notSeen'],
+    ['ten more', each(every(500, 11), { status: 400 }), 'kept'],
+    ['eleven more', each(every(500, 12), { status: 400 }), every(1, 11, 2).join()],
+    ['other requests', every(500, 12).map((at) => ({ at, status: 400, target: user(at) })), 'kept'],
   ],
   'refused-key': [
-    ['without a 401, nothing is seen', [{}, {}], 'notSeen'],
-    ['nor without a key', each(every(500, 50), { ...refused, hasNoKey: true }), 'notSeen'],
-    ['ten more are let pass', each(every(500, 11), refused), 'kept'],
-    ['eleven are hammering', each(every(500, 12), refused), '2,3,4,5,6,7,8,9,10,11,12'],
+    ['no 401', [{}, {}], 'notSeen'],
+    ['requests without a key', each(every(500, 50), { ...refused, hasNoKey: true }), 'notSeen'],
+    ['ten more', each(every(500, 11), refused), 'kept'],
+    ['eleven more with the key', each(every(500, 12), refused), '2,3,4,5,6,7,8,9,10,11,12'],
     [
-      'a key that is let in begins anew',
+      'an accepted key starts a new run',
       between({ status: 404, target: '/api/ib/deposit-check?reference_id=1' }),
       'kept',
     ],
-    ['405 says nothing', between({ status: 405 }), allRefused],
-    ['503 says nothing', between({ status: 503 }), allRefused],
-    ['another path says nothing', between({ status: 404, target: '/' }), allRefused],
+    ['405 in between', between({ status: 405 }), allRefused],
+    ['503 in between', between({ status: 503 }), allRefused],
+    ['another path in between', between({ status: 404, target: '/' }), allRefused],
   ],
   'key-out-of-url': [
-    ['nothing is seen', [], 'notSeen'],
-    ['a URL without a key keeps it', [{}], 'kept'],
-    ['a key breaks it, on any path', [{}, { target: '/x', keyInTarget: true, status: 404 }], '2'],
+    ['no requests at all', [], 'notSeen'],
+    ['a URL without a key', [{}], 'kept'],
+    ['a key on another path', [{}, { target: '/x', keyInTarget: true, status: 404 }], '2'],
   ],
   'get-only': [
-    [
-      'OPTIONS and other paths do not count',
-      [{ method: 'OPTIONS' }, { method: 'POST', target: '/' }],
-      'notSeen',
-    ],
-    ['nor do they break it', [{}, { method: 'OPTIONS' }], 'kept'],
-    ['another method does', [{}, { method: 'POST', status: 405 }, { method: 'HEAD' }], '2,3'],
-    ['also behind a gateway', [{ method: 'POST', target: 'http://x/gateway/api/ib/user-status?a' }], '1'],
+    ['only OPTIONS and other paths', [{ method: 'OPTIONS' }, { method: 'POST', target: '/' }], 'notSeen'],
+    ['GET and OPTIONS', [{}, { method: 'OPTIONS' }], 'kept'],
+    ['POST and HEAD', [{}, { method: 'POST', status: 405 }, { method: 'HEAD' }], '2,3'],
+    ['POST to a gateway', [{ method: 'POST', target: 'http://x/gateway/api/ib/user-status?a' }], '1'],
   ],
   authorization: [
-    ['without a request, nothing is seen', [], 'notSeen'],
-    ['nor on other paths', [{ ...refused, hasNoKey: true, target: '/' }], 'notSeen'],
-    ['no request with a key breaks it', [{ ...refused, hasNoKey: true }], '1'],
-    ['one with a key keeps it', [{ ...refused, hasNoKey: true }, {}], 'kept'],
+    ['no request', [], 'notSeen'],
+    ['a request without a key to another path', [{ ...refused, hasNoKey: true, target: '/' }], 'notSeen'],
+    ['only requests without a key', [{ ...refused, hasNoKey: true }], '1'],
+    ['one request with a key', [{ ...refused, hasNoKey: true }, {}], 'kept'],
   ],
 };
 
@@ -238,7 +228,7 @@ const card = scorecardOf(
   ]),
 );
 
-test('the scorecard to read', () => {
+test('the scorecard as text', () => {
   assert.equal(
     scorecardText(card),
     `kept      Honoured Retry-After (Errors, 429)
@@ -285,13 +275,13 @@ const endpoint = '/api/ib/user-status';
 const cardOf = (samples: readonly Sample[]) =>
   scorecardOf(sampleEntries(samples.map((one) => ({ ...one, target: `${endpoint}?${one.target}` }))));
 
-describe('whatever a client sent', () => {
-  test('nothing of it is lost', () => {
+describe('requests with any text', () => {
+  test('the text escapes it and drops nothing', () => {
     const samples = [{ method: 'POST', target: `"<&amp;]]>'\0\ud800` }];
     const shown = `POST ${endpoint}?"<&amp;]]>'\\u{0}\\u{d800} → 200`;
     assert.ok(scorecardText(cardOf(samples)).includes(shown));
   });
-  test('the text has no character that a terminal acts on, and the lines that it should', () => {
+  test('each line of the text has the right form, without control characters', () => {
     fc.assert(
       fc.property(hostileSamples, (samples) => {
         const text = scorecardText(cardOf(samples));
@@ -302,7 +292,7 @@ describe('whatever a client sent', () => {
       { seed: 7, numRuns: 1000 },
     );
   });
-  test('a long target is cut', () => {
+  test('a long target is truncated', () => {
     const long = scorecardText(cardOf([{ method: 'POST', target: '💶'.repeat(9000) }]));
     assert.ok(long.includes('💶… →') && long.length < 2000);
   });

@@ -10,11 +10,11 @@ interface Evidence {
 
 export interface Rule {
   readonly id: string;
-  /** What a client that keeps the rule did. */
+  /** What a client that follows the rule did. */
   readonly title: string;
   readonly clause: string;
   readonly advice: string;
-  /** What has to happen before it can be judged. */
+  /** What the journal must contain to judge the rule. */
   readonly needs: string;
   readonly judge: (entries: readonly Entry[], graceMs: number) => Evidence;
 }
@@ -31,37 +31,37 @@ export interface Grade {
 
 export type Scorecard = readonly Grade[];
 
-/** Requests that a client close to the mock sends at once arrive within so many ms. */
-export const GRACE = 250;
-/** A wait may be too short by so many ms, because clocks are coarse. */
-const COARSE_MS = 100;
-/** Other requests that may follow a 429: parallel workers that have not met a 429 of their own. */
+/** Requests that a nearby client sends together arrive within this time. */
+export const GRACE_MS = 250;
+/** A wait may be too short by this much, because clocks are coarse. */
+const CLOCK_TOLERANCE_MS = 100;
+/** Other requests that may follow a 429: parallel workers without a 429 of their own. */
 const MAX_WORKERS = 32;
-/** A gap of so many ms may be the longest that a client allows itself. */
-const LONG_MS = 30_000;
-/** So many even gaps are no accident of a random back-off. */
+/** A wait of this length may be the client's maximum. */
+const PATIENT_MS = 30_000;
+/** This many even waits are not a random back-off. */
 const MIN_EVEN_GAPS = 5;
-/** Lookups of a deposit that may be answered 200 again: somebody else may want to know as well. */
-const MAX_EXTRA_LOOKS = 2;
-/** Polls of a deposit that come so many ms after another one are hasty; so many may be workers or tests. */
+/** Lookups of an EXECUTED deposit that may follow the first 200, for example by another part of the client. */
+const MAX_EXTRA_LOOKUPS = 2;
+/** A poll is hasty within this time after the previous one. A few hasty polls may be workers or tests. */
 const HASTY_MS = 100;
 const MAX_HASTY = 32;
-/** Requests that may follow the first 400 or 401: retries, and tests that expect it. */
+/** Requests that may follow the first 400 or 401: retries, and tests of the error. */
 const MAX_REFUSED = 10;
 
-/** Time in ms between two entries by a clock that nobody sets, where the journal has it. */
-const elapsed = (from: Entry, to: Entry) =>
+/** Returns the ms between two entries, by the monotonic clock if the journal has its times. */
+const elapsedMs = (from: Entry, to: Entry) =>
   from.elapsedMs === undefined || to.elapsedMs === undefined
     ? to.at - from.at
     : to.elapsedMs - from.elapsedMs;
 
-const clearlyAfter = (entry: Entry, answer: Entry, graceMs: number) => elapsed(answer, entry) > graceMs;
+const isAfterGrace = (entry: Entry, answer: Entry, graceMs: number) => elapsedMs(answer, entry) > graceMs;
 
-/** Time in ms that a client waited. The mock's clock may have been moved: the longer time counts. */
-const waited = (from: Entry, to: Entry) => Math.max(to.at - from.at, elapsed(from, to));
+/** Returns the ms that a client waited. The mock's clock may have been moved, so the longer time counts. */
+const waitMs = (from: Entry, to: Entry) => Math.max(to.at - from.at, elapsedMs(from, to));
 
-/** Whether the client got the answer whole and in time. Any chaos but a status spoils it. */
-const arrived = ({ chaos }: Entry) => chaos === undefined || /^\d{3}$/.test(chaos);
+/** Whether the client got the whole answer in time. All chaos but a status prevents this. */
+const isComplete = ({ chaos }: Entry) => chaos === undefined || /^\d{3}$/.test(chaos);
 
 function endpointOf({ endpoint, target }: Entry): Endpoint | undefined {
   const { path } = splitTarget(target);
@@ -83,11 +83,10 @@ const sameEndpoint = (entry: Entry) => [callerOf(entry), endpointOf(entry)];
 const sameRequest = (entry: Entry) => [...sameEndpoint(entry), entry.method, entry.target];
 
 /**
- * Groups entries of one world by `partsOf`, in their order. Entries with an undefined part, and answers
- * that were asked for by Prefer, are left out. A new group begins when the clock of the world goes back:
- * what was promised before is void.
+ * Groups entries by world and `partsOf`, in their order. Leaves out entries with an undefined part and answers
+ * requested by Prefer. When the clock of a world goes back, new groups begin: earlier waits no longer apply.
  */
-function grouped(entries: readonly Entry[], partsOf: (entry: Entry) => readonly (string | undefined)[]) {
+function groupBy(entries: readonly Entry[], partsOf: (entry: Entry) => readonly (string | undefined)[]) {
   const groups = new Map<string, Entry[]>();
   const clocks = new Map<string, { readonly at: number; readonly turn: number }>();
   for (const entry of entries.toSorted((one, other) => one.id - other.id)) {
@@ -104,7 +103,7 @@ function grouped(entries: readonly Entry[], partsOf: (entry: Entry) => readonly 
   return [...groups.values()];
 }
 
-function runsBetween(entries: readonly Entry[], ends: (entry: Entry) => boolean): readonly Entry[][] {
+function splitRuns(entries: readonly Entry[], ends: (entry: Entry) => boolean): readonly Entry[][] {
   const runs: Entry[][] = [[]];
   for (const entry of entries)
     if (ends(entry)) runs.push([]);
@@ -112,65 +111,68 @@ function runsBetween(entries: readonly Entry[], ends: (entry: Entry) => boolean)
   return runs;
 }
 
-/** Judges runs by what comes clearly after their first entry: more than `allowed` break the rule. */
+/** Judges runs: more than `allowed` entries after the first one and the grace time break the rule. */
 function judgeRuns(runs: readonly (readonly Entry[])[], allowed: number, graceMs: number): Evidence {
   const broken = runs.flatMap(([first, ...others]) => {
-    const after = others.filter((entry) => clearlyAfter(entry, first!, graceMs));
+    const after = others.filter((entry) => isAfterGrace(entry, first!, graceMs));
     return after.length > allowed ? after : [];
   });
   return { times: runs.filter((run) => run.length > 0).length, broken };
 }
 
-const limited = (entry: Entry) =>
-  entry.status === 429 && entry.retryAfterSeconds !== undefined && arrived(entry);
+const isRateLimited = (entry: Entry) =>
+  entry.status === 429 && entry.retryAfterSeconds !== undefined && isComplete(entry);
 
-const isOver = (answer: Entry, entry: Entry) =>
-  waited(answer, entry) >= (answer.retryAfterSeconds ?? 0) * 1000 - COARSE_MS;
+const waitIsOver = (answer: Entry, entry: Entry) =>
+  waitMs(answer, entry) >= (answer.retryAfterSeconds ?? 0) * 1000 - CLOCK_TOLERANCE_MS;
 
-/** The 429s after which the client waited. It does not if it asks the same again at once, and then gives up. */
-const waitedOut = (entries: readonly Entry[], graceMs: number) =>
+/** Returns the 429s after which the client waited. Leaves out a 429 to a request that was repeated at once. */
+const waitedFor = (entries: readonly Entry[], graceMs: number) =>
   entries.filter((answer, index) => {
     const [before, next] = [entries[index - 1], entries[index + 1]];
-    if (!limited(answer) || next === undefined || !isOver(answer, next)) return false;
-    const isSame = before !== undefined && limited(before) && before.target === answer.target;
-    return !isSame || clearlyAfter(answer, before, graceMs);
+    if (!isRateLimited(answer) || next === undefined || !waitIsOver(answer, next)) return false;
+    const isSame = before !== undefined && isRateLimited(before) && before.target === answer.target;
+    return !isSame || isAfterGrace(answer, before, graceMs);
   });
 
 function earlyRetries(entries: readonly Entry[], graceMs: number): readonly Entry[] {
-  // Another answer than 429 shows that the limit was lifted. That is not so for a 429 by chaos.
+  // Another answer than 429 shows that the limit has ended, except after a 429 by chaos.
   const inForce = (answer: Entry, entry: Entry) => entry.status === 429 || answer.chaos !== undefined;
-  // What is over is dropped: a long journal may hold thousands of 429s.
+  // Drop ended waits: a long journal may have thousands of 429s.
   const held: Entry[] = [];
   return entries.filter((entry) => {
-    while (held[0] !== undefined && isOver(held[0], entry)) held.shift();
+    while (held[0] !== undefined && waitIsOver(held[0], entry)) held.shift();
     const isEarly = held.some(
-      (answer) => inForce(answer, entry) && clearlyAfter(entry, answer, graceMs) && !isOver(answer, entry),
+      (answer) =>
+        inForce(answer, entry) && isAfterGrace(entry, answer, graceMs) && !waitIsOver(answer, entry),
     );
-    if (limited(entry)) held.push(entry);
+    if (isRateLimited(entry)) held.push(entry);
     return isEarly;
   });
 }
 
-function pressingOn(entries: readonly Entry[], graceMs: number): readonly Entry[] {
+function repeatedRefusals(entries: readonly Entry[], graceMs: number): readonly Entry[] {
   const runs: [Entry, ...Entry[]][] = [];
-  for (const entry of entries.filter(limited)) {
+  for (const entry of entries.filter(isRateLimited)) {
     const run = runs.at(-1);
-    if (run === undefined || isOver(run[0], entry)) runs.push([entry]);
+    if (run === undefined || waitIsOver(run[0], entry)) runs.push([entry]);
     else run.push(entry);
   }
   return judgeRuns(runs, MAX_WORKERS, graceMs).broken;
 }
 
-function judgeTries(run: readonly Entry[], graceMs: number): Evidence {
-  const tries: Entry[] = [];
+function judgeAttempts(run: readonly Entry[], graceMs: number): Evidence {
+  const attempts: Entry[] = [];
   for (const entry of run)
-    if (tries.length === 0 || clearlyAfter(entry, tries.at(-1)!, graceMs)) tries.push(entry);
-  const gaps = tries.slice(1).map((entry, index) => waited(tries[index]!, entry));
+    if (attempts.length === 0 || isAfterGrace(entry, attempts.at(-1)!, graceMs)) attempts.push(entry);
+  const gaps = attempts.slice(1).map((entry, index) => waitMs(attempts[index]!, entry));
   const grew = Math.max(...gaps) >= 2 * Math.min(...gaps);
-  const askedMs = (index: number) => (tries[index]!.retryAfterSeconds ?? Infinity) * 1000;
-  const wasPatient = gaps.some((ms, index) => ms >= Math.min(askedMs(index) - COARSE_MS, LONG_MS));
+  const askedMs = (index: number) => (attempts[index]!.retryAfterSeconds ?? Infinity) * 1000;
+  const wasPatient = gaps.some(
+    (ms, index) => ms >= Math.min(askedMs(index) - CLOCK_TOLERANCE_MS, PATIENT_MS),
+  );
   if (gaps.length >= 2 && (grew || wasPatient)) return { times: 1, broken: [] };
-  return gaps.length < MIN_EVEN_GAPS ? { times: 0, broken: [] } : { times: 1, broken: tries };
+  return gaps.length < MIN_EVEN_GAPS ? { times: 0, broken: [] } : { times: 1, broken: attempts };
 }
 
 const rules: readonly Rule[] = [
@@ -182,12 +184,12 @@ const rules: readonly Rule[] = [
       'after a 429, send nothing with that key to that endpoint for as many seconds as Retry-After says',
     needs: 'a 429 with Retry-After, and a request after that time',
     judge: (entries, graceMs) => {
-      const onEndpoint = grouped(entries, sameEndpoint);
+      const onEndpoint = groupBy(entries, sameEndpoint);
       const broken = new Set([
-        ...grouped(entries, sameRequest).flatMap((group) => earlyRetries(group, graceMs)),
-        ...onEndpoint.flatMap((group) => pressingOn(group, graceMs)),
+        ...groupBy(entries, sameRequest).flatMap((group) => earlyRetries(group, graceMs)),
+        ...onEndpoint.flatMap((group) => repeatedRefusals(group, graceMs)),
       ]);
-      const times = onEndpoint.flatMap((group) => waitedOut(group, graceMs)).length;
+      const times = onEndpoint.flatMap((group) => waitedFor(group, graceMs)).length;
       return { times, broken: entries.filter((entry) => broken.has(entry)) };
     },
   },
@@ -198,10 +200,10 @@ const rules: readonly Rule[] = [
     advice: 'after each 429 for the same request, double the wait or wait as long as Retry-After says',
     needs: 'the same request refused with 429 three times in a row, or six times at even gaps',
     judge: (entries, graceMs) => {
-      const all = grouped(entries, sameRequest)
-        .flatMap((group) => runsBetween(group, ({ status }) => status !== 429))
-        .filter((run) => run.every(arrived))
-        .map((run) => judgeTries(run, graceMs));
+      const all = groupBy(entries, sameRequest)
+        .flatMap((group) => splitRuns(group, ({ status }) => status !== 429))
+        .filter((run) => run.every(isComplete))
+        .map((run) => judgeAttempts(run, graceMs));
       const times = all.filter((one) => one.times > 0).length;
       return { times, broken: all.flatMap(({ broken }) => broken) };
     },
@@ -213,11 +215,11 @@ const rules: readonly Rule[] = [
     advice: 'stop at the first 200 and keep its result: an EXECUTED deposit stays EXECUTED',
     needs: 'a deposit that was answered 404 and then 200',
     judge: (entries, graceMs) => {
-      // What comes before the first 404 was not polled. A 404 after a 200 starts the polling anew.
-      const runs = grouped(entries, (entry) => [callerOf(entry), depositOf(entry)])
-        .flatMap((group) => runsBetween(group, ({ status }) => status === 404).slice(1))
-        .map((run) => run.filter((entry) => entry.status === 200 && arrived(entry)));
-      return judgeRuns(runs, MAX_EXTRA_LOOKS, graceMs);
+      // Polling starts with the first 404, and again with a 404 after a 200.
+      const runs = groupBy(entries, (entry) => [callerOf(entry), depositOf(entry)])
+        .flatMap((group) => splitRuns(group, ({ status }) => status === 404).slice(1))
+        .map((run) => run.filter((entry) => entry.status === 200 && isComplete(entry)));
+      return judgeRuns(runs, MAX_EXTRA_LOOKUPS, graceMs);
     },
   },
   {
@@ -227,11 +229,11 @@ const rules: readonly Rule[] = [
     advice: 'wait a second or longer between two polls',
     needs: 'a deposit that was answered 404 twice in a row',
     judge: (entries) => {
-      const runs = grouped(entries, (entry) => [callerOf(entry), depositOf(entry)])
-        .flatMap((group) => runsBetween(group, ({ status }) => status !== 404))
+      const runs = groupBy(entries, (entry) => [callerOf(entry), depositOf(entry)])
+        .flatMap((group) => splitRuns(group, ({ status }) => status !== 404))
         .filter(({ length }) => length > 1);
       const hasty = runs.map((run) =>
-        run.filter((entry, at) => at > 0 && waited(run[at - 1]!, entry) < HASTY_MS),
+        run.filter((entry, at) => at > 0 && waitMs(run[at - 1]!, entry) < HASTY_MS),
       );
       return { times: runs.length, broken: hasty.flatMap((run) => (run.length > MAX_HASTY ? run : [])) };
     },
@@ -243,8 +245,8 @@ const rules: readonly Rule[] = [
     advice: 'stop at a 400 and mend the request: asking again does not make the id valid',
     needs: 'a 400',
     judge: (entries, graceMs) => {
-      const runs = grouped(entries.filter(arrived), sameRequest).flatMap((group) =>
-        runsBetween(group, ({ status }) => status !== 400),
+      const runs = groupBy(entries.filter(isComplete), sameRequest).flatMap((group) =>
+        splitRuns(group, ({ status }) => status !== 400),
       );
       return judgeRuns(runs, MAX_REFUSED, graceMs);
     },
@@ -258,10 +260,10 @@ const rules: readonly Rule[] = [
     judge: (entries, graceMs) => {
       // 405 and 5xx say nothing about the key.
       const asked = entries.filter(
-        (entry) => isLookup(entry) && arrived(entry) && entry.status < 500 && entry.status !== 405,
+        (entry) => isLookup(entry) && isComplete(entry) && entry.status < 500 && entry.status !== 405,
       );
-      const runs = grouped(asked, (entry) => [callerOf(entry)]).flatMap((group) =>
-        runsBetween(group, ({ status }) => status !== 401),
+      const runs = groupBy(asked, (entry) => [callerOf(entry)]).flatMap((group) =>
+        splitRuns(group, ({ status }) => status !== 401),
       );
       return judgeRuns(runs, MAX_REFUSED, graceMs);
     },
@@ -302,13 +304,13 @@ const rules: readonly Rule[] = [
 ];
 
 /**
- * Grades a client by what the journal holds. A rule is broken only if nothing else explains what was
- * seen; the constants above say what is let pass. Clients that share a key and a world are graded as one.
+ * Grades a client by its requests. A rule is broken only if nothing else explains them; the constants above say
+ * what is tolerated. Clients that share a key and a world get one grade.
  *
- * @param graceMs requests up to so many ms after an answer may have been in flight: GRACE plus the
- *   delay of answers
+ * @param graceMs requests up to this long after an answer may have been in flight: GRACE_MS plus the delay
+ *   of answers
  */
-export function scorecardOf(entries: readonly Entry[], graceMs = GRACE): Scorecard {
+export function scorecardOf(entries: readonly Entry[], graceMs = GRACE_MS): Scorecard {
   return rules.map(({ judge, ...rule }) => {
     const { times, broken } = judge(entries, graceMs);
     if (broken.length > 0) return { rule, outcome: { kind: 'broken', entries: broken } };
@@ -325,27 +327,27 @@ function scorecardJson(card: Scorecard): string {
   return `${JSON.stringify({ rules: graded }, null, 2)}\n`;
 }
 
-/** Entries of a broken rule, and characters of a target, that the text shows. */
+/** Maximum of entries per broken rule, and of characters of a target, in the text. */
 const MAX_SHOWN = 5;
 const MAX_TARGET = 200;
-/** Characters that a terminal acts on or a reader does not see. */
-const HIDDEN = /[\p{C}\p{Zl}\p{Zp}]/gu;
+/** Control and invisible characters. */
+const INVISIBLE = /[\p{C}\p{Zl}\p{Zp}]/gu;
 
 function entryLine({ id, at, method, target, status, reason, keyInTarget }: Entry): string {
-  // The journal leaves keys out. Of a target that held one, not even the rest is repeated.
+  // The journal has no keys. If the target contained one, do not show the rest either.
   const shown = keyInTarget ? `${splitTarget(target).path}?…` : target;
   const cut = [...shown].length > MAX_TARGET ? `${[...shown].slice(0, MAX_TARGET).join('')}…` : shown;
   const time = Math.abs(at) <= 8.64e15 ? new Date(at).toISOString() : `${at}`;
   return `#${id} ${time} ${method} ${cut} → ${status} (${reason})`.replaceAll(
-    HIDDEN,
+    INVISIBLE,
     (character) => `\\u{${character.codePointAt(0)!.toString(16)}}`,
   );
 }
 
-const words = { kept: 'kept', broken: 'BROKEN', notSeen: 'not seen' } as const;
+const outcomeLabels = { kept: 'kept', broken: 'BROKEN', notSeen: 'not seen' } as const;
 
 function gradeLines({ rule, outcome }: Grade): readonly string[] {
-  const title = `${words[outcome.kind].padEnd(9)} ${rule.title} (${rule.clause})`;
+  const title = `${outcomeLabels[outcome.kind].padEnd(9)} ${rule.title} (${rule.clause})`;
   if (outcome.kind === 'kept') return [title];
   if (outcome.kind === 'notSeen') return [title, `          needs ${rule.needs}`];
   const more = outcome.entries.length - MAX_SHOWN;
@@ -357,7 +359,7 @@ function gradeLines({ rule, outcome }: Grade): readonly string[] {
   return [title, ...details.map((line) => `          ${line}`)];
 }
 
-/** How a scorecard is written. */
+/** Media type and writer by format. */
 export const scorecardFormats = {
   json: { type: 'application/json', write: scorecardJson },
   text: {

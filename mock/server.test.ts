@@ -2,12 +2,12 @@ import assert from 'node:assert/strict';
 import { Agent } from 'node:http';
 import { after, before, describe, test } from 'node:test';
 import { builtIn, START, ids, userPath } from './testing/session.ts';
-import { ask, bearer, startFor } from './testing/sockets.ts';
+import { ask, bearer, mockFor } from './testing/sockets.ts';
 import { startMock, type AnsweredRequest, type Mock } from './index.ts';
 
 const FOUND = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
 
-describe('a mock on its defaults', () => {
+describe('a mock with default options', () => {
   const seen: AnsweredRequest[] = [];
   let nowMs = START;
   let mock: Mock;
@@ -20,11 +20,11 @@ describe('a mock on its defaults', () => {
   });
   after(() => mock.close());
 
-  test('takes a free port of the loopback interface', () => {
+  test('takes a free loopback port', () => {
     assert.equal(mock.url, `http://127.0.0.1:${mock.port}`);
     assert.notEqual(mock.port, 0);
   });
-  test('tells of each exchange when it was answered', async () => {
+  test('calls onExchange for each answered request', async () => {
     seen.length = 0;
     await ask(mock.port, '/api/ib/user-status?user_id=x#y', bearer('nope'));
     const [exchange, ...others] = seen;
@@ -34,13 +34,13 @@ describe('a mock on its defaults', () => {
     assert.equal(exchange.request.alongside, 0);
     assert.deepEqual([exchange.response.status, exchange.at], [401, START]);
   });
-  test('goes by its clock alone', async () => {
+  test('uses only its clock', async () => {
     const path = `/api/ib/deposit-check?reference_id=${ids.afterSeconds}`;
     assert.equal((await ask(mock.port, path)).status, 404);
     nowMs += 5000;
     assert.equal((await ask(mock.port, path)).status, 200);
   });
-  test('passes a body on where one was sent', async () => {
+  test('passes a sent body on', async () => {
     seen.length = 0;
     await ask(mock.port, '/', { method: 'POST' }, 'key=1');
     await ask(mock.port, '/', { headers: { 'content-length': 0 } });
@@ -51,19 +51,19 @@ describe('a mock on its defaults', () => {
   });
 });
 
-test('under a base path it answers there and nowhere else', async (t) => {
-  const mock = await startFor(t, { basePath: '/gateway/v2/' });
+test('with a base path it answers only there', async (t) => {
+  const mock = await mockFor(t, { basePath: '/gateway/v2/' });
   assert.equal(mock.url, `http://127.0.0.1:${mock.port}/gateway/v2`);
   assert.equal((await ask(mock.port, `/gateway/v2${userPath(ids.member)}`)).body, FOUND);
   const bare = await ask(mock.port, '/api/ib/user-status');
   assert.deepEqual([bare.status, bare.body], [404, '{"error":"Not found"}']);
 });
 
-test('exactly as many of the requests at the same time pass as the limiter lets', async (t) => {
+test('of concurrent requests, exactly as many as the limit pass', async (t) => {
   const agent = new Agent({ keepAlive: true, maxSockets: 32 });
   t.after(() => agent.destroy());
   const limits = { 'deposit-check': { requests: 20, windowSeconds: 60 } };
-  const mock = await startFor(t, { fixture: { ...builtIn, limits } });
+  const mock = await mockFor(t, { fixture: { ...builtIn, limits } });
   const path = `/api/ib/deposit-check?reference_id=${ids.afterSeconds}`;
   const keys = ['northwind-key', 'northwind-spare-key', 'northwind-key~other'];
   const asked = Array.from({ length: 90 }, async (_, nth) => {
@@ -74,11 +74,13 @@ test('exactly as many of the requests at the same time pass as the limiter lets'
     assert.equal(statuses.filter((status, index) => index % 3 === nth && status === 429).length, 10);
 });
 
-test('requests that are answered at the same time know of each other', async (t) => {
+test('`alongside` counts concurrent requests', async (t) => {
   let seen: number[] = [];
   const agent = new Agent({ keepAlive: true });
   t.after(() => agent.destroy());
-  const mock = await startFor(t, { onExchange: ({ request: { alongside } }) => seen.push(alongside ?? 0) });
+  const mock = await mockFor(t, {
+    onExchange: ({ request: { alongside } }) => seen.push(alongside ?? 0),
+  });
   const atOnce = () => Promise.all(Array.from({ length: 8 }, () => ask(mock.port, '/', { agent })));
   await atOnce();
   seen = [];

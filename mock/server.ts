@@ -1,7 +1,8 @@
 import { isIPv4 } from 'node:net';
 import { wrongUsage } from '../schemas/problem.ts';
-import type { Access } from './admin/guard.ts';
-import { adminOf, answererOf, isAdmin, type AnsweredRequest } from './answer-request.ts';
+import type { Access } from './admin/access.ts';
+import { createAdminAnswerer, createAnswerer, isAdminTarget } from './answer-request.ts';
+import type { AnsweredRequest } from './answer-request.ts';
 import { httpDate } from './answer.ts';
 import { listen } from './listener.ts';
 import type { Tls, MockData } from './options.ts';
@@ -11,40 +12,37 @@ import { trimBasePath } from './handler.ts';
 export type { AnsweredRequest } from './answer-request.ts';
 
 export interface MockOptions extends MockData {
-  /** 0, the default, takes a free one. */
+  /** Default: 0, which takes a free port. */
   readonly port?: number;
-  /** 127.0.0.1 where it is missing. */
+  /** Default: 127.0.0.1. */
   readonly host?: string;
-  /** The admin API: missing with `false`; on a port of its own; for whoever has the token. */
+  /** Admin API: `false` turns it off, `port` gives it its own port, `token` restricts it to callers with the token. */
   readonly admin?: false | { readonly port?: number | undefined; readonly token?: string | undefined };
   readonly tls?: Tls | undefined;
-  /** Pages of other origins may call the service, not the admin API. */
+  /** Lets pages of other origins call the service, but not the admin API. */
   readonly cors?: boolean;
-  /** Told of each request when its answer is on its way. */
+  /** Called for each request to the service, before its response is sent. */
   readonly onExchange?: (exchange: AnsweredRequest) => void;
 }
 
-/** A mock on a port. */
+/** A running mock server. */
 export interface ServedMock {
   /** The {base_url}, without a trailing slash. */
   readonly url: string;
   readonly port: number;
-  /** Where the admin API is; undefined where there is none. */
+  /** URL of the admin API; undefined if it is off. */
   readonly adminUrl: string | undefined;
-  /**
-   * Stops listening and ends every connection: idle ones at once, others behind their answer, which
-   * `force` does not wait for.
-   */
+  /** Stops listening and ends all connections. Without `force`, waits for responses in progress. */
   close(options?: { readonly force?: boolean }): Promise<void>;
-  /** The same, at the end of a block with `await using`. */
+  /** Closes the mock at the end of an `await using` block. */
   [Symbol.asyncDispose](): Promise<void>;
 }
 
 /**
  * Starts the reference server.
  *
- * @throws Problem of code `usage` where an option is wrong
- * @throws the system's error where it cannot listen, such as one with code EADDRINUSE
+ * @throws Problem with code `usage` if an option is wrong
+ * @throws the system's error if it cannot listen, such as EADDRINUSE
  */
 export async function startMock(
   options: MockOptions = {},
@@ -55,8 +53,8 @@ export async function startMock(
     throw wrongUsage('the admin token needs visible ASCII characters without spaces, at least one');
   const session = createSession(options, () => performance.now());
   const date = () => httpDate(timeIn(session, session.main));
-  const access = admin === false ? undefined : accessTo(host, admin.token);
-  const answerAdmin = access && adminOf(session, access);
+  const access = admin === false ? undefined : accessFor(host, admin.token);
+  const answerAdmin = access && createAdminAnswerer(session, access);
   const adminPort = admin === false ? undefined : admin.port;
   const listener = await listen({
     port,
@@ -64,7 +62,7 @@ export async function startMock(
     date,
     tls,
     maxBody,
-    answer: answererOf(session, {
+    answer: createAnswerer(session, {
       cors,
       admin: adminPort === undefined ? answerAdmin : undefined,
       onExchange,
@@ -95,20 +93,20 @@ export async function startMock(
   };
 }
 
-/** Most bytes of the body of an admin call: it may be a fixture. A larger one has to come from a file. */
+/** Maximum body of an admin call, in bytes. It may be a fixture; a larger fixture has to come from a file. */
 const MAX_ADMIN_BODY = 2 ** 24;
 
-const maxBody = (target: string) => (isAdmin(target) ? MAX_ADMIN_BODY : undefined);
+const maxBody = (target: string) => (isAdminTarget(target) ? MAX_ADMIN_BODY : undefined);
 
-/** Without a token the admin API is for this machine alone; undefined: for nobody. */
-function accessTo(host: string, token: string | undefined): Access | undefined {
+/** Returns who may call the admin API; undefined: nobody. Without a token, only this machine may. */
+function accessFor(host: string, token: string | undefined): Access | undefined {
   if (token !== undefined) return { kind: 'token', token };
   return isLoopback(host) ? { kind: 'loopback' } : undefined;
 }
 
-/** Whether a text can be presented as a Bearer token: an empty one would be presented by everybody. */
+/** Whether a text can be sent as a Bearer token. An empty token would protect nothing. */
 const isToken = (text: string) => /^[!-~]+$/.test(text);
 
-/** Whether only this machine reaches an address. */
+/** Whether only this machine can reach a host. */
 export const isLoopback = (host: string) =>
   host === 'localhost' || host === '::1' || (isIPv4(host) && host.startsWith('127.'));

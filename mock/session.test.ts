@@ -1,18 +1,18 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { faults } from './faults.ts';
-import { clockIn } from './controls/clock.ts';
+import { clockControls } from './controls/clock.ts';
 import { ids, START, testSession } from './testing/session.ts';
-import { placeOf, resetAll, sandboxNamed } from './session.ts';
+import { worldHandle, resetAll, getSandbox } from './session.ts';
 
-describe('a key with a name behind it', () => {
-  test('opens a world of its own: deposits, clock, limiters, journal', () => {
+describe('a key with a world name', () => {
+  test('opens a separate world: deposits, clock, limiters, journal', () => {
     const { session, user, deposit, entries } = testSession();
     for (let count = 0; count < 60; count++) user(ids.nobody, 'northwind-key~one');
     assert.equal(user(ids.member, 'northwind-key~one').status, 429);
     assert.equal(user(ids.member, 'northwind-key~two').status, 200);
     assert.equal(user(ids.member).status, 200);
-    clockIn(placeOf(session, 'one')).advance(60_000);
+    clockControls(worldHandle(session, 'one')).advance(60_000);
     assert.deepEqual(
       ['~one', '~two', ''].map((world) => deposit(ids.afterSeconds, `northwind-key${world}`).status),
       [200, 404, 404],
@@ -22,13 +22,13 @@ describe('a key with a name behind it', () => {
       [62, 2, 2],
     );
   });
-  test('shares its world with the other keys of that name', () => {
+  test('shares its world with other keys with that name', () => {
     const { session, deposit } = testSession();
-    clockIn(placeOf(session, 'one')).advance(60_000);
+    clockControls(worldHandle(session, 'one')).advance(60_000);
     assert.equal(deposit(ids.afterSeconds, 'northwind-spare-key~one').status, 200);
     assert.equal(session.sandboxes.size, 1);
   });
-  test('is what it is without the name', () => {
+  test('has the same rights as without the name', () => {
     const { user } = testSession();
     for (const [key, status] of Object.entries({
       'northwind-revoked-key~a': 401,
@@ -47,7 +47,7 @@ describe('a key with a name behind it', () => {
     ['a'.repeat(101)]: /has 101 characters; the maximum is 100$/,
     'caf\u00e9': /must be visible ASCII/,
   }))
-    test(`says why there is no world ${JSON.stringify(name).slice(0, 20)}`, () => {
+    test(`gives the reason for an invalid name: ${JSON.stringify(name).slice(0, 20)}`, () => {
       const { user, entries, session } = testSession();
       const { status, headers } = user(ids.member, `northwind-key~${name}`);
       const [, said = ''] = /^Bearer error="invalid_token", error_description="(.*)"$/.exec(
@@ -56,7 +56,7 @@ describe('a key with a name behind it', () => {
       assert.deepEqual([status, entries()[0]?.reason, session.sandboxes.size], [401, `401: ${said}`, 0]);
       assert.match(said, why);
     });
-  test('is in no world where a key is called just so', () => {
+  test('opens no world if the fixture has exactly this key', () => {
     const key = (name: string) => ({ key: name, partner: 'p', state: 'active' as const });
     const fixture = { apiKeys: [key('a'), key('a~b')] };
     const { session, user } = testSession({ fixture });
@@ -65,7 +65,7 @@ describe('a key with a name behind it', () => {
     assert.equal(user(ids.member, 'a~b~c').status, 200);
     assert.deepEqual([...session.sandboxes.keys()], ['c']);
   });
-  test('opens no world for a key that nobody knows', () => {
+  test('opens no world for an unknown key', () => {
     const { session, user, entries } = testSession();
     user(ids.member, 'nope~a');
     assert.equal(session.sandboxes.size, 0);
@@ -81,7 +81,7 @@ test('the same request gets the same bytes in every world', () => {
     assert.deepEqual(deposit(id, 'northwind-key~a'), deposit(id, 'northwind-key'));
 });
 
-test('past the most worlds the least recently used one begins anew', () => {
+test('beyond the maximum of worlds, the least recently used one is evicted', () => {
   const evicted: string[] = [];
   const { session, user, entries } = testSession({ maxWorlds: 2, onEvicted: (name) => evicted.push(name) });
   for (const world of ['a', 'b', 'a', 'c']) user(ids.member, `northwind-key~${world}`);
@@ -91,21 +91,21 @@ test('past the most worlds the least recently used one begins anew', () => {
   assert.equal(entries('b').length, 0);
 });
 
-test('a frozen mock has one time for all its worlds, and the same again after a reset', () => {
-  const { session, clock, pass, user } = testSession({ clock: 'frozen' });
+test('all worlds of a frozen mock have the same time, also after a reset', () => {
+  const { session, clock, passTime, user } = testSession({ clock: 'frozen' });
   const date = (key?: string) => user(ids.member, key).headers['Date'];
-  pass(10_000);
+  passTime(10_000);
   const at = new Date(START).toUTCString();
   assert.deepEqual([date(), date('northwind-key~late')], [at, at]);
   clock.scale(1);
   resetAll(session);
-  pass(10_000);
+  passTime(10_000);
   assert.equal(date(), at);
 });
 
-test('a deviation that remembers what it saw remembers it for one world', () => {
+test('deviations keep their state per world', () => {
   const [id, { change }] = Object.entries(faults).find(([name]) => name.startsWith('revocation-unnoticed'))!;
   const { session } = testSession({ deviation: { id, change } });
-  const services = ['', 'a', 'b'].map((name) => sandboxNamed(session, name).service);
+  const services = ['', 'a', 'b'].map((name) => getSandbox(session, name).service);
   assert.equal(new Set(services).size, 3);
 });

@@ -2,30 +2,27 @@ import builtIn from '../schemas/built-in.fixture.json' with { type: 'json' };
 import type { Fixture } from '../schemas/generated/types.ts';
 import type { Endpoint } from '../schemas/endpoints.ts';
 import { reference } from './behaviour.ts';
-import { newChaos, parseChaos, queuedChaos, type Chaos } from './chaos.ts';
-import { serviceOf, type Service } from './handler.ts';
-import { createJournal, redactorOf, type Journal, type JournalLine, type Redact } from './journal.ts';
+import { createChaos, parseChaos, parseQueuedChaos, type Chaos } from './chaos.ts';
+import { createService, type Service } from './handler.ts';
+import { createJournal, createRedactor, type Journal, type JournalLine, type Redact } from './journal.ts';
 import { sessionDefaults, type ClockMode, type Deviation, type MockData } from './options.ts';
-import { factsOf, lookIn, worldOf, wrongWorldName, type ApiKey, type Facts, type World } from './world.ts';
+import { factsOf, lookUp, newWorld, worldNameProblem, type ApiKey, type Facts, type World } from './world.ts';
 
-/**
- * The time of a world, told from a base clock: at the base time `since` it was `at`, and from there on it
- * passes `rate` times as fast. All times in ms, `at` in Unix ms.
- */
+/** The clock of a world: at the base time `since` (ms) it shows `at` (Unix ms), and runs `rate` times as fast. */
 export interface Clock {
   readonly mode: ClockMode;
   readonly at: number;
   readonly since: number;
-  /** 0: it stands still. */
+  /** 0: stopped. */
   readonly rate: number;
 }
 
-/** One world with all that belongs to it: data, clock, behaviour, chaos, journal. */
+/** A world with its data, clock, behaviour, chaos and journal. */
 export interface Sandbox {
-  /** The empty text for the main one. */
+  /** Empty for the main world. */
   readonly name: string;
   readonly journal: Journal;
-  readonly firstClock: Clock;
+  readonly initialClock: Clock;
   world: World;
   clock: Clock;
   service: Service;
@@ -33,60 +30,60 @@ export interface Sandbox {
   chaos: Chaos;
 }
 
-/** A running mock, without its transport. */
+/** A running mock without its transport. */
 export interface Session {
   readonly options: MockData;
   /** The base clock of all worlds, in Unix ms. */
   readonly now: () => number;
-  /** Ms of a clock that nobody can set. */
+  /** A monotonic clock, in ms. */
   readonly elapsed: (() => number) | undefined;
   /** Unix ms. */
   readonly startedAt: number;
   readonly watchers: Set<Watcher>;
-  /** All but the main one, the least recently used first. */
+  /** The worlds besides the main one, least recently used first. */
   readonly sandboxes: Map<string, Sandbox>;
   fixture: Fixture;
   facts: Facts;
   arePublicKeys: boolean;
-  /** What a reset of the mock leads back to. */
-  first: Pick<Session, 'fixture' | 'facts' | 'arePublicKeys'>;
-  /** Port of the service, once it listens, where the admin API has one of its own. */
+  /** Restored by a reset of the mock. */
+  initial: Pick<Session, 'fixture' | 'facts' | 'arePublicKeys'>;
+  /** Port of the service, if the admin API has its own port. */
   servicePort?: number;
-  /** Keys that were added to a world since all were reset. */
+  /** Keys that were added to a world since the last reset of the mock. */
   readonly added: Map<string, ApiKey>;
   redact: Redact;
   main: Sandbox;
-  /** Requests that were answered in all worlds, ever. */
+  /** Number of answered requests in all worlds. */
   answered: number;
 }
 
-/** What fell due while time passed. */
+/** Changes that time alone caused. */
 export interface Due {
   /** reference_id of each deposit that was executed. */
   readonly deposits: readonly string[];
   /** Name of each key that expired. */
   readonly keys: readonly string[];
-  /** Limiters that answer again. */
+  /** Rate limits that ended. */
   readonly limiters: readonly { readonly endpoint: Endpoint; readonly key: string }[];
 }
 
-/** What happens in a mock, for whoever watches it. */
+/** An event of a mock. */
 export type MockEvent =
   | { readonly kind: 'request'; readonly entry: JournalLine }
   | { readonly kind: 'clock'; readonly world: string; readonly now: number; readonly due: Due }
-  /** Somebody changed something; `what` says it in words. */
+  /** A change by a caller; `what` describes it. */
   | { readonly kind: 'change'; readonly world: string; readonly what: string };
 
 export type Watcher = (event: MockEvent) => void;
 
-/** Tells all watchers. */
-export function tell({ watchers }: Session, event: MockEvent): void {
+/** Sends an event to all watchers. */
+export function emit({ watchers }: Session, event: MockEvent): void {
   for (const watch of watchers) watch(event);
 }
 
-/** Tells all watchers that somebody changed something in a world. */
-export function tellChange(session: Session, { name }: Sandbox, what: string): void {
-  tell(session, { kind: 'change', world: name, what });
+/** Tells all watchers about a change in a world. */
+export function emitChange(session: Session, { name }: Sandbox, what: string): void {
+  emit(session, { kind: 'change', world: name, what });
 }
 
 type RefusalDetails = Readonly<Record<string, unknown>> & {
@@ -94,7 +91,7 @@ type RefusalDetails = Readonly<Record<string, unknown>> & {
   readonly headers?: Readonly<Record<string, string>>;
 };
 
-/** The mock cannot do what it was asked to. The message says why. */
+/** The mock refuses a call. The message gives the reason. */
 export class Refusal extends Error {
   readonly status: number;
   readonly details: RefusalDetails;
@@ -107,39 +104,39 @@ export class Refusal extends Error {
   }
 }
 
-/** A Refusal with status 400, and the place in the request that is wrong; the empty text is the whole body. */
-export const wrongAt = (place: string, message: string) =>
+/** Creates a Refusal with status 400 and the wrong place in the request; an empty place is the whole body. */
+export const badRequest = (place: string, message: string) =>
   new Refusal(400, place === '' ? message : `${place} ${message}`, { place: place || 'body' });
 
 /**
- * A mock that has answered nothing yet.
+ * Creates a mock without a transport.
  *
- * @param elapsed ms of a clock that nobody can set
- * @throws Problem of code `usage` where `chaos` is wrong
+ * @param elapsed a monotonic clock, in ms
+ * @throws Problem with code `usage` if `chaos` is wrong
  */
 export function createSession(options: MockData, elapsed?: () => number): Session {
   const { fixture = builtIn as Fixture, clock } = options;
   const now = typeof clock === 'object' ? () => clock.now() : machineTime(elapsed);
   const { arePublicKeys = options.fixture === undefined } = options;
-  const first = { fixture, facts: factsOf(fixture), arePublicKeys };
-  const base = { options, facts: first.facts, now, startedAt: now() };
+  const initial = { fixture, facts: factsOf(fixture), arePublicKeys };
+  const base = { options, facts: initial.facts, now, startedAt: now() };
   return {
     ...base,
-    ...first,
-    first,
+    ...initial,
+    initial,
     elapsed,
     watchers: new Set(),
     added: new Map(),
     sandboxes: new Map(),
-    redact: redactorOf([...first.facts.keys.values()]),
+    redact: createRedactor([...initial.facts.keys.values()]),
     main: createSandbox(base, ''),
     answered: 0,
   };
 }
 
 /**
- * The time of the machine in Unix ms, which goes on when somebody sets the machine's clock back.
- * `Date.now` is looked up with each call: a test that fakes Date moves the mock on.
+ * Returns a clock (Unix ms) that does not go back if the machine's clock is set back. It reads `Date.now` on
+ * each call, so a test with a fake Date moves the mock's clock.
  */
 function machineTime(elapsed: () => number = () => 0): () => number {
   let [setBack, last, lastElapsed] = [0, Date.now(), elapsed()];
@@ -152,55 +149,55 @@ function machineTime(elapsed: () => number = () => 0): () => number {
   };
 }
 
-type Base = Pick<Session, 'options' | 'facts' | 'now' | 'startedAt'>;
+type SandboxSource = Pick<Session, 'options' | 'facts' | 'now' | 'startedAt'>;
 
-function createSandbox({ options, facts, now, startedAt }: Base, name: string): Sandbox {
+function createSandbox({ options, facts, now, startedAt }: SandboxSource, name: string): Sandbox {
   const { journal, chaos = [], firstChaos, chaosSeed, deviation, clock: given = 'real' } = options;
   const mode = typeof given === 'object' ? (given.mode ?? 'real') : given;
-  // A frozen clock shows the start of the mock, whenever its world is made.
+  // A frozen clock shows the start of the mock, even in a world that is created later.
   const at = mode === 'frozen' ? startedAt : now();
   const clock = { mode, at, since: at, rate: mode === 'frozen' ? 0 : 1 };
   return {
     name,
     journal: createJournal(journal ?? sessionDefaults.journal),
-    world: worldOf(facts, at),
-    firstClock: clock,
+    world: newWorld(facts, at),
+    initialClock: clock,
     clock,
-    service: serviceWith(options, deviation),
+    service: newService(options, deviation),
     deviation,
     chaos: {
-      ...newChaos(parseChaos(chaos), chaosSeed ?? sessionDefaults.chaosSeed),
-      queue: firstChaos === undefined ? [] : [queuedChaos(firstChaos, 1)],
+      ...createChaos(parseChaos(chaos), chaosSeed ?? sessionDefaults.chaosSeed),
+      queue: firstChaos === undefined ? [] : [parseQueuedChaos(firstChaos, 1)],
     },
   };
 }
 
-/** The last Unix ms with a year of four digits: clocks stop there. */
-export const LATEST = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
+/** The last Unix ms with a four-digit year. Clocks stop there. */
+export const MAX_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Unix ms that a clock shows at a base time. */
-export function timeOf({ at, since, rate }: Clock, base: number): number {
-  return Math.min(LATEST, rate === 1 ? at + base - since : Math.floor(at + (base - since) * rate));
+/** Returns the Unix ms that a clock shows at a base time. */
+export function clockTime({ at, since, rate }: Clock, base: number): number {
+  return Math.min(MAX_TIME, rate === 1 ? at + base - since : Math.floor(at + (base - since) * rate));
 }
 
-/** Unix ms that the clock of a world shows. */
+/** Returns the Unix ms that the clock of a world shows now. */
 export function timeIn(session: Session, sandbox: Sandbox): number {
-  return timeOf(sandbox.clock, session.now());
+  return clockTime(sandbox.clock, session.now());
 }
 
-/** The service with a deviation. Each world has its own, because some deviations remember what they saw. */
-export function serviceWith({ behaviour = reference, basePath }: MockData, deviation: Deviation | undefined) {
-  return serviceOf(deviation === undefined ? behaviour : deviation.change(behaviour), basePath);
+/** Creates a service with a deviation. Each world has its own, because some deviations keep state. */
+export function newService({ behaviour = reference, basePath }: MockData, deviation: Deviation | undefined) {
+  return createService(deviation === undefined ? behaviour : deviation.change(behaviour), basePath);
 }
 
-/** The world of a name to look at. Where there is none, it shows what a new one would, and makes none. */
-export function sandboxSeen(session: Session, name: string): Sandbox {
+/** Returns a world for reading. If it does not exist, returns a new one without adding it to the session. */
+export function peekSandbox(session: Session, name: string): Sandbox {
   return name === '' ? session.main : (session.sandboxes.get(name) ?? createSandbox(session, name));
 }
 
-/** The world of a name, made on first use. Where there are too many, the least recently used one goes. */
-export function sandboxNamed(session: Session, name: string): Sandbox {
-  const found = sandboxSeen(session, name);
+/** Returns a world, and creates it on first use. If there are too many, evicts the least recently used one. */
+export function getSandbox(session: Session, name: string): Sandbox {
+  const found = peekSandbox(session, name);
   if (name === '') return found;
   const { sandboxes, options } = session;
   sandboxes.delete(name);
@@ -210,73 +207,73 @@ export function sandboxNamed(session: Session, name: string): Sandbox {
   if (sandboxes.size <= maxWorlds) return found;
   sandboxes.delete(oldest);
   onEvicted?.(oldest);
-  tell(session, { kind: 'change', world: oldest, what: 'evicted' });
+  emit(session, { kind: 'change', world: oldest, what: 'evicted' });
   return found;
 }
 
-/** A world to act on: `here` makes it, `seen` only looks. A reset makes another sandbox: look it up each time. */
-export const placeOf = (session: Session, world: string) => ({
+/** Access to a world: `open` creates it if necessary, `peek` only reads. A reset replaces it: do not keep results. */
+export const worldHandle = (session: Session, world: string) => ({
   session,
-  here: () => sandboxNamed(session, world),
-  seen: () => sandboxSeen(session, world),
+  open: () => getSandbox(session, world),
+  peek: () => peekSandbox(session, world),
 });
 
-export type Place = ReturnType<typeof placeOf>;
+export type WorldHandle = ReturnType<typeof worldHandle>;
 
-/** Everything in one world is again as the fixture has it: data, clock, limiters, behaviour, journal. */
+/** Resets data, clock, limiters, behaviour and journal of one world to the fixture. */
 export function resetWorld(session: Session, name: string): void {
   if (name === '') session.main = createSandbox(session, '');
   else session.sandboxes.delete(name);
-  tell(session, { kind: 'change', world: name, what: 'reset' });
+  emit(session, { kind: 'change', world: name, what: 'reset' });
 }
 
-/** The mock is as it was started, its main world alone; with `served`, but for that. */
-export function resetAll(session: Session, served: Session['first'] = session.first): void {
+/** Resets the mock to its start, with only the main world, and serves `served`. */
+export function resetAll(session: Session, served: Session['initial'] = session.initial): void {
   Object.assign(session, served);
   session.sandboxes.clear();
   session.added.clear();
-  session.redact = redactorOf([...session.facts.keys.values()]);
+  session.redact = createRedactor([...session.facts.keys.values()]);
   resetWorld(session, '');
 }
 
 /**
- * Serves another fixture, and resets everything.
+ * Serves another fixture and resets everything.
  *
- * @param isFirst whether a later reset of the mock leads back to it
- * @throws Refusal, 400 where it is empty
+ * @param isInitial whether a reset of the mock restores this fixture
+ * @throws Refusal with 400 if it is empty and not initial
  */
-export function replaceFixture(session: Session, fixture: Fixture, isFirst: boolean): void {
-  if (!isFirst && Object.keys(fixture).length === 0)
-    throw wrongAt('', 'the fixture is empty; POST /__admin/reset restores the first one');
+export function replaceFixture(session: Session, fixture: Fixture, isInitial: boolean): void {
+  if (!isInitial && Object.keys(fixture).length === 0)
+    throw badRequest('', 'the fixture is empty; POST /__admin/reset restores the first one');
   const served = { fixture, facts: factsOf(fixture), arePublicKeys: false };
-  if (isFirst) session.first = served;
+  if (isInitial) session.initial = served;
   resetAll(session, served);
 }
 
-/** Redacts a key that was added to a world, in all journals, even after its world is gone. */
-export function redactAdded(session: Session, key: ApiKey): void {
+/** Redacts an added key in all journals, even after its world was removed. */
+export function redactKey(session: Session, key: ApiKey): void {
   // A test may add the same key to many worlds.
   if (session.added.has(key.key)) return;
   session.added.set(key.key, key);
-  session.redact = redactorOf([...session.facts.keys.values(), ...session.added.values()]);
+  session.redact = createRedactor([...session.facts.keys.values(), ...session.added.values()]);
 }
 
 /**
- * The world that an Authorization field asks for: `Bearer northwind-key~mine` is the key northwind-key
- * in the world `mine`. Undefined: the main world, as for every key that is known as it stands. `wrong` says
- * why there can be no such world.
+ * Returns the world that an Authorization field names: `Bearer northwind-key~mine` is northwind-key in the
+ * world `mine`. Undefined: the main world, as for a known key that contains `~`. `problem` says why the name
+ * is invalid.
  */
 export function addressedWorld(session: Session, authorization: string) {
   const [, credential = ''] = /^bearer +(\S.*)$/i.exec(authorization) ?? [];
-  if (lookIn(session.main.world.keys, credential) !== undefined) return undefined;
+  if (lookUp(session.main.world.keys, credential) !== undefined) return undefined;
   for (let at = credential.lastIndexOf('~'); at > 0; at = credential.lastIndexOf('~', at - 1)) {
     const name = credential.slice(at + 1);
     const key = credential.slice(0, at);
     const added = session.sandboxes.get(name)?.world.keys.changed;
     if (!session.facts.keys.has(key) && added?.has(key) !== true) continue;
-    const why = name === '' ? 'is missing' : wrongWorldName(name);
-    const wrong = why && `the name of the world behind ~ ${why}`;
-    return { name, wrong, authorization: authorization.slice(0, at - credential.length) };
+    const why = name === '' ? 'is missing' : worldNameProblem(name);
+    const problem = why && `the name of the world behind ~ ${why}`;
+    return { name, problem, authorization: authorization.slice(0, at - credential.length) };
   }
   return undefined;
 }

@@ -1,27 +1,30 @@
 import { STATUS_CODES, type IncomingMessage, type ServerResponse } from 'node:http';
 import type { Socket } from 'node:net';
-// A test runner's fake timers replace the global ones, and nobody would move them.
+// Not the global timers: a test runner may replace them with fake ones.
 import { setTimeout } from 'node:timers';
 import type { Answer, HttpResponse, StreamedResponse } from './exchange.ts';
 
-/** How long (ms) a refused connection stays open so that its peer can read why. */
-const LINGER = 1_000;
+/** How long (ms) a refused connection stays open, so that the client can read the response. */
+const LINGER_MS = 1_000;
 
-/** Most bytes that wait for the reader of a stream; a slower reader is disconnected. */
+/** Maximum of unread bytes of a stream. A slower reader is disconnected. */
 const MAX_BUFFERED = 1_048_576;
 
-/** Sends a response without an end. */
-export function stream(response: ServerResponse, { status, headers, follow }: StreamedResponse): void {
+/** Sends an endless response. */
+export function streamResponse(
+  response: ServerResponse,
+  { status, headers, subscribe }: StreamedResponse,
+): void {
   destroyAtEnd(response);
   response.writeHead(status, headers).flushHeaders();
-  const stop = follow((text) => {
+  const stop = subscribe((text) => {
     if (response.writableLength > MAX_BUFFERED) response.destroy();
     else response.write(text);
   });
   response.once('close', stop);
 }
 
-/** A client that ends its side of the connection no longer waits for a response that is held back. */
+/** Drops a withheld response when the client closes its side of the connection. */
 export function destroyAtEnd(response: ServerResponse): void {
   const { socket } = response.req;
   const destroy = () => void response.destroy();
@@ -30,29 +33,29 @@ export function destroyAtEnd(response: ServerResponse): void {
   response.once('close', () => socket.off('end', destroy));
 }
 
-/** Sends a response, whole or as its fault says. */
-export function write(response: ServerResponse, answer: HttpResponse): void {
+/** Sends a response, or half of it if its fault is `truncate`. */
+export function writeResponse(response: ServerResponse, answer: HttpResponse): void {
   const { status, headers, body, transportFault } = answer;
   if ('Date' in headers) response.sendDate = false;
   response.writeHead(status, headers);
   if (transportFault !== 'truncate' || body.length === 0) return void response.end(body);
   const whole = Buffer.from(body);
-  // The half would not arrive if the connection were cut before it is written.
+  // Wait for the write: otherwise the half would not arrive.
   response.write(whole.subarray(0, whole.length / 2), () => response.destroy());
 }
 
-/** Answers on a bare socket, which has no response object, and ends it. */
+/** Sends an answer on a socket without a response object, and ends the connection. */
 export function sendOnSocket(socket: Socket, answer: Answer, date: string): void {
   if (!socket.writable) return;
   const { status, headers } = answer;
-  const body = 'follow' in answer ? '' : answer.body;
+  const body = 'subscribe' in answer ? '' : answer.body;
   socket.on('error', () => socket.destroy());
-  const timer = setTimeout(() => socket.destroy(), LINGER).unref();
+  const timer = setTimeout(() => socket.destroy(), LINGER_MS).unref();
   socket.once('close', () => clearTimeout(timer));
   const all = { Date: date, ...headers, Connection: 'close', 'Content-Length': Buffer.byteLength(body) };
   const fields = Object.entries(all).map(([name, value]) => `${name}: ${value}\r\n`);
   socket.end(`HTTP/1.1 ${status} ${STATUS_CODES[status] ?? ''}\r\n${fields.join('')}\r\n${body.toString()}`);
-  // The peer's own end shows only once all that it sent is read.
+  // Read all: otherwise the end of the client's side is never seen.
   socket.resume();
 }
 
@@ -66,7 +69,7 @@ type ReadBody =
   | { readonly kind: 'tooLarge' }
   | { readonly kind: 'cutOff' };
 
-/** Reads a body of at most so many bytes; never rejects. */
+/** Reads a body of at most `most` bytes; never rejects. */
 export function readBody(message: IncomingMessage, most: number): Promise<ReadBody> {
   return new Promise((resolve) => {
     const chunks: Buffer[] = [];
@@ -83,8 +86,8 @@ export function readBody(message: IncomingMessage, most: number): Promise<ReadBo
   });
 }
 
-/** An error of the transport itself, in the shape of all errors (Errors); the connection ends. */
-export function transportError(status: number): HttpResponse {
+/** Creates an error response of the transport, with the usual error body (Errors). Ends the connection. */
+export function errorResponse(status: number): HttpResponse {
   const body = JSON.stringify({ error: STATUS_CODES[status] });
   const length = { 'Content-Length': `${body.length}` };
   return { status, headers: { 'Content-Type': 'application/json', ...length, Connection: 'close' }, body };
@@ -96,7 +99,7 @@ const statusByCode: Readonly<Record<string, number>> = {
   ERR_HTTP_REQUEST_TIMEOUT: 408,
 };
 
-/** The response to bytes that are no request, by the code of node's parser error. */
-export function parserError(code: string | undefined): HttpResponse {
-  return transportError(statusByCode[code ?? ''] ?? 400);
+/** Creates the response to bytes that are not a request, by the code of node's parser error. */
+export function parserErrorResponse(code: string | undefined): HttpResponse {
+  return errorResponse(statusByCode[code ?? ''] ?? 400);
 }

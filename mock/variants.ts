@@ -4,7 +4,7 @@ import type { Behaviour } from './behaviour.ts';
 import {
   accept,
   answerWith,
-  differing,
+  changeBy,
   dropHeader,
   editHeaders,
   editPayload,
@@ -13,27 +13,27 @@ import {
   setHeader,
   type Change,
   type Difference,
-} from './faults/change.ts';
-import { partsOf } from './faults/table.ts';
+} from './faults/edits.ts';
+import { splitRow } from './faults/define.ts';
 import type { Parameter } from './exchange.ts';
 import { limiters } from './limiter-kinds.ts';
 
 interface Variant {
-  /** One sentence that says what the server does otherwise than the reference. */
+  /** How the server differs from the reference, in one sentence. */
   readonly what: string;
   readonly change: Change;
 }
 
 export type Variants = Readonly<Record<string, Variant>>;
-/** What is other than in a behaviour, by id and sentence: `chunked: Bodies are sent in chunks`. */
-type Rows = Readonly<Record<string, Difference>>;
+/** Changes by id and sentence: `chunked: Bodies are sent in chunks`. */
+type VariantRows = Readonly<Record<string, Difference>>;
 
-const valuesOf = (parameters: readonly Parameter[], wanted: string) =>
+const parameterValues = (parameters: readonly Parameter[], wanted: string) =>
   parameters.filter(([name]) => name === wanted).map(([, value]) => value);
 
 const isNilOrMax = (value: string) => /^(0{8}(-0{4}){3}-0{12}|f{8}(-f{4}){3}-f{12})$/i.test(value);
 
-const requests: Rows = {
+const requests: VariantRows = {
   'trailing-slash-accepted: A trailing slash is ignored': { path: (path) => path.replace(/\/$/, '') },
   'path-case-ignored: The letter case of the path is ignored': { path: (path) => path.toLowerCase() },
   'other-paths-need-key: Without a key, other paths get 401': answerWith(401, {
@@ -51,10 +51,10 @@ const requests: Rows = {
       setHeader('Access-Control-Allow-Origin', '*')()(behaviour),
     ),
   'repeated-parameter-last: The last of repeated parameters counts': {
-    value: (all, name) => valuesOf(all, name).at(-1),
+    value: (all, name) => parameterValues(all, name).at(-1),
   },
   'repeated-parameter-refused: A repeated parameter is invalid': {
-    value: (all, name) => (valuesOf(all, name).length > 1 ? '' : valuesOf(all, name)[0]),
+    value: (all, name) => (parameterValues(all, name).length > 1 ? '' : parameterValues(all, name)[0]),
   },
   'unknown-parameter-refused: A parameter that the endpoint does not know makes the request invalid': ({
     value,
@@ -67,36 +67,36 @@ const requests: Rows = {
     credential: (call) =>
       call.request.headers.authorization?.startsWith('Bearer ') ? credential(call) : undefined,
   }),
-  'parameter-before-key: 400 comes before 401': { order: ['parameter', 'key', 'limit'] },
-  'parameter-before-limit: 400 comes before 429': { order: ['key', 'parameter', 'limit'] },
+  'parameter-before-key: 400 comes before 401': { checkOrder: ['parameter', 'key', 'limit'] },
+  'parameter-before-limit: 400 comes before 429': { checkOrder: ['key', 'parameter', 'limit'] },
 };
 
-/** The limiter counts for the key that is presented, before the key is checked. */
+/** Checks the limit before the key, and counts by the sent key. */
 const limitBeforeKey = {
-  order: ['limit', 'key', 'parameter'],
-  countedFor: (call) => call.credential ?? '',
+  checkOrder: ['limit', 'key', 'parameter'],
+  limiterKey: (call) => call.credential ?? '',
 } as const satisfies Partial<Behaviour>;
 
 const countedOnUserStatus =
-  (...kinds: Behaviour['counts']['user-status']) =>
-  ({ counts }: Behaviour) => ({ counts: { ...counts, 'user-status': kinds } });
+  (...kinds: Behaviour['counted']['user-status']) =>
+  ({ counted }: Behaviour) => ({ counted: { ...counted, 'user-status': kinds } });
 
-/** Other limiters: whom they limit, what they count, what they say (Limits: "not shown"). */
-const limits: Rows = {
+/** Limiters that group keys, count or report in another way (Limits: "not shown"). */
+const limits: VariantRows = {
   'limit-before-key: 429 comes before 401 for a limited key': limitBeforeKey,
   'limit-per-partner: All keys of a partner are limited together': {
-    countedFor: (call) => call.caller?.partner ?? '',
+    limiterKey: (call) => call.caller?.partner ?? '',
   },
-  'limit-for-all: All keys are limited together': { countedFor: () => 'all' },
+  'limit-for-all: All keys are limited together': { limiterKey: () => 'all' },
   'limit-per-address: All callers from one address are limited together, before the key is checked': {
     ...limitBeforeKey,
-    countedFor: () => 'address',
+    limiterKey: () => 'address',
   },
   'limit-counts-refusals: Requests that get 429 count as well, and each counts for a window': ({
-    counts: { 'user-status': user, 'deposit-check': deposit },
+    counted: { 'user-status': user, 'deposit-check': deposit },
   }) => ({
     count: limiters.slidingWindow,
-    counts: { 'user-status': [...user, 'limited'], 'deposit-check': [...deposit, 'limited'] },
+    counted: { 'user-status': [...user, 'limited'], 'deposit-check': [...deposit, 'limited'] },
   }),
   'limit-counts-after-lookup: The limiter counts a request after its lookup, so requests in flight pass as well':
     (behaviour) => ({
@@ -129,15 +129,15 @@ const limits: Rows = {
     editHeaders(({ world, call }) => {
       const limit = call && behaviour.limit(world, call.endpoint, call.caller);
       if (call === undefined || limit === undefined) return {};
-      const used = world.hits[call.endpoint].get(behaviour.countedFor(call))?.length ?? 0;
+      const used = world.hits[call.endpoint].get(behaviour.limiterKey(call))?.length ?? 0;
       return { 'RateLimit-Limit': `${limit.most}`, 'RateLimit-Remaining': `${limit.most - used}` };
     })()(behaviour),
 };
 
-const labelled = (type: string) => setHeader('Content-Type', type)();
+const contentType = (type: string) => setHeader('Content-Type', type)();
 
 const numbers = (spell: (number: string) => string): Partial<Behaviour> => ({
-  write: (payload) => JSON.stringify(payload).replace(/(?<=":)\d[\d.]*/g, spell),
+  serialize: (payload) => JSON.stringify(payload).replace(/(?<=":)\d[\d.]*/g, spell),
 });
 
 const dates = (rewrite: (date: string) => string) =>
@@ -145,17 +145,17 @@ const dates = (rewrite: (date: string) => string) =>
     kinds: ['member'],
   });
 
-/** Every character of every text as its escape: `"OK"` → `"\u004f\u004b"` */
+/** Escapes every character of every string: `"OK"` → `"\u004f\u004b"` */
 function escaped(json: string): string {
   const escape = (character: string) => `\\u${character.charCodeAt(0).toString(16).padStart(4, '0')}`;
   return json.replace(/"([^"\\]*)"/g, (_, text: string) => `"${text.replace(/./g, escape)}"`);
 }
 
-const answers: Rows = {
+const answers: VariantRows = {
   'json-indented: JSON is indented and ends in a newline': {
-    write: (payload) => `${JSON.stringify(payload, null, '\t')}\r\n`,
+    serialize: (payload) => `${JSON.stringify(payload, null, '\t')}\r\n`,
   },
-  'json-escaped: Every character is escaped': { write: (payload) => escaped(JSON.stringify(payload)) },
+  'json-escaped: Every character is escaped': { serialize: (payload) => escaped(JSON.stringify(payload)) },
   'fields-reversed: Fields are in reverse order': editPayload((payload) =>
     Object.fromEntries(Object.entries(payload).toReversed()),
   )(),
@@ -170,9 +170,9 @@ const answers: Rows = {
     date.replace(/(\.\d*?)0+Z$/, '$1Z').replace('.Z', 'Z'),
   ),
   'date-with-zero-offset: date_joined ends in +00:00': dates((date) => date.replace('Z', '+00:00')),
-  'charset-named: Content-Type names the charset': labelled('application/json; charset=utf-8'),
-  'content-type-in-capitals: Content-Type is in capitals': labelled('APPLICATION/JSON;CHARSET=UTF-8'),
-  'content-type-of-vendor: Content-Type is application/vnd.ib+json': labelled('application/vnd.ib+json'),
+  'charset-named: Content-Type names the charset': contentType('application/json; charset=utf-8'),
+  'content-type-in-capitals: Content-Type is in capitals': contentType('APPLICATION/JSON;CHARSET=UTF-8'),
+  'content-type-of-vendor: Content-Type is application/vnd.ib+json': contentType('application/vnd.ib+json'),
   'challenge-left-out: A 401 has no WWW-Authenticate': dropHeader('WWW-Authenticate')({ status: 401 }),
   'challenge-with-realm: WWW-Authenticate names a realm and an error (RFC 6750)': editHeaders(({ call }) => ({
     'WWW-Authenticate': `Bearer realm="${call ? endpoints[call.endpoint].path : ''}", error="invalid_token"`,
@@ -202,10 +202,10 @@ const answers: Rows = {
   )({ where: ({ request }) => /\bgzip\b/.test(`${request.headers['accept-encoding']}`) }),
 };
 
-/** Legal variants, by id: the suites have to pass each of them. */
+/** Legal variants by id. The suites must pass each of them. */
 export const variants: Variants = Object.fromEntries(
   Object.entries({ ...requests, ...limits, ...answers }).map(([row, difference]): [string, Variant] => {
-    const [id, what] = partsOf(row);
-    return [id, { what: `${what}.`, change: differing(difference) }];
+    const [id, what] = splitRow(row);
+    return [id, { what: `${what}.`, change: changeBy(difference) }];
   }),
 );

@@ -1,16 +1,16 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { Fixture, FixtureTransition } from '../schemas/generated/types.ts';
-import { deposit, answersTo, builtIn, START, ids } from './testing/session.ts';
+import { deposit, sendAll, builtIn, START, ids } from './testing/session.ts';
 import {
   becomeExecuted,
   countPoll,
   createWorld,
   factsOf,
-  lookIn,
+  lookUp,
   partnerOf,
   valuesOf,
-  worldOf,
+  newWorld,
   type Deposit,
 } from './world.ts';
 
@@ -31,7 +31,7 @@ const upperCase: Fixture = {
   ],
 };
 
-test('ids are found in lower case, however the fixture writes them', () => {
+test('ids are found in lower case, in whatever case the fixture has them', () => {
   const { users, deposits } = factsOf(upperCase);
   assert.equal(users.get('aaaaaaaa-aaaa-4aaa-8aaa-aaaaaaaaaaaa'), upperCase.users![0]);
   assert.equal(users.get('AAAAAAAA-AAAA-4AAA-8AAA-AAAAAAAAAAAA'), undefined);
@@ -40,33 +40,33 @@ test('ids are found in lower case, however the fixture writes them', () => {
   assert.equal(partnerOf(createWorld(upperCase, START), given!), 'northwind');
 });
 
-test('what one world changes or adds, no other sees, and it is listed in its place', () => {
+test('changes of one world do not affect others, and keep the order of the list', () => {
   const facts = factsOf(builtIn);
-  const [one, other] = [worldOf(facts, START), worldOf(facts, START)];
+  const [one, other] = [newWorld(facts, START), newWorld(facts, START)];
   const [first] = facts.deposits.values();
   assert.ok(first !== undefined);
   const id = first.reference_id.toLowerCase();
   const added = '00000000-0000-4000-8000-00000000000a';
   one.deposits.changed.set(added, { ...first, reference_id: added });
   one.deposits.changed.set(id, { ...first, since: 7 });
-  assert.equal(lookIn(one.deposits, id)?.since, 7);
+  assert.equal(lookUp(one.deposits, id)?.since, 7);
   assert.deepEqual(
     valuesOf(one.deposits).map(({ reference_id }) => reference_id),
     [...builtIn.deposits!.map(({ reference_id }) => reference_id), added],
   );
   assert.equal(valuesOf(one.deposits)[0]?.since, 7);
-  assert.deepEqual(lookIn(other.deposits, id), first);
+  assert.deepEqual(lookUp(other.deposits, id), first);
   assert.deepEqual(valuesOf(other.deposits), [...facts.deposits.values()]);
 });
 
 const NOT_FOUND = '{"error":"Deposit not found"}';
 
 const bodies = (...times: readonly (readonly [id: string, atMs: number, key?: string])[]) =>
-  answersTo(times.map(([id, atMs, key]) => deposit(id, { atMs, key: key ?? 'northwind-key' }))).map(
+  sendAll(times.map(([id, atMs, key]) => deposit(id, { atMs, key: key ?? 'northwind-key' }))).map(
     ({ body }) => body,
   );
 
-describe('a deposit that becomes ids.executed after 3 polls', () => {
+describe('a deposit that becomes EXECUTED after 3 polls', () => {
   const executedAt = (ms: number) => `{"status":"EXECUTED","amountInUsd":75.25,"executedAt":${START + ms}}`;
 
   test("polls with other partners' keys and with wrong keys do not count", () => {
@@ -97,7 +97,7 @@ describe('a deposit that becomes ids.executed after 3 polls', () => {
   });
 });
 
-test("the fixture's executedAt counts where there is one", () => {
+test("the fixture's executedAt is used if there is one", () => {
   for (const when of [{ afterPolls: 1 }, { afterSeconds: 0.001 }]) {
     const becomes: FixtureTransition = { state: 'EXECUTED', amountInUsd: 1, executedAt: 42, ...when };
     const one: Deposit = { reference_id: ids.afterPolls, user_id: '', state: 'pending', becomes };
@@ -108,7 +108,7 @@ test("the fixture's executedAt counts where there is one", () => {
   }
 });
 
-test('executedAt is a whole number of ms even where the clock is not', () => {
+test('executedAt is a whole number of ms even if the clock is not', () => {
   const becomes: FixtureTransition = { state: 'EXECUTED', amountInUsd: 1, afterSeconds: 0.0005 };
   const one: Deposit = { reference_id: ids.afterPolls, user_id: '', state: 'pending', becomes };
   assert.deepEqual(becomeExecuted(createWorld({}, 0.25), one, 9), { amountInUsd: 1, executedAt: 0 });

@@ -9,18 +9,18 @@ import type {
 import { indexOf, type FixtureIndex } from '../schemas/fixture-index.ts';
 import { keyNames } from '../schemas/fixture-keys.ts';
 
-/** At most this many counted requests are answered in a window of this length. */
+/** Maximum number of counted requests in a window. */
 export interface Limit {
   readonly most: number;
   readonly windowMs: number;
 }
 
-/** Limits by endpoint. An endpoint that is missing has no limit. */
+/** Limits by endpoint. A missing endpoint has no limit. */
 export type Limits = Readonly<Partial<Record<Endpoint, Limit>>>;
 
 /**
- * An API key. Output shows `name` (`<key northwind/active>`), never the key. A key that was added to a
- * running world has `since`: so many ms after the world's creation `expiresAfterSeconds` begins to count.
+ * An API key. Output shows `name` (`<key northwind/active>`), never the key. `since` is the start of
+ * `expiresAfterSeconds`, in ms after the creation of the world. Only keys added to a running world have it.
  */
 export type ApiKey = Readonly<Omit<FixtureApiKey, 'limits'>> & {
   readonly name: string;
@@ -30,53 +30,53 @@ export type ApiKey = Readonly<Omit<FixtureApiKey, 'limits'>> & {
 
 export type User = Readonly<FixtureUser>;
 
-/** A deposit. One that was added to a running world has `since`, as a key has, from which `afterSeconds` counts. */
+/** A deposit. `since` is the start of `afterSeconds`, like that of a key. */
 export type Deposit = Readonly<FixtureDeposit> & { readonly since?: number };
 
-/** Amount in USD and time in Unix ms of a deposit that is EXECUTED. */
+/** Amount (USD) and time (Unix ms) of an EXECUTED deposit. */
 export interface Execution {
   readonly amountInUsd: number;
   readonly executedAt: number;
 }
 
-/** The content of a fixture, by id. All worlds of the fixture share it, and nothing changes it. */
+/** The content of a fixture by id. All its worlds share it; it never changes. */
 export interface Facts extends FixtureIndex {
   readonly keys: ReadonlyMap<string, ApiKey>;
   readonly limits: Limits;
 }
 
-/** Shared values, and what one world has changed or added. */
+/** Shared values, and the values that one world changed or added. */
 export interface Overlay<Value> {
   readonly base: ReadonlyMap<string, Value>;
   readonly changed: Map<string, Value>;
 }
 
-/** All that the mock knows: the fixture, and what has happened since. */
+/** The data of one world: the fixture and all changes since. */
 export interface World {
-  /** Unix ms from which `afterSeconds` and `expiresAfterSeconds` of the fixture count. */
+  /** Unix ms; the start of `afterSeconds` and `expiresAfterSeconds` of the fixture. */
   readonly createdAt: number;
   readonly keys: Overlay<ApiKey>;
   readonly users: Overlay<User>;
   readonly deposits: Overlay<Deposit>;
   readonly limits: Limits;
-  /** Unix ms at which each counted request is forgotten, ascending, by endpoint and by what the limiter counts for. */
+  /** By endpoint and limiter key: Unix ms at which each counted request leaves the window, ascending. */
   readonly hits: Readonly<Record<Endpoint, Map<string, number[]>>>;
-  /** Polls that found a deposit pending, by reference_id in lower case. */
+  /** Number of polls that found a deposit pending, by lower-case reference_id. */
   readonly polls: Map<string, number>;
-  /** Ms after the creation at which a poll first found a deposit executed, by reference_id in lower case. */
+  /** Ms from the creation to the first poll that found a deposit executed, by lower-case reference_id. */
   readonly foundAt: Map<string, number>;
 }
 
-const MAX_NAME = 100;
+const MAX_LENGTH = 100;
 
-/** Why no world can have a name, which stands behind the `~` of a key in a header; undefined: one can. */
-export function wrongWorldName(name: string): string | undefined {
-  if (name.length > MAX_NAME) return `has ${name.length} characters; the maximum is ${MAX_NAME}`;
+/** Returns why a world name is invalid, if it is. The name is sent in a header field, after the key and `~`. */
+export function worldNameProblem(name: string): string | undefined {
+  if (name.length > MAX_LENGTH) return `has ${name.length} characters; the maximum is ${MAX_LENGTH}`;
   if (/^(?:[!-~](?:[ -~]*[!-~])?)?$/.test(name)) return undefined;
   return 'must be visible ASCII characters, with spaces only between them';
 }
 
-/** The content of a fixture, by id. Where two entries share an id, the last one counts. */
+/** Indexes the content of a fixture by id. If two entries share an id, the last one is used. */
 export function factsOf(fixture: Fixture): Facts {
   const { apiKeys = [], limits = {} } = fixture;
   const names = keyNames(apiKeys);
@@ -87,8 +87,8 @@ export function factsOf(fixture: Fixture): Facts {
   };
 }
 
-/** A world in which nothing has happened yet; `now` in Unix ms. */
-export function worldOf(facts: Facts, now: number): World {
+/** Creates a world; `now` is in Unix ms. */
+export function newWorld(facts: Facts, now: number): World {
   return {
     createdAt: now,
     keys: { base: facts.keys, changed: new Map() },
@@ -101,17 +101,17 @@ export function worldOf(facts: Facts, now: number): World {
   };
 }
 
-/** The world of a fixture in which nothing has happened yet; `now` in Unix ms. */
+/** Creates the world of a fixture; `now` is in Unix ms. */
 export function createWorld(fixture: Fixture, now: number): World {
-  return worldOf(factsOf(fixture), now);
+  return newWorld(factsOf(fixture), now);
 }
 
-/** A key of a fixture under its name. */
+/** Adds the name to a key of a fixture. */
 export function keyOf({ limits, ...apiKey }: FixtureApiKey, name: string): ApiKey {
   return { ...apiKey, name, ...(limits === undefined ? {} : { limits: limitsOf(limits) }) };
 }
 
-/** The limits that a fixture states, for all keys or for one. */
+/** Converts the limits of a fixture, for all keys or for one. */
 export function limitsOf(limits: FixtureKeyLimits): Limits {
   const { 'user-status': user, 'deposit-check': deposit } = limits;
   return {
@@ -120,26 +120,26 @@ export function limitsOf(limits: FixtureKeyLimits): Limits {
   };
 }
 
-/** The value of an id; undefined: there is none. */
-export function lookIn<Value>({ base, changed }: Overlay<Value>, id: string): Value | undefined {
+/** Returns the value with an id; undefined: there is none. */
+export function lookUp<Value>({ base, changed }: Overlay<Value>, id: string): Value | undefined {
   return changed.get(id) ?? base.get(id);
 }
 
-/** Every value in the order of the fixture; added ones last. */
-export function* eachOf<Value>({ base, changed }: Overlay<Value>): Generator<Value> {
+/** Iterates over the values in the order of the fixture, then over added ones. */
+export function* iterate<Value>({ base, changed }: Overlay<Value>): Generator<Value> {
   for (const [id, value] of base.entries()) yield changed.get(id) ?? value;
   for (const [id, value] of changed) if (!base.has(id)) yield value;
 }
 
-/** Every value in the order of the fixture; added ones last. */
-export const valuesOf = <Value>(overlay: Overlay<Value>): readonly Value[] => [...eachOf(overlay)];
+/** Returns the values in the order of the fixture, then added ones. */
+export const valuesOf = <Value>(overlay: Overlay<Value>): readonly Value[] => [...iterate(overlay)];
 
-/** The partner of the user of a deposit; null: no IB. */
+/** Returns the partner of a deposit's user; null: no IB. */
 export function partnerOf({ users }: World, { user_id }: Deposit): string | null {
-  return lookIn(users, user_id.toLowerCase())?.partner ?? null;
+  return lookUp(users, user_id.toLowerCase())?.partner ?? null;
 }
 
-/** Unix ms at which a key expires; undefined: never. */
+/** Returns the Unix ms at which a key expires; undefined: never. */
 export function expiryOf(
   { createdAt }: World,
   { expiresAt, expiresAfterSeconds, since = 0 }: ApiKey,
@@ -148,7 +148,7 @@ export function expiryOf(
   return expiresAt ?? due;
 }
 
-/** The key at a time in Unix ms: an active key is expired from its expiry on (Authentication 2). */
+/** Returns a key with its state at `now` (Unix ms): an active key may have expired (Authentication 2). */
 export function keyAt(world: World, key: ApiKey, now: number): ApiKey {
   const expiry = expiryOf(world, key) ?? Infinity;
   return key.state !== 'active' || now < expiry ? key : { ...key, state: 'expired' };
@@ -156,13 +156,13 @@ export function keyAt(world: World, key: ApiKey, now: number): ApiKey {
 
 const planOf = (deposit: Deposit) => (deposit.state === 'pending' ? deposit.becomes : undefined);
 
-/** Unix ms at which time alone executes a pending deposit; undefined: never. */
+/** Returns the Unix ms at which `afterSeconds` executes a pending deposit; undefined: never. */
 export function dueAt({ createdAt }: World, deposit: Deposit): number | undefined {
   const { afterSeconds } = planOf(deposit) ?? {};
   return afterSeconds === undefined ? undefined : createdAt + (deposit.since ?? 0) + afterSeconds * 1000;
 }
 
-/** Polls that will find a pending deposit not executed before one finds it executed; undefined: polls do not count. */
+/** Returns how many more polls find a deposit pending; undefined: it does not depend on polls. */
 function pollsLeft({ polls }: World, deposit: Deposit): number | undefined {
   const { afterPolls } = planOf(deposit) ?? {};
   const counted = polls.get(deposit.reference_id.toLowerCase()) ?? 0;
@@ -170,8 +170,8 @@ function pollsLeft({ polls }: World, deposit: Deposit): number | undefined {
 }
 
 /**
- * Amount and time of a pending deposit if it has become EXECUTED by now (States and transitions). Without
- * a time in the fixture, it was executed when it fell due, or when a poll first found it executed.
+ * Returns amount and time of a pending deposit that is EXECUTED by `now` (States and transitions). The default
+ * time is when `afterSeconds` ended, or when a poll first found the deposit executed.
  */
 export function becomeExecuted(world: World, deposit: Deposit, now: number): Execution | undefined {
   const plan = planOf(deposit);
@@ -183,7 +183,7 @@ export function becomeExecuted(world: World, deposit: Deposit, now: number): Exe
   return { amountInUsd: plan.amountInUsd, executedAt: plan.executedAt ?? Math.trunc(due) };
 }
 
-/** Counts a poll of a deposit by its own partner, after it was answered. */
+/** Counts an answered poll of a deposit by its own partner. */
 export function countPoll(world: World, deposit: Deposit, now: number): void {
   const left = pollsLeft(world, deposit);
   const id = deposit.reference_id.toLowerCase();
@@ -191,7 +191,7 @@ export function countPoll(world: World, deposit: Deposit, now: number): void {
   else if (left !== undefined && left > 0) world.polls.set(id, (world.polls.get(id) ?? 0) + 1);
 }
 
-/** A deposit at a time, and when it becomes EXECUTED. */
+/** The current state of a deposit, and when it becomes EXECUTED. */
 export interface DepositNow {
   readonly reference_id: string;
   readonly user_id: string;
@@ -199,13 +199,13 @@ export interface DepositNow {
   readonly state: Deposit['state'];
   readonly amountInUsd?: number;
   readonly executedAt?: number;
-  /** Ms until time alone executes it. */
+  /** Ms until `afterSeconds` executes it. */
   readonly dueInMs?: number;
-  /** Polls that will find it pending before one finds it executed. */
+  /** Number of polls that will still find it pending. */
   readonly pollsLeft?: number;
 }
 
-/** A deposit at a time in Unix ms. This is not a poll: after enough polls, the next one executes it. */
+/** Returns the state of a deposit at `now` (Unix ms). This does not count as a poll. */
 export function depositNow(world: World, deposit: Deposit, now: number): DepositNow {
   const { reference_id, user_id, state } = deposit;
   const shown = { reference_id, user_id, partner: partnerOf(world, deposit), state };

@@ -148,8 +148,8 @@ async function serve(server: Mock, values: MockFlags, context: CliContext, stamp
     if (values.log === 'json') await print(logs.json.event('listening', { url, port, adminUrl }));
     if (values.log === 'pretty') {
       if (adminUrl !== undefined) await print(`admin API at ${adminUrl}\n`);
-      const { shownMagicValues } = await import('../../mock/magic-values.ts');
-      await print(curlLines(shownMagicValues(server.session), new URL(url).origin));
+      const { listMagicValues } = await import('../../mock/magic-values.ts');
+      await print(curlLines(listMagicValues(server.session), new URL(url).origin));
     }
     if (values.watch) void reloadOnChange(server, values, context, stamp);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
@@ -294,8 +294,8 @@ async function prepareScorecards(texts: readonly string[], context: CliContext) 
   return {
     write: async (server: Mock) => {
       const { session } = server;
-      const { gradeOf } = await import('../../mock/controls/requests.ts');
-      const card = await gradeOf(session, [session.main, ...session.sandboxes.values()]);
+      const { gradeClients } = await import('../../mock/controls/requests.ts');
+      const card = await gradeClients(session, [session.main, ...session.sandboxes.values()]);
       await files.write((format) => scorecardFormats[format].write(card));
     },
     discard: files.discard,

@@ -1,8 +1,8 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import fixtureSchema from '../../schemas/fixture.schema.json' with { type: 'json' };
-import type { Route, Schema } from './route.ts';
+import type { Route, Schema } from './operation.ts';
 
-/** What calls answer: fields with a type of JSON, or the name of a schema. `?` stands behind those that may be missing. */
+/** Results of calls: each field has a JSON type or the name of a schema. `?` marks optional fields. */
 const shapes = {
   clock: 'now: integer, iso: string, mode: string, rate: number, frozen: boolean, due?: due',
   count: 'count: integer',
@@ -40,7 +40,7 @@ const shapes = {
 const { $schema: _schema, $id: _id, $defs, ...fixture } = fixtureSchema;
 const fromFixture = JSON.stringify({ ...$defs, fixture }).replaceAll('#/$defs/', '#/components/schemas/');
 
-/** A schema of the description, by its name. */
+/** Returns a reference to a schema of the document. */
 export const ref = (name: string): Schema => ({ $ref: `#/components/schemas/${name}` });
 
 function typeOf(name: string): Schema {
@@ -56,7 +56,7 @@ function schemaOfShape(shape: string): Schema {
   return { type: 'object', required, properties: Object.fromEntries(properties) };
 }
 
-/** The schemas of the description: those of the fixture, and of what calls answer. */
+/** All schemas of the document: those of the fixture and of results. */
 const schemas: Readonly<Record<string, Schema>> = {
   ...(JSON.parse(fromFixture) as Readonly<Record<string, Schema>>),
   ...Object.fromEntries(Object.entries(shapes).map(([name, shape]) => [name, schemaOfShape(shape)])),
@@ -77,18 +77,18 @@ function schemaOf(fields: NonNullable<Route['fields']>): Schema {
   return { type: 'object', additionalProperties: false, ...(required[0] && { required }), properties };
 }
 
-function operationOf({ summary, path, query = {}, fields, body, gives, isForAll, isOpen }: Route) {
+function operationOf({ summary, path, query = {}, fields, body, gives, isGlobal, isPublic }: Route) {
   const schema = fields === undefined ? body : schemaOf(fields);
   const parameters = [
     ...(path.includes('{id}') ? [parameter('id', 'path', 'the reference_id')] : []),
     ...Object.entries(query).map(([name, what]) => parameter(name, 'query', what)),
-    ...(isForAll ? [] : [parameter('world', 'query', 'name of a world: the text after the ~ of a key')]),
+    ...(isGlobal ? [] : [parameter('world', 'query', 'name of a world: the text after the ~ of a key')]),
   ];
   return {
     summary,
     parameters,
     ...(schema && { requestBody: json(schema) }),
-    ...(isOpen && { security: [] }),
+    ...(isPublic && { security: [] }),
     responses: {
       '2XX': { description: 'Done.', ...(gives && json(ref(gives))) },
       '4XX': { description: 'The problem; `place` names the field.', ...problem },
@@ -96,7 +96,7 @@ function operationOf({ summary, path, query = {}, fields, body, gives, isForAll,
   };
 }
 
-/** The OpenAPI document of the admin API. */
+/** Creates the OpenAPI document of the admin API. */
 export function openapiOf(routes: readonly Route[]) {
   const paths: Record<string, Record<string, unknown>> = {};
   for (const one of routes)

@@ -14,18 +14,18 @@ import { testAdmin } from '../testing/admin.ts';
 
 const EXECUTED_NOW = `"executedAt":${START}`;
 
-type Json = Awaited<ReturnType<ReturnType<typeof testAdmin>['done']>>;
+type Json = Awaited<ReturnType<ReturnType<typeof testAdmin>['callJson']>>;
 const joined = { partner: 'northwind', date_joined: '2024-01-01T00:00:00Z' };
 const idsOf = ({ requests }: Json) => (requests as { id: number }[]).map(({ id }) => id);
 
-describe('a call that is wrong is told why', () => {
+describe('a wrong call gets a reason', () => {
   test('404 lists the routes', async () => {
     const { status, json } = await testAdmin().call('GET', '/nothing');
     assert.deepEqual([status, json['error']], [404, 'there is no /__admin/nothing']);
     const lines = routes.map(({ method, path }) => `${method} /__admin${path}`);
     assert.deepEqual(json['routes'], lines);
   });
-  test('405 says what is allowed', async () => {
+  test('405 lists the allowed methods', async () => {
     const { status, headers, json } = await testAdmin().call('PATCH', '/requests');
     const error = 'PATCH is not allowed here; allowed: GET, DELETE';
     assert.deepEqual([status, headers['Allow'], json['error']], [405, 'GET, DELETE', error]);
@@ -37,7 +37,7 @@ describe('a call that is wrong is told why', () => {
   const noLookups = { 'user-status': { failedLookups: 0, windowSeconds: 1 } };
   const nested = `{"users": ${'['.repeat(30_000)}${']'.repeat(30_000)}}`;
   const taken = (list: 'users' | 'deposits') => ({ ...builtIn[list]![0] });
-  /** By status: the call, its body, the error and the place that it names. */
+  /** By status: call, body, error and place. */
   const wrong: Readonly<Record<number, readonly (readonly [string, unknown, RegExp, string?])[]>> = {
     400: [
       ['POST /clock/advance', '{"ms": some-secret}', /^the body is not JSON: line 1, column 8: [^-]*$/],
@@ -115,10 +115,10 @@ describe('a call that is wrong is told why', () => {
   for (const [status, calls] of Object.entries(wrong))
     for (const [line, body, error, place] of calls)
       test(`${status} ${line} ${JSON.stringify(body)?.slice(0, 100)}`, async () => {
-        const { refused, session } = testAdmin();
+        const { callRefused, session } = testAdmin();
         const before = session.main;
         const [method = '', path = ''] = line.split(' ');
-        const [gotStatus, gotError, gotPlace] = await refused(method, path, body);
+        const [gotStatus, gotError, gotPlace] = await callRefused(method, path, body);
         assert.match(gotError, error);
         // Each error of a body names its place.
         const expected = place ?? (status === '400' ? 'body' : undefined);
@@ -128,15 +128,15 @@ describe('a call that is wrong is told why', () => {
       });
 });
 
-test('a call that is refused creates no world', async () => {
-  const { refused, session } = testAdmin();
-  await refused('PUT', '/limits?world=new', { 'deposit-check': 5 });
-  await refused('PUT', '/faults?world=new', { chaos: ['x'] });
-  await refused('POST', '/users?world=new', {});
+test('a refused call creates no world', async () => {
+  const { callRefused, session } = testAdmin();
+  await callRefused('PUT', '/limits?world=new', { 'deposit-check': 5 });
+  await callRefused('PUT', '/faults?world=new', { chaos: ['x'] });
+  await callRefused('POST', '/users?world=new', {});
   assert.equal(session.sandboxes.size, 0);
 });
 
-test('the page is there with and without the slash, without a token, under a policy of its own', async () => {
+test('the page is public, with and without the slash, and has a policy', async () => {
   for (const target of ['/__admin', '/__admin/', '/__admin/?world=mine']) {
     const access = { kind: 'token', token: 'the-token' } as const;
     const answer = await answerAdmin(testAdmin().session, access, { method: 'GET', target, headers: {} });
@@ -149,53 +149,53 @@ test('the page is there with and without the slash, without a token, under a pol
   }
 });
 
-test('a call that only reads makes no world, and sees what a new one would show', async () => {
-  const { call, done, session } = testAdmin();
-  const reads = routes.filter(({ method, isForAll }) => method === 'GET' && isForAll !== true);
+test('a call that reads creates no world and shows what a new one would have', async () => {
+  const { call, callJson, session } = testAdmin();
+  const reads = routes.filter(({ method, isGlobal }) => method === 'GET' && isGlobal !== true);
   assert.ok(reads.length > 7);
   for (const { path } of reads)
     if (path !== '/events') {
       const where = path.replace('{id}', ids.pending);
       assert.deepEqual(await call('GET', `${where}?world=new`), await call('GET', where), path);
     }
-  await done('POST', '/requests/count?world=new', {});
-  await done('DELETE', '/requests?world=new');
+  await callJson('POST', '/requests/count?world=new', {});
+  await callJson('DELETE', '/requests?world=new');
   assert.equal(session.sandboxes.size, 0);
-  await done('POST', '/clock/advance?world=new', { seconds: 1 });
-  assert.deepEqual(await done('GET', '/worlds'), { worlds: ['new'] });
+  await callJson('POST', '/clock/advance?world=new', { seconds: 1 });
+  assert.deepEqual(await callJson('GET', '/worlds'), { worlds: ['new'] });
 });
 
 describe('the clock', () => {
-  test('is advanced, and says what fell due', async () => {
+  test('advances and reports what fell due', async () => {
     const due = { deposits: [ids.afterSeconds], keys: [], limiters: [] };
     const now = START + 5000;
     const shown = { now, iso: new Date(now).toISOString(), mode: 'real', rate: 1, frozen: false, due };
-    assert.deepEqual(await testAdmin().done('POST', '/clock/advance', { seconds: 5 }), shown);
+    assert.deepEqual(await testAdmin().callJson('POST', '/clock/advance', { seconds: 5 }), shown);
   });
-  test('is set, frozen, scaled, and as at first after a reset', async () => {
-    const { done, pass } = testAdmin();
-    const now = async () => (await done('GET', '/clock'))['now'];
-    await done('POST', '/clock/set', { now: '2020-02-29T12:00:00Z' });
+  test('can be set, frozen, scaled and reset', async () => {
+    const { callJson, passTime } = testAdmin();
+    const now = async () => (await callJson('GET', '/clock'))['now'];
+    await callJson('POST', '/clock/set', { now: '2020-02-29T12:00:00Z' });
     assert.equal(await now(), Date.UTC(2020, 1, 29, 12));
-    await done('POST', '/clock/freeze', { now: 7 });
-    pass(1000);
+    await callJson('POST', '/clock/freeze', { now: 7 });
+    passTime(1000);
     assert.equal(await now(), 7);
-    await done('POST', '/clock/scale', { rate: 60 });
-    pass(1000);
+    await callJson('POST', '/clock/scale', { rate: 60 });
+    passTime(1000);
     assert.equal(await now(), 60_007);
-    await done('POST', '/reset');
+    await callJson('POST', '/reset');
     assert.equal(await now(), START + 2000);
   });
 });
 
-test('the journal is listed, counted, searched and forgotten', async () => {
-  const { done, user, deposit } = testAdmin();
+test('the journal can be listed, counted, searched and cleared', async () => {
+  const { callJson, user, deposit } = testAdmin();
   user(ids.member);
   user(ids.member, 'nope');
   deposit(ids.pending);
-  // Admin calls are not in it.
-  await done('GET', '/keys');
-  const { requests, meta } = await done('GET', '/requests');
+  // Admin calls are not in the journal.
+  await callJson('GET', '/keys');
+  const { requests, meta } = await callJson('GET', '/requests');
   const reasons = (requests as { reason: string }[]).map(({ reason }) => reason);
   assert.deepEqual(reasons, ['200: member of the IB', '401: no such key', '404: deposit pending']);
   assert.deepEqual(meta, { total: 3 });
@@ -211,21 +211,21 @@ test('the journal is listed, counted, searched and forgotten', async () => {
     [{ key: 'northwind-key~other' }, []],
   ] as const) {
     const count = found.length;
-    assert.deepEqual(await done('POST', '/requests/count', body), { count }, JSON.stringify(body));
-    assert.deepEqual(idsOf(await done('POST', '/requests/find', body)), found);
+    assert.deepEqual(await callJson('POST', '/requests/count', body), { count }, JSON.stringify(body));
+    assert.deepEqual(idsOf(await callJson('POST', '/requests/find', body)), found);
   }
-  const listed = async (query = '') => idsOf(await done('GET', `/requests${query}`));
+  const listed = async (query = '') => idsOf(await callJson('GET', `/requests${query}`));
   assert.deepEqual(await listed('?limit=2'), [2, 3]);
   assert.deepEqual(await listed('?since=1'), [2, 3]);
   assert.deepEqual(await listed('?limit=0'), []);
-  await done('DELETE', '/requests');
+  await callJson('DELETE', '/requests');
   assert.deepEqual(await listed(), []);
 });
 
 describe('deposits', () => {
-  test('are listed in their state of now, and looking is no poll', async () => {
-    const { done, deposit, pass } = testAdmin();
-    const one = (id: string) => done('GET', `/deposits/${id}`);
+  test('are listed in their current state, which is no poll', async () => {
+    const { callJson, deposit, passTime } = testAdmin();
+    const one = (id: string) => callJson('GET', `/deposits/${id}`);
     const shown = (reference_id: string, state: string) => {
       return { reference_id, user_id: ids.member, partner: 'northwind', state };
     };
@@ -234,86 +234,86 @@ describe('deposits', () => {
     for (let count = 0; count < 4; count++) deposit(ids.afterPolls);
     const { state: polled, executedAt } = await one(ids.afterPolls);
     assert.deepEqual([polled, executedAt], ['EXECUTED', START]);
-    pass(2000);
+    passTime(2000);
     assert.deepEqual((await one(ids.afterSeconds))['dueInMs'], 3000);
-    pass(3000);
+    passTime(3000);
     assert.deepEqual((await one(ids.afterSeconds))['state'], 'EXECUTED');
     const failed = builtIn.deposits!.filter(({ state }) => state === 'failed');
-    const { deposits, meta } = await done('GET', '/deposits?state=failed');
+    const { deposits, meta } = await callJson('GET', '/deposits?state=failed');
     assert.deepEqual([deposits[0], meta.total], [shown(ids.failed, 'failed'), failed.length]);
-    assert.equal((await done('GET', '/deposits?offset=2&limit=3'))['deposits'].length, 3);
+    assert.equal((await callJson('GET', '/deposits?offset=2&limit=3'))['deposits'].length, 3);
   });
-  test('are executed and fail, once', async () => {
-    const { done, refused, deposit } = testAdmin();
-    await done('POST', `/deposits/${ids.pending.toUpperCase()}/execute`);
+  test('can be executed or fail, once', async () => {
+    const { callJson, callRefused, deposit } = testAdmin();
+    await callJson('POST', `/deposits/${ids.pending.toUpperCase()}/execute`);
     assert.match(String(deposit(ids.pending).body), new RegExp(`"amountInUsd":100,${EXECUTED_NOW}`));
-    assert.equal((await refused('POST', `/deposits/${ids.pending}/fail`))[0], 409);
-    await done('POST', `/deposits/${ids.afterPolls}/execute`, { amountInUsd: 1.5, executedAt: 42 });
+    assert.equal((await callRefused('POST', `/deposits/${ids.pending}/fail`))[0], 409);
+    await callJson('POST', `/deposits/${ids.afterPolls}/execute`, { amountInUsd: 1.5, executedAt: 42 });
     const body = '{"status":"EXECUTED","amountInUsd":1.5,"executedAt":42}';
     assert.equal(deposit(ids.afterPolls).body, body);
-    await done('POST', `/deposits/${ids.afterSeconds}/fail`);
+    await callJson('POST', `/deposits/${ids.afterSeconds}/fail`);
     assert.equal(deposit(ids.afterSeconds).status, 404);
-    assert.equal((await refused('POST', `/deposits/${ids.afterSeconds}/execute`))[0], 409);
+    assert.equal((await callRefused('POST', `/deposits/${ids.afterSeconds}/execute`))[0], 409);
   });
-  test('are added, also for a user who is added, and fall due from then on', async () => {
-    const { call, done, deposit, user, pass } = testAdmin();
-    pass(100_000);
+  test('can be added, also for an added user, with times from now on', async () => {
+    const { call, callJson, deposit, user, passTime } = testAdmin();
+    passTime(100_000);
     assert.equal((await call('POST', '/users', { ...joined, user_id: ids.nobody })).status, 201);
     assert.match(String(user(ids.nobody).body), /"is_under_ib":true/);
     const becomes = { state: 'EXECUTED', amountInUsd: 5, afterSeconds: 10 };
     const body = { reference_id: ids.nobody, user_id: ids.nobody, state: 'pending', becomes };
     assert.equal((await call('POST', '/deposits', body)).status, 201);
     assert.equal(deposit(ids.nobody).status, 404);
-    const { due } = await done('POST', '/clock/advance', { seconds: 10 });
+    const { due } = await callJson('POST', '/clock/advance', { seconds: 10 });
     assert.deepEqual(due.deposits, [ids.nobody]);
     assert.equal(deposit(ids.nobody).status, 200);
-    assert.equal((await done('GET', '/users'))['users'].length, builtIn.users!.length + 1);
+    assert.equal((await callJson('GET', '/users'))['users'].length, builtIn.users!.length + 1);
   });
 });
 
 describe('keys', () => {
-  test('are revoked and expire, by themselves or by name', async () => {
-    const { done, user } = testAdmin();
+  test('can be revoked and expire, by value or name', async () => {
+    const { callJson, user } = testAdmin();
     const revoked = { name: '<key northwind/active>', partner: 'northwind', state: 'revoked' };
-    assert.deepEqual(await done('POST', '/keys/revoke', { key: 'northwind-key' }), revoked);
-    await done('POST', '/keys/expire', { key: 'northwind/active/2' });
-    await done('POST', '/keys/expire', { key: '<key contoso/active>' });
+    assert.deepEqual(await callJson('POST', '/keys/revoke', { key: 'northwind-key' }), revoked);
+    await callJson('POST', '/keys/expire', { key: 'northwind/active/2' });
+    await callJson('POST', '/keys/expire', { key: '<key contoso/active>' });
     for (const key of ['northwind-key', 'northwind-spare-key', 'contoso-key'])
       assert.equal(user(ids.member, key).status, 401);
   });
-  test('are added, also to expire, with names that are not taken', async () => {
-    const { call, user, pass } = testAdmin();
+  test('can be added, also with an expiry, with unused names', async () => {
+    const { call, user, passTime } = testAdmin();
     const body = { key: 'another-key', partner: 'northwind', state: 'active', expiresAfterSeconds: 10 };
-    pass(100_000);
+    passTime(100_000);
     const { status, json } = await call('POST', '/keys', body);
     const [name, expiresAt] = ['<key northwind/active/3>', START + 110_000];
     assert.equal(status, 201);
     assert.deepEqual(json, { name, partner: 'northwind', state: 'active', expiresAt });
     assert.equal(user(ids.member, 'another-key').status, 200);
-    pass(10_000);
+    passTime(10_000);
     assert.equal(user(ids.member, 'another-key').status, 401);
   });
-  test('that are added stay as far from their end as they were, when the clock is set back', async () => {
-    const { done, user } = testAdmin();
+  test('that are added keep their remaining time when the clock is set back', async () => {
+    const { callJson, user } = testAdmin();
     const key = { key: 'new-secret', partner: 'northwind', state: 'active', expiresAfterSeconds: 5 };
-    await done('POST', '/keys', key);
-    await done('POST', '/clock/set', { now: START - 3_600_000 });
-    await done('POST', '/clock/advance', { ms: 4999 });
+    await callJson('POST', '/keys', key);
+    await callJson('POST', '/clock/set', { now: START - 3_600_000 });
+    await callJson('POST', '/clock/advance', { ms: 4999 });
     assert.equal(user(ids.member, 'new-secret').status, 200);
-    await done('POST', '/clock/advance', { ms: 1 });
+    await callJson('POST', '/clock/advance', { ms: 1 });
     assert.equal(user(ids.member, 'new-secret').status, 401);
   });
   test('of a world work in that world', async () => {
-    const { done, user, entries } = testAdmin();
-    await done('POST', '/keys?world=a', { key: 'another-key', partner: 'northwind', state: 'active' });
+    const { callJson, user, entries } = testAdmin();
+    await callJson('POST', '/keys?world=a', { key: 'another-key', partner: 'northwind', state: 'active' });
     const statuses = ['', '~b', '~a'].map((world) => user(ids.member, `another-key${world}`).status);
     assert.deepEqual(statuses, [401, 401, 200]);
     assert.equal(entries('a')[0]?.key, '<key northwind/active/3>');
   });
-  test('are named in the journal of any world in which they turn up', async () => {
-    const { done, get, entries } = testAdmin();
+  test('are redacted in the journals of all worlds', async () => {
+    const { callJson, get, entries } = testAdmin();
     const add = (world: string, key: string) =>
-      done('POST', `/keys?world=${world}`, { key, partner: 'northwind', state: 'active' });
+      callJson('POST', `/keys?world=${world}`, { key, partner: 'northwind', state: 'active' });
     await add('a', 'secret-of-a');
     await add('b', 'secret-of-b');
     get('/?x=secret-of-a&y=secret-of-b');
@@ -321,89 +321,89 @@ describe('keys', () => {
   });
 });
 
-test('limits are set, shown and taken away', async () => {
-  const { done, deposit, pass } = testAdmin();
+test('limits can be set, shown and removed', async () => {
+  const { callJson, deposit, passTime } = testAdmin();
   const limits = { 'deposit-check': { requests: 2, windowSeconds: 60 } };
-  await done('PUT', '/limits', limits);
+  await callJson('PUT', '/limits', limits);
   const statuses = () => [1, 2, 3].map(() => deposit(ids.executed).status);
   assert.deepEqual(statuses(), [200, 200, 429]);
-  pass(18_000);
+  passTime(18_000);
   const gauge = { endpoint: 'deposit-check', key: '<key northwind/active>', counted: 2, most: 2 };
-  assert.deepEqual(await done('GET', '/limits'), {
+  assert.deepEqual(await callJson('GET', '/limits'), {
     limits,
     gauges: [{ ...gauge, windowSeconds: 60, isLimited: true, freesInMs: 42_000 }],
   });
-  await done('PUT', '/limits', {});
+  await callJson('PUT', '/limits', {});
   assert.deepEqual(statuses(), [200, 200, 200]);
 });
 
-test('a fault is switched on and off, in one world', async () => {
-  const { done, deposit } = testAdmin();
-  await done('PUT', '/faults?world=a', { fault: 'pending-with-202' });
+test('a fault can be switched on and off in one world', async () => {
+  const { callJson, deposit } = testAdmin();
+  await callJson('PUT', '/faults?world=a', { fault: 'pending-with-202' });
   const statuses = () => ['~a', ''].map((world) => deposit(ids.pending, `northwind-key${world}`).status);
   assert.deepEqual(statuses(), [202, 404]);
-  const { fault, faults: all } = await done('GET', '/faults?world=a');
+  const { fault, faults: all } = await callJson('GET', '/faults?world=a');
   assert.equal(fault, 'pending-with-202');
   assert.equal((all as unknown[]).length, Object.keys({ ...faults, ...variants }).length);
-  await done('PUT', '/faults?world=a', { fault: 'head-refused' });
+  await callJson('PUT', '/faults?world=a', { fault: 'head-refused' });
   assert.deepEqual(statuses(), [404, 404]);
-  await done('PUT', '/faults?world=a', { fault: null });
+  await callJson('PUT', '/faults?world=a', { fault: null });
   assert.deepEqual(statuses(), [404, 404]);
 });
 
 describe('chaos', () => {
-  test('is set and shown, in one world', async () => {
-    const { done, user } = testAdmin();
-    const set = await done('PUT', '/faults?world=a', { chaos: ['503', 'slow:1s..2s:0.5'], seed: 9 });
+  test('can be set and shown in one world', async () => {
+    const { callJson, user } = testAdmin();
+    const set = await callJson('PUT', '/faults?world=a', { chaos: ['503', 'slow:1s..2s:0.5'], seed: 9 });
     assert.deepEqual(set, { fault: null, chaos: ['503', 'slow:1000ms..2000ms:0.5'], seed: 9, next: [] });
-    const { faults: _, ...shown } = await done('GET', '/faults?world=a');
+    const { faults: _, ...shown } = await callJson('GET', '/faults?world=a');
     assert.deepEqual(shown, set);
     const statuses = () => ['~a', ''].map((world) => user(ids.member, `northwind-key${world}`).status);
     assert.deepEqual(statuses(), [503, 200]);
-    await done('PUT', '/faults?world=a', { chaos: null });
+    await callJson('PUT', '/faults?world=a', { chaos: null });
     assert.deepEqual(statuses(), [200, 200]);
   });
-  test('leaves the deviation as it is, and the other way round; a wrong call changes neither', async () => {
-    const { done, refused } = testAdmin();
-    await done('PUT', '/faults', { fault: 'pending-with-202' });
-    await done('PUT', '/faults', { chaos: ['503'] });
-    await refused('PUT', '/faults', { fault: null, chaos: ['x'] });
-    await refused('PUT', '/faults', { fault: 'x', chaos: [] });
-    const { fault, chaos } = await done('PUT', '/faults', { seed: 3 });
+  test('and the fault do not affect each other; a wrong call changes neither', async () => {
+    const { callJson, callRefused } = testAdmin();
+    await callJson('PUT', '/faults', { fault: 'pending-with-202' });
+    await callJson('PUT', '/faults', { chaos: ['503'] });
+    await callRefused('PUT', '/faults', { fault: null, chaos: ['x'] });
+    await callRefused('PUT', '/faults', { fault: 'x', chaos: [] });
+    const { fault, chaos } = await callJson('PUT', '/faults', { seed: 3 });
     assert.deepEqual([fault, chaos], ['pending-with-202', ['503']]);
   });
   test('is queued for the next requests, up to 1000 calls', async () => {
-    const { done, refused, user } = testAdmin();
-    const { next } = await done('POST', '/faults/next', { kind: 503, count: 2 });
+    const { callJson, callRefused, user } = testAdmin();
+    const { next } = await callJson('POST', '/faults/next', { kind: 503, count: 2 });
     assert.deepEqual(next, [{ kind: '503', count: 2 }]);
     for (const status of [503, 503, 200]) assert.equal(user(ids.member).status, status);
-    for (let count = 0; count < 1000; count++) await done('POST', '/faults/next', { kind: '503' });
-    const [status, error] = await refused('POST', '/faults/next', { kind: '503' });
+    for (let count = 0; count < 1000; count++) await callJson('POST', '/faults/next', { kind: '503' });
+    const [status, error] = await callRefused('POST', '/faults/next', { kind: '503' });
     assert.match(`${status} ${error}`, /^400 chaos 503: 1000 calls are queued already/);
   });
 });
 
 describe('the scorecard', () => {
-  /** A client that asks again 300 ms behind a 429, in the world `a`. */
+  /** A client that retries 300 ms after a 429, in the world `a`. */
   const impatient = (delayMs: number) => {
     const mock = testAdmin({ delayMs });
     for (let count = 0; count < 2; count++) {
       mock.user(ids.member, 'fabrikam-always-limited-key~a');
-      mock.pass(300);
+      mock.passTime(300);
     }
     return mock;
   };
-  test('is JSON, of one world', async () => {
+  test('is JSON for one world', async () => {
     const mock = impatient(0);
-    const { rules } = await mock.done('GET', '/scorecard');
+    const { rules } = await mock.callJson('GET', '/scorecard');
     const needs = 'a 429 with Retry-After, and a request after that time';
     const rule = { id: 'retry-after', title: 'Honoured Retry-After', clause: 'Errors, 429' };
     assert.deepEqual(rules[0], { ...rule, outcome: 'notSeen', needs });
-    const { rules: ofWorld } = await mock.done('GET', '/scorecard?world=a');
+    const { rules: ofWorld } = await mock.callJson('GET', '/scorecard?world=a');
     assert.deepEqual([ofWorld[0].outcome, ofWorld[0].requests.length], ['broken', 1]);
   });
-  test('is text where that is asked for, and grants what the delay takes', async () => {
-    // 300 ms behind a 429 may have been in flight where answers take 100 ms longer than usual.
+  test('is text on request, and allows for the delay of answers', async () => {
+    // A request 300 ms after a 429 may have been in flight if answers are delayed by 100 ms.
     for (const [query, headers] of [
       ['&format=text', {}],
       ['', { accept: 'text/html, text/plain;q=0.9, */*' }],
@@ -417,28 +417,28 @@ describe('the scorecard', () => {
 });
 
 describe('the fixture', () => {
-  test('is shown with names for keys, unless they are public', async () => {
-    assert.deepEqual(await testAdmin({ arePublicKeys: true }).done('GET', '/fixture'), builtIn);
-    const { apiKeys } = await testAdmin().done('GET', '/fixture');
+  test('is shown with names instead of keys, unless they are public', async () => {
+    assert.deepEqual(await testAdmin({ arePublicKeys: true }).callJson('GET', '/fixture'), builtIn);
+    const { apiKeys } = await testAdmin().callJson('GET', '/fixture');
     assert.equal(apiKeys[0].key, '<key northwind/active>');
   });
-  test('is replaced, in all worlds, and its keys are secrets', async () => {
-    const { done, session, user } = testAdmin({ arePublicKeys: true });
+  test('can be replaced in all worlds, with secret keys', async () => {
+    const { callJson, session, user } = testAdmin({ arePublicKeys: true });
     user(ids.member, 'northwind-key~a');
     const apiKeys = [{ key: 'other', partner: 'northwind', state: 'active' }];
     const { users } = builtIn;
     const sizes = { partners: 0, apiKeys: 1, users: users!.length, deposits: 0 };
-    assert.deepEqual(await done('PUT', '/fixture', { apiKeys, users }), sizes);
+    assert.deepEqual(await callJson('PUT', '/fixture', { apiKeys, users }), sizes);
     assert.equal(session.sandboxes.size, 0);
     const statuses = ['northwind-key', 'other', 'other~a'].map((key) => user(ids.member, key).status);
     assert.deepEqual(statuses, [401, 200, 200]);
-    assert.doesNotMatch(JSON.stringify(await done('GET', '/fixture')), /other/);
-    await done('POST', '/reset');
-    assert.deepEqual(await done('GET', '/fixture'), builtIn);
+    assert.doesNotMatch(JSON.stringify(await callJson('GET', '/fixture')), /other/);
+    await callJson('POST', '/reset');
+    assert.deepEqual(await callJson('GET', '/fixture'), builtIn);
   });
 });
 
-test('a provider state comes and goes, with 204', async () => {
+test('a provider state is set up and torn down with 204', async () => {
   const { call, user } = testAdmin();
   const body = { state: 'key revoked', params: { key: 'northwind-key' } };
   assert.equal((await call('POST', '/state', body)).status, 204);
@@ -448,34 +448,35 @@ test('a provider state comes and goes, with 204', async () => {
 });
 
 test('health, version and worlds', async () => {
-  const { done, user } = testAdmin();
-  assert.deepEqual(await done('GET', '/health'), { status: 'healthy' });
-  assert.equal((await done('GET', '/version'))['name'], 'ib-conformance');
+  const { callJson, user } = testAdmin();
+  assert.deepEqual(await callJson('GET', '/health'), { status: 'healthy' });
+  assert.equal((await callJson('GET', '/version'))['name'], 'ib-conformance');
   user(ids.member, 'northwind-key~a');
-  assert.deepEqual(await done('GET', '/worlds'), { worlds: ['a'] });
+  assert.deepEqual(await callJson('GET', '/worlds'), { worlds: ['a'] });
 });
 
-test('a reset is of one world where one is named, else of all', async () => {
-  const { done, user } = testAdmin();
-  for (const world of ['', '?world=a']) await done('POST', `/keys/revoke${world}`, { key: 'northwind-key' });
+test('a reset applies to the named world, or to all', async () => {
+  const { callJson, user } = testAdmin();
+  for (const world of ['', '?world=a'])
+    await callJson('POST', `/keys/revoke${world}`, { key: 'northwind-key' });
   const statuses = () => ['northwind-key', 'northwind-key~a'].map((key) => user(ids.member, key).status);
-  assert.deepEqual(await done('POST', '/reset?world=a'), { reset: 'a' });
+  assert.deepEqual(await callJson('POST', '/reset?world=a'), { reset: 'a' });
   assert.deepEqual(statuses(), [401, 200]);
-  assert.deepEqual(await done('POST', '/reset'), { reset: 'all' });
+  assert.deepEqual(await callJson('POST', '/reset'), { reset: 'all' });
   assert.deepEqual(statuses(), [200, 200]);
 });
 
-test('events tell of requests, the clock and changes, of one world where one is named', async () => {
-  const { session, user, done } = testAdmin();
+test('events report requests, the clock and changes of the named world, or of all', async () => {
+  const { session, user, callJson } = testAdmin();
   const sent: string[] = [];
   const watched = { method: 'GET', target: '/__admin/events?world=a', headers: {} };
   const answer = await answerAdmin(session, undefined, watched);
-  assert.ok('follow' in answer);
-  const stop = answer.follow((text) => sent.push(text));
+  assert.ok('subscribe' in answer);
+  const stop = answer.subscribe((text) => sent.push(text));
   user(ids.member);
   user(ids.member, 'northwind-key~a');
-  await done('POST', '/clock/advance?world=a', { seconds: 5 });
-  await done('POST', '/keys/revoke?world=a', { key: 'northwind-key' });
+  await callJson('POST', '/clock/advance?world=a', { seconds: 5 });
+  await callJson('POST', '/keys/revoke?world=a', { key: 'northwind-key' });
   stop();
   user(ids.member, 'northwind-key~a');
   const kinds = sent.map((text) => text.split('\n')[0]);
@@ -485,24 +486,24 @@ test('events tell of requests, the clock and changes, of one world where one is 
   assert.equal(session.watchers.size, 0);
   const seen: MockEvent[] = [];
   session.watchers.add((event) => seen.push(event));
-  await done('POST', '/reset');
+  await callJson('POST', '/reset');
   assert.deepEqual(seen, [{ kind: 'change', world: '', what: 'reset' }]);
 });
 
-test('HEAD of what has no end has one', async () => {
+test('HEAD of an endless response ends', async () => {
   const request = { method: 'HEAD', target: '/__admin/events', headers: {} };
   const answer = await answerAdmin(testAdmin().session, undefined, request);
-  assert.deepEqual(['follow' in answer, answer.status], [false, 200]);
+  assert.deepEqual(['subscribe' in answer, answer.status], [false, 200]);
 });
 
-test('the description has every route', async () => {
-  const { paths } = await testAdmin().done('GET', '/openapi.json');
+test('the OpenAPI document has every route', async () => {
+  const { paths } = await testAdmin().callJson('GET', '/openapi.json');
   for (const { method, path } of routes) assert.ok(paths[`/__admin${path}`]?.[method.toLowerCase()], path);
 });
 
-test('what a call answers fits its description, and nothing in it goes undescribed', async () => {
-  const { call, done, user } = testAdmin({ elapsed: () => 1 });
-  const { components } = await done('GET', '/openapi.json');
+test('results match their schemas, and all their fields are described', async () => {
+  const { call, callJson, user } = testAdmin({ elapsed: () => 1 });
+  const { components } = await callJson('GET', '/openapi.json');
   for (const schema of Object.values<Json>(components.schemas))
     if (schema['properties'] !== undefined) schema['additionalProperties'] = false;
   const ajv = addFormats.default(new Ajv2020({ strictSchema: false }));
@@ -538,7 +539,7 @@ test('what a call answers fits its description, and nothing in it goes undescrib
   }
 });
 
-describe('a part of a list', () => {
+describe('a page of a list', () => {
   const idOf = (index: number) => `12345678-1234-4234-8234-${String(index).padStart(12, '0')}`;
   const users = Array.from({ length: 2500 }, (_, index) => ({
     ...joined,
@@ -546,20 +547,23 @@ describe('a part of a list', () => {
     partner: null,
   }));
   for (const [what, query, total, count, first] of [
-    ['is never the whole of a large one', '', 2500, 1000, idOf(0)],
-    ['begins and ends where it is asked to', 'offset=2498&limit=5', 2500, 2, idOf(2498)],
-    ['holds what fits, and says how much there is', 'contains=+8234-00000000240&limit=2', 10, 2, idOf(2400)],
+    ['has at most 1000 items', '', 2500, 1000, idOf(0)],
+    ['has an offset and a limit', 'offset=2498&limit=5', 2500, 2, idOf(2498)],
+    ['has the matching items and their total', 'contains=+8234-00000000240&limit=2', 10, 2, idOf(2400)],
     ...['8234.0', '.*', '[', '\\d', 'a/b-c'].map(
-      (text) => [`is no pattern: ${text}`, `contains=${encodeURIComponent(text)}`, 0, 0, undefined] as const,
+      (text) => [`does not take patterns: ${text}`, `contains=${encodeURIComponent(text)}`, 0, 0, undefined] as const,
     ),
   ] as const)
     test(what, async () => {
-      const { users: found, meta } = await testAdmin({ fixture: { users } }).done('GET', `/users?${query}`);
+      const { users: found, meta } = await testAdmin({ fixture: { users } }).callJson(
+        'GET',
+        `/users?${query}`,
+      );
       assert.deepEqual([meta.total, found.length, found[0]?.user_id], [total, count, first]);
     });
 });
 
-test('deposits, users and keys are found by what stands in them', async () => {
+test('deposits, users and keys are found by their fields', async () => {
   const { users = [], deposits = [] } = builtIn;
   const theirs = new Set(users.flatMap((one) => (one.partner === 'contoso' ? [one.user_id] : [])));
   for (const [list, text, expected] of [
@@ -570,25 +574,25 @@ test('deposits, users and keys are found by what stands in them', async () => {
     ['keys', 'northwind/active', 2],
     ['keys', 'revoked', 1],
   ] as const) {
-    const { [list]: items, meta } = await testAdmin().done('GET', `/${list}?contains=${text}`);
+    const { [list]: items, meta } = await testAdmin().callJson('GET', `/${list}?contains=${text}`);
     assert.deepEqual([items.length, meta.total], [expected, expected], text);
   }
 });
 
-test('keys are found by their values only where these are no secrets', async () => {
+test('keys are found by their values only if they are public', async () => {
   const found = async (arePublicKeys: boolean) =>
-    (await testAdmin({ arePublicKeys }).done('GET', '/keys?contains=-spare-'))['keys'].length;
+    (await testAdmin({ arePublicKeys }).callJson('GET', '/keys?contains=-spare-'))['keys'].length;
   assert.deepEqual([await found(false), await found(true)], [0, 1]);
 });
 
-test('the description of the interface is the file, with this server in it where its host is known', async () => {
+test('the description of the interface is the file, with this server if its host is known', async () => {
   for (const [basePath, elsewhere, expected] of [
     ['', {}, { ...openapi, servers: [{ url: '/' }] }],
     ['/gateway/', {}, { ...openapi, servers: [{ url: '/gateway' }] }],
     ['', { servicePort: 4010 }, openapi],
   ] as const) {
-    const { session, done } = testAdmin({ basePath });
+    const { session, callJson } = testAdmin({ basePath });
     Object.assign(session, elsewhere);
-    assert.deepEqual(await done('GET', '/interface.json'), expected);
+    assert.deepEqual(await callJson('GET', '/interface.json'), expected);
   }
 });

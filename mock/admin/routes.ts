@@ -1,15 +1,16 @@
 import packageJson from '../../package.json' with { type: 'json' };
 import description from '../../schemas/openapi.json' with { type: 'json' };
-import { refusing } from '../controls.ts';
+import { orBadRequest } from '../controls.ts';
 import { timeHint, type Time } from '../controls/clock.ts';
-import { listsIn, readPart } from '../controls/data.ts';
+import { worldLists, readPart } from '../controls/data.ts';
 import { criteria, type RequestQuery } from '../controls/requests.ts';
 import { trimBasePath } from '../handler.ts';
 import { loadPage, policyOf } from '../page/asset.ts';
 import { scorecardFormats, type ScorecardFormat } from '../scorecard.ts';
-import { placeOf, replaceFixture, wrongAt } from '../session.ts';
+import { worldHandle, replaceFixture, badRequest } from '../session.ts';
 import { openapiOf, ref } from './openapi.ts';
-import { answerOf, countIn, json, other, type AdminRequest, type Operation, type Route } from './route.ts';
+import { adminAnswer, countParameter, json, operation } from './operation.ts';
+import type { AdminRequest, Operation, Route } from './operation.ts';
 
 const PAGE = 1000;
 
@@ -19,24 +20,24 @@ const listQuery = {
   limit: `maximum number of items (${PAGE})`,
 } as const;
 
-/** A list of a world, with the number of all items that fit. */
+/** Declares a list of a world, with the total number of matching items. */
 const list = (name: 'deposits' | 'users' | 'keys', query: Readonly<Record<string, string>> = {}) =>
   json({ gives: name, query: { ...query, ...listQuery } }, (_, { session, world, query: given }) => {
     const { state, contains } = Object.fromEntries(given);
-    const [offset, limit] = [countIn(given, 'offset', 0), countIn(given, 'limit', PAGE)];
-    const listed = listsIn(placeOf(session, world))[name];
+    const [offset, limit] = [countParameter(given, 'offset', 0), countParameter(given, 'limit', PAGE)];
+    const listed = worldLists(worldHandle(session, world))[name];
     const { items, total } = listed({ state, contains, offset, limit });
     return { [name]: items, meta: { total } };
   });
 
 const formats = Object.keys(scorecardFormats) as readonly ScorecardFormat[];
 
-/** By `?format=`, or else the first supported media type of Accept. */
+/** Returns the format in `?format=`, or else the first supported media type of Accept. */
 function formatFor({ query, accept }: AdminRequest): ScorecardFormat {
   const [accepted] = /application\/json|text\/plain/i.exec(accept) ?? [];
   const asked = query.get('format') ?? (accepted?.toLowerCase() === 'text/plain' ? 'text' : 'json');
   const known = formats.find((name) => name === asked);
-  if (known === undefined) throw wrongAt('format', `must be one of ${formats.join(', ')}`);
+  if (known === undefined) throw badRequest('format', `must be one of ${formats.join(', ')}`);
   return known;
 }
 
@@ -53,19 +54,19 @@ const stateFields = {
   action: { enum: ['setup', 'teardown'] },
 };
 
-/** `GET /path: what it does`, in the order in which the description lists them. */
+/** All operations as `GET /path: summary`, in the order of the OpenAPI document. */
 const operations: Readonly<Record<string, Operation>> = {
-  // The page holds no data: it requests them, with the token if one is needed.
-  'GET /: The admin page (HTML).': other({ isOpen: true }, async () => {
+  // The page is public: it contains no data and loads them by calls with the token.
+  'GET /: The admin page (HTML).': operation({ isPublic: true }, async () => {
     const text = await loadPage();
     const headers = { 'Content-Security-Policy': policyOf(text), 'Referrer-Policy': 'no-referrer' };
-    return answerOf(200, 'text/html; charset=utf-8', text, headers);
+    return adminAnswer(200, 'text/html; charset=utf-8', text, headers);
   }),
   'GET /health: Says that the mock is running. Needs no token.': json(
-    { isForAll: true, isOpen: true },
+    { isGlobal: true, isPublic: true },
     () => ({ status: 'healthy' }),
   ),
-  'GET /version: Name and version of the mock.': json({ isForAll: true }, () => ({
+  'GET /version: Name and version of the mock.': json({ isGlobal: true }, () => ({
     name: packageJson.name,
     version: packageJson.version,
   })),
@@ -79,7 +80,7 @@ const operations: Readonly<Record<string, Operation>> = {
     },
   ),
   'GET /worlds: Names of the worlds other than main, least recently used first.': json(
-    { gives: 'worlds', isForAll: true },
+    { gives: 'worlds', isGlobal: true },
     (_, { mock }) => ({ worlds: mock.worlds() }),
   ),
   'GET /requests: The last requests, oldest first, each with the reason of its answer.': json(
@@ -89,8 +90,8 @@ const operations: Readonly<Record<string, Operation>> = {
     },
     (controls, { query }) => {
       const all = controls.requests();
-      const since = countIn(query, 'since', 0);
-      const limit = countIn(query, 'limit', all.length);
+      const since = countParameter(query, 'since', 0);
+      const limit = countParameter(query, 'limit', all.length);
       const requests = limit === 0 ? [] : all.filter(({ id }) => id > since).slice(-limit);
       return { requests, meta: { total: all.length } };
     },
@@ -108,20 +109,22 @@ const operations: Readonly<Record<string, Operation>> = {
     ({ requests }, { fields }) => ({ requests: requests(fields as RequestQuery) }),
   ),
   'GET /scorecard: Grades the client from the journal: Retry-After, back-off, polling, keys. JSON or text.':
-    other({ gives: 'scorecard', query: { format: formats.join(', ') } }, async ({ scorecard }, request) => {
-      const { type, write } = scorecardFormats[formatFor(request)];
-      return answerOf(200, type, write(await scorecard()));
-    }),
+    operation(
+      { gives: 'scorecard', query: { format: formats.join(', ') } },
+      async ({ scorecard }, request) => {
+        const { type, write } = scorecardFormats[formatFor(request)];
+        return adminAnswer(200, type, write(await scorecard()));
+      },
+    ),
   'GET /magic-values: An id and a key for each state that the fixture can show; `port` is that of the service, if it has its own.':
-    json({ gives: 'magicValues', isForAll: true }, (_, { session: { servicePort: port }, mock }) => {
+    json({ gives: 'magicValues', isGlobal: true }, (_, { session: { servicePort: port }, mock }) => {
       return { ...(port !== undefined && { port }), values: mock.magicValues() };
     }),
-  'GET /events: Server-sent events `request`, `clock` and `change` of one world (?world=) or of all.': other(
-    {},
-    (_, { world, query, mock }) => ({
+  'GET /events: Server-sent events `request`, `clock` and `change` of one world (?world=) or of all.':
+    operation({}, (_, { world, query, mock }) => ({
       status: 200,
       headers: { 'Content-Type': 'text/event-stream', 'Cache-Control': 'no-store' },
-      follow: (send) => {
+      subscribe: (send) => {
         send(': watching\n\n');
         return mock.watch(({ kind, ...event }) => {
           const where = 'entry' in event ? event.entry.world : event.world;
@@ -129,8 +132,7 @@ const operations: Readonly<Record<string, Operation>> = {
           send(`event: ${kind}\ndata: ${JSON.stringify('entry' in event ? event.entry : event)}\n\n`);
         });
       },
-    }),
-  ),
+    })),
   'GET /clock: Shows the time, and how fast the clock runs.': json({ gives: 'clock' }, ({ clock }) =>
     clock.get(),
   ),
@@ -138,7 +140,7 @@ const operations: Readonly<Record<string, Operation>> = {
     { gives: 'clock', fields: { seconds: quantity, ms: quantity } },
     ({ clock }, { fields: { seconds, ms } }) => {
       if ((seconds === undefined) === (ms === undefined))
-        throw wrongAt('', 'the body needs either "seconds" or "ms", such as {"seconds": 60}');
+        throw badRequest('', 'the body needs either "seconds" or "ms", such as {"seconds": 60}');
       return seconds === undefined ? clock.advance(ms ?? 0) : clock.advance(seconds * 1000, 'seconds');
     },
   ),
@@ -173,7 +175,7 @@ const operations: Readonly<Record<string, Operation>> = {
       },
       ({ faults }, { fields, body }) => {
         if (Object.keys(fields).length === 0)
-          throw wrongAt('', 'the body needs "fault", "chaos" or "seed", such as {"chaos": ["500:0.1"]}');
+          throw badRequest('', 'the body needs "fault", "chaos" or "seed", such as {"chaos": ["500:0.1"]}');
         return faults.set(body);
       },
     ),
@@ -192,11 +194,11 @@ const operations: Readonly<Record<string, Operation>> = {
       },
       ({ faults }, { fields: { kind, count } }) => {
         if (typeof kind !== 'string' && typeof kind !== 'number')
-          throw wrongAt('kind', 'must be a string or a status');
-        return refusing('kind', () => faults.next(kind, count));
+          throw badRequest('kind', 'must be a string or a status');
+        return orBadRequest('kind', () => faults.next(kind, count));
       },
     ),
-  // Follows Pact's convention of provider states. `verify` calls it as its state hook.
+  // Follows Pact's provider states. `verify` can use it as its state hook.
   'POST /state: Sets up a provider state, or tears it down.': json(
     { body: { type: 'object', required: ['state'], properties: stateFields } },
     ({ state }, { body }) => state(body),
@@ -229,11 +231,11 @@ const operations: Readonly<Record<string, Operation>> = {
     ({ users }, { body }) => users.add(body),
   ),
   'GET /fixture: The fixture that is served, with names instead of keys that are not public.': json(
-    { gives: 'shownFixture', isForAll: true },
+    { gives: 'shownFixture', isGlobal: true },
     (_, { mock }) => mock.fixture(),
   ),
   'PUT /fixture: Replaces the fixture until a reset, and resets all worlds.': json(
-    { body: ref('fixture'), isForAll: true },
+    { body: ref('fixture'), isGlobal: true },
     (_, { session, body }) => {
       const fixture = readPart(body ?? null);
       replaceFixture(session, fixture, false);
@@ -263,15 +265,15 @@ const operations: Readonly<Record<string, Operation>> = {
     ({ limits }, { body }) => limits.set(body),
   ),
   'GET /interface.json: The two lookups as an OpenAPI document; its server is this one, unless the service has its own port.':
-    json({ isForAll: true }, (_, { session: { options, servicePort } }) => {
+    json({ isGlobal: true }, (_, { session: { options, servicePort } }) => {
       if (servicePort !== undefined) return description;
       return { ...description, servers: [{ url: trimBasePath(options.basePath ?? '/') || '/' }] };
     }),
-  'GET /openapi.json: This description.': json({ isForAll: true }, () => openapiOf(routes)),
+  'GET /openapi.json: This description.': json({ isGlobal: true }, () => openapiOf(routes)),
 };
 
 /** The whole admin API. */
-export const routes: readonly Route[] = Object.entries(operations).map(([row, operation]) => {
+export const routes: readonly Route[] = Object.entries(operations).map(([row, declared]) => {
   const [, method = '', path = '', summary = ''] = /^(\w+) (\S+): (.*)$/.exec(row) ?? [];
-  return { method, path, summary, ...operation };
+  return { method, path, summary, ...declared };
 });

@@ -8,12 +8,12 @@ const EXPIRING = 'fabrikam-expiring-key';
 const none = { deposits: [], keys: [], limiters: [] };
 const shortly = ({ now, due }: Moved) => ({ now, due });
 
-/** Until the key of northwind is limited on user-status. */
+/** Uses the limit of northwind-key on user-status up. */
 function limit({ user }: ReturnType<typeof testSession>): void {
   for (let count = 0; count < 60; count++) user(ids.nobody);
 }
 
-test('a minute frees the limiter, executes the deposit and expires the key at once; reset undoes all', () => {
+test('a minute ends the limit, executes the deposit and expires the key; reset undoes all', () => {
   const mock = testSession();
   const { session, clock, user, deposit } = mock;
   limit(mock);
@@ -40,7 +40,7 @@ test('a minute frees the limiter, executes the deposit and expires the key at on
   assert.deepEqual(before(), [200, 404, 200]);
 });
 
-test('a limiter that is still closed is not told of, nor one that was open', () => {
+test('only limits that ended are reported', () => {
   const mock = testSession();
   limit(mock);
   mock.deposit(ids.executed);
@@ -48,7 +48,7 @@ test('a limiter that is still closed is not told of, nor one that was open', () 
   assert.equal(mock.clock.advance(1).due.limiters.length, 1);
 });
 
-test('a clock that is reset forgets what was counted in a time to come', () => {
+test('a reset of the clock drops hits in the future', () => {
   const mock = testSession();
   mock.clock.advance(60_000);
   limit(mock);
@@ -57,7 +57,7 @@ test('a clock that is reset forgets what was counted in a time to come', () => {
   assert.equal(mock.user(ids.member).status, 200);
 });
 
-test('a clock that is reset undoes what its moves brought about', () => {
+test('a reset of the clock undoes the effects of its changes', () => {
   const mock = testSession();
   const { clock, user, deposit } = mock;
   limit(mock);
@@ -71,7 +71,7 @@ test('a clock that is reset undoes what its moves brought about', () => {
   );
 });
 
-test('what falls due falls due to the millisecond, and is told once', () => {
+test('changes fall due to the millisecond and are reported once', () => {
   const { clock, deposit } = testSession({ clock: 'frozen' });
   assert.deepEqual(clock.advance(4999).due, none);
   assert.equal(deposit(ids.afterSeconds).status, 404);
@@ -81,11 +81,11 @@ test('what falls due falls due to the millisecond, and is told once', () => {
 });
 
 describe('a clock that is set', () => {
-  test('forward is advanced', () => {
+  test('forward reports what fell due', () => {
     const { clock } = testSession();
     assert.deepEqual(clock.set(START + 5000).due.deposits, [ids.afterSeconds]);
   });
-  test('back keeps what was to come as far away as it was, and what is EXECUTED so', () => {
+  test('back keeps remaining times, and EXECUTED deposits stay EXECUTED', () => {
     const mock = testSession({ clock: 'frozen' });
     const { clock, user, deposit } = mock;
     limit(mock);
@@ -98,7 +98,7 @@ describe('a clock that is set', () => {
     clock.set(0);
     for (const id of [ids.afterSeconds, ids.afterPolls]) assert.equal(deposit(id).status, 200);
   });
-  test('holds a date of its own against the new time', () => {
+  test('compares expiresAt with the new time', () => {
     const fixture = {
       apiKeys: [{ key: 'k', partner: 'p', state: 'active' as const, expiresAt: START + 1000 }],
     };
@@ -110,10 +110,10 @@ describe('a clock that is set', () => {
   });
 });
 
-test('a clock that runs as fast as can be stands still at the end of the year 9999', () => {
-  const { clock, pass, user } = testSession();
+test('a clock at maximum speed stops at the end of the year 9999', () => {
+  const { clock, passTime, user } = testSession();
   clock.scale(1e308);
-  pass(10);
+  passTime(10);
   assert.equal(user(ids.member).headers['Date'], 'Fri, 31 Dec 9999 23:59:59 GMT');
   assert.throws(() => clock.advance(1), { message: /^ms goes beyond/ });
 });
@@ -124,36 +124,36 @@ for (const [what, change] of [
   ['a rate of', 'scale'],
 ] as const)
   for (const value of [Number.NaN, -1, Infinity])
-    test(`${what} ${value} is refused, and leaves the clock as it is`, () => {
+    test(`${what} ${value} is refused and does not change the clock`, () => {
       const { session, clock } = testSession();
       const before = session.main.clock;
       assert.throws(() => clock[change](value), { name: 'Refusal', status: 400 });
       assert.equal(session.main.clock, before);
     });
 
-test('a scaled clock passes faster, a frozen one not at all', () => {
-  const { clock, pass, deposit } = testSession();
+test('a scaled clock runs faster, a frozen one stops', () => {
+  const { clock, passTime, deposit } = testSession();
   clock.scale(10);
-  pass(499);
+  passTime(499);
   assert.equal(deposit(ids.afterSeconds).status, 404);
-  pass(1);
+  passTime(1);
   assert.equal(deposit(ids.afterSeconds).status, 200);
   assert.deepEqual(shortly(clock.scale(0)), { now: START + 5000, due: none });
-  pass(1_000_000);
+  passTime(1_000_000);
   assert.equal(deposit(ids.executed).headers['Date'], new Date(START + 5000).toUTCString());
 });
 
-test('a scaled clock goes on without a leap, in whole ms', () => {
-  const { session, clock, pass } = testSession();
+test('a scaled clock continues without a jump, in whole ms', () => {
+  const { session, clock, passTime } = testSession();
   const elapsed = () => timeIn(session, session.main) - START;
-  pass(50);
+  passTime(50);
   clock.scale(2.5);
   assert.equal(elapsed(), 50);
-  pass(1);
+  passTime(1);
   assert.equal(elapsed(), 52);
-  pass(1);
+  passTime(1);
   assert.equal(elapsed(), 55);
   clock.scale(1);
-  pass(10);
+  passTime(10);
   assert.equal(elapsed(), 65);
 });

@@ -8,25 +8,25 @@ import type {
   FixtureUser,
 } from '../../schemas/generated/types.ts';
 import { Problem } from '../../schemas/problem.ts';
-import { isId } from '../behaviour.ts';
+import { isValidId } from '../behaviour.ts';
 import { gaugesOf, type Gauge } from '../limiter.ts';
-import { redactAdded, Refusal, tellChange, timeIn, wrongAt } from '../session.ts';
-import type { Place, Sandbox, Session } from '../session.ts';
-import { depositNow, expiryOf, keyAt, keyOf, limitsOf, lookIn, valuesOf } from '../world.ts';
+import { redactKey, Refusal, emitChange, timeIn, badRequest } from '../session.ts';
+import type { WorldHandle, Sandbox, Session } from '../session.ts';
+import { depositNow, expiryOf, keyAt, keyOf, limitsOf, lookUp, valuesOf } from '../world.ts';
 import type { ApiKey, Deposit, DepositNow, Execution, Limits, User } from '../world.ts';
 
-/** The part of a list to show. */
+/** Filter and page of a list. */
 export interface ListQuery {
   /** Only items in this state. */
   readonly state?: string | undefined;
-  /** Only items with this text in an id, a partner, a name or a state, in any letter case. */
+  /** Only items with this text in an id, partner, name or state, in any letter case. */
   readonly contains?: string | undefined;
   readonly offset?: number | undefined;
   readonly limit?: number | undefined;
 }
 
-/** A part of a list, and the number of all items that fit. */
-function listed<Kept, Item extends object>(
+/** Returns a page of the matching items, and the total number of matches. */
+function toPage<Kept, Item extends object>(
   all: readonly Kept[],
   shown: (kept: Kept) => Item,
   { state, contains = '', offset = 0, limit = Infinity }: ListQuery,
@@ -39,16 +39,16 @@ function listed<Kept, Item extends object>(
     const hasState = ([name, value]: [string, unknown]) => name === 'state' && value === state;
     return (state === undefined || fields.some(hasState)) && fields.some(holds);
   };
-  // Items are shown when that is needed: a fixture may have a million.
+  // Convert only the items on the page: a fixture may have a million.
   const found = state === undefined && wanted === '' ? all : all.filter(fits);
   return { items: found.slice(offset, offset + limit).map(shown), total: found.length };
 }
 
 /**
- * A part of a fixture, checked like a file.
+ * Checks a part of a fixture like a fixture file.
  *
- * @param within where the part stands in that fixture, such as `deposits[0]`
- * @throws Refusal, 400 with the first place that is wrong
+ * @param within place of the part in the fixture, such as `deposits[0]`
+ * @throws Refusal with 400 and the first wrong place
  */
 export function readPart(fixture: unknown, within = ''): Fixture {
   try {
@@ -67,7 +67,7 @@ export function readPart(fixture: unknown, within = ''): Fixture {
   }
 }
 
-/** An item of a list of the fixture, checked like one in a file; `users` are those that it may refer to. */
+/** Checks an item like one of a fixture file; `users` are those that it may refer to. */
 function readItem<List extends 'users' | 'deposits' | 'apiKeys'>(
   { fixture: { partners } }: Session,
   list: List,
@@ -78,105 +78,105 @@ function readItem<List extends 'users' | 'deposits' | 'apiKeys'>(
   return read[list]![0] as NonNullable<Fixture[List]>[number];
 }
 
-/** The lists of a world. */
-export const listsIn = ({ session, seen }: Place) => ({
+/** Returns functions that list the data of a world. */
+export const worldLists = ({ session, peek }: WorldHandle) => ({
   deposits: (query: ListQuery = {}) => {
     const states = ['EXECUTED', 'pending', 'failed'];
     if (query.state !== undefined && !states.includes(query.state))
-      throw wrongAt('state', `must be one of ${states.join(', ')}`);
-    const sandbox = seen();
-    return listed(valuesOf(sandbox.world.deposits), shownDeposit(session, sandbox), query);
+      throw badRequest('state', `must be one of ${states.join(', ')}`);
+    const sandbox = peek();
+    return toPage(valuesOf(sandbox.world.deposits), shownDeposit(session, sandbox), query);
   },
-  users: (query: ListQuery = {}) => listed(valuesOf(seen().world.users), (user: User) => user, query),
+  users: (query: ListQuery = {}) => toPage(valuesOf(peek().world.users), (user: User) => user, query),
   keys: (query: ListQuery = {}) => {
-    const sandbox = seen();
-    return listed(valuesOf(sandbox.world.keys), shownKey(session, sandbox), query);
+    const sandbox = peek();
+    return toPage(valuesOf(sandbox.world.keys), shownKey(session, sandbox), query);
   },
 });
 
-/** Amount (USD) of an executed deposit where neither the call nor the fixture gives one. */
+/** Default amount (USD) of an executed deposit. */
 const DEFAULT_AMOUNT = 100;
 
 const shownDeposit = (session: Session, sandbox: Sandbox) => (deposit: Deposit) =>
   depositNow(sandbox.world, deposit, timeIn(session, sandbox));
 
 /** The deposits of a world, by reference_id. */
-export interface DepositControls extends ReturnType<typeof depositsIn> {}
+export interface DepositControls extends ReturnType<typeof depositControls> {}
 
-export function depositsIn(place: Place) {
-  const { session, here, seen } = place;
-  const known = ({ world }: Sandbox, id: string) => {
-    const deposit = lookIn(world.deposits, id.toLowerCase());
+export function depositControls(place: WorldHandle) {
+  const { session, open, peek } = place;
+  const findDeposit = ({ world }: Sandbox, id: string) => {
+    const deposit = lookUp(world.deposits, id.toLowerCase());
     if (deposit !== undefined) return deposit;
     throw new Refusal(404, `there is no deposit ${id} here; GET /__admin/deposits lists them`);
   };
-  const pending = (id: string) => {
-    const deposit = known(here(), id);
-    const { state } = shownDeposit(session, here())(deposit);
+  const findPending = (id: string) => {
+    const deposit = findDeposit(open(), id);
+    const { state } = shownDeposit(session, open())(deposit);
     if (state === 'pending') return deposit;
     throw new Refusal(409, `the deposit is ${state}, which is final; a reset begins anew`, { state });
   };
-  const put = (what: string, deposit: Deposit) => {
-    const sandbox = here();
+  const save = (what: string, deposit: Deposit) => {
+    const sandbox = open();
     sandbox.world.deposits.changed.set(deposit.reference_id.toLowerCase(), deposit);
-    tellChange(session, sandbox, `deposit ${deposit.reference_id} ${what}`);
+    emitChange(session, sandbox, `deposit ${deposit.reference_id} ${what}`);
     return shownDeposit(session, sandbox)(deposit);
   };
   return {
-    list: (query?: ListQuery): readonly DepositNow[] => listsIn(place).deposits(query).items,
-    get: (id: string) => shownDeposit(session, seen())(known(seen(), id)),
+    list: (query?: ListQuery): readonly DepositNow[] => worldLists(place).deposits(query).items,
+    get: (id: string) => shownDeposit(session, peek())(findDeposit(peek(), id)),
     /** `afterSeconds` counts from now. */
     add: (given: FixtureDeposit) => {
-      // The check needs some user. Whether the world has one is checked behind it.
+      // The check of the format needs a user. Whether the world has the user is checked below.
       const user_id = String((given as Partial<FixtureDeposit> | null)?.user_id);
       const someUser = { user_id, partner: null, date_joined: '2000-01-01T00:00:00Z' };
-      const users = isId('user-status', user_id) ? [someUser] : [];
+      const users = isValidId('user-status', user_id) ? [someUser] : [];
       const deposit = readItem(session, 'deposits', given, users);
       const { reference_id } = deposit;
-      const { world } = here();
-      if (lookIn(world.users, user_id.toLowerCase()) === undefined)
-        throw wrongAt('user_id', `${user_id} is not among the users; POST /__admin/users adds one`);
-      if (lookIn(world.deposits, reference_id.toLowerCase()) !== undefined)
+      const { world } = open();
+      if (lookUp(world.users, user_id.toLowerCase()) === undefined)
+        throw badRequest('user_id', `${user_id} is not among the users; POST /__admin/users adds one`);
+      if (lookUp(world.deposits, reference_id.toLowerCase()) !== undefined)
         throw new Refusal(409, `there is a deposit ${reference_id} already`, { place: 'reference_id' });
-      return put('added', { ...deposit, since: timeIn(session, here()) - world.createdAt });
+      return save('added', { ...deposit, since: timeIn(session, open()) - world.createdAt });
     },
-    /** Executes it with what is given, or what the fixture plans, or 100 USD now. */
+    /** Executes a pending deposit with the given values. Default: those of the fixture, or 100 USD now. */
     execute: (id: string, given: { readonly [Name in keyof Execution]?: number | undefined } = {}) => {
-      const { reference_id, user_id, ...deposit } = pending(id);
+      const { reference_id, user_id, ...deposit } = findPending(id);
       const planned = deposit.state === 'pending' ? deposit.becomes : undefined;
       const amountInUsd = given.amountInUsd ?? planned?.amountInUsd ?? DEFAULT_AMOUNT;
-      const at = given.executedAt ?? planned?.executedAt ?? timeIn(session, here());
+      const at = given.executedAt ?? planned?.executedAt ?? timeIn(session, open());
       const executedAt = Math.trunc(at);
-      return put('executed', { reference_id, user_id, state: 'EXECUTED', amountInUsd, executedAt });
+      return save('executed', { reference_id, user_id, state: 'EXECUTED', amountInUsd, executedAt });
     },
     fail: (id: string) => {
-      const { reference_id, user_id } = pending(id);
-      return put('failed', { reference_id, user_id, state: 'failed' });
+      const { reference_id, user_id } = findPending(id);
+      return save('failed', { reference_id, user_id, state: 'failed' });
     },
   } as const;
 }
 
 /** The users of a world. */
-export interface UserControls extends ReturnType<typeof usersIn> {}
+export interface UserControls extends ReturnType<typeof userControls> {}
 
-export function usersIn(place: Place) {
-  const { session, here } = place;
+export function userControls(place: WorldHandle) {
+  const { session, open } = place;
   return {
-    list: (query?: ListQuery): readonly User[] => listsIn(place).users(query).items,
+    list: (query?: ListQuery): readonly User[] => worldLists(place).users(query).items,
     add: (given: FixtureUser): User => {
       const user = readItem(session, 'users', given);
-      const sandbox = here();
+      const sandbox = open();
       const id = user.user_id.toLowerCase();
-      if (lookIn(sandbox.world.users, id) !== undefined)
+      if (lookUp(sandbox.world.users, id) !== undefined)
         throw new Refusal(409, `there is a user ${user.user_id} already`, { place: 'user_id' });
       sandbox.world.users.changed.set(id, user);
-      tellChange(session, sandbox, `user ${user.user_id} added`);
+      emitChange(session, sandbox, `user ${user.user_id} added`);
       return user;
     },
   } as const;
 }
 
-/** A key by its name; `key` is missing if it is secret, and `expiresAt` is in Unix ms. */
+/** A key; `key` is missing if it is secret, and `expiresAt` is in Unix ms. */
 export interface ShownKey {
   readonly name: string;
   readonly key?: string;
@@ -208,85 +208,85 @@ const shownKey =
   };
 
 /**
- * A key of a world by itself or by its name.
+ * Finds a key of a world by its value or name.
  *
- * @throws a Refusal of this status where there is none
+ * @throws Refusal with this status if there is none
  */
-export function keyNamed({ world: { keys } }: Sandbox, asked: string, status: number): ApiKey {
+export function findKeyByName({ world: { keys } }: Sandbox, asked: string, status: number): ApiKey {
   const isNamed = ({ name }: ApiKey) => name === asked || name === `<key ${asked}>`;
-  const key = lookIn(keys, asked) ?? valuesOf(keys).find(isNamed);
+  const key = lookUp(keys, asked) ?? valuesOf(keys).find(isNamed);
   if (key !== undefined) return key;
-  // What was asked for may be a key: the message leaves it out.
+  // The message does not repeat the text: it may be a key.
   throw new Refusal(status, 'there is no such key here; GET /__admin/keys lists their names', {
     place: 'key',
   });
 }
 
-/** The state in the name of a key: the one that it had at first. */
+/** Returns the state in the name of a key, which is its initial state. */
 const namedState = ({ name }: ApiKey) =>
   /\/(active|revoked|expired)(?:\/\d+)?>$/.exec(name)![1] as ApiKey['state'];
 
-/** The keys of a world. A key is named by itself, or as the list names it: `<key northwind/active>`. */
-export interface KeyControls extends ReturnType<typeof keysIn> {}
+/** The keys of a world. Calls take a key or its name in the list: `<key northwind/active>`. */
+export interface KeyControls extends ReturnType<typeof keyControls> {}
 
-export function keysIn(place: Place) {
-  const { session, here } = place;
-  const put = (sandbox: Sandbox, key: ApiKey, what: string) => {
+export function keyControls(place: WorldHandle) {
+  const { session, open } = place;
+  const save = (sandbox: Sandbox, key: ApiKey, what: string) => {
     sandbox.world.keys.changed.set(key.key, key);
-    tellChange(session, sandbox, `${key.name} ${what}`);
+    emitChange(session, sandbox, `${key.name} ${what}`);
     return shownKey(session, sandbox)(key);
   };
-  const end = (asked: string, state: 'revoked' | 'expired') => {
-    const sandbox = here();
-    const key = keyNamed(sandbox, asked, 404);
+  const endKey = (asked: string, state: 'revoked' | 'expired') => {
+    const sandbox = open();
+    const key = findKeyByName(sandbox, asked, 404);
     const now = keyAt(sandbox.world, key, timeIn(session, sandbox)).state;
     if (now === state || now === 'revoked')
       throw new Refusal(409, `${key.name} is ${now} already`, { state: now });
-    return put(sandbox, { ...key, state }, state);
+    return save(sandbox, { ...key, state }, state);
   };
   return {
-    list: (query?: ListQuery): readonly ShownKey[] => listsIn(place).keys(query).items,
+    list: (query?: ListQuery): readonly ShownKey[] => worldLists(place).keys(query).items,
     /** `expiresAfterSeconds` counts from now. */
     add: (given: FixtureApiKey) => {
       const added = readItem(session, 'apiKeys', given);
-      const sandbox = here();
+      const sandbox = open();
       const { keys } = sandbox.world;
-      if (lookIn(keys, added.key) !== undefined)
+      if (lookUp(keys, added.key) !== undefined)
         throw new Refusal(409, 'there is such a key already', { place: 'key' });
       const others = valuesOf(keys).map((key) => ({ ...key, limits: {}, state: namedState(key) }));
       const name = keyNames([...others, added]).at(-1)!;
       const key = { ...keyOf(added, name), since: timeIn(session, sandbox) - sandbox.world.createdAt };
-      redactAdded(session, key);
-      return put(sandbox, key, 'added');
+      redactKey(session, key);
+      return save(sandbox, key, 'added');
     },
-    revoke: (key: string) => end(key, 'revoked'),
-    expire: (key: string) => end(key, 'expired'),
+    revoke: (key: string) => endKey(key, 'revoked'),
+    expire: (key: string) => endKey(key, 'expired'),
   } as const;
 }
 
-/** The limits for all keys, and how full the windows are. */
+/** The limits for all keys, and the state of each limiter. */
 export interface ShownLimits {
   readonly limits: FixtureLimits;
   readonly gauges: readonly Gauge[];
 }
 
 /** The limits for all keys of a world. */
-export interface LimitControls extends ReturnType<typeof limitsIn> {}
+export interface LimitControls extends ReturnType<typeof limitControls> {}
 
-export function limitsIn({ session, here, seen }: Place) {
+export function limitControls({ session, open, peek }: WorldHandle) {
   const shown = (sandbox: Sandbox): ShownLimits => {
     const { world, service } = sandbox;
     const gauges = gaugesOf(service.behaviour, world, timeIn(session, sandbox));
     return { limits: shownLimits(world.limits), gauges };
   };
   return {
-    get: () => shown(seen()),
+    get: () => shown(peek()),
     /** `{}` removes them. */
     set: (given: FixtureLimits) => {
       const { limits } = readPart({ limits: given ?? null }, 'limits');
-      const sandbox = here();
+      const sandbox = open();
       sandbox.world = { ...sandbox.world, limits: limitsOf(limits!) };
-      tellChange(session, sandbox, 'limits set');
+      emitChange(session, sandbox, 'limits set');
       return shown(sandbox);
     },
   } as const;

@@ -1,18 +1,18 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import type { UnreadCall } from '../behaviour.ts';
-import type { Difference } from './change.ts';
+import type { CallInput } from '../behaviour.ts';
+import type { Difference } from './edits.ts';
 import { valuesOf, type ApiKey } from '../world.ts';
-import { at, both, failing, onEachEndpoint, rowsOf, type Faults } from './table.ts';
+import { define, both, failing, perEndpoint, idsIn, type Faults } from './define.ts';
 
-/** Accepts a request without a known key if `test` holds for a key that the server would accept. */
-const orKey =
+/** Accepts a request without a known key if `test` holds for an acceptable key of the server. */
+const acceptKeyIf =
   (which: readonly Endpoint[]) =>
-  (test: (key: string, call: UnreadCall, credential: string | undefined) => boolean): Difference =>
-  ({ findKey, admits }) => ({
+  (test: (key: string, call: CallInput, credential: string | undefined) => boolean): Difference =>
+  ({ findKey, accepts }) => ({
     findKey: (world, credential, call) => {
       const found = findKey(world, credential, call);
       if (found !== undefined || !which.includes(call.endpoint)) return found;
-      return valuesOf(world.keys).find((one) => admits(one, call) && test(one.key, call, credential));
+      return valuesOf(world.keys).find((one) => accepts(one, call) && test(one.key, call, credential));
     },
   });
 
@@ -25,25 +25,25 @@ const hasTwoParts = (key: string, header: string) => {
   return parts.length > 1 && (parts.includes(key) || parts.join('') === key);
 };
 
-const inQuery = (key: string, { parameters, endpoint }: UnreadCall) =>
+const inQuery = (key: string, { parameters, endpoint }: CallInput) =>
   parameters.some(([name, value]) => name !== endpoints[endpoint].parameter && value.includes(key));
-const inOwnHeader = (key: string, { request: { headers } }: UnreadCall) =>
+const inOwnHeader = (key: string, { request: { headers } }: CallInput) =>
   ['x-api-key', 'api-key', 'x-auth-token'].some((name) => headers[name]?.includes(key));
 
-const alsoAdmits =
-  (test: (key: ApiKey, call: UnreadCall) => boolean): Difference =>
-  ({ admits }) => ({ admits: (key, call) => admits(key, call) || test(key, call) });
+const alsoAccepts =
+  (test: (key: ApiKey, call: CallInput) => boolean): Difference =>
+  ({ accepts }) => ({ accepts: (key, call) => accepts(key, call) || test(key, call) });
 
-const hasLowerScheme = ({ request }: UnreadCall) =>
+const hasLowerScheme = ({ request }: CallInput) =>
   request.headers.authorization?.startsWith('bearer ') === true;
 
-const remembersKeys =
+const rememberAcceptedKeys =
   (which: Endpoint): Difference =>
-  ({ admits }) => {
+  ({ accepts }) => {
     const admitted = new Set<string>();
     return {
-      admits: (key, call) => {
-        if (admits(key, call)) admitted.add(key.key);
+      accepts: (key, call) => {
+        if (accepts(key, call)) admitted.add(key.key);
         else if (call.endpoint !== which) return false;
         return admitted.has(key.key);
       },
@@ -52,64 +52,64 @@ const remembersKeys =
 
 const header = {
   change: (test: (key: string, header: string) => boolean) =>
-    orKey(both)((key, { request }) => test(key, request.headers.authorization ?? '')),
+    acceptKeyIf(both)((key, { request }) => test(key, request.headers.authorization ?? '')),
 };
 const credential = {
   change: (test: (key: string, credential: string) => boolean) =>
-    orKey(both)((key, _, text) => text !== undefined && test(key, text)),
+    acceptKeyIf(both)((key, _, text) => text !== undefined && test(key, text)),
 };
 
-const accepted = { id: 'key', what: 'The key is accepted', change: orKey(both) };
+const accepted = { id: 'key', what: 'The key is accepted', change: acceptKeyIf(both) };
 
-const ofEitherEndpoint = onEachEndpoint((endpoint) => {
-  const rows = (name: string) => rowsOf('auth', [endpoint], name);
-  const opened = { what: endpoint, change: orKey([endpoint]) };
+const ofEitherEndpoint = perEndpoint((endpoint) => {
+  const rows = (name: string) => idsIn('auth', [endpoint], name);
+  const opened = { what: endpoint, change: acceptKeyIf([endpoint]) };
   const admitting = {
     what: endpoint,
     change: (test: (key: ApiKey) => boolean) =>
-      alsoAdmits((key, call) => call.endpoint === endpoint && test(key)),
+      alsoAccepts((key, call) => call.endpoint === endpoint && test(key)),
   };
   return {
-    ...at(opened, rows('missing'), {
+    ...define(opened, rows('missing'), {
       [`${endpoint}-open-without-key: needs no key`]: (_, { request }) =>
         request.headers.authorization === undefined,
     }),
-    ...at(opened, rows('unknown-key'), {
+    ...define(opened, rows('unknown-key'), {
       [`any-key-on-${endpoint}: accepts any key`]: (_key, _call, text) => text !== undefined,
     }),
-    ...at(opened, rows('header-only'), {
+    ...define(opened, rows('header-only'), {
       [`key-in-query-of-${endpoint}: accepts the key in the query`]: inQuery,
     }),
-    ...at(admitting, rows('revoked'), {
+    ...define(admitting, rows('revoked'), {
       [`revoked-key-on-${endpoint}: accepts revoked keys`]: ({ state }) => state === 'revoked',
     }),
-    ...at(admitting, rows('expired'), {
+    ...define(admitting, rows('expired'), {
       [`expired-key-on-${endpoint}: accepts expired keys`]: ({ state }) => state === 'expired',
     }),
-    ...at(admitting, rows('non-partner'), {
+    ...define(admitting, rows('non-partner'), {
       [`other-account-on-${endpoint}: accepts keys of non-Partner accounts`]: ({ partner, state }) =>
         partner === null && state === 'active',
     }),
     ...failing(rows('revocation'), {
       [`revocation-unnoticed-on-${endpoint}: ${endpoint} still accepts a key that was revoked after its first use`]:
-        remembersKeys(endpoint),
+        rememberAcceptedKeys(endpoint),
     }),
   };
 });
 
 const AFTER_BEARER = 'accepted after the scheme `bearer` in lower case';
 const afterBearer = (state: ApiKey['state']) =>
-  failing(rowsOf('auth', both, state), {
-    [`${state}-key-after-bearer: A key that is ${state} is ${AFTER_BEARER}`]: alsoAdmits(
+  failing(idsIn('auth', both, state), {
+    [`${state}-key-after-bearer: A key that is ${state} is ${AFTER_BEARER}`]: alsoAccepts(
       (key, call) => key.state === state && hasLowerScheme(call),
     ),
   });
 
-/** Requests that are let in without a key that is known and active (auth). */
+/** Requests that are accepted without a known, active key (auth). */
 export const authFaults: Faults = {
   ...ofEitherEndpoint,
   ...failing(['auth/user-status/malformed'], {
-    'any-scheme-on-user-status: user-status accepts the key after any scheme': orKey(['user-status'])(
+    'any-scheme-on-user-status: user-status accepts the key after any scheme': acceptKeyIf(['user-status'])(
       (key, { request: { headers } }) => {
         const parts = headers.authorization?.split(' ') ?? [];
         return parts.length === 2 && parts[1] === key;
@@ -117,20 +117,20 @@ export const authFaults: Faults = {
     ),
   }),
   ...failing(['auth/deposit-check/malformed'], {
-    'no-scheme-on-deposit-check: deposit-check accepts the key without a scheme': orKey(['deposit-check'])(
-      (key, { request }) => request.headers.authorization === key,
-    ),
+    'no-scheme-on-deposit-check: deposit-check accepts the key without a scheme': acceptKeyIf([
+      'deposit-check',
+    ])((key, { request }) => request.headers.authorization === key),
   }),
-  ...at(header, rowsOf('auth', both, 'malformed'), {
+  ...define(header, idsIn('auth', both, 'malformed'), {
     'basic-accepted: The key is accepted in the scheme Basic': isBasic,
     'empty-token-accepted: The scheme without a key is accepted': (_, text) => /^bearer *$/i.test(text),
     'key-in-two-parts-accepted: A key in two parts, or with a word beside it, is accepted': hasTwoParts,
   }),
-  ...at(header, rowsOf('auth', both, 'unknown-key'), {
+  ...define(header, idsIn('auth', both, 'unknown-key'), {
     'key-trimmed: Quotation marks and any white space around the key are trimmed': (key, text) =>
       /^bearer[\s"']+([^\s"']+)[\s"']*$/i.exec(text)?.[1] === key,
   }),
-  ...at(credential, rowsOf('auth', both, 'unknown-key'), {
+  ...define(credential, idsIn('auth', both, 'unknown-key'), {
     'key-prefix-accepted: The beginning of a key is accepted': (key, text) => key.startsWith(text),
     'key-suffix-accepted: The end of a key is accepted': (key, text) => key.endsWith(text),
     'key-with-more-behind-accepted: More behind a key is accepted': (key, text) => text.startsWith(key),
@@ -141,14 +141,14 @@ export const authFaults: Faults = {
     'key-compared-by-eight-characters: Only the first eight characters of a key are compared': (key, text) =>
       key.slice(0, 8) === text.slice(0, 8),
   }),
-  ...failing(rowsOf('auth', both, 'unknown-key'), {
-    [`any-key-after-bearer: Any key is ${AFTER_BEARER}`]: orKey(both)(
+  ...failing(idsIn('auth', both, 'unknown-key'), {
+    [`any-key-after-bearer: Any key is ${AFTER_BEARER}`]: acceptKeyIf(both)(
       (_key, call, text) => text !== undefined && hasLowerScheme(call),
     ),
   }),
   ...afterBearer('revoked'),
   ...afterBearer('expired'),
-  ...at(accepted, rowsOf('auth', both, 'header-only'), {
+  ...define(accepted, idsIn('auth', both, 'header-only'), {
     'in-cookie: in a cookie': (key, { request }) => request.headers.cookie?.includes(key) ?? false,
     'in-x-api-key: in X-API-Key': inOwnHeader,
     'in-body: in a request body': (key, { request }) => request.body?.includes(key) ?? false,

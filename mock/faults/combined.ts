@@ -1,22 +1,22 @@
 import type { Endpoint } from '../../schemas/endpoints.ts';
 import type { Exchange, HttpResponse } from '../exchange.ts';
-import type { Change } from './change.ts';
+import type { Change } from './edits.ts';
 
-/** A fault that shows only where several conditions meet. */
+/** A fault that needs several conditions at once. */
 export interface CombinedFault {
-  /** Says what it is: `deposit-check, foreign, id spelling: upper case → 200`. */
+  /** Such as `deposit-check, foreign deposit, id spelling: upper case: status 500`. */
   readonly id: string;
-  /** The conditions beside the place, as the suites name them. */
+  /** The conditions in addition to the target, as the suites name them. */
   readonly where: readonly string[];
   readonly change: Change;
 }
 
 /** A kind of answer. */
-interface Place {
+interface Target {
   readonly name: string;
   readonly endpoint: Endpoint;
-  readonly isHere: (exchange: Exchange) => boolean;
-  /** Factors that make up the place. */
+  readonly matches: (exchange: Exchange) => boolean;
+  /** Factors that the target already fixes. */
   readonly factors: readonly string[];
 }
 
@@ -36,34 +36,38 @@ const keyIs = (state: string) => (exchange: Exchange) =>
 
 const situation = ['situation', 'id version', 'key'];
 
-/** The kinds of answers that a fault can spoil. */
-const places: readonly Place[] = [
-  { name: 'own user', endpoint: 'user-status', isHere: kindIs('member'), factors: situation },
-  { name: 'foreign user', endpoint: 'user-status', isHere: kindIs('foreign'), factors: situation },
-  { name: 'unknown user', endpoint: 'user-status', isHere: kindIs('unknown'), factors: situation },
-  { name: 'EXECUTED deposit', endpoint: 'deposit-check', isHere: kindIs('executed'), factors: ['situation'] },
-  { name: 'foreign deposit', endpoint: 'deposit-check', isHere: kindIs('foreign'), factors: ['situation'] },
-  { name: 'unknown deposit', endpoint: 'deposit-check', isHere: kindIs('unknown'), factors: ['situation'] },
-  ...['pending', 'failed'].map((state): Place => ({
+const targets: readonly Target[] = [
+  { name: 'own user', endpoint: 'user-status', matches: kindIs('member'), factors: situation },
+  { name: 'foreign user', endpoint: 'user-status', matches: kindIs('foreign'), factors: situation },
+  { name: 'unknown user', endpoint: 'user-status', matches: kindIs('unknown'), factors: situation },
+  {
+    name: 'EXECUTED deposit',
+    endpoint: 'deposit-check',
+    matches: kindIs('executed'),
+    factors: ['situation'],
+  },
+  { name: 'foreign deposit', endpoint: 'deposit-check', matches: kindIs('foreign'), factors: ['situation'] },
+  { name: 'unknown deposit', endpoint: 'deposit-check', matches: kindIs('unknown'), factors: ['situation'] },
+  ...['pending', 'failed'].map((state): Target => ({
     name: `${state} deposit`,
     endpoint: 'deposit-check',
-    isHere: (exchange) => exchange.finding.kind === 'notYet' && stateOf(exchange) === state,
+    matches: (exchange) => exchange.finding.kind === 'notYet' && stateOf(exchange) === state,
     factors: ['situation'],
   })),
-  ...(['user-status', 'deposit-check'] as const).flatMap((endpoint): readonly Place[] => [
-    { name: 'revoked key', endpoint, isHere: keyIs('revoked'), factors: ['key'] },
-    { name: 'expired key', endpoint, isHere: keyIs('expired'), factors: ['key'] },
+  ...(['user-status', 'deposit-check'] as const).flatMap((endpoint): readonly Target[] => [
+    { name: 'revoked key', endpoint, matches: keyIs('revoked'), factors: ['key'] },
+    { name: 'expired key', endpoint, matches: keyIs('expired'), factors: ['key'] },
     {
       name: 'no key',
       endpoint,
-      isHere: ({ finding, request }) =>
+      matches: ({ finding, request }) =>
         finding.kind === 'unauthorized' && request.headers.authorization === undefined,
       factors: ['key', 'header'],
     },
     {
       name: 'no value',
       endpoint,
-      isHere: ({ finding, call }) => finding.kind === 'invalid' && (call?.value ?? '') === '',
+      matches: ({ finding, call }) => finding.kind === 'invalid' && (call?.value ?? '') === '',
       factors: ['malformation'],
     },
   ]),
@@ -81,7 +85,7 @@ const extraAt = (isFirst: boolean) => (exchange: Exchange) => {
   return parameters.length > 1 && parameters[isFirst ? 1 : 0]!.startsWith(own);
 };
 
-/** An id that is spelled as it is sent, and fits. */
+/** Holds for an id without percent-encoding that passes `fits`. */
 const spelled = (fits: (value: string) => boolean) => (exchange: Exchange) =>
   isUuid(exchange) && !isEncoded(exchange) && fits(valueOf(exchange));
 const hasUpper = (value: string) => value !== value.toLowerCase();
@@ -118,11 +122,11 @@ const conditions: readonly Condition[] = [
 const hasData = new Set(['EXECUTED deposit', 'foreign deposit']);
 const isRefused = (name: string) => name.endsWith(' key');
 
-/** What two conditions cannot both be about. */
+/** Two conditions of the same group exclude each other. */
 const groupOf = ({ factor }: Condition) => (factor === 'active key' ? 'key' : factor);
 
-/** Whether a condition can be met in a place. */
-function goesWith({ name, endpoint, factors }: Place, condition: Condition): boolean {
+/** Whether a condition is possible for a target. */
+function isApplicable({ name, endpoint, factors }: Target, condition: Condition): boolean {
   if (condition.endpoint !== undefined && condition.endpoint !== endpoint) return false;
   const group = groupOf(condition);
   if (factors.includes(group)) return false;
@@ -131,8 +135,8 @@ function goesWith({ name, endpoint, factors }: Place, condition: Condition): boo
   return !isRefused(name) || group !== 'key';
 }
 
-/** Ways to answer wrongly, by name. */
-const wrongs: Readonly<
+/** Wrong answers by name. */
+const wrongAnswers: Readonly<
   Record<string, (response: HttpResponse, endpoint: Endpoint) => Partial<HttpResponse>>
 > = {
   'another text': ({ status }) => ({
@@ -149,21 +153,17 @@ const wrongs: Readonly<
   }),
 };
 
-/**
- * Faults with so many conditions beside their place, in an order that the seed decides.
- *
- * @param count of conditions: 1 or 2
- */
+/** Creates all faults with a target and `count` conditions, in an order that depends on the seed. */
 export function combinedFaults(count: 1 | 2, seed: number): readonly CombinedFault[] {
-  const all = places.flatMap((place) => {
-    const fitting = conditions.filter((condition) => goesWith(place, condition));
+  const all = targets.flatMap((place) => {
+    const fitting = conditions.filter((condition) => isApplicable(place, condition));
     const chosen =
       count === 1
         ? fitting.map((one) => [one])
         : fitting.flatMap((one, at) =>
             fitting.slice(at + 1).flatMap((other) => (groupOf(other) === groupOf(one) ? [] : [[one, other]])),
           );
-    return chosen.flatMap((some) => Object.keys(wrongs).map((wrong) => combined(place, some, wrong)));
+    return chosen.flatMap((some) => Object.keys(wrongAnswers).map((wrong) => combined(place, some, wrong)));
   });
   let state = seed >>> 0;
   const random = () => (state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0);
@@ -173,7 +173,7 @@ export function combinedFaults(count: 1 | 2, seed: number): readonly CombinedFau
     .map(({ fault }) => fault);
 }
 
-function combined(place: Place, some: readonly Condition[], wrong: string): CombinedFault {
+function combined(place: Target, some: readonly Condition[], wrong: string): CombinedFault {
   const where = some.map(({ factor, level }) => `${factor}: ${level}`);
   return {
     id: `${place.endpoint}, ${place.name}, ${where.join(', ')}: ${wrong}`,
@@ -182,15 +182,15 @@ function combined(place: Place, some: readonly Condition[], wrong: string): Comb
       const asked = new Map<string, number>();
       return {
         ...behaviour,
-        finish: (response, exchange) => {
-          const finished = behaviour.finish(response, exchange);
-          if (exchange.call?.endpoint !== place.endpoint || !place.isHere(exchange)) return finished;
+        transform: (response, exchange) => {
+          const finished = behaviour.transform(response, exchange);
+          if (exchange.call?.endpoint !== place.endpoint || !place.matches(exchange)) return finished;
           const { target, headers } = exchange.request;
           const name = `${target} ${headers.authorization}`;
           const times = (asked.get(name) ?? 0) + 1;
           asked.set(name, times);
           return some.every(({ holds }) => holds(exchange, times))
-            ? { ...finished, ...wrongs[wrong]!(finished, place.endpoint) }
+            ? { ...finished, ...wrongAnswers[wrong]!(finished, place.endpoint) }
             : finished;
         },
       };

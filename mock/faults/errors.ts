@@ -1,26 +1,17 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { answerWith, editPayload, editResponse, setJson, type Edit } from './change.ts';
-import {
-  allErrorRows,
-  answers,
-  at,
-  errorRows,
-  joined,
-  noServerErrors,
-  onEachEndpoint,
-  rowsOf,
-  type Faults,
-} from './table.ts';
+import { answerWith, editPayload, editResponse, setJson, type Edit } from './edits.ts';
+import { allErrors, answers, define, errorIds, merge, noServerErrors, perEndpoint, idsIn } from './define.ts';
+import type { Faults } from './define.ts';
 
-/** The message of an endpoint with a status; undefined: it has none. */
+/** Returns the message of an endpoint for a status; undefined: it has none. */
 const messageOf = (endpoint: Endpoint, status: number) =>
   (endpoints[endpoint].messages as Readonly<Record<number, string>>)[status];
 
-/** The faults that the errors of each endpoint can have, by status. */
-const onEachError = (faultsOf: (endpoint: Endpoint, status: number, message: string) => Faults) =>
-  onEachEndpoint((endpoint) => {
+/** Defines faults for each error of each endpoint. */
+const perError = (faultsOn: (endpoint: Endpoint, status: number, message: string) => Faults) =>
+  perEndpoint((endpoint) => {
     const errors = Object.entries(endpoints[endpoint].messages);
-    return joined(errors.map(([status, message]) => faultsOf(endpoint, Number(status), message)));
+    return merge(errors.map(([status, message]) => faultsOn(endpoint, Number(status), message)));
   });
 
 type Spell = (message: string) => string;
@@ -65,38 +56,40 @@ const wrongStatuses: Readonly<Record<Endpoint, Readonly<Record<number, readonly 
 };
 
 const never429 = {
-  'user-status': rowsOf('rate-limit', ['user-status'], 'failed-lookups', 'message'),
-  'deposit-check': rowsOf('rate-limit', ['deposit-check'], 'requests', 'message'),
+  'user-status': idsIn('rate-limit', ['user-status'], 'failed-lookups', 'message'),
+  'deposit-check': idsIn('rate-limit', ['deposit-check'], 'requests', 'message'),
 } as const;
 
-/** Errors with a wrong message, body or status, made from the table of messages (Errors, Error body). */
+/** Errors with a wrong message, body or status (Errors, Error body). */
 export const errorFaults: Faults = {
-  ...onEachError((endpoint, status, message) => {
+  ...perError((endpoint, status, message) => {
     const change = (spell: Spell) => setJson({ error: spell(message) })({ endpoint, status });
     const place = { id: `${endpoint}-${status}`, what: `The message of ${endpoint} with ${status}`, change };
-    return at(place, errorRows[endpoint][status] ?? [], misspellings);
+    return define(place, errorIds[endpoint][status] ?? [], misspellings);
   }),
-  ...onEachError((endpoint, status) => {
+  ...perError((endpoint, status) => {
     const other = endpoint === 'user-status' ? 'deposit-check' : 'user-status';
     const error = messageOf(other, status);
     if (error === undefined) return {};
     const place = answers(`${endpoint}-${status}`, endpoint, { endpoint, status });
     const row = `of-${other}: answers ${status} with the message of ${other}`;
-    return at(place, errorRows[endpoint][status] ?? [], { [row]: setJson({ error }) });
+    return define(place, errorIds[endpoint][status] ?? [], { [row]: setJson({ error }) });
   }),
-  ...onEachEndpoint((endpoint) =>
-    at(answers(`${endpoint}-errors`, `Errors of ${endpoint}`, { endpoint }), allErrorRows(endpoint), bodies),
+  ...perEndpoint((endpoint) =>
+    define(answers(`${endpoint}-errors`, `Errors of ${endpoint}`, { endpoint }), allErrors(endpoint), bodies),
   ),
-  ...onEachError((endpoint, status) =>
-    joined(
+  ...perError((endpoint, status) =>
+    merge(
       (wrongStatuses[endpoint][status] ?? []).map((wrong) => {
         const fails = [
-          ...(status === 429 ? never429[endpoint] : (errorRows[endpoint][status] ?? [])),
-          ...(status === 400 && wrong < 400 ? rowsOf('invalid-uuid', [endpoint], 'hostile') : []),
+          ...(status === 429 ? never429[endpoint] : (errorIds[endpoint][status] ?? [])),
+          ...(status === 400 && wrong < 400 ? idsIn('invalid-uuid', [endpoint], 'hostile') : []),
           ...(wrong >= 500 ? [noServerErrors] : []),
         ];
         const row = `${wrong}-for-${status}: answers ${wrong} instead of ${status}`;
-        return at(answers(endpoint, endpoint, { endpoint, status }), fails, { [row]: answerWith(wrong) });
+        return define(answers(endpoint, endpoint, { endpoint, status }), fails, {
+          [row]: answerWith(wrong),
+        });
       }),
     ),
   ),

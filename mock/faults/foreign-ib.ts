@@ -11,10 +11,11 @@ import {
   setJson,
   type Difference,
   type Edit,
-} from './change.ts';
+} from './edits.ts';
 import type { Exchange, HttpResponse } from '../exchange.ts';
 import { valuesOf } from '../world.ts';
-import { answers, at, both, failing, firstPartner, onEachEndpoint, rowsOf, type Faults } from './table.ts';
+import { answers, define, both, failing, firstPartner, perEndpoint, idsIn } from './define.ts';
+import type { Faults } from './define.ts';
 
 const users = (id: string, what: string, ...kinds: readonly ('foreign' | 'unknown')[]) =>
   answers(id, what, { endpoint: 'user-status', kinds });
@@ -30,16 +31,16 @@ const isUpperCaseToFirst = ({ world, call }: Exchange) =>
   call?.caller?.partner === firstPartner(world) && call?.value !== call?.value?.toLowerCase();
 const ofVersion = (version: string, edit: Edit) => onlyIf(({ call }) => call?.value?.[14] === version, edit);
 
-const userRows = (...names: readonly string[]) => rowsOf('foreign-ib', ['user-status'], ...names);
-const depositRows = (...names: readonly string[]) => rowsOf('foreign-ib', ['deposit-check'], ...names);
-const indistinguishable = rowsOf('foreign-ib', both, 'indistinguishable');
+const userRows = (...names: readonly string[]) => idsIn('foreign-ib', ['user-status'], ...names);
+const depositRows = (...names: readonly string[]) => idsIn('foreign-ib', ['deposit-check'], ...names);
+const indistinguishable = idsIn('foreign-ib', both, 'indistinguishable');
 
 const html = editBody(() => '<html><body><h1>Not found</h1></body></html>');
 const shownUser = { is_under_ib: true, date_joined: '2024-01-01T00:00:00Z' };
 const shownDeposit = { status: 'EXECUTED', amountInUsd: 1, executedAt: 1_700_000_000_000 };
 
 const wrongAnswers: Faults = {
-  ...at(foreignUser, userRows('other-ib'), {
+  ...define(foreignUser, userRows('other-ib'), {
     'with-404: gets 404': answerWith(404),
     'with-403: gets 403 and an error': answerWith(403, { error: 'Forbidden' }),
     'in-upper-case-is-member: is shown to the first partner, if the id has a letter in upper case': onlyIf(
@@ -51,23 +52,23 @@ const wrongAnswers: Faults = {
       date_joined: finding.kind === 'foreign' && 'user' in finding && finding.user.date_joined,
     })),
   }),
-  ...at(unknownUser, userRows('unknown'), {
+  ...define(unknownUser, userRows('unknown'), {
     'with-404: gets 404 and an error': answerWith(404, { error: 'User not found' }),
     'is-member: gets is_under_ib true': setFields({ is_under_ib: true }),
   }),
-  ...at(stranger, userRows('other-ib', 'unknown'), {
+  ...define(stranger, userRows('other-ib', 'unknown'), {
     'with-204: gets 204 and no body': noContent,
     'as-text: gets the text "false" in is_under_ib': setFields({ is_under_ib: 'false' }),
     'with-empty-date: gets an empty text in date_joined': setFields({ date_joined: '' }),
   }),
-  ...at(stranger, userRows('shape'), {
+  ...define(stranger, userRows('shape'), {
     'without-date: gets no date_joined': setJson({ is_under_ib: false }),
     'with-third-field: gets a third field': setFields({ reason: 'not under this IB' }),
   }),
-  ...at(foreignUser, userRows('shape'), {
+  ...define(foreignUser, userRows('shape'), {
     'with-third-field: gets a third field': setFields({ reason: 'not under this IB' }),
   }),
-  ...at(foreignDeposit, depositRows('other-ib'), {
+  ...define(foreignDeposit, depositRows('other-ib'), {
     'with-403: gets 403': answerWith(403),
     'in-upper-case-visible: is shown to the first partner, if the id has a letter in upper case': onlyIf(
       isUpperCaseToFirst,
@@ -75,7 +76,7 @@ const wrongAnswers: Faults = {
     ),
     'has-own-message: gets another message': setJson({ error: 'Deposit belongs to another IB' }),
   }),
-  ...at(unknownDeposit, depositRows('unknown'), {
+  ...define(unknownDeposit, depositRows('unknown'), {
     'with-200: gets 200': answerWith(200),
     'with-204: gets 204 and no body': noContent,
     'of-version-1-with-200: gets 200 and the status NONE, if its id is of version 1': ofVersion(
@@ -97,18 +98,18 @@ const distinguishable: Faults = {
       'MISS',
     )({ endpoint: 'user-status', kinds: ['unknown'] }),
   }),
-  ...at(foreignUser, userRows('indistinguishable'), {
+  ...define(foreignUser, userRows('indistinguishable'), {
     'told-by-space: gets a body that ends in a newline': editBody((body) => `${body}\n`),
     'told-by-field-order: gets the fields in another order': editPayload(({ date_joined, is_under_ib }) => ({
       date_joined,
       is_under_ib,
     })),
   }),
-  ...at(foreignDeposit, depositRows('indistinguishable'), {
+  ...define(foreignDeposit, depositRows('indistinguishable'), {
     'told-by-header: gets another Cache-Control': setHeader('Cache-Control', 'private'),
     'told-by-space: gets a body with one more space': editBody((body) => body.replace(':', ': ')),
   }),
-  ...at(answers('foreign', 'What belongs to another IB', { kinds: ['foreign'] }), indistinguishable, {
+  ...define(answers('foreign', 'What belongs to another IB', { kinds: ['foreign'] }), indistinguishable, {
     'told-by-charset: gets a charset, and nothing else is': setHeader(
       'Content-Type',
       'application/json; charset=utf-8',
@@ -116,7 +117,7 @@ const distinguishable: Faults = {
   }),
 };
 
-/** What belongs to some partners is the caller's as well. */
+/** Lets the caller see the data of some other partners. */
 const owning = (endpoint: Endpoint) => ({
   change:
     (isOwned: (partner: string | null) => boolean): Difference =>
@@ -127,15 +128,15 @@ const owning = (endpoint: Endpoint) => ({
 
 const asFirstPartner =
   (endpoint: Endpoint): Difference =>
-  ({ findKey, admits }) => ({
+  ({ findKey, accepts }) => ({
     findKey: (world, credential, call) => {
       const key = findKey(world, credential, call);
-      if (call.endpoint !== endpoint || key === undefined || !admits(key, call)) return key;
-      return valuesOf(world.keys).find((one) => admits(one, call));
+      if (call.endpoint !== endpoint || key === undefined || !accepts(key, call)) return key;
+      return valuesOf(world.keys).find((one) => accepts(one, call));
     },
   });
 
-/** Once a user was found with one key, every key finds it. */
+/** Caches answers about users regardless of the key. */
 const sharedCache: Difference = (from) => {
   const cache = new Map<string, HttpResponse>();
   return editResponse((response, { call }) => {
@@ -146,17 +147,17 @@ const sharedCache: Difference = (from) => {
 };
 
 const wrongScope: Faults = {
-  ...onEachEndpoint((endpoint) => {
-    const rows = (...names: readonly string[]) => rowsOf('foreign-ib', [endpoint], ...names);
+  ...perEndpoint((endpoint) => {
+    const rows = (...names: readonly string[]) => idsIn('foreign-ib', [endpoint], ...names);
     const [thing, shown] = endpoint === 'user-status' ? ['user', 'is-member'] : ['deposit', 'visible'];
     return {
-      ...at(owning(endpoint), rows('other-ib', 'follows-key'), {
+      ...define(owning(endpoint), rows('other-ib', 'follows-key'), {
         [`foreign-${thing}-${shown}: A ${thing} of another IB is shown`]: (partner) => partner !== null,
       }),
-      ...at(owning(endpoint), rows('other-ib'), {
+      ...define(owning(endpoint), rows('other-ib'), {
         [`${thing}-of-no-ib-${shown}: A ${thing} of no IB is shown`]: (partner) => partner === null,
       }),
-      ...at({ what: endpoint, change: asFirstPartner }, rows('follows-key'), {
+      ...define({ what: endpoint, change: asFirstPartner }, rows('follows-key'), {
         [`first-partner-for-${thing}s: treats every key as one of the first partner`]: endpoint,
       }),
     };
@@ -166,5 +167,5 @@ const wrongScope: Faults = {
   }),
 };
 
-/** Wrong answers about what is unknown or belongs to other IBs (foreign-ib). */
+/** Wrong answers about unknown data and data of other IBs (foreign-ib). */
 export const foreignIbFaults: Faults = { ...wrongAnswers, ...distinguishable, ...wrongScope };

@@ -1,29 +1,29 @@
 import { endpoints, type Endpoint } from '../../schemas/endpoints.ts';
-import { accept, answerWith, crash, dropConnection, onlyIf, type Difference } from './change.ts';
+import { accept, answerWith, crash, dropConnection, onlyIf, type Difference } from './edits.ts';
 import type { Exchange } from '../exchange.ts';
 import {
   answers,
-  at,
+  define,
   both,
   deposit,
   failing,
   noServerErrors,
-  onEachEndpoint,
-  rowsOf,
+  perEndpoint,
+  idsIn,
   user,
-} from './table.ts';
-import type { Faults } from './table.ts';
+} from './define.ts';
+import type { Faults } from './define.ts';
 
-const malformed = rowsOf('invalid-uuid', both, 'malformed');
-const alternative = rowsOf('invalid-uuid', both, 'alternative-spelling');
-const alternativeUser = rowsOf('invalid-uuid', user, 'alternative-spelling');
-const hostile = rowsOf('invalid-uuid', both, 'hostile');
+const malformed = idsIn('invalid-uuid', both, 'malformed');
+const alternative = idsIn('invalid-uuid', both, 'alternative-spelling');
+const alternativeUser = idsIn('invalid-uuid', user, 'alternative-spelling');
+const hostile = idsIn('invalid-uuid', both, 'hostile');
 const notV4 = ['invalid-uuid/user-status/not-v4'];
 
 const NOBODY = '5eed0000-0000-4000-8000-00000000dead';
 
-/** Looks a parameter up although it is missing (undefined) or empty. */
-const lookedUp =
+/** Looks up a missing (undefined) or empty parameter as an unknown id. */
+const replaceAbsentValue =
   (endpoint: Endpoint, absent: string | undefined): Difference =>
   (from) => ({
     value: (parameters, name) => {
@@ -32,28 +32,28 @@ const lookedUp =
     },
   });
 
-const absentFaults: Faults = {
-  ...onEachEndpoint((endpoint) => {
+const missingValueFaults: Faults = {
+  ...perEndpoint((endpoint) => {
     const { parameter } = endpoints[endpoint];
     const id = parameter.replace('_', '-');
     const unknown = `unknown: is treated as an unknown ${endpoint === 'user-status' ? 'user' : 'deposit'}`;
-    const rows = (...names: readonly string[]) => rowsOf('invalid-uuid', [endpoint], ...names);
-    const change = (value: string | undefined) => lookedUp(endpoint, value);
+    const rows = (...names: readonly string[]) => idsIn('invalid-uuid', [endpoint], ...names);
+    const change = (value: string | undefined) => replaceAbsentValue(endpoint, value);
     const missing = { id: `missing-${id}`, what: `A missing ${parameter}` };
     const empty = { id: `empty-${id}`, what: `An empty ${parameter}`, change };
-    // user-status then answers 200, also for a user_id that is spelled as an array.
+    // user-status then answers 200 even to `user_id[]`.
     const missingRows = endpoint === 'user-status' ? rows('missing', 'hostile') : rows('missing');
     const own = answerWith(400, { error: `Missing ${parameter}` });
     const isMissing = ({ call }: Exchange) => call?.value === undefined;
     return {
-      ...at({ ...missing, change }, missingRows, { [unknown]: undefined }),
-      ...at(empty, rows('empty'), { [unknown]: '' }),
-      ...at(answers(missing.id, missing.what, { endpoint, status: 400 }), rows('missing'), {
+      ...define({ ...missing, change }, missingRows, { [unknown]: undefined }),
+      ...define(empty, rows('empty'), { [unknown]: '' }),
+      ...define(answers(missing.id, missing.what, { endpoint, status: 400 }), rows('missing'), {
         'has-own-message: gets another message': onlyIf(isMissing, own),
       }),
     };
   }),
-  ...failing(rowsOf('invalid-uuid', both, 'empty'), {
+  ...failing(idsIn('invalid-uuid', both, 'empty'), {
     'empty-is-422: An empty parameter gets 422': answerWith(422)({
       status: 400,
       where: ({ call }) => call?.value === '',
@@ -84,68 +84,68 @@ const part =
     source.replace(from, () => to);
 
 const patternFaults: Faults = {
-  ...at(ofBoth, malformed, {
+  ...define(ofBoth, malformed, {
     'dollar-before-newline: The pattern allows a newline at its end': part('$', '\\n?$'),
     'any-letter-accepted: Any letter is accepted for a hexadecimal digit': digits('[0-9a-z]'),
     'word-characters-accepted: Any word character is accepted for a hexadecimal digit': digits('\\w'),
   }),
-  ...at(patterns(both, ''), malformed, {
+  ...define(patterns(both, ''), malformed, {
     'class-from-digits-to-f: The class of digits reads `[0-9A-f]`, with all capital letters':
       digits('[0-9A-f]'),
   }),
-  ...at(patterns(both, 'iu'), malformed, {
+  ...define(patterns(both, 'iu'), malformed, {
     'unicode-digits-accepted: Decimal digits of any script are accepted': digits('[\\p{Nd}a-f]'),
   }),
-  ...at(patterns(both, 'im'), [...malformed, ...alternative], {
+  ...define(patterns(both, 'im'), [...malformed, ...alternative], {
     'multi-line-mode: The pattern is satisfied by one line of several': (source) => source,
   }),
-  ...at(ofBoth, [...malformed, ...alternative], {
+  ...define(ofBoth, [...malformed, ...alternative], {
     'not-anchored-at-start: Text before the id is accepted': part('^', ''),
   }),
-  ...at(ofBoth, [...malformed, ...alternative, ...rowsOf('invalid-uuid', user, 'hostile')], {
+  ...define(ofBoth, [...malformed, ...alternative, ...idsIn('invalid-uuid', user, 'hostile')], {
     'not-anchored-at-end: Text after the id is accepted': part('$', ''),
   }),
-  ...at(accepting, [...malformed, ...alternative], {
+  ...define(accepting, [...malformed, ...alternative], {
     'whole-numbers-accepted: A whole number is accepted for an id': /^\d+$/,
   }),
-  ...at(accepting, [...malformed, ...alternativeUser, ...notV4], {
+  ...define(accepting, [...malformed, ...alternativeUser, ...notV4], {
     'length-only: Anything of 36 characters is accepted': /^.{36}$/s,
     'hyphens-only: Anything with the hyphens of a UUID is accepted': /^.{8}-.{4}-.{4}-.{4}-.{12}$/s,
   }),
-  ...at(patterns(user), rowsOf('invalid-uuid', user, 'malformed'), {
+  ...define(patterns(user), idsIn('invalid-uuid', user, 'malformed'), {
     'g-in-first-group-of-user-id: The first group of user_id may hold a g': part('f]{8}', 'g]{8}'),
   }),
-  ...at(patterns(deposit), rowsOf('invalid-uuid', deposit, 'malformed'), {
+  ...define(patterns(deposit), idsIn('invalid-uuid', deposit, 'malformed'), {
     'g-in-last-group-of-reference-id: The last group of reference_id may hold a g': part('f]{12}', 'g]{12}'),
     'last-group-too-short: The last group of reference_id may lack a digit': part('{12}', '{11}'),
   }),
-  ...at(patterns(user), rowsOf('invalid-uuid', user, 'malformed', 'hostile'), {
+  ...define(patterns(user), idsIn('invalid-uuid', user, 'malformed', 'hostile'), {
     'last-group-too-long: The last group of user_id may be longer': part('{12}', '{12,}'),
   }),
-  ...at(ofBoth, alternativeUser, {
+  ...define(ofBoth, alternativeUser, {
     'any-variant-accepted: Wrong variant bits are accepted': part('[89ab]', HEX),
   }),
-  ...at(patterns(user), notV4, {
+  ...define(patterns(user), notV4, {
     'any-version-of-user-id: A user_id of any version is accepted': part('-4', '-[1-8]'),
     'version-7-of-user-id: A user_id of version 7 is accepted': part('-4', '-7'),
   }),
 };
 
-/** Accepts what is well formed after `clean`, as that id. */
-const cleanedOn =
+/** Accepts values that are valid ids after `clean`. */
+const acceptAfterCleaning =
   (which: readonly Endpoint[]) =>
   (clean: (value: string) => string): Difference =>
   (from) =>
     accept(
       which,
-      (value, endpoint) => from.isId(endpoint, clean(value)),
+      (value, endpoint) => from.isValidId(endpoint, clean(value)),
       (value) => clean(value).toLowerCase(),
     )(from);
 
-const read = { change: cleanedOn(both) };
+const read = { change: acceptAfterCleaning(both) };
 const hyphenated = (hex: string) => hex.replace(/^(.{8})(.{4})(.{4})(.{4})(.{12})$/, '$1-$2-$3-$4-$5');
 
-/** Libraries that read more than the standard spelling. */
+/** UUID parsers that accept more than the standard spelling. */
 const readerFaults: Faults = {
   ...failing([...malformed, ...alternativeUser, ...notV4], {
     'java-uuid-from-string: Groups may be short, as for Java: 1-1-1-1-1': accept(
@@ -159,7 +159,7 @@ const readerFaults: Faults = {
           .join('-'),
     ),
   }),
-  ...at(read, [...malformed, ...alternative], {
+  ...define(read, [...malformed, ...alternative], {
     'python-uuid: Braces, urn:uuid:, hyphens anywhere, underscores and digits of any script are read as Python does':
       (value) =>
         hyphenated(
@@ -172,20 +172,21 @@ const readerFaults: Faults = {
     'controls-stripped: Control characters are ignored': (value) => value.replaceAll(/\p{Cc}/gu, ''),
     'white-space-trimmed: Any white space around the value is trimmed': (value) => value.trim(),
   }),
-  ...at(read, malformed, {
+  ...define(read, malformed, {
     'compatibility-digits: Full-width characters are read as ASCII': (value) => value.normalize('NFKC'),
     'nul-ends-text: A NUL ends the value, as in C': (value) => value.replace(/\0.*$/s, ''),
   }),
-  ...at(read, alternative, {
+  ...define(read, alternative, {
     'spaces-trimmed: Spaces around the value are trimmed': (value) => value.replaceAll(/^ +| +$/g, ''),
     'braces-accepted: An id in braces is accepted': (value) => value.replace(/^\{(.*)\}$/s, '$1'),
     'urn-accepted: An id after urn:uuid: is accepted': (value) => value.replace(/^urn:uuid:/i, ''),
   }),
   ...failing(alternativeUser, {
-    'bare-hex-user-id: A user_id without hyphens is accepted': cleanedOn(user)(hyphenated),
+    'bare-hex-user-id: A user_id without hyphens is accepted': acceptAfterCleaning(user)(hyphenated),
   }),
-  ...failing(rowsOf('invalid-uuid', deposit, 'alternative-spelling'), {
-    'bare-hex-reference-id: A reference_id without hyphens is accepted': cleanedOn(deposit)(hyphenated),
+  ...failing(idsIn('invalid-uuid', deposit, 'alternative-spelling'), {
+    'bare-hex-reference-id: A reference_id without hyphens is accepted':
+      acceptAfterCleaning(deposit)(hyphenated),
   }),
 };
 
@@ -206,19 +207,19 @@ const crashing = { change: (where: (exchange: Exchange) => boolean) => crash({ w
 const noUser = answerWith(200, { is_under_ib: false, date_joined: null });
 
 const hostileFaults: Faults = {
-  ...at(crashing, [...malformed, noServerErrors], {
+  ...define(crashing, [...malformed, noServerErrors], {
     'quote-crashes: A quotation mark in the value breaks the statement and crashes': holds("'"),
   }),
-  ...at(crashing, [...malformed, ...hostile, noServerErrors], {
+  ...define(crashing, [...malformed, ...hostile, noServerErrors], {
     'value-of-600-characters-crashes: A value of 600 characters or more crashes': hasLongValue,
     'nul-crashes: A NUL in the value crashes': holds('\0'),
   }),
-  ...at(crashing, [...hostile, noServerErrors], {
+  ...define(crashing, [...hostile, noServerErrors], {
     'array-crashes: An array parameter crashes': hasArray,
     'broken-encoding-crashes: Broken percent-encoding crashes': isBroken,
     'long-value-crashes: A value of several thousand characters crashes': isLong,
   }),
-  ...failing(rowsOf('invalid-uuid', user, 'hostile'), {
+  ...failing(idsIn('invalid-uuid', user, 'hostile'), {
     'array-read-as-unknown-user: user_id[] gets 200 without being read': noUser({
       endpoint: 'user-status',
       status: 400,
@@ -227,15 +228,15 @@ const hostileFaults: Faults = {
     'long-user-id-drops-connection: A user_id of several thousand characters ends the connection without an answer':
       dropConnection({ endpoint: 'user-status', where: isLong }),
   }),
-  ...failing(rowsOf('invalid-uuid', deposit, 'hostile'), {
+  ...failing(idsIn('invalid-uuid', deposit, 'hostile'), {
     'broken-reference-id-drops-connection: Broken percent-encoding in reference_id ends the connection without an answer':
       dropConnection({ endpoint: 'deposit-check', where: isBroken }),
   }),
 };
 
-/** Ids that are wrongly accepted, refused or crash (invalid-uuid). */
+/** Ids that the server wrongly accepts or refuses, or that crash it (invalid-uuid). */
 export const invalidUuidFaults: Faults = {
-  ...absentFaults,
+  ...missingValueFaults,
   ...patternFaults,
   ...readerFaults,
   ...hostileFaults,

@@ -1,7 +1,7 @@
-import { answerWith, editBody, onlyIf, setHeader, setJson, type Difference } from './change.ts';
+import { answerWith, editBody, onlyIf, setHeader, setJson, type Difference } from './edits.ts';
 import type { Exchange } from '../exchange.ts';
 import type { Execution } from '../world.ts';
-import { answers, at, type Faults } from './table.ts';
+import { answers, define, type Faults } from './define.ts';
 
 type State = 'pending' | 'failed';
 const isIn =
@@ -16,9 +16,9 @@ const isEncodedPending = (exchange: Exchange) =>
 
 const becoming =
   (edit: (execution: Execution) => Execution | undefined): Difference =>
-  ({ becomes }) => ({
-    becomes: (world, one, now) => {
-      const execution = becomes(world, one, now);
+  ({ executionOf }) => ({
+    executionOf: (world, one, now) => {
+      const execution = executionOf(world, one, now);
       return execution && edit(execution);
     },
   });
@@ -28,36 +28,36 @@ const executed = { id: 'becomes-executed', what: 'A deposit that became EXECUTED
 const shown = (status: string, executedAt = 0) => answerWith(200, { status, amountInUsd: 1, executedAt });
 const shownExecuted = shown('EXECUTED', 1_700_000_000_000);
 
-/** Wrong answers about deposits that are not EXECUTED, or not yet (pending; States and transitions). */
+/** Wrong answers about pending and failed deposits (pending; States and transitions). */
 export const pendingFaults: Faults = {
-  ...at(pending, ['pending/deposit-check/pending'], {
+  ...define(pending, ['pending/deposit-check/pending'], {
     'with-200: gets 200 and the status PENDING': shown('PENDING'),
     'as-executed: is shown as EXECUTED': shownExecuted,
     'with-202: gets 202': answerWith(202),
     'has-own-message: gets another message': setJson({ error: 'Deposit not executed yet' }),
   }),
-  ...at(answers('', 'A pending deposit', {}), ['pending/deposit-check/pending'], {
+  ...define(answers('', 'A pending deposit', {}), ['pending/deposit-check/pending'], {
     'percent-encoded-pending-visible: is shown as EXECUTED, if its id is percent-encoded': onlyIf(
       isEncodedPending,
       shownExecuted,
     ),
   }),
-  ...at(failed, ['pending/deposit-check/failed'], {
+  ...define(failed, ['pending/deposit-check/failed'], {
     'with-200: gets 200 and the status FAILED': shown('FAILED'),
     'with-410: gets 410': answerWith(410),
     'has-own-message: gets another message': setJson({ error: 'Deposit failed' }),
   }),
-  ...at(pending, ['pending/deposit-check/indistinguishable'], {
+  ...define(pending, ['pending/deposit-check/indistinguishable'], {
     'told-by-header: gets a time to try again': setHeader('Retry-After', '5'),
     'told-by-space: gets a body that ends in a newline': editBody((body) => `${body}\n`),
   }),
-  ...at(failed, ['pending/deposit-check/indistinguishable'], {
+  ...define(failed, ['pending/deposit-check/indistinguishable'], {
     'told-by-header: names its state in a header field': setHeader('X-Deposit-State', 'failed'),
   }),
-  ...at({ change: becoming }, ['pending/deposit-check/becomes-executed'], {
+  ...define({ change: becoming }, ['pending/deposit-check/becomes-executed'], {
     'never-becomes-executed: A deposit that was seen pending stays pending for ever': () => undefined,
   }),
-  ...at(executed, ['pending/deposit-check/becomes-executed'], {
+  ...define(executed, ['pending/deposit-check/becomes-executed'], {
     'without-amount: has the amount 0': (execution) => ({ ...execution, amountInUsd: 0 }),
     'in-1970: has the time 0': (execution) => ({ ...execution, executedAt: 0 }),
   }),

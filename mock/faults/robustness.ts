@@ -1,27 +1,27 @@
-import { answerWith, crash, editResponse, type Difference } from './change.ts';
+import { answerWith, crash, editResponse, type Difference } from './edits.ts';
 import type { HttpResponse } from '../exchange.ts';
-import { allErrorRows, both, failing, noServerErrors, rowsOf, user, type Faults } from './table.ts';
+import { allErrors, both, failing, noServerErrors, idsIn, user, type Faults } from './define.ts';
 
-/** With this many other requests in progress the server mixes up answers. */
-const RUSH = 5;
+/** With this many other requests in progress, the server mixes up answers. */
+const BUSY_REQUESTS = 5;
 
 const QUEUE = 5;
 
-/** How long a lookup takes, in ms. */
-const LATENCY = 20;
+/** Duration of a lookup, in ms. */
+const LATENCY_MS = 20;
 
 /**
- * In a rush, a lookup of a target that is being looked up waits for that answer. There is room for two
- * that wait; a third one gets the answer of the second.
+ * Under load, a lookup of a target that is in progress waits for that answer. Two lookups may wait; a third one
+ * gets the answer of the second.
  */
-const mixesUp: Difference = (from) => {
+const mixUpAnswers: Difference = (from) => {
   let recent: readonly { readonly target: string; readonly waits: boolean }[] = [];
   let last: HttpResponse | undefined;
   return editResponse((rest, { request }) => {
-    // Over a network, others come in meanwhile.
-    const response = { ...rest, delayMs: LATENCY };
+    // The delay lets other requests arrive, also over a network.
+    const response = { ...rest, delayMs: LATENCY_MS };
     const { target, alongside = 0 } = request;
-    recent = alongside < RUSH ? [] : recent.slice(-Math.min(alongside, QUEUE));
+    recent = alongside < BUSY_REQUESTS ? [] : recent.slice(-Math.min(alongside, QUEUE));
     const waits = recent.some((one) => one.target === target);
     const isThird = waits && recent.filter((one) => one.waits).length >= 2;
     recent = [...recent, { target, waits }];
@@ -41,18 +41,18 @@ const coldStart: Difference = (from) => {
   return answerWith(503, { error: 'Service unavailable' })({ where })(from);
 };
 
-/** Whatever is asked for, a further parameter may stand beside it. */
+/** Requirements whose lookups may have an extra parameter. */
 const plainRows = [
   'valid/user-status/member',
   'valid/deposit-check/executed',
-  ...rowsOf('foreign-ib', user, 'other-ib', 'unknown'),
-  ...both.flatMap(allErrorRows).filter((id) => !id.startsWith('rate-limit/')),
+  ...idsIn('foreign-ib', user, 'other-ib', 'unknown'),
+  ...both.flatMap(allErrors).filter((id) => !id.startsWith('rate-limit/')),
 ];
 
-/** Crashes, and answers that get mixed up (robustness). */
+/** Crashes and mixed-up answers (robustness). */
 export const robustnessFaults: Faults = {
   ...failing(['robustness/service/concurrency'], {
-    "answers-mixed-up: Concurrent callers of equal lookups get each other's answers": mixesUp,
+    "answers-mixed-up: Concurrent callers of equal lookups get each other's answers": mixUpAnswers,
   }),
   ...failing([noServerErrors], {
     'first-answer-with-503: The first answer after a start is 503': coldStart,
@@ -64,7 +64,7 @@ export const robustnessFaults: Faults = {
       where: ({ request }) => /\/(\?|$)/.test(request.target),
     }),
   }),
-  ...failing([...plainRows, ...rowsOf('invalid-uuid', both, 'hostile'), noServerErrors], {
+  ...failing([...plainRows, ...idsIn('invalid-uuid', both, 'hostile'), noServerErrors], {
     'unknown-parameter-crashes: A parameter that it does not know crashes': crash({
       where: ({ call }) => (call?.parameters.length ?? 0) > 1,
     }),

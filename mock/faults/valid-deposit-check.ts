@@ -1,13 +1,13 @@
-import { answerWith, editPayload, fromThird, onlyIf, setFields, type Change, type Edit } from './change.ts';
+import { answerWith, editPayload, fromThird, onlyIf, setFields, type Change, type Edit } from './edits.ts';
 import type { Exchange } from '../exchange.ts';
 import { partnerOf } from '../world.ts';
-import { answers, at, executedRows, failing, firstPartner, noUserData, type Faults } from './table.ts';
+import { answers, define, executedIds, failing, firstPartner, noUserData, type Faults } from './define.ts';
 
 const kinds = ['executed'] as const;
 const executed = answers('executed', 'An EXECUTED deposit', { kinds });
 const notFound = answerWith(404, { error: 'Deposit not found' });
 const rows = (...names: readonly string[]) => names.map((name) => `valid/deposit-check/${name}`);
-/** A deposit that becomes EXECUTED is shown like those that always were. */
+/** Also checks the answer about an EXECUTED deposit. */
 const becomesExecuted = 'pending/deposit-check/becomes-executed';
 
 const isLastExecuted = ({ world, finding }: Exchange) =>
@@ -35,13 +35,13 @@ const rename = (from: string, to: string) =>
 
 /** Wrong answers about EXECUTED deposits of the caller's IB (valid/deposit-check). */
 export const validDepositFaults: Faults = {
-  ...at(executed, [...executedRows, becomesExecuted], {
+  ...define(executed, [...executedIds, becomesExecuted], {
     'in-lower-case: has the status "executed"': setFields({ status: 'executed' }),
     'by-another-name: has the status "COMPLETED"': setFields({ status: 'COMPLETED' }),
     'with-202: gets 202': answerWith(202),
     'not-found: is not found': notFound,
   }),
-  ...at(last, rows('executed'), { 'executed-not-found: is not found': notFound }),
+  ...define(last, rows('executed'), { 'executed-not-found: is not found': notFound }),
   ...failing(rows('repeatable'), {
     'third-check-not-found: An EXECUTED deposit is not found from the third identical lookup on': fromThird(
       notFound,
@@ -54,19 +54,19 @@ export const validDepositFaults: Faults = {
     'amount-in-snake-case: amountInUsd is called amount_in_usd': rename('amountInUsd', 'amount_in_usd'),
     'time-in-snake-case: executedAt is called executed_at': rename('executedAt', 'executed_at'),
   }),
-  ...at(executed, [...executedRows, becomesExecuted, ...rows('shape')], {
+  ...define(executed, [...executedIds, becomesExecuted, ...rows('shape')], {
     'wrapped: gets the result in a field `deposit`': editPayload((deposit) => ({ deposit })),
   }),
-  ...at(executed, rows('closed'), {
+  ...define(executed, rows('closed'), {
     'with-fourth-field: has a fourth field, without user data': setFields({ currency: 'USD' }),
   }),
-  ...at(executed, [...rows('shape', 'closed'), noUserData], {
+  ...define(executed, [...rows('shape', 'closed'), noUserData], {
     'with-user: names its user': editPayload((payload, { finding }) => ({
       ...payload,
       user_id: finding.kind === 'executed' && finding.deposit.user_id,
     })),
   }),
-  ...at(amount, [...rows('amount'), becomesExecuted], {
+  ...define(amount, [...rows('amount'), becomesExecuted], {
     'in-cents: is in cents': (dollars) => Math.round(dollars * 100),
     'of-32-bits: has been through a 32-bit float': Math.fround,
     'rounded: is rounded to whole dollars': Math.round,
@@ -75,11 +75,13 @@ export const validDepositFaults: Faults = {
     'negative: is negative': (dollars) => -dollars,
     'as-text: is a text': String,
   }),
-  ...at(amount, rows('amount'), {
+  ...define(amount, rows('amount'), {
     'capped: is at most what a column of nine digits holds': (dollars) => Math.min(dollars, 9_999_999.99),
   }),
-  ...at(last, rows('amount'), { 'amount-wrong: has a wrong amount': setFields({ amountInUsd: 999_999.99 }) }),
-  ...at(time, [...rows('executed-at'), becomesExecuted], {
+  ...define(last, rows('amount'), {
+    'amount-wrong: has a wrong amount': setFields({ amountInUsd: 999_999.99 }),
+  }),
+  ...define(time, [...rows('executed-at'), becomesExecuted], {
     'in-seconds: is in seconds': (ms) => Math.trunc(ms / 1000),
     'in-microseconds: is in microseconds': (ms) => ms * 1000,
     'rounded-to-seconds: has no milliseconds': (ms) => ms - (ms % 1000),
@@ -89,5 +91,7 @@ export const validDepositFaults: Faults = {
     'as-iso-text: is an ISO 8601 text': (ms) => new Date(ms).toISOString(),
     'as-digits: is a number as text': String,
   }),
-  ...at(last, rows('executed-at'), { 'time-wrong: has a wrong time': setFields({ executedAt: 1.6e12 }) }),
+  ...define(last, rows('executed-at'), {
+    'time-wrong: has a wrong time': setFields({ executedAt: 1.6e12 }),
+  }),
 };

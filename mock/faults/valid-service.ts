@@ -1,34 +1,34 @@
-import { dropHeader, editBody, editHeaders, editPayload, editResponse, setHeader } from './change.ts';
+import { dropHeader, editBody, editHeaders, editPayload, editResponse, setHeader } from './edits.ts';
 import type { Exchange } from '../exchange.ts';
 import { valuesOf } from '../world.ts';
 import {
-  allErrorRows,
+  allErrors,
   answers,
-  at,
+  define,
   both,
-  executedRows,
+  executedIds,
   failing,
   firstPartner,
-  memberRows,
+  memberIds,
   noUserData,
-  rowsOf,
+  idsIn,
   user,
   type Faults,
-} from './table.ts';
+} from './define.ts';
 
 const all = answers('', 'Every answer', {});
 const labelled = (type: string) => setHeader('Content-Type', type);
 
 const results = [
-  ...memberRows,
-  ...executedRows,
-  ...rowsOf('valid', both, 'shape'),
-  ...rowsOf('foreign-ib', user, 'other-ib', 'unknown'),
-  ...both.flatMap(allErrorRows),
+  ...memberIds,
+  ...executedIds,
+  ...idsIn('valid', both, 'shape'),
+  ...idsIn('foreign-ib', user, 'other-ib', 'unknown'),
+  ...both.flatMap(allErrors),
 ];
 
 const formatFaults: Faults = {
-  ...at(all, ['valid/service/json-content-type'], {
+  ...define(all, ['valid/service/json-content-type'], {
     'labelled-as-html: has the Content-Type text/html': labelled('text/html; charset=utf-8'),
     'labelled-as-text-json: has the Content-Type text/json': labelled('text/json'),
     'not-labelled: has no Content-Type': dropHeader('Content-Type'),
@@ -39,7 +39,7 @@ const formatFaults: Faults = {
         status < 400 ? {} : { headers: { ...headers, 'Content-Type': 'text/plain' } },
     )(),
   }),
-  ...at(
+  ...define(
     { ...all, what: 'Every body', change: (write: Parameters<typeof editBody>[0]) => editBody(write)() },
     results,
     {

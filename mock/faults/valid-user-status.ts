@@ -1,7 +1,7 @@
-import { answerWith, editPayload, editResponse, fromThird, onlyIf, setFields, setJson } from './change.ts';
-import type { Change } from './change.ts';
+import { answerWith, editPayload, editResponse, fromThird, onlyIf, setFields, setJson } from './edits.ts';
+import type { Change } from './edits.ts';
 import type { Exchange } from '../exchange.ts';
-import { answers, at, failing, firstPartner, memberRows, type Faults } from './table.ts';
+import { answers, define, failing, firstPartner, memberIds, type Faults } from './define.ts';
 
 const kinds = ['member'] as const;
 const member = answers('member', 'A member', { kinds });
@@ -13,7 +13,7 @@ const isLastMember = ({ world, finding }: Exchange) =>
   finding.user === [...world.users.base.values()].findLast(({ partner }) => partner === firstPartner(world));
 
 const memberFaults: Faults = {
-  ...at(member, memberRows, {
+  ...define(member, memberIds, {
     'denied: gets is_under_ib false, with the join date': setFields({ is_under_ib: false }),
     'with-201: gets 201': answerWith(201),
     'redirected: is redirected to a path with a trailing slash': editResponse(({ headers }) => ({
@@ -27,7 +27,7 @@ const memberFaults: Faults = {
       stranger,
     )(),
   }),
-  ...at(member, [...memberRows, ...rows('shape')], {
+  ...define(member, [...memberIds, ...rows('shape')], {
     'as-text: gets the text "true" in is_under_ib': setFields({ is_under_ib: 'true' }),
     'as-number: gets 1 in is_under_ib': setFields({ is_under_ib: 1 }),
     'field-in-camel-case: gets isUnderIb instead of is_under_ib': editPayload(({ date_joined }) => ({
@@ -44,7 +44,7 @@ const memberFaults: Faults = {
     }))({ kinds }),
     'date-field-left-out: date_joined is left out for members': setJson({ is_under_ib: true })({ kinds }),
   }),
-  ...at(member, rows('shape'), {
+  ...define(member, rows('shape'), {
     'with-third-field: gets a third field': setFields({ tier: 'gold' }),
     "with-partner: gets the partner's id": editPayload((payload, { call }) => ({
       ...payload,
@@ -58,7 +58,7 @@ const memberFaults: Faults = {
   }),
 };
 
-/** Rewrites date_joined of members, given in the fixture's spelling `2024-02-29T23:59:59.999Z`. */
+/** Rewrites date_joined of members, which the fixture spells `2024-02-29T23:59:59.999Z`. */
 const date = {
   id: 'date',
   what: 'date_joined',
@@ -71,7 +71,7 @@ const date = {
 const shifted = (text: string, ms: number) => new Date(Date.parse(text) + ms).toISOString();
 
 const dateFaults: Faults = {
-  ...at(date, rows('date-joined'), {
+  ...define(date, rows('date-joined'), {
     'one-ms-late: is one millisecond late': (text) => shifted(text, 1),
     'one-hour-late: is local time (one hour east) labelled as UTC': (text) => shifted(text, 3_600_000),
     'truncated-to-seconds: has no milliseconds': (text) => text.replace(/\.\d+/, ''),
@@ -92,7 +92,7 @@ const dateFaults: Faults = {
       }),
     )({ kinds }),
   }),
-  ...at(date, rows('date-joined-format'), {
+  ...define(date, rows('date-joined-format'), {
     'naive: has no time zone': (text) => text.replace('Z', ''),
     'with-local-offset: is the right instant with the offset +05:30': (text) =>
       shifted(text, 19_800_000).replace('Z', '+05:30'),
@@ -101,10 +101,10 @@ const dateFaults: Faults = {
     'epoch-text: is a number of seconds as text': (text) => `${Math.trunc(Date.parse(text) / 1000)}`,
     'with-zone-name: ends in " UTC" instead of Z': (text) => text.replace('Z', ' UTC'),
   }),
-  ...at(date, rows('date-joined', 'date-joined-format'), {
+  ...define(date, rows('date-joined', 'date-joined-format'), {
     'rfc-1123: has the format of a mail header': (text) => new Date(text).toUTCString(),
   }),
-  ...at(date, rows('date-joined-rfc3339'), {
+  ...define(date, rows('date-joined-rfc3339'), {
     'basic-format: is in the basic format of ISO 8601': (text) => text.replaceAll(/[-:]/g, ''),
     'decimal-comma: has a comma before its fraction': (text) => text.replace('.', ','),
   }),

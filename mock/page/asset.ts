@@ -1,14 +1,14 @@
 import { createHash } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 
-/** The page as `npm run generate` writes it. */
+/** Reads the page that `npm run generate` writes. */
 export function loadPage(): Promise<string> {
   return readFile(new URL('generated/page.html', import.meta.url), 'utf8');
 }
 
 /**
- * The Content-Security-Policy of the page: only its own style and script, by their hashes. It may call
- * its own origin, may not be framed, and cannot turn text into markup.
+ * Returns the Content-Security-Policy of the page: only its own style and script, by hash, and calls to its own
+ * origin. No frames, and no text as markup.
  */
 export function policyOf(html: string): string {
   return [

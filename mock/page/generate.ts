@@ -1,4 +1,4 @@
-/** Writes the page as one file that needs no other: `index.html` with style and script inside (`npm run generate`). */
+/** Writes the page as one file: `index.html` with inline style and script (`npm run generate`). */
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { fileURLToPath } from 'node:url';
 import { build } from 'esbuild';

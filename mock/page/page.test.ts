@@ -3,11 +3,11 @@ import { execFileSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import { loadPage, policyOf } from './asset.ts';
-import { amount, curl, dateAndTime, duration, foreign, timeOfDay } from './text.ts';
+import { amount, curl, dateAndTime, duration, escapeText, timeOfDay } from './format.ts';
 
 const hash = (text: string) => `'sha256-${createHash('sha256').update(text).digest('base64')}'`;
 
-test('the policy names the style and the scripts of the page by their hashes', () => {
+test('the policy has the hashes of the style and the scripts', () => {
   const policy = policyOf('<style>a{}</style><script>one()</script><p></p><script>\ntwo()\n</script>');
   assert.ok(policy.includes(`script-src ${hash('one()')} ${hash('\ntwo()\n')};`));
   assert.ok(policy.includes(`style-src ${hash('a{}')};`));
@@ -15,7 +15,7 @@ test('the policy names the style and the scripts of the page by their hashes', (
   assert.doesNotMatch(policy, /unsafe|\*|https?:/);
 });
 
-test('the page is one file: it refers to no other, and has no code in attributes', async () => {
+test('the page is one file, without references and without code in attributes', async () => {
   const html = await loadPage();
   const markup = html.replace(/<(script|style)>[^]*?<\/\1>/g, '');
   assert.equal(html.match(/<script>/g)?.length, 1);
@@ -25,7 +25,7 @@ test('the page is one file: it refers to no other, and has no code in attributes
   assert.doesNotMatch(html, /document\.write|\beval\(|@import|\burl\(/);
 });
 
-test('numbers, times and durations', () => {
+test('formats of numbers, times and durations', () => {
   const amounts = ['16,777,217.01', '1,000.00', '0.07', '0.30000000000000004'];
   assert.deepEqual([16777217.01, 1000, 0.07, 0.1 + 0.2].map(amount), amounts);
   assert.equal(dateAndTime(1705314600000), '2024-01-15 10:30:00');
@@ -35,12 +35,12 @@ test('numbers, times and durations', () => {
   assert.deepEqual([0, 1, 60_000, 125_000, 3_660_000, 90_000_000, -5].map(duration), durations);
 });
 
-test('invisible characters of a foreign text are escaped, and a long text is cut', () => {
-  assert.equal(foreign('/a\u202Eb\u0000\u200Dc\u2028'), '/a\\u{202e}b\\u{0}\\u{200d}c\\u{2028}');
-  assert.equal(foreign('x'.repeat(1401)), `${'x'.repeat(400)}… (1,001 more)`);
+test("invisible characters of a client's text are escaped, and a long text is truncated", () => {
+  assert.equal(escapeText('/a\u202Eb\u0000\u200Dc\u2028'), '/a\\u{202e}b\\u{0}\\u{200d}c\\u{2028}');
+  assert.equal(escapeText('x'.repeat(1401)), `${'x'.repeat(400)}… (1,001 more)`);
 });
 
-test('a curl line holds a public key, or reads a secret one; a world name means nothing to the shell', () => {
+test('a curl line contains a public key or reads a secret one, and quotes the world name', () => {
   const url = 'http://127.0.0.1:4010/api/ib/user-status?user_id=1';
   assert.equal(curl(url, 'the-key', ''), `curl -i -H "Authorization: Bearer the-key" "${url}"`);
   const env = { IB_API_KEY: 'a-secret' };

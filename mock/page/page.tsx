@@ -2,16 +2,17 @@ import { render, type ComponentChildren, type InputHTMLAttributes, type Ref } fr
 import type { JournalEntry } from '../journal.ts';
 import type { DepositNow, User } from '../world.ts';
 import type { Due } from '../session.ts';
-import { left, mockNow, openWorld, refresh, say, send, signIn, start, state } from './store.ts';
+import { remainingMs, mockNow, openWorld, refresh, announce, send, signIn, start, state } from './store.ts';
 import type { ShownKey } from '../controls/data.ts';
 import type { Answers, Listed } from './store.ts';
-import { amount, curl, dateAndTime, duration, foreign, number, plural, timeOfDay } from './text.ts';
+import { amount, curl, dateAndTime, duration, escapeText, number, plural, timeOfDay } from './format.ts';
 
 const MAX_GAUGES = 12;
 const dayFormat = { dateStyle: 'full', timeZone: 'UTC' } as const;
 const titleOf = (name: string) => name.replace(/^./, (first) => first.toUpperCase()).replaceAll('-', ' ');
 
-const post = (path: string, body: unknown, said: string) => () => void send('POST', path, body, () => said);
+const post = (path: string, body: unknown, announcement: string) => () =>
+  void send('POST', path, body, () => announcement);
 
 function moveClock(path: string, body: unknown, said: string): Promise<void> {
   return send('POST', `clock/${path}`, body, (answer) => {
@@ -22,8 +23,8 @@ function moveClock(path: string, body: unknown, said: string): Promise<void> {
       [due.limiters, 'rate limit', 'ended'],
     ] as const;
     const happened = counted.filter(([list]) => list.length > 0);
-    const words = happened.map(([list, name, done]) => `${plural(list.length, name)} ${done}`).join(', ');
-    return words === '' ? `${said}.` : `${said}: ${words}.`;
+    const text = happened.map(([list, name, done]) => `${plural(list.length, name)} ${done}`).join(', ');
+    return text === '' ? `${said}.` : `${said}: ${text}.`;
   });
 }
 
@@ -113,22 +114,22 @@ function listSection<Name extends 'deposits' | 'keys' | 'users', Item>(
   { meta: { total }, ...items }: Listed<Name, Item>,
   rowOf: (item: Item) => Row,
 ) {
-  const asked = state.lists[name];
+  const list = state.lists[name];
   const rows = (items as Record<Name, readonly Item[]>)[name].map(rowOf);
   const count = rows.length < total ? `first ${number(rows.length)} of ${number(total)}` : number(total);
   const onInput = ({ currentTarget: { value } }: { readonly currentTarget: HTMLInputElement }) => {
-    asked.contains = value.trim();
+    list.contains = value.trim();
     void refresh();
   };
   const onMore = () => {
-    asked.limit += 25;
+    list.limit += 25;
     void refresh();
   };
   const texts = { 'aria-label': `Filter the ${name}`, placeholder: `Filter: ${filters}` };
   const more = rows.length < total && rows.length < 1000 && button('Show more', onMore);
   return section(
     name,
-    asked.contains === '' ? count : `${count} matching`,
+    list.contains === '' ? count : `${count} matching`,
     [table(name, columns, rows), more],
     <input type="search" onInput={onInput} {...texts} />,
   );
@@ -137,7 +138,7 @@ function listSection<Name extends 'deposits' | 'keys' | 'users', Item>(
 function depositRow({ reference_id: id, state: now, amountInUsd, executedAt, ...deposit }: DepositNow): Row {
   const { user_id, partner, dueInMs, pollsLeft } = deposit;
   const polls = pollsLeft === 0 ? 'with the next poll' : pollsLeft && `after ${plural(pollsLeft, 'poll')}`;
-  const plan = dueInMs === undefined ? polls : `in ${duration(left(dueInMs))}`;
+  const plan = dueInMs === undefined ? polls : `in ${duration(remainingMs(dueInMs))}`;
   const act = (name: string, path: string, done: string) =>
     button(name, post(`deposits/${id}/${path}`, undefined, `Deposit ${id} ${done}.`), `deposit ${id}`);
   const buttons = [act('Execute', 'execute', 'executed'), act('Fail', 'fail', 'failed')];
@@ -205,11 +206,11 @@ function Clock({ rate }: Answers['clock']) {
   );
 }
 
-/** Selects a line and copies it. `navigator.clipboard` is missing where the page came over plain http. */
+/** Copies a line. `navigator.clipboard` is missing on plain http. */
 function copy(id: string, shows: string): void {
   getSelection()!.selectAllChildren(document.getElementById(id)!);
   const isCopied = document.execCommand('copy');
-  say(isCopied ? `Copied the line for ${shows}.` : 'The browser did not allow copying.');
+  announce(isCopied ? `Copied the line for ${shows}.` : 'The browser did not allow copying.');
 }
 
 function Examples({ port, values }: Answers['magic-values']) {
@@ -236,7 +237,7 @@ function Limiters({ limits, gauges }: Answers['limits']) {
     deposit ? `${number(deposit.requests)} deposit checks in ${deposit.windowSeconds} s` : [],
   ].flat();
   const filled = gauges
-    .filter(({ counted, freesInMs }) => counted > 0 && left(freesInMs) > 0)
+    .filter(({ counted, freesInMs }) => counted > 0 && remainingMs(freesInMs) > 0)
     .toSorted((one, other) => other.counted / other.most - one.counted / one.most);
   const some = filled.length > MAX_GAUGES ? `the fullest ${MAX_GAUGES} of ${number(filled.length)}` : '';
   return section(
@@ -246,7 +247,7 @@ function Limiters({ limits, gauges }: Answers['limits']) {
       <p class="quiet">{words.length === 0 ? 'No limits.' : `Each key: ${words.join(', ')}.`}</p>
       <ul class="gauges">
         {filled.slice(0, MAX_GAUGES).map(({ endpoint, key, counted, most, isLimited, freesInMs }) => {
-          const frees = `${isLimited ? 'limited, ' : ''}frees in ${duration(left(freesInMs))}`;
+          const frees = `${isLimited ? 'limited, ' : ''}frees in ${duration(remainingMs(freesInMs))}`;
           return (
             <li key={endpoint + key} class={isLimited ? 'limited' : ''}>
               <span>{withNote(endpoint, key)}</span>
@@ -300,13 +301,13 @@ const Scorecard = ({ rules }: Answers['scorecard']) =>
     </ul>,
   );
 
-/** A request and its answer as they were sent, but for credentials. */
+/** Formats a request and its answer, without credentials. */
 function exchangeText({ method, target, requestHeaders, status, ...entry }: JournalEntry) {
   const fields = (all: Readonly<Record<string, string>>) =>
     Object.entries(all).map(([name, value]) => `${name}: ${value}`);
   const asked = [`${method} ${target}`, ...fields(requestHeaders)];
   const answered = [`${status}`, ...fields(entry.responseHeaders)];
-  return [...asked, '', ...answered, '', entry.responseBody].map(foreign).join('\n');
+  return [...asked, '', ...answered, '', entry.responseBody].map(escapeText).join('\n');
 }
 
 function Journal({ requests }: Answers['requests']) {
@@ -318,9 +319,9 @@ function Journal({ requests }: Answers['requests']) {
       {requests.toReversed().map((entry) => (
         <li key={entry.id} class={entry.status < 400 ? '' : 'refused'}>
           <span class="status">{entry.status}</span>
-          <span class="reason">{foreign(entry.reason.replace(/^\d+: /, ''))}</span>
+          <span class="reason">{escapeText(entry.reason.replace(/^\d+: /, ''))}</span>
           <time>{timeOfDay(entry.at)}</time>
-          <code>{`${foreign(entry.method)} ${foreign(entry.target)}`}</code>
+          <code>{`${escapeText(entry.method)} ${escapeText(entry.target)}`}</code>
           <small>
             {(entry.key ?? 'no known key') + (entry.keyInTarget ? ', the URL contained a key' : '')}
             {entry.durationMs === undefined ? ', not answered' : `, ${entry.durationMs.toFixed(1)} ms`}
@@ -424,7 +425,7 @@ function Page() {
       {state.signInError !== undefined && <SignIn />}
       <footer>
         <p class={`connection ${state.connection.toLowerCase()}`}>{state.connection}</p>
-        <p role="status">{state.said}</p>
+        <p role="status">{state.announcement}</p>
       </footer>
     </>
   );

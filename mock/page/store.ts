@@ -4,11 +4,11 @@ import type { JournalEntry } from '../journal.ts';
 import type { MagicValue } from '../magic-values.ts';
 import type { DepositNow, User } from '../world.ts';
 
-/** A part of a list, and how many items it has in all. */
+/** A page of a list, and its total number of items. */
 export type Listed<Name extends string, Item> = Readonly<Record<Name, readonly Item[]>> & {
   readonly meta: { readonly total: number };
 };
-/** What the page reads from the admin API, by path. */
+/** Answers of the admin API by path. */
 export interface Answers {
   readonly clock: { readonly now: number; readonly rate: number };
   readonly deposits: Listed<'deposits', DepositNow>;
@@ -27,7 +27,7 @@ export interface Answers {
   };
   readonly requests: { readonly requests: readonly JournalEntry[] };
   readonly worlds: { readonly worlds: readonly string[] };
-  /** `port` is that of the service if the admin API has its own. */
+  /** `port` is the service's, if the admin API has its own port. */
   readonly 'magic-values': {
     readonly port?: number;
     readonly values: readonly MagicValue[];
@@ -35,18 +35,18 @@ export interface Answers {
 }
 const names = 'clock deposits keys users limits requests faults scorecard worlds magic-values';
 const paths = names.split(' ') as (keyof Answers)[];
-/** Least time between two loads: a busy mock gets no more calls than a page can show. */
-const PACE_MS = 200;
+/** Limits how often the page loads from a busy mock. */
+const MIN_LOAD_INTERVAL_MS = 200;
 
-/** Everything the page shows. */
+/** The state of the page. */
 export const state = {
   connection: 'Connecting',
-  /** Why the mock wants a token, or wants another one; undefined if it wants none. */
+  /** Why the mock needs a token or refused one; undefined if it needs none. */
   signInError: undefined as string | undefined,
-  /** Name of the world that is shown; the main world has the empty name. */
+  /** Name of the shown world; empty for the main world. */
   world: new URLSearchParams(location.search).get('world') ?? '',
   answers: undefined as Answers | undefined,
-  /** When the answers came, in ms of `performance.now()`. */
+  /** Time of the answers, in ms of `performance.now()`. */
   receivedAt: 0,
   lists: {
     deposits: { limit: 25, contains: '' },
@@ -54,10 +54,10 @@ export const state = {
     users: { limit: 25, contains: '' },
     requests: { limit: 100 },
   },
-  /** Clock rate that the user chose, until the mock's answers have it. */
+  /** Clock rate that the user chose, until the next answers include it. */
   speed: undefined as number | undefined,
-  /** Result of the last action. What others do is not announced: screen readers would never be quiet. */
-  said: '',
+  /** Result of the last action of this user. Changes by others are not announced by screen readers. */
+  announcement: '',
 };
 
 let draw = () => {};
@@ -65,11 +65,11 @@ function update(change: Partial<typeof state> = {}): void {
   Object.assign(state, change);
   draw();
 }
-export const say = (said: string) => update({ said });
+export const announce = (announcement: string) => update({ announcement });
 
 const queryOf = (values: Record<string, string>) => `?${new URLSearchParams(values).toString()}`;
 
-/** In memory only: a reload forgets it. */
+/** Only in memory: a reload removes it. */
 let token: string | undefined;
 
 /** @throws Error, with the status as its cause if the mock refuses */
@@ -78,7 +78,7 @@ async function request(path: string, init: RequestInit = {}): Promise<Response> 
     ...(token !== undefined && { Authorization: `Bearer ${token}` }),
     ...(init.body !== undefined && { 'Content-Type': 'application/json' }),
   };
-  // The API is at `/__admin`, wherever a proxy has put it.
+  // Relative to the page, because a proxy may add a path prefix.
   const url = `${location.pathname.replace(/\/$/, '')}/${path}`;
   const response = await fetch(url, { ...init, headers, cache: 'no-store', credentials: 'omit' });
   if (response.ok) return response;
@@ -87,8 +87,8 @@ async function request(path: string, init: RequestInit = {}): Promise<Response> 
 }
 
 /**
- * Changes something in a world of the mock, or in all worlds (null), and announces the text that `said`
- * makes of the answer, or why the mock refuses. An event then tells all pages to load again.
+ * Makes a call in a world, or in all worlds (null), and announces the text that `said` returns for the answer,
+ * or the error. The mock then sends an event, and all pages reload.
  */
 export function send(
   method: 'POST' | 'PUT' | 'DELETE',
@@ -100,7 +100,7 @@ export function send(
   return attempt(async () => {
     const init = { method, ...(body !== undefined && { body: JSON.stringify(body) }) };
     const text = await (await request(world === null ? path : path + queryOf({ world }), init)).text();
-    say(said(text === '' ? undefined : JSON.parse(text)));
+    announce(said(text === '' ? undefined : JSON.parse(text)));
   });
 }
 
@@ -110,14 +110,14 @@ async function attempt(action: () => Promise<void>): Promise<void> {
   } catch (error) {
     const { cause, message } = error as Error;
     if (cause === 401) askForToken(message);
-    else say(cause === undefined ? 'The mock cannot be reached.' : message);
+    else announce(cause === undefined ? 'The mock cannot be reached.' : message);
   }
 }
 
 let isStale = false;
 let loading: Promise<void> | undefined;
 
-/** Loads everything again. Calls during a load share the next one. */
+/** Reloads all data. Calls during a load share the next one. */
 export function refresh(): Promise<void> {
   isStale = true;
   loading ??= attempt(loadAll).finally(() => (loading = undefined));
@@ -134,7 +134,7 @@ async function loadAll(): Promise<void> {
     // The user may have opened another world meanwhile.
     const isShown = world === state.world;
     update(isShown ? { answers: Object.fromEntries(answers) as unknown as Answers, receivedAt } : {});
-    await new Promise((resolve) => setTimeout(resolve, PACE_MS + receivedAt - startedAt));
+    await new Promise((resolve) => setTimeout(resolve, MIN_LOAD_INTERVAL_MS + receivedAt - startedAt));
   }
 }
 
@@ -144,33 +144,33 @@ async function load(path: keyof Answers): Promise<unknown> {
   return (await request(path + queryOf({ ...world, ...lists[path] }))).json();
 }
 
-const passed = () => (performance.now() - state.receivedAt) * (state.answers?.clock.rate ?? 0);
-/** What is left by now of the `ms` that an answer named. */
-export const left = (ms: number) => ms - passed();
-/** The mock's time in Unix ms. */
-export const mockNow = () => (state.answers?.clock.now ?? 0) + passed();
+const elapsedMs = () => (performance.now() - state.receivedAt) * (state.answers?.clock.rate ?? 0);
+/** Returns how much of the `ms` of an answer remains now. */
+export const remainingMs = (ms: number) => ms - elapsedMs();
+/** Returns the mock's time in Unix ms. */
+export const mockNow = () => (state.answers?.clock.now ?? 0) + elapsedMs();
 
-/** Whether something that is shown has changed by itself, for which the mock sends no event. */
-function isOver({ deposits, keys, limits, clock }: Answers): boolean {
+/** Whether time alone changed shown data: the mock sends no event for that. */
+function hasTimedChange({ deposits, keys, limits, clock }: Answers): boolean {
   const waits = [
     ...deposits.deposits.map(({ dueInMs = 0 }) => dueInMs),
     ...keys.keys.map(({ state: now, expiresAt = 0 }) => (now === 'active' ? expiresAt - clock.now : 0)),
     ...limits.gauges.map(({ freesInMs }) => freesInMs),
   ];
-  return waits.some((ms) => ms > 0 && left(ms) <= 0);
+  return waits.some((ms) => ms > 0 && remainingMs(ms) <= 0);
 }
 
 function tick(): void {
   const { answers } = state;
   if (answers === undefined || answers.clock.rate === 0) return;
-  if (isOver(answers)) void refresh();
+  if (hasTimedChange(answers)) void refresh();
   update();
 }
 
 /** Shows another world. */
 export async function openWorld(world: string): Promise<void> {
   history.replaceState(null, '', location.pathname + (world && queryOf({ world })));
-  update({ world, said: `Showing the world ${world || 'main'}.` });
+  update({ world, announcement: `Showing the world ${world || 'main'}.` });
   await refresh();
 }
 
@@ -184,14 +184,14 @@ export function signIn(given: string): void {
   void watch();
 }
 
-/** Calls `render` whenever something changes, and follows the mock. */
+/** Calls `render` after each change, and connects to the mock. */
 export function start(render: () => void): void {
   draw = render;
   setInterval(tick, 250);
   void watch();
 }
 
-/** Follows the mock's events and reconnects. A hidden page does not: browsers allow few connections to one server. */
+/** Reads the mock's events and reconnects. A hidden page disconnects: browsers limit connections to a server. */
 async function watch(): Promise<void> {
   for (;;) {
     while (document.hidden)

@@ -1,11 +1,11 @@
-/** What a call gave; tests know its shape. */
+/** The JSON of an answer. */
 // oxlint-disable-next-line typescript/no-explicit-any -- each test reads its own shape
 type Json = Record<string, any>;
 
 import { testSession } from './session.ts';
 import { answerAdmin } from '../admin/router.ts';
 
-/** A session for tests, and its admin API without a guard: calls give status and JSON. */
+/** Creates a test session and calls its admin API without access checks. */
 export function testAdmin(options: Parameters<typeof testSession>[0] = {}) {
   const mock = testSession(options);
   const call = async (method: string, path: string, body?: unknown) => {
@@ -19,21 +19,21 @@ export function testAdmin(options: Parameters<typeof testSession>[0] = {}) {
     return {
       status: answer.status,
       headers: answer.headers,
-      // The page is no JSON, and stands there as it is.
+      // The page is not JSON.
       json: (text === '' ? undefined : text.startsWith('<') ? text : JSON.parse(text)) as Json,
     };
   };
   return {
     ...mock,
     call,
-    /** The JSON of a call that has to be done. */
-    done: async (method: string, path: string, body?: unknown) => {
+    /** Returns the JSON of a call that must succeed. */
+    callJson: async (method: string, path: string, body?: unknown) => {
       const { status, json } = await call(method, path, body);
       if (status >= 300) throw new Error(`${method} ${path}: ${status} ${JSON.stringify(json)}`);
       return json;
     },
-    /** Status and error of a call that is refused. */
-    refused: async (method: string, path: string, body?: unknown) => {
+    /** Returns status, error and place of a refused call. */
+    callRefused: async (method: string, path: string, body?: unknown) => {
       const { status, json } = await call(method, path, body);
       return [status, json['error'], json['place']] as [number, string, string | undefined];
     },

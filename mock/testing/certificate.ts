@@ -5,8 +5,8 @@ function pemOf(name: string) {
   return { cert: pem, key: pem };
 }
 
-/** For tests alone: of nobody, and trusted by nobody. */
+/** A self-signed certificate, only for tests. */
 export const tls = pemOf('localhost.pem');
 
-/** One that ended in 2020. */
+/** A certificate that expired in 2020. */
 export const expired = pemOf('expired.pem');

@@ -2,16 +2,16 @@ import fixture from '../../schemas/built-in.fixture.json' with { type: 'json' };
 import { endpoints } from '../../schemas/endpoints.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 import { answerRequest } from '../answer-request.ts';
-import { keptIn, shownEntry, type Journal, type Redact } from '../journal.ts';
+import { storedEntries, toJournalEntry, type Journal, type Redact } from '../journal.ts';
 import type { HttpRequest, HttpResponse } from '../exchange.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { ClockMode, MockData } from '../options.ts';
-import { createSession, placeOf, sandboxNamed } from '../session.ts';
-import { clockIn } from '../controls/clock.ts';
+import { createSession, worldHandle, getSandbox } from '../session.ts';
+import { clockControls } from '../controls/clock.ts';
 
 export const builtIn = fixture as Fixture;
 
-/** Unix ms at which the worlds of tests are created. */
+/** Unix ms at the creation of the worlds of tests. */
 export const START = Date.UTC(2025, 0, 15, 12);
 
 export const ids = {
@@ -29,35 +29,35 @@ export const ids = {
 export const userPath = (id: string) => `${endpoints['user-status'].path}?user_id=${id}`;
 export const depositPath = (id: string) => `${endpoints['deposit-check'].path}?reference_id=${id}`;
 
-/** What a journal holds, as it is shown. */
+/** Returns the entries of a journal. */
 export const entriesOf = (journal: Journal, redact: Redact) =>
-  keptIn(journal).map((kept) => shownEntry(kept, redact));
+  storedEntries(journal).map((kept) => toJournalEntry(kept, redact));
 
 type TestOptions = Omit<MockData, 'clock'> & {
   readonly clock?: ClockMode;
   readonly elapsed?: () => number;
 };
 
-/** A session for tests over a base clock that only they move, in ms. */
+/** Creates a session with a clock (ms) that only the test moves. */
 export function testSession({ clock: mode, elapsed, ...options }: TestOptions = {}) {
   let base = START;
   const clock = { now: () => base, mode };
   const session = createSession({ fixture: builtIn, ...options, clock }, elapsed);
   const get = (target: string, key?: string | null) =>
-    answerRequest(session, probe(target, { key }).request).response;
+    answerRequest(session, lookup(target, { key }).request).response;
   return {
     session,
-    clock: clockIn(placeOf(session, '')),
-    pass: (ms: number) => void (base += ms),
+    clock: clockControls(worldHandle(session, '')),
+    passTime: (ms: number) => void (base += ms),
     get,
     user: (id: string, key?: string | null) => get(userPath(id), key),
     deposit: (id: string, key?: string | null) => get(depositPath(id), key),
-    entries: (world = '') => entriesOf(sandboxNamed(session, world).journal, session.redact),
+    entries: (world = '') => entriesOf(getSandbox(session, world).journal, session.redact),
   };
 }
 
-/** A request at so many ms after the creation of the world. */
-export interface Probe {
+/** A request with its time, in ms after the creation of the world. */
+export interface TimedRequest {
   readonly request: HttpRequest;
   readonly atMs: number;
 }
@@ -72,8 +72,8 @@ interface Details {
   readonly atMs?: number;
 }
 
-/** `key: null` sends no Authorization header. */
-export function probe(target: string, details: Details = {}): Probe {
+/** Creates a request; `key: null` sends no Authorization header. */
+export function lookup(target: string, details: Details = {}): TimedRequest {
   const { key = 'northwind-key', authorization = `Bearer ${key}`, method = 'GET' } = details;
   const { alongside = 0, atMs = 0 } = details;
   const headers = { ...(key === null ? {} : { authorization }), ...details.headers };
@@ -81,15 +81,16 @@ export function probe(target: string, details: Details = {}): Probe {
   return { request: { method, target, headers, alongside, ...body }, atMs };
 }
 
-export const user = (id: string, details?: Details) => probe(userPath(encodeURIComponent(id)), details);
-export const deposit = (id: string, details?: Details) => probe(depositPath(encodeURIComponent(id)), details);
+export const user = (id: string, details?: Details) => lookup(userPath(encodeURIComponent(id)), details);
+export const deposit = (id: string, details?: Details) =>
+  lookup(depositPath(encodeURIComponent(id)), details);
 
-/** The answers to probes sent one after another in a new session. */
-export function answersTo(probes: readonly Probe[], behaviour?: Behaviour): readonly HttpResponse[] {
-  const { session, pass } = testSession({ behaviour });
+/** Sends requests in order in a new session and returns the responses. */
+export function sendAll(probes: readonly TimedRequest[], behaviour?: Behaviour): readonly HttpResponse[] {
+  const { session, passTime } = testSession({ behaviour });
   let passed = 0;
   return probes.map(({ request, atMs }) => {
-    pass(atMs - passed);
+    passTime(atMs - passed);
     passed = atMs;
     return answerRequest(session, request).response;
   });

@@ -7,15 +7,15 @@ import { setImmediate as turn } from 'node:timers/promises';
 import { startMock, type Mock, type MockOptions } from '../index.ts';
 import { builtIn, START } from './session.ts';
 
-/** What came back on a connection, in latin1, and whether it ended in an orderly way. */
-export interface Heard {
+/** All received bytes of a connection, in latin1. */
+export interface RawResponse {
   readonly bytes: string;
-  /** Such as ECONNRESET; undefined where it ended with FIN. */
+  /** Such as ECONNRESET; undefined if the connection ended with FIN. */
   readonly code: string | undefined;
 }
 
-/** A connection to a port of this machine. It does not keep the process alive. */
-export async function connected(port: number): Promise<Socket> {
+/** Connects to a local port. The connection does not keep the process alive. */
+export async function connectTo(port: number): Promise<Socket> {
   const socket = connect({ port, host: '127.0.0.1', allowHalfOpen: true, noDelay: true });
   await once(socket, 'connect');
   return socket.unref().setEncoding('latin1');
@@ -23,8 +23,8 @@ export async function connected(port: number): Promise<Socket> {
 
 const TIMEOUT_MS = 10_000;
 
-/** All that comes until the other side ends the connection, or resets it. */
-function heard(socket: Socket): Promise<Heard> {
+/** Reads until the server ends or resets the connection. */
+function readUntilEnd(socket: Socket): Promise<RawResponse> {
   return new Promise((resolve) => {
     let bytes = '';
     let code: string | undefined;
@@ -38,21 +38,25 @@ function heard(socket: Socket): Promise<Heard> {
   });
 }
 
-/** Two turns of the loop: what was written before them has been read by a server in this process. */
-export async function arrived(): Promise<void> {
+/** Waits until a server in this process has read what was written. */
+export async function nextTurns(): Promise<void> {
   await turn();
   await turn();
 }
 
 /**
- * Sends segments, each so that it arrives by itself, and reads what comes back until the other side ends
- * the connection. With `half`, our side is ended behind what is sent.
+ * Sends segments that arrive separately, and reads until the server ends the connection. `half` closes our
+ * side after the last segment.
  */
-export async function say(port: number, segments: readonly string[], { half = false } = {}): Promise<Heard> {
-  const socket = await connected(port);
-  const all = heard(socket);
+export async function sendRaw(
+  port: number,
+  segments: readonly string[],
+  { half = false } = {},
+): Promise<RawResponse> {
+  const socket = await connectTo(port);
+  const all = readUntilEnd(socket);
   for (const [index, segment] of segments.entries()) {
-    if (index > 0) await arrived();
+    if (index > 0) await nextTurns();
     if (!socket.writable) break;
     socket.write(segment, 'latin1');
   }
@@ -60,8 +64,8 @@ export async function say(port: number, segments: readonly string[], { half = fa
   return all;
 }
 
-/** Starts a mock over the built-in fixture, at START, that ends with its test. */
-export async function startFor(t: TestContext, options: Partial<MockOptions> = {}): Promise<Mock> {
+/** Starts a mock with the built-in fixture at START, and closes it after the test. */
+export async function mockFor(t: TestContext, options: Partial<MockOptions> = {}): Promise<Mock> {
   const mock = await startMock({ fixture: builtIn, clock: { now: () => START }, ...options });
   t.after(() => mock.close({ force: true }));
   return mock;
@@ -69,16 +73,16 @@ export async function startFor(t: TestContext, options: Partial<MockOptions> = {
 
 export const bearer = (key: string) => ({ headers: { authorization: `Bearer ${key}` } });
 
-/** Sends a GET with the key of northwind, or what `options` say, on a connection of its own. */
-export function send(port: number, path: string, options: RequestOptions = {}, body?: string) {
+/** Sends a request on a new connection; by default a GET with northwind-key. */
+export function sendRequest(port: number, path: string, options: RequestOptions = {}, body?: string) {
   return request({ port, path, agent: false, ...bearer('northwind-key'), ...options }).end(body);
 }
 
-/** The answer to a request that is on its way. */
-export async function answerTo(outgoing: ClientRequest) {
+/** Reads the answer to a sent request. */
+export async function readAnswer(outgoing: ClientRequest) {
   const [incoming] = (await once(outgoing, 'response')) as [IncomingMessage];
   return { status: incoming.statusCode, headers: incoming.headers, body: await text(incoming) };
 }
 
 /** Sends a request and reads the answer. */
-export const ask = (...asked: Parameters<typeof send>) => answerTo(send(...asked));
+export const ask = (...asked: Parameters<typeof sendRequest>) => readAnswer(sendRequest(...asked));

@@ -3,20 +3,20 @@ import { test } from 'node:test';
 import { decodeText } from './behaviour.ts';
 import { startMock } from './server.ts';
 import { builtIn, depositPath, ids, START, userPath } from './testing/session.ts';
-import { say } from './testing/sockets.ts';
+import { sendRaw } from './testing/sockets.ts';
 
 const DATE = 'Wed, 15 Jan 2025 12:00:00 GMT';
 
-/** Everything that comes back for a request, up to the end of the connection. */
+/** Returns all bytes that a request gets, up to the end of the connection. */
 async function bytesFor(line: string, ...fields: readonly string[]): Promise<string> {
   await using mock = await startMock({ fixture: builtIn, clock: { now: () => START } });
   const sent = [`${line} HTTP/1.1`, 'Host: ib.example', ...fields, 'Connection: close'].join('\r\n');
-  return (await say(mock.port, [`${sent}\r\n\r\n`])).bytes;
+  return (await sendRaw(mock.port, [`${sent}\r\n\r\n`])).bytes;
 }
 
 const KEY = 'Authorization: Bearer northwind-key';
 
-/** An answer of the interface, byte for byte. */
+/** The exact bytes of a response. */
 function answer(status: string, body: string, extra: readonly string[] = []) {
   const fields = [
     `Date: ${DATE}`,
@@ -50,7 +50,7 @@ const cases: readonly (readonly [name: string, sent: readonly [string, ...string
 for (const [name, sent, received] of cases)
   test(`${name}: exactly these bytes`, async () => assert.equal(await bytesFor(...sent), received));
 
-test('what cannot be decoded stays as it is', () => {
+test('text that cannot be decoded stays as it is', () => {
   assert.equal(decodeText('%31%2D'), '1-');
   assert.equal(decodeText('a+b'), 'a b');
   for (const broken of ['%', '%zz', '%E0%A4%A', '%C0%80', '%ED%A0%80'])

@@ -1,34 +1,25 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import {
-  deposit,
-  probe,
-  user,
-  type Probe,
-  answersTo,
-  builtIn,
-  START,
-  ids,
-  testSession,
-} from './testing/session.ts';
-import { controlsIn } from './controls.ts';
-import { preferenceIn } from './forced.ts';
-import { serviceOf } from './handler.ts';
+import { deposit, lookup, user, sendAll, builtIn, START, ids, testSession } from './testing/session.ts';
+import type { TimedRequest } from './testing/session.ts';
+import { worldControls } from './controls.ts';
+import { parsePrefer } from './forced-answers.ts';
+import { createService } from './handler.ts';
 import { createWorld } from './world.ts';
 
 const preferring = (code: number | string) => ({ headers: { prefer: `code=${code}` } });
-const last = (...probes: readonly Probe[]) => {
-  const response = answersTo(probes).at(-1);
+const last = (...probes: readonly TimedRequest[]) => {
+  const response = sendAll(probes).at(-1);
   assert.ok(response);
   return response;
 };
-const forced = (one: Probe) => {
+const forced = (one: TimedRequest) => {
   const { status, headers, body } = last(one);
   return [status, headers['Preference-Applied'], body];
 };
 
-describe('an answer that is asked for', () => {
-  test('errors have the own message of their endpoint', () => {
+describe('an answer requested by Prefer', () => {
+  test('errors have the message of their endpoint', () => {
     const errors = {
       400: ['Invalid user_id format', 'Invalid reference_id format'],
       401: ['Unauthorized', 'UNAUTHORIZED'],
@@ -49,7 +40,7 @@ describe('an answer that is asked for', () => {
     const notFound = '{"error":"Deposit not found"}';
     assert.deepEqual(forced(deposit(ids.executed, preferring(404))), [404, 'code=404', notFound]);
   });
-  test('429 says how long to wait, 401 how to authenticate, and 503 neither', () => {
+  test('429 has Retry-After, 401 has WWW-Authenticate, 503 has neither', () => {
     const headers = (code: number) => last(user(ids.member, preferring(code))).headers;
     assert.equal(headers(429)['Retry-After'], '1');
     assert.equal(headers(401)['WWW-Authenticate'], 'Bearer');
@@ -61,7 +52,7 @@ describe('an answer that is asked for', () => {
       'Preference-Applied',
     ]);
   });
-  test("200 is an example of the caller's own IB, whatever id is sent", () => {
+  test("200 is an example of the caller's IB, for any id", () => {
     const member = '{"is_under_ib":true,"date_joined":"2024-02-29T23:59:59.999Z"}';
     const executed = '{"status":"EXECUTED","amountInUsd":250.5,"executedAt":1705314600000}';
     for (const id of [ids.nobody, 'x', '']) {
@@ -72,7 +63,7 @@ describe('an answer that is asked for', () => {
     assert.match(String(last(user(ids.nobody, other)).body), /"2023-07-14T12:00:00\.250Z"/);
     assert.match(String(last(deposit(ids.nobody, other)).body), /4321\.09/);
   });
-  test('what cannot be is refused, and says why', () => {
+  test('an impossible answer is refused with a reason', () => {
     for (const [request, why] of [
       [user(ids.member, preferring(404)), 'user-status has no answer 404'],
       [deposit(ids.executed, preferring(418)), /^Prefer: chaos 418: there is no such kind \(kinds: 200, 400/],
@@ -89,12 +80,12 @@ describe('an answer that is asked for', () => {
       ['/api/ib/deposit-check', 'EXECUTED deposit'],
     ] as const) {
       const headers = { authorization: 'Bearer northwind-key', prefer: 'code=200' };
-      const { response } = serviceOf().answer(world, { method: 'GET', target, headers }, START);
+      const { response } = createService().answer(world, { method: 'GET', target, headers }, START);
       const error = `there is no ${what} of the IB to answer 200 with`;
       assert.deepEqual([response.status, response.body], [400, JSON.stringify({ error })]);
     }
   });
-  test('the kinds of chaos can be asked for, and chaos takes each status', () => {
+  test('Prefer takes the kinds of chaos, and chaos takes each status', () => {
     const prefer = (kind: string) => last(deposit(ids.executed, { headers: { prefer: `chaos=${kind}` } }));
     const plain = last(deposit(ids.executed));
     for (const [kind, told] of [
@@ -106,7 +97,7 @@ describe('an answer that is asked for', () => {
     assert.equal(prefer('404').headers['Preference-Applied'], 'code=404');
     const { session, deposit: ask, user: askUser, entries } = testSession();
     for (const status of [200, 400, 401, 404, 429, 599]) {
-      controlsIn(session, '').faults.next(status);
+      worldControls(session, '').faults.next(status);
       const { status: got, body, headers } = ask(ids.pending);
       const asked = prefer(`${status}`);
       assert.deepEqual(
@@ -114,25 +105,25 @@ describe('an answer that is asked for', () => {
         [status, asked.body, asked.headers['Retry-After']],
       );
     }
-    controlsIn(session, '').faults.next(404);
+    worldControls(session, '').faults.next(404);
     assert.equal(askUser(ids.member).status, 400);
     assert.equal(entries().at(-1)?.reason, '400: user-status has no answer 404');
   });
 });
 
-describe('what asking changes', () => {
-  test('nothing for a refused key, on other paths and for other methods', () => {
+describe('effects of Prefer', () => {
+  test('none for a refused key, other paths and other methods', () => {
     for (const key of ['nope', null, 'northwind-revoked-key', 'jane-personal-key'])
       assert.deepEqual(
         last(deposit(ids.executed, { key, ...preferring(200) })),
         last(deposit(ids.executed, { key })),
       );
-    assert.deepEqual(last(probe('/', preferring(200))), last(probe('/')));
+    assert.deepEqual(last(lookup('/', preferring(200))), last(lookup('/')));
     const path = '/api/ib/user-status';
     const method = 'POST';
-    assert.deepEqual(last(probe(path, { method, ...preferring(200) })), last(probe(path, { method })));
+    assert.deepEqual(last(lookup(path, { method, ...preferring(200) })), last(lookup(path, { method })));
   });
-  test('it is no poll, it is not counted, and a limited key gets it too', () => {
+  test('no poll, not counted, and not limited', () => {
     const asked = Array.from({ length: 300 }, () => deposit(ids.afterPolls, preferring(404)));
     assert.equal(last(...asked, deposit(ids.afterPolls)).status, 404);
     const failing = Array.from({ length: 100 }, () => user('x', preferring(400)));
@@ -144,11 +135,11 @@ describe('what asking changes', () => {
 });
 
 const asks = (prefer: string) => {
-  const asked = preferenceIn({ prefer });
+  const asked = parsePrefer({ prefer });
   return asked?.kind === 'status' ? asked.status : asked?.kind;
 };
 
-/** By field, what it asks for. */
+/** Requested status or chaos by field value. */
 const fields: Readonly<Record<string, number | string | undefined>> = {
   'code=429': 429,
   '\tcode\t=\t429 ': 429,
@@ -169,11 +160,11 @@ const fields: Readonly<Record<string, number | string | undefined>> = {
   '': undefined,
 };
 
-describe('what a Prefer field asks for', () => {
+describe('the value of Prefer', () => {
   for (const [field, status] of Object.entries(fields))
     test(JSON.stringify(field), () => assert.equal(asks(field), status));
-  test('several lines are one list, and the first code counts', () => {
+  test('several lines are one list, and the first code is used', () => {
     const headers = { prefer: ['wait=10', 'code=401', 'code=429'] } as unknown as { prefer: string };
-    assert.deepEqual(preferenceIn(headers), { kind: 'status', status: 401 });
+    assert.deepEqual(parsePrefer(headers), { kind: 'status', status: 401 });
   });
 });

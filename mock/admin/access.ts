@@ -2,18 +2,20 @@ import { createHash, timingSafeEqual } from 'node:crypto';
 import type { HttpRequest } from '../exchange.ts';
 import { Refusal } from '../session.ts';
 
-/** Who may call the admin API: whoever is on this machine, or whoever has the token. */
+/** Who may call the admin API: callers on this machine, or callers with the token. */
 export type Access = { readonly kind: 'loopback' } | { readonly kind: 'token'; readonly token: string };
 
 /**
- * Refuses a call from elsewhere. On loopback a page of another site cannot call either: not under a
- * name of its own (DNS rebinding), and not across sites, where browsers send its Origin.
+ * Checks that a call may use the admin API. Pages of other sites may not: neither by a host name of their own
+ * (DNS rebinding) nor across origins, where browsers send `Origin`.
+ *
+ * @throws Refusal with 401, 403 or 415
  */
-export function admit(access: Access, { method, headers, body }: HttpRequest): void {
+export function checkAccess(access: Access, { method, headers, body }: HttpRequest): void {
   const { host = '', origin } = headers;
   if (access.kind === 'token') {
     const [, presented = ''] = /^bearer +(\S+)$/i.exec(headers.authorization ?? '') ?? [];
-    if (!isSame(presented, access.token))
+    if (!isEqual(presented, access.token))
       throw new Refusal(
         401,
         presented === ''
@@ -30,18 +32,15 @@ export function admit(access: Access, { method, headers, body }: HttpRequest): v
     throw new Refusal(415, 'Content-Type must be application/json');
 }
 
-/**
- * Whether a browser says that another page asks, which it does also where it sends no Origin: for an
- * image, a script, a form of GET. A link may lead here.
- */
+/** Whether a page of another origin calls without `Origin`: by an image, script or GET form. Links are allowed. */
 const isOfAnotherPage = (headers: HttpRequest['headers']) =>
   (headers['sec-fetch-site'] === 'cross-site' || headers['sec-fetch-site'] === 'same-site') &&
   !(headers['sec-fetch-mode'] === 'navigate' && headers['sec-fetch-dest'] === 'document');
 
 const isJson = (type = '') => /^application\/json *(?:;|$)/i.test(type);
 
-/** Takes as long for every wrong token. */
-function isSame(one: string, other: string): boolean {
+/** Compares in constant time. */
+function isEqual(one: string, other: string): boolean {
   const digest = (text: string) => createHash('sha256').update(text).digest();
   return timingSafeEqual(digest(one), digest(other));
 }

@@ -3,28 +3,28 @@ import type { Payload } from '../answer.ts';
 import type { Behaviour } from '../behaviour.ts';
 import type { Exchange, FindingKind, HttpResponse } from '../exchange.ts';
 
-/** A deviation from a behaviour, or a legal variant of it. What it remembers, it remembers per server. */
+/** Changes a behaviour. State is kept per call, so each server has its own. */
 export type Change = (behaviour: Behaviour) => Behaviour;
 
-/** What is other than in a behaviour. */
+/** The changed members of a behaviour. */
 export type Difference = Partial<Behaviour> | ((from: Behaviour) => Partial<Behaviour>);
 
-export const differing =
+export const changeBy =
   (difference: Difference): Change =>
   (from) => ({ ...from, ...(typeof difference === 'function' ? difference(from) : difference) });
 
-/** Which answers a change concerns; what is left out concerns all. */
-export interface When {
+/** Selects answers. A missing criterion matches all. */
+export interface Filter {
   readonly endpoint?: Endpoint;
   readonly kinds?: readonly FindingKind[];
   readonly status?: number;
   readonly where?: (exchange: Exchange) => boolean;
 }
 
-/** Another way to answer, for the answers that it is given. */
-export type Edit = (when?: When) => Change;
+/** Creates a change of the selected answers. */
+export type Edit = (when?: Filter) => Change;
 
-function concerns(when: When, status: number, exchange: Exchange): boolean {
+function matches(when: Filter, status: number, exchange: Exchange): boolean {
   return (
     (when.endpoint === undefined || when.endpoint === exchange.call?.endpoint) &&
     (when.kinds === undefined || when.kinds.includes(exchange.finding.kind)) &&
@@ -36,72 +36,72 @@ function concerns(when: When, status: number, exchange: Exchange): boolean {
 type EditPayload = (payload: Readonly<Record<string, unknown>>, exchange: Exchange) => unknown;
 type EditResponse = (response: HttpResponse, exchange: Exchange) => Partial<HttpResponse>;
 
-/** Changes the content of an answer, before it is written as JSON. */
+/** Changes the payload of an answer before it is serialized. */
 export const editPayload =
   (edit: EditPayload): Edit =>
   (when = {}) =>
-    differing((from) => ({
+    changeBy((from) => ({
       payload: (status, exchange) => {
         const payload = from.payload(status, exchange);
-        return concerns(when, status, exchange) ? (edit({ ...payload }, exchange) as Payload) : payload;
+        return matches(when, status, exchange) ? (edit({ ...payload }, exchange) as Payload) : payload;
       },
     }));
 
-/** Changes parts of an answer, after it is written. */
+/** Changes parts of the response. */
 export const editResponse =
   (edit: EditResponse): Edit =>
   (when = {}) =>
-    differing((from) => ({
-      finish: (response, exchange) => {
-        const finished = from.finish(response, exchange);
-        return concerns(when, finished.status, exchange)
+    changeBy((from) => ({
+      transform: (response, exchange) => {
+        const finished = from.transform(response, exchange);
+        return matches(when, finished.status, exchange)
           ? { ...finished, ...edit(finished, exchange) }
           : finished;
       },
     }));
 
-/** Adds fields to the JSON object of an answer, or replaces them. */
+/** Adds or replaces fields of the JSON object. */
 export const setFields = (fields: Readonly<Record<string, unknown>>) =>
   editPayload((payload) => ({ ...payload, ...fields }));
 
-/** Replaces the JSON of an answer. */
+/** Replaces the JSON. */
 export const setJson = (json: unknown) => editPayload(() => json);
 
-/** Writes the body of an answer anew. */
+/** Rewrites the body. */
 export const editBody = (write: (body: string) => HttpResponse['body']) =>
   editResponse(({ body }) => ({ body: write(body.toString()) }));
 
-/** Adds header fields to an answer, or replaces them. */
+/** Adds or replaces header fields. */
 export const editHeaders = (fields: (exchange: Exchange) => Record<string, string>) =>
   editResponse(({ headers }, exchange) => ({ headers: { ...headers, ...fields(exchange) } }));
 
-/** Adds a header field to an answer, or replaces it. */
+/** Adds or replaces a header field. */
 export const setHeader = (name: string, value: string) => editHeaders(() => ({ [name]: value }));
 
-/** Leaves a header field out. */
+/** Removes a header field. */
 export const dropHeader = (name: string) =>
   editResponse(({ headers: { [name]: _, ...headers } }) => ({ headers }));
 
-/** Gives an answer another status, and another body where one is given. */
+/** Replaces the status, and the body if one is given. */
 export const answerWith = (status: number, body?: unknown) =>
   editResponse(() => ({ status, ...(body === undefined ? {} : { body: JSON.stringify(body) }) }));
 
-/** An answer of 204, which has no body. */
+/** Answers 204, without a body. */
 export const noContent = editResponse(() => ({ status: 204, body: '' }));
 
-/** Breaks down, as an unhandled exception does behind a front end. */
+/** Answers 500, like an unhandled exception behind a proxy. */
 export const crash = answerWith(500, { error: 'Internal server error' });
 
-/** Ends the connection without an answer. */
+/** Resets the connection without an answer. */
 export const dropConnection = editResponse(() => ({ transportFault: 'reset' }));
 
-/** Edits only where a test holds as well. */
+/** Limits an edit to exchanges for which `where` holds. */
 export const onlyIf =
   (where: (exchange: Exchange) => boolean, edit: Edit): Edit =>
   (when) =>
     edit({ ...when, where });
 
-/** Edits from the third request for the same target with the same key on, however it is timed. */
+/** Edits from the third request on with the same target and key. */
 export const fromThird =
   (edit: Edit): Edit =>
   (when) =>
@@ -115,13 +115,14 @@ export const fromThird =
     return edit({ ...when, where: isThird })(behaviour);
   };
 
-/** Takes values that pass `test` for well formed as well; `id` says which id they stand for. */
+/** Also accepts values that pass `test` as ids; `id` returns the id to look up. */
 export const accept = (
   which: readonly Endpoint[],
   test: (value: string, endpoint: Endpoint) => boolean,
   id: (value: string) => string = (value) => value.toLowerCase(),
 ): Change =>
-  differing(({ isId, idOf }) => ({
-    isId: (endpoint, value) => isId(endpoint, value) || (which.includes(endpoint) && test(value, endpoint)),
-    idOf: (endpoint, value) => (isId(endpoint, value) ? idOf(endpoint, value) : id(value)),
+  changeBy(({ isValidId, normalizeId }) => ({
+    isValidId: (endpoint, value) =>
+      isValidId(endpoint, value) || (which.includes(endpoint) && test(value, endpoint)),
+    normalizeId: (endpoint, value) => (isValidId(endpoint, value) ? normalizeId(endpoint, value) : id(value)),
   }));

@@ -7,7 +7,7 @@ import type { Answer } from './exchange.ts';
 import { listen, type ListenerOptions } from './listener.ts';
 import { startMock, type Mock } from './index.ts';
 import { builtIn, ids, START, userPath } from './testing/session.ts';
-import { arrived, connected, say } from './testing/sockets.ts';
+import { nextTurns, connectTo, sendRaw } from './testing/sockets.ts';
 
 describe('over sockets', () => {
   let mock: Mock;
@@ -27,7 +27,7 @@ describe('over sockets', () => {
   const BAD_REQUEST = error('Bad Request');
   const TOO_LARGE_FIELDS = error('Request Header Fields Too Large');
 
-  /** Resolves when no connection of this process is open. */
+  /** Resolves when this process has no open connection. */
   async function noSocketsOpen(): Promise<void> {
     for (let turns = 0; sockets() > 0; turns += 1) {
       assert.ok(turns < 4000, `${sockets()} connections are open`);
@@ -38,7 +38,7 @@ describe('over sockets', () => {
   const sockets = () =>
     process.getActiveResourcesInfo().filter((resource) => resource === 'TCPSocketWrap').length;
 
-  /** An answer as it stood in the bytes of a connection. */
+  /** A response parsed from the bytes of a connection. */
   interface RawAnswer {
     readonly status: number;
     readonly body: string;
@@ -47,16 +47,16 @@ describe('over sockets', () => {
   const HEAD = /^HTTP\/1\.1 ([1-5]\d\d) [ -~]*\r\n((?:[\w-]+: [ -~]*\r\n)+)\r\n/;
 
   /**
-   * Reads answers one behind the other, with none of a client's leniency: each has a date and one length,
-   * is JSON, has `error` alone from 400 on (Errors), and is no server error.
+   * Parses a sequence of responses strictly: each has a date and one length, is JSON, has only `error` from
+   * status 400 on (Errors), and is not a server error.
    *
-   * @param bytes all that came, in latin1
-   * @throws AssertionError that says what is wrong
+   * @param bytes all received bytes, in latin1
+   * @throws AssertionError
    */
   function readAnswers(bytes: string): readonly RawAnswer[] {
     const answers: RawAnswer[] = [];
     for (let rest = bytes; rest !== '';) {
-      // 100 (Continue) is no answer.
+      // 100 (Continue) is not a response.
       rest = rest.replace(/^HTTP\/1\.1 100 Continue\r\n\r\n/, '');
       const [head, code, fields = ''] = HEAD.exec(rest) ?? assert.fail(`no answer: ${rest.slice(0, 200)}`);
       const status = Number(code);
@@ -83,13 +83,13 @@ describe('over sockets', () => {
 
   const bodiesOf = (bytes: string) => readAnswers(bytes).map(({ body }) => body);
 
-  /** The first answer to some bytes, behind which our side is ended. */
+  /** Sends bytes, closes our side and returns the first response. */
   async function first(...segments: readonly string[]) {
-    const [answer] = readAnswers((await say(mock.port, segments, { half: true })).bytes);
+    const [answer] = readAnswers((await sendRaw(mock.port, segments, { half: true })).bytes);
     return [answer?.status, answer?.body];
   }
 
-  /** Others are still answered, and no connection is left. */
+  /** Checks that others still get responses and that no connection stays open. */
   afterEach(async () => {
     assert.deepEqual(await first(member), [200, MEMBER]);
     await noSocketsOpen();
@@ -139,7 +139,7 @@ describe('over sockets', () => {
   for (const [name, [bytes, status, body]] of Object.entries(cases))
     test(`${name}: ${status}`, async () => assert.deepEqual(await first(bytes), [status, body]));
 
-  test('requests in one go are answered in their order, however they are cut', async () => {
+  test('pipelined requests get responses in order, in any segments', async () => {
     const known = [
       [member, [200, MEMBER]],
       [get('/elsewhere'), [404, error('Not found')]],
@@ -154,7 +154,7 @@ describe('over sockets', () => {
         const sent = asked.map(([request]) => request).join('');
         const ends = [...places.toSorted((one, other) => one - other), sent.length];
         const parts = ends.map((end, index) => sent.slice(ends[index - 1] ?? 0, end));
-        const { bytes } = await say(mock.port, parts, { half: true });
+        const { bytes } = await sendRaw(mock.port, parts, { half: true });
         assert.deepEqual(
           readAnswers(bytes).map(({ status, body }) => [status, body]),
           asked.map(([, answer]) => answer),
@@ -164,7 +164,7 @@ describe('over sockets', () => {
     );
   });
 
-  test('whatever bytes come, in whatever parts: each answer is one of the interface, none a server error', async () => {
+  test('any bytes in any segments get valid responses, no server error', async () => {
     const signs = ['/', userPath(ids.member), '*', ' ', ':', '%', '~', '\0', '\r\n', '\r\n\r\n', '\n\n'];
     const lines = ['GET ', 'POST ', 'CONNECT ', ' HTTP/1.1', ' HTTP/1.0', 'Host: x\r\n', key, chunked];
     const fields = [
@@ -183,32 +183,32 @@ describe('over sockets', () => {
     await fc.assert(
       fc.asyncProperty(segments, async (parts) => {
         const sent = parts.map((part) => part.join(''));
-        readAnswers((await say(mock.port, sent, { half: true })).bytes);
+        readAnswers((await sendRaw(mock.port, sent, { half: true })).bytes);
       }),
       { numRuns: 200 },
     );
   });
 
-  test('survives clients that vanish at any place of a request, or of its answer', async () => {
+  test('survives clients that disconnect anywhere in a request or response', async () => {
     const request = `${member}POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 5\r\n\r\n12345${member}`;
     for (let length = 0; length <= request.length; length += 3) {
-      const [ended, reset] = await Promise.all([connected(mock.port), connected(mock.port)]);
+      const [ended, reset] = await Promise.all([connectTo(mock.port), connectTo(mock.port)]);
       for (const socket of [ended, reset]) if (length > 0) socket.write(request.slice(0, length));
-      if (length % 2 === 0) await arrived();
+      if (length % 2 === 0) await nextTurns();
       ended.destroy();
       reset.resetAndDestroy();
     }
   });
 
-  describe('a client that has ended its side', () => {
+  describe('a client that closes its side', () => {
     const answeredBy = async (...requests: readonly string[]) => {
-      const { bytes, code } = await say(mock.port, [requests.join('')], { half: true });
+      const { bytes, code } = await sendRaw(mock.port, [requests.join('')], { half: true });
       assert.equal(code, undefined);
       await noSocketsOpen();
       return bodiesOf(bytes);
     };
 
-    test('behind its request gets the answer, and behind several all of them', async () => {
+    test('after one or several requests gets all responses', async () => {
       assert.deepEqual(await answeredBy(member), [MEMBER]);
       assert.deepEqual(await answeredBy(member, member, member), [MEMBER, MEMBER, MEMBER]);
       assert.deepEqual(await answeredBy(post('Content-Length: 3\r\n', 'abc'), member), [
@@ -216,7 +216,7 @@ describe('over sockets', () => {
         MEMBER,
       ]);
     });
-    test('in the middle of a request is told so', async () => {
+    test('within a request gets an error', async () => {
       for (const part of [member.slice(0, 1), member.slice(0, -2), member.slice(0, -1)])
         assert.deepEqual(await answeredBy(part), [BAD_REQUEST]);
       assert.deepEqual(await answeredBy(member, 'GET /'), [MEMBER, BAD_REQUEST]);
@@ -224,17 +224,17 @@ describe('over sockets', () => {
         BAD_REQUEST,
       ]);
     });
-    test('without a request is just let go', async () => {
+    test('without a request is disconnected', async () => {
       assert.deepEqual(await answeredBy(''), []);
     });
     for (const chaos of ['timeout', 'slow:10m'])
-      test(`no longer waits for a response that chaos holds back: ${chaos}`, async () => {
+      test(`is disconnected instead of waiting for chaos: ${chaos}`, async () => {
         mock.chaos.next(chaos, 2);
         assert.deepEqual(await answeredBy(member, member), []);
         assert.equal(mock.requests().at(-1)?.chaos, chaos.replace('10m', '600000ms'));
       });
-    test('watches events no longer', async () => {
-      const { bytes } = await say(mock.port, [get('/__admin/events')], { half: true });
+    test('gets no more events', async () => {
+      const { bytes } = await sendRaw(mock.port, [get('/__admin/events')], { half: true });
       assert.doesNotMatch(bytes, /HTTP\/1\.1 [^2]/);
     });
   });
@@ -246,7 +246,7 @@ describe('over sockets', () => {
   }
 
   describe('on one connection', () => {
-    /** A listener whose answers are given by the test, each for the place of its request. */
+    /** A listener whose responses the test releases, by index of the request. */
     async function withAnswers(t: TestContext, count: number) {
       const gives: ((body: string) => void)[] = [];
       let all: () => void = () => undefined;
@@ -263,14 +263,14 @@ describe('over sockets', () => {
       return { listener, gives, asked };
     }
 
-    test('answers come in the order of the requests, in whatever order they are ready', async (t) => {
+    test('responses are in the order of the requests, in whatever order they are ready', async (t) => {
       const { listener, gives, asked } = await withAnswers(t, 3);
-      const heardAll = say(listener.port, [member.repeat(3)], { half: true });
+      const heardAll = sendRaw(listener.port, [member.repeat(3)], { half: true });
       await asked;
       for (const at of [2, 0, 1]) gives[at]!(`${at}`);
       assert.deepEqual(bodiesOf((await heardAll).bytes), ['0', '1', '2']);
     });
-    test('few requests wait at once, and all are answered when their answers are there', async (t) => {
+    test('a limited number of requests waits at once, and all get responses', async (t) => {
       const MANY = 20_000;
       let answered = 0;
       const gives: (() => void)[] = [];
@@ -279,16 +279,16 @@ describe('over sockets', () => {
           gives.push(() => resolve({ status: 200, headers: { 'Content-Length': '0' }, body: '' }));
         });
       const listener = await listenFor(t, { answer });
-      const heardAll = say(listener.port, [member.repeat(MANY)], { half: true });
+      const heardAll = sendRaw(listener.port, [member.repeat(MANY)], { half: true });
       while (answered < MANY) {
-        for (let turns = 0; turns < 20; turns++) await arrived();
+        for (let turns = 0; turns < 20; turns++) await nextTurns();
         assert.ok(gives.length < 2000, `${gives.length} wait`);
         answered += gives.length;
         for (const give of gives.splice(0)) give();
       }
       assert.equal((await heardAll).bytes.split('HTTP/1.1 200').length - 1, MANY);
     });
-    test('many requests do not delay the one of another connection', async (t) => {
+    test('many requests do not delay those of another connection', async (t) => {
       const asked: string[] = [];
       const listener = await listenFor(t, {
         answer: ({ target }) => {
@@ -296,33 +296,33 @@ describe('over sockets', () => {
           return { status: 200, headers: { 'Content-Length': '0' }, body: '' };
         },
       });
-      const [many, one] = await Promise.all([connected(listener.port), connected(listener.port)]);
+      const [many, one] = await Promise.all([connectTo(listener.port), connectTo(listener.port)]);
       many.write(get('/many').repeat(50_000));
-      while (asked.length === 0) await arrived();
+      while (asked.length === 0) await nextTurns();
       one.write(get('/one'));
       await once(one, 'data');
       assert.ok(asked.indexOf('/one') < 5000, `behind ${asked.indexOf('/one')}`);
       for (const socket of [many, one]) socket.destroy();
     });
-    test('what is no request is told behind the answers that were asked for before it', async (t) => {
+    test('the error for an invalid request comes after earlier responses', async (t) => {
       const { listener, gives, asked } = await withAnswers(t, 2);
-      const heardAll = say(listener.port, [`${member.repeat(2)}\0`, '\0', 'GET'], { half: true });
+      const heardAll = sendRaw(listener.port, [`${member.repeat(2)}\0`, '\0', 'GET'], { half: true });
       await asked;
-      await arrived();
+      await nextTurns();
       for (const at of [1, 0]) gives[at]!(`${at}`);
       assert.deepEqual(bodiesOf((await heardAll).bytes), ['0', '1', BAD_REQUEST]);
     });
-    test('CONNECT is answered behind what was asked before it', async (t) => {
+    test('the response to CONNECT comes after earlier ones', async (t) => {
       const { listener, gives, asked } = await withAnswers(t, 3);
       const tunnel = 'CONNECT x:1 HTTP/1.1\r\nHost: x\r\n\r\n';
-      const heardAll = say(listener.port, [member, `${member}${tunnel}`]);
+      const heardAll = sendRaw(listener.port, [member, `${member}${tunnel}`]);
       await asked;
       for (const at of [2, 1, 0]) gives[at]!(`"${at}"`);
       assert.equal(bodiesOf((await heardAll).bytes).length, 3);
     });
   });
 
-  describe('a request that takes too long to arrive', () => {
+  describe('a request that arrives too slowly', () => {
     const timeouts = { headersTimeout: 20, requestTimeout: 40, connectionsCheckingInterval: 5 };
     const TOO_LATE = '{"error":"Request Timeout"}';
     const slow = {
@@ -332,9 +332,9 @@ describe('over sockets', () => {
       'a part of a chunk': 'POST / HTTP/1.1\r\nHost: x\r\nTransfer-Encoding: chunked\r\n\r\n5\r\n1',
     };
     for (const [what, part] of Object.entries(slow))
-      test(`is answered 408, and its connection ends: ${what}`, async (t) => {
+      test(`gets 408, and its connection ends: ${what}`, async (t) => {
         const listener = await listenFor(t, { answer: () => assert.fail('it has arrived'), timeouts });
-        const { bytes } = await say(listener.port, [part]);
+        const { bytes } = await sendRaw(listener.port, [part]);
         const [late, ...more] = readAnswers(bytes);
         assert.deepEqual([late?.status, late?.body, more], [408, TOO_LATE, []]);
         await noSocketsOpen();

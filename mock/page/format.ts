@@ -7,7 +7,7 @@ export const number = (count: number) => count.toLocaleString('en-US');
 export const amount = (usd: number) =>
   usd.toLocaleString('en-US', { minimumFractionDigits: 2, maximumFractionDigits: 20 });
 
-/** `2026-11-21 05:38:10` for a time in Unix ms; the number itself if no date can hold it. */
+/** Formats Unix ms as `2026-11-21 05:38:10`; returns the number if it is out of range. */
 export function dateAndTime(at: number): string {
   const date = new Date(at);
   return Number.isNaN(date.getTime()) ? `${at}` : date.toISOString().slice(0, -5).replace('T', ' ');
@@ -29,22 +29,22 @@ export function duration(ms: number): string {
 /** `1 key`, `2 keys` */
 export const plural = (count: number, word: string) => `${number(count)} ${word}${count === 1 ? '' : 's'}`;
 
-/** A client's text: cut off after 400 characters, and invisible characters escaped. */
-export function foreign(text: string): string {
+/** Truncates a client's text after 400 characters and escapes invisible characters. */
+export function escapeText(text: string): string {
   const rest = text.length - MAX_LENGTH;
   const cut = rest > 0 ? `${text.slice(0, MAX_LENGTH)}… (${number(rest)} more)` : text;
   return cut.replace(/[\p{C}\p{Zl}\p{Zp}]/gu, (hidden) => `\\u{${hidden.codePointAt(0)?.toString(16)}}`);
 }
 
-/** In double quotes where these do, for they are all that cmd.exe knows. */
+/** Uses double quotes if possible, because cmd.exe knows no others. */
 const quoted = (text: string) =>
   /^[\w .:/?=&~@,+#()[\]<>|;-]*$/.test(text) ? `"${text}"` : `'${text.replaceAll("'", `'\\''`)}'`;
 
 /**
- * A curl command for a POSIX shell, and for cmd.exe if the key is public. World names and paths come from clients, so all of it is quoted.
+ * Returns a curl command for a POSIX shell, and for cmd.exe if the key is public. Quotes everything, because
+ * clients choose world names and paths.
  *
- * @param url of the request
- * @param key undefined for a secret one, which the shell then reads from IB_API_KEY; null for none
+ * @param key undefined for a secret key, which the shell reads from IB_API_KEY; null for none
  */
 export function curl(url: string, key: string | null | undefined, world: string): string {
   if (key === null) return `curl -i ${quoted(url)}`;

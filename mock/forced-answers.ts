@@ -1,14 +1,14 @@
 import type { IncomingHttpHeaders } from 'node:http';
 import { endpoints } from '../schemas/endpoints.ts';
 import { Problem } from '../schemas/problem.ts';
-import { queuedChaos, type ChaosAction } from './chaos.ts';
+import { parseQueuedChaos, type ChaosAction } from './chaos.ts';
 import type { Call, Finding } from './exchange.ts';
-import { eachOf, partnerOf, type World } from './world.ts';
+import { iterate, partnerOf, type World } from './world.ts';
 
-/** Retry-After of a forced 429, in ms. There is no limiter behind it. */
-const FORCED_WAIT = 1000;
+/** Retry-After of a forced 429, in ms. */
+const FORCED_WAIT_MS = 1000;
 
-/** The finding behind a status that chaos or Prefer asks for; it says why where that cannot be. */
+/** Returns the finding for a status that chaos or Prefer requests, or `refused` if it is impossible. */
 export function forcedFinding(world: World, { endpoint, caller }: Call, status: number): Finding {
   if (status === 200) return forcedSuccess(world, endpoint, caller?.partner ?? null);
   if (status >= 500) return { kind: 'failing', status };
@@ -17,15 +17,15 @@ export function forcedFinding(world: World, { endpoint, caller }: Call, status: 
   if (status === 400) return { kind: 'invalid' };
   if (status === 401) return { kind: 'unauthorized' };
   if (status === 404) return { kind: 'unknown' };
-  return { kind: 'limited', waitMs: FORCED_WAIT, limit: { most: 0, windowMs: FORCED_WAIT } };
+  return { kind: 'limited', waitMs: FORCED_WAIT_MS, limit: { most: 0, windowMs: FORCED_WAIT_MS } };
 }
 
 function forcedSuccess(world: World, endpoint: Call['endpoint'], partner: string | null): Finding {
   if (endpoint === 'user-status') {
-    for (const user of eachOf(world.users)) if (user.partner === partner) return { kind: 'member', user };
+    for (const user of iterate(world.users)) if (user.partner === partner) return { kind: 'member', user };
     return { kind: 'refused', why: 'there is no user of the IB to answer 200 with' };
   }
-  for (const deposit of eachOf(world.deposits)) {
+  for (const deposit of iterate(world.deposits)) {
     if (deposit.state !== 'EXECUTED' || partnerOf(world, deposit) !== partner) continue;
     const { amountInUsd, executedAt } = deposit;
     return { kind: 'executed', deposit, amountInUsd, executedAt };
@@ -34,12 +34,12 @@ function forcedSuccess(world: World, endpoint: Call['endpoint'], partner: string
 }
 
 /**
- * What `Prefer: code=429` or `Prefer: chaos=slow:2s` asks for (RFC 7240): a kind of chaos, or why there is no
- * such kind. Other preferences are ignored; of several the first counts.
+ * Parses `Prefer: code=429` or `Prefer: chaos=slow:2s` (RFC 7240). Returns the chaos, or `refused` for an
+ * unknown kind. Uses the first of several, and ignores other preferences.
  *
- * @param headers fields by their names in lower case; several lines are one list
+ * @param headers fields by lower-case name
  */
-export function preferenceIn(
+export function parsePrefer(
   headers: IncomingHttpHeaders,
 ): ChaosAction | Extract<Finding, { readonly kind: 'refused' }> | undefined {
   const field: string | readonly string[] | undefined = headers['prefer'];
@@ -52,7 +52,7 @@ export function preferenceIn(
       .trim()
       .replace(/^"(.*)"$/, '$1');
     try {
-      return queuedChaos(kind, 1).action;
+      return parseQueuedChaos(kind, 1).action;
     } catch (error) {
       if (error instanceof Problem) return { kind: 'refused', why: `Prefer: ${error.message}` };
       throw error;
