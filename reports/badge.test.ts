@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import * as fc from 'fast-check';
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { Problem } from '../schemas/problem.ts';
-import { renderBadge, unfitForBadge } from './badge.ts';
+import { renderBadge, whyNoBadge } from './badge.ts';
 import { renderJson } from './json.ts';
 import { anyRecord, hostileText, sampleRecord } from './testing/records.ts';
 
@@ -88,7 +88,7 @@ test('a badge contains no text of the record', () => {
   fc.assert(
     fc.property(anyRecord(hostileText), (record) => {
       const fit = { ...record, interrupted: false, selection: { whole: true, skip: [] } };
-      if (unfitForBadge(fit) !== undefined) return;
+      if (whyNoBadge(fit) !== undefined) return;
       const badge = badgeOf(fit);
       assert.match(String(badge['message']), /^(?:\d+ failed, )?\d+\/\d+ verified(?:, strength [01])?$/);
       assert.match(

@@ -5,14 +5,14 @@ import { renderJson } from './json.ts';
 import { isLowStrength, narrowedBy } from './strength.ts';
 
 /** Colour of the badge, and path of its icon (16 × 16): a tick, a cross, a question mark. */
-const looks = {
+const badgeStyles = {
   conformant: { color: 'brightgreen', sign: 'M2 9l4 4 8-10' },
   nonconformant: { color: 'red', sign: 'M3 3l10 10M13 3L3 13' },
   incomplete: { color: 'yellow', sign: 'M4 6a4 4 0 1 1 5 4q-1 .4-1 2M8 14v1' },
 } as const satisfies Record<RunRecord['verdict'], { readonly color: string; readonly sign: string }>;
 
-/** The message before the reason from `unfitForBadge`. */
-export const ONLY_WHOLE = 'a badge needs a complete run, but ';
+/** The message before the reason from `whyNoBadge`. */
+export const NO_BADGE = 'a badge needs a complete run, but ';
 
 /**
  * Renders a badge for the endpoint API of shields.io (schema version 1). The logo contains the SHA-256 of
@@ -21,12 +21,12 @@ export const ONLY_WHOLE = 'a badge needs a complete run, but ';
  * @throws Problem with code `usage` if the record is not of a complete run
  */
 export function renderBadge(record: RunRecord): string {
-  const why = unfitForBadge(record);
-  if (why !== undefined) throw wrongUsage(`${ONLY_WHOLE}${why}`);
+  const why = whyNoBadge(record);
+  if (why !== undefined) throw wrongUsage(`${NO_BADGE}${why}`);
   const required = record.requirements.filter(({ level }) => level === 'required');
   const passed = required.filter(({ outcome }) => outcome === 'passed').length;
   const failed = required.filter(({ outcome }) => outcome === 'failed').length;
-  const { color, sign } = looks[record.verdict];
+  const { color, sign } = badgeStyles[record.verdict];
   const remark = isLowStrength(record) ? `, strength ${record.strength}` : '';
   const green = record.mock === true ? 'blue' : passed < required.length ? 'green' : color;
   const digest = createHash('sha256').update(renderJson(record)).digest('hex');
@@ -44,7 +44,7 @@ export function renderBadge(record: RunRecord): string {
 }
 
 /** Returns why a record cannot have a badge; undefined if it can. */
-export function unfitForBadge({ selection, interrupted, requirements }: RunRecord): string | undefined {
+export function whyNoBadge({ selection, interrupted, requirements }: RunRecord): string | undefined {
   if (interrupted) return 'this one was interrupted';
   if (requirements.length === 0) return 'this one checked nothing';
   if (requirements.some(({ outcome }) => outcome === 'broken'))

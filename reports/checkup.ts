@@ -7,21 +7,21 @@ import {
   duration,
   hanging,
   padded,
-  present,
+  compact,
   printable,
   screenOf,
-  several,
+  plural,
   wrap,
   type Screen,
   type Tone,
 } from './text.ts';
-import { shortened } from './verdict.ts';
+import { shorten } from './verdict.ts';
 
 /** Maximum columns of a subject. */
 const MAX_ALIGNED = 28;
 const MAX_IDS = 6;
 
-const looks: Readonly<Record<Check['outcome'], readonly [Tone, mark: string]>> = {
+const marks: Readonly<Record<Check['outcome'], readonly [Tone, mark: string]>> = {
   ok: ['good', '✓'],
   problem: ['bad', '✗'],
   unknown: ['unsure', '?'],
@@ -40,7 +40,7 @@ export function renderCheckup(checkup: Checkup, options: ReportOptions): string 
     ...gapLines(checkup.gaps, screen, MAX_IDS),
     ...notes.flatMap((note) => ['', ...hanging(`note: ${short(note)}`, width)]),
     '',
-    ...endLines(checkup, screen),
+    ...summaryLines(checkup, screen),
   ];
   return `${lines.join('\n')}\n`;
 }
@@ -62,7 +62,7 @@ export function checkLines(
       const isSaid = fix !== undefined && fix !== checks[at + 1]?.fix;
       const help = isSaid ? wrap(`→ ${short(fix)}`, width - indent.length) : [];
       return [
-        `  ${paint(...looks[outcome])} ${padded(subjects[at]!, column)}  ${first}`,
+        `  ${paint(...marks[outcome])} ${padded(subjects[at]!, column)}  ${first}`,
         ...[...more, ...help].map((line) => indent + line),
       ];
     });
@@ -80,11 +80,11 @@ function gapLines(gaps: readonly Gap[], { paint, width }: Screen, maxIds: number
   const indented = (text: string) => wrap(text, width - 4).map((line) => `    ${line}`);
   const linesOf = ({ words, requirements, fix }: Gap) => {
     const [first = '', ...more] = indented(short(words));
-    const ids = shortened(requirements.map(short), maxIds).join(', ');
+    const ids = shorten(requirements.map(short), maxIds).join(', ');
     return [
-      `  ${paint(...looks.unknown)} ${first.trimStart()}`,
+      `  ${paint(...marks.unknown)} ${first.trimStart()}`,
       ...more,
-      ...indented(`${several(requirements.length, 'requirement')}: ${ids}`),
+      ...indented(`${plural(requirements.length, 'requirement')}: ${ids}`),
       ...indented(`→ ${short(fix)}`),
     ];
   };
@@ -93,25 +93,25 @@ function gapLines(gaps: readonly Gap[], { paint, width }: Screen, maxIds: number
     : ['', paint('loud', 'not checkable with this fixture'), ...gaps.flatMap(linesOf)];
 }
 
-function endLines(checkup: Checkup, { paint, width }: Screen): readonly string[] {
+function summaryLines(checkup: Checkup, { paint, width }: Screen): readonly string[] {
   const { plan, checks, gaps, verdict, requests, durationMs } = checkup;
   const waiting = plan.waitMs === 0 ? 'no waiting' : `${duration(plan.waitMs)} of waiting`;
   const waits = `${waiting} for ${plan.waitMs === 0 ? 'known ' : ''}rate limits`;
-  const run = present(
-    `verify would take about ${several(plan.requests, 'request')}, ${waits}`,
+  const run = compact(
+    `verify would take about ${plural(plan.requests, 'request')}, ${waits}`,
     plan.answersMs !== undefined && `${duration(plan.answersMs)} of answers at this speed`,
     plan.cutTo !== undefined &&
-      `at most ${several(plan.cutTo, 'case')} per endpoint because of the time limit`,
+      `at most ${plural(plan.cutTo, 'case')} per endpoint because of the time limit`,
   ).join(', ');
   const of = (outcome: Check['outcome']) => checks.filter((check) => check.outcome === outcome).length;
   const unjudged = new Set(gaps.flatMap(({ requirements }) => requirements)).size;
-  const but = `ready for verify, but it cannot check ${several(unjudged, 'requirement')}`;
+  const but = `ready for verify, but it cannot check ${plural(unjudged, 'requirement')}`;
   const words = {
     ok: unjudged === 0 ? 'ready for verify' : but,
-    problems: `${several(of('problem'), 'check')} failed`,
+    problems: `${plural(of('problem'), 'check')} failed`,
     unreachable: 'the target cannot be reached',
   }[verdict];
-  const tally = `${words}: ${count(of('ok'))} of ${several(checks.length, 'check')} ok (${several(requests, 'request')} in ${duration(durationMs)})`;
+  const tally = `${words}: ${count(of('ok'))} of ${plural(checks.length, 'check')} ok (${plural(requests, 'request')} in ${duration(durationMs)})`;
   const tone = verdict === 'ok' ? 'good' : 'bad';
   return [...hanging(run, width), ...hanging(tally, width).map((line) => paint('loud', paint(tone, line)))];
 }

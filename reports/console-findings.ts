@@ -1,6 +1,6 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { aligned } from './difference.ts';
-import { alike, factsOf, markOf, type Fact } from './results.ts';
+import { alignTexts } from './text-difference.ts';
+import { byAnswer, factsOf, markOf, type Fact } from './results.ts';
 import { chunk, count, printable, wrap, type Screen } from './text.ts';
 
 const MAX_ID = 200;
@@ -8,7 +8,7 @@ const LABEL_WIDTH = 15;
 
 /** Renders findings in full. Of a group of similar findings, shows the first and lists the ids of the others. */
 export function findingLines(record: RunRecord, results: readonly RequirementResult[], screen: Screen) {
-  return alike(results).flatMap(({ first, rest }) => [
+  return byAnswer(results).flatMap(({ first, rest }) => [
     ...headingLines(first, first.id, screen),
     ...factsOf(record, first).flatMap((fact) => factLines(fact, first, screen)),
     ...restLines(rest, screen),
@@ -25,7 +25,7 @@ function factLines({ label, text, kind }: Fact, result: RequirementResult, scree
   const room = screen.width - LABEL_WIDTH;
   if (label === 'actual') return [];
   if (label === 'expected' && result.outcome === 'failed')
-    return aligned(result.expected, result.actual, room).flatMap((line) =>
+    return alignTexts(result.expected, result.actual, room).flatMap((line) =>
       labelled(line.label, [screen.paint(line.label === 'expected' ? 'good' : 'bad', line.text)]),
     );
   if (kind === 'command') return labelled(label, [text]);

@@ -4,17 +4,17 @@ import { findingLines } from './console-findings.ts';
 import type { ReportOptions } from './formats.ts';
 import {
   bySuite,
-  judgedVerdict,
+  effectiveVerdict,
   markOf,
   MAX_COMMAND,
   MAX_TEXT,
   outcomes,
   runTitle,
-  verdictLooks,
+  verdictStyles,
   wordsOf,
   waitWords,
 } from './results.ts';
-import { columns, count, duration, hanging, padded, printable, screenOf, several, wrap } from './text.ts';
+import { columns, count, duration, hanging, padded, printable, screenOf, plural, wrap } from './text.ts';
 import type { Screen, Tone } from './text.ts';
 import { conclusion, nextStep } from './verdict.ts';
 
@@ -122,7 +122,7 @@ function remarkLines({ canary, notes }: RunRecord, width: number): readonly stri
 
 function countLines(record: RunRecord, width: number): readonly string[] {
   const { requests, durationMs } = record;
-  const effort = `${several(requests, 'request')} in ${duration(durationMs)}${waitWords(record)}`;
+  const effort = `${plural(requests, 'request')} in ${duration(durationMs)}${waitWords(record)}`;
   const levels = ['required', 'recommended', 'observed'] as const satisfies readonly Level[];
   return ['', ...levels.flatMap((level) => tally(record, level)), effort].flatMap((line) =>
     line === '' ? [line] : hanging(line, width),
@@ -139,9 +139,9 @@ function tally({ requirements }: RunRecord, level: Level): readonly string[] {
 }
 
 function toneOf(record: RunRecord): Tone {
-  const verdict = judgedVerdict(record);
+  const verdict = effectiveVerdict(record);
   const isKnown = verdict !== record.verdict && verdict !== 'nonconformant';
-  return isKnown ? 'warning' : verdictLooks[verdict].tone;
+  return isKnown ? 'warning' : verdictStyles[verdict].tone;
 }
 
 /** Maximum lines of a sentence of the conclusion. A longer sentence names fewer ids. */

@@ -4,13 +4,13 @@ import { changeKinds, changesByKind, diffConclusion } from './diff.ts';
 import type { Change, ChangeKind, Comparison } from './diff.ts';
 import type { ReportOptions } from './formats.ts';
 import { safeJson } from './json.ts';
-import { code, fit, prose, type Block } from './markdown-text.ts';
+import { code, fitBlocks, prose, type Block } from './markdown-text.ts';
 import { findingBlock, sentenceItem } from './markdown.ts';
 import { markOf, wordsOf } from './results.ts';
 import { hanging, printable, screenOf, wrap, type Screen, type Tone } from './text.ts';
 import { conclusion } from './verdict.ts';
 
-const tones = {
+const tendencyStyles = {
   regression: { tone: 'bad', mark: '❌' },
   'less verified': { tone: 'unsure', mark: '❓' },
   'no regression': { tone: 'good', mark: '✅' },
@@ -58,7 +58,7 @@ export function renderDiffConsole(comparison: Comparison, options: ReportOptions
     ]),
     ...findingLines(after, newlyFailing, screen),
     '',
-    ...sentence(headline).map((line) => paint('loud', paint(tones[tendency].tone, line))),
+    ...sentence(headline).map((line) => paint('loud', paint(tendencyStyles[tendency].tone, line))),
     ...rest.flatMap(sentence),
   ];
   return `${lines.join('\n')}\n`;
@@ -85,7 +85,7 @@ export function renderDiffMarkdown(comparison: Comparison): string {
   const { tendency, before, after, caveats } = comparison;
   const [headline, ...rest] = diffConclusion(comparison);
   const blocks = [
-    `## ${tones[tendency].mark} ${prose(headline, MAX_TEXT)}`,
+    `## ${tendencyStyles[tendency].mark} ${prose(headline, MAX_TEXT)}`,
     ...rest.map(sentenceItem),
     ...[before, after].map(
       (run, at) =>
@@ -94,7 +94,7 @@ export function renderDiffMarkdown(comparison: Comparison): string {
     ...caveats.map((caveat) => `- **note** ${prose(caveat, MAX_TEXT)}`),
   ].map((text) => ({ text }));
   const sections = changesByKind(comparison).flatMap(([kind, changes]) => section(kind, changes, after));
-  return fit([...blocks, ...sections], MAX_BYTES);
+  return fitBlocks([...blocks, ...sections], MAX_BYTES);
 }
 
 function section(kind: ChangeKind, changes: readonly Change[], run: RunRecord): readonly Block[] {

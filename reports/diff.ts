@@ -1,6 +1,6 @@
 import type { Level, RequirementResult, RunRecord } from '../schemas/generated/types.ts';
-import { count, present } from './text.ts';
-import { shortened } from './verdict.ts';
+import { count, compact } from './text.ts';
+import { shorten } from './verdict.ts';
 
 /** Kinds of changes of a requirement between two runs, in the order of the reports. */
 export const changeKinds = {
@@ -116,7 +116,7 @@ function caveatsOf(before: RunRecord, after: RunRecord): readonly string[] {
   return [
     ...parts.filter((part) => before[part] !== after[part]).map((part) => caveatsIfDifferent[part]),
     ...Object.entries({ first: before, second: after }).flatMap(([name, run]) =>
-      present(
+      compact(
         isPart(run) && `The ${name} run checked only a part of the catalogue (--suite, --only, --replay).`,
         run.interrupted && `The ${name} run was interrupted.`,
       ),
@@ -135,7 +135,7 @@ const MAX_IDS = 6;
 export function diffConclusion(comparison: Comparison): readonly [string, ...string[]] {
   const { changes, tendency, before } = comparison;
   const ids = (chosen: readonly Change[]) =>
-    shortened(
+    shorten(
       chosen.map(({ id }) => id),
       MAX_IDS,
     ).join(', ');
@@ -152,7 +152,7 @@ export function diffConclusion(comparison: Comparison): readonly [string, ...str
       : 'no regression: no required requirement passed before',
   } as const satisfies Record<Tendency, string>;
   const unchanged = changes.filter(({ kind }) => kind === 'unchanged').length;
-  const numbers = present(
+  const numbers = compact(
     ...changesByKind(comparison).map(([kind, { length }]) => `${count(length)} ${changeKinds[kind]}`),
     unchanged > 0 && `${count(unchanged)} unchanged`,
   );

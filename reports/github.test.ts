@@ -90,8 +90,8 @@ test('every line is a command with a title, at most ten of a kind, and failures 
         assert.ok(annotations.length <= 10);
         const counted = results.map(({ title, message }) => {
           const rest = /^(\d+) more$/.exec(title)?.[1];
-          const alike = /(?:^|\n)and (\d+) more like this: .*$/.exec(message)?.[1] ?? 0;
-          return rest === undefined ? 1 + Number(alike) : Number(rest);
+          const similar = /(?:^|\n)and (\d+) more like this: .*$/.exec(message)?.[1] ?? 0;
+          return rest === undefined ? 1 + Number(similar) : Number(rest);
         });
         assert.equal(
           counted.reduce((sum, count) => sum + count, 0),

@@ -1,7 +1,7 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { alike, factLines, factsOf } from './results.ts';
-import { present, printable } from './text.ts';
+import { byAnswer, factLines, factsOf } from './results.ts';
+import { compact, printable } from './text.ts';
 import { conclusion } from './verdict.ts';
 
 /** GitHub's limit for annotations of a kind per step. It drops more. */
@@ -55,14 +55,14 @@ export function renderGithub(record: RunRecord): string {
 }
 
 function annotations(kind: Kind, record: RunRecord, results: readonly RequirementResult[], most: number) {
-  const groups = alike(results);
+  const groups = byAnswer(results);
   const shown = groups.length > most ? groups.slice(0, most - 1) : groups;
   const more = groups.slice(shown.length).flatMap(({ first, rest }) => idsOf([first, ...rest]));
-  return present(
+  return compact(
     ...shown.map(({ first, rest }) => {
       const facts = factsOf(record, first).filter(({ label }) => labels.has(label));
       const others = `and ${rest.length} more like this: ${printable(idsOf(rest).join(', '), MAX_SENTENCE)}`;
-      return command(kind, titleOf(first), present(...factLines(facts), rest.length > 0 && others));
+      return command(kind, titleOf(first), compact(...factLines(facts), rest.length > 0 && others));
     }),
     more.length > 0 && command(kind, `${more.length} more`, [printable(more.join(', '), MAX_SENTENCE)]),
   );

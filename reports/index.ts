@@ -11,7 +11,7 @@ import { renderMarkdown } from './markdown.ts';
 
 export { compare, type Comparison } from './diff.ts';
 export type { ReportName, ReportOptions } from './formats.ts';
-export { ONLY_WHOLE, unfitForBadge } from './badge.ts';
+export { NO_BADGE, whyNoBadge } from './badge.ts';
 export { narrowedBy } from './strength.ts';
 export { renderCheckup, renderGaps } from './checkup.ts';
 export { renderJson, renderLine } from './json.ts';

@@ -1,8 +1,8 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { html as xml, source, text, type Markup } from './markup.ts';
-import { bySuite, conditionOf, factsOf, factLines, MAX_COMMAND, oftenWords, wordsOf } from './results.ts';
-import { present } from './text.ts';
+import { html as xml, toText, text, type Markup } from './markup.ts';
+import { bySuite, conditionOf, factsOf, factLines, MAX_COMMAND, failureRate, wordsOf } from './results.ts';
+import { compact } from './text.ts';
 import { isBelowMinStrength, isLowStrength, narrowedBy, strengthSentences } from './strength.ts';
 
 const MAX_NAME = 300;
@@ -65,7 +65,7 @@ export function renderJunit(record: RunRecord): string {
  * because the schema has no `skipped` there, so skipped cases would count as passed.
  */
 export const junitDocument = (suites: readonly Suite[]): string =>
-  source(xml`<?xml version="1.0" encoding="UTF-8"?>
+  toText(xml`<?xml version="1.0" encoding="UTF-8"?>
 <testsuites name="ib-conformance">${suites.filter(({ cases }) => cases.length > 0).map(testSuite)}
 </testsuites>
 `);
@@ -81,8 +81,8 @@ function runCases(record: RunRecord): readonly Case[] {
   const isEmpty = verdict === 'incomplete' && counts.required.passed === 0;
   return [
     ...remark('strength', isLowStrength(record) ? [strength] : [], isBelowMinStrength(record)),
-    ...remark('selection', present(narrowedBy(record)), isEmpty),
-    ...remark('target', present(mock === true && 'no URL was given, so the built-in mock was verified')),
+    ...remark('selection', compact(narrowedBy(record)), isEmpty),
+    ...remark('target', compact(mock === true && 'no URL was given, so the built-in mock was verified')),
   ];
 }
 
@@ -135,9 +135,9 @@ function messageOf(result: RequirementResult): string {
   const warning = level === 'required' ? '' : `${level}, warning only: `;
   const remark = baseline === undefined ? warning : `known failure: ${baseline}: `;
   const condition = conditionOf(result);
-  const when = present(
+  const when = compact(
     condition !== undefined && `fails when ${condition}`,
-    result.intermittent && oftenWords(result.intermittent),
+    result.intermittent && failureRate(result.intermittent),
   );
   const start = when.length === 0 ? '' : `${when.join(', ')}: `;
   return `${start}${remark}${aspect}: expected ${expected}, actual ${actual}`;

@@ -20,7 +20,7 @@ export function code(text: string, most: number): string {
 }
 
 /** Writes text as code in a table cell, with `|` escaped. */
-export const cell = (text: string, most: number): string =>
+export const codeCell = (text: string, most: number): string =>
   code(text.replaceAll('|', String.raw`\u{7c}`), most);
 
 /** Writes plain text unchanged, other text as code. Not for the beginning of a line. */
@@ -30,7 +30,7 @@ export function prose(text: string, most: number): string {
 }
 
 /** Writes printable lines as a code block. */
-export function fenced(language: 'text' | 'sh', lines: readonly string[]): string {
+export function codeBlock(language: 'text' | 'sh', lines: readonly string[]): string {
   const fence = fenceFor(lines.join('\n'), 3);
   return [`${fence}${language}`, ...lines, fence].join('\n');
 }
@@ -51,7 +51,7 @@ export interface Block {
  * Joins blocks of Markdown with blank lines. If the text has more than `most` bytes, omits the last optional
  * blocks, and a last line says how many.
  */
-export function fit(blocks: readonly Block[], most: number): string {
+export function fitBlocks(blocks: readonly Block[], most: number): string {
   const whole = joined(blocks);
   if (Buffer.byteLength(whole) <= most) return whole;
   const closing = (left: number) => ({

@@ -1,20 +1,20 @@
 import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { aligned } from './difference.ts';
-import { cell, code, fenced, fit, prose, type Block } from './markdown-text.ts';
+import { alignTexts } from './text-difference.ts';
+import { codeCell, code, codeBlock, fitBlocks, prose, type Block } from './markdown-text.ts';
 import {
-  alike,
+  byAnswer,
   bySuite,
   factsOf,
-  judgedVerdict,
+  effectiveVerdict,
   markOf,
   MAX_TEXT,
   outcomes,
-  verdictLooks,
+  verdictStyles,
   type Fact,
 } from './results.ts';
-import { count, duration, present, several } from './text.ts';
-import { conclusion, remedyOf } from './verdict.ts';
+import { count, duration, compact, plural } from './text.ts';
+import { conclusion, fixOf } from './verdict.ts';
 
 /** Maximum bytes. GitHub's limit for the summary of a step is 1 MiB (1,048,576). */
 const MAX_BYTES = 1_000_000;
@@ -33,7 +33,7 @@ export function renderMarkdown(record: RunRecord): string {
     section(title, results, alikeBlocks(record, results));
   const items = (title: string, results: readonly RequirementResult[]) =>
     section(title, results, results.map(itemOf));
-  return fit(
+  return fitBlocks(
     [
       ...headBlocks(record),
       ...findings(
@@ -55,16 +55,16 @@ export function renderMarkdown(record: RunRecord): string {
 function headBlocks(record: RunRecord): readonly Block[] {
   const { target, partner, seed, version, requests, durationMs, notes } = record;
   const [headline, ...rest] = conclusion(record);
-  const run = present(
+  const run = compact(
     `target ${code(target, MAX_NAME)}`,
     partner !== undefined && `partner ${code(partner, MAX_NAME)}`,
     `seed ${seed}`,
-    `${several(requests, 'request')} in ${duration(durationMs)}`,
+    `${plural(requests, 'request')} in ${duration(durationMs)}`,
     `ib-conformance ${code(version, MAX_NAME)}`,
   );
   const items = [...rest.map(sentenceItem), ...notes.map((note) => `- **note** ${prose(note, MAX_NAME)}`)];
   return [
-    { text: `## ${verdictLooks[judgedVerdict(record)].emoji} ${prose(headline, MAX_SENTENCE)}` },
+    { text: `## ${verdictStyles[effectiveVerdict(record)].emoji} ${prose(headline, MAX_SENTENCE)}` },
     { text: `Run: ${run.join(', ')}` },
     ...items.map((text) => ({ text, isOptional: true })),
   ];
@@ -77,7 +77,7 @@ function section(title: string, results: readonly RequirementResult[], texts: re
 }
 
 const alikeBlocks = (record: RunRecord, results: readonly RequirementResult[]): readonly string[] =>
-  alike(results).map(({ first, rest }) => {
+  byAnswer(results).map(({ first, rest }) => {
     const ids = rest.map(({ id }) => code(id, MAX_NAME)).join(', ');
     const others = rest.length === 0 ? '' : `\n\nAnd ${count(rest.length)} more like this: ${ids}`;
     return findingBlock(record, first) + others;
@@ -86,7 +86,7 @@ const alikeBlocks = (record: RunRecord, results: readonly RequirementResult[]): 
 function itemOf(result: RequirementResult): string {
   const isOpen = result.outcome === 'inconclusive' || result.outcome === 'excluded';
   const words = 'words' in result ? result.words : '';
-  const remedy = isOpen ? remedyOf(result.reason) : undefined;
+  const remedy = isOpen ? fixOf(result.reason) : undefined;
   const fix = remedy === undefined ? '' : ` **Fix:** ${prose(remedy, MAX_TEXT)}`;
   const said = prose(isOpen ? `${result.reason}: ${words}` : words, MAX_TEXT);
   return `- ${markOf(result).mark} ${code(result.id, MAX_NAME)} (${result.level}) ${said}${fix}`;
@@ -95,7 +95,7 @@ function itemOf(result: RequirementResult): string {
 function tableOf(requirements: readonly RequirementResult[]): string {
   const rows = [...bySuite(requirements)].map(([suite, results]) => {
     const numbers = outcomes.map((wanted) => results.filter(({ outcome }) => outcome === wanted).length);
-    return [cell(suite, MAX_NAME), ...numbers.map((number) => (number === 0 ? '' : count(number)))];
+    return [codeCell(suite, MAX_NAME), ...numbers.map((number) => (number === 0 ? '' : count(number)))];
   });
   return [['suite', ...outcomes], ['---', ...outcomes.map(() => '--:')], ...rows]
     .map((cells) => `| ${cells.join(' | ')} |`)
@@ -115,15 +115,15 @@ const COMPARISON_WIDTH = 110;
 export function findingBlock(record: RunRecord, result: RequirementResult): string {
   const facts = factsOf(record, result);
   const comparison =
-    result.outcome === 'failed' ? aligned(result.expected, result.actual, COMPARISON_WIDTH) : [];
+    result.outcome === 'failed' ? alignTexts(result.expected, result.actual, COMPARISON_WIDTH) : [];
   const isCompared = ({ label }: Fact) => label === 'expected' || label === 'actual';
   const lines = [...comparison, ...facts.filter((fact) => fact.kind === 'exact' && !isCompared(fact))];
   const texts = lines.map(({ label, text }) => label.padEnd(LABEL_WIDTH) + text);
   const prosaic = facts.filter(({ kind }) => kind === 'prose');
-  return present(
+  return compact(
     `#### ${markOf(result).mark} ${code(result.id, MAX_NAME)}`,
     prosaic.map(({ label, text }) => `- **${label}** ${prose(text, MAX_TEXT)}`).join('\n'),
-    texts.length > 0 && fenced('text', texts),
-    ...facts.filter(({ kind }) => kind === 'command').map(({ text }) => fenced('sh', [text])),
+    texts.length > 0 && codeBlock('text', texts),
+    ...facts.filter(({ kind }) => kind === 'command').map(({ text }) => codeBlock('sh', [text])),
   ).join('\n\n');
 }

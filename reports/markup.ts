@@ -32,12 +32,12 @@ export function styleElement(css: string): Markup {
 }
 
 /** Returns markup as text. */
-export const source = (markup: Markup): string => markup[made];
+export const toText = (markup: Markup): string => markup[made];
 
 function written(part: Part): string {
   if (part === undefined) return '';
   if (typeof part === 'number') return String(part);
-  if (typeof part === 'string') return source(text(part, MAX_TEXT));
+  if (typeof part === 'string') return toText(text(part, MAX_TEXT));
   return made in part ? part[made] : part.map(written).join('');
 }
 

@@ -1,6 +1,6 @@
 import type { Plan, Progress } from '../schemas/plan.ts';
-import { reachedWords } from './strength.ts';
-import { columns, count, duration, present, printable, several } from './text.ts';
+import { strengthWords } from './strength.ts';
+import { columns, count, duration, compact, printable, plural } from './text.ts';
 
 /** Minimum columns of an id. With less space, the line has no id. */
 const MIN_ID = 12;
@@ -22,8 +22,8 @@ export function renderProgress(progress: Progress, width: number): string {
 function figuresOf(progress: Progress, rate: string): string {
   const { requests, maxRequests, elapsedMs, maxDurationMs } = progress;
   const isBounded = Number.isFinite(maxRequests);
-  return present(
-    (isBounded ? `${count(requests)} of ${several(maxRequests, 'request')}` : several(requests, 'request')) +
+  return compact(
+    (isBounded ? `${count(requests)} of ${plural(maxRequests, 'request')}` : plural(requests, 'request')) +
       rate,
     duration(elapsedMs) + (Number.isFinite(maxDurationMs) ? ` of ${duration(maxDurationMs)}` : ''),
   ).join('  ');
@@ -33,19 +33,19 @@ function figuresOf(progress: Progress, rate: string): string {
 export function renderPlan(plan: Plan): string {
   const { requests, durationMs, load, cutTo, because, leftOut, notCompared, wholeMs, reached } = plan;
   const waits = durationMs === 0 ? '' : `, plus about ${duration(durationMs)} of waiting`;
-  const lines = present(
-    `plan: about ${several(requests, 'request')}${waits}`,
+  const lines = compact(
+    `plan: about ${plural(requests, 'request')}${waits}`,
     ...load.map(({ endpoint, counted, keys, limit }) => {
       const at =
         limit === undefined
           ? 'no limit stated; it is found with the first 429'
-          : `${count(limit.most)} pass in ${duration(limit.windowMs)} (one is reserved), ${several(keys, 'key')}`;
-      return `  ${endpoint}: ${several(counted, 'counted request')}; ${at}`;
+          : `${count(limit.most)} pass in ${duration(limit.windowMs)} (one is reserved), ${plural(keys, 'key')}`;
+      return `  ${endpoint}: ${plural(counted, 'counted request')}; ${at}`;
     }),
-    reached && `  ${reachedWords(reached)}`,
+    reached && `  ${strengthWords(reached)}`,
     cutTo !== undefined &&
       because !== undefined &&
-      `  ${because} allows at most ${several(cutTo, 'case')} per endpoint: every level first, then pairs, then triples; rate limits last`,
+      `  ${because} allows at most ${plural(cutTo, 'case')} per endpoint: every level first, then pairs, then triples; rate limits last`,
     notCompared.length > 0 &&
       `  not compared for lack of time: the stated limit of ${notCompared.join(' and ')}`,
     leftOut.length > 0 && `  skipped for lack of time: ${leftOut.join(', ')}`,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Failed } from '../schemas/generated/types.ts';
-import { alike } from './results.ts';
+import { byAnswer } from './results.ts';
 import { sampleRecord } from './testing/records.ts';
 
 const sample = sampleRecord.requirements.find((result) => result.outcome === 'failed')!;
@@ -19,7 +19,7 @@ const failure = (id: string, status: number, body: string, more: Partial<Failed>
 });
 const ids = (findings: readonly Failed[]) => findings.map(({ id }) => id).join(' ');
 const told = (findings: readonly Failed[]) =>
-  alike(findings).map(({ first, rest }) => `${first.id} | ${ids(rest)}`);
+  byAnswer(findings).map(({ first, rest }) => `${first.id} | ${ids(rest)}`);
 
 test('findings with the same status and condition are one group', () => {
   const where = ['id spelling: upper case'];

@@ -6,8 +6,8 @@ import type {
   RunRecord,
 } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
-import { count, duration, printable, several, type Tone } from './text.ts';
-import { grouped, remedyOf, replayCommand } from './verdict.ts';
+import { count, duration, printable, plural, type Tone } from './text.ts';
+import { grouped, fixOf, replayCommand } from './verdict.ts';
 
 /** Message about a bug of ours. */
 export const OUR_BUG =
@@ -31,14 +31,14 @@ const marks = {
 export const outcomes: readonly string[] = Object.keys(marks);
 
 /** Mark, emoji and tone of a verdict. */
-export const verdictLooks = {
+export const verdictStyles = {
   conformant: { mark: '✓', emoji: '✅', tone: 'good' },
   nonconformant: { mark: '✗', emoji: '❌', tone: 'bad' },
   incomplete: { mark: '?', emoji: '❓', tone: 'unsure' },
 } as const satisfies Record<RunRecord['verdict'], Mark & { readonly emoji: string }>;
 
 /** Returns the verdict that the exit code stands for: the baseline can make a run pass or fail. */
-export const judgedVerdict = ({ verdict, baseline }: RunRecord): RunRecord['verdict'] =>
+export const effectiveVerdict = ({ verdict, baseline }: RunRecord): RunRecord['verdict'] =>
   baseline !== undefined && baseline.wrong.length > 0 ? 'nonconformant' : (baseline?.verdict ?? verdict);
 
 /** `target http://127.0.0.1:4010/, partner northwind, ib-conformance 0.1.0`, printable and of limited length. */
@@ -68,10 +68,10 @@ export const bySuite = (results: readonly RequirementResult[]) =>
  * Groups findings with the same answer and condition, because a server that answers everything with 500 fails
  * in one way, not in forty. Groups are in the order of the record; required findings come first in a group.
  */
-export const alike = <Finding extends RequirementResult>(
+export const byAnswer = <Finding extends RequirementResult>(
   findings: readonly Finding[],
 ): readonly { readonly first: Finding; readonly rest: readonly Finding[] }[] =>
-  [...grouped(findings, kindOf).values()].map((group) => {
+  [...grouped(findings, groupKeyOf).values()].map((group) => {
     const [first, ...rest] = group.toSorted((one, other) => rankOf(one) - rankOf(other));
     return { first: first!, rest };
   });
@@ -82,7 +82,7 @@ const rankOf = ({ level }: RequirementResult) => (level === 'required' ? 0 : 1);
  * Returns the key of a group of findings: condition and status, or the error in the form of the body. Without
  * either: the aspect or reason, and the answer without ids and numbers.
  */
-function kindOf(finding: RequirementResult): string {
+function groupKeyOf(finding: RequirementResult): string {
   const actual = 'actual' in finding ? finding.actual : '';
   const { response, trouble = actual } = ('counterexample' in finding && finding.counterexample) || {};
   const condition = conditionOf(finding);
@@ -140,20 +140,20 @@ export const conditionOf = (result: RequirementResult): string | undefined =>
 export const waitWords = ({ mock, rateLimited: { answers, waitedMs } }: RunRecord): string =>
   answers === 0
     ? ''
-    : `; ${mock === true ? 'skipped a wait of' : 'waited'} ${duration(waitedMs)} because of ${several(answers, 'answer')} with status 429`;
+    : `; ${mock === true ? 'skipped a wait of' : 'waited'} ${duration(waitedMs)} because of ${plural(answers, 'answer')} with status 429`;
 
 /** Returns the environment variable with the key in a curl command. */
 export const keyVariable = (curl: string): string =>
   /(?<!\\)\$\{?(\w+)|process\.env\.(\w+)/.exec(curl)?.slice(1).find(Boolean) ?? 'IB_API_KEY';
 
 /** `3 of 11 equal lookups failed` */
-export const oftenWords = ({ failed, of }: Intermittent): string =>
+export const failureRate = ({ failed, of }: Intermittent): string =>
   `${count(failed)} of ${count(of)} equal lookups failed`;
 
 function differenceOf(result: Failed): string {
   const condition = conditionOf(result);
   const when = condition === undefined ? '' : `, fails when ${condition}`;
-  return `differs in ${result.aspect}${when}${result.intermittent ? `, ${oftenWords(result.intermittent)}` : ''}`;
+  return `differs in ${result.aspect}${when}${result.intermittent ? `, ${failureRate(result.intermittent)}` : ''}`;
 }
 
 /** A labelled fact of a result, in printable text on one line. */
@@ -182,7 +182,7 @@ export function factsOf(record: RunRecord, result: RequirementResult): readonly 
   const body = response?.body;
   return [
     ...fact('fails when', conditionOf(result)),
-    ...fact('intermittent', failed?.intermittent && oftenWords(failed.intermittent)),
+    ...fact('intermittent', failed?.intermittent && failureRate(failed.intermittent)),
     ...fact('level', levelWords(result)),
     ...fact('known', failed?.baseline),
     ...fact('title', title),
@@ -192,7 +192,7 @@ export function factsOf(record: RunRecord, result: RequirementResult): readonly 
     ...fact('expected', failed?.expected, 'exact'),
     ...fact('actual', failed?.actual, 'exact'),
     ...fact('reason', open && wordsOf(open)),
-    ...fact('fix', open && remedyOf(open.reason)),
+    ...fact('fix', open && fixOf(open.reason)),
     ...fact('observed', outcome === 'observed' ? result.words : undefined),
     ...fact('error', broken?.words, 'exact'),
     ...fact('bug', broken && OUR_BUG),

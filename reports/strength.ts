@@ -1,11 +1,11 @@
 import type { RunRecord } from '../schemas/generated/types.ts';
 import type { Reached } from '../schemas/plan.ts';
-import { count, present } from './text.ts';
+import { count, compact } from './text.ts';
 
 /** `narrowed by --skip`: the flags that kept a run from checking the whole interface; undefined without them. */
 export function narrowedBy({ selection }: Pick<RunRecord, 'selection'>): string | undefined {
   if (selection === undefined) return undefined;
-  const flags = present(
+  const flags = compact(
     selection.replay !== undefined && '--replay',
     !selection.whole && '--suite or --only',
     selection.skip.length > 0 && '--skip',
@@ -39,15 +39,15 @@ export function strengthSentences(record: RunRecord, most: number): readonly str
   const { missing } = coverage;
   const named = missing.length <= most ? missing : missing.slice(0, most - 1);
   const more = missing.length - named.length;
-  const levels = present(...named, more > 0 && `${count(more)} more`).join('; ');
-  return present(
-    reachedWords({ strength, coverage }, needed),
+  const levels = compact(...named, more > 0 && `${count(more)} more`).join('; ');
+  return compact(
+    strengthWords({ strength, coverage }, needed),
     missing.length > 0 && `levels missing from the fixture: ${levels}`,
   );
 }
 
 /** `strength 2: all 2,134 pairs, 11,232 of 23,304 triples` */
-export const reachedWords = ({ strength, coverage: { pairs, triples } }: Reached, remark = ''): string =>
+export const strengthWords = ({ strength, coverage: { pairs, triples } }: Reached, remark = ''): string =>
   `strength ${strength}${remark}: ${combinations(pairs, 'pairs')}, ${combinations(triples, 'triples')}`;
 
 /** `all 2,134 pairs`, `1,804 of 2,134 pairs` */

@@ -3,7 +3,7 @@ import { checkLines } from './checkup.ts';
 import type { Render, sweepFormats } from './formats.ts';
 import { safeJson } from './json.ts';
 import { junitDocument } from './junit.ts';
-import { cell, code, prose } from './markdown-text.ts';
+import { codeCell, code, prose } from './markdown-text.ts';
 import { duration, hanging, printable, screenOf } from './text.ts';
 
 const areas: Readonly<Record<SweptState['kind'], string>> = {
@@ -11,7 +11,7 @@ const areas: Readonly<Record<SweptState['kind'], string>> = {
   advice: 'worth surviving (advice only)',
   notice: 'must notice: the tests go red',
 };
-const looks = {
+const outcomeStyles = {
   passed: ['ok', '✓', 'passed'],
   failed: ['problem', '✗', 'failed'],
   notReached: ['unknown', '?', 'not reached'],
@@ -35,7 +35,7 @@ function runWords({ outcome, run }: SweptState): string {
 }
 
 function headline({ states, verdict, interrupted, durationMs }: Sweep): string {
-  const counts = Object.entries(looks).flatMap(([wanted, [, , words]]) => {
+  const counts = Object.entries(outcomeStyles).flatMap(([wanted, [, , words]]) => {
     const { length } = required(states).filter(({ outcome }) => outcome === wanted);
     return length === 0 ? [] : `${length} ${words}`;
   });
@@ -49,7 +49,7 @@ const renderConsole: Render<Sweep> = (sweep, options) => {
   const states = sweep.states.map((state) => ({
     area: areas[state.kind],
     subject: state.id,
-    outcome: looks[state.outcome][0],
+    outcome: outcomeStyles[state.outcome][0],
     words: `${runWords(state)}: ${state.what}`,
     ...(state.outcome === 'failed' && { fix: state.advice }),
   }));
@@ -74,8 +74,8 @@ const renderConsole: Render<Sweep> = (sweep, options) => {
 
 const renderMarkdown: Render<Sweep> = (sweep) => {
   const rows = sweep.states.map((state) => {
-    const [, mark] = looks[state.outcome];
-    return [mark, cell(state.id, MAX_TEXT), state.kind, runWords(state), prose(state.what, MAX_TEXT)];
+    const [, mark] = outcomeStyles[state.outcome];
+    return [mark, codeCell(state.id, MAX_TEXT), state.kind, runWords(state), prose(state.what, MAX_TEXT)];
   });
   const head = ['', 'state', 'kind', 'run', 'what the mock did'];
   const table = [head, head.map(() => '---'), ...rows].map((cells) => `| ${cells.join(' | ')} |`);

@@ -11,7 +11,7 @@ import {
   latency,
   padded,
   printable,
-  several,
+  plural,
   wrap,
 } from './text.ts';
 
@@ -76,7 +76,7 @@ test('no line is too wide, and no character is lost', () => {
 
 test('numbers with their nouns and units', () => {
   assert.deepEqual([0, 999, 1234567].map(count), ['0', '999', '1,234,567']);
-  assert.deepEqual([several(0, 'request'), several(1, 'request')], ['0 requests', '1 request']);
+  assert.deepEqual([plural(0, 'request'), plural(1, 'request')], ['0 requests', '1 request']);
   assert.deepEqual(
     [0, 49, 3200, 59_949, 59_950, 125_400, 3_600_000].map(duration).join(', '),
     '0.0 s, 0.0 s, 3.2 s, 59.9 s, 1 min 0 s, 2 min 5 s, 60 min 0 s',

@@ -82,7 +82,7 @@ export function chunk(text: string, width: number): readonly string[] {
 }
 
 /** Returns the items that are neither undefined nor false: `present('a', isSet && 'b')`. */
-export const present = <Item>(...items: readonly (Item | false | undefined)[]): readonly Item[] =>
+export const compact = <Item>(...items: readonly (Item | false | undefined)[]): readonly Item[] =>
   items.filter((item): item is Item => item !== undefined && item !== false);
 
 /** Quotes a word for a shell; `shellWord` does so only if necessary. */
@@ -93,7 +93,7 @@ export const shellWord = (word: string): string => (/^[\w./:@%+=-]+$/.test(word)
 export const count = (value: number): string => String(Math.round(value)).replace(/\B(?=(?:\d{3})+$)/g, ',');
 
 /** Formats a number with a noun: `1 request`, `1,234 requests`. */
-export const several = (value: number, noun: string): string =>
+export const plural = (value: number, noun: string): string =>
   `${count(value)} ${noun}${value === 1 ? '' : 's'}`;
 
 /** Formats a time in milliseconds: `4.2 s`, `2 min 5 s`. */

@@ -7,7 +7,7 @@ import type {
 } from '../schemas/generated/types.ts';
 import { isKnownFailure } from '../schemas/known-failure.ts';
 import { isLowStrength, narrowedBy, strengthSentences, describeStrength } from './strength.ts';
-import { present, printable, several, shellQuoted, shellWord } from './text.ts';
+import { compact, printable, plural, shellQuoted, shellWord } from './text.ts';
 
 const MAX_IDS = 6;
 
@@ -24,7 +24,7 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
   const rows = record.requirements;
   const at = (level: Level) => rows.filter((row) => row.level === level);
   const [required, recommended, observed] = [at('required'), at('recommended'), at('observed')];
-  const ids = (chosen: Rows) => shortened(idsOf(chosen), most);
+  const ids = (chosen: Rows) => shorten(idsOf(chosen), most);
   const isNewFailure = (row: RequirementResult) => row.outcome === 'failed' && !isKnownFailure(row);
   const wrong = record.baseline?.wrong ?? [];
   const bugs = rows.filter(({ outcome }) => outcome === 'broken');
@@ -36,20 +36,20 @@ export function conclusion(record: RunRecord, most = MAX_IDS): readonly [string,
     ...wrong.map((words) => `the baseline fails the run: ${words}`),
     ...sentence('broken (a bug of ib-conformance, not of the target)', ids(bugs)),
     ...sentence('not verified', [
-      ...openIds(required, '', most),
-      ...openIds(recommended, ', recommended', most),
+      ...unverifiedIds(required, '', most),
+      ...unverifiedIds(recommended, ', recommended', most),
     ]),
-    ...sentence('not observed', openIds(observed, '', most)),
-    ...onWord(rows, most),
+    ...sentence('not observed', unverifiedIds(observed, '', most)),
+    ...unprovedSentence(rows, most),
     ...strengthSentences(record, most),
   ];
 }
 
 /** Lists results that a server without the data would also have. */
-function onWord(rows: Rows, most: number): readonly string[] {
+function unprovedSentence(rows: Rows, most: number): readonly string[] {
   const ids = idsOf(rows.filter((row) => row.outcome === 'passed' && row.basis === 'fixture'));
   const subject = `${ids.length} not proved by this run (a server without this data would also pass)`;
-  return sentence(subject, shortened(ids, most));
+  return sentence(subject, shorten(ids, most));
 }
 
 /** Renders the headline of the conclusion as a line of at most 200 columns. */
@@ -66,7 +66,7 @@ function headline(record: RunRecord, required: Rows, recommended: Rows): string 
   const having = (wanted: RequirementResult['outcome'], rows: Rows) =>
     rows.filter(({ outcome }) => outcome === wanted).length;
   const [verified, failed] = [having('passed', required), having('failed', required)];
-  const numbers = present(
+  const numbers = compact(
     failed > 0 && `${failed} of ${required.length} required failed, ${verified} verified`,
     failed === 0 && required.length > 0 && `${verified} of ${required.length} required verified`,
     recommended.length > 0 && `${having('passed', recommended)} of ${recommended.length} recommended`,
@@ -78,28 +78,28 @@ function headline(record: RunRecord, required: Rows, recommended: Rows): string 
 /** Returns the verdict, or what it would be without the known failures. */
 function verdictWords(record: RunRecord): string {
   const { verdict, baseline, requirements } = record;
-  const remarks = present(
+  const remarks = compact(
     narrowedBy(record),
     (baseline?.verdict ?? verdict) !== 'nonconformant' && isLowStrength(record) && describeStrength(record),
   );
   const remark = remarks.length === 0 ? '' : ` (${remarks.join('; ')})`;
   if (baseline === undefined || baseline.verdict === verdict) return `${verdict}${remark}`;
   const known = requirements.filter((row) => row.level === 'required' && isKnownFailure(row)).length;
-  return `${baseline.verdict} but for ${several(known, 'known failure')}${remark}`;
+  return `${baseline.verdict} but for ${plural(known, 'known failure')}${remark}`;
 }
 
 /** Lists unverified rows as `id (reason)`; further rows of a reason as `3 more requirements (reason)`. */
-function openIds(rows: Rows, remark: string, most: number): readonly string[] {
+function unverifiedIds(rows: Rows, remark: string, most: number): readonly string[] {
   return [...byReason(rows)].flatMap(([reason, open]) =>
-    shortened(idsOf(open), most).map((id) => `${id} (${reason}${remark})`),
+    shorten(idsOf(open), most).map((id) => `${id} (${reason}${remark})`),
   );
 }
 
 /** Groups unverified rows by reason, without failed and broken rows. */
 export function byReason(rows: Rows): ReadonlyMap<string, Rows> {
   return grouped(
-    rows.filter((row) => openReason(row) !== undefined),
-    (row) => openReason(row)!,
+    rows.filter((row) => unverifiedReason(row) !== undefined),
+    (row) => unverifiedReason(row)!,
   );
 }
 
@@ -117,20 +117,20 @@ export function grouped<T>(
   return groups;
 }
 
-function openReason(row: RequirementResult): string | undefined {
+function unverifiedReason(row: RequirementResult): string | undefined {
   if (row.outcome === 'inconclusive' || row.outcome === 'excluded') return row.reason;
   return row.outcome === 'observed' && row.level !== 'observed' ? 'only observed' : undefined;
 }
 
 /** Returns at most `most` items: the first ids, and the number of the others. */
-export function shortened(ids: readonly string[], most: number): readonly string[] {
+export function shorten(ids: readonly string[], most: number): readonly string[] {
   if (ids.length <= most) return ids;
   const named = ids.slice(0, most < 2 ? 0 : most - 1);
   return [...named, `${ids.length - named.length}${named.length === 0 ? '' : ' more'} requirements`];
 }
 
 /** Fixes for unverified requirements, by the code of the reason. The first that applies is the next step. */
-export const remedies = {
+export const fixes = {
   interrupted: 'run again without interrupting',
   'key-refused': 'check that the target has the first active key of the fixture',
   network: 'check in the log of the target why connections break',
@@ -153,8 +153,8 @@ export const remedies = {
 } as const satisfies Record<string, string>;
 
 /** Returns the fix for a reason; undefined for an unknown reason, for example of a newer version. */
-export function remedyOf(reason: string): string | undefined {
-  return Object.hasOwn(remedies, reason) ? remedies[reason as keyof typeof remedies] : undefined;
+export function fixOf(reason: string): string | undefined {
+  return Object.hasOwn(fixes, reason) ? fixes[reason as keyof typeof fixes] : undefined;
 }
 
 /** Reasons without a next step: another requirement fails first, or the user chose it. */
@@ -168,24 +168,24 @@ export function nextStep(record: RunRecord) {
   const { requirements, counts } = record;
   if (counts.broken > 0)
     return { words: 'report the bug of ib-conformance with its run record (--report json=run.json)' };
-  const remedyFor = (rows: Rows) => {
+  const firstReason = (rows: Rows) => {
     const reasons = byReason(rows);
-    return Object.keys(remedies).find((reason) => reasons.has(reason) && !minor.has(reason));
+    return Object.keys(fixes).find((reason) => reasons.has(reason) && !minor.has(reason));
   };
   const open = requirements.filter(({ outcome }) => outcome === 'inconclusive');
   // If the key is refused, no other result is meaningful.
-  if (byReason(open).has('key-refused')) return { words: remedies['key-refused'] };
+  if (byReason(open).has('key-refused')) return { words: fixes['key-refused'] };
   for (const level of ['required', 'recommended', 'observed'] as const) {
     const isNew = (row: RequirementResult): row is Failed =>
       row.level === level && row.outcome === 'failed' && !isKnownFailure(row);
     const failed = requirements.find(isNew);
     const command = failed && replayCommand(record, failed);
     if (command !== undefined) return { command };
-    const reason = remedyFor(open.filter((row) => row.level === level));
-    if (reason !== undefined) return { words: remedyOf(reason)! };
+    const reason = firstReason(open.filter((row) => row.level === level));
+    if (reason !== undefined) return { words: fixOf(reason)! };
   }
-  const left = remedyFor(requirements);
-  if (left !== undefined) return { words: remedyOf(left)! };
+  const left = firstReason(requirements);
+  if (left !== undefined) return { words: fixOf(left)! };
   return isLowStrength(record)
     ? { words: 'raise --max-duration, --max-requests, --rate or --cases to reach strength 2' }
     : undefined;
@@ -198,7 +198,7 @@ export function nextStep(record: RunRecord) {
 export function replayCommand(record: RunRecord, result: Failed | Inconclusive): string | undefined {
   if (record.rerun === undefined) return undefined;
   const { seed, path } = result.replay ?? { seed: record.seed, path: undefined };
-  return present(
+  return compact(
     record.rerun,
     `--only ${shellWord(result.id)}`,
     `--seed ${seed}`,

@@ -133,7 +133,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   const isBadge = ({ format }: ReportRequest) => format === 'badge';
   const narrowed = requests.some(isBadge) ? reporting.narrowedBy(options) : undefined;
   if (narrowed !== undefined)
-    throw wrongUsage(`--report badge: ${reporting.ONLY_WHOLE}this one is ${narrowed}`);
+    throw wrongUsage(`--report badge: ${reporting.NO_BADGE}this one is ${narrowed}`);
 
   if (given.plan && signal.aborted) return exitCodes.interrupted[0];
   if (given.plan) {
@@ -155,8 +155,8 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
     });
     const { record, text: newBaseline } = baseline.apply(found);
 
-    const unfit = requests.some(isBadge) ? reporting.unfitForBadge(record) : undefined;
-    if (unfit !== undefined) writeError(`ib-conformance: --report badge: ${reporting.ONLY_WHOLE}${unfit}\n`);
+    const unfit = requests.some(isBadge) ? reporting.whyNoBadge(record) : undefined;
+    if (unfit !== undefined) writeError(`ib-conformance: --report badge: ${reporting.NO_BADGE}${unfit}\n`);
     const isWritten = (request: ReportRequest) => unfit === undefined || !isBadge(request);
     const report = async () => {
       try {
@@ -233,10 +233,10 @@ const variablesOf = ({ everyKey }: Pick<Known, 'everyKey'>, env: CliContext['env
 
 /** Returns the command that repeats a run, without filters, seed and values of --header. */
 async function rerunCommand(given: VerifyFlags, env: CliContext['env']): Promise<string> {
-  const { present, shellWord } = await import('../../reports/text.ts');
+  const { compact, shellWord } = await import('../../reports/text.ts');
   const { url, fixture, partner, cases, stateUrl, ca, insecure, header } = given;
   const flag = (name: string, value: string | undefined) => value && `--${name} ${shellWord(value)}`;
-  return present(
+  return compact(
     env['npm_command'] === 'exec' && 'npx',
     'ib-conformance verify',
     url === undefined ? 'mock' : shellWord(url.href.replace(/\/$/, '')),

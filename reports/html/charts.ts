@@ -1,5 +1,5 @@
 import type { EndpointTraffic, RunRecord, Traffic, TrafficStep } from '../../schemas/generated/types.ts';
-import { count, latency, several } from '../text.ts';
+import { count, latency, plural } from '../text.ts';
 import { html, type Markup } from '../markup.ts';
 import { table } from './parts.ts';
 
@@ -79,7 +79,7 @@ function timeline({ stepMs, steps }: Traffic['timeline']): Markup | undefined {
     });
   });
   return html`<figure>
-    <figcaption>Answers over time: at most ${several(most, 'request')} in ${timeOf(stepMs)}</figcaption>
+    <figcaption>Answers over time: at most ${plural(most, 'request')} in ${timeOf(stepMs)}</figcaption>
     <svg
       role="img"
       aria-label="Over the run: ${totals.map(({ words }) => words).join(', ')}"

@@ -4,9 +4,9 @@ import type {
   RequirementResult,
   RunRecord,
 } from '../../schemas/generated/types.ts';
-import { difference, differingCodePoints } from '../difference.ts';
-import { alike, conditionOf, keyVariable, levelWords, markOf, oftenWords, OUR_BUG } from '../results.ts';
-import { count, several } from '../text.ts';
+import { diffTexts, differingCodePoints } from '../text-difference.ts';
+import { byAnswer, conditionOf, keyVariable, levelWords, markOf, failureRate, OUR_BUG } from '../results.ts';
+import { count, plural } from '../text.ts';
 import { replayCommand } from '../verdict.ts';
 import { html, visible, type Markup } from '../markup.ts';
 import { clause, command, endpointOf, isFinding, outcomeMark, type PageContext } from './parts.ts';
@@ -25,7 +25,7 @@ export function findings(context: PageContext): Markup | undefined {
     outcome === 'failed' ? (level === 'required' ? 0 : 1) : outcome === 'broken' ? 3 : 2;
   const found = context.record.requirements.filter(isFinding).toSorted((a, b) => rank(a) - rank(b));
   if (found.length === 0) return undefined;
-  const groups = alike(found);
+  const groups = byAnswer(found);
   const closed = groups.length - MAX_OPEN;
   return html`${closed > 0 ? html`<p class="quiet">The last ${count(closed)} are collapsed.</p>` : undefined}
   ${groups.flatMap(({ first, rest }, at) => [
@@ -38,7 +38,7 @@ function condition(result: RequirementResult): Markup | undefined {
   const when = conditionOf(result);
   const often = result.outcome === 'failed' ? result.intermittent : undefined;
   return html`${when === undefined ? undefined : html`<p>Fails when: <strong>${when}</strong></p>`}
-  ${often && html`<p>Intermittent: <strong>${oftenWords(often)}</strong></p>`}`;
+  ${often && html`<p>Intermittent: <strong>${failureRate(often)}</strong></p>`}`;
 }
 
 /** @param leader an earlier finding with the same answer and condition */
@@ -66,7 +66,7 @@ function finding(
     <p class="id">
       <a href="#${anchor}">${id}</a>
       <span>${levelWords(result)}</span>
-      ${cases === 0 ? undefined : html`<span>${several(cases, 'input')} tried</span>`}
+      ${cases === 0 ? undefined : html`<span>${plural(cases, 'input')} tried</span>`}
     </p>
     ${condition(result)} ${same} ${details(result, context.record)}
   </details>`;
@@ -89,7 +89,7 @@ function details(result: RequirementResult, record: RunRecord): Markup | undefin
 }
 
 function comparison(expected: string, actual: string): Markup {
-  const { before, after, ...middle } = difference(expected, actual);
+  const { before, after, ...middle } = diffTexts(expected, actual);
   const isMarked = before + after !== '' && expected !== actual;
   const names = differingCodePoints(expected, actual);
   const side = (title: string, tone: 'good' | 'bad', text: string) => {

@@ -6,7 +6,7 @@ import type { RequirementResult, RunRecord } from '../../schemas/generated/types
 import { matchesSnapshot } from '../../schemas/testing/snapshot.ts';
 import { renderHtml } from './page.ts';
 import { anchorsOf } from './parts.ts';
-import { attribute, classed, parsed, textIn, type Element } from '../testing/parsers.ts';
+import { attribute, withClass, parsed, textIn, type Element } from '../testing/parsers.ts';
 import { anyRecord, hostileText, sampleRecord } from '../testing/records.ts';
 import { printable } from '../text.ts';
 
@@ -97,7 +97,7 @@ const pairOf = (...texts: readonly string[]) =>
 
 /** Returns expected and actual of every comparison. */
 function sides(page: ReturnType<typeof parsed>): readonly string[] {
-  const texts = classed(page, 'side').map(({ childNodes }) => {
+  const texts = withClass(page, 'side').map(({ childNodes }) => {
     const code = childNodes.find((node): node is Element => node.nodeName === 'code');
     return textIn(code!);
   });
@@ -148,13 +148,13 @@ test('missing parts of the record are omitted', () => {
 
 test('failures with the same answer have a likely cause', () => {
   const failed = sampleRecord.requirements.find((result) => result.outcome === 'failed');
-  const alike = (...actuals: readonly string[]) => {
+  const hasLikelyCause = (...actuals: readonly string[]) => {
     const requirements = actuals.map((actual, nth) => ({ ...failed!, id: `auth/service/${nth}`, actual }));
     return renderHtml({ ...sampleRecord, requirements }).includes(' failures have the same answer');
   };
-  assert.ok(alike('500', '500', '500', '404'));
-  assert.ok(!alike('500', '500'));
-  assert.ok(!alike('500', '500', '500', '404', '401', '403', '400'));
+  assert.ok(hasLikelyCause('500', '500', '500', '404'));
+  assert.ok(!hasLikelyCause('500', '500'));
+  assert.ok(!hasLikelyCause('500', '500', '500', '404', '401', '403', '400'));
 });
 
 test('an id that could clash with another anchor is replaced', () => {

@@ -1,16 +1,16 @@
 import { createHash } from 'node:crypto';
 import type { RunRecord } from '../../schemas/generated/types.ts';
 import { count, duration } from '../text.ts';
-import { verdictLooks, waitWords } from '../results.ts';
+import { verdictStyles, waitWords } from '../results.ts';
 import { strengthSentences } from '../strength.ts';
 import { conclusion, grouped } from '../verdict.ts';
 import { traffic } from './charts.ts';
 import { findings } from './findings.ts';
 import { style } from './generated/style.ts';
-import { html, source, styleElement, visible, type Markup } from '../markup.ts';
+import { html, toText, styleElement, visible, type Markup } from '../markup.ts';
 import { glance, matrix } from './overview.ts';
 import { anchorsOf, command, definitions, type PageContext } from './parts.ts';
-import { judged, observed } from './rows.ts';
+import { judgedRows, observedRows } from './rows.ts';
 
 interface Section {
   readonly anchor: string;
@@ -22,8 +22,8 @@ const sections = [
   { anchor: 'likely-cause', title: 'Likely cause', of: ({ record }) => causes(record) },
   { anchor: 'matrix', title: 'Matrix', of: matrix },
   { anchor: 'findings', title: 'Findings', of: findings },
-  { anchor: 'requirements', title: 'Requirements', of: judged },
-  { anchor: 'observed', title: 'Where the interface is silent', of: observed },
+  { anchor: 'requirements', title: 'Requirements', of: judgedRows },
+  { anchor: 'observed', title: 'Where the interface is silent', of: observedRows },
   { anchor: 'traffic', title: 'Traffic', of: ({ record }) => traffic(record) },
   { anchor: 'rerun', title: 'Run again', of: ({ record }) => rerun(record) },
 ] as const satisfies readonly Section[];
@@ -68,7 +68,7 @@ export function renderHtml(record: RunRecord): string {
         </main>
       </body>
     </html>`;
-  return `${source(page)}\n`;
+  return `${toText(page)}\n`;
 }
 
 const MAX_LEVELS = 20;
@@ -89,7 +89,7 @@ function header(record: RunRecord): Markup {
   };
   return html`<header class="verdict ${record.verdict}">
     <p class="by">ib-conformance ${record.version}: verification of a partner lookup server</p>
-    <h1><span aria-hidden="true">${verdictLooks[record.verdict].mark}</span> ${headline.slice(0, colon)}</h1>
+    <h1><span aria-hidden="true">${verdictStyles[record.verdict].mark}</span> ${headline.slice(0, colon)}</h1>
     <p class="numbers">${headline.slice(colon + 2)}</p>
     ${definitions('facts', facts)}
   </header>`;

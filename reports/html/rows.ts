@@ -7,7 +7,7 @@ import { clause, isFinding, outcomeMark, type PageContext } from './parts.ts';
 const MAX_DATA = 2000;
 
 /** Renders a row per judged requirement, with a filter for outcomes. */
-export function judged(context: PageContext): Markup | undefined {
+export function judgedRows(context: PageContext): Markup | undefined {
   const { requirements } = context.record;
   if (requirements.length === 0) return undefined;
   const results = requirements.filter(({ level }) => level !== 'observed');
@@ -15,7 +15,7 @@ export function judged(context: PageContext): Markup | undefined {
 }
 
 /** Renders the observed requirements. */
-export function observed(context: PageContext): Markup | undefined {
+export function observedRows(context: PageContext): Markup | undefined {
   const results = context.record.requirements.filter(({ level }) => level === 'observed');
   if (results.length === 0) return undefined;
   return html`<p class="quiet">

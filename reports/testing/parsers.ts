@@ -46,7 +46,7 @@ export function parsed(source: string, read: typeof parse | typeof parseFragment
 export const attribute = ({ attrs }: Element, name: string) =>
   attrs.find((attr) => attr.name === name)?.value;
 
-export const classed = ({ elements }: ReturnType<typeof parsed>, name: string) =>
+export const withClass = ({ elements }: ReturnType<typeof parsed>, name: string) =>
   elements.filter((element) => attribute(element, 'class')?.split(' ').includes(name) === true);
 
 export function textIn({ childNodes }: Pick<Element, 'childNodes'>): string {

@@ -4,7 +4,7 @@ import { dirname, join, normalize } from 'node:path';
 import { test } from 'node:test';
 import { runFormats } from '../../../reports/formats.ts';
 import { markdownNodes, textOf } from '../../../reports/testing/parsers.ts';
-import { remedies } from '../../../reports/verdict.ts';
+import { fixes } from '../../../reports/verdict.ts';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import { exitCodes } from '../../exit-codes.ts';
 import { tablesOf } from '../../fixture/export.ts';
@@ -50,7 +50,7 @@ test('the docs list every state of a sweep', () => {
 
 test('the docs say what mends each reason', () => {
   const page = rowsOf('docs/read-a-report.md');
-  for (const [reason, remedy] of Object.entries(remedies))
+  for (const [reason, remedy] of Object.entries(fixes))
     assert.ok(
       page.some((row) => row.startsWith(`|\`${reason}\`|`) && row.endsWith(`|${remedy}|`)),
       reason,

@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import * as fc from 'fast-check';
-import { aligned, difference } from './difference.ts';
+import { alignTexts, diffTexts } from './text-difference.ts';
 import { hostileText } from './testing/records.ts';
 import { columns, printable } from './text.ts';
 
@@ -40,7 +40,7 @@ const comparisons: readonly (readonly [
 ];
 
 const drawnLines = (expected: string, actual: string, width: number) =>
-  aligned(expected, actual, width).map(({ label, text }) => `${label || 'mark'}: ${text}`);
+  alignTexts(expected, actual, width).map(({ label, text }) => `${label || 'mark'}: ${text}`);
 
 for (const [what, expected, actual, ...lines] of comparisons)
   test(what, () => assert.deepEqual(drawnLines(expected, actual, 40), lines));
@@ -63,7 +63,7 @@ test('a difference is marked at any place of the texts, within the width', () =>
   fc.assert(
     fc.property(hostileText, fc.integer({ min: 1, max: 5_000 }), (hostile, times) => {
       const start = `s${hostile}${'x'.repeat(times)}`;
-      const lines = aligned(`${start}a`, `${start}b`, 48);
+      const lines = alignTexts(`${start}a`, `${start}b`, 48);
       assert.ok(lines.every(({ text }) => columns(text) <= 48));
       const mark = lines.findIndex(({ label }) => label === '');
       const column = lines[mark]?.text.indexOf('^') ?? -1;
@@ -75,7 +75,7 @@ test('a difference is marked at any place of the texts, within the width', () =>
 
 test('a long beginning is cut between characters', () => {
   const start = `s${'\u{1f980}'.repeat(200)}x`;
-  const [line] = aligned(`${start}a`, `${start}b`, 100);
+  const [line] = alignTexts(`${start}a`, `${start}b`, 100);
   assert.equal(line?.text, `…${'\u{1f980}'.repeat(39)}xa`);
 });
 
@@ -99,7 +99,7 @@ const differences: readonly (readonly [expected: string, actual: string, drawn: 
 
 for (const [expected, actual, drawn] of differences)
   test(`the difference of ${expected.slice(0, 20)} and ${actual.slice(0, 20)}`, () => {
-    const found = difference(expected, actual);
+    const found = diffTexts(expected, actual);
     assert.equal(`${found.before}[${found.expected}|${found.actual}]${found.after}`, drawn);
   });
 
@@ -109,7 +109,7 @@ test('the parts of a difference give the original texts', () => {
     fc.property(text, text, text, text, (start, one, other, end) => {
       const [expected, actual] = [start + one + end, start + other + end];
       fc.pre(columns(printable(expected, 400)) <= 300);
-      const { before, after, ...middle } = difference(expected, actual);
+      const { before, after, ...middle } = diffTexts(expected, actual);
       assert.deepEqual(
         [before + middle.expected + after, before + middle.actual + after],
         [expected, actual],

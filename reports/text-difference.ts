@@ -18,7 +18,7 @@ const MIN_SHARED = 1 / 4;
  * Finds the difference of two texts of any length, between their common beginning and their common end. Both
  * are empty if the texts have too little in common.
  */
-export function difference(expected: string, actual: string): Difference {
+export function diffTexts(expected: string, actual: string): Difference {
   const [wanted, got] = [[...expected], [...actual]];
   const from = firstDifference(wanted, got);
   const end = commonEnd(wanted, got, from);
@@ -78,8 +78,8 @@ const MAX_SHOWN = 600;
  *
  * @param width columns of a line, 40 or more
  */
-export function aligned(expected: string, actual: string, width: number): readonly AlignedLine[] {
-  const { before, after, ...middle } = difference(expected, actual);
+export function alignTexts(expected: string, actual: string, width: number): readonly AlignedLine[] {
+  const { before, after, ...middle } = diffTexts(expected, actual);
   const linesOf = (text: string) => chunk(printable(text, MAX_SHOWN), width);
   const [wanted = '', ...moreWanted] = linesOf(before + middle.expected + after);
   const [got = '', ...moreGot] = linesOf(before + middle.actual + after);
