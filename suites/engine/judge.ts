@@ -228,7 +228,7 @@ export function createJudge(rules: readonly Rule[], known: Known): Judge {
       if (cases > 0) return { verdict: pass, cases };
       if (unclear !== undefined) return unclear;
       const verdict = isCut
-        ? inconclusive('budget', 'not checked because the time or the requests of the run were used up')
+        ? inconclusive('budget', '--cases, --max-duration or --max-requests left no lookup for it')
         : inconclusive(
             'depends',
             'not checked because every answer it applies to failed another requirement',
