@@ -235,6 +235,7 @@ describe('a text that cannot be hidden stays', () => {
       redact('key=ab12&x "ab12" 00000000'),
       'key=<key contoso/active>&x "<key contoso/active>" <key contoso/active/2>',
     );
+    assert.equal(redact(`ab12${key}ab12`), `<key contoso/active>${name}<key contoso/active>`);
   });
 });
 

@@ -62,15 +62,11 @@ export function redactorOf(secrets: readonly Secret[]): Redact {
     return found.length === 0 ? text : replaced(text, tellingOf(unprotected(text, found, names)));
   };
   return (text) => {
-    let clean = once(text);
-    // A replacement may reveal an adjacent secret.
-    for (let again = 0; again < MAX_AGAIN && clean !== text; again++) [text, clean] = [clean, once(clean)];
-    return clean;
+    const clean = once(text);
+    // A short secret beside another one is a word only after the other one is replaced.
+    return clean === text ? text : once(clean);
   };
 }
-
-/** Maximum number of further searches. */
-const MAX_AGAIN = 3;
 
 /** A place of a gram in a form, linked to the next place of the same gram. */
 interface Place {
