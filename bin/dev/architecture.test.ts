@@ -11,7 +11,7 @@ const mayImport: Readonly<Record<string, readonly string[]>> = {
   suites: ['suites', 'schemas'],
   reports: ['reports', 'schemas'],
   action: ['action'],
-  bin: ['bin', 'mock', 'suites', 'reports', 'schemas'],
+  bin: ['bin', 'mock', 'suites', 'reports', 'schemas', 'package.json'],
 };
 
 /** Packages that only one file imports. */

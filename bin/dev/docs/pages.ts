@@ -100,7 +100,7 @@ export const pages: Readonly<Record<string, readonly Runner[]>> = {
     vitest('clock.test.ts'),
     vitest('fetch.test.ts'),
     elsewhere('bin/dev/package/check.ts', 'CommonJS can require every entry'),
-    elsewhere('mock/in-process.test.ts', 'answers what a mock on a port answers'),
+    elsewhere('mock/in-process.test.ts', 'answers like a mock on a port'),
     typescript('controls.ts'),
   ],
   'docs/mock-beside-tests.md': [program('conftest.py'), pytest('test_deposits.py'), junit('DepositsTest')],
