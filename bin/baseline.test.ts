@@ -10,7 +10,7 @@ import type { RequirementResult, RunRecord } from '../schemas/generated/types.ts
 import validateRunRecord from '../schemas/generated/run-record.cjs';
 import { sampleRecord } from '../reports/testing/records.ts';
 import { countOutcomes, verdictOf } from '../suites/engine/record.ts';
-import { updated, withBaseline } from './baseline.ts';
+import { updateBaseline, applyBaseline } from './baseline.ts';
 import { exitCodeOf } from './exit-codes.ts';
 import { loadFixture } from './fixture-file.ts';
 import { runCli } from './testing/run-cli.ts';
@@ -114,7 +114,7 @@ const rules: readonly (readonly [what: string, rows: string, entries: readonly E
 for (const [what, names, entries, { code, wrong, note, flags }] of rules)
   test(`baseline: ${what}`, () => {
     const record = recordOf(names);
-    const held = withBaseline(record, baselineOf(...entries), ids);
+    const held = applyBaseline(record, baselineOf(...entries), ids);
     assert.ok(validateRunRecord(held), JSON.stringify(validateRunRecord.errors));
     assert.equal(held.verdict, record.verdict);
     assert.equal(exitCodeOf(held, { ...plain, ...flags }), code);
@@ -125,7 +125,7 @@ for (const [what, names, entries, { code, wrong, note, flags }] of rules)
   });
 
 test('an interrupted run exits with 130', () => {
-  const held = withBaseline({ ...recordOf('bad'), interrupted: true }, baselineOf(...known), ids);
+  const held = applyBaseline({ ...recordOf('bad'), interrupted: true }, baselineOf(...known), ids);
   assert.equal(exitCodeOf(held, plain), 130);
 });
 
@@ -146,12 +146,12 @@ test('an update keeps reasons and unjudged entries, drops passing ones, and adds
     { id: 'elsewhere', reason: 'ticket 4' },
     { id: 'no-such', reason: 'ticket 5' },
   ];
-  assert.deepEqual(updated(record, before, false), {
+  assert.deepEqual(updateBaseline(record, before, false), {
     added: 1,
     removed: 3,
     known: [...kept, { id: 'worse', reason: '' }],
   });
-  assert.deepEqual(updated(record, before, true).known.slice(kept.length), [
+  assert.deepEqual(updateBaseline(record, before, true).known.slice(kept.length), [
     { id: 'worse', reason: '' },
     { id: 'advice', reason: '' },
   ]);

@@ -38,12 +38,12 @@ export async function openBaseline(flags: {
   if (isUpdate) await (await prepare()).discard();
   return {
     apply: (record) => {
-      if (!isUpdate) return { record: withBaseline(record, before, ids) };
-      const { known, added, removed } = updated(record, before, strict);
+      if (!isUpdate) return { record: applyBaseline(record, before, ids) };
+      const { known, added, removed } = updateBaseline(record, before, strict);
       const text = renderBaseline(known, before.schema);
       const note = `Baseline ${before.file}: ${added} added, ${removed} removed, ${known.length - added} kept.`;
       const noted = { ...record, notes: [...record.notes, note] };
-      return { record: withBaseline(noted, readBaseline(text, before.file), ids), text };
+      return { record: applyBaseline(noted, readBaseline(text, before.file), ids), text };
     },
     save: async (text) => {
       if (text !== undefined) await (await prepare()).write(text);
@@ -63,7 +63,7 @@ async function load(file: string, mayBeMissing: boolean): Promise<ReadBaseline> 
  *
  * @param ids of every requirement
  */
-export function withBaseline(
+export function applyBaseline(
   record: RunRecord,
   { file, known }: ReadBaseline,
   ids: readonly string[],
@@ -79,7 +79,7 @@ export function withBaseline(
     const mistake = mistakeIn(entry, firsts.get(id)!, row, ids);
     if (mistake !== undefined) wrong.push(`${file}:${line}: ${id}: ${mistake}`);
     else if (row?.outcome === 'failed') reasons.set(id, reason);
-    else open.push(`${id} (${whyOpen(row)})`);
+    else open.push(`${id} (${whyNotJudged(row)})`);
   }
   const requirements = record.requirements.map((row): RequirementResult => {
     const reason = reasons.get(row.id);
@@ -114,7 +114,7 @@ function mistakeIn(
     : undefined;
 }
 
-function whyOpen(row: RequirementResult | undefined): string {
+function whyNotJudged(row: RequirementResult | undefined): string {
   if (row === undefined) return 'not selected';
   return 'reason' in row ? `${row.outcome}: ${row.reason}` : row.outcome;
 }
@@ -125,7 +125,7 @@ function whyOpen(row: RequirementResult | undefined): string {
  *
  * @param strict whether a failed recommended requirement fails the run
  */
-export function updated({ requirements }: RunRecord, { known }: ReadBaseline, strict: boolean) {
+export function updateBaseline({ requirements }: RunRecord, { known }: ReadBaseline, strict: boolean) {
   const passing = new Set(requirements.filter(({ outcome }) => outcome === 'passed').map(({ id }) => id));
   const kept = new Map<string, KnownFailure>();
   for (const { id, reason = '' } of known)

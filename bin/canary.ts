@@ -23,7 +23,7 @@ export async function canary(fixture: Fixture, seed: number): Promise<readonly s
   const { length } = canaryFaults;
   const first = Math.abs(seed) % length;
   const chosen = [canaryFaults[first]!, canaryFaults[(first + Math.floor(length / 2)) % length]!];
-  const failed = failedIds(await verifyMock(reference, small(fixture, seed, 100)));
+  const failed = failedIds(await verifyMock(reference, brief(fixture, seed, 100)));
   if (failed.length > 0) throw new Error(`self-check: the reference mock fails ${failed.join(', ')}`);
   for (const id of chosen) {
     const missed = await missedBy(faults[id]!, fixture, seed);
@@ -34,12 +34,12 @@ export async function canary(fixture: Fixture, seed: number): Promise<readonly s
 
 /** Returns the ids of the requirements that should catch a fault and do not. */
 export async function missedBy({ change, fails }: Fault, fixture: Fixture, seed: number) {
-  const requirements = involved(fails);
+  const requirements = requirementsToRun(fails);
   let missed = fails;
   // Most faults show within a few lookups.
   for (const cases of [100, ENOUGH_CASES]) {
     if (missed.length === 0) break;
-    const record = await verifyMock(change(reference), { ...small(fixture, seed, cases), requirements });
+    const record = await verifyMock(change(reference), { ...brief(fixture, seed, cases), requirements });
     const caught = failedIds(record);
     missed = fails.filter((name) => !caught.includes(name));
   }
@@ -55,7 +55,7 @@ export const limits: FixtureLimits = {
 /** Enough lookups for all pairs of conditions and every example of a malformed id. */
 export const ENOUGH_CASES = 760;
 
-const small = (fixture: Fixture, seed: number, cases: number) => ({
+const brief = (fixture: Fixture, seed: number, cases: number) => ({
   fixture: { ...fixture, limits },
   seed,
   cases,
@@ -66,7 +66,7 @@ const small = (fixture: Fixture, seed: number, cases: number) => ({
  * Returns the whole suites of these requirements, because some faults start at the third lookup of any
  * requirement. A requirement on every answer needs all suites.
  */
-function involved(ids: readonly string[]): readonly Requirement[] {
+function requirementsToRun(ids: readonly string[]): readonly Requirement[] {
   const named = catalogue.filter(({ id }) => ids.includes(id));
   if (named.some(({ kind }) => kind === 'monitor')) return catalogue;
   const suites = new Set(named.map(suiteOf));

@@ -10,19 +10,19 @@ import { version } from './version.ts';
 
 /** Runs a command line and returns the exit code. The only file that imports yargs. */
 export async function commandLine(argv: readonly string[], context: CliContext): Promise<number> {
-  const completing = argv[0] === '--get-yargs-completions' ? await valuesAtCursor(argv) : undefined;
+  const completion = argv[0] === '--get-yargs-completions' ? await completionAtCursor(argv) : undefined;
   // The shell completes file names itself.
-  if (completing?.values?.length === 0) return 0;
+  if (completion?.values?.length === 0) return 0;
   let code = 0;
   const run: Run = async (command, typed) => {
-    refuseMisused(command, typed);
-    const given = await configure(command, withBehind(typed, argv), context, configSections);
+    rejectMisuse(command, typed);
+    const given = await configure(command, withTrailingWords(typed, argv), context, configSections);
     code = await command.run(valuesOf(command, given) as never, { ...context, completionScript });
   };
   const parser = yargs()
     .scriptName('ib-conformance')
     .usage('$0 <command>\n\nVerifies servers of the partner referral (IB) lookup interface, and mocks one.');
-  register(parser, commands, run, completing)
+  register(parser, commands, run, completion)
     .demandCommand(1, `give a command: ${commands.map(nameOf).join(', ')}`)
     .strict()
     .version(version)
@@ -60,12 +60,12 @@ function register(
   parser: Argv,
   list: readonly (Command | Family)[],
   run: Run,
-  completing: Completing | undefined,
+  completion: Completion | undefined,
 ): Argv {
   for (const one of list)
     if ('commands' in one)
       parser.command(one.usage, one.what, (family) =>
-        register(family, one.commands, run, completing).demandCommand(
+        register(family, one.commands, run, completion).demandCommand(
           1,
           `${one.usage}: give a command: ${one.commands.map(nameOf).join(', ')}`,
         ),
@@ -76,11 +76,11 @@ function register(
         one.what,
         (command) => {
           for (const [name, argument] of Object.entries(one.positionals))
-            command.positional(name, asToYargs(argument));
+            command.positional(name, yargsOption(argument));
           for (const [line, what] of one.examples) command.example(line, what);
           command.hide('version');
           for (const [name, flag] of Object.entries(one.flags))
-            command.option(name, asToYargs(flag, completing, name));
+            command.option(name, yargsOption(flag, completion, name));
           const rare = Object.values(one.flags).filter(({ isRare }) => isRare === true);
           return rare.length === 0
             ? command
@@ -95,27 +95,27 @@ function register(
  * Describes a flag to yargs. yargs shows a default but does not set it, because a config file may set the
  * flag. Shell completion also offers the choices and the rare flags.
  */
-function asToYargs(flag: Flag, completing?: Completing, name?: string) {
+function yargsOption(flag: Flag, completion?: Completion, name?: string) {
   const { default: value, isRare, coerce: _, choices, ...rest } = flag;
   const offered =
-    completing === undefined ? choices : name === completing.flag ? completing.values : undefined;
+    completion === undefined ? choices : name === completion.flag ? completion.values : undefined;
   return {
     ...rest,
     describe: helpOf(flag),
-    ...(isRare === undefined || completing !== undefined ? {} : { hidden: true }),
+    ...(isRare === undefined || completion !== undefined ? {} : { hidden: true }),
     ...(typeof value === 'string' ? { defaultDescription: value } : {}),
     ...(offered === undefined ? {} : { choices: offered }),
   };
 }
 
 /** A request of a shell for completions: of the value of `flag`, or of any word. */
-interface Completing {
+interface Completion {
   readonly flag?: string;
   readonly values?: readonly string[];
 }
 
 /** @param argv all words up to the cursor */
-async function valuesAtCursor(argv: readonly string[]): Promise<Completing> {
+async function completionAtCursor(argv: readonly string[]): Promise<Completion> {
   const name = argv.at(-2)?.replace(/^--/, '') ?? '';
   const flag = everyCommand.find((command) => argv.includes(nameOf(command)))?.flags[name];
   return flag?.type === 'string' ? { flag: name, values: await completionsOf(flag) } : {};
@@ -148,7 +148,7 @@ export const configSections: Sections = Object.fromEntries(
 );
 
 /** Rejects wrong usage that yargs accepts. */
-function refuseMisused({ flags, positionals }: Command, typed: Readonly<Record<string, unknown>>): void {
+function rejectMisuse({ flags, positionals }: Command, typed: Readonly<Record<string, unknown>>): void {
   const { '--': apart = [], [ALL]: all } = typed;
   // A URL after `--` would be ignored.
   if ((apart as readonly unknown[]).length > 0 && !('command' in positionals))
@@ -166,7 +166,7 @@ function refuseMisused({ flags, positionals }: Command, typed: Readonly<Record<s
 }
 
 /** Adds the words after `--` to the `command` argument. yargs would convert some of them to numbers. */
-function withBehind(typed: Readonly<Record<string, unknown>>, argv: readonly string[]) {
+function withTrailingWords(typed: Readonly<Record<string, unknown>>, argv: readonly string[]) {
   const { command, '--': apart } = typed;
   if (command === undefined || apart === undefined) return typed;
   const before = command as readonly string[];

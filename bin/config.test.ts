@@ -230,8 +230,8 @@ test('the config file in the working directory is read', async () => {
 
 test('the config file is optional, unless --config names it', async () => {
   const missing = join(folder, 'missing.json');
-  const { code, aside } = await runCli(plan, { configFile: missing });
-  assert.deepEqual([code, aside], [0, '']);
+  const { code, stderr } = await runCli(plan, { configFile: missing });
+  assert.deepEqual([code, stderr], [0, '']);
   for (const named of [
     await runCli([...plan, '--config', missing]),
     await runCli(plan, { env: { IB_CONFIG: missing } }),
@@ -251,8 +251,8 @@ test('a truncated file and a folder are rejected; a byte order mark is ignored',
 
 test('all problems of a file are reported before the command starts', async () => {
   const file = fileOf('bad.json', { verify: { casse: 1 }, mock: { port: '4010' } });
-  const { code, output, aside, error } = await runCli([...plan, '--config', file]);
-  assert.deepEqual([code, output, aside], [2, '', '']);
+  const { code, output, stderr, error } = await runCli([...plan, '--config', file]);
+  assert.deepEqual([code, output, stderr], [2, '', '']);
   assert.match(error, /bad\.json: \/verify\/casse: .*\n.*bad\.json: \/mock\/port: needs a number/);
 });
 
@@ -264,6 +264,6 @@ test('a secret in a header field is in no output', async () => {
   assert.equal(run.code, 4);
   const broken = await runCli(line, { env: { HEADER_SECRET: `${secret}ü` } });
   assert.match(broken.error, /--header needs 'name: value' in ASCII/);
-  for (const { output, aside, error } of [run, broken])
-    assert.doesNotMatch(output + aside + error, /u7Xq2Lm8/);
+  for (const { output, stderr, error } of [run, broken])
+    assert.doesNotMatch(output + stderr + error, /u7Xq2Lm8/);
 });

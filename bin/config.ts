@@ -24,7 +24,7 @@ export async function configure(
   if (configured === undefined) return typed;
   const given: Record<string, unknown> = { ...typed };
   const all = Object.entries({ ...positionals, ...flags });
-  const ignored = new Set(all.flatMap(([name, flag]) => (typed[name] !== undefined && flag.setsAside) || []));
+  const ignored = new Set(all.flatMap(([name, flag]) => (typed[name] !== undefined && flag.overrides) || []));
   const wanted = all.filter(
     ([name]) => typed[name] === undefined && !ignored.has(name) && configured.only?.includes(name) !== false,
   );
@@ -42,7 +42,7 @@ export async function configure(
   }
   const notes = [...namesOf].map(([source, names]) => `${names.join(', ')} from ${source}`);
   if (notes.length > 0) writeError(`config: ${notes.join('; ')}\n`);
-  for (const hint of await hintsOn(env, sections, given['fixture'] as string))
+  for (const hint of await unusedHints(env, sections, given['fixture'] as string))
     writeError(`config: ${hint}\n`);
   return given;
 }
@@ -73,7 +73,7 @@ function fromVariable(name: string, flag: Flag, env: Environment, isArgument: bo
 }
 
 /** Returns hints for `IB_…` variables that neither we nor the fixture use: probably misspelled. */
-async function hintsOn(env: Environment, sections: Sections, fixture = ''): Promise<readonly string[]> {
+async function unusedHints(env: Environment, sections: Sections, fixture = ''): Promise<readonly string[]> {
   const known = Object.values(sections).flatMap((section) => Object.keys(section).map(variableOf));
   const unused = Object.keys(env)
     .filter((name) => /^IB_(?!API_KEY$|BASE_URL$).{4}/.test(name) && !known.includes(name))

@@ -27,14 +27,14 @@ function fileOf(name: string, content: unknown): string {
 
 /** Runs `doctor`. Returns exit code and output. */
 async function call(...argv: readonly string[]) {
-  const { code, output, aside, error } = await runCli(['doctor', ...argv]);
-  return { code, output, aside: aside + error };
+  const { code, output, stderr, error } = await runCli(['doctor', ...argv]);
+  return { code, output, stderr: stderr + error };
 }
 
 /** Runs `doctor --json`. Returns exit code and checkup. */
 async function examined(...argv: readonly string[]) {
-  const { code, output, aside } = await call(...argv, '--json');
-  assert.equal(aside, '');
+  const { code, output, stderr } = await call(...argv, '--json');
+  assert.equal(stderr, '');
   const checkup: unknown = JSON.parse(output);
   assert.ok(validate(checkup), JSON.stringify(validate.errors));
   return { code, checkup, problems: problemsOf(checkup) };
@@ -160,8 +160,8 @@ const refusals: readonly (readonly [argv: readonly string[], says: RegExp])[] = 
 
 for (const [argv, says] of refusals)
   test(`refused: doctor ${argv.join(' ')}`, async () => {
-    const { code, output, aside } = await call(...argv);
-    assert.match(aside, says);
+    const { code, output, stderr } = await call(...argv);
+    assert.match(stderr, says);
     assert.equal(code, 2);
     assert.equal(output, '');
   });

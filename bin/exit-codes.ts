@@ -19,7 +19,7 @@ export const exitCodes = {
   interrupted: [130, 'interrupted; the reports cover the run so far'],
 } as const satisfies Record<string, readonly [code: number, meaning: string]>;
 
-const ofProblem: Readonly<Record<ProblemCode, number>> = {
+const codes: Readonly<Record<ProblemCode, number>> = {
   usage: exitCodes.usage[0],
   fixture: exitCodes.usage[0],
   unreachable: exitCodes.unreachable[0],
@@ -53,16 +53,16 @@ export const exitCodeOfCheckup = {
 } as const satisfies Record<Checkup['verdict'], number>;
 
 /** Returns exit code and message of an error. Only a bug of ours has a stack in its message. */
-export function explain(error: unknown): { readonly code: number; readonly message: string } {
+export function describeError(error: unknown): { readonly code: number; readonly message: string } {
   if (error instanceof AggregateError) {
-    const all = error.errors.map(explain);
+    const all = error.errors.map(describeError);
     const code = Math.max(...all.map((one) => one.code));
     return { code, message: all.map(({ message }) => message).join('\n') };
   }
   if (error instanceof Problem)
-    return { code: ofProblem[error.code], message: error.message.replace(/^/gm, 'ib-conformance: ') };
-  const trouble = troubleOfMachine(error as NodeJS.ErrnoException);
-  if (trouble !== undefined) return { code: exitCodes.usage[0], message: `ib-conformance: ${trouble}` };
+    return { code: codes[error.code], message: error.message.replace(/^/gm, 'ib-conformance: ') };
+  const problem = systemProblem(error as NodeJS.ErrnoException);
+  if (problem !== undefined) return { code: exitCodes.usage[0], message: `ib-conformance: ${problem}` };
   const stack = error instanceof Error ? (error.stack ?? error.message) : String(error);
   return {
     code: exitCodes.bug[0],
@@ -71,12 +71,12 @@ export function explain(error: unknown): { readonly code: number; readonly messa
 }
 
 /** Explains system errors that stop any command; undefined for others. */
-function troubleOfMachine({ code = '', syscall }: NodeJS.ErrnoException): string | undefined {
+function systemProblem({ code = '', syscall }: NodeJS.ErrnoException): string | undefined {
   if (syscall === 'uv_cwd') return 'the working directory was deleted: change to another one';
   return code === 'EMFILE' || code === 'ENFILE' ? TOO_MANY_FILES : undefined;
 }
 
 /** Ignores that the reader closed standard output; rethrows other errors. */
-export function unlessClosed(error: unknown): void {
+export function ignoreClosed(error: unknown): void {
   if (!(error instanceof Problem && error.code === 'closed')) throw error;
 }

@@ -14,7 +14,7 @@ export const builtInFixture: URL = new URL('../schemas/built-in.fixture.json', i
 export async function loadFixture(file: string | undefined, env: Environment): Promise<Fixture> {
   // A test validates the built-in fixture, so starting stays fast.
   if (file === undefined) return JSON.parse(await readFile(builtInFixture, 'utf8')) as Fixture;
-  const text = await readText(file, file, reasons, 'fixture');
+  const text = await readText(file, file, messages, 'fixture');
   const { readFixture } = await import('../schemas/fixture.ts');
   return readFixture(text, file, env);
 }
@@ -23,25 +23,25 @@ export async function loadFixture(file: string | undefined, env: Environment): P
  * Reads a file that a user named.
  *
  * @param what name of the file in messages: `--ca ca.pem`
- * @param whys messages by system error code
+ * @param messages by system error code
  * @throws Problem if it cannot be read
  */
 export async function readText(
   file: string,
   what: string,
-  whys: Readonly<Record<string, string>> = {},
+  messages: Readonly<Record<string, string>> = {},
   problem: ProblemCode = 'usage',
 ): Promise<string> {
   try {
     return (await readFile(file)).toString();
   } catch (error) {
     const { code = '' } = error as NodeJS.ErrnoException;
-    throw new Problem(problem, `${what}: ${whys[code] ?? `cannot be read (${code})`}`);
+    throw new Problem(problem, `${what}: ${messages[code] ?? `cannot be read (${code})`}`);
   }
 }
 
 const tooLarge = 'is too large: the limit is 512 MB';
-const reasons = {
+const messages = {
   ENOENT: 'there is no such file; `ib-conformance init` writes a first one',
   EISDIR: 'is a folder, not a fixture file',
   EACCES: 'cannot be read: check its permissions',

@@ -16,19 +16,19 @@ after(() => rmSync(folder, { recursive: true }));
 async function ranWith(asked: readonly string[], env: Record<string, string> = {}, before = 'before\n') {
   const summary = join(folder, 'summary.md');
   writeFileSync(summary, before);
-  let [output, aside] = ['', ''];
+  let [output, stderr] = ['', ''];
   const requests = parseReports('report', runFormats, asked);
   const context = {
     env: { GITHUB_ACTIONS: 'true', GITHUB_STEP_SUMMARY: summary, ...env },
     signal: new AbortController().signal,
     print: async (text: string) => void (output += text),
-    writeError: (text: string) => void (aside += text),
+    writeError: (text: string) => void (stderr += text),
     isTerminal: false,
     terminal: { color: false, width: 100 },
   };
   await printerFor(requests, context)('the report\n::error::of a target\n');
   await annotateStep(requests, sampleRecord, context);
-  return { output, aside, summary: readFileSync(summary, 'utf8') };
+  return { output, stderr, summary: readFileSync(summary, 'utf8') };
 }
 
 const annotations = reports.github(sampleRecord);
@@ -36,10 +36,10 @@ const markdown = reports.markdown(sampleRecord);
 const plain = 'the report\n::error::of a target\n';
 
 test('a console report is followed by annotations, and the summary is extended', async () => {
-  const { output, summary, aside } = await ranWith(['console', 'json=run.json']);
+  const { output, summary, stderr } = await ranWith(['console', 'json=run.json']);
   assert.ok(output.endsWith(annotations));
   assert.equal(summary, `before\n${markdown}`);
-  assert.equal(aside, '');
+  assert.equal(stderr, '');
 });
 
 test('no line of the console report is a workflow command', async () => {
@@ -69,18 +69,18 @@ test('a requested Markdown report is not also added to the summary', async () =>
 
 test('outside GitHub Actions, nothing is added', async () => {
   for (const env of [{ GITHUB_ACTIONS: '' }, { GITHUB_ACTIONS: 'false' }])
-    assert.deepEqual(await ranWith(['console'], env), { output: plain, aside: '', summary: 'before\n' });
+    assert.deepEqual(await ranWith(['console'], env), { output: plain, stderr: '', summary: 'before\n' });
 });
 
 test('a summary that cannot be written is reported and fails nothing', async () => {
-  const { aside } = await ranWith(['console'], { GITHUB_STEP_SUMMARY: join(folder, 'no', 'x') });
-  assert.match(aside, /^ib-conformance: the summary of the step was not written: ENOENT/);
-  assert.equal((await ranWith(['console'], { GITHUB_STEP_SUMMARY: '' })).aside, '');
+  const { stderr } = await ranWith(['console'], { GITHUB_STEP_SUMMARY: join(folder, 'no', 'x') });
+  assert.match(stderr, /^ib-conformance: the summary of the step was not written: ENOENT/);
+  assert.equal((await ranWith(['console'], { GITHUB_STEP_SUMMARY: '' })).stderr, '');
 });
 
 test('a full summary stays unchanged, because GitHub would show none of it', async () => {
   const before = 'x'.repeat(2 ** 20 - 10);
-  const { aside, summary } = await ranWith(['console'], {}, before);
-  assert.match(aside, /exceed the 1 MiB/);
+  const { stderr, summary } = await ranWith(['console'], {}, before);
+  assert.match(stderr, /exceed the 1 MiB/);
   assert.equal(summary, before);
 });

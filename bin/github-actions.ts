@@ -3,7 +3,7 @@ import { appendFile, stat } from 'node:fs/promises';
 import { reports } from '../reports/index.ts';
 import type { RunRecord } from '../schemas/generated/types.ts';
 import type { CliContext } from './cli-context.ts';
-import { unlessClosed } from './exit-codes.ts';
+import { ignoreClosed } from './exit-codes.ts';
 
 /** GitHub's limit for the summary of a step, in bytes. */
 const MAX_SUMMARY_BYTES = 2 ** 20;
@@ -38,7 +38,7 @@ export async function annotateStep(
   const isRequested = (wanted: string) => requests.some(({ format }) => format === wanted);
   const printed = printedFormat(requests) ?? 'console';
   if (!isRequested('github') && printed === 'console')
-    await print(reports.github(record)).catch(unlessClosed);
+    await print(reports.github(record)).catch(ignoreClosed);
   const summary = env['GITHUB_STEP_SUMMARY'] ?? '';
   if (summary === '' || isRequested('markdown')) return;
   const problem = await append(summary, reports.markdown(record));

@@ -9,7 +9,7 @@ import { brotliCompressSync, constants } from 'node:zlib';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { withServer } from '../suites/testing/against.ts';
 import { loadFixture } from './fixture-file.ts';
-import { fattened, json, says } from './testing/hostile-servers.ts';
+import { padded, json, says } from './testing/hostile-servers.ts';
 import { packagedProgram } from './testing/packaged.ts';
 
 const MOST_BYTES = 256 * 1024 * 1024;
@@ -41,7 +41,7 @@ const bomb = () =>
 /** Targets that need the most memory: answers of the maximum size, many at once, or kept. */
 const targets: Readonly<Record<string, readonly [serve: () => Server, code: number, flags: string]>> = {
   'correct answers of the maximum size, which are kept': [
-    () => fattened(fixture, 16_000),
+    () => padded(fixture, 16_000),
     0,
     `--suite invalid-uuid --report ndjson=${place('run.ndjson')} --report html=${place('run.html')}`,
   ],

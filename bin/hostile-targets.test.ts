@@ -12,7 +12,7 @@ import { expired, tls } from '../mock/testing/certificate.ts';
 import type { Fixture } from '../schemas/generated/types.ts';
 import { runCli } from './testing/run-cli.ts';
 import { loadFixture } from './fixture-file.ts';
-import { always, dripping, endlessly, faltering, head, json, says } from './testing/hostile-servers.ts';
+import { onData, slow, endless, flaky, head, json, says } from './testing/hostile-servers.ts';
 
 type Serve = () => Server;
 
@@ -28,7 +28,7 @@ const chunked = head('200 OK', json, 'Transfer-Encoding: chunked');
 const writes =
   (text: string): Serve =>
   () =>
-    always((socket) => socket.write(text));
+    onData((socket) => socket.write(text));
 
 /** Answers every request with this status and body. */
 const answers =
@@ -48,18 +48,18 @@ const silent: Readonly<Record<string, Serve>> = {
   'hangs after the head': writes(head('200 OK', json, 'Content-Length: 99')),
   'hangs in a body': writes(`${head('200 OK', json, 'Content-Length: 99')}{"is_`),
   'hangs in a chunk': writes(`${chunked}99\r\n{"is_`),
-  'drips its status line': () => dripping('', 'HTTP/1.1 200 OK'),
-  'drips its headers': () => dripping('HTTP/1.1 200 OK\r\nX: ', 'y'),
-  'drips a body': () => dripping(head('200 OK', json, 'Content-Length: 9999999'), ' '),
-  'sends 102 for ever': () => endlessly('', 'HTTP/1.1 102 Processing\r\n\r\n'),
+  'drips its status line': () => slow('', 'HTTP/1.1 200 OK'),
+  'drips its headers': () => slow('HTTP/1.1 200 OK\r\nX: ', 'y'),
+  'drips a body': () => slow(head('200 OK', json, 'Content-Length: 9999999'), ' '),
+  'sends 102 for ever': () => endless('', 'HTTP/1.1 102 Processing\r\n\r\n'),
 };
 
 /** Targets that close the connection or do not speak HTTP. */
 const broken: Targets = {
-  resets: [() => always((socket) => socket.resetAndDestroy()), /connection was (?:reset|closed)/],
+  resets: [() => onData((socket) => socket.resetAndDestroy()), /connection was (?:reset|closed)/],
   'closes at once': [() => createServer((socket) => socket.end()), /connection was (?:reset|closed)/],
   'closes in its headers': [
-    () => always((socket) => socket.end('HTTP/1.1 200 OK\r\nA: b')),
+    () => onData((socket) => socket.end('HTTP/1.1 200 OK\r\nA: b')),
     /connection was closed before the answer was complete|is not HTTP/,
   ],
   'sends garbage': [writes(`${ESCAPE}garbage\r\n\r\n`), /is not HTTP: it does not begin with HTTP\//],
@@ -72,7 +72,7 @@ const broken: Targets = {
   'has the status -20': [answers('-20 Low', '{}', json), /is not HTTP: invalid status code/],
   'has the status 1000': [answers('1000 High', '{}', json), /is not HTTP: invalid response status/],
   'never ends its headers': [
-    () => endlessly('HTTP/1.1 200 OK\r\n', `X: ${'x'.repeat(1000)}\r\n`),
+    () => endless('HTTP/1.1 200 OK\r\n', `X: ${'x'.repeat(1000)}\r\n`),
     /headers are too long/,
   ],
   'has a thousand header fields': [
@@ -80,7 +80,7 @@ const broken: Targets = {
     /the answer has more than 100 header fields/,
   ],
   'sends less than its Content-Length': [
-    () => always((socket) => socket.end(`${head('200 OK', json, 'Content-Length: 50')}{}`)),
+    () => onData((socket) => socket.end(`${head('200 OK', json, 'Content-Length: 50')}{}`)),
     /closed before the answer was complete|not as long as/,
   ],
   'sends two lengths': [
@@ -129,7 +129,7 @@ const brotli = (bytes: Buffer) =>
 
 /** Targets whose bodies are too large. */
 const large: Targets = {
-  'never ends a body': [() => endlessly(chunked, `400\r\n${'x'.repeat(1024)}\r\n`), TOO_LONG],
+  'never ends a body': [() => endless(chunked, `400\r\n${'x'.repeat(1024)}\r\n`), TOO_LONG],
   'sends a Brotli bomb': [
     () => says('200 OK', brotli(Buffer.alloc(50_000_000)), json, 'Content-Encoding: br'),
     TOO_LONG,
@@ -211,7 +211,7 @@ const strange: Targets = {
 
 /** Sends a million chunks per second, so it gets only one requirement. */
 const inPieces: Targets = {
-  'never ends a body in chunks of one byte': [() => endlessly(chunked, '1\r\nx\r\n'.repeat(1000)), TOO_LONG],
+  'never ends a body in chunks of one byte': [() => endless(chunked, '1\r\nx\r\n'.repeat(1000)), TOO_LONG],
 };
 
 /** Without the thousands of requests to the limiters, which get all unusual bodies in turn. */
@@ -240,10 +240,10 @@ writeFileSync(fixtureFile, JSON.stringify(fixture));
 async function verify(url: string, flags: string) {
   const cases = flags.includes('--cases') ? '' : '--cases 3';
   const short = `${cases} --max-duration 1m --no-canary --seed 1`;
-  const { code, output, aside, error } = await runCli(
+  const { code, output, stderr, error } = await runCli(
     `verify ${url} --fixture ${fixtureFile} ${short} ${flags}`,
   );
-  return { code, output, error: aside + error, message: error };
+  return { code, output, error: stderr + error, message: error };
 }
 
 /** Characters that affect a terminal or are invisible, except for line breaks. */
@@ -324,13 +324,13 @@ describe('in the middle of the run', () => {
   const patient = `--timeout 20000 ${part}`;
   test('the target disappears: exit code 3 and a message', () =>
     withServer(
-      faltering(fixture, (nth, socket) => nth > 50 && socket.resetAndDestroy() !== undefined),
+      flaky(fixture, (nth, socket) => nth > 50 && socket.resetAndDestroy() !== undefined),
       (port) => ends(`http://127.0.0.1:${port}`, 3, /the target stopped answering|connection was/, patient),
     ));
   test('the target stops answering: exit code 3 after a limited number of requests', () => {
     let asked = 0;
     return withServer(
-      faltering(fixture, (nth) => (asked = nth) > 50),
+      flaky(fixture, (nth) => (asked = nth) > 50),
       async (port) => {
         const cause = /no complete answer within 300 ms/;
         await ends(`http://127.0.0.1:${port}`, 3, cause, `--timeout 300 ${part}`);
@@ -340,7 +340,7 @@ describe('in the middle of the run', () => {
   });
   test('the target restarts: lost requests are sent again, and nothing fails', () =>
     withServer(
-      faltering(fixture, (nth, socket) => nth > 50 && nth < 53 && socket.resetAndDestroy() !== undefined),
+      flaky(fixture, (nth, socket) => nth > 50 && nth < 53 && socket.resetAndDestroy() !== undefined),
       (port) => ends(`http://127.0.0.1:${port}`, 0, /^conformant/, patient),
     ));
 });

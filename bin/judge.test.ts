@@ -20,7 +20,7 @@ import { failed } from '../suites/verdict.ts';
 import { limits, verifyMock } from './canary.ts';
 import { builtInFixture, loadFixture } from './fixture-file.ts';
 import { loadTranscript } from './record-files.ts';
-import { faltering } from './testing/hostile-servers.ts';
+import { flaky } from './testing/hostile-servers.ts';
 import { packagedProgram } from './testing/packaged.ts';
 import { runCli } from './testing/run-cli.ts';
 import { version } from './version.ts';
@@ -178,8 +178,8 @@ describe('a newer catalogue', () => {
 });
 
 async function call(argv: string | readonly string[], signal = new AbortController().signal) {
-  const { code, output, aside, error } = await runCli(argv, { signal });
-  return { code, output, error: aside + error };
+  const { code, output, stderr, error } = await runCli(argv, { signal });
+  return { code, output, error: stderr + error };
 }
 
 const run = '--suite valid --seed 1 --cases 100 --no-canary --report';
@@ -211,7 +211,7 @@ test('judge prints differences from the run, and nothing if the same requirement
 
 test('judge reads the transcript of a killed run as incomplete', async () => {
   const transcript = place('killed.ndjson');
-  const server = faltering(fixture, (nth) => nth > 100 && child.kill('SIGKILL'));
+  const server = flaky(fixture, (nth) => nth > 100 && child.kill('SIGKILL'));
   let child: ReturnType<typeof spawn>;
   await withServer(server, async (port) => {
     const args = ['verify', `http://127.0.0.1:${port}`, '--fixture', builtInFixture.pathname];
@@ -227,7 +227,7 @@ test('judge reads the transcript of a killed run as incomplete', async () => {
 
 test('judge gives the record of an interrupted run, including its signal', async () => {
   const stop = new AbortController();
-  const server = faltering(fixture, (nth) => nth > 100 && (stop.abort('SIGINT'), true));
+  const server = flaky(fixture, (nth) => nth > 100 && (stop.abort('SIGINT'), true));
   const [transcript, record] = [place('interrupted.ndjson'), place('interrupted.json')];
   const flags = `--no-canary --seed 1 --report ndjson=${transcript} --report json=${record}`;
   const interrupted = await withServer(server, (port) =>

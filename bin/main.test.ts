@@ -1,7 +1,7 @@
 import assert from 'node:assert/strict';
 import { EventEmitter } from 'node:events';
 import { test } from 'node:test';
-import { onSignals, wantsColor, type Sink } from './main.ts';
+import { abortOnSignals, wantsColor, type OutputKind } from './main.ts';
 
 for (const [first, second] of [
   ['SIGINT', 'SIGTERM'],
@@ -10,7 +10,7 @@ for (const [first, second] of [
   test(`${first} aborts, and a following ${second} ends at once`, () => {
     const signalled = new EventEmitter();
     let ended = 0;
-    const signal = onSignals(signalled, () => void (ended += 1));
+    const signal = abortOnSignals(signalled, () => void (ended += 1));
     assert.deepEqual([signal.aborted, ended], [false, 0]);
     signalled.emit(first, first);
     assert.deepEqual([signal.aborted, signal.reason, ended], [true, first, 0]);
@@ -18,7 +18,7 @@ for (const [first, second] of [
     assert.equal(ended, 1);
   });
 
-const cases: readonly (readonly [env: Record<string, string>, sink: Sink, wants: boolean])[] = [
+const cases: readonly (readonly [env: Record<string, string>, kind: OutputKind, wants: boolean])[] = [
   [{}, 'terminal', true],
   [{}, 'pipe', false],
   [{ TERM: 'dumb' }, 'terminal', false],
@@ -33,6 +33,6 @@ const cases: readonly (readonly [env: Record<string, string>, sink: Sink, wants:
   [{ FORCE_COLOR: '1' }, 'file', true],
 ];
 
-for (const [env, sink, wants] of cases)
-  test(`${JSON.stringify(env)}, ${sink}: ${wants ? 'colour' : 'none'}`, () =>
-    assert.equal(wantsColor(env, sink), wants));
+for (const [env, kind, wants] of cases)
+  test(`${JSON.stringify(env)}, ${kind}: ${wants ? 'colour' : 'none'}`, () =>
+    assert.equal(wantsColor(env, kind), wants));

@@ -2,7 +2,7 @@ import { fstatSync } from 'node:fs';
 import { isatty } from 'node:tty';
 import { Problem } from '../schemas/problem.ts';
 import { CONFIG_FILE, type CliContext } from './cli-context.ts';
-import { exitCodes, explain } from './exit-codes.ts';
+import { exitCodes, describeError } from './exit-codes.ts';
 
 /**
  * Runs the command line of the process and returns the exit code. The first SIGINT, SIGTERM or SIGHUP aborts
@@ -11,10 +11,10 @@ import { exitCodes, explain } from './exit-codes.ts';
 export async function main(argv: readonly string[]): Promise<number> {
   // On a second signal, nothing is awaited.
   // oxlint-disable-next-line unicorn/no-process-exit
-  const signal = onSignals(process, () => process.exit(exitCodes.interrupted[0]));
+  const signal = abortOnSignals(process, () => process.exit(exitCodes.interrupted[0]));
   // Node would exit with 1, which means nonconformant.
   process.on('uncaughtException', (error) => {
-    const { code, message } = explain(error);
+    const { code, message } = describeError(error);
     writeError(`${message}\n`);
     // oxlint-disable-next-line unicorn/no-process-exit
     process.exit(code);
@@ -40,18 +40,18 @@ export async function main(argv: readonly string[]): Promise<number> {
         : {}),
       isTerminal: stderr.isTTY,
       terminal: {
-        color: wantsColor(env, sinkOf(stdout)),
+        color: wantsColor(env, outputKindOf(stdout)),
         width: Math.min(200, Math.max(60, stdout.columns ?? 100)),
       },
     });
   } catch (error) {
-    const { code, message } = explain(error);
+    const { code, message } = describeError(error);
     writeError(`${message}\n`);
     return code;
   }
 }
 
-const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
+const stopSignals = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
 
 /**
  * Returns an AbortSignal that aborts on the first signal, with its name as the reason. The listeners stay,
@@ -59,33 +59,33 @@ const endings = ['SIGINT', 'SIGTERM', 'SIGHUP'] as const;
  *
  * @param end called on the second signal
  */
-export function onSignals(
+export function abortOnSignals(
   process: { on(name: string, listener: (name: string) => void): unknown },
   end: () => void,
 ): AbortSignal {
   const stop = new AbortController();
   const listener = (name: string) => (stop.signal.aborted ? end() : stop.abort(name));
-  for (const name of endings) process.on(name, listener);
+  for (const name of stopSignals) process.on(name, listener);
   return stop.signal;
 }
 
 /** Variables set by CI services whose logs support colour. */
 const colorfulLogs = ['GITHUB_ACTIONS', 'GITEA_ACTIONS', 'GITLAB_CI', 'BUILDKITE', 'CIRCLECI'] as const;
 
-export type Sink = 'terminal' | 'file' | 'pipe';
+export type OutputKind = 'terminal' | 'file' | 'pipe';
 
 /**
  * FORCE_COLOR decides if it is set (`0` and `false` mean no), then NO_COLOR (https://no-color.org) and
  * dumb terminals. By default, terminals and known CI logs get colour.
  */
-export function wantsColor(env: CliContext['env'], sink: Sink): boolean {
+export function wantsColor(env: CliContext['env'], kind: OutputKind): boolean {
   const force = env['FORCE_COLOR'] ?? '';
   if (force !== '') return force !== '0' && force !== 'false';
   if ((env['NO_COLOR'] ?? '') !== '' || env['TERM'] === 'dumb') return false;
-  return sink === 'terminal' || (sink === 'pipe' && colorfulLogs.some((name) => (env[name] ?? '') !== ''));
+  return kind === 'terminal' || (kind === 'pipe' && colorfulLogs.some((name) => (env[name] ?? '') !== ''));
 }
 
-function sinkOf({ isTTY, fd }: NodeJS.WriteStream & { readonly fd: number }): Sink {
+function outputKindOf({ isTTY, fd }: NodeJS.WriteStream & { readonly fd: number }): OutputKind {
   if (isTTY) return 'terminal';
   return fstatSync(fd).isFile() ? 'file' : 'pipe';
 }

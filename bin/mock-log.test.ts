@@ -15,9 +15,9 @@ test('an unread log stops growing, and says how much is missing when it is read 
   );
   for (let count = 0; count < 10_007; count++) lines.write(() => `${count}`);
   assert.equal(printed.length, 10_000);
-  assert.equal(await lines.emptied(0), false);
+  assert.equal(await lines.flushed(0), false);
   read();
-  assert.equal(await lines.emptied(60_000), true);
+  assert.equal(await lines.flushed(60_000), true);
   reading = Promise.resolve();
   lines.write(() => 'next');
   assert.deepEqual(printed.slice(10_000), [
@@ -29,5 +29,5 @@ test('an unread log stops growing, and says how much is missing when it is read 
 test('a log that cannot be written is no error', async () => {
   const lines = logQueue(() => Promise.reject(new Error('EPIPE')), { event: () => '' });
   lines.write(() => 'a line');
-  assert.equal(await lines.emptied(60_000), true);
+  assert.equal(await lines.flushed(60_000), true);
 });

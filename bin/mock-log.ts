@@ -12,7 +12,7 @@ const jsonLine = (at: number, fields: object) =>
   `${JSON.stringify({ time: new Date(at).toISOString(), ...fields })}\n`;
 
 /** Log formats by value of `mock --log`. */
-export const logs: Readonly<Record<'pretty' | 'json' | 'silent', LogFormat>> = {
+export const logFormats: Readonly<Record<'pretty' | 'json' | 'silent', LogFormat>> = {
   pretty: {
     request: ({ method, target, reason, key, world }) => {
       const [status, ...why] = reason.split(': ');
@@ -35,7 +35,7 @@ export interface LogQueue {
   /** Writes a line, or drops it if too many are waiting. Never rejects. */
   readonly write: (line: () => string) => void;
   /** Resolves to true once all lines are written, or to false after `ms`. */
-  readonly emptied: (ms: number) => Promise<boolean>;
+  readonly flushed: (ms: number) => Promise<boolean>;
 }
 
 /** @param print resolves after a text is written */
@@ -59,7 +59,7 @@ export function logQueue(print: (text: string) => Promise<void>, format: Pick<Lo
       dropped = 0;
       send(line());
     },
-    emptied: async (ms) => {
+    flushed: async (ms) => {
       const stop = new AbortController();
       const timeout = setTimeout(ms, false, { signal: stop.signal }).catch(() => false);
       const isEmpty = await Promise.race([last.then(() => true), timeout]);

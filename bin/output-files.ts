@@ -15,9 +15,9 @@ export interface PendingFile {
 }
 
 /** Temporary files, which an early exit deletes, for example on a second signal. */
-const drafts = new Set<string>();
+const temporaryFiles = new Set<string>();
 process.on('exit', () => {
-  for (const draft of drafts) rmSync(draft, { force: true });
+  for (const temporary of temporaryFiles) rmSync(temporary, { force: true });
 });
 
 /**
@@ -30,7 +30,7 @@ process.on('exit', () => {
  */
 export async function prepareFile(file: string, what: string, mode?: number): Promise<PendingFile> {
   const explain = (error: unknown) => {
-    throw unwritable(file, what, error);
+    throw writeProblem(file, what, error);
   };
   const { write, discard } = await writerFor(file, mode).catch(explain);
   return {
@@ -53,39 +53,39 @@ async function writerFor(file: string, mode: number | undefined): Promise<Pendin
     return direct(async (text) => {
       for (const chunk of typeof text === 'string' ? [text] : text) writeFileSync(descriptor, chunk);
     });
-  const place = await withoutLinks(file);
+  const place = await resolveLinks(file);
   const existing = await fs.stat(place).catch(ignoreMissing);
   if (existing?.isDirectory() === true) throw Object.assign(new Error(), { code: 'EISDIR' });
   if (existing !== undefined) await fs.access(place, fs.constants.W_OK);
   const overwrite = direct((text) => fs.writeFile(place, text));
   // Pipes and devices cannot be replaced.
   if (existing?.isFile() === false) return overwrite;
-  const draft = join(dirname(place), `.ib-conformance-${randomBytes(6).toString('hex')}.part`);
-  drafts.add(draft);
+  const temporary = join(dirname(place), `.ib-conformance-${randomBytes(6).toString('hex')}.part`);
+  temporaryFiles.add(temporary);
   try {
-    await fs.writeFile(draft, '', { mode: mode ?? 0o666, flag: 'wx' });
+    await fs.writeFile(temporary, '', { mode: mode ?? 0o666, flag: 'wx' });
   } catch (error) {
-    drafts.delete(draft);
+    temporaryFiles.delete(temporary);
     // A read-only folder: an existing file can still be overwritten.
     if (existing !== undefined && hasCode(error, 'EACCES', 'EPERM', 'EROFS')) return overwrite;
     throw error;
   }
   if (existing !== undefined) {
-    await fs.chown(draft, existing.uid, existing.gid).catch(() => undefined);
-    await fs.chmod(draft, existing.mode & (mode ?? 0o7777));
+    await fs.chown(temporary, existing.uid, existing.gid).catch(() => undefined);
+    await fs.chmod(temporary, existing.mode & (mode ?? 0o7777));
   }
   const discard = async () => {
-    await fs.rm(draft, { force: true });
-    drafts.delete(draft);
+    await fs.rm(temporary, { force: true });
+    temporaryFiles.delete(temporary);
   };
   return {
     discard,
     write: async (text) => {
-      await writeToDisk(draft, text);
-      await fs.rename(draft, place).catch(async (error: unknown) => {
+      await writeToDisk(temporary, text);
+      await fs.rename(temporary, place).catch(async (error: unknown) => {
         // A file that is a mount point, as in a container, can only be overwritten.
         if (!hasCode(error, 'EBUSY', 'EXDEV')) throw error;
-        await fs.copyFile(draft, place);
+        await fs.copyFile(temporary, place);
       });
       await discard();
     },
@@ -98,7 +98,7 @@ function descriptorOf(file: string): number | undefined {
   return name === undefined ? undefined : Number(number ?? { stdout: 1, stderr: 2 }[name]);
 }
 
-async function withoutLinks(file: string): Promise<string> {
+async function resolveLinks(file: string): Promise<string> {
   const found = await fs.realpath(file).catch(ignoreMissing);
   if (found !== undefined) return found;
   const link = await fs.readlink(file).catch(() => undefined);
@@ -113,8 +113,8 @@ function ignoreMissing(error: unknown): undefined {
 }
 
 /** Flushes the text to the disk, because a full disk may report its error only then. */
-async function writeToDisk(draft: string, text: Text): Promise<void> {
-  const handle = await fs.open(draft, 'r+');
+async function writeToDisk(temporary: string, text: Text): Promise<void> {
+  const handle = await fs.open(temporary, 'r+');
   try {
     await fs.writeFile(handle, text);
     await handle.sync().catch((error: unknown) => {
@@ -127,15 +127,15 @@ async function writeToDisk(draft: string, text: Text): Promise<void> {
 }
 
 /** Turns a system error into a Problem; returns other errors unchanged. */
-export function unwritable(file: string, what: string, error: unknown): unknown {
+export function writeProblem(file: string, what: string, error: unknown): unknown {
   const { code = '', errno = 0, message, syscall } = error as NodeJS.ErrnoException;
   if (code !== 'EISDIR' && syscall === undefined) return error;
-  const why = reasons[code] ?? getSystemErrorMap().get(errno)?.[1] ?? message;
+  const why = messages[code] ?? getSystemErrorMap().get(errno)?.[1] ?? message;
   return wrongUsage(`${file}: ${what} cannot be written: ${why}`);
 }
 
 /** Replacements for unclear system messages. */
-const reasons: Readonly<Record<string, string>> = {
+const messages: Readonly<Record<string, string>> = {
   ENOENT: 'its folder does not exist',
   ENOTDIR: 'its folder does not exist',
   EEXIST: 'there is a file of that name',

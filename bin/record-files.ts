@@ -8,15 +8,15 @@ import { readRecord } from '../schemas/records.ts';
 import { createTranscriber, type RunHeader, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
 import { readText } from './fixture-file.ts';
-import { unwritable } from './output-files.ts';
+import { writeProblem } from './output-files.ts';
 import { version } from './version.ts';
 
 /** @throws Problem with code `usage`, a line for each problem with its place in the file */
 export async function loadRecord(file: string): Promise<RunRecord> {
-  return readRecord(await readText(file, file, reasons), file, version);
+  return readRecord(await readText(file, file, messages), file, version);
 }
 
-const reasons = {
+const messages = {
   ENOENT: 'there is no such file; `verify --report json=file` writes a run record',
   EISDIR: 'is a folder, not a run record',
   EACCES: 'cannot be read: check its permissions',
@@ -35,7 +35,7 @@ export async function loadTranscript(file: string): Promise<readonly TranscriptL
     for await (const text of createInterface({ input: createReadStream(file), crlfDelay: Infinity })) {
       number++;
       if (text === '') continue;
-      if (broken !== undefined) throw wrongLine(file, broken, 'is not JSON');
+      if (broken !== undefined) throw invalidLine(file, broken, 'is not JSON');
       let line: unknown;
       try {
         line = JSON.parse(text);
@@ -43,7 +43,7 @@ export async function loadTranscript(file: string): Promise<readonly TranscriptL
         broken = number;
         continue;
       }
-      if (!validate(line)) throw wrongLine(file, number, problemOf(line));
+      if (!validate(line)) throw invalidLine(file, number, problemOf(line));
       lines.push(line);
     }
   } catch (error) {
@@ -54,7 +54,7 @@ export async function loadTranscript(file: string): Promise<readonly TranscriptL
   throw wrongUsage(`${file}: is empty or not a transcript (\`verify --report ndjson=file\` writes one)`);
 }
 
-const wrongLine = (file: string, number: number, what: string) =>
+const invalidLine = (file: string, number: number, what: string) =>
   wrongUsage(`${file}:${number}: ${what}; a transcript is what \`verify --report ndjson=file\` writes`);
 
 function problemOf(line: unknown): string {
@@ -83,7 +83,7 @@ export function openTranscripts(
   files: readonly (string | undefined)[],
   { print, writeError }: CliContext,
 ): Transcripts {
-  const outputs = files.map((file) => (file === undefined ? printed(print) : opened(file, writeError)));
+  const outputs = files.map((file) => (file === undefined ? toPrint(print) : toFile(file, writeError)));
   const write = (line: TranscriptLine) => {
     const text = renderLine(line);
     for (const output of outputs) output.write(text);
@@ -102,13 +102,13 @@ interface TranscriptOutput {
 }
 
 /** Writes each line at once, so that a killed run leaves its results. Prints the first error at once. */
-function opened(file: string, writeError: CliContext['writeError']): TranscriptOutput {
+function toFile(file: string, writeError: CliContext['writeError']): TranscriptOutput {
   let failure: Error | undefined;
   let descriptor: number;
   try {
     descriptor = openSync(file, 'w');
   } catch (error) {
-    throw unwritable(file, 'the transcript', error);
+    throw writeProblem(file, 'the transcript', error);
   }
   return {
     write: (text) => {
@@ -116,7 +116,7 @@ function opened(file: string, writeError: CliContext['writeError']): TranscriptO
       try {
         writeFileSync(descriptor, text);
       } catch (error) {
-        failure = unwritable(file, 'the transcript', error) as Error;
+        failure = writeProblem(file, 'the transcript', error) as Error;
         writeError(`ib-conformance: ${failure.message}\n`);
       }
     },
@@ -127,7 +127,7 @@ function opened(file: string, writeError: CliContext['writeError']): TranscriptO
   };
 }
 
-function printed(print: CliContext['print']): TranscriptOutput {
+function toPrint(print: CliContext['print']): TranscriptOutput {
   let last: Promise<void> = Promise.resolve();
   return {
     write: (text) => {

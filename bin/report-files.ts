@@ -3,7 +3,7 @@ import { basename, dirname, join, resolve } from 'node:path';
 import type { Render, ReportOptions } from '../reports/formats.ts';
 import { didYouMean, wrongUsage } from '../schemas/problem.ts';
 import type { CliContext } from './cli-context.ts';
-import { unlessClosed } from './exit-codes.ts';
+import { ignoreClosed } from './exit-codes.ts';
 import { printerFor } from './github-actions.ts';
 import { prepareFile, type PendingFile } from './output-files.ts';
 
@@ -26,42 +26,42 @@ export function parseReports<Name extends string>(
   texts: readonly string[],
   sources: readonly (string | undefined)[] = [],
 ): readonly ReportRequest<Name>[] {
-  const refuse = (words: string) => wrongUsage(`--${flag}${words}`);
+  const invalid = (words: string) => wrongUsage(`--${flag}${words}`);
   const isKnown = (name: string): name is Name => (known as readonly string[]).includes(name);
   const requests = (texts.length === 0 ? ['console'] : texts).map((text): ReportRequest<Name> => {
     const [format = '', ...rest] = text.split('=');
     if (!isKnown(format))
-      throw refuse(
+      throw invalid(
         ` ${text}: there is no format ${format}${didYouMean(format, known)} (known: ${known.join(', ')})`,
       );
     if (rest.length === 0) return { format };
     const file = rest.join('=');
-    if (file === '') throw refuse(` ${text}: the file name after = is missing`);
+    if (file === '') throw invalid(` ${text}: the file name after = is missing`);
     return { format, file };
   });
-  const places = requests.map(({ file }) => (file === undefined ? 'standard output' : placeOf(file)));
-  const twice = places.find((place, index) => places.indexOf(place) !== index);
+  const targets = requests.map(({ file }) => (file === undefined ? 'standard output' : targetOf(file)));
+  const twice = targets.find((place, index) => targets.indexOf(place) !== index);
   if (twice !== undefined)
-    throw refuse(`: two reports have the same destination, ${twice}; give each its own file`);
-  const source = sources.find((file) => file !== undefined && places.includes(placeOf(file)));
+    throw invalid(`: two reports have the same destination, ${twice}; give each its own file`);
+  const source = sources.find((file) => file !== undefined && targets.includes(targetOf(file)));
   if (source !== undefined)
-    throw refuse(`: a report would overwrite the input ${source}; give it another file`);
+    throw invalid(`: a report would overwrite the input ${source}; give it another file`);
   return requests;
 }
 
 /** Adds the console report unless another report goes to standard output. */
-export const withSummary = (texts: readonly string[]) =>
+export const withConsole = (texts: readonly string[]) =>
   texts.some((text) => !text.includes('=')) ? texts : [...texts, 'console'];
 
 /** Returns the path of an existing or future file, with links resolved. */
-function placeOf(file: string): string {
+function targetOf(file: string): string {
   // /dev/stdout and /dev/stderr may be one file; both may be written.
   if (file.startsWith('/dev/')) return file;
   try {
     return realpathSync(file);
   } catch {
     // It does not exist yet.
-    return join(placeOf(dirname(resolve(file))), basename(file));
+    return join(targetOf(dirname(resolve(file))), basename(file));
   }
 }
 
@@ -103,7 +103,7 @@ export async function prepareReports<Name extends string>(
       settleAll(
         requests.filter(isWanted).map(async (request) => {
           const file = files.get(request);
-          if (file === undefined) await print(render(request.format, context.terminal)).catch(unlessClosed);
+          if (file === undefined) await print(render(request.format, context.terminal)).catch(ignoreClosed);
           else await file.write(render(request.format, { color: false, width: 100 }));
         }),
       ),

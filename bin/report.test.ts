@@ -27,8 +27,8 @@ async function call(
   env: Record<string, string> = {},
   signal = new AbortController().signal,
 ) {
-  const { code, output, aside, error } = await runCli(argv, { env, signal, terminal });
-  return { code, output, error: aside + error };
+  const { code, output, stderr, error } = await runCli(argv, { env, signal, terminal });
+  return { code, output, error: stderr + error };
 }
 
 const sample = fileOf('sample.json', sampleRecord);

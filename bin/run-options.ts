@@ -13,7 +13,7 @@ import { version } from './version.ts';
 export const ourHeaders = { 'user-agent': `ib-conformance/${version}`, accept: 'application/json' } as const;
 
 /** The options of the API that define a run; the command line may omit them. */
-export type RunRequest = {
+export type RunSettings = {
   readonly [Name in keyof Settings]: Settings[Name] | undefined;
 } & {
   readonly fixture: Fixture;
@@ -47,10 +47,10 @@ export function runOptions({
   stateUrl,
   signal = new AbortController().signal,
   ...filters
-}: RunRequest): Omit<RunOptions, 'target'> & Selected {
+}: RunSettings): Omit<RunOptions, 'target'> & Selection {
   return {
     ...select(filters, stateUrl !== undefined),
-    known: knownOf(fixture, partner),
+    known: cachedKnown(fixture, partner),
     seed,
     cases,
     ...(minStrength === undefined ? {} : { minStrength }),
@@ -71,17 +71,17 @@ export function runOptions({
 }
 
 /** Runs with the same fixture share what is derived from it. */
-const knownBefore = new WeakMap<Fixture, RunOptions['known']>();
+const knownCache = new WeakMap<Fixture, RunOptions['known']>();
 
-function knownOf(fixture: Fixture, partner: string | undefined): RunOptions['known'] {
+function cachedKnown(fixture: Fixture, partner: string | undefined): RunOptions['known'] {
   if (partner !== undefined) return knownFrom(fixture, partner);
-  const known = knownBefore.get(fixture) ?? knownFrom(fixture);
-  knownBefore.set(fixture, known);
+  const known = knownCache.get(fixture) ?? knownFrom(fixture);
+  knownCache.set(fixture, known);
   return known;
 }
 
 /** @throws Problem with code `usage` for a certificate file that cannot be read */
-export async function trustOf(flags: {
+export async function tlsOptions(flags: {
   readonly ca?: string | undefined;
   readonly insecure: boolean;
 }): Promise<RunOptions['tls']> {
@@ -89,9 +89,9 @@ export async function trustOf(flags: {
   return ca === undefined ? { insecure } : { insecure, ca: await readText(ca, `--ca ${ca}`) };
 }
 
-export type Filters = Pick<RunRequest, 'suite' | 'only' | 'skip'>;
+export type Filters = Pick<RunSettings, 'suite' | 'only' | 'skip'>;
 
-export interface Selected {
+export interface Selection {
   /** In the order of the record; skipped ones stay in the list. */
   readonly requirements: readonly Requirement[];
   readonly skip: ReadonlySet<string>;
@@ -100,11 +100,11 @@ export interface Selected {
 }
 
 /** @throws Problem with code `usage` for an unknown name, or if nothing is left to check */
-export function select({ suite = [], only = [], skip = [] }: Filters, hasStateHook: boolean): Selected {
+export function select({ suite = [], only = [], skip = [] }: Filters, hasStateHook: boolean): Selection {
   const ids = catalogue.map(({ id }) => id);
-  refuseUnknown('suite', suite, Object.keys(suites));
-  refuseUnknown('only', only, ids);
-  refuseUnknown('skip', skip, ids);
+  rejectUnknown('suite', suite, Object.keys(suites));
+  rejectUnknown('only', only, ids);
+  rejectUnknown('skip', skip, ids);
   const requirements = catalogue.filter(
     (requirement) =>
       (suite.length === 0 || suite.includes(suiteOf(requirement))) &&
@@ -124,7 +124,7 @@ export function select({ suite = [], only = [], skip = [] }: Filters, hasStateHo
   };
 }
 
-function refuseUnknown(flag: string, names: readonly string[], choices: readonly string[]): void {
+function rejectUnknown(flag: string, names: readonly string[], choices: readonly string[]): void {
   const [kind, known] =
     flag === 'suite'
       ? ['suite', `known: ${choices.join(', ')}`]

@@ -32,8 +32,8 @@ for (const place of [project, deep])
   });
 
 test('the path begins with a dot, in any folder, with and without the installed package', () => {
-  const way = 'node_modules/ib-conformance/schemas/fixture.schema.json';
-  assert.equal(schemaReference('fixture', join(project, 'f.json')), `./${way}`);
-  assert.equal(schemaReference('fixture', join(deep, 'f.json')), `../../${way}`);
-  assert.equal(schemaReference('fixture', join(folder, 'none', 'f.json')), `./${way}`);
+  const path = 'node_modules/ib-conformance/schemas/fixture.schema.json';
+  assert.equal(schemaReference('fixture', join(project, 'f.json')), `./${path}`);
+  assert.equal(schemaReference('fixture', join(deep, 'f.json')), `../../${path}`);
+  assert.equal(schemaReference('fixture', join(folder, 'none', 'f.json')), `./${path}`);
 });

@@ -14,9 +14,9 @@ const schemas = { fixture: 'fixture.schema.json', config: 'config.schema.json' }
 export function schemaReference(what: keyof typeof schemas, file: string): string {
   const schema = join('node_modules', 'ib-conformance', 'schemas', schemas[what]);
   const folder = dirname(resolve(file));
-  let home = folder;
-  while (!existsSync(join(home, schema)) && home !== dirname(home)) home = dirname(home);
-  const way = existsSync(join(home, schema)) ? relative(folder, join(home, schema)) : schema;
-  const url = way.replaceAll('\\', '/');
+  let ancestor = folder;
+  while (!existsSync(join(ancestor, schema)) && ancestor !== dirname(ancestor)) ancestor = dirname(ancestor);
+  const path = existsSync(join(ancestor, schema)) ? relative(folder, join(ancestor, schema)) : schema;
+  const url = path.replaceAll('\\', '/');
   return url.startsWith('..') ? url : `./${url}`;
 }

@@ -6,7 +6,7 @@ import { variants } from '../mock/variants.ts';
 import { catalogue, suiteOf } from '../suites/index.ts';
 import { canary, canaryFaults, ENOUGH_CASES, missedBy, verifyMock } from './canary.ts';
 import { loadFixture } from './fixture-file.ts';
-import { gaps, missedMeetings, selfTest, type Kill, type Meeting } from './self-test.ts';
+import { gaps, combinedGaps, selfTest, type FaultRun, type CombinedRun } from './self-test.ts';
 
 const fixture = await loadFixture(undefined, {});
 
@@ -17,12 +17,12 @@ test('every fault fails exactly what it breaks, every requirement has its own fa
   assert.deepEqual(result.gaps, []);
 });
 
-const kill = (
-  kind: Kill['kind'],
+const row = (
+  kind: FaultRun['kind'],
   failed: readonly string[],
   expected: readonly string[],
   unsettled: readonly string[] = [],
-): Kill => ({
+): FaultRun => ({
   kind,
   id: 'x',
   failed,
@@ -31,25 +31,25 @@ const kill = (
 });
 
 test('gaps of the matrix are reported', () => {
-  assert.deepEqual(gaps([kill('fault', ['a'], ['a'])], ['a']), []);
-  assert.match(gaps([kill('fault', [], ['a'])], [])[0]!, /a did not catch the fault x/);
-  assert.match(gaps([kill('fault', ['a', 'b'], ['a'])], [])[0]!, /b failed for the fault x/);
-  assert.match(gaps([kill('fault', ['a', 'b'], ['a', 'b'])], ['a'])[0]!, /no fault fails a and nothing else/);
-  assert.match(gaps([kill('variant', ['a'], [])], [])[0]!, /a failed for the variant x/);
-  assert.match(gaps([kill('variant', [], [], ['a'])], [])[0]!, /a could not judge the variant x/);
+  assert.deepEqual(gaps([row('fault', ['a'], ['a'])], ['a']), []);
+  assert.match(gaps([row('fault', [], ['a'])], [])[0]!, /a did not catch the fault x/);
+  assert.match(gaps([row('fault', ['a', 'b'], ['a'])], [])[0]!, /b failed for the fault x/);
+  assert.match(gaps([row('fault', ['a', 'b'], ['a', 'b'])], ['a'])[0]!, /no fault fails a and nothing else/);
+  assert.match(gaps([row('variant', ['a'], [])], [])[0]!, /a failed for the variant x/);
+  assert.match(gaps([row('variant', [], [], ['a'])], [])[0]!, /a could not judge the variant x/);
 });
 
 test('a missed pair is a gap, and a missed triple if there are many', () => {
-  const meeting = (conditions: 1 | 2, isCaught: boolean): Meeting => ({
+  const run = (conditions: 1 | 2, isCaught: boolean): CombinedRun => ({
     id: 'x',
     conditions,
     isCaught,
     isExact: false,
   });
-  const triples = Array.from({ length: 9 }, () => meeting(2, true));
-  assert.deepEqual(missedMeetings([meeting(1, true), ...triples, meeting(2, false)]), []);
-  assert.equal(missedMeetings([meeting(1, false)]).length, 1);
-  assert.equal(missedMeetings([...triples.slice(1), meeting(2, false), meeting(2, false)]).length, 2);
+  const triples = Array.from({ length: 9 }, () => run(2, true));
+  assert.deepEqual(combinedGaps([run(1, true), ...triples, run(2, false)]), []);
+  assert.equal(combinedGaps([run(1, false)]).length, 1);
+  assert.equal(combinedGaps([...triples.slice(1), run(2, false), run(2, false)]).length, 2);
 });
 
 test('the verdict is the same for twenty seeds: for the reference, and for a server with a fault', async () => {

@@ -9,7 +9,7 @@ import { catalogue } from '../suites/index.ts';
 import { ENOUGH_CASES, failedIds, limits, verifyMock } from './canary.ts';
 
 /** Result of a run against a mock with one fault or variant. */
-export interface Kill {
+export interface FaultRun {
   readonly kind: 'fault' | 'variant';
   readonly id: string;
   /** Required and recommended requirements that failed. */
@@ -21,7 +21,7 @@ export interface Kill {
 }
 
 /** Result of a run against a mock with a generated fault. */
-export interface Meeting {
+export interface CombinedRun {
   readonly id: string;
   /** Number of conditions in addition to the place. */
   readonly conditions: 1 | 2;
@@ -44,7 +44,7 @@ export interface Share {
 const DEFAULT_CASES = 1500;
 
 /** Minimum percentage of caught faults with two conditions. */
-const LEAST_CAUGHT = 88;
+const MIN_PERCENT = 88;
 
 const judgedIds = catalogue.flatMap(({ id, level }) => (level === 'observed' ? [] : [id]));
 
@@ -66,21 +66,21 @@ export async function selfTest(fixture: Fixture, seed: number, json: boolean, co
   const mine = await resultsOf({ ...share, from: 0 });
   const [others] = await theirs;
   const kills = [...mine.kills, ...others.kills];
-  const meetings = [...mine.meetings, ...others.meetings];
-  const found = [...gaps(kills, judgedIds), ...missedMeetings(meetings)];
+  const runs = [...mine.runs, ...others.runs];
+  const found = [...gaps(kills, judgedIds), ...combinedGaps(runs)];
   const text = json
-    ? `${JSON.stringify({ seed, gaps: found, kills, combined: meetings }, undefined, 1)}\n`
-    : renderMatrix(kills, meetings, judgedIds, found);
+    ? `${JSON.stringify({ seed, gaps: found, kills, combined: runs }, undefined, 1)}\n`
+    : renderMatrix(kills, runs, judgedIds, found);
   return { text, gaps: found };
 }
 
 const resultsOf = async (share: Share) => ({
-  kills: await killsOf(share),
-  meetings: await meetingsOf(share),
+  kills: await faultRuns(share),
+  runs: await combinedRuns(share),
 });
 
-async function killsOf({ fixture, seed, from, step }: Share): Promise<readonly Kill[]> {
-  const kills: Kill[] = [];
+async function faultRuns({ fixture, seed, from, step }: Share): Promise<readonly FaultRun[]> {
+  const kills: FaultRun[] = [];
   const share = entries.filter((_, nth) => nth % step === from);
   const limited = { ...fixture, limits };
   for (const { kind, id, change, fails: expected } of share) {
@@ -98,8 +98,8 @@ async function killsOf({ fixture, seed, from, step }: Share): Promise<readonly K
   return kills;
 }
 
-async function meetingsOf({ fixture, seed, from, step, combined }: Share): Promise<readonly Meeting[]> {
-  const meetings: Meeting[] = [];
+async function combinedRuns({ fixture, seed, from, step, combined }: Share): Promise<readonly CombinedRun[]> {
+  const runs: CombinedRun[] = [];
   for (const conditions of [1, 2] as const) {
     const some = combinedFaults(conditions, seed).slice(0, combined);
     for (const fault of some.filter((_, nth) => nth % step === from)) {
@@ -108,10 +108,10 @@ async function meetingsOf({ fixture, seed, from, step, combined }: Share): Promi
         ({ level, outcome }) => level === 'required' && outcome === 'failed',
       );
       const isExact = failed.some((result) => namesExactly(fault, result));
-      meetings.push({ id: fault.id, conditions, isCaught: failed.length > 0, isExact });
+      runs.push({ id: fault.id, conditions, isCaught: failed.length > 0, isExact });
     }
   }
-  return meetings;
+  return runs;
 }
 
 /** Whether a failed requirement names the conditions of a fault and, apart from its place, no others. */
@@ -125,11 +125,11 @@ function namesExactly(fault: CombinedFault, result: RunRecord['requirements'][nu
 }
 
 /** Returns gaps: each fault with one condition must be caught, and most faults with two. */
-export function missedMeetings(meetings: readonly Meeting[]): readonly string[] {
+export function combinedGaps(runs: readonly CombinedRun[]): readonly string[] {
   const missed = (conditions: 1 | 2) =>
-    meetings.filter((one) => one.conditions === conditions && !one.isCaught).map(({ id }) => id);
-  const triples = meetings.filter(({ conditions }) => conditions === 2).length;
-  const most = Math.floor((triples * (100 - LEAST_CAUGHT)) / 100);
+    runs.filter((one) => one.conditions === conditions && !one.isCaught).map(({ id }) => id);
+  const triples = runs.filter(({ conditions }) => conditions === 2).length;
+  const most = Math.floor((triples * (100 - MIN_PERCENT)) / 100);
   return [
     ...missed(1).map((id) => `nothing caught the generated fault ${id}`),
     ...(missed(2).length > most
@@ -144,7 +144,7 @@ export function missedMeetings(meetings: readonly Meeting[]): readonly string[] 
  *
  * @param ids every required and recommended requirement
  */
-export function gaps(kills: readonly Kill[], ids: readonly string[]): readonly string[] {
+export function gaps(kills: readonly FaultRun[], ids: readonly string[]): readonly string[] {
   const alone = new Set(
     kills.flatMap(({ kind, failed }) => (kind === 'fault' && failed.length === 1 ? failed : [])),
   );
@@ -162,8 +162,8 @@ export function gaps(kills: readonly Kill[], ids: readonly string[]): readonly s
   ];
 }
 
-function meetingLine(meetings: readonly Meeting[], conditions: 1 | 2): string {
-  const some = meetings.filter((one) => one.conditions === conditions);
+function combinedLine(runs: readonly CombinedRun[], conditions: 1 | 2): string {
+  const some = runs.filter((one) => one.conditions === conditions);
   const caught = some.filter(({ isCaught }) => isCaught).length;
   const exact = some.filter(({ isExact }) => isExact).length;
   const what = conditions === 1 ? 'a place and one condition' : 'a place and two conditions';
@@ -171,27 +171,27 @@ function meetingLine(meetings: readonly Meeting[], conditions: 1 | 2): string {
 }
 
 function renderMatrix(
-  kills: readonly Kill[],
-  meetings: readonly Meeting[],
+  kills: readonly FaultRun[],
+  runs: readonly CombinedRun[],
   ids: readonly string[],
   found: readonly string[],
 ): string {
-  const killedFaults = kills.filter(({ kind }) => kind === 'fault');
+  const faultRows = kills.filter(({ kind }) => kind === 'fault');
   const rows = ids.map((id) => {
-    const catchers = killedFaults.filter(({ failed }) => failed.includes(id));
+    const catchers = faultRows.filter(({ failed }) => failed.includes(id));
     const alone = catchers.filter(({ failed }) => failed.length === 1);
     const names = (alone.length > 0 ? alone : catchers).slice(0, 3).map((fault) => fault.id);
     return `  ${id.padEnd(46)} ${String(catchers.length).padStart(4)} ${String(alone.length).padStart(6)}  ${names.join(', ')}`;
   });
-  const caught = killedFaults.filter(({ failed }) => failed.length > 0).length;
-  const variantCount = kills.length - killedFaults.length;
+  const caught = faultRows.filter(({ failed }) => failed.length > 0).length;
+  const variantCount = kills.length - faultRows.length;
   return [
     `  ${'requirement'.padEnd(46)} kills  alone  such as`,
     ...rows,
     '',
-    `${caught} of ${killedFaults.length} faults caught; ${variantCount} variants; ${ids.length} requirements`,
-    meetingLine(meetings, 1),
-    meetingLine(meetings, 2),
+    `${caught} of ${faultRows.length} faults caught; ${variantCount} variants; ${ids.length} requirements`,
+    combinedLine(runs, 1),
+    combinedLine(runs, 2),
     ...(found.length === 0
       ? ['no gaps: every fault fails what it breaks, and every variant passes']
       : found.map((gap) => `gap: ${gap}`)),

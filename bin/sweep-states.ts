@@ -119,19 +119,19 @@ export const states: ReadonlyMap<string, State> = new Map(
 
 type Part = (...given: readonly unknown[]) => unknown;
 
-/** Wraps a change: calls `tell` whenever the change makes a difference to an answer or a decision. */
-export const watched =
-  (change: Change, tell: () => void): Change =>
+/** Wraps a change: calls `onChange` whenever the change makes a difference to an answer or a decision. */
+export const observeChange =
+  (change: Change, onChange: () => void): Change =>
   (from) => {
     const before = from as unknown as Readonly<Record<string, Part>>;
     const parts = Object.entries(change(from) as unknown as typeof before).map(([name, part]) => {
       if (part === before[name] || typeof part !== 'function') return [name, part];
-      const watchedPart: Part = (...given) => {
+      const observedPart: Part = (...given) => {
         const decided = part(...given);
-        if (JSON.stringify(decided) !== JSON.stringify(before[name]!(...given))) tell();
+        if (JSON.stringify(decided) !== JSON.stringify(before[name]!(...given))) onChange();
         return decided;
       };
-      return [name, watchedPart];
+      return [name, observedPart];
     });
     return Object.fromEntries(parts) as Behaviour;
   };

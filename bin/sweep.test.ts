@@ -110,8 +110,8 @@ const refusals: readonly (readonly [flags: string, script: string | undefined, s
 for (const [flags, script, says] of refusals)
   test(`refused: ${says.source}`, async () => {
     const argv = ['sweep', ...words(flags), ...(script === undefined ? [] : programOf(script))];
-    const { code, output, aside, error } = await runCli(argv);
-    assert.match(aside + error, says);
+    const { code, output, stderr, error } = await runCli(argv);
+    assert.match(stderr + error, says);
     assert.deepEqual([code, output], [2, '']);
   });
 
@@ -121,19 +121,19 @@ test('every format is written, and none contains a key', async () => {
   const script = `console.log(key, '${secret}'); await ask(user(1));`;
   const program = programOf(script).toSpliced(2, 0, `--title=${secret}`);
   const argv = [...words(`sweep ${fixtureOf('active')} --show-output ${flags}`), ...program];
-  const { code, output, aside } = await runCli(argv);
+  const { code, output, stderr } = await runCli(argv);
   assert.equal(code, 0);
   assert.match(
     output,
     /✓ security-headers +green.*✗ reset +red.*→ ask.*\nready: .*, 1 passed, 1 not reached, in/s,
   );
-  assert.match(aside, /^unchanged: <key northwind\/active> <key northwind\/active>$/m);
+  assert.match(stderr, /^unchanged: <key northwind\/active> <key northwind\/active>$/m);
   const files = [junit, markdown, new URL('../reports/junit.xsd', import.meta.url)];
   const [xml, table, schema] = files.map((file) => readFileSync(file, 'utf8'));
   assert.deepEqual(await xmlErrors([xml!], schema!), []);
   assert.match(xml!, /<testcase [^>]*name="security-headers"[^>]*\/>.*<skipped type="failed"/s);
   assert.match(table!, /\n\| ✓ \| `security-headers` \| survive \| green \|/);
-  for (const text of [output, aside, xml, table]) assert.ok(!text!.includes(secret));
+  for (const text of [output, stderr, xml, table]) assert.ok(!text!.includes(secret));
 });
 
 test('an interruption ends the command and its child processes, and keeps the results', async (t) => {

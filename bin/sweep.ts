@@ -13,7 +13,7 @@ import type { BrokenRule, Fixture, Sweep, SweptRun, SweptState } from '../schema
 import { wrongUsage } from '../schemas/problem.ts';
 import { redactorOf, type Redact } from '../schemas/redact.ts';
 import type { CliContext } from './cli-context.ts';
-import { states, watched } from './sweep-states.ts';
+import { states, observeChange } from './sweep-states.ts';
 import { version } from './version.ts';
 
 export interface SweepOptions {
@@ -55,7 +55,7 @@ export async function sweep(options: SweepOptions, context: Context): Promise<Sw
   const runs = new Map<string, Run>();
   const broken = new Map<string, BrokenRule>();
   const runOne = async (id: string) => {
-    const run = await runIn(id, options, redact, context);
+    const run = await runInState(id, options, redact, context);
     if (signal.aborted) return;
     runs.set(id, run);
     for (const { id: rule, title, advice } of run.broken)
@@ -78,7 +78,7 @@ export async function sweep(options: SweepOptions, context: Context): Promise<Sw
     for (const id of waiting) if (!signal.aborted) await runOne(id);
   };
   await Promise.all(Array.from({ length: options.parallel }, work));
-  const swept = ids.map((id) => judged(id, runs.get(id)));
+  const swept = ids.map((id) => judgeState(id, runs.get(id)));
   return {
     format: 'ib-conformance/sweep/1',
     version,
@@ -92,7 +92,7 @@ export async function sweep(options: SweepOptions, context: Context): Promise<Sw
   };
 }
 
-function judged(id: string, run: Run | undefined): SweptState {
+function judgeState(id: string, run: Run | undefined): SweptState {
   const { kind, what, advice, shows } = states.get(id)!;
   const state = { id, kind, what, advice };
   if (run === undefined) return { ...state, outcome: 'notRun' };
@@ -109,14 +109,14 @@ interface Run extends SweptRun {
 }
 
 /** Runs the command against a new mock, in the state with this id or else unchanged. */
-async function runIn(id: string, options: SweepOptions, redact: Redact, context: Context): Promise<Run> {
+async function runInState(id: string, options: SweepOptions, redact: Redact, context: Context): Promise<Run> {
   const { fixture, arePublicKeys, showOutput } = options;
   const state = states.get(id);
   let [requests, changed, isChanged] = [0, 0, false];
   const mock = await startMock({
     fixture,
     arePublicKeys,
-    deviation: state?.change && { id, change: watched(state.change, () => void (isChanged = true)) },
+    deviation: state?.change && { id, change: observeChange(state.change, () => void (isChanged = true)) },
     firstChaos: state !== undefined && state.change === undefined ? id : undefined,
     maxWorlds: MAX_WORLDS,
     onExchange: ({ entry }) => {
@@ -152,11 +152,11 @@ const MAX_TIMEOUT_MS = 2 ** 31 - 1;
 
 const running = new Set<ChildProcess>();
 process.on('exit', () => {
-  for (const child of running) signalAll(child, 'SIGKILL');
+  for (const child of running) signalGroup(child, 'SIGKILL');
 });
 
 /** Sends a signal to a command and all its child processes. */
-function signalAll({ pid }: ChildProcess, signal: NodeJS.Signals): void {
+function signalGroup({ pid }: ChildProcess, signal: NodeJS.Signals): void {
   if (pid === undefined) return;
   if (isWindows) spawnSync('taskkill', ['/pid', `${pid}`, '/t', '/f'], { stdio: 'ignore' });
   else
@@ -181,21 +181,21 @@ async function runCommand(
   for (const input of [child.stdout, child.stderr]) createInterface({ input }).on('line', onLine);
   const closed = new Promise((resolve) => child.once('close', resolve));
   const grace = () => sleep(GRACE_MS, undefined, { ref: false });
-  const late = AbortSignal.timeout(Math.min(Math.ceil(maxDuration), MAX_TIMEOUT_MS));
+  const timeout = AbortSignal.timeout(Math.min(Math.ceil(maxDuration), MAX_TIMEOUT_MS));
   const end = () => {
-    signalAll(child, 'SIGTERM');
-    void grace().then(() => running.has(child) && signalAll(child, 'SIGKILL'));
+    signalGroup(child, 'SIGTERM');
+    void grace().then(() => running.has(child) && signalGroup(child, 'SIGKILL'));
   };
-  for (const signal of [stop, late]) signal.addEventListener('abort', end);
+  for (const signal of [stop, timeout]) signal.addEventListener('abort', end);
   if (stop.aborted) end();
   try {
     const [code, signal] = (await once(child, 'exit')) as [number | null, NodeJS.Signals | null];
     // Remaining child processes may keep the output open.
-    signalAll(child, 'SIGKILL');
+    signalGroup(child, 'SIGKILL');
     await Promise.race([closed, grace()]);
     return {
-      isGreen: code === 0 && !late.aborted,
-      ended: late.aborted ? `stopped after ${duration(maxDuration)}` : (signal ?? `exit code ${code}`),
+      isGreen: code === 0 && !timeout.aborted,
+      ended: timeout.aborted ? `stopped after ${duration(maxDuration)}` : (signal ?? `exit code ${code}`),
       durationMs: Math.round(performance.now() - begun),
     };
   } catch (error) {
@@ -204,7 +204,7 @@ async function runCommand(
     throw wrongUsage(`${program}: cannot be started (${why})`);
   } finally {
     running.delete(child);
-    for (const signal of [stop, late]) signal.removeEventListener('abort', end);
+    for (const signal of [stop, timeout]) signal.removeEventListener('abort', end);
     child.stdout.destroy();
     child.stderr.destroy();
   }

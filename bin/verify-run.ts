@@ -4,7 +4,7 @@ import { run, virtualClock, type RunOptions } from '../suites/index.ts';
 import type { CliContext } from './cli-context.ts';
 import { loadFixture } from './fixture-file.ts';
 import type { Transcripts } from './record-files.ts';
-import type { Selected } from './run-options.ts';
+import type { Selection } from './run-options.ts';
 
 /** Flags for the target and the self-check. */
 interface VerifyFlags {
@@ -22,12 +22,12 @@ interface VerifyFlags {
 export async function verifyRun(
   flags: VerifyFlags,
   fixture: Fixture,
-  options: Omit<RunOptions, 'target'> & Selected,
+  options: Omit<RunOptions, 'target'> & Selection,
   transcripts: Transcripts,
   context: CliContext,
   onReached: () => void,
 ): Promise<RunRecord> {
-  announceEnd(context);
+  announceInterruption(context);
   const { canary } = await import('./canary.ts');
   const { close = () => Promise.resolve(), ...session } =
     flags.url === undefined ? await mockSession(fixture) : targetSession(flags.url, flags.fixture);
@@ -89,7 +89,7 @@ function targetSession(target: URL, fixtureFile: string | undefined): Session {
 }
 
 /** Prints at once that a signal arrived, because the end of the run takes time. */
-function announceEnd(context: CliContext): void {
+function announceInterruption(context: CliContext): void {
   const { signal, writeError } = context;
   const announce = () => {
     const by = typeof signal.reason === 'string' ? ` by ${signal.reason}` : '';

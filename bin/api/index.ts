@@ -28,17 +28,17 @@ export async function verify(given: VerifyOptions): Promise<VerifyResult> {
   const { strict = false, allowIncomplete = false, onProgress, ...options } = others;
   const { runOptions } = await import('../run-options.ts');
   const { run } = await import('../../suites/index.ts');
-  const { headerFields, targetUrl } = await import('../values.ts');
+  const { parseHeaders, parseUrl } = await import('../url-and-headers.ts');
   const { checkFixture } = await import('../../schemas/fixture.ts');
   const request = runOptions({
     ...options,
     minStrength,
     fixture: checkFixture(fixture, 'fixture', env),
-    headers: headerFields(Object.entries(headers).map(([name, value]) => `${name}: ${value}`)),
+    headers: parseHeaders(Object.entries(headers).map(([name, value]) => `${name}: ${value}`)),
     tls: { insecure: false, ...tls },
-    stateUrl: stateUrl === undefined ? undefined : targetUrl(String(stateUrl)),
+    stateUrl: stateUrl === undefined ? undefined : parseUrl(String(stateUrl)),
   });
-  const record = await run({ ...request, target: targetUrl(String(url)), ...(onProgress && { onProgress }) });
+  const record = await run({ ...request, target: parseUrl(String(url)), ...(onProgress && { onProgress }) });
   return { record, exitCode: exitCodeOf(record, { strict, allowIncomplete }) };
 }
 

@@ -25,7 +25,7 @@ export interface Flag {
   /** Set if `IB_…` variables and config files cannot both set the flag. */
   readonly configurable?: 'by variable' | 'never';
   /** Flags whose configured values are ignored if this flag is typed. */
-  readonly setsAside?: readonly string[];
+  readonly overrides?: readonly string[];
   /** Words for shell completion, if there are no `choices`. */
   readonly completions?: readonly string[] | 'suites' | 'requirements' | 'faults' | 'variants' | 'states';
 }
@@ -62,15 +62,14 @@ export interface Family {
 /** The values of flags, by their names in camel case. */
 export type Values<Table extends Flags> = {
   readonly [Name in keyof Table & string as Camel<Name>]:
-    Value<Table[Name]> | (IsAlwaysThere<Table[Name]> extends true ? never : undefined);
+    Value<Table[Name]> | (HasValue<Table[Name]> extends true ? never : undefined);
 };
 
 type Camel<Name extends string> = Name extends `${infer Head}-${infer Tail}`
   ? `${Head}${Capitalize<Camel<Tail>>}`
   : Name;
 
-type IsAlwaysThere<One extends Flag> = One extends
-  { readonly default: unknown } | { readonly demandOption: true }
+type HasValue<One extends Flag> = One extends { readonly default: unknown } | { readonly demandOption: true }
   ? true
   : false;
 

@@ -21,10 +21,10 @@ export const doctor = command({
       throw wrongUsage('doctor needs the URL of a server: give it as an argument or in IB_URL');
     const { examine } = await import('../../suites/index.ts');
     const { renderCheckup, renderJson } = await import('../../reports/index.ts');
-    const { runOptions, trustOf } = await import('../run-options.ts');
+    const { runOptions, tlsOptions } = await import('../run-options.ts');
     const { loadFixture } = await import('../fixture-file.ts');
     const { signal, print, terminal } = context;
-    const tls = await trustOf(flags);
+    const tls = await tlsOptions(flags);
     const fixture = await loadFixture(flags.fixture, context.env);
     const checkup = await examine({
       ...runOptions({ ...flags, fixture, seed: 1, timeoutMs, headers, tls, signal }),

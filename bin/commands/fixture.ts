@@ -75,7 +75,7 @@ const generate = command({
 /** Only the owner may read exported files, because they contain keys. */
 const PRIVATE = 0o600;
 
-const exporting = command({
+const exportFixture = command({
   usage: 'export <file>',
   what: 'export a fixture as data for your database; the data contains the keys',
   positionals,
@@ -104,9 +104,9 @@ const exporting = command({
     }
     if (output === undefined)
       throw wrongUsage('--format csv needs --output with a folder: it writes one file per table');
-    const { unwritable } = await import('../output-files.ts');
+    const { writeProblem } = await import('../output-files.ts');
     await mkdir(output, { recursive: true }).catch((error: unknown) => {
-      throw unwritable(output, 'the export', error);
+      throw writeProblem(output, 'the export', error);
     });
     for (const table of tables)
       await write(csvOf(table), join(output, `${table.name}.csv`), 'the export', context, PRIVATE);
@@ -154,5 +154,5 @@ async function write(
 export const fixture: Family = {
   usage: 'fixture',
   what: 'check, generate and export fixture files',
-  commands: [check, generate, exporting],
+  commands: [check, generate, exportFixture],
 };

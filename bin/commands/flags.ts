@@ -1,5 +1,5 @@
 import { wrongUsage } from '../../schemas/problem.ts';
-import { headerFields, targetUrl } from '../values.ts';
+import { parseHeaders, parseUrl } from '../url-and-headers.ts';
 import type { Flags } from './command.ts';
 
 /** Defaults of a run; times in ms. */
@@ -30,7 +30,7 @@ export const outputs = { ...list, names: 'format=file' } as const;
 
 const number = { ...text, isNumber: true } as const;
 
-const refuse = (flag: string, given: string, needed: string) =>
+const invalid = (flag: string, given: string, needed: string) =>
   wrongUsage(`--${flag} ${given}: needs ${needed}`);
 
 export const wholeNumberFrom = (min: number, max: number) =>
@@ -39,7 +39,7 @@ export const wholeNumberFrom = (min: number, max: number) =>
     coerce: (given: string, flag: string) => {
       const value = Number(given);
       if (/^-?\d+$/.test(given) && value >= min && value <= max) return value;
-      throw refuse(flag, given, `a whole number from ${min} to ${max}`);
+      throw invalid(flag, given, `a whole number from ${min} to ${max}`);
     },
   }) as const;
 
@@ -54,7 +54,7 @@ export const positiveNumberTo = (max: number) =>
     coerce: (given: string, flag: string) => {
       const value = Number(given);
       if (/^\d+(\.\d+)?$/.test(given) && value > 0 && value <= max) return value;
-      throw refuse(flag, given, `a number above 0, up to ${max}`);
+      throw invalid(flag, given, `a number above 0, up to ${max}`);
     },
   }) as const;
 
@@ -67,7 +67,7 @@ export const duration = {
     const [, amount, unit = ''] = /^(\d+(?:\.\d+)?)(ms|s|m|h)$/.exec(given) ?? [];
     const value = Number(amount) * unitsInMs[unit]!;
     if (value > 0) return value;
-    throw refuse(flag, given, 'a time above 0 such as 500ms, 90s, 5m or 1h');
+    throw invalid(flag, given, 'a time above 0 such as 500ms, 90s, 5m or 1h');
   },
 } as const;
 
@@ -79,7 +79,7 @@ export const config = {
   describe: 'read flags from this file; IB_* overrides it',
 } as const;
 
-export const url = { type: 'string', coerce: (given: string) => targetUrl(given) } as const;
+export const url = { type: 'string', coerce: (given: string) => parseUrl(given) } as const;
 
 /** The target of `verify` and `doctor`. */
 export const targetArgument = { ...url, describe: 'base URL of the target, with or without a path' } as const;
@@ -91,7 +91,7 @@ export const target = {
   header: {
     ...list,
     isHeader: true,
-    coerce: (given: readonly string[]) => headerFields(given),
+    coerce: (given: readonly string[]) => parseHeaders(given),
     describe: "send this header with every request: 'name: value'",
   },
   ca: { ...file, describe: 'trust the certificates in this PEM file' },

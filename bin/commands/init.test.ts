@@ -53,11 +53,11 @@ describe('in an empty folder', () => {
 
   test('with flags and environment, it writes the data of the server without questions', async () => {
     await using mock = await startMock({});
-    const { code, output, aside, error } = await init(
+    const { code, output, stderr, error } = await init(
       ['--url', mock.url, '--member', member, '--executed', executed, '--yes'],
       { env },
     );
-    assert.deepEqual([code, aside, error], [0, '', '']);
+    assert.deepEqual([code, stderr, error], [0, '', '']);
     assert.match(output, /^ready for verify/m);
     assert.match(
       output,
@@ -82,8 +82,8 @@ describe('in an empty folder', () => {
   test('the next command needs only the written files', async () => {
     await using mock = await startMock({});
     await init(['--url', mock.url, '--member', member, '--yes', '--insecure'], { env });
-    const { code, output, aside } = await runCli(['doctor'], { env, configFile: CONFIG_FILE });
-    assert.equal(code, 0, output + aside);
+    const { code, output, stderr } = await runCli(['doctor'], { env, configFile: CONFIG_FILE });
+    assert.equal(code, 0, output + stderr);
     assert.ok(output.includes(`target ${mock.url}`), output);
   });
 
@@ -188,7 +188,7 @@ describe('in an empty folder', () => {
     const alone = await init(argv, { env });
     assert.equal(alone.code, 4);
     assert.match(alone.output, /✗ HTTP +the connection was refused/);
-    assert.match(alone.aside, /nothing was written; --yes/);
+    assert.match(alone.stderr, /nothing was written; --yes/);
     const refusing = person('', false);
     assert.equal((await init(argv, { env, prompter: refusing.prompter })).code, 4);
     assert.match(refusing.asked.at(-1)!, /Write the files anyway/);

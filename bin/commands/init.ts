@@ -5,7 +5,7 @@ import { CONFIG_FILE } from '../cli-context.ts';
 import { exitCodeOfCheckup, exitCodes } from '../exit-codes.ts';
 import { prepareFile } from '../output-files.ts';
 import { schemaReference } from '../schema-reference.ts';
-import { targetUrl } from '../values.ts';
+import { parseUrl } from '../url-and-headers.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { file, onOff, text } from './flags.ts';
 
@@ -35,26 +35,26 @@ export const init = command({
   run: async (values, context) => {
     const { examine } = await import('../../suites/index.ts');
     const { renderCheckup } = await import('../../reports/index.ts');
-    const { runOptions, trustOf } = await import('../run-options.ts');
+    const { runOptions, tlsOptions } = await import('../run-options.ts');
     const { collectAnswers, KEY_VARIABLE } = await import('../init/answers.ts');
-    const server = await import('../init/facts.ts');
+    const server = await import('../init/server-data.ts');
     const { signal, print, writeError, terminal } = context;
     const files = [values.fixture, CONFIG_FILE] as const;
     if (resolve(values.fixture) === resolve(CONFIG_FILE))
       throw wrongUsage(`--fixture ${values.fixture}: this is the name of the config file; give another name`);
-    if (!values.force) refuseExisting(files);
-    const tls = await trustOf(values);
+    if (!values.force) rejectExisting(files);
+    const tls = await tlsOptions(values);
     const prompter = values.yes ? undefined : await context.prompter?.();
     const answers = await collectAnswers(values, context.env, prompter);
-    const options = { target: targetUrl(answers.url), timeoutMs: TIMEOUT_MS, tls, signal };
-    const found = await server.askServer(answers, options);
-    const facts = prompter === undefined ? found : await server.askRecords(found, prompter);
-    const fixture = server.assumedFixture(answers, facts);
+    const options = { target: parseUrl(answers.url), timeoutMs: TIMEOUT_MS, tls, signal };
+    const found = await server.lookUpIds(answers, options);
+    const data = prompter === undefined ? found : await server.confirmValues(found, prompter);
+    const fixture = server.fixtureForCheck(answers, data);
     const checkup = await examine({
       ...runOptions({ ...options, fixture, seed: 1 }),
       target: options.target,
       fixture,
-      notes: server.notesOn(answers, facts),
+      notes: server.missingNotes(answers, data),
     });
     if (signal.aborted) throw new Problem('interrupted', 'interrupted: nothing was written');
     await print(renderCheckup(checkup, terminal));
@@ -66,17 +66,17 @@ export const init = command({
       return exitCode;
     }
     // A file may have appeared since the first check.
-    if (!values.force) refuseExisting(files);
+    if (!values.force) rejectExisting(files);
     await writeFiles([
-      [values.fixture, 'the fixture', server.fixtureOf(facts, schemaReference('fixture', values.fixture))],
+      [values.fixture, 'the fixture', server.fixtureOf(data, schemaReference('fixture', values.fixture))],
       [CONFIG_FILE, 'the config file', configOf(values, answers.url)],
     ]);
-    await print(ending(files, KEY_VARIABLE, prompter === undefined ? server.valuesOf(facts) : []));
+    await print(ending(files, KEY_VARIABLE, prompter === undefined ? server.serverValues(data) : []));
     return exitCodes.conformant[0];
   },
 });
 
-function refuseExisting(files: readonly string[]): void {
+function rejectExisting(files: readonly string[]): void {
   const existing = files.filter((path) => existsSync(path));
   if (existing.length > 0)
     throw wrongUsage(existing.map((path) => `${path}: exists; --force overwrites it`).join('\n'));

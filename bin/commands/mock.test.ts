@@ -242,8 +242,8 @@ test('--watch notices that a folder is replaced, like a mounted one', async (t) 
 
 describe('healthcheck', () => {
   const check = async (...args: readonly string[]) => {
-    const { code, aside } = await runCli(['healthcheck', ...args]);
-    return [code, aside] as const;
+    const { code, stderr } = await runCli(['healthcheck', ...args]);
+    return [code, stderr] as const;
   };
   test('exits with 0 for a mock, also without admin API, and with 1 without a mock', async (t) => {
     for (const flags of [[], ['--no-admin', '--base-path', '/gateway'], ['--admin-token', 'x']]) {

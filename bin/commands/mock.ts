@@ -7,8 +7,8 @@ import type { Fixture } from '../../schemas/generated/types.ts';
 import { didYouMean, Problem, wrongUsage } from '../../schemas/problem.ts';
 import type { CliContext } from '../cli-context.ts';
 import { loadFixture, readText } from '../fixture-file.ts';
-import { curlLines, logQueue, logs, type LogQueue } from '../mock-log.ts';
-import { unlessClosed } from '../exit-codes.ts';
+import { curlLines, logQueue, logFormats, type LogQueue } from '../mock-log.ts';
+import { ignoreClosed } from '../exit-codes.ts';
 import { command, type Flags, type Values } from './command.ts';
 import { config, file, list, onOff, outputs, rare, text, wholeNumberFrom, wholeNumberOr } from './flags.ts';
 
@@ -106,7 +106,7 @@ export const mock = command({
     const listed = (['fault', 'variant'] as const).find((flag) => values[flag] === 'list');
     if (listed !== undefined) {
       const rows = Object.entries(await deviations[listed]());
-      const shown = values.all ? rows : rows.filter(([id]) => common[listed].split(/\s+/).includes(id));
+      const shown = values.all ? rows : rows.filter(([id]) => commonIds[listed].split(/\s+/).includes(id));
       const rest = rows.length - shown.length;
       const more = rest === 0 ? '' : `and ${rest} more: ib-conformance mock --${listed} list --all\n`;
       await context.print(shown.map(([id, { what }]) => `${id}\n    ${what}\n`).join('') + more);
@@ -114,19 +114,19 @@ export const mock = command({
     }
     if (values.all) throw wrongUsage('--all goes with --help, with --fault list and with --variant list');
     // Before the fixture is read, so that no change is missed.
-    const stamp = values.watch ? stampOf(values) : '';
-    const log = logQueue(context.print, logs[values.log]);
+    const version = values.watch ? fileVersion(values) : '';
+    const log = logQueue(context.print, logFormats[values.log]);
     const { options, newToken } = await optionsOf(values, context, log);
     const scorecards = await prepareScorecards(values.scorecard, context);
     try {
       const server = await start(options, values);
       if (newToken !== undefined) context.writeError(`admin token: ${newToken}\n`);
-      await serve(server, values, context, stamp);
+      await serve(server, values, context, version);
       await scorecards?.write(server);
     } finally {
       await scorecards?.discard();
     }
-    if (!(await log.emptied(LOG_TIMEOUT_MS))) context.leave?.(0);
+    if (!(await log.flushed(LOG_TIMEOUT_MS))) context.leave?.(0);
     return 0;
   },
 });
@@ -137,21 +137,21 @@ const CLOSE_TIMEOUT_MS = 800;
 /** Time in ms for the rest of the log to be read when the mock stops. */
 const LOG_TIMEOUT_MS = 150;
 
-async function serve(server: Mock, values: MockFlags, context: CliContext, stamp: string): Promise<void> {
+async function serve(server: Mock, values: MockFlags, context: CliContext, version: string): Promise<void> {
   const { signal } = context;
   // The mock keeps serving if nobody reads its output.
-  const print = (words: string) => context.print(words).catch(unlessClosed);
+  const print = (words: string) => context.print(words).catch(ignoreClosed);
   try {
     const { url, port, adminUrl } = server;
     // Programs wait for this line, with any --log.
     await print(`listening on ${url}\n`);
-    if (values.log === 'json') await print(logs.json.event('listening', { url, port, adminUrl }));
+    if (values.log === 'json') await print(logFormats.json.event('listening', { url, port, adminUrl }));
     if (values.log === 'pretty') {
       if (adminUrl !== undefined) await print(`admin API at ${adminUrl}\n`);
       const { listMagicValues } = await import('../../mock/magic-values.ts');
       await print(curlLines(listMagicValues(server.session), new URL(url).origin));
     }
-    if (values.watch) void reloadOnChange(server, values, context, stamp);
+    if (values.watch) void reloadOnChange(server, values, context, version);
     if (!signal.aborted) await new Promise((resolve) => signal.addEventListener('abort', resolve));
   } finally {
     const deadline = setTimeout(() => void server.close({ force: true }), CLOSE_TIMEOUT_MS);
@@ -164,18 +164,18 @@ async function serve(server: Mock, values: MockFlags, context: CliContext, stamp
 const POLL_INTERVAL_MS = 100;
 
 /** Returns a text that changes with the fixture file (links are followed); empty without a file. */
-function stampOf({ fixture = '' }: MockFlags): string {
+function fileVersion({ fixture = '' }: MockFlags): string {
   const found = statSync(fixture, { bigint: true, throwIfNoEntry: false });
   return found === undefined ? '' : [found.dev, found.ino, found.size, found.mtimeNs].join(' ');
 }
 
-/** @param loaded stamp of the served file */
+/** @param loaded version of the served file */
 async function reloadOnChange(server: Mock, values: MockFlags, context: CliContext, loaded: string) {
   const { print, writeError, signal } = context;
   const { replaceFixture } = await import('../../mock/session.ts');
   let [served, last] = [loaded, loaded];
   for (; !signal.aborted; await sleep(POLL_INTERVAL_MS, undefined, { ref: false })) {
-    const [now, before] = [stampOf(values), last];
+    const [now, before] = [fileVersion(values), last];
     last = now;
     // Editors write in several steps, so the file must be unchanged since the last poll.
     if (now === served || now !== before) continue;
@@ -184,7 +184,7 @@ async function reloadOnChange(server: Mock, values: MockFlags, context: CliConte
       const fixture = await fixtureOf(values, context);
       if (signal.aborted) return;
       replaceFixture(server.session, fixture, true);
-      await print(logs[values.log].event(`reloaded ${values.fixture}`));
+      await print(logFormats[values.log].event(`reloaded ${values.fixture}`));
     } catch (error) {
       if (!(error instanceof Problem)) throw error;
       writeError('ib-conformance: the fixture was not reloaded; the mock still serves the previous one:\n');
@@ -198,7 +198,7 @@ async function optionsOf(values: MockFlags, context: CliContext, log: LogQueue) 
   const fixture = await fixtureOf(values, context);
   const variant = values.variant === undefined ? undefined : await deviation('variant', values.variant);
   const { newToken, admin } = await adminOf(values);
-  const { request, event } = logs[values.log];
+  const { request, event } = logFormats[values.log];
   const options: MockOptions = {
     fixture,
     arePublicKeys: values.fixture === undefined,
@@ -232,7 +232,7 @@ async function fixtureOf({ fixture: path, limits, watch }: MockFlags, { env }: C
 }
 
 /** Common faults and variants, which `list` prints. */
-const common: Readonly<Record<keyof typeof deviations, string>> = {
+const commonIds: Readonly<Record<keyof typeof deviations, string>> = {
   fault: `member-denied foreign-user-is-member foreign-user-with-404 date-epoch-number date-null amount-in-cents
     amount-as-text time-in-seconds time-as-iso-text pending-with-200 pending-with-202 never-becomes-executed
     deposit-check-503-for-429 first-answer-with-503`,

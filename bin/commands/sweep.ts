@@ -39,7 +39,7 @@ export const sweep = command({
     const { states } = await import('../sweep-states.ts');
     const { sweepReports } = await import('../../reports/sweep.ts');
     const { loadFixture } = await import('../fixture-file.ts');
-    const { withSummary, writeFormats } = await import('../report-files.ts');
+    const { withConsole, writeFormats } = await import('../report-files.ts');
     if (values.command.length === 0)
       throw wrongUsage(
         'which command runs the tests of your client? Give it behind --: `ib-conformance sweep -- npm test`',
@@ -57,7 +57,7 @@ export const sweep = command({
       const fixture = await loadFixture(values.fixture, context.env);
       return run({ ...values, ids, fixture, arePublicKeys: values.fixture === undefined }, context);
     };
-    const texts = withSummary(values.report);
+    const texts = withConsole(values.report);
     const found = await writeFormats(texts, sweepReports, [values.fixture], load, context, 'report');
     return exitCodes[found.interrupted ? 'interrupted' : codes[found.verdict]][0];
   },
@@ -65,15 +65,15 @@ export const sweep = command({
 
 const codes = { ready: 'conformant', notReady: 'nonconformant', incomplete: 'incomplete' } as const;
 
-const usual = { url: 'IB_BASE_URL', key: 'IB_API_KEY' } as const;
+const defaultNames = { url: 'IB_BASE_URL', key: 'IB_API_KEY' } as const;
 
 /** Returns the variables of the command, and the value of each. */
 function variablesOf(given: readonly string[]) {
   const named = given.map((text) => {
     const [, name = '', what] = /^([^=]+)=(url|key)$/.exec(text) ?? [];
     if (what === undefined) throw wrongUsage(`--env ${text}: needs NAME=url or NAME=key`);
-    return [name, what as keyof typeof usual] as const;
+    return [name, what as keyof typeof defaultNames] as const;
   });
   const left = (['url', 'key'] as const).filter((what) => !named.some((one) => one[1] === what));
-  return [...named, ...left.map((what) => [usual[what], what] as const)];
+  return [...named, ...left.map((what) => [defaultNames[what], what] as const)];
 }

@@ -26,7 +26,7 @@ const flags = {
     ...kinds.list,
     completions: 'requirements',
     // A typed --only, for example in a replay command, overrides configured filters.
-    setsAside: ['suite', 'skip'],
+    overrides: ['suite', 'skip'],
     describe: 'check only this requirement',
   },
   skip: { ...kinds.list, completions: 'requirements', describe: 'skip this requirement' },
@@ -85,7 +85,7 @@ const flags = {
       ...kinds.text,
       configurable: 'never',
       // A replay is for a person: no baseline, no report files. Without --cases, it uses the default.
-      setsAside: ['baseline', 'report', 'cases'],
+      overrides: ['baseline', 'report', 'cases'],
       describe: 'repeat one lookup of a report; needs --only and --seed',
     },
   }),
@@ -126,7 +126,7 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
   const { openTranscripts } = await import('../record-files.ts');
   const { verifyRun } = await import('../verify-run.ts');
   const { annotateStep } = await import('../github-actions.ts');
-  const texts = files.withSummary(given.report);
+  const texts = files.withConsole(given.report);
   const requests = files.parseReports('report', runFormats, texts, [given.fixture, given.baseline]);
   const baseline = await openBaseline(given);
   const { fixture, options } = await optionsOf(given, context);
@@ -155,9 +155,9 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
     });
     const { record, text: newBaseline } = baseline.apply(found);
 
-    const unfit = requests.some(isBadge) ? reporting.whyNoBadge(record) : undefined;
-    if (unfit !== undefined) writeError(`ib-conformance: --report badge: ${reporting.NO_BADGE}${unfit}\n`);
-    const isWritten = (request: ReportRequest) => unfit === undefined || !isBadge(request);
+    const why = requests.some(isBadge) ? reporting.whyNoBadge(record) : undefined;
+    if (why !== undefined) writeError(`ib-conformance: --report badge: ${reporting.NO_BADGE}${why}\n`);
+    const isWritten = (request: ReportRequest) => why === undefined || !isBadge(request);
     const report = async () => {
       try {
         await reportFiles.write((format, shown) => reporting.reports[format](record, shown), isWritten);
@@ -183,12 +183,12 @@ async function runVerify(given: VerifyFlags, context: CliContext): Promise<numbe
 
 /** Returns the options of a run. Checks names and paths before it reads the fixture. */
 async function optionsOf(given: VerifyFlags, context: CliContext) {
-  const { runOptions, select, trustOf } = await import('../run-options.ts');
+  const { runOptions, select, tlsOptions } = await import('../run-options.ts');
   const { loadFixture } = await import('../fixture-file.ts');
   const { url, stateUrl, replay } = given;
   const { requirements } = select(given, stateUrl !== undefined);
   if (stateUrl !== undefined && url === undefined) throw wrongUsage('--state-url needs the URL of a target');
-  if (replay !== undefined) refuseReplay(replay, requirements);
+  if (replay !== undefined) checkReplay(replay, requirements);
   const fixture = await loadFixture(given.fixture, context.env);
   const options = runOptions({
     ...given,
@@ -197,7 +197,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
     // Waiting for the mock takes no time.
     maxDurationMs: url === undefined ? Number.POSITIVE_INFINITY : given.maxDuration,
     headers: given.header,
-    tls: await trustOf(given),
+    tls: await tlsOptions(given),
     signal: context.signal,
   });
   return {
@@ -211,7 +211,7 @@ async function optionsOf(given: VerifyFlags, context: CliContext) {
   };
 }
 
-function refuseReplay(path: string, requirements: readonly Requirement[]): void {
+function checkReplay(path: string, requirements: readonly Requirement[]): void {
   const [requirement] = requirements;
   if (requirements.length !== 1) throw wrongUsage('--replay needs --only with one requirement');
   if (requirement?.kind !== 'rule')

@@ -1,7 +1,7 @@
 import { wrongUsage, type Problem } from '../../schemas/problem.ts';
 import { classifyUuid } from '../../suites/model/uuid.ts';
 import type { CliContext, Prompter } from '../cli-context.ts';
-import { targetUrl } from '../values.ts';
+import { parseUrl } from '../url-and-headers.ts';
 
 /** The environment variable with the key. The fixture contains its name instead of the key. */
 export const KEY_VARIABLE = 'IB_API_KEY';
@@ -31,7 +31,7 @@ const questions: Readonly<Record<keyof Answers, Question>> = {
     message: 'URL of the server ({base_url})',
     problem: (text) => {
       try {
-        return void targetUrl(text);
+        return void parseUrl(text);
       } catch (error) {
         return (error as Problem).message;
       }

@@ -4,7 +4,7 @@ import { createMock } from '../../mock/index.ts';
 import type { Fixture } from '../../schemas/generated/types.ts';
 
 /** Calls `write` for every piece of a request. */
-export const always = (write: (socket: Socket) => void) =>
+export const onData = (write: (socket: Socket) => void) =>
   createServer((socket) => socket.on('data', () => write(socket)));
 
 /** Returns the head of a response, with any characters. */
@@ -20,14 +20,14 @@ export function says(status: string, body: Body | readonly Body[], ...fields: re
     return Buffer.concat([Buffer.from(start, 'latin1'), Buffer.from(each)]);
   });
   let turn = 0;
-  return always((socket) => socket.write(answers[turn++ % answers.length]!));
+  return onData((socket) => socket.write(answers[turn++ % answers.length]!));
 }
 
 type Body = string | Uint8Array;
 
 /** Writes for ever, as fast as the client reads. */
-export const endlessly = (start: string, more: string) =>
-  always((socket) => {
+export const endless = (start: string, more: string) =>
+  onData((socket) => {
     socket.write(start);
     const go = () => {
       while (!socket.destroyed && socket.write(more));
@@ -37,7 +37,7 @@ export const endlessly = (start: string, more: string) =>
   });
 
 /** Writes the start, then repeats the rest, one byte every 40 ms. */
-export const dripping = (start: string, rest: string) =>
+export const slow = (start: string, rest: string) =>
   createServer((socket) => {
     socket.once('data', () => {
       let at = 0;
@@ -61,7 +61,7 @@ async function answerWith(
 }
 
 /** A mock that sometimes fails. `meets` gets the number of the request and returns whether it handled it. */
-export function faltering(fixture: Fixture, meets: (nth: number, socket: Socket) => boolean): Server {
+export function flaky(fixture: Fixture, meets: (nth: number, socket: Socket) => boolean): Server {
   const mock = createMock({ fixture });
   let requests = 0;
   return createHttpServer((request, response) => {
@@ -72,7 +72,7 @@ export function faltering(fixture: Fixture, meets: (nth: number, socket: Socket)
 }
 
 /** A correct mock that appends spaces to each body. */
-export function fattened(fixture: Fixture, spaces: number): Server {
+export function padded(fixture: Fixture, spaces: number): Server {
   const mock = createMock({ fixture });
   const handle = async (asked: Request) => {
     const answered = await mock.handle(asked);

@@ -1,12 +1,12 @@
 import type { CliContext } from '../cli-context.ts';
 import { commandLine } from '../command-line.ts';
-import { explain } from '../exit-codes.ts';
+import { describeError } from '../exit-codes.ts';
 
 export interface CliResult {
   readonly code: number;
   readonly output: string;
   /** Standard error without the final error message. */
-  readonly aside: string;
+  readonly stderr: string;
   /** The final error message; empty without an error. */
   readonly error: string;
 }
@@ -17,20 +17,20 @@ export async function runCli(
   context: Partial<CliContext> = {},
 ): Promise<CliResult> {
   const argv = typeof line === 'string' ? line.split(' ').filter((word) => word !== '') : line;
-  let [output, aside] = ['', ''];
+  let [output, stderr] = ['', ''];
   try {
     const code = await commandLine(argv, {
       env: {},
       signal: new AbortController().signal,
       print: async (text) => void (output += text),
-      writeError: (text) => void (aside += text),
+      writeError: (text) => void (stderr += text),
       isTerminal: false,
       terminal: { color: false, width: 100 },
       ...context,
     });
-    return { code, output, aside, error: '' };
+    return { code, output, stderr, error: '' };
   } catch (problem) {
-    const { code, message } = explain(problem);
-    return { code, output, aside, error: message };
+    const { code, message } = describeError(problem);
+    return { code, output, stderr, error: message };
   }
 }

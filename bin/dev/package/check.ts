@@ -10,7 +10,7 @@ import { Worker } from 'node:worker_threads';
 import type { Fixture } from '../../../schemas/generated/types.ts';
 import { begun, ended } from '../../testing/child-process.ts';
 import { runCli } from '../../testing/run-cli.ts';
-import type { Kill, Share } from '../../self-test.ts';
+import type { FaultRun, Share } from '../../self-test.ts';
 import { root } from '../paths.ts';
 import { commonJsConsumer, consumer } from './consumers.ts';
 import { install } from './install.ts';
@@ -147,7 +147,7 @@ describe('the installed package', { concurrency: 4 }, () => {
     // A share of one fault: npm test runs all of them.
     const workerData: Share = { fixture, seed: 1, from: 0, step: 1_000_000, combined: 0 };
     const worker = new Worker(join(installed, 'dist/self-test-worker.mjs'), { workerData });
-    const [{ kills }] = (await once(worker, 'message')) as [{ readonly kills: readonly Kill[] }];
+    const [{ kills }] = (await once(worker, 'message')) as [{ readonly kills: readonly FaultRun[] }];
     assert.equal(kills.length, 1);
     assert.deepEqual(kills[0]!.failed, kills[0]!.expected);
   });

@@ -44,7 +44,7 @@ async function serve(
 }
 
 function folderOf(t: TestContext): string {
-  const folder = mkdtempSync(join(tmpdir(), 'ib-nothing-lost-'));
+  const folder = mkdtempSync(join(tmpdir(), 'ib-output-failures-'));
   t.after(() => rmSync(folder, { recursive: true, force: true }));
   return folder;
 }
@@ -52,8 +52,8 @@ function folderOf(t: TestContext): string {
 const always = ['--fixture', builtInFixture.pathname, '--no-canary', '--cases', '1', '--suite', 'valid'];
 
 async function call(argv: readonly string[]) {
-  const { code, output, aside, error } = await runCli(argv, { terminal: { color: true, width: 100 } });
-  return { code, output, aside: aside + error };
+  const { code, output, stderr, error } = await runCli(argv, { terminal: { color: true, width: 100 } });
+  return { code, output, stderr: stderr + error };
 }
 
 test('every report that cannot be written is reported, with the verdict, and the others are written', async (t) => {
@@ -64,11 +64,11 @@ test('every report that cannot be written is reported, with the verdict, and the
   const kept = join(folder, 'kept.json');
   const reports = [`json=${join(gone, 'a.json')}`, `console=${join(gone, 'b.txt')}`, `json=${kept}`];
   const flags = reports.flatMap((report) => ['--report', report]);
-  const { code, aside } = await call(['verify', url, ...always, ...flags]);
+  const { code, stderr } = await call(['verify', url, ...always, ...flags]);
   assert.equal(code, 2);
-  assert.match(aside, /gone\/a\.json: the report cannot be written: its folder does not exist/);
-  assert.match(aside, /gone\/b\.txt: the report cannot be written: its folder does not exist/);
-  assert.match(aside, /verdict: nonconformant \(narrowed.*: \d+ of \d+ required failed/);
+  assert.match(stderr, /gone\/a\.json: the report cannot be written: its folder does not exist/);
+  assert.match(stderr, /gone\/b\.txt: the report cannot be written: its folder does not exist/);
+  assert.match(stderr, /verdict: nonconformant \(narrowed.*: \d+ of \d+ required failed/);
   assert.equal((JSON.parse(readFileSync(kept, 'utf8')) as RunRecord).verdict, 'nonconformant');
 });
 
@@ -81,9 +81,9 @@ test('two names or links of one file are one destination', async (t) => {
     ['json=x', 'console=./x'],
     [`json=${file}`, `ndjson=${link}`],
   ] as const) {
-    const { code, aside } = await call(['verify', '--report', one, '--report', other]);
+    const { code, stderr } = await call(['verify', '--report', one, '--report', other]);
     assert.equal(code, 2);
-    assert.match(aside, /two reports have the same destination, .*x; give each its own file/);
+    assert.match(stderr, /two reports have the same destination, .*x; give each its own file/);
   }
 });
 
@@ -100,9 +100,9 @@ test('no report overwrites an input file', async (t) => {
     ['verify', '--fixture', file],
     ['verify', '--baseline', file],
   ]) {
-    const { code, aside } = await call([...argv, '--report', `json=${file}`]);
+    const { code, stderr } = await call([...argv, '--report', `json=${file}`]);
     assert.equal(code, 2);
-    assert.match(aside, /a report would overwrite the input .*x; give it another file/);
+    assert.match(stderr, /a report would overwrite the input .*x; give it another file/);
     assert.equal(readFileSync(file, 'utf8'), 'mine');
   }
 });

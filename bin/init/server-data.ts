@@ -12,16 +12,16 @@ import { KEY_VARIABLE, type Answers } from './answers.ts';
 const PARTNER = 'partner';
 
 /** The records that the server returned; empty if it did not, or if a fixture cannot contain them. */
-export interface Facts {
+export interface ServerData {
   readonly users: readonly FixtureUser[];
   readonly deposits: readonly FixtureExecutedDeposit[];
 }
 
 /** Looks up the member and the deposit. */
-export async function askServer(
+export async function lookUpIds(
   answers: Answers,
   options: Pick<RunOptions, 'target' | 'timeoutMs' | 'tls' | 'signal'>,
-): Promise<Facts> {
+): Promise<ServerData> {
   const { key, member, executed } = answers;
   const client = createClient({
     ...options,
@@ -37,17 +37,17 @@ export async function askServer(
       member === undefined ? undefined : answerTo(userStatus(member)),
       executed === undefined ? undefined : answerTo(depositCheck(executed)),
     ]);
-    return factsOf(answers, membership, deposit);
+    return serverDataOf(answers, membership, deposit);
   } finally {
     await client.close();
   }
 }
 
-export function factsOf(
+export function serverDataOf(
   { member, executed }: Pick<Answers, 'member' | 'executed'>,
   membership: Reply | undefined,
   deposit: Reply | undefined,
-): Facts {
+): ServerData {
   const { is_under_ib: isMember, date_joined: joined } = fieldsOf200(membership);
   const { status: state, amountInUsd, executedAt } = fieldsOf200(deposit);
   const user = { user_id: member, partner: PARTNER, date_joined: inUtc(joined) };
@@ -71,7 +71,7 @@ function inUtc(date: unknown): unknown {
 }
 
 /** Returns the fixture to write. It contains the name of the variable instead of the key. */
-export function fixtureOf({ users, deposits }: Facts, schema: string): Fixture {
+export function fixtureOf({ users, deposits }: ServerData, schema: string): Fixture {
   return {
     $schema: schema,
     partners: [{ id: PARTNER }],
@@ -82,21 +82,21 @@ export function fixtureOf({ users, deposits }: Facts, schema: string): Fixture {
 }
 
 /** Returns the fixture for the check of the server. It contains the ids even if the server does not know them. */
-export function assumedFixture({ key, member, executed }: Answers, facts: Facts): Fixture {
+export function fixtureForCheck({ key, member, executed }: Answers, data: ServerData): Fixture {
   const user = { partner: PARTNER, date_joined: '1970-01-01T00:00:00Z' };
   const deposit = { user_id: member ?? '', state: 'EXECUTED', amountInUsd: 0, executedAt: 0 } as const;
   const users = member === undefined ? [] : [{ ...user, user_id: member }];
   const deposits = executed === undefined ? [] : [{ ...deposit, reference_id: executed }];
   const assumed = {
-    users: facts.users.length === 0 ? users : facts.users,
-    deposits: facts.deposits.length === 0 ? deposits : facts.deposits,
+    users: data.users.length === 0 ? users : data.users,
+    deposits: data.deposits.length === 0 ? deposits : data.deposits,
   };
   return { ...fixtureOf(assumed, ''), apiKeys: [{ key, partner: PARTNER, state: 'active' }] };
 }
 
 /** Returns a note on ids that will be missing from the fixture. */
-export function notesOn({ member, executed }: Answers, facts: Facts): readonly string[] {
-  const { users, deposits } = fixtureOf(facts, '');
+export function missingNotes({ member, executed }: Answers, data: ServerData): readonly string[] {
+  const { users, deposits } = fixtureOf(data, '');
   const missing = [
     ...(member !== undefined && users!.length === 0 ? ['users[0]'] : []),
     ...(executed !== undefined && deposits!.length === 0 ? ['deposits[0]'] : []),
@@ -107,15 +107,15 @@ export function notesOn({ member, executed }: Answers, facts: Facts): readonly s
 }
 
 /** Fields that come from the server. Only the owner of the data knows the correct values. */
-const claims = [
+const serverFields = [
   { list: 'users', field: 'date_joined', parse: String },
   { list: 'deposits', field: 'amountInUsd', parse: Number },
   { list: 'deposits', field: 'executedAt', parse: Number },
 ] as const;
 
-function claimsIn(facts: Facts) {
-  return claims.flatMap(({ list, field, parse }) =>
-    facts[list].map((record) => ({
+function serverFieldsIn(data: ServerData) {
+  return serverFields.flatMap(({ list, field, parse }) =>
+    data[list].map((record) => ({
       place: `${list}[0].${field}`,
       value: (record as unknown as Readonly<Record<string, unknown>>)[field],
       corrected: (text: string) => ({ [list]: [{ ...record, [field]: parse(text) }] }),
@@ -124,14 +124,14 @@ function claimsIn(facts: Facts) {
 }
 
 /** Returns the values that come from the server, with their places in the fixture. */
-export const valuesOf = (facts: Facts): readonly string[] =>
-  claimsIn(facts).map(({ place, value }) => `${place}: ${String(value)}`);
+export const serverValues = (data: ServerData): readonly string[] =>
+  serverFieldsIn(data).map(({ place, value }) => `${place}: ${String(value)}`);
 
 /** Asks the user for the values in their own records. Otherwise a bug of the server would count as correct. */
-export async function askRecords(facts: Facts, prompter: Prompter): Promise<Facts> {
-  let checked = facts;
-  for (const nth of claimsIn(facts).keys()) {
-    const { place, value, corrected } = claimsIn(checked)[nth]!;
+export async function confirmValues(data: ServerData, prompter: Prompter): Promise<ServerData> {
+  let checked = data;
+  for (const nth of serverFieldsIn(data).keys()) {
+    const { place, value, corrected } = serverFieldsIn(checked)[nth]!;
     const text = await prompter.ask({
       message: `${place}: the server says ${String(value)}. Value in your records (Enter: the same)`,
       isSecret: false,

@@ -2,8 +2,8 @@ import { printable } from '../reports/text.ts';
 import { wrongUsage } from '../schemas/problem.ts';
 
 /** Parses the `{base_url}` of a target: http or https, without query, fragment and credentials. */
-export function targetUrl(text: string): URL {
-  const shown = printable(withoutCredentials(text), MOST_SHOWN);
+export function parseUrl(text: string): URL {
+  const shown = printable(withoutCredentials(text), MAX_SHOWN);
   if (shown.trim() === '')
     throw wrongUsage('the URL is empty; write it like https://api.example.com/gateway');
   let url: URL;
@@ -29,14 +29,14 @@ export function targetUrl(text: string): URL {
   return url;
 }
 
-const MOST_SHOWN = 200;
+const MAX_SHOWN = 200;
 
 /** Removes user name, password and query from a URL, also from an invalid one. */
 const withoutCredentials = (text: string) =>
   text.replace(/^([^/?#]*\/\/)?.*@/s, '$1…@').replace(/[?#].*$/s, (rest) => `${rest[0]}…`);
 
 /** Parses `name: value` texts; returns names in lower case. */
-export function headerFields(texts: readonly string[]): Readonly<Record<string, string>> {
+export function parseHeaders(texts: readonly string[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
     texts.map((text) => {
       const [, name, value] = /^([!#$%&'*+.^_`|~0-9A-Za-z-]+):\s*([\t\x20-\x7e]*)$/.exec(text) ?? [];

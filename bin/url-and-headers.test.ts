@@ -1,6 +1,6 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { targetUrl } from './values.ts';
+import { parseUrl } from './url-and-headers.ts';
 
 describe('a base URL', () => {
   /** Typed text, and the URL of the target. */
@@ -10,7 +10,7 @@ describe('a base URL', () => {
     'http://bücher.example/': 'http://xn--bcher-kva.example/',
   };
   for (const [text, href] of Object.entries(good))
-    test(`${text} is valid`, () => assert.equal(targetUrl(text).href, href));
+    test(`${text} is valid`, () => assert.equal(parseUrl(text).href, href));
 
   /** Typed text, and the message of one line. */
   const bad: Readonly<Record<string, RegExp>> = {
@@ -35,7 +35,7 @@ describe('a base URL', () => {
   for (const [text, says] of Object.entries(bad))
     test(`${JSON.stringify(text)} is invalid`, () =>
       assert.throws(
-        () => targetUrl(text),
+        () => parseUrl(text),
         ({ message }: Error) => {
           assert.match(message, says);
           assert.doesNotMatch(message, /secret|\p{C}/u);

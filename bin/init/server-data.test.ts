@@ -2,7 +2,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { checkFixture } from '../../schemas/fixture.ts';
 import { answerOf } from '../../suites/testing/samples.ts';
-import { factsOf, fixtureOf, assumedFixture } from './facts.ts';
+import { serverDataOf, fixtureOf, fixtureForCheck } from './server-data.ts';
 
 const member = '11111111-1111-4111-8111-111111111111';
 const executed = 'd1111111-1111-1111-8111-111111111111';
@@ -15,12 +15,12 @@ const good = [answerOf(200, bodies[0]), answerOf(200, bodies[1])] as const;
 
 test('a date with an offset is converted to UTC', () => {
   const answer = answerOf(200, { is_under_ib: true, date_joined: '2024-03-01T01:00:00+01:00' });
-  assert.equal(factsOf(asked, answer, undefined).users[0]?.date_joined, '2024-03-01T00:00:00.000Z');
+  assert.equal(serverDataOf(asked, answer, undefined).users[0]?.date_joined, '2024-03-01T00:00:00.000Z');
 });
 
 /** Answers without data for a fixture. */
 const unsaid: Readonly<
-  Record<string, Parameters<typeof factsOf> extends [unknown, ...infer Answers] ? Answers : never>
+  Record<string, Parameters<typeof serverDataOf> extends [unknown, ...infer Answers] ? Answers : never>
 > = {
   'no answer': [undefined, undefined],
   trouble: [
@@ -41,13 +41,13 @@ const unsaid: Readonly<
 
 for (const [what, answers] of Object.entries(unsaid))
   test(`${what}: neither record is written, and the check expects both`, () => {
-    const facts = factsOf(asked, ...answers);
-    const { users, deposits } = fixtureOf(facts, '');
+    const data = serverDataOf(asked, ...answers);
+    const { users, deposits } = fixtureOf(data, '');
     assert.deepEqual([users, deposits], [[], []]);
-    const held = checkFixture(assumedFixture({ url: '', key: 'k', ...asked }, facts), 'f', {});
+    const held = checkFixture(fixtureForCheck({ url: '', key: 'k', ...asked }, data), 'f', {});
     assert.deepEqual([held.users![0]!.user_id, held.deposits![0]!.reference_id], [member, executed]);
   });
 
 test('a deposit without its user is not written', () => {
-  assert.deepEqual(fixtureOf(factsOf(asked, undefined, good[1]), '').deposits, []);
+  assert.deepEqual(fixtureOf(serverDataOf(asked, undefined, good[1]), '').deposits, []);
 });
